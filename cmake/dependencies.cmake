@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every library comes from Debian's packages; the command line links them statically or header-only, so that the one
+# binary runs on a GPU server that has none of them.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(SQLiteCpp REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
+find_package(Boost REQUIRED)
+
+if(ATTNSCOPE_CUDA)
+  # Headers only: driver, NVRTC, CUPTI and NVML are loaded at run time.
+  find_path(ATTNSCOPE_CUDA_INCLUDE_DIR NAMES cupti_range_profiler.h
+            HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda /opt/cuda
+            PATH_SUFFIXES include extras/CUPTI/include targets/x86_64-linux/include)
+  find_path(ATTNSCOPE_CUDA_H_DIR NAMES cuda.h nvrtc.h
+            HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES include)
+  if(NOT ATTNSCOPE_CUDA_INCLUDE_DIR OR NOT ATTNSCOPE_CUDA_H_DIR)
+    message(STATUS "No CUDA 13 headers with CUPTI's Range Profiler found: building with the simulated device only")
+    set(ATTNSCOPE_CUDA OFF)
+  endif()
+endif()
+
+if(ATTNSCOPE_GUI)
+  find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets Svg PrintSupport)
+  find_package(QCustomPlotQt6 REQUIRED)
+endif()
+
+if(ATTNSCOPE_TESTS)
+  find_package(GTest REQUIRED)
+  if(ATTNSCOPE_GUI)
+    find_package(Qt6 6.4 REQUIRED COMPONENTS Test)
+  endif()
+endif()
+if(ATTNSCOPE_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

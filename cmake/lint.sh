@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# clang-format on everything, clang-tidy on what the release build compiles, an SPDX line in every source file.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+mapfile -t sources < <(git ls-files '*.cpp' '*.h' '*.cuh')
+clang-format-14 --dry-run --Werror "${sources[@]}"
+
+missing=$(git ls-files '*.cpp' '*.h' '*.cuh' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py' '.ci/run' |
+          xargs grep -L 'SPDX-License-Identifier' || true)
+[ -z "$missing" ] || { printf 'lint: no SPDX line in:\n%s\n' "$missing" >&2; exit 1; }
+
+# The command line must link no Qt, and the views no CUDA: the layers are kept by what the programs load.
+if ldd build/release/app/attnscope | grep -qiE 'qt6|libcuda|cupti|nvrtc'; then
+  echo "lint: attnscope links Qt or CUDA" >&2; exit 1
+fi
+if grep -rnE '#include *[<"](cuda|cupti|nvrtc|nvml)' ui app >&2; then echo "lint: ui or app includes CUDA" >&2; exit 1; fi
+if grep -rnE '#include *"(profiler|storage|ui|app)/' kernels >&2 || grep -rnE '#include *"(storage|ui|app)/' profiler >&2 ||
+   grep -rnE '#include *"(ui|app)/' storage >&2; then
+  echo "lint: an include goes against kernels <- profiler <- storage <- ui <- app" >&2; exit 1
+fi
+
+# gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.
+git ls-files 'app/*.cpp' 'kernels/*.cpp' 'profiler/*.cpp' 'storage/*.cpp' 'ui/*.cpp' |
+  xargs -P "$(nproc)" -n 4 clang-tidy-14 --quiet -p build/release 2>build/clang-tidy.err || { cat build/clang-tidy.err >&2; exit 1; }
+echo "lint: clean"

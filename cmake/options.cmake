@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every target of ours is compiled with: attnscope_options is linked PRIVATE by each.
+add_library(attnscope_options INTERFACE)
+target_compile_options(attnscope_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wcast-align -Wunused -Wnull-dereference -Wdouble-promotion -Wformat=2 -Werror)
+
+set(ATTNSCOPE_SANITIZE "" CACHE STRING "Sanitizers for the whole build, e.g. address,undefined or thread")
+if(ATTNSCOPE_SANITIZE)
+  add_compile_options(-fsanitize=${ATTNSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ATTNSCOPE_SANITIZE})
+endif()
+
+find_program(ATTNSCOPE_CCACHE ccache)
+if(ATTNSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ATTNSCOPE_CCACHE})
+endif()
+
+# attnscope_library(name SOURCES... ) makes attnscope_<name> with the alias attnscope::<name>; headers are included by
+# their path from the project's root ("kernels/attention.h").
+function(attnscope_library name)
+  add_library(attnscope_${name} STATIC ${ARGN})
+  add_library(attnscope::${name} ALIAS attnscope_${name})
+  target_include_directories(attnscope_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(attnscope_${name} PRIVATE attnscope_options)
+endfunction()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by run.sh and test.sh: installs what the build needs from Debian's packages, once.
+
+# Packages that only have to be there; the list is what a fresh Debian 12 lacks.
+build_packages=(
+  g++ cmake ninja-build ccache git
+  libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libsqlitecpp-dev libsqlite3-dev
+  libeigen3-dev libboost-math-dev
+)
+gui_packages=(
+  qt6-base-dev qt6-base-dev-tools qt6-svg-dev libqcustomplot-dev libqcustomplot2.1-qt6
+  qt6-qpa-plugins libgl-dev libgl1-mesa-dri fonts-dejavu-core
+)
+test_packages=(
+  libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 clang-tidy-14 clang-14 xvfb xauth
+  sqlite3 desktop-file-utils appstream
+)
+
+# install_packages NAME...: asks dpkg first, so that a machine that has them all needs neither root nor a network.
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  local sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      echo "setup: these packages are missing and installing them needs root or sudo: ${missing[*]}" >&2
+      return 1
+    fi
+    sudo=(sudo)
+  fi
+  echo "setup: installing ${#missing[@]} Debian packages: ${missing[*]}"
+  # The lists are fetched first: on a fresh machine there are none, and an old one names packages that are gone.
+  "${sudo[@]}" apt-get update -qq
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}

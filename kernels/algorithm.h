@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an attention algorithm tells the rest of the program about itself. A new algorithm derives from Algorithm in a
+// folder of its own and adds one line to registry.cpp; profiler, storage and ui know no algorithm by name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "kernels/device_limits.h"
+#include "kernels/tile_program.h"
+
+namespace attnscope {
+
+/// Why a tile cannot run on a device, before anything is compiled or allocated.
+struct Refusal {
+  enum class Cause { shape, shared_memory, registers, threads, architecture };
+  Cause cause = Cause::shape;
+  std::string reason;  ///< one sentence with the figures: needed, available
+};
+[[nodiscard]] std::string_view to_string(Refusal::Cause);
+
+/// What a buffer holds when the launches begin.
+enum class BufferFill {
+  input_q,
+  input_k,
+  input_v,  ///< the generated inputs
+  poison,   ///< NaN bytes, so that an element never written is seen
+};
+
+struct BufferSpec {
+  std::string name;  ///< "q", "k", "v", "o", "lse", "s", ...: what arguments refer to
+  std::int64_t bytes = 0;
+  BufferFill fill = BufferFill::poison;
+};
+
+/// The address of a buffer of the plan, by name.
+struct BufferArgument {
+  std::string name;
+};
+using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float>;
+
+/// What the compiler needs to make one kernel; equal objects give equal cubins, whatever the problem's N, batch or
+/// heads.
+struct KernelSource {
+  std::string file;                  ///< path below kernels/, as embedded: "fa2/fa2_forward.cuh"
+  std::string entry;                 ///< extern "C" name
+  std::vector<std::string> defines;  ///< "ATTN_BR=64"
+
+  bool operator==(const KernelSource&) const = default;
+};
+
+/// One kernel launch, complete: what to compile, how to launch it, and what it must move.
+struct KernelLaunch {
+  std::string name;  ///< short and unique in the plan: "qk", "softmax", "pv", "fwd"
+  KernelSource source;
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::int64_t dynamic_shared_bytes = 0;
+  std::vector<Argument> arguments;
+  Traffic traffic;                             ///< closed form, exact
+  std::shared_ptr<const TileProgram> program;  ///< the accesses that `traffic` sums
+};
+
+/// Everything that one execution needs: buffers, then launches in stream order.
+struct AttentionPlan {
+  std::vector<BufferSpec> buffers;
+  std::vector<KernelLaunch> launches;
+
+  [[nodiscard]] std::int64_t buffer_bytes() const;
+  [[nodiscard]] Traffic traffic() const;
+};
+
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;  ///< "fa2": the word on the command line and in the database
+  [[nodiscard]] virtual std::string_view title() const = 0;   ///< "FlashAttention-2"
+  [[nodiscard]] virtual std::string_view source() const = 0;  ///< paper, section, algorithm number
+  /// What Br and Bc decide for this algorithm, one sentence for tooltips.
+  [[nodiscard]] virtual std::string_view tile_meaning() const = 0;
+  /// Head dimensions that the kernels are written for.
+  [[nodiscard]] virtual std::span<const int> head_dims() const = 0;
+  /// A good tile for the problem on this device; always one that refusal() accepts if any is.
+  [[nodiscard]] virtual TileShape default_tile(const AttentionProblem&, const DeviceLimits&) const = 0;
+  /// Why this configuration cannot run there; nothing when it can.
+  [[nodiscard]] virtual std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&,
+                                                       const DeviceLimits&) const = 0;
+  /// Pre: refusal() is empty for some device. Pure: allocates nothing on any device.
+  [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const TileShape&) const = 0;
+};
+
+/// All algorithms, in the order in which the papers came.
+[[nodiscard]] std::span<const Algorithm* const> algorithms();
+/// nullptr for an unknown name.
+[[nodiscard]] const Algorithm* find_algorithm(std::string_view name);
+
+}  // namespace attnscope

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is computed: the attention problem and the tile shape, in the field's own names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kernels/result.h"
+
+namespace attnscope {
+
+enum class DType { fp16, bf16 };
+enum class Mask { none, causal };
+enum class Pass { fwd };
+
+/// The order in which thread blocks are handed to the SMs. `q_fastest`: neighbouring blocks share one head's K and V,
+/// which then stay in L2. `heads_fastest`: neighbouring blocks belong to different heads, whose K and V evict one
+/// another.
+enum class Raster { q_fastest, heads_fastest };
+
+[[nodiscard]] constexpr int bytes_per_element(DType) {
+  return 2;
+}
+
+[[nodiscard]] std::string_view to_string(DType);
+[[nodiscard]] std::string_view to_string(Mask);
+[[nodiscard]] std::string_view to_string(Pass);
+[[nodiscard]] std::string_view to_string(Raster);
+/// The inverse of to_string; the error is a full sentence that names the accepted words.
+[[nodiscard]] Result<DType, std::string> parse_dtype(std::string_view);
+[[nodiscard]] Result<Mask, std::string> parse_mask(std::string_view);
+[[nodiscard]] Result<Pass, std::string> parse_pass(std::string_view);
+[[nodiscard]] Result<Raster, std::string> parse_raster(std::string_view);
+
+/// O = softmax(mask(Q K^T / sqrt(d))) V, per batch and head.
+/// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; all row-major and contiguous, `dtype` elements;
+/// LSE: [batch, heads_q, n_q] fp32, natural logarithm. A row that sees no key has O = 0 and LSE = -inf.
+/// Causal is bottom-right aligned: query i sees keys j <= i + n_k - n_q.
+struct AttentionProblem {
+  DType dtype = DType::fp16;
+  Pass pass = Pass::fwd;
+  Mask mask = Mask::none;
+  std::int64_t batch = 1;
+  std::int64_t heads_q = 1;
+  std::int64_t heads_kv = 1;
+  std::int64_t n_q = 1;
+  std::int64_t n_k = 1;
+  std::int64_t d = 64;
+
+  /// Query heads over the whole batch: the number of independent attention problems.
+  [[nodiscard]] std::int64_t instances() const { return batch * heads_q; }
+  /// K/V heads over the whole batch.
+  [[nodiscard]] std::int64_t kv_instances() const { return batch * heads_kv; }
+
+  bool operator==(const AttentionProblem&) const = default;
+};
+
+/// The on-chip block shape. For FlashAttention Br x Bc is the paper's; for the naive kernels it is the GEMM tile of S =
+/// QK^T.
+struct TileShape {
+  int br = 64;  ///< query rows of a tile
+  int bc = 64;  ///< key rows of a tile
+  Raster raster = Raster::q_fastest;
+
+  bool operator==(const TileShape&) const = default;
+};
+
+/// Query-key pairs that the mask leaves, summed over all instances.
+[[nodiscard]] std::int64_t unmasked_pairs(const AttentionProblem&);
+
+/// Matrix-product operations of the forward pass, 4 d a pair (2 for QK^T, 2 for PV), masked pairs left out: the count
+/// by which the field reports TFLOP/s.
+[[nodiscard]] double forward_flops(const AttentionProblem&);
+
+/// "fp16 causal batch 1 heads 16 N 4096 d 128": one line for logs and messages.
+[[nodiscard]] std::string describe(const AttentionProblem&);
+[[nodiscard]] std::string describe(const TileShape&);
+
+/// The first thing wrong with the shape itself (zero or negative extents, heads_q no multiple of heads_kv, sizes whose
+/// byte counts overflow 63 bits), as one sentence; empty when it is a problem that could be posed at all.
+[[nodiscard]] std::string invalid_reason(const AttentionProblem&);
+
+}  // namespace attnscope

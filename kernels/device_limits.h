@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The limits of a GPU that decide what fits and how fast it could go.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attnscope {
+
+struct DeviceLimits {
+  std::string name;  ///< "NVIDIA H200"
+  int compute_major = 0;
+  int compute_minor = 0;
+  int sm_count = 0;
+  int max_threads_per_block = 1024;
+  int max_threads_per_sm = 2048;
+  int max_blocks_per_sm = 32;
+  std::int64_t registers_per_sm = 65536;    ///< 32-bit
+  std::int64_t shared_bytes_per_block = 0;  ///< dynamic shared memory a block can opt in to
+  std::int64_t shared_bytes_per_sm = 0;
+  std::int64_t shared_bytes_reserved = 1024;  ///< taken by the system for each resident block
+  std::int64_t l2_bytes = 0;
+  std::int64_t dram_bytes = 0;
+  double dram_bytes_per_second = 0;  ///< datasheet peak
+  double l2_bytes_per_second = 0;    ///< estimate, for the simulator's roofline only
+  double tensor_flops = 0;           ///< dense fp16/bf16 with fp32 accumulation, datasheet peak, FLOP/s
+
+  /// The paper's M: elements (not bytes) that one block can hold on chip.
+  [[nodiscard]] std::int64_t sram_elements(int element_bytes) const { return shared_bytes_per_block / element_bytes; }
+};
+
+/// GPUs that the simulator can stand for, H200 first. Sources: NVIDIA's datasheets and the CUDA programming guide's
+/// table of compute capabilities.
+[[nodiscard]] std::span<const DeviceLimits> known_gpus();
+/// Case-insensitive, with or without the vendor's name ("h200"); nullptr when unknown.
+[[nodiscard]] const DeviceLimits* find_gpu(std::string_view name);
+
+}  // namespace attnscope

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+namespace attnscope {
+
+/// The failure side of a Result, written `return Failure{error};`.
+template <class E>
+struct Failure {
+  E error;
+};
+template <class E>
+Failure(E) -> Failure<E>;
+
+/// A value or the reason why there is none: for calls whose failure is ordinary (an infeasible tile, a missing driver).
+/// The shape of std::expected, which C++20 does not have yet.
+template <class T, class E>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Failure<E> failure)
+      : state_(std::in_place_index<1>, std::move(failure.error)) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  /// Throws std::bad_variant_access when this holds an error: ask ok() first.
+  [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
+  [[nodiscard]] T& value() & { return std::get<0>(state_); }
+  [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
+  [[nodiscard]] const E& error() const { return std::get<1>(state_); }
+
+  const T& operator*() const { return value(); }
+  T& operator*() { return value(); }
+  const T* operator->() const { return &value(); }
+  T* operator->() { return &value(); }
+
+ private:
+  std::variant<T, E> state_;
+};
+
+}  // namespace attnscope

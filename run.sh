@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The main job in one command: set up, build, collect the quick preset, show it.
+#   ./run.sh              a window with the collected runs beside the recorded sample; with no display, plots and a CSV
+#   ./run.sh --plots DIR  plots and a CSV into DIR, window or not
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+source cmake/setup.sh
+
+plots=""
+case "${1:-}" in
+  "") ;;
+  --plots) plots="${2:?run.sh: --plots needs a folder}" ;;
+  -h|--help) sed -n '3,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  *) echo "run.sh: unknown option '$1'; see ./run.sh --help" >&2; exit 2 ;;
+esac
+if [ -z "$plots" ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then plots=out/plots; fi
+
+build=build/run
+attnscope=$build/app/attnscope
+data=out/quick.attnscope
+sample=assets/samples/h200.attnscope
+mkdir -p out
+
+# Which device it will be is said before the minutes of building: the driver and the toolkit's NVRTC decide it.
+device=$(bash cmake/which-device.sh)
+if [ "$device" = gpu ]; then
+  echo "attnscope: collecting the quick preset on the GPU ($(nvidia-smi --query-gpu=name --format=csv,noheader | head -1))"
+else
+  echo "attnscope: no usable GPU with a CUDA toolkit here, so the quick preset runs on the simulated device (an H200)"
+fi
+
+install_packages "${build_packages[@]}" "${gui_packages[@]}"
+[ -f $build/build.ninja ] || cmake --preset run >$build.configure.log 2>&1 || { cat $build.configure.log >&2; exit 1; }
+cmake --build --preset run -- --quiet
+
+# Kept from run to run; --resume continues one that was stopped and finds nothing to do in one that is complete.
+if [ "$device" = gpu ]; then device_argument=gpu; else device_argument=simulated; fi
+"$attnscope" collect --preset quick --device "$device_argument" --output "$data" --resume
+
+files=("$data")
+[ -f "$sample" ] && files+=("$sample")
+if [ -n "$plots" ]; then
+  mkdir -p "$plots"
+  "$build/app/attnscope-gui" --plots "$plots" "${files[@]}"
+  "$attnscope" export "$data" --format csv --output "$plots/quick.csv"
+  echo "attnscope: plots (PNG, SVG) and quick.csv are in $plots"
+else
+  exec "$build/app/attnscope-gui" "${files[@]}"
+fi

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A `.attnscope` file: SQLite, WAL, one writer. Every number in it is in base units and says where it comes from.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "profiler/device.h"
+#include "profiler/point.h"
+
+namespace attnscope {
+
+/// What is wrong with a file, as one sentence with its path; the file is left as it was.
+class StorageError : public std::runtime_error {
+ public:
+  enum class Kind { not_found, not_a_database, foreign, newer_schema, damaged, locked, not_writable, disk_full, other };
+  StorageError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+struct RunHeader {
+  DeviceInfo device;
+  Environment environment;
+  std::string preset;
+  std::vector<std::string> argv;
+  std::string plan_hash;  ///< equal for equal plans: --resume looks for it
+  std::size_t planned_points = 0;
+  MeasureOptions options;
+};
+
+enum class StoredRunState { running, complete, cancelled, interrupted, failed };
+
+struct RunSummary {
+  std::int64_t id = 0;
+  std::string device_name;
+  std::string device_uuid;
+  bool simulated = false;
+  std::string preset;
+  std::string started_at;   ///< ISO 8601, UTC
+  std::string finished_at;  ///< empty while running
+  StoredRunState state = StoredRunState::running;
+  std::size_t planned_points = 0;
+  std::size_t points = 0;
+  std::size_t ok_points = 0;
+  std::vector<std::string> argv;
+  DeviceLimits limits;
+  Environment environment;
+};
+
+struct StoredPoint {
+  std::int64_t id = 0;
+  std::int64_t run_id = 0;
+  std::size_t index = 0;  ///< place in the run's plan
+  PointRecord record;
+};
+
+/// Move-only handle on one file. All members throw StorageError.
+class RunStore {
+ public:
+  enum class Mode {
+    read_only,  ///< the file must exist; never writes, also not a -wal beside it for a file that no one writes
+    collect,    ///< created when missing; migrated when older; a second collector is refused (Kind::locked)
+  };
+  static RunStore open(const std::filesystem::path& file, Mode mode);
+
+  RunStore(RunStore&&) noexcept;
+  RunStore& operator=(RunStore&&) noexcept;
+  ~RunStore();
+
+  // Writing (Mode::collect). Each call is one transaction: what it returned from is on disk.
+  std::int64_t begin_run(const RunHeader&);
+  std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
+  void finish_run(std::int64_t run, StoredRunState);
+  /// The latest unfinished run of the same device and plan, to be continued; marks it running again.
+  std::optional<std::int64_t> resume_run(const RunHeader&);
+  /// Plan places of a run that have a point, `cancelled` ones left out.
+  [[nodiscard]] std::vector<std::size_t> finished_indices(std::int64_t run) const;
+
+  // Reading.
+  [[nodiscard]] std::vector<RunSummary> runs() const;
+  /// Points of the given runs (empty: of all), by run, then index. `after_id` gives only points with a larger id: a
+  /// viewer follows a run in progress with it.
+  [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {},
+                                                std::int64_t after_id = 0) const;
+  [[nodiscard]] int schema_version() const;
+  [[nodiscard]] const std::filesystem::path& file() const;
+
+ private:
+  struct Impl;
+  explicit RunStore(std::unique_ptr<Impl>);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Copies all runs of `sources` into a new file, in VACUUMed, journal-less form fit for shipping.
+void write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target);
+
+[[nodiscard]] std::string_view to_string(StoredRunState);
+
+}  // namespace attnscope

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every test: set up, then build and test the whole, then again without CUDA, without Qt and under sanitizers, then lint.
+#   ./test.sh         all of it
+#   ./test.sh quick   the whole build's tests only
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+source cmake/setup.sh
+install_packages "${build_packages[@]}" "${gui_packages[@]}" "${test_packages[@]}"
+
+export QT_QPA_PLATFORM=offscreen
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/build/cache}
+mkdir -p build
+
+# check PRESET [ctest arguments]: configure, build, test. A folder with no test in it is an error (presets: noTestsAction).
+check() {
+  local preset=$1 start=$SECONDS
+  shift
+  echo "== $preset: configure and build"
+  cmake --preset "$preset" >"build/$preset.configure.log" 2>&1 || { cat "build/$preset.configure.log" >&2; return 1; }
+  cmake --build --preset "$preset" -- --quiet
+  echo "== $preset: test (built in $((SECONDS - start)) s)"
+  ctest --preset "$preset" "$@" >"build/$preset.test.log" 2>&1 || { tail -n 200 "build/$preset.test.log" >&2; return 1; }
+  # Skipped tests are listed with their reasons; the last lines carry the counts.
+  sed -n '/tests passed/,$p' "build/$preset.test.log"
+}
+
+check release
+if [ "${1:-}" != quick ]; then
+  check no-cuda
+  check no-gui
+  check asan
+  echo "== lint"
+  bash cmake/lint.sh
+fi
+
+passed=$(cat build/*.test.log | grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' || true)
+skipped=$(cat build/*.test.log | grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*Skipped ' || true)
+[ "$passed" -gt 0 ] || { echo "test.sh: no test ran" >&2; exit 1; }
+echo "$passed passed, 0 failed, $skipped skipped"
