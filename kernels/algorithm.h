@@ -65,7 +65,9 @@ struct KernelLaunch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared_bytes = 0;
   std::vector<Argument> arguments;
-  Traffic traffic;                             ///< closed form, exact
+  int registers_per_thread = 0;  ///< the estimate that refusal() uses; the compiler's count may differ a little
+  double matrix_flops = 0;       ///< matrix-product operations this kernel issues, tile padding left out
+  Traffic traffic;               ///< closed form, exact
   std::shared_ptr<const TileProgram> program;  ///< the accesses that `traffic` sums
 };
 

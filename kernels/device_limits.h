@@ -34,7 +34,8 @@ struct DeviceLimits {
 /// GPUs that the simulator can stand for, H200 first. Sources: NVIDIA's datasheets and the CUDA programming guide's
 /// table of compute capabilities.
 [[nodiscard]] std::span<const DeviceLimits> known_gpus();
-/// Case-insensitive, with or without the vendor's name ("h200"); nullptr when unknown.
+/// By its name's leading words, the first that matches: case-insensitive, any separators, with or without vendor and
+/// brand ("h200", "rtx-4090", "a100" for the first A100); nullptr when unknown.
 [[nodiscard]] const DeviceLimits* find_gpu(std::string_view name);
 
 }  // namespace attnscope

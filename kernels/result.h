@@ -20,9 +20,11 @@ Failure(E) -> Failure<E>;
 template <class T, class E>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Failure<E> failure)
-      : state_(std::in_place_index<1>, std::move(failure.error)) {}  // NOLINT(google-explicit-constructor)
+  // Implicit on purpose: `return value;` and `return Failure{error};`.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Failure<E> failure) : state_(std::in_place_index<1>, std::move(failure.error)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }

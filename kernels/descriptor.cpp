@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/descriptor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kernels/integer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_rows = std::int64_t{1} << 30;  // leaves the kernels room to round up in 32 bits
+constexpr int tile_step = 16;                             // rows and columns of the matrix instruction
+constexpr int max_registers_per_thread = 255;
+
+Refusal shape(std::string reason) {
+  return {Refusal::Cause::shape, std::move(reason)};
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = fmt::format("{}", number);
+  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), 1, ',');
+  return digits;
+}
+
+/// Each of an SM's four parts has a quarter of the registers for its share of the warps, and gives them out to threads
+/// in eights.
+std::int64_t registers_available(int threads, const DeviceLimits& device) {
+  constexpr int parts = 4;
+  const std::int64_t warps = ceil_div(ceil_div(threads, 32), parts);
+  return std::min<std::int64_t>(device.registers_per_sm / parts / (warps * 32) / 8 * 8, max_registers_per_thread);
+}
+
+}  // namespace
+
+std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& tile, std::span<const int> head_dims) {
+  if (std::string reason = invalid_reason(p); !reason.empty()) return shape(std::move(reason));
+  if (std::ranges::find(head_dims, p.d) == head_dims.end()) {
+    return shape(fmt::format("d {} is not supported; supported: {}.", p.d, fmt::join(head_dims, ", ")));
+  }
+  for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
+    if (value < tile_step || value % tile_step != 0) {
+      return shape(fmt::format("{} must be a positive multiple of {}, not {}.", name, tile_step, value));
+    }
+  }
+  for (const auto& [name, value] :
+       {std::pair{"n_q", p.n_q}, std::pair{"n_k", p.n_k}, std::pair{"batch x heads_q", p.instances()}}) {
+    if (auto refused = refuse_over(name, value, max_rows, "the kernels count in 32 bits")) return refused;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks) {
+  return refuse_over(fmt::format("{}'s number of thread blocks", kernel), blocks, max_int, "a grid has no more");
+}
+
+std::optional<Refusal> refuse_over(std::string_view name, std::int64_t value, std::int64_t most, std::string_view why) {
+  if (value <= most) return std::nullopt;
+  return shape(fmt::format("{} is {}, over {}: {}.", name, grouped(value), grouped(most), why));
+}
+
+std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, const DeviceLimits& device) {
+  if (device.compute_major < 8) {
+    return Refusal{Refusal::Cause::architecture,
+                   fmt::format("the kernels need compute capability 8.0 or newer; {} has {}.{}.", device.name,
+                               device.compute_major, device.compute_minor)};
+  }
+  for (const KernelNeeds& k : kernels) {
+    if (k.threads <= device.max_threads_per_block) continue;
+    return Refusal{Refusal::Cause::threads,
+                   fmt::format("{} needs {} threads a block; {} has {}.", k.kernel, grouped(k.threads), device.name,
+                               grouped(device.max_threads_per_block))};
+  }
+  for (const KernelNeeds& k : kernels) {
+    const std::int64_t available = registers_available(k.threads, device);
+    if (k.registers <= available) continue;
+    return Refusal{Refusal::Cause::registers,
+                   fmt::format("{} needs about {} registers a thread; {} has {} for each of {} threads.", k.kernel,
+                               k.registers, device.name, available, grouped(k.threads))};
+  }
+  for (const KernelNeeds& k : kernels) {
+    if (k.shared_bytes <= device.shared_bytes_per_block) continue;
+    return Refusal{Refusal::Cause::shared_memory,
+                   fmt::format("{} needs {} bytes of shared memory a block; {} has {}.", k.kernel,
+                               grouped(k.shared_bytes), device.name, grouped(device.shared_bytes_per_block))};
+  }
+  return std::nullopt;
+}
+
+TileShape shrink_to_fit(TileShape tile, const std::function<bool(const TileShape&)>& accepted) {
+  while (!accepted(tile) && (tile.br > tile_step || tile.bc > tile_step)) {
+    int& side = tile.bc >= tile.br ? tile.bc : tile.br;
+    side = std::max(side / 2 / tile_step * tile_step, tile_step);
+  }
+  return tile;
+}
+
+std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names, const AttentionProblem& p,
+                                        const TileShape& tile) {
+  const std::array<std::pair<std::string_view, std::int64_t>, 6> all{
+      {{"ATTN_BF16", p.dtype == DType::bf16 ? 1 : 0},
+       {"ATTN_D", p.d},
+       {"ATTN_BR", tile.br},
+       {"ATTN_BC", tile.bc},
+       {"ATTN_CAUSAL", p.mask == Mask::causal ? 1 : 0},
+       {"ATTN_HEADS_FASTEST", tile.raster == Raster::heads_fastest ? 1 : 0}}};
+  std::vector<std::string> defines;
+  for (const auto& [name, value] : all) {
+    if (std::ranges::find(names, name) != names.end()) defines.push_back(fmt::format("{}={}", name, value));
+  }
+  return defines;
+}
+
+std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
+                                       std::initializer_list<std::int64_t> integers) {
+  std::vector<Argument> arguments;
+  for (const std::string_view name : buffers) arguments.emplace_back(BufferArgument{std::string(name)});
+  for (const std::int64_t value : integers) arguments.emplace_back(static_cast<std::int32_t>(value));
+  return arguments;
+}
+
+float score_scale(const AttentionProblem& p) {
+  return static_cast<float>(1.0 / std::sqrt(static_cast<double>(p.d)));
+}
+
+std::array<std::uint32_t, 3> grid_of(std::int64_t blocks) {
+  return {static_cast<std::uint32_t>(blocks), 1, 1};
+}
+
+std::array<std::uint32_t, 3> block_of(int threads) {
+  return {static_cast<std::uint32_t>(threads), 1, 1};
+}
+
+std::vector<BufferSpec> input_buffers(const AttentionProblem& p) {
+  const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  const std::int64_t q = p.instances() * p.n_q * row;
+  const std::int64_t kv = p.kv_instances() * p.n_k * row;
+  return {{"q", q, BufferFill::input_q}, {"k", kv, BufferFill::input_k}, {"v", kv, BufferFill::input_v}};
+}
+
+BufferSpec row_buffer(std::string name, const AttentionProblem& p, std::int64_t elements, int element_bytes) {
+  return {std::move(name), p.instances() * p.n_q * elements * element_bytes, BufferFill::poison};
+}
+
+BlockPlace place_of(std::int64_t block, Raster raster, std::int64_t q_tiles, std::int64_t instances) {
+  if (raster == Raster::q_fastest) return {.q_tile = block % q_tiles, .instance = block / q_tiles};
+  return {.q_tile = block / instances, .instance = block % instances};
+}
+
+}  // namespace attnscope

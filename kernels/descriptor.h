@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the algorithms' descriptors share: feasibility checks in one order and wording, buffers, compile-time macros.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/algorithm.h"
+
+namespace attnscope {
+
+/// The d in 16, 32, ... 256 for which `supported` (a function of *_shape.h) holds; a table with static storage.
+template <bool (*supported)(int)>
+[[nodiscard]] std::span<const int> supported_head_dims() {
+  static const std::vector<int> dims = [] {
+    std::vector<int> all;
+    for (int d = 1; d <= 1024; ++d) {
+      if (supported(d)) all.push_back(d);
+    }
+    return all;
+  }();
+  return dims;
+}
+
+/// What one kernel asks of a device, from *_shape.h.
+struct KernelNeeds {
+  std::string_view kernel;  ///< its name in messages: "fwd", "pv"
+  int threads = 0;          ///< a block
+  int registers = 0;        ///< a thread, estimated
+  std::int64_t shared_bytes = 0;
+};
+
+/// Cause::shape: what is wrong with problem and tile before any device is asked; the kernels take n_q, n_k and the
+/// number of instances as 32-bit integers.
+[[nodiscard]] std::optional<Refusal> refuse_shape(const AttentionProblem&, const TileShape&,
+                                                  std::span<const int> head_dims);
+/// Cause::shape when a launch needs more blocks than a grid has.
+[[nodiscard]] std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks);
+/// Cause::shape when `value` is over `most`; `why` ends the sentence.
+[[nodiscard]] std::optional<Refusal> refuse_over(std::string_view name, std::int64_t value, std::int64_t most,
+                                                 std::string_view why);
+/// Architecture, then threads, registers and shared memory, each over all kernels before the next.
+[[nodiscard]] std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds>, const DeviceLimits&);
+
+/// `wished` if accepted, else with its longer side halved (in multiples of 16) until it is, down to 16 x 16.
+[[nodiscard]] TileShape shrink_to_fit(TileShape wished, const std::function<bool(const TileShape&)>& accepted);
+
+/// The macros of these names, of ATTN_BF16, ATTN_D, ATTN_BR, ATTN_BC, ATTN_CAUSAL and ATTN_HEADS_FASTEST: those the
+/// source reads, so that configurations which differ in nothing else share a cubin.
+[[nodiscard]] std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names,
+                                                      const AttentionProblem&, const TileShape&);
+/// The addresses of these buffers, then these numbers.
+[[nodiscard]] std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
+                                                     std::initializer_list<std::int64_t> integers);
+/// 1/sqrt(d).
+[[nodiscard]] float score_scale(const AttentionProblem&);
+/// One-dimensional launches.
+[[nodiscard]] std::array<std::uint32_t, 3> grid_of(std::int64_t blocks);
+[[nodiscard]] std::array<std::uint32_t, 3> block_of(int threads);
+
+/// q, k and v.
+[[nodiscard]] std::vector<BufferSpec> input_buffers(const AttentionProblem&);
+/// A buffer of `elements` for each query row, all poisoned.
+[[nodiscard]] BufferSpec row_buffer(std::string name, const AttentionProblem&, std::int64_t elements,
+                                    int element_bytes);
+
+inline constexpr int fp32_bytes = 4;
+
+/// Query heads that share one K/V head.
+[[nodiscard]] inline std::int64_t group_size(const AttentionProblem& p) {
+  return p.heads_q / p.heads_kv;
+}
+
+/// The block's place in a launch of one block for each Q tile and instance.
+struct BlockPlace {
+  std::int64_t q_tile = 0;
+  std::int64_t instance = 0;
+};
+[[nodiscard]] BlockPlace place_of(std::int64_t block, Raster, std::int64_t q_tiles, std::int64_t instances);
+
+}  // namespace attnscope

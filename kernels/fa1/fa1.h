@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/algorithm.h"
+
+namespace attnscope {
+
+/// FlashAttention, Algorithm 1: K/V tiles in the outer loop, Q tiles in the inner one, O, l and m in global memory.
+class FlashAttention1 final : public Algorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override;
+  [[nodiscard]] std::string_view title() const override;
+  [[nodiscard]] std::string_view source() const override;
+  [[nodiscard]] std::string_view tile_meaning() const override;
+  [[nodiscard]] std::span<const int> head_dims() const override;
+  [[nodiscard]] TileShape default_tile(const AttentionProblem&, const DeviceLimits&) const override;
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&,
+                                               const DeviceLimits&) const override;
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const TileShape&) const override;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fa2/fa2.h"
+
+#include <memory>
+#include <utility>
+
+#include "kernels/descriptor.h"
+#include "kernels/fa2/fa2_shape.h"
+#include "kernels/tile_grid.h"
+
+namespace attnscope {
+namespace {
+
+/// A block owns Q tile i of one instance: step 0 loads Q_i, step 1 + j loads K_j and V_j, the last step stores O_i and
+/// LSE_i. A tile whose rows see no key loads nothing. Causal launches hand out the longest tiles first.
+class Fa2Program final : public TileProgram {
+ public:
+  Fa2Program(const AttentionProblem& problem, const TileShape& tile) : p_(problem), tile_(tile), grid_(problem, tile) {}
+
+  [[nodiscard]] std::int64_t blocks() const override { return grid_.q_tiles() * p_.instances(); }
+
+  [[nodiscard]] std::int64_t steps(std::int64_t block) const override { return steps_of_tile(place(block).q_tile); }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const auto [i, instance] = place(block);
+    const int element = bytes_per_element(p_.dtype);
+    const std::int64_t row = i * tile_.br;
+    const std::int64_t rows = grid_.q_rows(i);
+    if (step == steps_of_tile(i) - 1) {
+      out.push_back({Tensor::o, Access::store, instance, row, rows, 0, p_.d, element});
+      out.push_back({Tensor::lse, Access::store, instance, row, rows, 0, 1, fp32_bytes});
+    } else if (step == 0) {
+      out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element});
+    } else {
+      const std::int64_t j = step - 1;
+      const std::int64_t kv = instance / group_size(p_);
+      out.push_back({Tensor::k, Access::load, kv, j * tile_.bc, grid_.k_rows(j), 0, p_.d, element});
+      out.push_back({Tensor::v, Access::load, kv, j * tile_.bc, grid_.k_rows(j), 0, p_.d, element});
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t steps_of_tile(std::int64_t i) const {
+    const std::int64_t seen = grid_.k_tiles_seen(i);
+    return seen == 0 ? 1 : seen + 2;
+  }
+
+  [[nodiscard]] BlockPlace place(std::int64_t block) const {
+    BlockPlace place = place_of(block, tile_.raster, grid_.q_tiles(), p_.instances());
+    if (p_.mask == Mask::causal) place.q_tile = grid_.q_tiles() - 1 - place.q_tile;
+    return place;
+  }
+
+  AttentionProblem p_;
+  TileShape tile_;
+  TileGrid grid_;
+};
+
+/// O and LSE once, Q once where it sees any key, K and V once for every Q tile up to where the mask ends.
+Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
+  const TileGrid grid(p, tile);
+  const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  return {.l2_to_sm_bytes = p.instances() * (grid.query_rows_touched() + 2 * grid.key_rows_seen()) * row,
+          .sm_to_l2_bytes = p.instances() * p.n_q * (row + fp32_bytes)};
+}
+
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+  const int d = static_cast<int>(p.d);
+  return {.kernel = "fa2 fwd",
+          .threads = fa2::threads(tile.br, d),
+          .registers = fa2::register_estimate(tile.br, tile.bc, d),
+          .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d)};
+}
+
+}  // namespace
+
+std::string_view FlashAttention2::name() const {
+  return "fa2";
+}
+std::string_view FlashAttention2::title() const {
+  return "FlashAttention-2";
+}
+std::string_view FlashAttention2::source() const {
+  return "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1";
+}
+std::string_view FlashAttention2::tile_meaning() const {
+  return "Br decides the traffic: K and V are read once for every Br query rows. Bc only takes on-chip memory.";
+}
+std::span<const int> FlashAttention2::head_dims() const {
+  return supported_head_dims<fa2::supported_head_dim>();
+}
+
+TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+  // The tiles of the authors' own kernels: wide while O fits in registers beside the scores.
+  const TileShape wished = p.d <= 64 ? TileShape{.br = 128, .bc = 128} : TileShape{.br = 128, .bc = 64};
+  return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+}
+
+std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const TileShape& tile,
+                                                const DeviceLimits& device) const {
+  if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
+  return refuse_needs({needs(p, tile)}, device);
+}
+
+AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& tile) const {
+  auto program = std::make_shared<const Fa2Program>(p, tile);
+  const KernelNeeds kernel = needs(p, tile);
+  std::vector<Argument> arguments =
+      kernel_arguments({"q", "k", "v", "o", "lse"}, {p.instances(), group_size(p), p.n_q, p.n_k});
+  arguments.emplace_back(score_scale(p));
+
+  const std::int64_t blocks = program->blocks();
+  AttentionPlan plan;
+  plan.buffers = input_buffers(p);
+  plan.buffers.push_back(row_buffer("o", p, p.d, bytes_per_element(p.dtype)));
+  plan.buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  plan.launches.push_back(
+      {.name = "fwd",
+       .source = {"fa2/fa2_forward.cuh", "attn_fa2_forward",
+                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_CAUSAL", "ATTN_HEADS_FASTEST"}, p,
+                                 tile)},
+       .grid = grid_of(blocks),
+       .block = block_of(kernel.threads),
+       .dynamic_shared_bytes = kernel.shared_bytes,
+       .arguments = std::move(arguments),
+       .registers_per_thread = kernel.registers,
+       .matrix_flops = forward_flops(p),
+       .traffic = forward_traffic(p, tile),
+       .program = std::move(program)});
+  return plan;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometry of the FlashAttention-2 forward kernel: one place for the host, which launches it, and for the device code.
+// No includes, so that NVRTC can read it too.
+#pragma once
+
+namespace attnscope::fa2 {
+
+/// The on-chip row is swizzled in 16-byte chunks; one product step covers 16 columns of d.
+constexpr bool supported_head_dim(int d) {
+  return d >= 16 && d <= 256 && d % 16 == 0;
+}
+
+/// Query rows of one warp: two m16 tiles share every K and V fragment and so halve the shared-memory reads, where the
+/// accumulators leave room for it.
+constexpr int rows_per_warp(int br, int d) {
+  return br % 32 == 0 && d <= 128 ? 32 : 16;
+}
+
+constexpr int threads(int br, int d) {
+  return br / rows_per_warp(br, d) * 32;
+}
+
+/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share of
+/// the warps and gives them out in eights; 255 at most.
+constexpr int register_limit(int br, int d) {
+  const int warps = (threads(br, d) / 32 + 3) / 4;
+  const int share = 16384 / (warps * 32) / 8 * 8;
+  return share < 255 ? share : 255;
+}
+
+/// O accumulator, scores of one chunk, the same as 16-bit operands, and what fragments, addresses and statistics take:
+/// the compiler gets by with fewer of those where two m16 tiles fill the registers.
+constexpr int registers_for_chunk(int br, int d, int chunk) {
+  const int rows = rows_per_warp(br, d);
+  return rows * (2 * d + 2 * chunk + chunk) / 64 + (rows == 32 ? 24 : 44);
+}
+
+/// Columns of a K/V tile that a warp works on at a time, at most: wide tiles are walked in chunks with the online
+/// softmax, so that bc costs shared memory but no registers.
+constexpr int chunk_columns(int br, int bc, int d) {
+  const int limit = register_limit(br, d);
+  const int widest = registers_for_chunk(br, d, 64) <= limit ? 64 : registers_for_chunk(br, d, 32) <= limit ? 32 : 16;
+  return bc < widest ? bc : widest;
+}
+
+/// Registers a thread needs, estimated; a configuration above register_limit() is refused.
+constexpr int register_estimate(int br, int bc, int d) {
+  return registers_for_chunk(br, d, chunk_columns(br, bc, d));
+}
+
+/// Q, K and V tiles of 16-bit elements: (br + 2 bc) d.
+constexpr long long shared_bytes(int br, int bc, int d) {
+  return 2LL * d * (br + 2 * bc);
+}
+
+}  // namespace attnscope::fa2

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Standard attention, third kernel: O = P V, one br x d tile a block.
+//
+// Tile program of block (i, head):
+//   for t = 0 .. ceil(stride / step) - 1: load P[rows of i, step columns], load V[step rows]; store O_i
+// The columns of P end at its row stride, the rows of V at n_k.
+#include "device/attention.cuh"
+#include "device/global.cuh"
+#include "naive/naive_shape.h"
+
+namespace attnscope::naive {
+
+using namespace device;
+
+constexpr int d = ATTN_D;
+constexpr int br = ATTN_BR;
+
+constexpr int warp_rows = pv_rows_per_warp(br, d);
+constexpr int m_tiles = warp_rows / 16;
+constexpr int block_threads = pv_threads(br, d);
+
+using TileP = SharedTile<pv_step>;
+using TileV = SharedTile<d>;
+constexpr int bytes_p = br * TileP::row_bytes;
+constexpr int stage_bytes = bytes_p + pv_step * TileV::row_bytes;
+
+}  // namespace attnscope::naive
+
+extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
+    attn_naive_pv(const unsigned short* p, const unsigned short* v, unsigned short* o, int instances, int group,
+                  int n_q, int n_k, int stride) {
+  using namespace attnscope::naive;
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const unsigned base = shared_address(shared);
+
+  const int row_tiles = (n_q + br - 1) / br;
+  const int block = static_cast<int>(blockIdx.x);
+#if ATTN_HEADS_FASTEST
+  const int instance = block % instances;
+  const int tile_row = block / instances * br;
+#else
+  const int instance = block / row_tiles;
+  const int tile_row = block % row_tiles * br;
+#endif
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  const int warp_row = thread / 32 * warp_rows;
+  const long long query_row = static_cast<long long>(instance) * n_q + tile_row;
+  p += query_row * stride;
+  v += static_cast<long long>(instance / group) * n_k * d;
+
+  const int steps = (stride + pv_step - 1) / pv_step;
+  int loaded = 0;   // next step to load
+  int load_at = 0;  // its buffer
+  const auto load_step = [&] {
+    if (loaded < steps) {
+      const unsigned stage = base + load_at * stage_bytes;
+      const int column = loaded * pv_step;
+      TileP::copy_block<br, block_threads>(stage, p + column, stride, n_q - tile_row, (stride - column) / 8, thread);
+      TileV::copy_rows<pv_step, block_threads>(stage + bytes_p, v + static_cast<long long>(column) * d, d,
+                                               n_k - column, thread);
+    }
+    commit_copies();  // empty at the end, so that the wait counts stay the same
+    ++loaded;
+    load_at = load_at + 1 == pv_stages ? 0 : load_at + 1;
+  };
+
+  float acc[m_tiles][d / 8][4];
+#pragma unroll
+  for (int m = 0; m < m_tiles; ++m) {
+#pragma unroll
+    for (int n = 0; n < d / 8; ++n) {
+      acc[m][n][0] = acc[m][n][1] = acc[m][n][2] = acc[m][n][3] = 0.0f;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < pv_stages - 1; ++i) {
+    load_step();
+  }
+  int stage_index = 0;
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    wait_copies<pv_stages - 2>();
+    __syncthreads();  // this step is there, and no warp reads the buffer that is loaded next
+    load_step();
+    const unsigned stage = base + stage_index * stage_bytes;
+    stage_index = stage_index + 1 == pv_stages ? 0 : stage_index + 1;
+    const unsigned lane_p = TileP::lane_left(stage + warp_row * TileP::row_bytes, lane);
+    const unsigned lane_v = TileV::lane_left(stage + bytes_p, lane);
+#pragma unroll
+    for (int inner = 0; inner < pv_step / 16; ++inner) {
+      unsigned a[m_tiles][4];
+#pragma unroll
+      for (int m = 0; m < m_tiles; ++m) {
+        load_matrices(a[m], TileP::columns_on(lane_p, inner) + m * 16 * TileP::row_bytes);
+      }
+#pragma unroll
+      for (int n = 0; n < d / 16; ++n) {
+        unsigned b[4];
+        load_matrices_transposed(b, TileV::columns_on(lane_v, n) + inner * 16 * TileV::row_bytes);
+#pragma unroll
+        for (int m = 0; m < m_tiles; ++m) {
+          mma(acc[m][2 * n], a[m], b[0], b[1]);
+          mma(acc[m][2 * n + 1], a[m], b[2], b[3]);
+        }
+      }
+    }
+  }
+
+#pragma unroll
+  for (int m = 0; m < m_tiles; ++m) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = warp_row + m * 16 + half * 8 + lane / 4;
+      unsigned pairs[d / 8];
+#pragma unroll
+      for (int n = 0; n < d / 8; ++n) {
+        pairs[n] = pack(acc[m][n][half * 2], acc[m][n][half * 2 + 1]);
+      }
+      store_row(o + (query_row + row) * d, pairs, d, tile_row + row < n_q);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometry of the three kernels of standard attention: one place for the host, which launches them, and for the device
+// code. No includes, so that NVRTC can read it too.
+#pragma once
+
+namespace attnscope::naive {
+
+constexpr bool supported_head_dim(int d) {
+  return d >= 16 && d <= 256 && d % 16 == 0;
+}
+
+/// Elements from one row of S or P to the next: a whole number of 32-byte sectors. The columns from n_k on hold zeros
+/// and are written and read like the others.
+constexpr long long row_stride(long long n_k) {
+  return (n_k + 15) / 16 * 16;
+}
+
+/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share of
+/// the warps and gives them out in eights; 255 at most.
+constexpr int register_limit(int threads) {
+  const int warps = (threads / 32 + 3) / 4;
+  const int share = 16384 / (warps * 32) / 8 * 8;
+  return share < 255 ? share : 255;
+}
+
+// --- qk: a br x bc tile of S = scale Q K^T -------------------------------------------------------------------------
+
+/// Rows of one warp.
+constexpr int qk_rows_per_warp(int br) {
+  return br % 32 == 0 ? 32 : 16;
+}
+constexpr int qk_threads(int br) {
+  return br / qk_rows_per_warp(br) * 32;
+}
+/// Columns that a warp works on at a time, at most.
+constexpr int qk_chunk_columns(int br, int bc) {
+  const int widest = qk_threads(br) > 256 ? 32 : 64;
+  return bc < widest ? bc : widest;
+}
+constexpr int qk_register_estimate(int br, int bc) {
+  return qk_rows_per_warp(br) * qk_chunk_columns(br, bc) / 32 + 56;
+}
+/// Whole rows of Q and K, all of d.
+constexpr long long qk_shared_bytes(int br, int bc, int d) {
+  return 2LL * d * (br + bc);
+}
+
+// --- softmax: whole rows on chip, in registers ---------------------------------------------------------------------
+
+/// 16-byte pieces of a row that one thread holds, at most.
+constexpr int softmax_pieces = 8;
+/// The longest row that fits on chip: 65,536 columns.
+constexpr long long softmax_max_columns = 32LL * 32 * 8 * softmax_pieces;
+/// Warps that share a row: as few as hold it, since long streams by few threads come closest to the memory's bandwidth.
+constexpr int softmax_row_warps(long long n_k) {
+  int warps = 1;
+  while (warps < 32 && warps * 32LL * 8 * softmax_pieces < n_k) {
+    warps *= 2;
+  }
+  return warps;
+}
+constexpr int softmax_threads(long long n_k) {
+  return softmax_row_warps(n_k) == 1 ? 256 : 32 * softmax_row_warps(n_k);
+}
+constexpr int softmax_rows_per_block(long long n_k) {
+  return softmax_threads(n_k) / 32 / softmax_row_warps(n_k);
+}
+constexpr int softmax_register_estimate = 64;
+
+// --- pv: a br x d tile of O = P V ----------------------------------------------------------------------------------
+
+/// Columns of P and rows of V in one step of the pipeline, and steps in flight.
+constexpr int pv_step = 64;
+constexpr int pv_stages = 3;
+constexpr int pv_rows_per_warp(int br, int d) {
+  return br % 32 == 0 && d <= 128 ? 32 : 16;
+}
+constexpr int pv_threads(int br, int d) {
+  return br / pv_rows_per_warp(br, d) * 32;
+}
+/// O accumulator, fragments and addresses.
+constexpr int pv_register_estimate(int br, int d) {
+  return pv_rows_per_warp(br, d) * d / 32 + 56;
+}
+constexpr long long pv_shared_bytes(int br, int d) {
+  return 2LL * pv_stages * pv_step * (br + d);
+}
+
+}  // namespace attnscope::naive

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/algorithm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/embedded_sources.h"
+#include "kernels/fa2/fa2_shape.h"
+#include "kernels/io_model.h"
+#include "tests/kernels/programs.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const DeviceLimits& h200() {
+  return known_gpus().front();
+}
+
+const Algorithm& algorithm(std::string_view name) {
+  return *find_algorithm(name);
+}
+
+constexpr AttentionProblem square{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k = 4096, .d = 128};
+
+TEST(Registry, InTheOrderOfThePapers) {
+  std::vector<std::string> names;
+  for (const Algorithm* a : algorithms()) names.emplace_back(a->name());
+  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2"));
+  EXPECT_EQ(find_algorithm("fa9"), nullptr);
+  EXPECT_EQ(find_algorithm(""), nullptr);
+}
+
+TEST(Registry, EveryAlgorithmDescribesItself) {
+  for (const Algorithm* a : algorithms()) {
+    EXPECT_FALSE(a->title().empty()) << a->name();
+    EXPECT_THAT(std::string(a->source()), HasSubstr("arXiv")) << a->name();
+    EXPECT_FALSE(a->tile_meaning().empty()) << a->name();
+    EXPECT_THAT(a->head_dims(), Contains(64)) << a->name();
+    EXPECT_THAT(a->head_dims(), Contains(128)) << a->name();
+    EXPECT_TRUE(std::ranges::is_sorted(a->head_dims())) << a->name();
+  }
+}
+
+TEST(Plan, LaunchesFitTheirProgramsSourcesAndBuffers) {
+  for (const Algorithm* a : algorithms()) {
+    for (const AttentionProblem& p : test::odd_problems()) {
+      for (const TileShape& tile : test::odd_tiles()) {
+        const AttentionPlan plan = a->plan(p, tile);
+        std::set<std::string> buffers;
+        for (const BufferSpec& buffer : plan.buffers) {
+          EXPECT_GT(buffer.bytes, 0);
+          EXPECT_TRUE(buffers.insert(buffer.name).second) << buffer.name;
+        }
+        std::set<std::string> names;
+        for (const KernelLaunch& launch : plan.launches) {
+          EXPECT_TRUE(names.insert(launch.name).second) << launch.name;
+          EXPECT_EQ(launch.grid[0], launch.program->blocks());
+          EXPECT_EQ(launch.block[0] % 32, 0U);
+          for (const Argument& argument : launch.arguments) {
+            if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
+              EXPECT_TRUE(buffers.contains(buffer->name)) << buffer->name;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Plan, EntriesAreInTheEmbeddedSources) {
+  for (const Algorithm* a : algorithms()) {
+    for (const KernelLaunch& launch : a->plan(square, a->default_tile(square, h200())).launches) {
+      const auto sources = embedded_sources();
+      const auto found = std::ranges::find(sources, launch.source.file, &EmbeddedSource::path);
+      ASSERT_NE(found, sources.end()) << launch.source.file;
+      EXPECT_THAT(std::string(found->text), HasSubstr(launch.source.entry + "("));
+    }
+  }
+}
+
+/// The kernel's parameter list, as its source declares it.
+std::string parameters(const KernelSource& source) {
+  const auto sources = embedded_sources();
+  const std::string text(std::ranges::find(sources, source.file, &EmbeddedSource::path)->text);
+  const std::size_t begin = text.find(source.entry + "(") + source.entry.size() + 1;
+  return text.substr(begin, text.find(')', begin) - begin);
+}
+
+TEST(Plan, ArgumentsMatchTheKernelsParameters) {
+  const AttentionProblem p{
+      .mask = Mask::causal, .batch = 2, .heads_q = 6, .heads_kv = 2, .n_q = 100, .n_k = 37, .d = 64};
+  const std::map<std::string, double> integers{{"instances", 12}, {"group", 3},   {"n_q", 100},
+                                               {"n_k", 37},       {"stride", 48}, {"row_warps", 1}};
+  for (const Algorithm* a : algorithms()) {
+    for (const KernelLaunch& launch : a->plan(p, {.br = 64, .bc = 64}).launches) {
+      SCOPED_TRACE(launch.source.entry);
+      std::string list = parameters(launch.source);
+      std::vector<std::string> declared;
+      for (std::size_t at = 0; at != std::string::npos && at < list.size();) {
+        const std::size_t comma = list.find(',', at);
+        std::string one = list.substr(at, comma == std::string::npos ? comma : comma - at);
+        declared.push_back(one);
+        at = comma == std::string::npos ? comma : comma + 1;
+      }
+      ASSERT_EQ(declared.size(), launch.arguments.size()) << list;
+      for (std::size_t i = 0; i < declared.size(); ++i) {
+        const std::string name = declared[i].substr(declared[i].find_last_of(" *") + 1);
+        const Argument& argument = launch.arguments[i];
+        const bool pointer = declared[i].find('*') != std::string::npos;
+        if (pointer) {
+          ASSERT_TRUE(std::holds_alternative<BufferArgument>(argument)) << declared[i];
+          EXPECT_EQ(std::get<BufferArgument>(argument).name, name);
+        } else if (declared[i].find("float") != std::string::npos) {
+          ASSERT_TRUE(std::holds_alternative<float>(argument)) << declared[i];
+          EXPECT_FLOAT_EQ(std::get<float>(argument), 0.125F);
+        } else {
+          ASSERT_TRUE(std::holds_alternative<std::int32_t>(argument)) << declared[i];
+          ASSERT_TRUE(integers.contains(name)) << declared[i];
+          EXPECT_EQ(std::get<std::int32_t>(argument), integers.at(name)) << declared[i];
+        }
+      }
+    }
+  }
+}
+
+TEST(Plan, SourcesDoNotDependOnTheProblemsSize) {
+  for (const Algorithm* a : algorithms()) {
+    AttentionProblem other = square;
+    other.batch = 3, other.n_q = 100, other.n_k = 9000, other.heads_q = 8;
+    const TileShape tile{.br = 64, .bc = 32};
+    const AttentionPlan one = a->plan(square, tile);
+    const AttentionPlan two = a->plan(other, tile);
+    for (std::size_t i = 0; i < one.launches.size(); ++i) EXPECT_EQ(one.launches[i].source, two.launches[i].source);
+  }
+}
+
+TEST(Plan, DefinesSayTheConfiguration) {
+  const AttentionProblem p{.dtype = DType::bf16, .mask = Mask::causal, .n_q = 64, .n_k = 64, .d = 128};
+  const TileShape tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
+  EXPECT_THAT(
+      algorithm("fa2").plan(p, tile).launches[0].source.defines,
+      ElementsAre("ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=64", "ATTN_BC=32", "ATTN_CAUSAL=1", "ATTN_HEADS_FASTEST=1"));
+  // One softmax kernel serves every tile and d.
+  EXPECT_THAT(algorithm("naive").plan(p, tile).launches[1].source.defines, ElementsAre("ATTN_BF16=1", "ATTN_CAUSAL=1"));
+}
+
+TEST(Plan, Buffers) {
+  const AttentionProblem p{.heads_q = 4, .heads_kv = 2, .n_q = 10, .n_k = 20, .d = 64};
+  const auto bytes = [&](std::string_view name) {
+    std::map<std::string, std::int64_t> sizes;
+    for (const BufferSpec& b : algorithm(name).plan(p, {.br = 16, .bc = 16}).buffers) sizes[b.name] = b.bytes;
+    return sizes;
+  };
+  const std::int64_t q = 4L * 10 * 64 * 2;
+  const std::int64_t kv = 2L * 20 * 64 * 2;
+  const std::int64_t scores = 4L * 10 * 32 * 2;  // rows padded to 32 columns
+  EXPECT_THAT(bytes("fa2"), ElementsAre(std::pair("k", kv), std::pair("lse", 160), std::pair("o", q), std::pair("q", q),
+                                        std::pair("v", kv)));
+  EXPECT_THAT(bytes("fa1"), ElementsAre(std::pair("k", kv), std::pair("l", 160), std::pair("m", 160), std::pair("o", q),
+                                        std::pair("o_acc", 2 * q), std::pair("q", q), std::pair("v", kv)));
+  EXPECT_THAT(bytes("naive"), ElementsAre(std::pair("k", kv), std::pair("o", q), std::pair("p", scores),
+                                          std::pair("q", q), std::pair("s", scores), std::pair("v", kv)));
+  EXPECT_EQ(algorithm("fa2").plan(p, {.br = 16, .bc = 16}).buffer_bytes(), 2 * q + 2 * kv + 160);
+}
+
+TEST(Traffic, Fa2FollowsBrAloneAndFa1FollowsBc) {
+  const auto total = [](std::string_view name, int br, int bc) {
+    return algorithm(name).plan(square, {.br = br, .bc = bc}).traffic();
+  };
+  EXPECT_EQ(total("fa2", 64, 16), total("fa2", 64, 128));
+  EXPECT_GT(total("fa2", 64, 64).total(), total("fa2", 128, 64).total());
+  EXPECT_EQ(total("fa1", 16, 64), total("fa1", 128, 64));
+  EXPECT_GT(total("fa1", 64, 64).total(), total("fa1", 64, 128).total());
+}
+
+TEST(Traffic, TheTablesFormulas) {
+  // io model, elements per head: FA2 2 n_q d + Tr 2 n_k d, plus n_q fp32; FA1 2 n_k d + Tc (3 n_q d + 4 n_q) with its
+  // fp32 state; naive 4 N^2 + 4 N d at least, operands read again for every GEMM tile.
+  constexpr std::int64_t n = 4096;
+  constexpr std::int64_t d = 128;
+  constexpr std::int64_t heads = 4;
+  const Traffic fa2 = algorithm("fa2").plan(square, {.br = 128, .bc = 64}).traffic();
+  EXPECT_EQ(fa2.l2_to_sm_bytes, heads * 2 * (n * d + 64 * n * d));
+  EXPECT_EQ(fa2.sm_to_l2_bytes, heads * (2 * n * d + 4 * n));
+  const Traffic fa1 = algorithm("fa1").plan(square, {.br = 64, .bc = 128}).traffic();
+  EXPECT_EQ(fa1.l2_to_sm_bytes, heads * (4 * n * d + 32 * (2 * n * d + 4 * n * d + 8 * n)));
+  EXPECT_EQ(fa1.sm_to_l2_bytes, heads * (128 * n * d + 264 * n + 2 * n * d));
+  const AttentionPlan naive = algorithm("naive").plan(square, {.br = 128, .bc = 64});
+  ASSERT_EQ(naive.launches.size(), 3U);
+  EXPECT_EQ(naive.launches[0].traffic, (Traffic{heads * 2 * (64 + 32) * n * d, heads * 2 * n * n}));
+  EXPECT_EQ(naive.launches[1].traffic, (Traffic{heads * 2 * n * n, heads * 2 * n * n}));
+  EXPECT_EQ(naive.launches[2].traffic, (Traffic{heads * 2 * (n * n + 32 * n * d), heads * 2 * n * d}));
+  // One tile over everything is the compulsory minimum beside LSE; naive's is the paper's 4 N^2 + 4 N d.
+  const AttentionProblem small{.n_q = 256, .n_k = 256, .d = 64};
+  const TileShape whole{.br = 256, .bc = 256};
+  EXPECT_EQ(algorithm("fa2").plan(small, whole).traffic().total(), compulsory_traffic(small).total() + 1024);
+  EXPECT_EQ(algorithm("naive").plan(small, whole).traffic().total(), standard_attention_bytes(small));
+}
+
+TEST(Plan, MatrixFlopsAndRegisters) {
+  for (const Algorithm* a : algorithms()) {
+    const AttentionPlan plan = a->plan(square, {.br = 128, .bc = 64});
+    double flops = 0;
+    for (const KernelLaunch& launch : plan.launches) {
+      flops += launch.matrix_flops;
+      EXPECT_GT(launch.registers_per_thread, 32) << launch.source.entry;
+      EXPECT_LE(launch.registers_per_thread, 255) << launch.source.entry;
+    }
+    EXPECT_DOUBLE_EQ(flops, forward_flops(square)) << a->name();
+  }
+  // Naive computes all of S under a causal mask too.
+  AttentionProblem causal = square;
+  causal.mask = Mask::causal;
+  EXPECT_DOUBLE_EQ(algorithm("fa2").plan(causal, {}).launches[0].matrix_flops, forward_flops(causal));
+  EXPECT_DOUBLE_EQ(algorithm("naive").plan(causal, {}).launches[0].matrix_flops * 2, forward_flops(square));
+}
+
+TEST(Refusal, EachCauseWithItsFigures) {
+  struct Case {
+    const char* name;
+    std::int64_t d;
+    TileShape tile;
+    Refusal::Cause cause;
+    const char* reason;
+  };
+  for (const auto& [name, d, tile, cause, reason] : {
+           Case{"fa2", 72, {}, Refusal::Cause::shape, "d 72 is not supported; supported: 16, 32, 48, 64, 80,"},
+           Case{"fa2", 64, {.br = 24}, Refusal::Cause::shape, "Br must be a positive multiple of 16, not 24."},
+           Case{"fa1", 64, {.bc = 0}, Refusal::Cause::shape, "Bc must be a positive multiple of 16, not 0."},
+           Case{"fa1", 64, {.bc = -16}, Refusal::Cause::shape, "Bc must be a positive multiple of 16, not -16."},
+           Case{"fa2",
+                256,
+                {.br = 1024},
+                Refusal::Cause::threads,
+                "fa2 fwd needs 2,048 threads a block; NVIDIA H200 has 1,024."},
+           Case{"fa2",
+                256,
+                {.br = 512, .bc = 16},
+                Refusal::Cause::registers,
+                "registers a thread; NVIDIA H200 has 64 for each of 1,024 threads."},
+           Case{"fa2",
+                128,
+                {.br = 128, .bc = 512},
+                Refusal::Cause::shared_memory,
+                "fa2 fwd needs 294,912 bytes of shared memory a block; NVIDIA H200 has 232,448."},
+           Case{"naive",
+                256,
+                {.br = 128, .bc = 512},
+                Refusal::Cause::shared_memory,
+                "naive qk needs 327,680 bytes of shared memory a block; NVIDIA H200 has 232,448."},
+       }) {
+    const AttentionProblem p{.n_q = 512, .n_k = 512, .d = d};
+    const auto refused = algorithm(name).refusal(p, tile, h200());
+    ASSERT_TRUE(refused.has_value()) << reason;
+    EXPECT_EQ(to_string(refused->cause), to_string(cause)) << refused->reason;
+    EXPECT_THAT(refused->reason, HasSubstr(reason));
+  }
+}
+
+/// The kernels choose their chunk widths by the same limit, so the two must agree on what a block has.
+TEST(Refusal, RegisterLimitIsTheShapes) {
+  for (const int d : {64, 128, 256}) {
+    for (int br = 16; br <= 1024; br += 16) {
+      const auto refused = algorithm("fa2").refusal({.d = d}, {.br = br, .bc = 16}, h200());
+      if (refused && refused->cause == Refusal::Cause::threads) continue;
+      const bool by_registers = refused && refused->cause == Refusal::Cause::registers;
+      EXPECT_EQ(by_registers, fa2::register_estimate(br, 16, d) > fa2::register_limit(br, d))
+          << "Br " << br << " d " << d;
+    }
+  }
+}
+
+TEST(Refusal, WhatNoTileCanMend) {
+  DeviceLimits volta = h200();
+  volta.name = "V100";
+  volta.compute_major = 7;
+  const auto architecture = algorithm("fa2").refusal(square, {}, volta);
+  ASSERT_TRUE(architecture.has_value());
+  EXPECT_EQ(architecture->cause, Refusal::Cause::architecture);
+  EXPECT_EQ(architecture->reason, "the kernels need compute capability 8.0 or newer; V100 has 7.0.");
+
+  const auto long_row = algorithm("naive").refusal({.n_q = 1, .n_k = 65'537}, {}, h200());
+  ASSERT_TRUE(long_row.has_value());
+  EXPECT_THAT(long_row->reason, HasSubstr("n_k is 65,537, over 65,536"));
+  EXPECT_FALSE(algorithm("naive").refusal({.n_q = 1, .n_k = 65'536}, {}, h200()).has_value());
+
+  const auto impossible = algorithm("fa1").refusal({.n_q = 0}, {}, h200());
+  ASSERT_TRUE(impossible.has_value());
+  EXPECT_EQ(impossible->reason, "n_q must be at least 1, not 0.");
+
+  const std::int64_t many = 1 << 20;
+  const auto grid = algorithm("fa2").refusal({.batch = many, .n_q = many, .n_k = 16}, {.br = 16, .bc = 16}, h200());
+  ASSERT_TRUE(grid.has_value());
+  EXPECT_THAT(grid->reason, HasSubstr("thread blocks is 68,719,476,736, over 2,147,483,647"));
+}
+
+TEST(DefaultTile, ThePapersOwnOnAnH200) {
+  const auto tile = [](std::string_view name, std::int64_t d) {
+    AttentionProblem p = square;
+    p.d = d;
+    return describe(algorithm(name).default_tile(p, h200()));
+  };
+  EXPECT_EQ(tile("fa2", 64), "128x128");
+  EXPECT_EQ(tile("fa2", 128), "128x64");
+  EXPECT_EQ(tile("fa1", 64), "64x448");
+  EXPECT_EQ(tile("fa1", 128), "128x224");
+  EXPECT_EQ(tile("naive", 128), "128x128");
+}
+
+TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {
+  for (const Algorithm* a : algorithms()) {
+    for (const int d : a->head_dims()) {
+      for (const DeviceLimits& gpu : known_gpus()) {
+        for (const std::int64_t n : {1, 4096}) {
+          const AttentionProblem p{.n_q = n, .n_k = n, .d = d};
+          const TileShape tile = a->default_tile(p, gpu);
+          const auto refused = a->refusal(p, tile, gpu);
+          if (!refused) continue;
+          // Then no tile does: the least demanding one is refused too.
+          EXPECT_TRUE(a->refusal(p, {.br = 16, .bc = 16}, gpu).has_value())
+              << a->name() << " d " << d << " on " << gpu.name << ": " << refused->reason;
+          EXPECT_GT(d, 128) << a->name() << " on " << gpu.name << ": " << refused->reason;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

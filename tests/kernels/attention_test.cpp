@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/attention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace attnscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Words, RoundTripAndNameTheAcceptedOnes) {
+  for (const DType v : {DType::fp16, DType::bf16}) EXPECT_EQ(parse_dtype(to_string(v)).value(), v);
+  for (const Mask v : {Mask::none, Mask::causal}) EXPECT_EQ(parse_mask(to_string(v)).value(), v);
+  for (const Pass v : {Pass::fwd}) EXPECT_EQ(parse_pass(to_string(v)).value(), v);
+  for (const Raster v : {Raster::q_fastest, Raster::heads_fastest}) EXPECT_EQ(parse_raster(to_string(v)).value(), v);
+  EXPECT_EQ(parse_dtype("fp8").error(), "unknown dtype 'fp8'; accepted: fp16, bf16.");
+  EXPECT_EQ(parse_raster("").error(), "unknown raster ''; accepted: q_fastest, heads_fastest.");
+}
+
+TEST(UnmaskedPairs, CausalIsBottomRightAligned) {
+  AttentionProblem p{.mask = Mask::causal, .n_q = 2, .n_k = 5};  // 11110 / 11111
+  EXPECT_EQ(unmasked_pairs(p), 9);
+  p.n_q = 5, p.n_k = 2;  // three empty rows, then 10 / 11
+  EXPECT_EQ(unmasked_pairs(p), 3);
+  p.n_q = p.n_k = 4;
+  p.batch = 3, p.heads_q = 2;
+  EXPECT_EQ(unmasked_pairs(p), 6 * 10);
+  p.mask = Mask::none;
+  EXPECT_EQ(unmasked_pairs(p), 6 * 16);
+}
+
+TEST(UnmaskedPairs, MatchesCountingThem) {
+  for (std::int64_t n_q = 1; n_q < 9; ++n_q) {
+    for (std::int64_t n_k = 1; n_k < 9; ++n_k) {
+      std::int64_t count = 0;
+      for (std::int64_t i = 0; i < n_q; ++i) {
+        for (std::int64_t j = 0; j < n_k; ++j) count += j <= i + n_k - n_q ? 1 : 0;
+      }
+      EXPECT_EQ(unmasked_pairs({.mask = Mask::causal, .n_q = n_q, .n_k = n_k}), count) << n_q << " x " << n_k;
+    }
+  }
+}
+
+TEST(ForwardFlops, FourDAPair) {
+  EXPECT_DOUBLE_EQ(forward_flops({.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64}),
+                   4.0 * 64 * 1024 * 1024 * 1024);
+}
+
+TEST(Describe, OneLine) {
+  EXPECT_EQ(describe(AttentionProblem{
+                .mask = Mask::causal, .heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 128}),
+            "fp16 causal batch 1 heads 16 N 4096 d 128");
+  EXPECT_EQ(describe(AttentionProblem{.dtype = DType::bf16, .heads_q = 8, .heads_kv = 2, .n_q = 1, .n_k = 512}),
+            "bf16 batch 1 heads 8/2 N 1x512 d 64");
+  EXPECT_EQ(describe(TileShape{.br = 128, .bc = 64}), "128x64");
+  EXPECT_EQ(describe(TileShape{.br = 128, .bc = 64, .raster = Raster::heads_fastest}), "128x64 heads_fastest");
+}
+
+TEST(InvalidReason, NamesWhatIsWrong) {
+  EXPECT_THAT(invalid_reason({}), IsEmpty());
+  EXPECT_EQ(invalid_reason({.n_q = 0}), "n_q must be at least 1, not 0.");
+  EXPECT_EQ(invalid_reason({.batch = -2}), "batch must be at least 1, not -2.");
+  EXPECT_EQ(invalid_reason({.heads_q = 6, .heads_kv = 4}), "heads_q (6) must be a multiple of heads_kv (4).");
+  const std::int64_t huge = std::int64_t{1} << 31;
+  EXPECT_THAT(invalid_reason({.n_q = huge, .n_k = huge}), HasSubstr("too large"));
+  EXPECT_THAT(invalid_reason({.batch = std::numeric_limits<std::int64_t>::max()}), HasSubstr("too large"));
+  EXPECT_THAT(invalid_reason({.heads_q = 132, .heads_kv = 132, .n_q = 1 << 20, .n_k = 1 << 20, .d = 128}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the algorithms share.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernels/algorithm.h"
+
+namespace attnscope::test {
+
+/// Small problems with everything that can be odd: ragged edges, one row, empty rows, grouped heads, both masks.
+inline std::vector<AttentionProblem> odd_problems() {
+  std::vector<AttentionProblem> problems;
+  for (const Mask mask : {Mask::none, Mask::causal}) {
+    for (const std::int64_t n_q : {1, 15, 64, 65, 113, 239}) {
+      for (const std::int64_t n_k : {1, 16, 63, 128, 203, 257}) {
+        const std::int64_t d = (n_q + n_k) % 3 == 0 ? 80 : (n_q + n_k) % 3 == 1 ? 64 : 128;
+        const std::int64_t heads_kv = n_q % 2 == 0 ? 1 : 2;
+        problems.push_back({.dtype = n_k % 2 == 0 ? DType::fp16 : DType::bf16,
+                            .mask = mask,
+                            .batch = 1 + n_k % 2,
+                            .heads_q = heads_kv * (1 + n_k % 3),
+                            .heads_kv = heads_kv,
+                            .n_q = n_q,
+                            .n_k = n_k,
+                            .d = d});
+      }
+    }
+  }
+  return problems;
+}
+
+inline std::vector<TileShape> odd_tiles() {
+  std::vector<TileShape> tiles;
+  for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
+    for (const auto& [br, bc] : {std::pair{16, 16}, std::pair{64, 64}, std::pair{128, 64}, std::pair{48, 112},
+                                 std::pair{80, 32}, std::pair{16, 256}, std::pair{256, 16}}) {
+      tiles.push_back({.br = br, .bc = bc, .raster = raster});
+    }
+  }
+  return tiles;
+}
+
+inline std::vector<TileAccess> all_accesses(const TileProgram& program) {
+  std::vector<TileAccess> accesses;
+  for (std::int64_t block = 0; block < program.blocks(); ++block) {
+    for (std::int64_t step = 0; step < program.steps(block); ++step) program.visit(block, step, accesses);
+  }
+  return accesses;
+}
+
+}  // namespace attnscope::test

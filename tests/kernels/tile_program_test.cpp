@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each algorithm says it moves, proved three ways: the closed form equals the program's sum; the program touches
+// every element it must, none outside; and playing the flash programs computes attention.
+#include "kernels/tile_program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "kernels/float16.h"
+#include "kernels/inputs.h"
+#include "kernels/reference.h"
+#include "tests/kernels/programs.h"
+
+namespace attnscope {
+namespace {
+
+std::string label(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+  return std::string(algorithm.name()) + " " + describe(p) + " tile " + describe(tile);
+}
+
+TEST(TileProgram, WalkSumsBothDirections) {
+  class TwoBlocks final : public TileProgram {
+    [[nodiscard]] std::int64_t blocks() const override { return 2; }
+    [[nodiscard]] std::int64_t steps(std::int64_t block) const override { return block + 1; }
+    void visit(std::int64_t, std::int64_t step, std::vector<TileAccess>& out) const override {
+      out.push_back({Tensor::k, Access::load, 0, 0, 3, 0, 8, 2});
+      if (step == 1) out.push_back({Tensor::lse, Access::store, 0, 0, 5, 0, 1, 4});
+    }
+  };
+  EXPECT_EQ(walk(TwoBlocks{}), (Traffic{.l2_to_sm_bytes = 144, .sm_to_l2_bytes = 20}));
+}
+
+TEST(TileProgram, ClosedFormEqualsTheProgramToTheByte) {
+  for (const Algorithm* algorithm : algorithms()) {
+    for (const AttentionProblem& p : test::odd_problems()) {
+      for (const TileShape& tile : test::odd_tiles()) {
+        const AttentionPlan plan = algorithm->plan(p, tile);
+        for (const KernelLaunch& launch : plan.launches) {
+          ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
+        }
+      }
+    }
+  }
+}
+
+struct Extent {
+  std::int64_t instances;
+  std::int64_t rows;
+  std::int64_t cols;
+  int element_bytes;
+};
+
+Extent extent_of(Tensor tensor, const AttentionProblem& p) {
+  const std::int64_t padded = (p.n_k + 15) / 16 * 16;
+  switch (tensor) {
+    case Tensor::k:
+    case Tensor::v:
+      return {p.kv_instances(), p.n_k, p.d, 2};
+    case Tensor::s:
+    case Tensor::p:
+      return {p.instances(), p.n_q, padded, 2};
+    case Tensor::o_acc:
+      return {p.instances(), p.n_q, p.d, 4};
+    case Tensor::l:
+    case Tensor::m:
+    case Tensor::lse:
+      return {p.instances(), p.n_q, 1, 4};
+    case Tensor::q:
+    case Tensor::o:
+      break;
+  }
+  return {p.instances(), p.n_q, p.d, 2};
+}
+
+TEST(TileProgram, AccessesStayInsideAndOutputsAreWrittenOnce) {
+  for (const Algorithm* algorithm : algorithms()) {
+    for (const AttentionProblem& p : test::odd_problems()) {
+      for (const TileShape& tile : {TileShape{.br = 64, .bc = 64}, TileShape{.br = 48, .bc = 112}}) {
+        SCOPED_TRACE(label(*algorithm, p, tile));
+        std::map<Tensor, std::int64_t> stored;
+        for (const KernelLaunch& launch : algorithm->plan(p, tile).launches) {
+          for (const TileAccess& a : test::all_accesses(*launch.program)) {
+            const Extent extent = extent_of(a.tensor, p);
+            ASSERT_TRUE(a.instance >= 0 && a.instance < extent.instances);
+            ASSERT_TRUE(a.row >= 0 && a.rows > 0 && a.row + a.rows <= extent.rows) << to_string(a.tensor);
+            ASSERT_TRUE(a.col >= 0 && a.cols > 0 && a.col + a.cols <= extent.cols) << to_string(a.tensor);
+            ASSERT_EQ(a.element_bytes, extent.element_bytes) << to_string(a.tensor);
+            if (a.access == Access::store) stored[a.tensor] += a.rows * a.cols;
+          }
+        }
+        for (const Tensor once : {Tensor::o, Tensor::lse, Tensor::s, Tensor::p}) {
+          if (!stored.contains(once)) continue;
+          const Extent extent = extent_of(once, p);
+          EXPECT_EQ(stored[once], extent.instances * extent.rows * extent.cols) << to_string(once);
+        }
+        EXPECT_TRUE(stored.contains(Tensor::o));
+      }
+    }
+  }
+}
+
+/// Attention computed by playing a flash program: every pair (Q tile, K/V tile) that the program brings together on
+/// chip goes through the online softmax once, in that order, in float64.
+class Player {
+ public:
+  Player(const AttentionProblem& p, const AttentionInputs& inputs) : p_(p), inputs_(inputs) {
+    const auto rows = static_cast<std::size_t>(p.instances() * p.n_q);
+    o_.assign(rows * static_cast<std::size_t>(p.d), std::numeric_limits<double>::quiet_NaN());
+    acc_.assign(o_.size(), 0.0);
+    l_.assign(rows, 0.0);
+    m_.assign(rows, -std::numeric_limits<double>::infinity());
+  }
+
+  void play(const TileProgram& program) {
+    std::vector<TileAccess> accesses;
+    for (std::int64_t block = 0; block < program.blocks(); ++block) {
+      TileAccess q;
+      TileAccess k;
+      for (std::int64_t step = 0; step < program.steps(block); ++step) {
+        accesses.clear();
+        program.visit(block, step, accesses);
+        bool loaded_q = false;
+        bool loaded_v = false;
+        for (const TileAccess& a : accesses) {
+          if (a.access == Access::load && a.tensor == Tensor::q) q = a, loaded_q = true;
+          if (a.access == Access::load && a.tensor == Tensor::k) k = a;
+          if (a.access == Access::load && a.tensor == Tensor::v) loaded_v = true;
+        }
+        // FA1 meets a new Q tile with the K/V tile on chip, FA2 a new K/V tile with its Q tile.
+        if ((loaded_q && k.rows > 0) || (loaded_v && q.rows > 0)) attend(q, k);
+        for (const TileAccess& a : accesses) {
+          if (a.access != Access::store || (a.tensor != Tensor::o && a.tensor != Tensor::o_acc)) continue;
+          if (a.tensor == Tensor::o) store(a);
+          q = {};  // what was done with it has left the chip
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<double>& o() const { return o_; }
+
+ private:
+  [[nodiscard]] double value(const std::vector<std::uint16_t>& matrix, std::int64_t row, std::int64_t col) const {
+    return static_cast<double>(from_bits(p_.dtype, matrix[static_cast<std::size_t>(row * p_.d + col)]));
+  }
+
+  void attend(const TileAccess& q, const TileAccess& k) {
+    for (std::int64_t i = q.row; i < q.row + q.rows; ++i) {
+      const auto at = static_cast<std::size_t>(q.instance * p_.n_q + i);
+      for (std::int64_t j = k.row; j < k.row + k.rows; ++j) {
+        if (p_.mask == Mask::causal && j > i + p_.n_k - p_.n_q) continue;
+        double s = 0;
+        for (std::int64_t c = 0; c < p_.d; ++c) {
+          s += value(inputs_.q, q.instance * p_.n_q + i, c) * value(inputs_.k, k.instance * p_.n_k + j, c);
+        }
+        s /= std::sqrt(static_cast<double>(p_.d));
+        const double m = std::max(m_[at], s);
+        const double old = std::exp(m_[at] - m);
+        const double weight = std::exp(s - m);
+        l_[at] = l_[at] * old + weight;
+        m_[at] = m;
+        for (std::int64_t c = 0; c < p_.d; ++c) {
+          double& acc = acc_[at * static_cast<std::size_t>(p_.d) + static_cast<std::size_t>(c)];
+          acc = acc * old + weight * value(inputs_.v, k.instance * p_.n_k + j, c);
+        }
+      }
+    }
+  }
+
+  void store(const TileAccess& o) {
+    for (std::int64_t i = o.row; i < o.row + o.rows; ++i) {
+      const auto at = static_cast<std::size_t>(o.instance * p_.n_q + i);
+      for (std::size_t c = 0; c < static_cast<std::size_t>(p_.d); ++c) {
+        const std::size_t e = at * static_cast<std::size_t>(p_.d) + c;
+        o_[e] = l_[at] > 0 ? acc_[e] / l_[at] : 0.0;
+      }
+    }
+  }
+
+  const AttentionProblem& p_;
+  const AttentionInputs& inputs_;
+  std::vector<double> o_;
+  std::vector<double> acc_;
+  std::vector<double> l_;
+  std::vector<double> m_;
+};
+
+TEST(TileProgram, PlayingTheFlashProgramsComputesAttention) {
+  for (const char* name : {"fa1", "fa2"}) {
+    const Algorithm* algorithm = find_algorithm(name);
+    for (const AttentionProblem& p :
+         {AttentionProblem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 57, .d = 16},
+          AttentionProblem{.mask = Mask::causal, .heads_q = 2, .heads_kv = 1, .n_q = 70, .n_k = 70, .d = 16},
+          AttentionProblem{.mask = Mask::causal, .n_q = 33, .n_k = 90, .d = 32},
+          AttentionProblem{.mask = Mask::causal, .n_q = 90, .n_k = 33, .d = 32}}) {
+      for (const TileShape& tile : {TileShape{.br = 16, .bc = 32}, TileShape{.br = 32, .bc = 16},
+                                    TileShape{.br = 48, .bc = 48, .raster = Raster::heads_fastest}}) {
+        const AttentionInputs inputs = make_inputs(p, InputKind::normal, 7);
+        Player player(p, inputs);
+        player.play(*algorithm->plan(p, tile).launches.at(0).program);
+        const Reference reference = reference_attention(p, inputs, 1);
+        for (std::size_t e = 0; e < reference.o.size(); ++e) {
+          ASSERT_NEAR(player.o()[e], reference.o[e], 1e-9) << label(*algorithm, p, tile) << " element " << e;
+        }
+      }
+    }
+  }
+}
+
+TEST(TileProgram, TensorNames) {
+  EXPECT_EQ(to_string(Tensor::o_acc), "O_acc");
+  EXPECT_EQ(to_string(Tensor::lse), "LSE");
+}
+
+}  // namespace
+}  // namespace attnscope
