@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/device_limits.h"
+#include "kernels/inputs.h"
 #include "profiler/point.h"
 
 namespace attnscope {
@@ -52,6 +53,7 @@ struct MeasureOptions {
   std::chrono::milliseconds timeout{
       15'000};  ///< for one point; sampling ends at it, a launch that outlives it is a `timeout`
   std::uint64_t seed = 20220527;
+  InputKind input_kind = InputKind::normal;
 };
 
 /// Set from another thread or a signal handler; a device looks at it between launches.

@@ -16,7 +16,7 @@ struct Metric {
   std::string_view key;               ///< our name: "dram_read_bytes"; also the export's column
   std::string_view counter;           ///< Nsight Compute's name, verbatim; empty for what is not a counter
   std::string_view counter_cc12;      ///< the name on compute capability 12.x where it differs; else empty
-  std::string_view unit;              ///< "byte", "percent", "ns", "cycle", "register", "flop/s", "hertz", "1"
+  std::string_view unit;              ///< "byte", "percent", "ns", "cycle", "register", "byte/s", "Tflop/s", ..., "1"
   double scale = 1;                   ///< counter value x scale = value in `unit`
   std::string_view label;             ///< for axes and columns: "DRAM read"
   std::string_view help;              ///< one sentence for tooltips
@@ -43,12 +43,24 @@ inline constexpr std::string_view local_bytes = "local_bytes";
 inline constexpr std::string_view model_l2_to_sm_bytes = "model_l2_to_sm_bytes";
 inline constexpr std::string_view model_sm_to_l2_bytes = "model_sm_to_l2_bytes";
 inline constexpr std::string_view model_compulsory_bytes = "model_compulsory_bytes";
+inline constexpr std::string_view model_l2_sm_bytes = "model_l2_sm_bytes";
 inline constexpr std::string_view time_median_ns = "time_median_ns";
+inline constexpr std::string_view time_q1_ns = "time_q1_ns";
+inline constexpr std::string_view time_q3_ns = "time_q3_ns";
+inline constexpr std::string_view time_spread = "time_spread";
 inline constexpr std::string_view tflops = "tflops";
+inline constexpr std::string_view dram_bytes = "dram_bytes";
+inline constexpr std::string_view l2_sm_bytes = "l2_sm_bytes";
+inline constexpr std::string_view dram_bandwidth = "dram_bandwidth";
+inline constexpr std::string_view l2_sm_bandwidth = "l2_sm_bandwidth";
+inline constexpr std::string_view l2_sm_over_model = "l2_sm_over_model";
+inline constexpr std::string_view dram_over_compulsory = "dram_over_compulsory";
+inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 }  // namespace metric_key
 
 /// A metric's value for one kernel of a point: a stored one, or one derived from stored ones (medians of the samples,
-/// TFLOP/s, total DRAM bytes, bandwidth, measured over modelled). Empty when what it needs is not there.
+/// TFLOP/s, total DRAM bytes, bandwidth, measured over modelled). Empty when what it needs is not there. Medians keep
+/// the point's own provenance; what is computed from several values is derived, or simulated as soon as one of them is.
 [[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
                                                   std::string_view kernel = "all");
 

@@ -10,11 +10,14 @@
 
 namespace attnscope {
 
-/// RFC 4180 with a header row; absent values are empty fields. Metrics beyond the fixed columns follow them by name.
+/// A header row, then one row per point and kernel; quoted as RFC 4180 has it, lines end in LF, absent values are empty
+/// fields. The fixed columns come first, then where the row comes from, then every other stored metric by its name.
+/// `runs` empty: all of them.
 void export_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
 
 /// {"schema_version":1,"created_at":...,"devices":[...],"environments":[...],"runs":[{...,"argv":[...]}],"points":[{...}]};
-/// absent values are null, timing samples are included.
+/// points as in the CSV, absent values null; beside them "metrics" (every stored number with unit and provenance) and
+/// "samples_ns".
 void export_json(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
 
 /// The fixed columns in order.

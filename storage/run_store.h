@@ -52,8 +52,11 @@ struct RunSummary {
   std::size_t points = 0;
   std::size_t ok_points = 0;
   std::vector<std::string> argv;
+  int device_ordinal = 0;
   DeviceLimits limits;
   Environment environment;
+  std::string plan_hash;
+  MeasureOptions options;
 };
 
 struct StoredPoint {
@@ -76,7 +79,8 @@ class RunStore {
   RunStore& operator=(RunStore&&) noexcept;
   ~RunStore();
 
-  // Writing (Mode::collect). Each call is one transaction: what it returned from is on disk.
+  // Writing (Mode::collect). Each call is one transaction: what it returned from outlives this process, however it ends;
+  // after finish_run() also a loss of power.
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
   void finish_run(std::int64_t run, StoredRunState);

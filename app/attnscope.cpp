@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line program. stdout carries results, stderr everything else.
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "profiler/text.h"
+
+namespace {
+
+using attnscope::Action;
+using attnscope::ExitCode;
+
+constexpr const char* exit_codes =
+    "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 5 partial or cancelled.";
+
+int fail(ExitCode code, const std::string& message) {
+  fmt::print(stderr, "attnscope: {}\n", attnscope::one_line(message));
+  return static_cast<int>(code);
+}
+
+/// CLI11 has its own numbers; ours is 2 for whatever is wrong with the command line, and 0 for --help and --version.
+int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  if (app.get_subcommands().empty() && !first_word.empty() && first_word.front() != '-') {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+    const std::vector<std::string> near = attnscope::near_matches(first_word, names);
+    return fail(ExitCode::usage, fmt::format("there is no command '{}'{} (see `attnscope --help`)", first_word,
+                                             near.empty() ? "" : fmt::format(", did you mean {}?",
+                                                                             attnscope::join_or(near))));
+  }
+  const CLI::App* command = &app;
+  std::string path = app.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  return fail(ExitCode::usage, fmt::format("{} (see `{} --help`)", error.what(), path));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Shows what attention kernels do to GPU memory, beside what theory says they must do.", "attnscope");
+  app.require_subcommand(1);
+  app.footer(exit_codes);
+
+  const attnscope::Arguments arguments(argv, static_cast<std::size_t>(argc));
+  std::vector<std::pair<CLI::App*, Action>> commands;
+  const auto add = [&](const char* name, const char* description, auto&& setup) {
+    CLI::App* command = app.add_subcommand(name, description);
+    commands.emplace_back(command, setup(*command));
+  };
+  add("doctor", "Say what of GPU, driver, compiler and counters is here, and what to do about the rest",
+      [](CLI::App& command) { return attnscope::add_doctor(command); });
+  add("collect", "Run a sweep on a GPU or the simulated device, into an .attnscope file",
+      [&](CLI::App& command) { return attnscope::add_collect(command, arguments); });
+  add("verify", "Check every kernel against the float64 oracle on this GPU",
+      [](CLI::App& command) { return attnscope::add_verify(command); });
+  add("model", "Print what theory says: bytes, geometry and feasibility, without a GPU",
+      [](CLI::App& command) { return attnscope::add_model(command); });
+  add("kernels", "List the algorithms, or compile their kernels ahead of time",
+      [](CLI::App& command) { return attnscope::add_kernels(command); });
+  add("export", "Write what was collected as CSV or JSON, or joined into one compact file",
+      [](CLI::App& command) { return attnscope::add_export(command); });
+  add("info", "Say what an .attnscope file holds",
+      [](CLI::App& command) { return attnscope::add_info(command); });
+
+  const auto add_version = [](CLI::App& command) {
+    command.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION, "Print the version and exit");
+  };
+  add_version(app);
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    add_version(*command);
+    command->footer(exit_codes);
+    for (CLI::App* below : command->get_subcommands(nullptr)) add_version(*below);
+  }
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return parse_failure(app, error, argc > 1 ? argv[1] : "");
+  }
+  for (const auto& [command, action] : commands) {
+    if (!command->parsed()) continue;
+    const ExitCode code = action();
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) {
+      return fail(ExitCode::error, "the output could not be written: is the disk full?");
+    }
+    return static_cast<int>(code);
+  }
+  return fail(ExitCode::usage, "no command was given (see `attnscope --help`)");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A file that hits a size limit is an error to report, not an end without a word.
+  std::signal(SIGXFSZ, SIG_IGN);
+  spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));
+  spdlog::set_pattern("%n: %^%l%$: %v");
+  try {
+    return run(argc, argv);
+  } catch (const attnscope::CommandError& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::exception& error) {  // StorageError among them: its message is complete
+    return fail(ExitCode::error, error.what());
+  }
+}

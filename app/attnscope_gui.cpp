@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QTextStream>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "ui/main_window.h"
+#include "ui/offscreen.h"
+#include "ui/theme.h"
+
+namespace {
+
+using namespace attnscope::ui;
+
+enum ExitCode { success = 0, runtime_error = 1, usage_error = 2 };
+
+struct Options {
+  QStringList files;
+  QString plots;
+  bool take_screenshot = false;
+  Screenshot screenshot;
+};
+
+void say(std::FILE* stream, const QString& text) {
+  QTextStream(stream) << text << Qt::endl;
+}
+
+/// Fills `options`; an exit code when the program has nothing more to do.
+std::optional<int> parse(const QStringList& arguments, Options& options) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription(
+      QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
+  const QCommandLineOption help = parser.addHelpOption();
+  const QCommandLineOption version = parser.addVersionOption();
+  const QCommandLineOption plots(
+      QStringLiteral("plots"),
+      QStringLiteral("Write the plots as PNG and SVG into <folder> and exit; needs no display."),
+      QStringLiteral("folder"));
+  const QCommandLineOption screenshot(QStringLiteral("screenshot"),
+                                      QStringLiteral("Write a picture of the window to <file> and exit."),
+                                      QStringLiteral("file"));
+  const QCommandLineOption page(QStringLiteral("page"), QStringLiteral("Page of the screenshot: io, tiles or table."),
+                                QStringLiteral("page"), QStringLiteral("io"));
+  const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Size of the screenshot."),
+                                QStringLiteral("WxH"), QStringLiteral("1280x800"));
+  const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
+                                 QStringLiteral("theme"), QStringLiteral("light"));
+  parser.addOptions({plots, screenshot, page, size, theme});
+  parser.addPositionalArgument(QStringLiteral("files"),
+                               QStringLiteral("Measurements to open; without any, the recorded sample."),
+                               QStringLiteral("[FILE...]"));
+
+  const auto misused = [](const QString& message) {
+    say(stderr, QStringLiteral("attnscope-gui: %1").arg(message));
+    return usage_error;
+  };
+  if (!parser.parse(arguments)) return misused(parser.errorText());
+  if (parser.isSet(version)) {
+    say(stdout, QStringLiteral("attnscope-gui %1").arg(QStringLiteral(ATTNSCOPE_VERSION)));
+    return success;
+  }
+  if (parser.isSet(help)) {
+    say(stdout, parser.helpText().trimmed());
+    return success;
+  }
+  options.files = parser.positionalArguments();
+  options.plots = parser.value(plots);
+  if (parser.isSet(plots) && options.plots.isEmpty()) return misused(QStringLiteral("--plots needs a folder"));
+  options.take_screenshot = parser.isSet(screenshot);
+  options.screenshot.file = parser.value(screenshot);
+  const QStringList pages{QStringLiteral("io"), QStringLiteral("tiles"), QStringLiteral("table")};
+  const auto place = pages.indexOf(parser.value(page));
+  if (place < 0) return misused(QStringLiteral("--page takes io, tiles or table"));
+  options.screenshot.page = static_cast<PageId>(place);
+  const QStringList extents = parser.value(size).split(QLatin1Char('x'));
+  options.screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
+  if (options.screenshot.size.width() < 320 || options.screenshot.size.height() < 240) {
+    return misused(QStringLiteral("--size takes WIDTHxHEIGHT, at least 320x240"));
+  }
+  const QString word = parser.value(theme);
+  if (word != QLatin1String("light") && word != QLatin1String("dark")) {
+    return misused(QStringLiteral("--theme takes light or dark"));
+  }
+  options.screenshot.theme = parse_theme(word);
+  return {};
+}
+
+bool has_display() {
+  return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") ||
+         !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QCoreApplication::setOrganizationName(QStringLiteral("attnscope"));
+  QCoreApplication::setApplicationName(QStringLiteral("attnscope"));
+  QCoreApplication::setApplicationVersion(QStringLiteral(ATTNSCOPE_VERSION));
+
+  // Before QApplication: it would end the program where there is no display, even for --help.
+  QStringList arguments;
+  for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
+  Options options;
+  if (const auto code = parse(arguments, options)) return *code;
+
+  const bool pictures_only = !options.plots.isEmpty() || options.take_screenshot;
+  if (!has_display()) {
+    if (!pictures_only) {
+      say(stderr, QStringLiteral("attnscope-gui: no display; `--plots FOLDER` writes the plots without one"));
+      return runtime_error;
+    }
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  }
+  // Remarks of the off-screen platform would stand between the paths that are written.
+  if (pictures_only) {
+    qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
+      if (type == QtFatalMsg || type == QtCriticalMsg) say(stderr, text);
+    });
+  }
+  // The file arguments are ours; Qt only sees the program's name.
+  int qt_argc = 1;
+  const QApplication application(qt_argc, argv);
+  QGuiApplication::setDesktopFileName(QStringLiteral("org.attnscope.Attnscope"));
+  initialize_style();
+
+  if (pictures_only) {
+    QStringList written;
+    QString error;
+    if (!options.plots.isEmpty()) error = write_plots(options.files, options.plots, &written);
+    if (error.isEmpty() && options.take_screenshot) error = write_screenshot(options.files, options.screenshot);
+    if (!error.isEmpty()) {
+      say(stderr, QStringLiteral("attnscope-gui: %1").arg(error));
+      return runtime_error;
+    }
+    for (const QString& path : written) say(stdout, path);
+    return success;
+  }
+  MainWindow window(true);
+  window.open_files(options.files);
+  window.show();
+  return QApplication::exec();
+}

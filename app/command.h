@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands share: how they are hung into the program and how they end.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace attnscope {
+
+enum class ExitCode : int {
+  ok = 0,
+  error = 1,        ///< something went wrong while running
+  usage = 2,        ///< the command line asks for what cannot be
+  no_counters = 3,  ///< counters were asked for and are not available
+  regression = 4,   ///< reserved for comparisons that were asked to fail
+  partial = 5,      ///< cancelled, or some points crashed, hung, failed to compile or came out wrong
+};
+
+/// Ends the command: one line on stderr, saying what is wrong and what to do, and the exit code.
+class CommandError : public std::runtime_error {
+ public:
+  CommandError(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// What a subcommand does once its options are read.
+using Action = std::function<ExitCode()>;
+
+/// The program's own arguments, as they were given: a run stores them.
+using Arguments = std::span<char* const>;
+
+Action add_collect(CLI::App& command, Arguments arguments);
+Action add_doctor(CLI::App& command);
+Action add_export(CLI::App& command);
+Action add_info(CLI::App& command);
+Action add_kernels(CLI::App& command);
+Action add_model(CLI::App& command);
+Action add_verify(CLI::App& command);
+
+/// The text as one line.
+[[nodiscard]] std::string one_line(std::string text);
+
+}  // namespace attnscope

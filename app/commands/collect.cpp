@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+// collect: plan, open, run, keep. After a point that cost the device its context (a fault, a hang) the process replaces
+// itself with a fresh one that goes on with the next point: a GPU context cannot be mended, only left behind.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "app/command.h"
+#include "app/devices.h"
+#include "app/format.h"
+#include "app/interrupt.h"
+#include "app/reporter.h"
+#include "app/run_files.h"
+#include "app/sweep_options.h"
+#include "app/table.h"
+#include "kernels/algorithm.h"
+#include "profiler/metrics.h"
+#include "profiler/progress.h"
+#include "profiler/runner.h"
+#include "profiler/text.h"
+#include "storage/export.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Points in a row that may cost the device before the run is given up.
+constexpr int max_losses = 5;
+
+struct Options {
+  Options(CLI::App& command, Arguments given) : arguments(given), sweep(command, "quick") {}
+
+  Arguments arguments;
+  SweepOptions sweep;
+  std::string device;
+  std::string output;
+  std::vector<std::string> metrics;
+  MeasureOptions measure;
+  double timeout_seconds = 15;
+  bool no_verify = false;
+  bool no_counters = false;
+  bool require_counters = false;
+  bool dry_run = false;
+  bool resume = false;
+  bool jsonl = false;
+  bool quiet = false;
+  TableFormat format = TableFormat::text;
+  int losses = 0;  ///< internal: points in a row that cost the device before this process took over
+
+  [[nodiscard]] bool counters_asked_for() const { return require_counters || !metrics.empty(); }
+  [[nodiscard]] bool table_on_stdout() const { return format != TableFormat::text; }
+};
+
+/// Equal for equal plans: --resume goes by it. FNV-1a, 64 bits.
+std::string hash_of(const SweepPlan& plan, const MeasureOptions& options) {
+  std::string text = fmt::format("counters {} verify {} {}\n", options.counters, options.verify,
+                                 fmt::join(options.extra_metrics, ","));
+  for (const PointSpec& point : plan.points) {
+    const AttentionProblem& p = point.problem;
+    text += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", point.algorithm, to_string(p.dtype),
+                        to_string(p.pass), to_string(p.mask), p.batch, p.heads_q, p.heads_kv, p.n_q, p.n_k, p.d,
+                        point.tile.br, point.tile.bc, to_string(point.tile.raster), to_string(point.cache));
+  }
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+std::int64_t max_memory(const SweepPlan& plan) {
+  std::int64_t most = 0;
+  for (const PointSpec& point : plan.points) most = std::max(most, memory_need_bytes(point));
+  return most;
+}
+
+/// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.
+std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
+  std::vector<std::string> extra;
+  for (const std::string& name : names) {
+    const auto is_named = [&](const Metric& metric) {
+      return !metric.counter.empty() && (metric.key == name || metric.counter == name);
+    };
+    const auto table = metrics_table();
+    const auto known = std::find_if(table.begin(), table.end(), is_named);
+    if (known != table.end() && known->collected_by_default) continue;
+    const std::string counter = known != table.end() ? std::string(known->counter) : name;
+    if (std::find(extra.begin(), extra.end(), counter) == extra.end()) extra.push_back(counter);
+  }
+  return extra;
+}
+
+void require_known_metrics(const Device& device, const std::vector<std::string>& names) {
+  const auto unknown = device.unknown_metrics(names);
+  if (unknown.empty()) return;
+  std::string text;
+  for (const auto& metric : unknown) {
+    text += fmt::format("{}unknown metric {}{}", text.empty() ? "" : "; ", metric.name,
+                        metric.near.empty() ? "" : fmt::format(", did you mean {}?", join_or(metric.near)));
+  }
+  throw CommandError(ExitCode::usage, text);
+}
+
+/// "available", or why not.
+std::string counters_text(const Device& device, const Options& options) {
+  if (!options.measure.counters) return "not asked for";
+  const CounterAvailability counters = device.counters();
+  if (counters.state == CounterState::available) return "available";
+  return counters.fix.empty() ? counters.reason : counters.reason + " " + counters.fix;
+}
+
+void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format) {
+  Table table{{{"index", true}, {"algorithm"}, {"dtype"}, {"mask"}, {"batch", true}, {"heads_q", true},
+               {"heads_kv", true}, {"n_q", true}, {"n_k", true}, {"d", true}, {"br", true}, {"bc", true}, {"raster"},
+               {"cache"}, {"memory_bytes", true}, {"expected"}},
+              {}};
+  const bool people = format == TableFormat::text || format == TableFormat::markdown;
+  for (std::size_t i = 0; i < plan.points.size(); ++i) {
+    const PointSpec& point = plan.points[i];
+    const AttentionProblem& p = point.problem;
+    const auto refusal = find_algorithm(point.algorithm)->refusal(p, point.tile, device.limits);
+    const std::int64_t need = refusal ? 0 : memory_need_bytes(point);
+    const std::string expected = refusal ? "infeasible: " + refusal->reason
+                                 : need > free_bytes
+                                     ? fmt::format("out-of-memory: {} are free", format_iec_bytes(free_bytes))
+                                     : "";
+    table.rows.push_back({fmt::to_string(i), point.algorithm, std::string(to_string(p.dtype)),
+                          std::string(to_string(p.mask)), fmt::to_string(p.batch), fmt::to_string(p.heads_q),
+                          fmt::to_string(p.heads_kv), fmt::to_string(p.n_q), fmt::to_string(p.n_k),
+                          fmt::to_string(p.d), fmt::to_string(point.tile.br), fmt::to_string(point.tile.bc),
+                          std::string(to_string(point.tile.raster)), std::string(to_string(point.cache)),
+                          people ? format_iec_bytes(need) : fmt::to_string(need), expected});
+  }
+  print(table, format, std::cout);
+}
+
+/// The file to continue in: the one named, or the newest of the preset's that has an unfinished run of this plan.
+std::filesystem::path file_to_write(const Options& options, const RunHeader& header) {
+  if (!options.output.empty()) return options.output;
+  if (options.resume) {
+    for (const std::filesystem::path& file : run_files(header.preset)) {
+      try {
+        for (const RunSummary& run : RunStore::open(file, RunStore::Mode::read_only).runs()) {
+          const bool open = run.state != StoredRunState::complete && run.state != StoredRunState::running;
+          if (open && run.plan_hash == header.plan_hash && run.device_uuid == header.device.uuid) return file;
+        }
+      } catch (const StorageError& error) {
+        spdlog::warn("passed over: {}", error.what());
+      }
+    }
+  }
+  std::error_code error;
+  std::filesystem::create_directories(runs_folder(), error);
+  if (error) {
+    throw CommandError(ExitCode::error, fmt::format("cannot make {} ({}); name a file with -o", runs_folder().string(),
+                                                    error.message()));
+  }
+  return new_run_file(header.preset);
+}
+
+/// Replaces this process by one that continues the run. Exit handlers do not run: the driver's may wait for a kernel
+/// that never ends. Returns only on failure.
+void restart(const Options& options, const std::filesystem::path& file, int losses) {
+  std::vector<std::string> words(options.arguments.begin(), options.arguments.end());
+  // What an earlier restart added is added anew.
+  std::erase_if(words, [](const std::string& word) { return word.starts_with("--continue-after="); });
+  words.push_back(fmt::format("--continue-after={}", losses));
+  if (!options.resume) words.emplace_back("--resume");
+  if (options.output.empty()) {
+    words.emplace_back("-o");
+    words.push_back(file.string());
+  }
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::cout.flush();
+  std::fflush(nullptr);
+  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // the driver's files among them
+  ::execv("/proc/self/exe", argv.data());
+}
+
+/// One sweep: from an open device and store to the exit code.
+class Collection {
+ public:
+  Collection(const Options& options, const SweepPlan& plan, Device& device, RunStore store, const RunHeader& header,
+             Reporter& reporter)
+      : options_(options), plan_(plan), device_(device), store_(std::move(store)), reporter_(reporter) {
+    if (options.resume) {
+      const std::optional<std::int64_t> resumed = store_.resume_run(header);
+      if (resumed) run_ = *resumed;
+      if (!resumed) reporter.report(LogEvent{"info", "nothing to resume here: a new run is begun"});
+    }
+    if (run_ == 0) run_ = store_.begin_run(header);
+    done_before_.resize(plan.points.size());
+    for (const std::size_t index : store_.finished_indices(run_)) done_before_.at(index) = true;
+    skipped_ = static_cast<std::size_t>(std::count(done_before_.begin(), done_before_.end(), true));
+    estimator_.emplace(plan.points, done_before_);
+  }
+
+  ExitCode run(CancelToken& cancel) {
+    if (options_.losses == 0) report_plan();
+    RunObserver observer;
+    observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
+      reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
+    };
+    observer.on_point_started = [this](std::size_t index, const PointSpec& spec) {
+      reporter_.report(StartedEvent{index, describe(spec)});
+    };
+    observer.on_point = [&](std::size_t index, const PointRecord& record, const RunCounts& counts) {
+      keep(index, record, counts);
+      if (!reporter_.listened_to()) cancel.cancel();
+    };
+    try {
+      const RunOutcome outcome = run_sweep(plan_, device_, options_.measure, done_before_, observer, cancel);
+      return finish(outcome);
+    } catch (const std::exception& error) {  // a full disk: what was kept stays, the rest can be resumed
+      done("failed", error.what(), ExitCode::error);
+      throw;
+    }
+  }
+
+ private:
+  void report_plan() {
+    const DeviceInfo& info = device_.info();
+    reporter_.report(PlanEvent{.version = 1,
+                               .device_name = info.limits.name,
+                               .device_uuid = info.uuid,
+                               .simulated = info.simulated,
+                               .preset = plan_.preset,
+                               .database = store_.file().string(),
+                               .run_id = run_,
+                               .total = plan_.points.size(),
+                               .skipped = skipped_,
+                               .max_memory_bytes = max_memory(plan_),
+                               .counters = counters_text(device_, options_)});
+  }
+
+  void keep(std::size_t index, const PointRecord& record, const RunCounts& counts) {
+    const std::int64_t id = store_.add_point(run_, index, record);
+    const auto value = [&](std::string_view key) {
+      const std::optional<MetricValue> metric = evaluate(key, record);
+      return metric ? metric->value : 0.0;
+    };
+    reporter_.report(PointEvent{.index = index,
+                                .point_id = id,
+                                .point = describe(record.spec),
+                                .disposition = std::string(to_string(record.disposition)),
+                                .reason = record.reason,
+                                .time_median_ns = value(metric_key::time_median_ns),
+                                .dram_bytes = value(metric_key::dram_bytes),
+                                .l2_sm_bytes = value(metric_key::l2_sm_bytes),
+                                .throttled = record.clocks && record.clocks->throttled});
+    any_ok_ = any_ok_ || record.disposition == Disposition::ok;
+    estimator_->finished(index, record.wall_seconds, !record.kernels.empty() && !record.kernels[0].samples_ns.empty());
+
+    const std::size_t done = skipped_ + counts.done;
+    const Clock::time_point now = Clock::now();
+    if (done < counts.total && now - last_progress_ < std::chrono::milliseconds(250)) return;
+    last_progress_ = now;
+    reporter_.report(ProgressEvent{.done = done,
+                                   .total = counts.total,
+                                   .elapsed_s = std::chrono::duration<double>(now - start_).count(),
+                                   .remaining_s = estimator_->remaining_seconds().value_or(-1)});
+  }
+
+  ExitCode finish(const RunOutcome& outcome) {
+    if (outcome.state == RunState::device_lost) {
+      const int losses = any_ok_ ? 1 : options_.losses + 1;
+      if (skipped_ + outcome.counts.done < plan_.points.size() && losses <= max_losses) {
+        reporter_.report(LogEvent{"warning", outcome.reason + " Going on with the next point in a fresh process."});
+        const std::filesystem::path file = store_.file();
+        { const RunStore closed = std::move(store_); }  // frees the lock
+        restart(options_, file, losses);
+        throw CommandError(ExitCode::error, fmt::format("cannot restart to continue the run ({}); continue it with "
+                                                        "--resume -o {}",
+                                                        std::strerror(errno), file.string()));
+      }
+      const bool finished = skipped_ + outcome.counts.done == plan_.points.size();
+      store_.finish_run(run_, finished ? StoredRunState::complete : StoredRunState::failed);
+      return finished ? done("complete", "", ExitCode::partial)
+                      : done("device-lost", fmt::format("{} points in a row cost the device", losses),
+                             ExitCode::partial);
+    }
+    if (outcome.state == RunState::cancelled) {
+      store_.finish_run(run_, StoredRunState::cancelled);
+      return done("cancelled", "continue with --resume", ExitCode::partial);
+    }
+    store_.finish_run(run_, StoredRunState::complete);
+    return done("complete", "", exit_code_of_points());
+  }
+
+  ExitCode exit_code_of_points() const {
+    ExitCode code = ExitCode::ok;
+    for (const StoredPoint& point : store_.points({{run_}})) {
+      switch (point.record.disposition) {
+        case Disposition::ok:
+        case Disposition::infeasible:
+        case Disposition::out_of_memory:
+          break;  // what the sweep set out to find
+        case Disposition::no_counters:
+          if (options_.counters_asked_for()) return ExitCode::no_counters;
+          break;
+        case Disposition::incorrect:
+        case Disposition::compile_error:
+        case Disposition::timeout:
+        case Disposition::crashed:
+        case Disposition::cancelled:
+          code = ExitCode::partial;
+          break;
+      }
+    }
+    return code;
+  }
+
+  /// The last event, with the run's counts over all its processes; then the table that was asked for.
+  ExitCode done(const std::string& state, const std::string& reason, ExitCode code) {
+    std::size_t ok = 0;
+    std::size_t points = 0;
+    try {
+      for (const RunSummary& run : store_.runs()) {
+        if (run.id != run_) continue;
+        ok = run.ok_points;
+        points = run.points;
+      }
+    } catch (const StorageError&) {  // already failing for a reason of its own
+    }
+    reporter_.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
+    if (state != "failed") print_result();
+    return code;
+  }
+
+  void print_result() const {
+    if (options_.format == TableFormat::csv) export_csv(store_, {{run_}}, std::cout);
+    if (options_.format == TableFormat::json) export_json(store_, {{run_}}, std::cout);
+    if (options_.format != TableFormat::markdown) return;
+    Table table{{{"point"},
+                 {"disposition"},
+                 {"provenance"},
+                 {"time", true},
+                 {"TFLOP/s", true},
+                 {"DRAM", true},
+                 {"SM<->L2", true},
+                 {"model", true},
+                 {"occupancy %", true},
+                 {"reason"}},
+                {}};
+    for (const StoredPoint& point : store_.points({{run_}})) {
+      const auto field = [&](std::string_view key, auto&& format) {
+        const std::optional<MetricValue> metric = evaluate(key, point.record);
+        return metric ? format(metric->value) : std::string();
+      };
+      const auto plain = [](double value) { return fmt::format("{:.1f}", value); };
+      table.rows.push_back({describe(point.record.spec), std::string(to_string(point.record.disposition)),
+                            std::string(to_string(point.record.provenance)),
+                            field(metric_key::time_median_ns, format_time), field(metric_key::tflops, plain),
+                            field(metric_key::dram_bytes, format_traffic),
+                            field(metric_key::l2_sm_bytes, format_traffic),
+                            field(metric_key::model_l2_sm_bytes, format_traffic),
+                            field(metric_key::achieved_occupancy_pct, plain), point.record.reason});
+    }
+    print(table, TableFormat::markdown, std::cout);
+  }
+
+  const Options& options_;
+  const SweepPlan& plan_;
+  Device& device_;
+  RunStore store_;
+  Reporter& reporter_;
+  std::int64_t run_ = 0;
+  std::vector<bool> done_before_;
+  std::size_t skipped_ = 0;
+  std::optional<ProgressEstimator> estimator_;
+  bool any_ok_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_progress_{};
+};
+
+ExitCode collect(Options& options) {
+  options.measure.counters = !options.no_counters;
+  options.measure.verify = !options.no_verify;
+  options.measure.max_samples = std::max(options.measure.max_samples, options.measure.min_samples);
+  options.measure.timeout = std::chrono::milliseconds(std::llround(options.timeout_seconds * 1000));
+  options.measure.extra_metrics = extra_counters(options.metrics);
+
+  CancelToken& cancel = cancel_on_signals();
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away cancels; it does not kill
+  if (options.jsonl) cancel_on_stdin(cancel);
+
+  // People read what happens on stdout, unless that belongs to a table.
+  std::FILE* people = options.quiet || options.jsonl ? nullptr : options.table_on_stdout() ? stderr : stdout;
+  OpenedDevice opened = open_device(options.device, options.measure.counters);
+  Device& device = *opened.device;
+  if (people != nullptr && options.losses == 0) fmt::print(people, "Device: {}\n", opened.announcement);
+
+  const SweepPlan plan = options.sweep.plan(device.info().limits);
+  require_known_metrics(device, options.measure.extra_metrics);
+  if (options.counters_asked_for() && device.counters().state != CounterState::available) {
+    const CounterAvailability counters = device.counters();
+    throw CommandError(ExitCode::no_counters,
+                       fmt::format("counters were asked for and are not available: {} {}", counters.reason,
+                                   counters.fix));
+  }
+
+  const std::unique_ptr<Reporter> reporter = options.jsonl ? make_jsonl_reporter() : make_text_reporter(people);
+  if (options.dry_run) {
+    if (options.jsonl) {
+      const DeviceInfo& info = device.info();
+      reporter->report(PlanEvent{.version = 1,
+                                 .device_name = info.limits.name,
+                                 .device_uuid = info.uuid,
+                                 .simulated = info.simulated,
+                                 .preset = plan.preset,
+                                 .database = options.output,
+                                 .run_id = 0,
+                                 .total = plan.points.size(),
+                                 .skipped = 0,
+                                 .max_memory_bytes = max_memory(plan),
+                                 .counters = counters_text(device, options)});
+      return ExitCode::ok;
+    }
+    print_plan(plan, device.info(), device.free_bytes(), options.format);
+    if (people != nullptr) {
+      fmt::print(people, "{} points, at most {} of device memory, {} free\n", plan.points.size(),
+                 format_iec_bytes(max_memory(plan)), format_iec_bytes(device.free_bytes()));
+    }
+    return ExitCode::ok;
+  }
+
+  RunHeader header{.device = device.info(),
+                   .environment = device.environment(),
+                   .preset = plan.preset,
+                   .argv = {options.arguments.begin(), options.arguments.end()},
+                   .plan_hash = hash_of(plan, options.measure),
+                   .planned_points = plan.points.size(),
+                   .options = options.measure};
+  header.environment.app_version = ATTNSCOPE_VERSION;
+  const std::filesystem::path file = file_to_write(options, header);
+  Collection collection(options, plan, device, RunStore::open(file, RunStore::Mode::collect), header, *reporter);
+  const ExitCode code = collection.run(cancel);
+  if (!device.usable()) {
+    // The driver's own exit handlers may wait for a kernel that never ends.
+    std::cout.flush();
+    std::fflush(nullptr);
+    std::_Exit(static_cast<int>(code));
+  }
+  return code;
+}
+
+}  // namespace
+
+Action add_collect(CLI::App& command, Arguments arguments) {
+  auto options = std::make_shared<Options>(command, arguments);
+  command.add_option("-o,--output", options->output,
+                     "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
+      ->type_name("FILE");
+  command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
+  command
+      .add_option("--metrics", options->metrics,
+                  "More counters, by their Nsight Compute names, separated by commas; demands counters")
+      ->type_name("NAMES")
+      ->delimiter(',');
+  command.add_option("--min-samples", options->measure.min_samples, "Timing samples to take at least")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command
+      .add_option("--max-noise", options->measure.max_noise,
+                  "Sample until the interquartile range is below this share of the median")
+      ->check(CLI::Range(1e-6, 10.0))
+      ->capture_default_str();
+  command.add_option("--timeout", options->timeout_seconds, "Seconds for one point")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
+  command.add_flag("--no-verify", options->no_verify, "Do not compare outputs with the reference");
+  CLI::Option* no_counters = command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");
+  command.add_flag("--require-counters", options->require_counters, "Exit with 3 when counters are not available")
+      ->excludes(no_counters);
+  command.get_option("--metrics")->excludes(no_counters);
+  command.add_flag("--dry-run", options->dry_run, "Print the plan with its memory need, and run nothing");
+  command.add_flag("--resume", options->resume, "Continue the last unfinished run of this plan on this device");
+  CLI::Option* jsonl = command.add_flag(
+      "--jsonl", options->jsonl,
+      "Events as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current launch");
+  command.add_flag("-q,--quiet", options->quiet, "No lines while running");
+  add_format_options(command, options->format);
+  for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl);
+  command.add_option("--continue-after", options->losses)->group("");  // internal, see restart()
+  return [options] { return collect(*options); };
+}
+
+}  // namespace attnscope

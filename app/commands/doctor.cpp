@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/gpu/doctor.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/run_files.h"
+#include "app/table.h"
+#include "kernels/device_limits.h"
+
+namespace attnscope {
+namespace {
+
+using Status = DoctorFinding::Status;
+
+struct Options {
+  int device = 0;
+  bool strict = false;
+  TableFormat format = TableFormat::text;
+};
+
+DoctorFinding runs_finding() {
+  const std::filesystem::path folder = runs_folder();
+  // The nearest folder that exists decides whether the rest can be made.
+  std::filesystem::path existing = folder;
+  while (!existing.empty() && !std::filesystem::exists(existing) && existing != existing.parent_path()) {
+    existing = existing.parent_path();
+  }
+  if (!existing.empty() && ::access(existing.c_str(), W_OK) == 0) {
+    return {.item = "runs", .status = Status::ok, .detail = folder.string(), .fix = {}, .still_works = {}};
+  }
+  return {.item = "runs",
+          .status = Status::warning,
+          .detail = fmt::format("{} cannot be written", folder.string()),
+          .fix = "Name a file with `collect -o FILE`, or set XDG_DATA_HOME to a folder of yours.",
+          .still_works = "Everything, with -o."};
+}
+
+ExitCode doctor(const Options& options) {
+  std::vector<DoctorFinding> findings = diagnose_gpu(options.device);
+  findings.push_back(runs_finding());
+  findings.push_back({.item = "simulated device",
+                      .status = Status::ok,
+                      .detail = fmt::format("always there; stands for {} GPUs, {} first", known_gpus().size(),
+                                            known_gpus().front().name),
+                      .fix = {},
+                      .still_works = {}});
+  bool all_ok = true;
+  if (options.format == TableFormat::text) {
+    for (const DoctorFinding& finding : findings) {
+      std::cout << fmt::format("{:<8} {:<17} {}\n", to_string(finding.status), finding.item, finding.detail);
+      if (!finding.fix.empty()) std::cout << fmt::format("{:26} fix: {}\n", "", finding.fix);
+      if (!finding.still_works.empty()) std::cout << fmt::format("{:26} still works: {}\n", "", finding.still_works);
+    }
+  }
+  Table table{{{"item"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}}, {}};
+  for (const DoctorFinding& finding : findings) {
+    all_ok = all_ok && finding.status == Status::ok;
+    table.rows.push_back({finding.item, std::string(to_string(finding.status)), finding.detail, finding.fix,
+                          finding.still_works});
+  }
+  if (options.format != TableFormat::text) print(table, options.format, std::cout);
+  return options.strict && !all_ok ? ExitCode::error : ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_doctor(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("-d,--device", options->device, "GPU number")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command.add_flag("--strict", options->strict, "Exit with 1 unless all is well");
+  add_format_options(command, options->format);
+  return [options] { return doctor(*options); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/export.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "app/command.h"
+
+namespace attnscope {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string format = "csv";
+  std::string output;
+  std::vector<std::int64_t> runs;
+};
+
+void write(const RunStore& store, const Options& options, std::ostream& out) {
+  if (options.format == "csv") {
+    export_csv(store, options.runs, out);
+  } else {
+    export_json(store, options.runs, out);
+  }
+}
+
+ExitCode run_export(const Options& options) {
+  if (options.format == "attnscope") {
+    if (options.output.empty()) throw CommandError(ExitCode::usage, "--format attnscope needs a file: give -o FILE");
+    if (!options.runs.empty()) {
+      throw CommandError(ExitCode::usage, "--format attnscope copies whole files: leave --run out");
+    }
+    write_compact_copy({options.files.begin(), options.files.end()}, options.output);
+    return ExitCode::ok;
+  }
+  if (options.files.size() > 1) {
+    throw CommandError(ExitCode::usage, fmt::format("--format {} takes one file; join several with --format attnscope "
+                                                    "-o FILE first",
+                                                    options.format));
+  }
+  const RunStore store = RunStore::open(options.files.front(), RunStore::Mode::read_only);
+  if (options.output.empty() || options.output == "-") {
+    write(store, options, std::cout);
+    return ExitCode::ok;
+  }
+  // Written beside and renamed: a full disk leaves no half file under the name.
+  const std::string part = options.output + ".part";
+  std::ofstream out(part, std::ios::binary);
+  if (!out) {
+    throw CommandError(ExitCode::error, fmt::format("cannot write {} ({}); choose another place with -o",
+                                                    options.output, std::strerror(errno)));
+  }
+  write(store, options, out);
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(part, options.output, error);
+  if (!out || error) {
+    const std::string why = error ? error.message() : "no space left, or a size limit";
+    std::filesystem::remove(part, error);
+    throw CommandError(ExitCode::error, fmt::format("cannot write {} ({}); choose another place with -o",
+                                                    options.output, why));
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_export(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("FILE", options->files, "An .attnscope file (several with --format attnscope)")->required();
+  command
+      .add_option("--format", options->format,
+                  "csv or json: one row a point and kernel, base units; attnscope: all runs of the files in one compact "
+                  "file")
+      ->check(CLI::IsMember({"csv", "json", "attnscope"}))
+      ->capture_default_str();
+  command.add_option("-o,--output", options->output, "File to write (default: stdout)")->type_name("FILE");
+  command.add_option("--run", options->runs, "Only this run; may be given again")
+      ->type_name("N")
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args(false);
+  return [options] { return run_export(*options); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <iostream>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "app/command.h"
+#include "app/table.h"
+#include "profiler/text.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+namespace {
+
+struct Options {
+  std::string file;
+  TableFormat format = TableFormat::text;
+};
+
+/// "80 ok, 3 infeasible"
+std::string dispositions(const RunStore& store, std::int64_t run) {
+  std::map<Disposition, std::size_t> counts;
+  for (const StoredPoint& point : store.points({{run}})) ++counts[point.record.disposition];
+  std::string text;
+  for (const auto& [disposition, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, to_string(disposition));
+  }
+  return text;
+}
+
+ExitCode info(const Options& options) {
+  const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
+  const std::vector<RunSummary> runs = store.runs();
+  Table table{{{"run", true},
+               {"preset"},
+               {"state"},
+               {"device"},
+               {"provenance"},
+               {"started_at"},
+               {"finished_at"},
+               {"planned", true},
+               {"points", true},
+               {"dispositions"},
+               {"app"},
+               {"driver"},
+               {"cupti"}},
+              {}};
+  for (const RunSummary& run : runs) {
+    table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
+                          run.simulated ? "simulated" : "measured", run.started_at, run.finished_at,
+                          fmt::to_string(run.planned_points), fmt::to_string(run.points), dispositions(store, run.id),
+                          run.environment.app_version, run.environment.driver_version,
+                          run.environment.cupti_version});
+  }
+  if (options.format == TableFormat::text) {
+    std::cout << fmt::format("{}: schema version {}, {} run{}, {}\n", store.file().string(), store.schema_version(),
+                             runs.size(), runs.size() == 1 ? "" : "s",
+                             format_iec_bytes(static_cast<std::int64_t>(std::filesystem::file_size(store.file()))));
+    std::map<std::string, const RunSummary*> devices;
+    for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
+    for (const auto& [uuid, run] : devices) {
+      const DeviceLimits& limits = run->limits;
+      std::cout << fmt::format("device {} {}: compute capability {}.{}, {} SMs, {} shared memory a block, {} L2, {} "
+                               "DRAM\n",
+                               limits.name, uuid, limits.compute_major, limits.compute_minor, limits.sm_count,
+                               format_iec_bytes(limits.shared_bytes_per_block), format_iec_bytes(limits.l2_bytes),
+                               format_iec_bytes(limits.dram_bytes));
+    }
+    if (runs.empty()) return ExitCode::ok;
+    std::cout << '\n';
+  }
+  print(table, options.format, std::cout);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_info(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("FILE", options->file, "An .attnscope file")->required();
+  add_format_options(command, options->format);
+  return [options] { return info(*options); };
+}
+
+}  // namespace attnscope

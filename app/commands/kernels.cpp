@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/devices.h"
+#include "app/interrupt.h"
+#include "app/sweep_options.h"
+#include "app/table.h"
+#include "kernels/algorithm.h"
+#include "profiler/gpu/kernel_builder.h"
+#include "profiler/text.h"
+
+namespace attnscope {
+namespace {
+
+ExitCode list(TableFormat format) {
+  Table table{{{"algorithm"}, {"title"}, {"head_dims"}, {"tile"}, {"source"}}, {}};
+  for (const Algorithm* algorithm : algorithms()) {
+    table.rows.push_back({std::string(algorithm->name()), std::string(algorithm->title()),
+                          fmt::format("{}", fmt::join(algorithm->head_dims(), " ")),
+                          std::string(algorithm->tile_meaning()), std::string(algorithm->source())});
+  }
+  if (format != TableFormat::text) {
+    print(table, format, std::cout);
+    return ExitCode::ok;
+  }
+  for (const auto& row : table.rows) {
+    std::cout << fmt::format("{}: {}\n  {}\n  d: {}\n  {}\n", row[0], row[1], row[4], row[2], row[3]);
+  }
+  return ExitCode::ok;
+}
+
+struct BuildOptions {
+  explicit BuildOptions(CLI::App& command) : sweep(command, "quick") {}
+  SweepOptions sweep;
+  std::string arch = "sm_90a";
+  std::string gpu;
+  std::string cache;
+  unsigned jobs = 0;
+  TableFormat format = TableFormat::text;
+};
+
+/// A GPU of that architecture, whose limits decide which configurations are worth compiling.
+const DeviceLimits& limits_of(const std::string& arch) {
+  for (const DeviceLimits& limits : known_gpus()) {
+    const std::string own = fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
+    if (arch == own || arch == own + "a") return limits;
+  }
+  std::vector<std::string> known;
+  for (const DeviceLimits& limits : known_gpus()) {
+    known.push_back(fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor));
+  }
+  throw CommandError(ExitCode::usage,
+                     fmt::format("--arch '{}' is none of a known GPU ({}); name a GPU of it with --gpu", arch,
+                                 fmt::join(known, ", ")));
+}
+
+ExitCode build(const BuildOptions& options) {
+  const DeviceLimits& limits = options.gpu.empty() ? limits_of(options.arch) : limits_of_known_gpu(options.gpu);
+  const SweepPlan plan = options.sweep.plan(limits);
+  std::vector<KernelLaunch> launches;
+  for (const PointSpec& point : plan.points) {
+    const Algorithm& algorithm = *find_algorithm(point.algorithm);
+    if (algorithm.refusal(point.problem, point.tile, limits)) continue;
+    for (KernelLaunch& launch : algorithm.plan(point.problem, point.tile).launches) {
+      launches.push_back(std::move(launch));
+    }
+  }
+  if (launches.empty()) throw CommandError(ExitCode::usage, "no point of this sweep can run on that GPU");
+
+  const auto start = std::chrono::steady_clock::now();
+  const CancelToken& cancel = cancel_on_signals();
+  const auto reports = build_kernels(
+      options.arch, launches, options.jobs, cancel,
+      [](std::size_t done, std::size_t total, const BuildReport& report) {
+        spdlog::debug("{}/{} {}", done, total, report.kernel);
+      },
+      options.cache);
+  if (!reports) throw CommandError(ExitCode::error, reports.error().text());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+
+  Table table{{{"kernel"},
+               {"registers", true},
+               {"static_shared_bytes", true},
+               {"dynamic_shared_bytes", true},
+               {"local_bytes", true},
+               {"spill_store_bytes", true},
+               {"spill_load_bytes", true},
+               {"cached"},
+               {"error"}},
+              {}};
+  std::size_t failed = 0;
+  std::size_t cached = 0;
+  std::size_t spilled = 0;
+  for (const BuildReport& report : *reports) {
+    failed += report.error.empty() ? 0U : 1U;
+    cached += report.cached ? 1U : 0U;
+    spilled += report.spill_store_bytes + report.spill_load_bytes > 0 ? 1U : 0U;
+    table.rows.push_back({report.kernel, fmt::to_string(report.registers), fmt::to_string(report.static_shared_bytes),
+                          fmt::to_string(report.dynamic_shared_bytes), fmt::to_string(report.local_bytes),
+                          fmt::to_string(report.spill_store_bytes), fmt::to_string(report.spill_load_bytes),
+                          report.cached ? "yes" : "no", one_line(report.error)});
+  }
+  print(table, options.format, std::cout);
+  const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
+  spdlog::info("{} kernels for {} in {:.1f} s ({} from the cache {}), {} with spills, {} failed", reports->size(),
+               options.arch, seconds.count(), cached, cache, spilled, failed);
+  if (cancel.cancelled()) return ExitCode::partial;
+  return failed > 0 ? ExitCode::error : ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_kernels(CLI::App& command) {
+  command.require_subcommand(0, 1);
+  auto format = std::make_shared<TableFormat>(TableFormat::text);
+  add_format_options(command, *format);
+
+  CLI::App* below = command.add_subcommand("build", "Compile a sweep's kernels into the cache; needs no GPU");
+  auto options = std::make_shared<BuildOptions>(*below);
+  below->add_option("--arch", options->arch, "Architecture to compile for: sm_80, sm_90a, ...")->capture_default_str();
+  below->add_option("--gpu", options->gpu, "GPU whose limits decide what is compiled (default: one of --arch)")
+      ->type_name("NAME");
+  below->add_option("--cache", options->cache, "Folder for the compiled kernels (default: the user's cache)")
+      ->type_name("FOLDER");
+  below->add_option("-j,--jobs", options->jobs, "Compilers at work at once (default: one a core)");
+  add_format_options(*below, options->format);
+  return [format, options, below] { return below->parsed() ? build(*options) : list(*format); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/devices.h"
+#include "app/format.h"
+#include "app/sweep_options.h"
+#include "app/table.h"
+#include "kernels/algorithm.h"
+#include "kernels/io_model.h"
+#include "profiler/text.h"
+
+namespace attnscope {
+namespace {
+
+struct Options {
+  explicit Options(CLI::App& command) : sweep(command, "") {}
+  SweepOptions sweep;
+  std::string gpu = "H200";
+  TableFormat format = TableFormat::text;
+};
+
+/// Every number of a point's theory; absent ones empty. The table for people shows the same in SI units.
+struct Theory {
+  std::string kernel;
+  std::string grid;
+  std::string block;
+  std::string reason;
+  std::optional<std::int64_t> shared_bytes;
+  std::optional<Traffic> traffic;
+};
+
+std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits) {
+  const Algorithm& algorithm = *find_algorithm(point.algorithm);
+  if (const auto refusal = algorithm.refusal(point.problem, point.tile, limits)) {
+    return {{.kernel = "all", .grid = {}, .block = {}, .reason = refusal->reason, .shared_bytes = {}, .traffic = {}}};
+  }
+  const AttentionPlan plan = algorithm.plan(point.problem, point.tile);
+  const auto extent = [](const std::array<std::uint32_t, 3>& size) {
+    return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
+  };
+  std::vector<Theory> rows;
+  if (plan.launches.size() > 1) {
+    rows.push_back(
+        {.kernel = "all", .grid = {}, .block = {}, .reason = {}, .shared_bytes = {}, .traffic = plan.traffic()});
+  }
+  for (const KernelLaunch& launch : plan.launches) {
+    rows.push_back({.kernel = plan.launches.size() > 1 ? launch.name : "all",
+                    .grid = extent(launch.grid),
+                    .block = extent(launch.block),
+                    .reason = {},
+                    .shared_bytes = launch.dynamic_shared_bytes,
+                    .traffic = launch.traffic});
+  }
+  return rows;
+}
+
+ExitCode model(const Options& options) {
+  const DeviceLimits& limits = limits_of_known_gpu(options.gpu);
+  const SweepPlan plan = options.sweep.plan(limits);
+  const bool people = options.format == TableFormat::text || options.format == TableFormat::markdown;
+  const auto bytes = [&](double value) { return people ? format_traffic(value) : fmt::format("{:.0f}", value); };
+  const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
+
+  Table table{{{"algorithm"},
+               {"kernel"},
+               {"dtype"},
+               {"mask"},
+               {"batch", true},
+               {"heads_q", true},
+               {"heads_kv", true},
+               {"n_q", true},
+               {"n_k", true},
+               {"d", true},
+               {"br", true},
+               {"bc", true},
+               {"raster"},
+               {"feasible"},
+               {"grid"},
+               {"block"},
+               {"shared_bytes", true},
+               {"memory_bytes", true},
+               {"model_l2_to_sm_bytes", true},
+               {"model_sm_to_l2_bytes", true},
+               {"model_compulsory_bytes", true},
+               {"standard_attention_bytes", true},
+               {"flash_paper_bytes", true},
+               {"n2d2_over_m_bytes", true},
+               {"reason"}},
+              {}};
+  if (people) {  // byte counts carry their unit here
+    for (std::size_t i = 16; i < 24; ++i) table.columns[i].name.resize(table.columns[i].name.size() - 6);
+  }
+  for (const PointSpec& point : plan.points) {
+    const AttentionProblem& problem = point.problem;
+    for (const Theory& row : theory_of(point, limits)) {
+      const bool all = row.kernel == "all";
+      table.rows.push_back(
+          {point.algorithm, row.kernel, std::string(to_string(problem.dtype)), std::string(to_string(problem.mask)),
+           fmt::to_string(problem.batch), fmt::to_string(problem.heads_q), fmt::to_string(problem.heads_kv),
+           fmt::to_string(problem.n_q), fmt::to_string(problem.n_k), fmt::to_string(problem.d),
+           fmt::to_string(point.tile.br), fmt::to_string(point.tile.bc), std::string(to_string(point.tile.raster)),
+           row.traffic ? "yes" : "no", row.grid, row.block,
+           row.shared_bytes ? people ? format_iec_bytes(*row.shared_bytes) : fmt::to_string(*row.shared_bytes) : "",
+           all && row.traffic ? people ? format_iec_bytes(memory_need_bytes(point)) : integer(memory_need_bytes(point))
+                              : "",
+           row.traffic ? integer(row.traffic->l2_to_sm_bytes) : "",
+           row.traffic ? integer(row.traffic->sm_to_l2_bytes) : "",
+           all ? integer(compulsory_traffic(problem).total()) : "", all ? integer(standard_attention_bytes(problem)) : "",
+           all ? integer(flash_paper_bytes(problem, point.tile.bc)) : "",
+           all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : "",
+           row.reason});
+    }
+  }
+  print(table, options.format, std::cout);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_model(CLI::App& command) {
+  auto options = std::make_shared<Options>(command);
+  command.add_option("--gpu", options->gpu, "The GPU whose limits decide what fits, and M")
+      ->type_name("NAME")
+      ->capture_default_str();
+  add_format_options(command, options->format);
+  return [options] { return model(*options); };
+}
+
+}  // namespace attnscope

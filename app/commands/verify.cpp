@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/verify.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "app/command.h"
+#include "app/devices.h"
+#include "app/interrupt.h"
+#include "app/table.h"
+#include "kernels/algorithm.h"
+
+namespace attnscope {
+namespace {
+
+struct Options {
+  std::string device;
+  std::vector<std::string> algorithms;
+  bool quick = false;
+  bool all = false;
+  TableFormat format = TableFormat::text;
+};
+
+/// Every seventh case: seven kinds of input and eleven shapes have no common divisor with the step, so that each kind
+/// still meets each shape somewhere in the table.
+constexpr std::size_t quick_step = 7;
+
+/// The rows of the summary: one an algorithm, dtype, mask and head dimension.
+using Group = std::tuple<std::string, DType, Mask, std::int64_t>;
+struct Counts {
+  std::size_t pass = 0;
+  std::size_t fail = 0;
+  std::size_t skip = 0;
+  double worst = 0;  ///< the largest error, as a share of its bound
+};
+
+Table summary_table(const std::map<Group, Counts>& groups) {
+  Table table{{{"algorithm"},
+               {"dtype"},
+               {"mask"},
+               {"d", true},
+               {"pass", true},
+               {"fail", true},
+               {"skip", true},
+               {"worst_error_over_bound", true}},
+              {}};
+  for (const auto& [group, counts] : groups) {
+    const auto& [algorithm, dtype, mask, d] = group;
+    table.rows.push_back({algorithm, std::string(to_string(dtype)), std::string(to_string(mask)), fmt::to_string(d),
+                          fmt::to_string(counts.pass), fmt::to_string(counts.fail), fmt::to_string(counts.skip),
+                          fmt::format("{:.3f}", counts.worst)});
+  }
+  return table;
+}
+
+ExitCode verify(const Options& options) {
+  for (const std::string& name : options.algorithms) {
+    if (find_algorithm(name) == nullptr) {
+      throw CommandError(ExitCode::usage,
+                         fmt::format("unknown algorithm '{}'; `attnscope kernels` lists them", name));
+    }
+  }
+  const OpenedDevice opened = open_device(options.device, false);
+  Device& device = *opened.device;
+  fmt::print(stderr, "Device: {}\n", opened.announcement);
+
+  std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits);
+  if (options.quick) {
+    std::vector<VerifyCase> some;
+    for (std::size_t i = 0; i < cases.size(); i += quick_step) some.push_back(cases[i]);
+    cases = std::move(some);
+  }
+
+  std::map<Group, Counts> groups;
+  Table details{{{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}},
+                {}};
+  VerifyObserver observer;
+  observer.on_case = [&](std::size_t, const VerifyCase& verify_case, const VerifyResult& result) {
+    const AttentionProblem& problem = verify_case.spec.problem;
+    Counts& counts = groups[{verify_case.spec.algorithm, problem.dtype, problem.mask, problem.d}];
+    const char* outcome = "skip";
+    if (result.outcome == VerifyOutcome::pass) {
+      ++counts.pass;
+      outcome = "pass";
+    } else if (result.outcome == VerifyOutcome::fail) {
+      ++counts.fail;
+      outcome = "FAIL";
+      spdlog::error("{}: {}", describe(verify_case), result.reason);
+    } else {
+      ++counts.skip;
+    }
+    if (result.error_bound > 0) counts.worst = std::max(counts.worst, result.max_abs_error / result.error_bound);
+    if (options.all) {
+      details.rows.push_back({describe(verify_case), outcome, fmt::format("{:.3e}", result.max_abs_error),
+                              fmt::format("{:.3e}", result.error_bound), fmt::format("{:.3e}", result.rms_error),
+                              result.reason});
+    }
+  };
+  CancelToken& cancel = cancel_on_signals();
+  const VerifySummary summary = run_verify(device, cases, {}, observer, cancel);
+
+  if (summary.pass + summary.fail + summary.skip > 0) {
+    print(options.all ? details : summary_table(groups), options.format, std::cout);
+  }
+  fmt::print(stderr, "{} cases: {} pass, {} fail, {} skipped\n", summary.total, summary.pass, summary.fail,
+             summary.skip);
+  ExitCode code = summary.fail > 0 ? ExitCode::error : ExitCode::ok;
+  if (summary.cancelled) code = ExitCode::partial;
+  if (!summary.stopped.empty()) {
+    spdlog::error("{}", summary.stopped);
+    code = ExitCode::error;
+  }
+  if (!device.usable()) {
+    // The driver's own exit handlers may wait for a kernel that never ends.
+    std::cout.flush();
+    std::fflush(nullptr);
+    std::_Exit(static_cast<int>(code));
+  }
+  return code;
+}
+
+}  // namespace
+
+Action add_verify(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
+  command.add_option("--algorithms", options->algorithms, "Only these, separated by commas")
+      ->type_name("NAMES")
+      ->delimiter(',');
+  command.add_flag("--quick", options->quick, "Every seventh case");
+  command.add_flag("--all", options->all, "A row a case instead of the summary");
+  add_format_options(command, options->format);
+  return [options] { return verify(*options); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/devices.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "app/command.h"
+#include "profiler/gpu/gpu_device.h"
+#include "profiler/simulator/simulated_device.h"
+
+namespace attnscope {
+namespace {
+
+std::optional<int> whole_number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) {
+  return {make_simulated_device(limits),
+          fmt::format("simulated {}{}", limits.name, why.empty() ? "" : fmt::format(", because {}", why))};
+}
+
+}  // namespace
+
+const DeviceLimits& limits_of_known_gpu(std::string_view name) {
+  if (const DeviceLimits* limits = find_gpu(name)) return *limits;
+  std::vector<std::string> known;
+  for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
+  throw CommandError(ExitCode::usage,
+                     fmt::format("no GPU named '{}' is known; known: {}", name, fmt::join(known, ", ")));
+}
+
+OpenedDevice open_device(std::string_view word, bool counters) {
+  constexpr std::string_view simulated_word = "simulated";
+  if (word == simulated_word) return simulated(known_gpus().front());
+  if (word.starts_with(simulated_word) && word.substr(simulated_word.size()).starts_with(':')) {
+    return simulated(limits_of_known_gpu(word.substr(simulated_word.size() + 1)));
+  }
+
+  GpuOptions options;
+  options.counters = counters;
+  if (!word.empty() && word != "gpu") {
+    const std::optional<int> ordinal = whole_number(word);
+    if (!ordinal) {
+      throw CommandError(ExitCode::usage, fmt::format("--device '{}' names nothing; give a GPU's number, gpu, "
+                                                      "simulated or simulated:NAME",
+                                                      word));
+    }
+    options.ordinal = *ordinal;
+  }
+  Result<std::unique_ptr<Device>, GpuError> opened = open_gpu_device(options);
+  if (opened) {
+    const std::string name = opened.value()->info().limits.name;
+    return {std::move(opened).value(), fmt::format("GPU {}, {}", options.ordinal, name)};
+  }
+  if (word.empty()) return simulated(known_gpus().front(), opened.error().text());
+  throw CommandError(ExitCode::error, opened.error().text());
+}
+
+}  // namespace attnscope

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep says while it runs: the same events, as JSON lines for programs or as text for people.
+#pragma once
+
+#include <memory>
+
+#include "profiler/events.h"
+
+namespace attnscope {
+
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  virtual void report(const Event&) = 0;
+  /// False once stdout cannot be written any more: whoever was listening is gone.
+  [[nodiscard]] virtual bool listened_to() const { return true; }
+};
+
+/// One JSON line an event, flushed.
+std::unique_ptr<Reporter> make_jsonl_reporter();
+
+/// A line a point on `lines` (null: none) and, where stderr is a terminal, a progress line below; logs on stderr.
+std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines);
+
+}  // namespace attnscope

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run_files.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
+namespace attnscope {
+
+std::filesystem::path runs_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::filesystem::path(value != nullptr ? value : "");
+  };
+  // The XDG specification has relative paths ignored.
+  std::filesystem::path data = variable("XDG_DATA_HOME");
+  if (!data.is_absolute()) data = variable("HOME") / ".local" / "share";
+  return data / "attnscope" / "runs";
+}
+
+std::filesystem::path new_run_file(std::string_view preset) {
+  const std::string stem = fmt::format("{}-{:%Y%m%d-%H%M%S}", preset, fmt::localtime(std::time(nullptr)));
+  std::filesystem::path file = runs_folder() / (stem + ".attnscope");
+  for (int n = 2; std::filesystem::exists(file); ++n) file = runs_folder() / fmt::format("{}-{}.attnscope", stem, n);
+  return file;
+}
+
+std::vector<std::filesystem::path> run_files(std::string_view preset) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(runs_folder(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".attnscope" && name.starts_with(fmt::format("{}-", preset))) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.rbegin(), files.rend());  // the names end in the time
+  return files;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/sweep_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/command.h"
+
+namespace attnscope {
+
+SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : default_preset_(std::move(default_preset)) {
+  std::string preset_help = "Named sweep:";
+  for (const PresetInfo& preset : presets()) preset_help += fmt::format("\n  {}: {}", preset.name, preset.description);
+  if (!default_preset_.empty()) preset_help += fmt::format("\n  (default: {}, unless axes are given)", default_preset_);
+  command.add_option("--preset", preset_, preset_help)->type_name("NAME");
+  command
+      .add_option("-a,--axis", axes_,
+                  "Axis, replacing the preset's of that name; may be given again. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
+                  "\"N=[1024:4096:1024]\", \"mask=[none,causal]\", \"d=64\"; names: N n_q n_k d br bc batch heads "
+                  "heads_q heads_kv dtype mask raster algorithm")
+      ->type_name("AXIS")
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args(false);
+  command.add_option("--algorithms", algorithms_, "Only these, separated by commas")->type_name("NAMES")->delimiter(',');
+  command
+      .add_option("--cache-control", cache_control_,
+                  "'all' overwrites the L2 before each launch (cold), 'none' leaves it as it is (warm)")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->capture_default_str();
+}
+
+SweepPlan SweepOptions::plan(const DeviceLimits& limits) const {
+  SweepRequest request;
+  request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
+  for (const std::string& text : axes_) {
+    Result<Axis, std::string> axis = parse_axis(text);
+    if (!axis) throw CommandError(ExitCode::usage, axis.error());
+    request.axes.push_back(std::move(axis).value());
+  }
+  request.algorithms = algorithms_;
+  request.cache = cache_control_ == "none" ? CacheState::warm : CacheState::cold;
+  Result<SweepPlan, std::string> plan = make_plan(request, limits);
+  if (!plan) throw CommandError(ExitCode::usage, plan.error());
+  return std::move(plan).value();
+}
+
+}  // namespace attnscope

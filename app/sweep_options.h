@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// --preset, --axis, --algorithms and --cache-control: which points.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "profiler/sweep.h"
+
+namespace attnscope {
+
+class SweepOptions {
+ public:
+  /// `default_preset` is taken when neither preset nor axis is given; empty: free axes.
+  SweepOptions(CLI::App& command, std::string default_preset);
+  SweepOptions(const SweepOptions&) = delete;
+  SweepOptions& operator=(const SweepOptions&) = delete;
+
+  /// Throws CommandError (usage).
+  [[nodiscard]] SweepPlan plan(const DeviceLimits&) const;
+
+ private:
+  std::string default_preset_;
+  std::string preset_;
+  std::vector<std::string> axes_;
+  std::vector<std::string> algorithms_;
+  std::string cache_control_ = "all";
+};
+
+}  // namespace attnscope

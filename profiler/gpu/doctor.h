@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of the GPU's software is here, what is missing, and what to do about it on this machine.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+struct DoctorFinding {
+  enum class Status { ok, warning, missing };
+  std::string item;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "cubin cache", "clocks"
+  Status status = Status::ok;
+  std::string detail;       ///< what was found, with versions
+  std::string fix;          ///< what to do on this machine; empty when nothing is wrong
+  std::string still_works;  ///< what works without it; empty when nothing is wrong
+};
+[[nodiscard]] std::string_view to_string(DoctorFinding::Status);
+
+/// Looks at everything that measuring on `ordinal` needs; never throws, and always has a finding for each item.
+[[nodiscard]] std::vector<DoctorFinding> diagnose_gpu(int ordinal = 0);
+
+}  // namespace attnscope

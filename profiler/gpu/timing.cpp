@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/gpu/timing.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace attnscope::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Device time queued at once: short enough to stay responsive, long enough that the queue never runs dry.
+constexpr double batch_ns = 1e8;
+constexpr int largest_batch = 32;
+/// A warm launch has no cache sweep before it that would cover the host's queuing of a record, a launch and a record.
+constexpr std::chrono::nanoseconds queuing_time = std::chrono::microseconds(20);
+
+struct Span {
+  Event begin;
+  Event end;
+};
+
+}  // namespace
+
+LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> launches, const TimingRequest& request,
+                            const CancelToken& cancel, const std::function<void()>& while_busy) {
+  const CudaApi& cuda = runner.cuda();
+  const auto start = Clock::now();
+  const double wanted = request.expected_ns > 0 ? batch_ns / request.expected_ns : largest_batch;
+  const int batch = std::clamp(static_cast<int>(std::min(wanted, 1e6)), 1, largest_batch);
+  std::vector<Span> spans;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(batch) * launches.size(); ++i) {
+    spans.push_back({make_event(cuda), make_event(cuda)});
+  }
+
+  LaunchSamples samples(launches.size());
+  for (int taken = 0;;) {
+    // Up to the least number first, then in small steps: the spread decides when it is enough.
+    const int left = taken < request.min_samples ? request.min_samples - taken : std::max(5, request.min_samples / 2);
+    const int repetitions = std::max(1, std::min({left, request.max_samples - taken, batch}));
+    for (int r = 0; r < repetitions; ++r) {
+      if (request.cache == CacheState::warm) {
+        runner.enqueue_delay(queuing_time * static_cast<std::int64_t>(launches.size()));
+      }
+      for (std::size_t i = 0; i < launches.size(); ++i) {
+        const Span& span = spans[static_cast<std::size_t>(r) * launches.size() + i];
+        if (request.cache == CacheState::cold) runner.enqueue_cold_cache();
+        cuda.check(cuda.cuEventRecord(span.begin.get(), runner.stream()), "cuEventRecord");
+        launches[i].enqueue(cuda, runner.stream());
+        cuda.check(cuda.cuEventRecord(span.end.get(), runner.stream()), "cuEventRecord");
+      }
+    }
+    if (while_busy) while_busy();
+    const std::size_t used = static_cast<std::size_t>(repetitions) * launches.size();
+    runner.wait(spans[used - 1].end.get(), request.timeout * static_cast<std::int64_t>(launches.size()));
+    for (std::size_t i = 0; i < used; ++i) {
+      float milliseconds = 0;
+      cuda.check(cuda.elapsed_time(&milliseconds, spans[i].begin.get(), spans[i].end.get()), "cuEventElapsedTime");
+      samples[i % launches.size()].push_back(1e6 * static_cast<double>(milliseconds));
+    }
+    taken += repetitions;
+    if (taken >= request.max_samples || cancel.cancelled() || Clock::now() - start >= request.timeout) return samples;
+    if (taken < request.min_samples) continue;
+    if (const auto summary = summarize(sum_samples(samples));
+        summary && summary->relative_spread <= request.max_noise) {
+      return samples;
+    }
+  }
+}
+
+std::vector<double> sum_samples(const LaunchSamples& samples) {
+  std::vector<double> sums(samples.empty() ? 0 : samples.front().size());
+  for (const auto& launch : samples) {
+    std::ranges::transform(sums, launch, sums.begin(), std::plus<>());
+  }
+  return sums;
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/simulator/traffic_simulation.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "profiler/simulator/l2_cache.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t max_granule_bytes = 16'384;
+constexpr std::size_t tensor_kinds = static_cast<std::size_t>(Tensor::lse) + 1;
+
+/// How one tensor's matrices are cut into granules of row_cells x col_cells cells. A cell is what the accesses have in
+/// common: its edges are edges of tiles.
+struct Cut {
+  std::int64_t cell_rows = 0;
+  std::int64_t cell_cols = 0;
+  std::int64_t row_cells = 1;
+  std::int64_t col_cells = 1;
+  std::int64_t granule_rows = 0;
+  std::int64_t granule_cols = 0;
+};
+
+/// Finds the cuts by looking at a sample of the accesses: the cell's height is the greatest common divisor of the rows
+/// at which tiles begin, its width that of the columns. A sample that misses an edge costs accuracy in DRAM bytes,
+/// never correctness of the sum.
+class CutFinder {
+ public:
+  void look_at(const TileProgram& program) {
+    constexpr std::int64_t sampled_blocks = 512;
+    constexpr std::int64_t sampled_steps = 256;
+    const std::int64_t blocks = program.blocks();
+    // A sample at equal distances plus the first blocks: distances alone could keep step with the tiles.
+    const std::int64_t stride = std::max<std::int64_t>(1, blocks / sampled_blocks);
+    for (std::int64_t block = 0; block < blocks; block += block < sampled_blocks ? 1 : stride) {
+      const std::int64_t steps = program.steps(block);
+      const std::int64_t step_stride = std::max<std::int64_t>(1, steps / sampled_steps);
+      for (std::int64_t step = 0; step < steps; step += step < 8 ? 1 : step_stride) {
+        accesses_.clear();
+        program.visit(block, step, accesses_);
+        for (const TileAccess& access : accesses_) look_at(access);
+      }
+    }
+  }
+
+  [[nodiscard]] std::array<Cut, tensor_kinds> cuts() const {
+    std::array<Cut, tensor_kinds> result;
+    std::ranges::transform(seen_, result.begin(), cut_of);
+    return result;
+  }
+
+ private:
+  struct Seen {
+    std::int64_t row_divisor = 0;
+    std::int64_t col_divisor = 0;
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    std::int64_t right_edge = 0;
+    int element_bytes = 1;
+  };
+
+  void look_at(const TileAccess& access) {
+    Seen& seen = seen_.at(static_cast<std::size_t>(access.tensor));
+    seen.row_divisor = std::gcd(seen.row_divisor, access.row);
+    seen.col_divisor = std::gcd(seen.col_divisor, access.col);
+    seen.rows = std::max(seen.rows, access.rows);
+    seen.cols = std::max(seen.cols, access.cols);
+    seen.right_edge = std::max(seen.right_edge, access.col + access.cols);
+    seen.element_bytes = access.element_bytes;
+  }
+
+  static Cut cut_of(const Seen& seen) {
+    Cut cut;
+    cut.cell_rows = std::max<std::int64_t>(1, seen.row_divisor > 0 ? seen.row_divisor : seen.rows);
+    cut.cell_cols = std::max<std::int64_t>(1, seen.col_divisor > 0 ? seen.col_divisor : seen.cols);
+    while (cut.cell_rows % 2 == 0 && cut.cell_rows * cut.cell_cols * seen.element_bytes > max_granule_bytes) {
+      cut.cell_rows /= 2;
+    }
+    std::int64_t bytes = cut.cell_rows * cut.cell_cols * seen.element_bytes;
+    while (2 * bytes <= max_granule_bytes && cut.row_cells * cut.col_cells < 64) {
+      const bool widen = cut.col_cells <= cut.row_cells && cut.col_cells * cut.cell_cols < seen.right_edge;
+      (widen ? cut.col_cells : cut.row_cells) *= 2;
+      bytes *= 2;
+    }
+    cut.granule_rows = cut.cell_rows * cut.row_cells;
+    cut.granule_cols = cut.cell_cols * cut.col_cells;
+    return cut;
+  }
+
+  std::array<Seen, tensor_kinds> seen_;
+  std::vector<TileAccess> accesses_;
+};
+
+/// Sends tile accesses to the cache, granule by granule.
+class AccessPlayer {
+ public:
+  AccessPlayer(L2Cache& cache, const std::array<Cut, tensor_kinds>& cuts) : cache_(cache), cuts_(cuts) {}
+
+  void play(const TileAccess& access) {
+    if (access.rows <= 0 || access.cols <= 0) return;
+    const Cut& cut = cuts_[static_cast<std::size_t>(access.tensor)];
+    const std::int64_t last_row = access.row + access.rows - 1;
+    const std::int64_t last_col = access.col + access.cols - 1;
+    for (std::int64_t gr = access.row / cut.granule_rows; gr <= last_row / cut.granule_rows; ++gr) {
+      const std::int64_t top = gr * cut.granule_rows;
+      const std::int64_t row = std::max(access.row, top) - top;
+      const std::int64_t row_end = std::min(last_row - top, cut.granule_rows - 1);
+      for (std::int64_t gc = access.col / cut.granule_cols; gc <= last_col / cut.granule_cols; ++gc) {
+        const std::int64_t left = gc * cut.granule_cols;
+        const std::int64_t col = std::max(access.col, left) - left;
+        const std::int64_t col_end = std::min(last_col - left, cut.granule_cols - 1);
+        const std::int64_t bytes = (row_end - row + 1) * (col_end - col + 1) * access.element_bytes;
+        const std::uint64_t cells = cells_of(cut, row, row_end, col, col_end);
+        const std::uint64_t key = key_of(access, gr, gc);
+        ++touches_;
+        if (access.access == Access::load) {
+          cache_.load(key, cells, bytes);
+        } else {
+          cache_.store(key, cells, bytes);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t touches() const { return touches_; }
+
+ private:
+  static std::uint64_t cells_of(const Cut& cut, std::int64_t row, std::int64_t row_end, std::int64_t col,
+                                std::int64_t col_end) {
+    if (cut.row_cells * cut.col_cells == 1) return 1;
+    const std::int64_t first = col / cut.cell_cols;
+    const std::int64_t width = (col_end / cut.cell_cols) - first + 1;
+    const std::uint64_t one_row = (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1) << first;
+    std::uint64_t cells = 0;
+    for (std::int64_t r = row / cut.cell_rows; r <= row_end / cut.cell_rows; ++r)
+      cells |= one_row << (r * cut.col_cells);
+    return cells;
+  }
+
+  // 4 bits of tensor, 20 each of instance, row and column: more than any problem that fits in a GPU's memory has.
+  static std::uint64_t key_of(const TileAccess& access, std::int64_t granule_row, std::int64_t granule_col) {
+    return static_cast<std::uint64_t>(access.tensor) << 60U | static_cast<std::uint64_t>(access.instance) << 40U |
+           static_cast<std::uint64_t>(granule_row) << 20U | static_cast<std::uint64_t>(granule_col);
+  }
+
+  L2Cache& cache_;
+  const std::array<Cut, tensor_kinds>& cuts_;
+  std::int64_t touches_ = 0;
+};
+
+/// Cumulative counts at some moment of a launch.
+struct Mark {
+  std::int64_t fetched = 0;
+  std::int64_t written = 0;
+  std::int64_t l2_bytes = 0;
+};
+
+/// One launch, from its first block to the last or to the limit of accesses.
+class LaunchPlayer {
+ public:
+  LaunchPlayer(const KernelLaunch& launch, const DeviceLimits& limits, L2Cache& cache,
+               const std::array<Cut, tensor_kinds>& cuts, std::int64_t max_touches)
+      : launch_(launch),
+        program_(*launch.program),
+        limits_(limits),
+        cache_(cache),
+        player_(cache, cuts),
+        max_touches_(max_touches),
+        start_{.fetched = cache.fetched_bytes(), .written = cache.written_bytes()} {
+    const auto threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+    result_.occupancy = theoretical_occupancy(limits, {.blocks = program_.blocks(),
+                                                       .threads_per_block = threads,
+                                                       .registers_per_thread = launch.registers_per_thread,
+                                                       .shared_bytes = launch.dynamic_shared_bytes});
+    warps_pct_of_one_block_ =
+        result_.occupancy.blocks_per_sm > 0 ? result_.occupancy.warps_pct / result_.occupancy.blocks_per_sm : 0;
+  }
+
+  // False when cancelled.
+  bool play(const CancelToken& cancel) {
+    const std::int64_t places = std::int64_t{std::max(1, result_.occupancy.blocks_per_sm)} * limits_.sm_count;
+    for (; next_block_ < std::min(places, program_.blocks()); ++next_block_) resident_.push_back(start(next_block_));
+
+    Mark middle = start_;
+    while (!resident_.empty() && player_.touches() <= max_touches_) {
+      if (cancel.cancelled()) return false;
+      round();
+      if (player_.touches() <= max_touches_ / 2) middle = now();
+    }
+    result_.complete = resident_.empty();
+    finish(middle);
+    return true;
+  }
+
+  [[nodiscard]] const LaunchSimulation& result() const { return result_; }
+
+ private:
+  struct Resident {
+    std::int64_t block = 0;
+    std::int64_t step = 0;
+    std::int64_t steps = 0;
+  };
+
+  [[nodiscard]] Resident start(std::int64_t block) const { return {block, 0, program_.steps(block)}; }
+
+  // Every resident block makes one step.
+  void round() {
+    const auto active = static_cast<double>(resident_.size());
+    rounds_ += 1;
+    block_rounds_ += active;
+    sm_rounds_ += std::min(active, static_cast<double>(limits_.sm_count));
+    for (Resident& place : resident_) {
+      if (place.step < place.steps) {
+        accesses_.clear();
+        program_.visit(place.block, place.step++, accesses_);
+        for (const TileAccess& access : accesses_) {
+          (access.access == Access::load ? played_.l2_to_sm_bytes : played_.sm_to_l2_bytes) += access.bytes();
+          player_.play(access);
+        }
+      }
+      if (place.step >= place.steps && next_block_ < program_.blocks()) place = start(next_block_++);
+    }
+    std::erase_if(resident_, [](const Resident& place) { return place.step >= place.steps; });
+  }
+
+  [[nodiscard]] Mark now() const {
+    return {.fetched = cache_.fetched_bytes(), .written = cache_.written_bytes(), .l2_bytes = played_.total()};
+  }
+
+  void finish(const Mark& middle) {
+    const Mark end = now();
+    result_.dram_read_bytes = static_cast<double>(end.fetched - start_.fetched);
+    result_.dram_write_bytes = static_cast<double>(end.written - start_.written);
+    result_.traffic = played_;
+    if (!result_.complete) {
+      result_.traffic = launch_.traffic;
+      const auto window = static_cast<double>(std::max<std::int64_t>(1, end.l2_bytes - middle.l2_bytes));
+      const double rest = static_cast<double>(launch_.traffic.total() - end.l2_bytes) / window;
+      result_.dram_read_bytes += rest * static_cast<double>(end.fetched - middle.fetched);
+      result_.dram_write_bytes += rest * static_cast<double>(end.written - middle.written);
+    }
+    if (rounds_ == 0) return;
+    result_.busy_sms = sm_rounds_ / rounds_;
+    result_.achieved_warps_pct = block_rounds_ / sm_rounds_ * warps_pct_of_one_block_;
+  }
+
+  const KernelLaunch& launch_;
+  const TileProgram& program_;
+  const DeviceLimits& limits_;
+  L2Cache& cache_;
+  AccessPlayer player_;
+  std::int64_t max_touches_;
+  Mark start_;
+  LaunchSimulation result_;
+  double warps_pct_of_one_block_ = 0;
+  std::vector<Resident> resident_;
+  std::int64_t next_block_ = 0;
+  std::vector<TileAccess> accesses_;
+  Traffic played_;
+  double rounds_ = 0;
+  double block_rounds_ = 0;
+  double sm_rounds_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPlan& plan, const DeviceLimits& limits,
+                                                              const SimulationOptions& options,
+                                                              const CancelToken& cancel) {
+  CutFinder finder;
+  for (const KernelLaunch& launch : plan.launches) finder.look_at(*launch.program);
+  const auto cuts = finder.cuts();
+
+  L2Cache cache(limits.l2_bytes);
+  std::vector<LaunchSimulation> results;
+  const int executions = options.cache == CacheState::warm ? 2 : 1;
+  for (int execution = 0; execution < executions; ++execution) {
+    results.clear();
+    for (const KernelLaunch& launch : plan.launches) {
+      LaunchPlayer player(launch, limits, cache, cuts, options.max_touches);
+      if (!player.play(cancel)) return std::nullopt;
+      results.push_back(player.result());
+    }
+  }
+  if (options.cache == CacheState::cold && !results.empty()) {
+    const std::int64_t before = cache.written_bytes();
+    cache.flush();
+    results.back().dram_write_bytes += static_cast<double>(cache.written_bytes() - before);
+  }
+  return results;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plays the tile programs of a plan over a GPU's SMs and through its L2.
+//
+// The model. A launch's blocks start in order; each SM holds as many as occupancy allows, and a finished block makes
+// room for the next. Resident blocks advance in turn, one step each, so all run at one speed. Every access goes through
+// one write-back LRU cache of the L2's full size (see l2_cache.h), shared by all launches of the plan.
+//
+// What stays dirty in L2 when the last launch ends is counted as written: on a GPU that begins with an L2 full of
+// others' dirty lines, these are written instead (a 1 GiB copy on an H200 writes 0.9995 GiB of DRAM). A warm start is
+// the state that one earlier execution leaves, and nothing is added at its end.
+//
+// A launch of more than `max_touches` granule accesses is not played to its end: what it did in the second half of
+// them continues for the rest. Bytes between the SMs and L2 need no such estimate; they are the closed form's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "kernels/device_limits.h"
+#include "profiler/device.h"
+#include "profiler/occupancy.h"
+
+namespace attnscope {
+
+struct SimulationOptions {
+  CacheState cache = CacheState::cold;
+  std::int64_t max_touches = 10'000'000;  ///< a launch; about half a second
+};
+
+struct LaunchSimulation {
+  Traffic traffic;  ///< SM<->L2: summed from the accesses when all were played, else the launch's closed form
+  double dram_read_bytes = 0;
+  double dram_write_bytes = 0;
+  double busy_sms = 0;            ///< SMs with a block, averaged over the launch
+  double achieved_warps_pct = 0;  ///< resident warps of an SM that has a block, percent of what it can hold
+  Occupancy occupancy;            ///< theoretical
+  bool complete = true;           ///< every access was played
+};
+
+/// One result a launch; nothing when cancelled. Pre: every launch fits on an SM (Algorithm::refusal is empty).
+[[nodiscard]] std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPlan&, const DeviceLimits&,
+                                                                            const SimulationOptions&,
+                                                                            const CancelToken&);
+
+}  // namespace attnscope

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/sweep.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <string>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+#include "kernels/algorithm.h"
+#include "profiler/text.h"
+
+namespace attnscope {
+namespace {
+
+using Error = Failure<std::string>;
+
+constexpr std::size_t max_axis_values = 4096;
+constexpr std::size_t max_points = 100'000;
+
+// A point on its way: a tile extent that no axis sets is chosen for the problem.
+struct Draft {
+  std::string algorithm;
+  AttentionProblem problem;
+  std::optional<int> br;
+  std::optional<int> bc;
+  std::optional<Raster> raster;
+};
+
+struct AxisKind {
+  std::string_view name;
+  std::int64_t largest;       // 0: the axis holds words
+  std::string_view fallback;  // value when nobody sets the axis; empty: none is needed
+  void (*set)(Draft&, std::string_view word, std::int64_t number);
+};
+
+// In nesting order, outermost first: what changes the inputs comes before what only changes the kernel, so that
+// neighbouring points share their buffers. N and heads stand before the axes that refine them.
+constexpr std::array axis_kinds{
+    AxisKind{"dtype", 0, "fp16", [](Draft& p, std::string_view w, std::int64_t) { p.problem.dtype = *parse_dtype(w); }},
+    AxisKind{"mask", 0, "none", [](Draft& p, std::string_view w, std::int64_t) { p.problem.mask = *parse_mask(w); }},
+    AxisKind{"d", 4096, "64", [](Draft& p, std::string_view, std::int64_t n) { p.problem.d = n; }},
+    AxisKind{"batch", 1 << 20, "1", [](Draft& p, std::string_view, std::int64_t n) { p.problem.batch = n; }},
+    AxisKind{"heads", 1 << 20, "16",
+             [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_q = p.problem.heads_kv = n; }},
+    AxisKind{"heads_q", 1 << 20, "", [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_q = n; }},
+    AxisKind{"heads_kv", 1 << 20, "", [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_kv = n; }},
+    AxisKind{"N", 1 << 24, "1024",
+             [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_q = p.problem.n_k = n; }},
+    AxisKind{"n_q", 1 << 24, "", [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_q = n; }},
+    AxisKind{"n_k", 1 << 24, "", [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_k = n; }},
+    AxisKind{"algorithm", 0, "", [](Draft& p, std::string_view w, std::int64_t) { p.algorithm = w; }},
+    AxisKind{"raster", 0, "", [](Draft& p, std::string_view w, std::int64_t) { p.raster = *parse_raster(w); }},
+    AxisKind{"bc", 4096, "", [](Draft& p, std::string_view, std::int64_t n) { p.bc = static_cast<int>(n); }},
+    AxisKind{"br", 4096, "", [](Draft& p, std::string_view, std::int64_t n) { p.br = static_cast<int>(n); }},
+};
+
+std::vector<std::string> axis_names() {
+  std::vector<std::string> names;
+  names.reserve(axis_kinds.size());
+  for (const AxisKind& kind : axis_kinds) names.emplace_back(kind.name);
+  return names;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+const AxisKind* find_kind(std::string_view name) {
+  const auto* found =
+      std::ranges::find_if(axis_kinds, [&](const AxisKind& kind) { return equal_ignoring_case(kind.name, name); });
+  return found == axis_kinds.end() ? nullptr : found;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
+  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator, start)) {
+    parts.push_back(trim(text.substr(start, end - start)));
+    start = end + 1;
+  }
+  parts.push_back(trim(text.substr(start)));
+  return parts;
+}
+
+Result<std::int64_t, std::string> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) return Error{fmt::format("{} is far too large", text)};
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return Error{fmt::format("'{}' is not a whole number", text)};
+  }
+  return value;
+}
+
+// Why `value` cannot stand on the axis; empty when it can.
+std::string range_error(const AxisKind& kind, std::int64_t value) {
+  if (value < 1) return fmt::format("{} must be at least 1, not {}", kind.name, value);
+  if (value > kind.largest) return fmt::format("{} {} is absurd: at most {}", kind.name, value, kind.largest);
+  return {};
+}
+
+std::string word_error(const AxisKind& kind, std::string_view word) {
+  if (kind.name == "dtype") {
+    const auto parsed = parse_dtype(word);
+    return parsed ? std::string() : parsed.error();
+  }
+  if (kind.name == "mask") {
+    const auto parsed = parse_mask(word);
+    return parsed ? std::string() : parsed.error();
+  }
+  if (kind.name == "raster") {
+    const auto parsed = parse_raster(word);
+    return parsed ? std::string() : parsed.error();
+  }
+  if (find_algorithm(word) != nullptr) return {};
+  std::vector<std::string> known;
+  for (const Algorithm* algorithm : algorithms()) known.emplace_back(algorithm->name());
+  return fmt::format("unknown algorithm '{}'; accepted: {}", word, fmt::join(known, ", "));
+}
+
+using Numbers = Result<std::vector<std::int64_t>, std::string>;
+
+Numbers parse_range(std::string_view text) {
+  const auto parts = split(text, ':');
+  if (parts.size() > 3) return Error{"a range is [first:last] or [first:last:step]"};
+  std::array<std::int64_t, 3> numbers{0, 0, 1};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto number = parse_integer(parts[i]);
+    if (!number) return Error{number.error()};
+    numbers.at(i) = *number;
+  }
+  const auto [first, last, step] = numbers;
+  if (step < 1) return Error{fmt::format("the step must be at least 1, not {}", step)};
+  if (first > last) return Error{fmt::format("the range is reversed: {} is above {}", first, last)};
+  // Unsigned: the distance between two 63-bit numbers may not fit in one.
+  const std::uint64_t count =
+      (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step) + 1;
+  if (count > max_axis_values) return Error{fmt::format("the range has {} values, at most {}", count, max_axis_values)};
+  std::vector<std::int64_t> values;
+  for (std::uint64_t i = 0; i < count; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
+  return values;
+}
+
+Numbers parse_list(std::string_view text) {
+  std::vector<std::int64_t> values;
+  for (const std::string_view part : split(text, ',')) {
+    if (part.empty()) return Error{"a value is missing"};
+    const auto number = parse_integer(part);
+    if (!number) return Error{number.error()};
+    values.push_back(*number);
+  }
+  return values;
+}
+
+Numbers parse_exponents(std::string_view text) {
+  // Two exponents mean everything between them, as in "[8,14]"; three or more are a list.
+  const bool pair = std::ranges::count(text, ',') == 1 && text.find(':') == std::string_view::npos;
+  std::string range(text);
+  if (pair) std::ranges::replace(range, ',', ':');
+  Numbers numbers = range.find(':') != std::string::npos ? parse_range(range) : parse_list(text);
+  if (!numbers) return numbers;
+  for (std::int64_t& value : *numbers) {
+    if (value < 0 || value > 62) return Error{fmt::format("2^{} is absurd", value)};
+    value = std::int64_t{1} << value;
+  }
+  return numbers;
+}
+
+Result<Axis, std::string> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text) {
+  Axis axis{.name = std::string(kind.name), .values = {}};
+  if (kind.largest == 0) {
+    if (!modifier.empty()) return Error{fmt::format("{} holds words: [{}] does not apply", kind.name, modifier)};
+    for (const std::string_view word : split(text, ',')) {
+      if (word.empty()) return Error{"a value is missing"};
+      if (std::string wrong = word_error(kind, word); !wrong.empty()) return Error{std::move(wrong)};
+      axis.values.emplace_back(word);
+    }
+    return axis;
+  }
+  const Numbers numbers = modifier == "pow2"                         ? parse_exponents(text)
+                          : text.find(':') != std::string_view::npos ? parse_range(text)
+                                                                     : parse_list(text);
+  if (!numbers) return Error{numbers.error()};
+  for (const std::int64_t value : *numbers) {
+    if (std::string wrong = range_error(kind, value); !wrong.empty()) return Error{std::move(wrong)};
+    axis.values.push_back(std::to_string(value));
+  }
+  return axis;
+}
+
+struct Grid {
+  std::vector<std::string_view> algorithms;  // empty: all
+  std::vector<std::string_view> axes;        // in parse_axis's notation
+};
+
+struct Preset {
+  PresetInfo info;
+  std::vector<Grid> grids;
+};
+
+const std::vector<Preset>& preset_table() {
+  static const std::vector<Preset> table{
+      {{"quick", "A first look in seconds: traffic against N for every algorithm, and a small tile grid"},
+       {{{}, {"d=[64,128]", "heads=64", "N[pow2]=[8:12]"}},
+        {{"fa1", "fa2"}, {"d=64", "heads=64", "N=4096", "br=[32,64,128,256]", "bc=[32,64,128,256]"}}}},
+      // 264 blocks are two full waves of an H200's 132 SMs; naive's S and P at N 16384 are 132 GiB each.
+      {{"memory-wall", "Traffic against N from 256 to 16384 with 264 heads in flight: where N^2 meets DRAM"},
+       {{{}, {"d=[64,128]", "batch=2", "heads=132", "N[pow2]=[8:14]"}}}},
+      {{"tiles",
+        "Br x Bc, 12 x 15, for FlashAttention 1 and 2 at a shape that L2 cannot hold, up to tiles that no SM can"},
+       {{{"fa1", "fa2"},
+         {"d=128", "heads=132", "N=1024", "br=[16,32,48,64,80,96,112,128,160,192,224,256]",
+          "bc=[16,32,48,64,80,96,112,128,160,192,224,256,320,384,448]"}}}},
+      {{"paper", "Fig. 2 of the FlashAttention paper: batch 64, 16 heads, N 1024, d 64, forward"},
+       {{{"naive", "fa2"}, {"d=64", "batch=64", "heads=16", "N=1024"}},
+        {{"fa1"}, {"d=64", "batch=64", "heads=16", "N=1024", "bc=[64,128,256,512]"}}}},
+  };
+  return table;
+}
+
+// The axes that `name` takes the place of.
+bool replaces(std::string_view name, std::string_view other) {
+  if (name == other) return true;
+  if (name == "N") return other == "n_q" || other == "n_k";
+  if (name == "heads") return other == "heads_q" || other == "heads_kv";
+  return false;
+}
+
+void overlay(std::vector<Axis>& axes, Axis axis) {
+  std::erase_if(axes, [&](const Axis& old) { return replaces(axis.name, old.name); });
+  axes.push_back(std::move(axis));
+}
+
+// Axes in nesting order, with fallbacks where nobody said anything.
+std::vector<Axis> complete(const std::vector<Axis>& given) {
+  std::vector<Axis> ordered;
+  for (const AxisKind& kind : axis_kinds) {
+    const auto found = std::ranges::find(given, kind.name, &Axis::name);
+    if (found != given.end()) {
+      ordered.push_back(*found);
+    } else if (!kind.fallback.empty()) {
+      ordered.push_back({.name = std::string(kind.name), .values = {std::string(kind.fallback)}});
+    }
+  }
+  return ordered;
+}
+
+// Shrinks the extent that nobody set until the tile fits; down to 16, the smallest there is.
+TileShape choose_tile(const Algorithm& algorithm, const Draft& draft, const DeviceLimits& limits) {
+  TileShape tile = algorithm.default_tile(draft.problem, limits);
+  if (draft.raster) tile.raster = *draft.raster;
+  if (draft.br) tile.br = *draft.br;
+  if (draft.bc) tile.bc = *draft.bc;
+  if (draft.br.has_value() == draft.bc.has_value()) return tile;
+  int& free_extent = draft.br ? tile.bc : tile.br;
+  while (free_extent > 16 && algorithm.refusal(draft.problem, tile, limits)) free_extent -= 16;
+  return tile;
+}
+
+/// Expands grids into points, each once.
+class Expansion {
+ public:
+  explicit Expansion(const DeviceLimits& limits) : limits_(limits) {}
+
+  // The first error, or empty.
+  std::string add(const std::vector<Axis>& axes) {
+    double count = 1;
+    for (const Axis& axis : axes) count *= static_cast<double>(axis.values.size());
+    if (count > static_cast<double>(max_points)) {
+      return fmt::format("the axes make {:.0f} points; at most {} are accepted", count, max_points);
+    }
+    return expand(axes, Draft{});
+  }
+
+  std::vector<PointSpec> take() { return std::move(points_); }
+
+ private:
+  // NOLINTNEXTLINE(misc-no-recursion): one level an axis
+  std::string expand(std::span<const Axis> axes, const Draft& draft) {
+    if (axes.empty()) return finish(draft);
+    const AxisKind& kind = *find_kind(axes.front().name);
+    for (const std::string& value : axes.front().values) {
+      Draft next = draft;
+      kind.set(next, value, kind.largest == 0 ? 0 : std::stoll(value));
+      if (std::string wrong = expand(axes.subspan(1), next); !wrong.empty()) return wrong;
+    }
+    return {};
+  }
+
+  std::string finish(const Draft& draft) {
+    if (std::string wrong = invalid_reason(draft.problem); !wrong.empty()) return wrong;
+    const Algorithm& algorithm = *find_algorithm(draft.algorithm);
+    PointSpec spec{.algorithm = draft.algorithm,
+                   .problem = draft.problem,
+                   .tile = choose_tile(algorithm, draft, limits_),
+                   .cache = CacheState::cold};
+    if (seen_.insert(describe(spec)).second) points_.push_back(std::move(spec));
+    return {};
+  }
+
+  const DeviceLimits& limits_;
+  std::unordered_set<std::string> seen_;
+  std::vector<PointSpec> points_;
+};
+
+// A single value that the user wrote himself and that no kernel has at all is a mistake, not a cell of a map.
+std::string single_value_error(const SweepRequest& request, const std::vector<PointSpec>& points,
+                               const DeviceLimits& limits) {
+  const auto single = [&](std::string_view name) -> const Axis* {
+    const auto found = std::ranges::find(request.axes, name, &Axis::name);
+    return found != request.axes.end() && found->values.size() == 1 ? &*found : nullptr;
+  };
+  const Axis* d = single("d");
+  if (d == nullptr && single("br") == nullptr && single("bc") == nullptr) return {};
+
+  std::string first_reason;
+  std::vector<std::string> supported;
+  for (const PointSpec& point : points) {
+    const Algorithm& algorithm = *find_algorithm(point.algorithm);
+    const auto refusal = algorithm.refusal(point.problem, point.tile, limits);
+    if (!refusal || refusal->cause != Refusal::Cause::shape) return {};
+    if (first_reason.empty()) first_reason = fmt::format("{}: {}", describe(point), refusal->reason);
+    for (const int dim : algorithm.head_dims()) {
+      if (std::ranges::find(supported, std::to_string(dim)) == supported.end())
+        supported.push_back(std::to_string(dim));
+    }
+  }
+  if (d != nullptr && std::ranges::find(supported, d->values.front()) == supported.end()) {
+    return fmt::format("d {} is not supported by any algorithm of this sweep; supported: {}", d->values.front(),
+                       fmt::join(supported, ", "));
+  }
+  return first_reason;
+}
+
+const Preset* find_preset(std::string_view name) {
+  const auto found = std::ranges::find(preset_table(), name, [](const Preset& preset) { return preset.info.name; });
+  return found == preset_table().end() ? nullptr : &*found;
+}
+
+// What of `wanted` runs in a grid: an algorithm that no grid of the preset lists runs in all of them.
+std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> grids,
+                                       const std::vector<std::string>& wanted) {
+  const auto lists = [](const Grid& some, std::string_view name) {
+    return some.algorithms.empty() || std::ranges::find(some.algorithms, name) != some.algorithms.end();
+  };
+  std::vector<std::string> result;
+  if (wanted.empty()) {
+    for (const Algorithm* algorithm : algorithms()) {
+      if (lists(grid, algorithm->name())) result.emplace_back(algorithm->name());
+    }
+    return result;
+  }
+  for (const std::string& name : wanted) {
+    const bool listed = std::ranges::any_of(grids, [&](const Grid& some) { return lists(some, name); });
+    if (!listed || lists(grid, name)) result.push_back(name);
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<Axis, std::string> parse_axis(std::string_view text) {
+  const auto fail = [&](std::string_view why) {
+    return Error{fmt::format("axis '{}': {}. Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]",
+                             text, why)};
+  };
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return fail("there is no '='");
+  std::string_view name = trim(text.substr(0, equals));
+  std::string_view values = trim(text.substr(equals + 1));
+
+  std::string_view modifier;
+  if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) {
+    if (name.back() != ']') return fail("the ']' of its modifier is missing");
+    modifier = name.substr(bracket + 1, name.size() - bracket - 2);
+    name = trim(name.substr(0, bracket));
+    if (modifier != "pow2") return fail(fmt::format("unknown modifier '{}'; accepted: pow2", modifier));
+  }
+  const AxisKind* kind = find_kind(name);
+  if (kind == nullptr) {
+    const auto names = axis_names();
+    const auto near = near_matches(name, names);
+    return fail(near.empty() ? fmt::format("unknown name '{}'; accepted: {}", name, fmt::join(names, ", "))
+                             : fmt::format("unknown name '{}'; did you mean {}?", name, join_or(near)));
+  }
+  if (!values.empty() && values.front() == '[') {
+    if (values.size() < 2 || values.back() != ']') return fail("the closing ']' is missing");
+    values = trim(values.substr(1, values.size() - 2));
+  }
+  if (values.empty()) return fail("it has no values");
+  auto axis = parse_values(*kind, modifier, values);
+  if (!axis) return fail(axis.error());
+  return axis;
+}
+
+std::span<const PresetInfo> presets() {
+  static const std::vector<PresetInfo> infos = [] {
+    std::vector<PresetInfo> result;
+    for (const Preset& preset : preset_table()) result.push_back(preset.info);
+    return result;
+  }();
+  return infos;
+}
+
+Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const DeviceLimits& limits) {
+  static const std::vector<Grid> free_axes{Grid{}};
+  const Preset* preset = find_preset(request.preset);
+  if (preset == nullptr && !request.preset.empty()) {
+    std::vector<std::string> known;
+    for (const PresetInfo& info : presets()) known.emplace_back(info.name);
+    const auto near = near_matches(request.preset, known);
+    return Error{fmt::format("unknown preset '{}'; {}", request.preset,
+                             near.empty() ? fmt::format("accepted: {}", fmt::join(known, ", "))
+                                          : fmt::format("did you mean {}?", join_or(near)))};
+  }
+  std::vector<std::string> wanted = request.algorithms;
+  for (const Axis& axis : request.axes) {
+    if (axis.name == "algorithm") wanted = axis.values;
+  }
+  for (const std::string& name : wanted) {
+    if (std::string wrong = word_error(*find_kind("algorithm"), name); !wrong.empty()) return Error{std::move(wrong)};
+  }
+
+  Expansion expansion(limits);
+  const std::vector<Grid>& grids = preset != nullptr ? preset->grids : free_axes;
+  for (const Grid& grid : grids) {
+    std::vector<std::string> names = algorithms_of(grid, grids, wanted);
+    if (names.empty()) continue;
+    std::vector<Axis> axes;
+    for (const std::string_view text : grid.axes) overlay(axes, *parse_axis(text));
+    for (const Axis& axis : request.axes) overlay(axes, axis);
+    overlay(axes, {.name = "algorithm", .values = std::move(names)});
+    if (std::string wrong = expansion.add(complete(axes)); !wrong.empty()) return Error{std::move(wrong)};
+  }
+
+  SweepPlan plan;
+  plan.preset = preset != nullptr ? request.preset : "custom";
+  plan.description = preset != nullptr ? std::string(preset->info.description) : "Free axes";
+  plan.points = expansion.take();
+  for (PointSpec& point : plan.points) point.cache = request.cache;
+  if (std::string wrong = single_value_error(request, plan.points, limits); !wrong.empty()) {
+    return Error{std::move(wrong)};
+  }
+  return plan;
+}
+
+std::int64_t memory_need_bytes(const PointSpec& spec) {
+  const Algorithm* algorithm = find_algorithm(spec.algorithm);
+  if (algorithm == nullptr) return 0;
+  const bool somewhere = std::ranges::any_of(known_gpus(), [&](const DeviceLimits& limits) {
+    return !algorithm->refusal(spec.problem, spec.tile, limits).has_value();
+  });
+  return somewhere ? algorithm->plan(spec.problem, spec.tile).buffer_bytes() : 0;
+}
+
+}  // namespace attnscope

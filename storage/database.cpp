@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "storage/migrations.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = StorageError::Kind;
+
+constexpr int busy_timeout_ms = 5000;
+
+}  // namespace
+
+std::string database_uri(const std::filesystem::path& file, DatabaseAccess access) {
+  std::string text = "file:";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '-' || c == '_';
+    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  switch (access) {
+    case DatabaseAccess::immutable:
+      return text + "?mode=ro&immutable=1";
+    case DatabaseAccess::read_only:
+      return text + "?mode=ro";
+    case DatabaseAccess::read_write:
+      return text + "?mode=rwc";
+  }
+  return text;
+}
+
+std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& file, DatabaseAccess access) {
+  const int flags = access == DatabaseAccess::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
+                                                         : SQLite::OPEN_READONLY;
+  auto database =
+      std::make_unique<SQLite::Database>(database_uri(file, access), flags | SQLite::OPEN_URI, busy_timeout_ms);
+  database->exec("PRAGMA foreign_keys = ON");
+  return database;
+}
+
+void require_ours(SQLite::Database& database, const std::filesystem::path& file) {
+  const int id = database.execAndGet("PRAGMA application_id").getInt();
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  if (id != application_id || version < 1) {
+    throw StorageError(Kind::foreign,
+                       fmt::format("{} is an SQLite database, but of another program; it is left as it is, give a "
+                                   "file that attnscope wrote",
+                                   file.string()));
+  }
+  if (version > newest_schema()) {
+    throw StorageError(Kind::newer_schema,
+                       fmt::format("{} has schema version {}, and this attnscope knows up to {}; open it with the "
+                                   "newer attnscope that wrote it",
+                                   file.string(), version, newest_schema()));
+  }
+  const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
+  if (check != "ok") {
+    throw StorageError(Kind::damaged,
+                       fmt::format("{} is damaged ({}); it is left as it is, restore it from a copy or save what is "
+                                   "readable with `sqlite3 FILE .recover`",
+                                   file.string(), check.substr(0, check.find('\n'))));
+  }
+}
+
+FileStamp stamp_of(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return {};
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .size = status.st_size,
+          .modified_ns = status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec};
+}
+
+bool has_journal(const std::filesystem::path& file) {
+  return stamp_of(file.string() + "-wal").size > 0 || stamp_of(file.string() + "-journal").size > 0;
+}
+
+StorageError as_storage_error(const SQLite::Exception& error, const std::filesystem::path& file) {
+  const std::string name = file.string();
+  const int code = error.getErrorCode() & 0xFF;
+  const int extended = error.getExtendedErrorCode();
+  // The system's ENOSPC arrives as FULL; a quota or a size limit as a failed write.
+  if (code == SQLITE_FULL || extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) {
+    return {Kind::disk_full, fmt::format("no space left to write {}; what was collected before is kept: free some "
+                                         "space and continue with --resume",
+                                         name)};
+  }
+  switch (code) {
+    case SQLITE_NOTADB:
+      return {Kind::not_a_database, fmt::format("{} is no attnscope file; give one that attnscope wrote", name)};
+    case SQLITE_CORRUPT:
+      return {Kind::damaged, fmt::format("{} is damaged ({}); it is left as it is, restore it from a copy or save "
+                                         "what is readable with `sqlite3 FILE .recover`",
+                                         name, error.what())};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {Kind::locked, fmt::format("{} is locked by another program; close it and try again", name)};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return {Kind::not_writable, fmt::format("{} cannot be written; give another file, or change its permissions",
+                                              name)};
+    case SQLITE_CANTOPEN:
+      return {Kind::other, fmt::format("{} cannot be opened; check its permissions and those of its folder", name)};
+    default:
+      return {Kind::other, fmt::format("{}: {} (SQLite error {})", name, error.what(), extended)};
+  }
+}
+
+}  // namespace attnscope

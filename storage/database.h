@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening SQLite files the careful way, and saying in one sentence what is wrong with one. Internal to storage.
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "storage/run_store.h"
+
+namespace attnscope {
+
+enum class DatabaseAccess {
+  immutable,  ///< no one writes: nothing is locked, nothing is created beside the file
+  read_only,
+  read_write,
+};
+
+/// SQLite's "file:" URI for opening or attaching.
+std::string database_uri(const std::filesystem::path&, DatabaseAccess);
+
+/// The connection, foreign keys on. Throws SQLite::Exception.
+std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, DatabaseAccess);
+
+/// Throws StorageError unless the file is an intact database of ours, of a schema that this program knows.
+void require_ours(SQLite::Database&, const std::filesystem::path&);
+
+/// What tells one state of a file that no one should be writing from another.
+struct FileStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t size = -1;  ///< -1: there is no such file
+  std::int64_t modified_ns = 0;
+
+  [[nodiscard]] bool same_file(const FileStamp& other) const { return device == other.device && inode == other.inode; }
+  bool operator==(const FileStamp&) const = default;
+};
+[[nodiscard]] FileStamp stamp_of(const std::filesystem::path&);
+
+/// Is there something beside the file (journal, write-ahead log) that belongs to its content?
+[[nodiscard]] bool has_journal(const std::filesystem::path&);
+
+/// SQLite's error as one of ours.
+[[nodiscard]] StorageError as_storage_error(const SQLite::Exception&, const std::filesystem::path&);
+
+/// Calls `action`, turning SQLite's exceptions into StorageError.
+template <class Action>
+auto with_storage_errors(const std::filesystem::path& file, Action&& action) {
+  try {
+    return action();
+  } catch (const SQLite::Exception& error) {
+    throw as_storage_error(error, file);
+  }
+}
+
+}  // namespace attnscope

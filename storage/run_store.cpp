@@ -1,0 +1,745 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/run_store.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "storage/collector_lock.h"
+#include "storage/database.h"
+#include "storage/migrations.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = StorageError::Kind;
+using nlohmann::json;
+
+constexpr std::array<std::pair<StoredRunState, std::string_view>, 5> run_states{{
+    {StoredRunState::running, "running"},
+    {StoredRunState::complete, "complete"},
+    {StoredRunState::cancelled, "cancelled"},
+    {StoredRunState::interrupted, "interrupted"},
+    {StoredRunState::failed, "failed"},
+}};
+
+std::string now_utc() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+/// A word that the schema's CHECK admitted, as its enumeration.
+template <class T>
+T word(Result<T, std::string> parsed) {
+  if (!parsed) throw StorageError(Kind::damaged, parsed.error());
+  return parsed.value();
+}
+
+StoredRunState parse_run_state(std::string_view text) {
+  for (const auto& [state, name] : run_states) {
+    if (name == text) return state;
+  }
+  throw StorageError(Kind::damaged, fmt::format("unknown run state \"{}\"", text));
+}
+
+json to_json(const MeasureOptions& options) {
+  return {{"counters", options.counters},
+          {"verify", options.verify},
+          {"extra_metrics", options.extra_metrics},
+          {"min_samples", options.min_samples},
+          {"max_samples", options.max_samples},
+          {"max_noise", options.max_noise},
+          {"timeout_ms", options.timeout.count()},
+          {"seed", options.seed},
+          {"input_kind", to_string(options.input_kind)}};
+}
+
+MeasureOptions options_from(const json& text) {
+  MeasureOptions options;
+  options.counters = text.value("counters", options.counters);
+  options.verify = text.value("verify", options.verify);
+  options.extra_metrics = text.value("extra_metrics", options.extra_metrics);
+  options.min_samples = text.value("min_samples", options.min_samples);
+  options.max_samples = text.value("max_samples", options.max_samples);
+  options.max_noise = text.value("max_noise", options.max_noise);
+  options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
+  options.seed = text.value("seed", options.seed);
+  options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
+  return options;
+}
+
+/// Binds values to ?1, ?2, ... in order.
+class Binder {
+ public:
+  explicit Binder(SQLite::Statement& statement) : statement_(statement) {}
+
+  template <class T>
+  Binder& operator<<(const T& value) {
+    ++place_;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      statement_.bind(place_, std::string(value));
+    } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int>) {
+      statement_.bind(place_, static_cast<int>(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      statement_.bind(place_, static_cast<std::int64_t>(value));
+    } else {
+      statement_.bind(place_, value);
+    }
+    return *this;
+  }
+
+  /// An error measure: SQLite stores a NaN as NULL, which would read as "not verified"; it is infinitely wrong instead.
+  Binder& operator<<(const std::optional<double>& value) {
+    ++place_;
+    if (!value) {
+      statement_.bind(place_);
+    } else {
+      statement_.bind(place_, std::isnan(*value) ? std::numeric_limits<double>::infinity() : *value);
+    }
+    return *this;
+  }
+
+ private:
+  SQLite::Statement& statement_;
+  int place_ = 0;
+};
+
+/// Reads columns from left to right.
+class Reader {
+ public:
+  explicit Reader(SQLite::Statement& statement) : statement_(statement) {}
+
+  std::string text() { return next().getString(); }
+  std::int64_t integer() { return next().getInt64(); }
+  int small() { return next().getInt(); }
+  double real() { return next().getDouble(); }
+  bool flag() { return next().getInt() != 0; }
+  std::optional<double> optional_real() {
+    const SQLite::Column column = next();
+    return column.isNull() ? std::nullopt : std::optional(column.getDouble());
+  }
+
+ private:
+  SQLite::Column next() { return statement_.getColumn(place_++); }
+
+  SQLite::Statement& statement_;
+  int place_ = 0;
+};
+
+Binder& operator<<(Binder& out, const DeviceLimits& limits) {
+  return out << limits.name << limits.compute_major << limits.compute_minor << limits.sm_count
+             << limits.max_threads_per_block << limits.max_threads_per_sm << limits.max_blocks_per_sm
+             << limits.registers_per_sm << limits.shared_bytes_per_block << limits.shared_bytes_per_sm
+             << limits.shared_bytes_reserved << limits.l2_bytes << limits.dram_bytes << limits.dram_bytes_per_second
+             << limits.l2_bytes_per_second << limits.tensor_flops;
+}
+
+DeviceLimits read_limits(Reader& in) {
+  DeviceLimits limits;
+  limits.name = in.text();
+  limits.compute_major = in.small();
+  limits.compute_minor = in.small();
+  limits.sm_count = in.small();
+  limits.max_threads_per_block = in.small();
+  limits.max_threads_per_sm = in.small();
+  limits.max_blocks_per_sm = in.small();
+  limits.registers_per_sm = in.integer();
+  limits.shared_bytes_per_block = in.integer();
+  limits.shared_bytes_per_sm = in.integer();
+  limits.shared_bytes_reserved = in.integer();
+  limits.l2_bytes = in.integer();
+  limits.dram_bytes = in.integer();
+  limits.dram_bytes_per_second = in.real();
+  limits.l2_bytes_per_second = in.real();
+  limits.tensor_flops = in.real();
+  return limits;
+}
+
+constexpr const char* limit_columns =
+    "name, compute_major, compute_minor, sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, "
+    "registers_per_sm, shared_bytes_per_block, shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes, "
+    "dram_bytes_per_second, l2_bytes_per_second, tensor_flops";
+constexpr const char* environment_columns =
+    "app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system";
+constexpr const char* point_columns =
+    "algorithm, pass, dtype, mask, batch, heads_q, heads_kv, n_q, n_k, d, br, bc, raster, cache, disposition, reason, "
+    "provenance, max_abs_error, error_bound, rms_error, wall_seconds";
+
+/// "x = excluded.x, ..." for a list of columns.
+std::string assignments(std::string_view columns) {
+  std::string text;
+  while (!columns.empty()) {
+    const std::size_t comma = columns.find(", ");
+    const std::string_view name = columns.substr(0, comma);
+    text += fmt::format("{}{} = excluded.{}", text.empty() ? "" : ", ", name, name);
+    columns.remove_prefix(comma == std::string_view::npos ? columns.size() : comma + 2);
+  }
+  return text;
+}
+
+std::string placeholders(int count) {
+  std::string text = "?";
+  for (int i = 1; i < count; ++i) text += ", ?";
+  return text;
+}
+
+void bind_environment(Binder& out, const Environment& environment) {
+  out << environment.app_version << environment.driver_version << environment.cuda_driver_api
+      << environment.nvrtc_version << environment.cupti_version << environment.nvml_version
+      << environment.operating_system;
+}
+
+Environment read_environment(Reader& in) {
+  Environment environment;
+  environment.app_version = in.text();
+  environment.driver_version = in.text();
+  environment.cuda_driver_api = in.text();
+  environment.nvrtc_version = in.text();
+  environment.cupti_version = in.text();
+  environment.nvml_version = in.text();
+  environment.operating_system = in.text();
+  return environment;
+}
+
+PointRecord read_point(Reader& in) {
+  PointRecord record;
+  record.spec.algorithm = in.text();
+  AttentionProblem& problem = record.spec.problem;
+  problem.pass = word(parse_pass(in.text()));
+  problem.dtype = word(parse_dtype(in.text()));
+  problem.mask = word(parse_mask(in.text()));
+  problem.batch = in.integer();
+  problem.heads_q = in.integer();
+  problem.heads_kv = in.integer();
+  problem.n_q = in.integer();
+  problem.n_k = in.integer();
+  problem.d = in.integer();
+  record.spec.tile.br = in.small();
+  record.spec.tile.bc = in.small();
+  record.spec.tile.raster = word(parse_raster(in.text()));
+  record.spec.cache = word(parse_cache_state(in.text()));
+  record.disposition = word(parse_disposition(in.text()));
+  record.reason = in.text();
+  record.provenance = word(parse_provenance(in.text()));
+  record.max_abs_error = in.optional_real();
+  record.error_bound = in.optional_real();
+  record.rms_error = in.optional_real();
+  record.wall_seconds = in.real();
+  return record;
+}
+
+}  // namespace
+
+std::string_view to_string(StoredRunState wanted) {
+  for (const auto& [state, name] : run_states) {
+    if (state == wanted) return name;
+  }
+  return "unknown";
+}
+
+struct RunStore::Impl {
+  std::filesystem::path file;
+  Mode mode = Mode::read_only;
+  std::optional<CollectorLock> lock;  // outlives the connection
+  std::unique_ptr<SQLite::Database> database;
+  bool immutable = false;
+  FileStamp stamp;
+  std::map<std::string, SQLite::Statement> statements;
+
+  void open_for_reading() {
+    statements.clear();
+    database.reset();
+    stamp = stamp_of(file);
+    // Only a file that no one writes, nor left half written, may be opened without locks and without a -shm file.
+    immutable = (lock || !CollectorLock::held(file)) && !has_journal(file);
+    try {
+      database = open_database(file, immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
+      require_ours(*database, file);
+    } catch (const SQLite::Exception& error) {
+      if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
+        throw StorageError(Kind::other,
+                           fmt::format("{} has a write-ahead log that needs a writable folder to be read; copy both "
+                                       "files to one",
+                                       file.string()));
+      }
+      throw as_storage_error(error, file);
+    }
+  }
+
+  void open_for_collecting() {
+    const FileStamp before = stamp_of(file);
+    if (before.size >= 0 && ::access(file.c_str(), W_OK) != 0) {
+      throw StorageError(Kind::not_writable,
+                         fmt::format("{} cannot be written; give another file with -o, or change its permissions",
+                                     file.string()));
+    }
+    lock = CollectorLock::acquire(file);
+    // Who the file belongs to is asked without write access: nothing of a foreign or damaged file may change.
+    if (before.size > 0) open_for_reading();
+    try {
+      database = open_database(file, DatabaseAccess::read_write);
+      immutable = false;
+      database->exec("PRAGMA journal_mode = WAL");
+      // A commit outlives this process with no wait for the disk; finish_run() waits for it once.
+      database->exec("PRAGMA synchronous = NORMAL");
+      migrate(*database);
+      // The lock is ours: whoever left a run `running` is gone.
+      database->exec(
+          "UPDATE runs SET state = 'interrupted', finished_at = coalesce((SELECT max(recorded_at) FROM points WHERE "
+          "run_id = runs.id), started_at) WHERE state = 'running'");
+    } catch (const SQLite::Exception& error) {
+      const StorageError translated = as_storage_error(error, file);
+      if (before.size < 0) {  // leave no empty file where there was none
+        database.reset();
+        for (const char* suffix : {"", "-wal", "-shm", "-journal"}) ::unlink((file.string() + suffix).c_str());
+      }
+      throw translated;
+    }
+    stamp = stamp_of(file);
+  }
+
+  SQLite::Statement& statement(const std::string& sql) {
+    auto found = statements.find(sql);
+    if (found == statements.end()) found = statements.emplace(sql, SQLite::Statement(*database, sql)).first;
+    found->second.reset();
+    found->second.clearBindings();
+    return found->second;
+  }
+
+  /// Runs a read, again on a fresh connection when the file changed under an immutable one.
+  template <class Query>
+  auto read(Query&& query) {
+    for (int attempt = 0;; ++attempt) {
+      if (mode == Mode::read_only) {
+        const FileStamp now = stamp_of(file);
+        const bool stale =
+            immutable ? now != stamp || CollectorLock::held(file) || has_journal(file) : !now.same_file(stamp);
+        if (stale) open_for_reading();
+      }
+      const auto untouched = [&] { return !immutable || attempt >= 3 || stamp_of(file) == stamp; };
+      try {
+        auto answer = query();
+        if (untouched()) return answer;
+      } catch (const SQLite::Exception& error) {
+        if (untouched()) throw as_storage_error(error, file);
+      }
+    }
+  }
+
+  template <class Change>
+  auto write(Change&& change) {
+    return with_storage_errors(file, [&] {
+      SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
+      auto answer = change();
+      transaction.commit();
+      return answer;
+    });
+  }
+
+  std::int64_t scalar(SQLite::Statement& query) {
+    query.executeStep();
+    const std::int64_t value = query.getColumn(0).getInt64();
+    query.reset();
+    return value;
+  }
+
+  std::int64_t device_id(const DeviceInfo& device) {
+    SQLite::Statement& insert = statement(
+        fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) VALUES ({1}) ON CONFLICT (uuid) DO UPDATE SET "
+                    "ordinal = excluded.ordinal, {2} RETURNING id",
+                    limit_columns, placeholders(19), assignments(limit_columns)));
+    Binder(insert) << device.uuid << device.simulated << device.ordinal << device.limits;
+    return scalar(insert);
+  }
+
+  std::int64_t environment_id(const Environment& environment) {
+    SQLite::Statement& insert =
+        statement(fmt::format("INSERT INTO environments ({0}) VALUES ({1}) ON CONFLICT ({0}) DO UPDATE SET app_version "
+                              "= excluded.app_version RETURNING id",
+                              environment_columns, placeholders(7)));
+    Binder out(insert);
+    bind_environment(out, environment);
+    return scalar(insert);
+  }
+
+  std::int64_t metric_id(const MetricValue& metric) {
+    SQLite::Statement& find = statement("SELECT id FROM metrics WHERE name = ? AND unit = ?");
+    Binder(find) << metric.name << metric.unit;
+    if (find.executeStep()) {
+      const std::int64_t id = find.getColumn(0).getInt64();
+      find.reset();
+      return id;
+    }
+    SQLite::Statement& insert = statement("INSERT INTO metrics (name, unit) VALUES (?, ?)");
+    Binder(insert) << metric.name << metric.unit;
+    insert.exec();
+    return database->getLastInsertRowid();
+  }
+
+  void add_kernel(std::int64_t point, const KernelRecord& kernel) {
+    SQLite::Statement& insert =
+        statement("INSERT INTO kernels (point_id, name, occupancy_limiter) VALUES (?, ?, ?)");
+    Binder(insert) << point << kernel.kernel << kernel.occupancy_limiter;
+    insert.exec();
+    const std::int64_t id = database->getLastInsertRowid();
+    for (const MetricValue& metric : kernel.metrics) {
+      if (std::isnan(metric.value)) continue;  // no number is no row
+      const std::int64_t name = metric_id(metric);
+      SQLite::Statement& value = statement(
+          "INSERT OR REPLACE INTO metric_values (kernel_id, metric_id, value, provenance) VALUES (?, ?, ?, ?)");
+      Binder(value) << id << name << metric.value << to_string(metric.provenance);
+      value.exec();
+    }
+    if (!kernel.samples_ns.empty()) {
+      SQLite::Statement& samples = statement("INSERT INTO timing_samples (kernel_id, samples_ns) VALUES (?, ?)");
+      Binder(samples) << id << json(kernel.samples_ns).dump();
+      samples.exec();
+    }
+  }
+
+  void set_state(std::int64_t run, StoredRunState state) {
+    SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?");
+    Binder out(update);
+    out << to_string(state);
+    if (state == StoredRunState::running) {
+      update.bind(2);
+    } else {
+      update.bind(2, now_utc());
+    }
+    update.bind(3, run);
+    if (update.exec() != 1) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
+  }
+};
+
+RunStore::RunStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RunStore::RunStore(RunStore&&) noexcept = default;
+RunStore& RunStore::operator=(RunStore&&) noexcept = default;
+RunStore::~RunStore() = default;
+
+RunStore RunStore::open(const std::filesystem::path& file, Mode mode) {
+  std::error_code error;
+  auto impl = std::make_unique<Impl>();
+  // One lock for all names of a file.
+  impl->file = std::filesystem::weakly_canonical(file, error);
+  if (error) impl->file = file;
+  impl->mode = mode;
+  if (std::filesystem::is_directory(impl->file, error)) {
+    throw StorageError(Kind::not_a_database, fmt::format("{} is a folder; give a file", file.string()));
+  }
+  if (mode == Mode::collect) {
+    impl->open_for_collecting();
+    return RunStore(std::move(impl));
+  }
+  const FileStamp there = stamp_of(impl->file);
+  if (there.size < 0) {
+    throw StorageError(Kind::not_found, fmt::format("{} does not exist", file.string()));
+  }
+  if (there.size == 0 && !has_journal(impl->file)) {
+    throw StorageError(Kind::not_a_database, fmt::format("{} is empty; give a file that attnscope wrote",
+                                                         file.string()));
+  }
+  impl->open_for_reading();
+  return RunStore(std::move(impl));
+}
+
+std::int64_t RunStore::begin_run(const RunHeader& header) {
+  return impl_->write([&] {
+    const std::int64_t device = impl_->device_id(header.device);
+    const std::int64_t environment = impl_->environment_id(header.environment);
+    SQLite::Statement& insert = impl_->statement(
+        "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
+        "started_at) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?)");
+    Binder(insert) << device << environment << header.preset << json(header.argv).dump() << header.plan_hash
+                   << header.planned_points << to_json(header.options).dump() << now_utc();
+    insert.exec();
+    return impl_->database->getLastInsertRowid();
+  });
+}
+
+std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
+  return impl_->write([&] {
+    SQLite::Statement& replace =
+        impl_->statement("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND disposition = 'cancelled'");
+    Binder(replace) << run << index;
+    replace.exec();
+
+    SQLite::Statement& insert =
+        impl_->statement(fmt::format("INSERT INTO points (run_id, plan_index, {}, recorded_at) VALUES ({})",
+                                     point_columns, placeholders(24)));
+    const AttentionProblem& problem = record.spec.problem;
+    const TileShape& tile = record.spec.tile;
+    Binder(insert) << run << index << record.spec.algorithm << to_string(problem.pass) << to_string(problem.dtype)
+                   << to_string(problem.mask) << problem.batch << problem.heads_q << problem.heads_kv << problem.n_q
+                   << problem.n_k << problem.d << tile.br << tile.bc << to_string(tile.raster)
+                   << to_string(record.spec.cache) << to_string(record.disposition) << record.reason
+                   << to_string(record.provenance) << record.max_abs_error << record.error_bound << record.rms_error
+                   << record.wall_seconds << now_utc();
+    insert.exec();
+    const std::int64_t point = impl_->database->getLastInsertRowid();
+    for (const KernelRecord& kernel : record.kernels) impl_->add_kernel(point, kernel);
+    if (record.clocks) {
+      SQLite::Statement& clocks = impl_->statement("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?)");
+      Binder(clocks) << point << record.clocks->sm_clock_hz << record.clocks->memory_clock_hz
+                     << record.clocks->temperature_c << record.clocks->power_w << record.clocks->throttle_reasons
+                     << record.clocks->throttled;
+      clocks.exec();
+    }
+    return point;
+  });
+}
+
+void RunStore::finish_run(std::int64_t run, StoredRunState state) {
+  impl_->write([&] {
+    impl_->set_state(run, state);
+    return run;
+  });
+  // Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
+  impl_->database->tryExec("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
+  return impl_->write([&]() -> std::optional<std::int64_t> {
+    SQLite::Statement& find = impl_->statement(
+        "SELECT r.id FROM runs r JOIN devices d ON d.id = r.device_id WHERE d.uuid = ? AND r.plan_hash = ? AND "
+        "r.state <> 'complete' ORDER BY r.id DESC LIMIT 1");
+    Binder(find) << header.device.uuid << header.plan_hash;
+    if (!find.executeStep()) return std::nullopt;
+    const std::int64_t run = find.getColumn(0).getInt64();
+    find.reset();
+    impl_->set_state(run, StoredRunState::running);
+    return run;
+  });
+}
+
+std::vector<std::size_t> RunStore::finished_indices(std::int64_t run) const {
+  return impl_->read([&] {
+    SQLite::Statement& query = impl_->statement(
+        "SELECT plan_index FROM points WHERE run_id = ? AND disposition <> 'cancelled' ORDER BY plan_index");
+    query.bind(1, run);
+    std::vector<std::size_t> indices;
+    while (query.executeStep()) indices.push_back(static_cast<std::size_t>(query.getColumn(0).getInt64()));
+    return indices;
+  });
+}
+
+std::vector<RunSummary> RunStore::runs() const {
+  return impl_->read([&] {
+    const bool collecting = impl_->mode == Mode::collect || CollectorLock::held(impl_->file);
+    SQLite::Statement& query = impl_->statement(fmt::format(
+        "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
+        "r.plan_hash, r.options, coalesce(c.points, 0), coalesce(c.ok_points, 0), d.uuid, d.simulated, d.ordinal, {}, "
+        "{} FROM runs r JOIN devices d ON d.id = r.device_id JOIN environments e ON e.id = r.environment_id LEFT JOIN "
+        "(SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM points GROUP BY run_id) c ON "
+        "c.run_id = r.id ORDER BY r.id",
+        limit_columns, environment_columns));
+    std::vector<RunSummary> summaries;
+    while (query.executeStep()) {
+      Reader in(query);
+      RunSummary& run = summaries.emplace_back();
+      run.id = in.integer();
+      run.preset = in.text();
+      run.started_at = in.text();
+      run.finished_at = in.text();
+      run.state = parse_run_state(in.text());
+      if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
+      run.planned_points = static_cast<std::size_t>(in.integer());
+      run.argv = json::parse(in.text()).get<std::vector<std::string>>();
+      run.plan_hash = in.text();
+      run.options = options_from(json::parse(in.text()));
+      run.points = static_cast<std::size_t>(in.integer());
+      run.ok_points = static_cast<std::size_t>(in.integer());
+      run.device_uuid = in.text();
+      run.simulated = in.flag();
+      run.device_ordinal = in.small();
+      run.limits = read_limits(in);
+      run.device_name = run.limits.name;
+      run.environment = read_environment(in);
+    }
+    return summaries;
+  });
+}
+
+std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id) const {
+  return impl_->read([&] {
+    // One query a table, over the same range of ids, in one snapshot; put together here.
+    SQLite::Transaction snapshot(*impl_->database);
+    const std::string wanted = json(std::vector<std::int64_t>(runs.begin(), runs.end())).dump();
+    const std::string range = fmt::format("p.id > ?1{}",
+                                          runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))");
+    const auto select = [&](std::string_view what) -> SQLite::Statement& {
+      SQLite::Statement& query = impl_->statement(fmt::format(fmt::runtime(what), range));
+      query.bind(1, after_id);
+      if (!runs.empty()) query.bind(2, wanted);
+      return query;
+    };
+
+    std::vector<StoredPoint> points;
+    std::unordered_map<std::int64_t, std::size_t> place_of_point;
+    {
+      SQLite::Statement& query = select(fmt::format(
+          "SELECT p.id, p.run_id, p.plan_index, {} FROM points p WHERE {{}} ORDER BY p.run_id, p.plan_index",
+          point_columns));
+      while (query.executeStep()) {
+        Reader in(query);
+        StoredPoint& point = points.emplace_back();
+        point.id = in.integer();
+        point.run_id = in.integer();
+        point.index = static_cast<std::size_t>(in.integer());
+        point.record = read_point(in);
+        place_of_point.emplace(point.id, points.size() - 1);
+      }
+    }
+
+    struct KernelPlace {
+      std::size_t point = 0;
+      std::size_t kernel = 0;
+    };
+    std::unordered_map<std::int64_t, KernelPlace> place_of_kernel;
+    const auto kernel_at = [&](std::int64_t id) -> KernelRecord& {
+      const KernelPlace place = place_of_kernel.at(id);
+      return points[place.point].record.kernels[place.kernel];
+    };
+    {
+      SQLite::Statement& query = select(
+          "SELECT k.id, k.point_id, k.name, k.occupancy_limiter FROM points p JOIN kernels k ON k.point_id = p.id "
+          "WHERE {} ORDER BY k.id");
+      while (query.executeStep()) {
+        Reader in(query);
+        const std::int64_t id = in.integer();
+        const std::size_t place = place_of_point.at(in.integer());
+        std::vector<KernelRecord>& kernels = points[place].record.kernels;
+        place_of_kernel.emplace(id, KernelPlace{place, kernels.size()});
+        KernelRecord& kernel = kernels.emplace_back();
+        kernel.kernel = in.text();
+        kernel.occupancy_limiter = in.text();
+      }
+    }
+    {
+      SQLite::Statement& query = select(
+          "SELECT v.kernel_id, m.name, m.unit, v.value, v.provenance FROM points p JOIN kernels k ON k.point_id = p.id "
+          "JOIN metric_values v ON v.kernel_id = k.id JOIN metrics m ON m.id = v.metric_id WHERE {}");
+      while (query.executeStep()) {
+        Reader in(query);
+        MetricValue& metric = kernel_at(in.integer()).metrics.emplace_back();
+        metric.name = in.text();
+        metric.unit = in.text();
+        metric.value = in.real();
+        metric.provenance = word(parse_provenance(in.text()));
+      }
+    }
+    {
+      SQLite::Statement& query = select(
+          "SELECT t.kernel_id, t.samples_ns FROM points p JOIN kernels k ON k.point_id = p.id JOIN timing_samples t ON "
+          "t.kernel_id = k.id WHERE {}");
+      while (query.executeStep()) {
+        Reader in(query);
+        KernelRecord& kernel = kernel_at(in.integer());
+        kernel.samples_ns = json::parse(in.text()).get<std::vector<double>>();
+      }
+    }
+    {
+      SQLite::Statement& query = select(
+          "SELECT c.point_id, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w, c.throttle_reasons, "
+          "c.throttled FROM points p JOIN clocks c ON c.point_id = p.id WHERE {}");
+      while (query.executeStep()) {
+        Reader in(query);
+        ClockReading& clocks = points[place_of_point.at(in.integer())].record.clocks.emplace();
+        clocks.sm_clock_hz = in.real();
+        clocks.memory_clock_hz = in.real();
+        clocks.temperature_c = in.real();
+        clocks.power_w = in.real();
+        clocks.throttle_reasons = std::bit_cast<std::uint64_t>(in.integer());
+        clocks.throttled = in.flag();
+      }
+    }
+    snapshot.commit();
+    return points;
+  });
+}
+
+int RunStore::schema_version() const {
+  return impl_->read([&] { return impl_->database->execAndGet("PRAGMA user_version").getInt(); });
+}
+
+const std::filesystem::path& RunStore::file() const {
+  return impl_->file;
+}
+
+void write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target) {
+  // Built beside the target and renamed over it: a failure leaves what was there.
+  const std::filesystem::path building = target.string() + ".part";
+  const CollectorLock lock = CollectorLock::acquire(target);
+  std::filesystem::remove(building);
+  try {
+    const std::unique_ptr<SQLite::Database> database = open_database(building, DatabaseAccess::read_write);
+    with_storage_errors(target, [&] {
+      migrate(*database);
+      for (const std::filesystem::path& source : sources) {
+        const RunStore checked = RunStore::open(source, RunStore::Mode::read_only);  // ours, and whole
+        SQLite::Statement attach(*database, "ATTACH ? AS source");
+        const bool written = CollectorLock::held(checked.file()) || has_journal(checked.file());
+        attach.bind(1, database_uri(checked.file(), written ? DatabaseAccess::read_only : DatabaseAccess::immutable));
+        attach.exec();
+        {
+          SQLite::Transaction transaction(*database);
+          database->exec(fmt::format(
+              R"sql(
+INSERT INTO devices (uuid, simulated, ordinal, {limits})
+  SELECT uuid, simulated, ordinal, {limits} FROM source.devices WHERE true
+  ON CONFLICT (uuid) DO UPDATE SET ordinal = excluded.ordinal, {assign_limits};
+INSERT OR IGNORE INTO environments ({environment}) SELECT {environment} FROM source.environments;
+INSERT OR IGNORE INTO metrics (name, unit) SELECT name, unit FROM source.metrics ORDER BY id;
+CREATE TEMP TABLE base AS SELECT (SELECT coalesce(max(id), 0) FROM main.runs) AS run,
+                                 (SELECT coalesce(max(id), 0) FROM main.points) AS point,
+                                 (SELECT coalesce(max(id), 0) FROM main.kernels) AS kernel;
+INSERT INTO runs SELECT r.id + base.run, d.id, e.id, r.preset, r.argv, r.plan_hash, r.planned_points, r.options,
+         iif(r.state = 'running', 'interrupted', r.state), r.started_at, coalesce(r.finished_at, r.started_at)
+  FROM base, source.runs r JOIN source.devices sd ON sd.id = r.device_id JOIN main.devices d ON d.uuid = sd.uuid
+  JOIN source.environments se ON se.id = r.environment_id
+  JOIN main.environments e ON ({main_environment}) = ({source_environment});
+INSERT INTO points SELECT p.id + base.point, p.run_id + base.run, p.plan_index, {points}, p.recorded_at
+  FROM base, source.points p ORDER BY p.id;
+INSERT INTO kernels SELECT k.id + base.kernel, k.point_id + base.point, k.name, k.occupancy_limiter
+  FROM base, source.kernels k ORDER BY k.id;
+INSERT INTO metric_values SELECT v.kernel_id + base.kernel, m.id, v.value, v.provenance
+  FROM base, source.metric_values v JOIN source.metrics sm ON sm.id = v.metric_id
+  JOIN main.metrics m ON m.name = sm.name AND m.unit = sm.unit;
+INSERT INTO timing_samples SELECT t.kernel_id + base.kernel, t.samples_ns FROM base, source.timing_samples t;
+INSERT INTO clocks SELECT c.point_id + base.point, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w,
+         c.throttle_reasons, c.throttled FROM base, source.clocks c;
+DROP TABLE base;
+)sql",
+              fmt::arg("limits", limit_columns), fmt::arg("assign_limits", assignments(limit_columns)),
+              fmt::arg("environment", environment_columns), fmt::arg("points", point_columns),
+              fmt::arg("main_environment", "e.app_version, e.driver_version, e.cuda_driver_api, e.nvrtc_version, "
+                                           "e.cupti_version, e.nvml_version, e.operating_system"),
+              fmt::arg("source_environment",
+                       "se.app_version, se.driver_version, se.cuda_driver_api, se.nvrtc_version, se.cupti_version, "
+                       "se.nvml_version, se.operating_system")));
+          transaction.commit();
+        }
+        database->exec("DETACH source");
+      }
+      database->exec("PRAGMA journal_mode = DELETE");
+      database->exec("VACUUM");
+    });
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(building, ignored);
+    throw;
+  }
+  std::filesystem::rename(building, target);
+}
+
+}  // namespace attnscope

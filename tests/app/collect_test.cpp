@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sweeps by the real program on the simulated device: what is kept, whatever happens to it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "profiler/events.h"
+#include "storage/export.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+using Words = std::vector<std::string>;
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// 64 points that take next to no time.
+const Words sweep{"collect", "--device", "simulated", "-a", "N=[16:512:16]", "-a", "heads=2", "--algorithms", "fa1,fa2"};
+constexpr std::size_t sweep_points = 64;
+
+/// Reads events until `wanted` points were reported; their ids in the database.
+std::vector<std::int64_t> read_points(Process& process, std::size_t wanted) {
+  std::vector<std::int64_t> ids;
+  while (ids.size() < wanted) {
+    const std::optional<std::string> line = process.read_line();
+    if (!line) break;
+    const Result<Event, std::string> event = parse_event(*line);
+    EXPECT_TRUE(event.ok()) << *line;
+    if (event.ok() && std::holds_alternative<PointEvent>(*event)) ids.push_back(std::get<PointEvent>(*event).point_id);
+  }
+  EXPECT_EQ(ids.size(), wanted);
+  return ids;
+}
+
+template <class E>
+std::vector<E> events(const std::string& text) {
+  std::vector<E> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const Result<Event, std::string> event = parse_event(line);
+    EXPECT_TRUE(event.ok()) << line;
+    if (event.ok() && std::holds_alternative<E>(*event)) found.push_back(std::get<E>(*event));
+  }
+  return found;
+}
+
+/// Everything that a sweep found, without the times at which it did.
+std::vector<std::string> findings(const std::filesystem::path& file) {
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  std::vector<std::string> found;
+  for (const StoredPoint& point : store.points()) {
+    std::string text = std::to_string(point.index) + " " + describe(point.record.spec) + " " +
+                       std::string(to_string(point.record.disposition));
+    for (const KernelRecord& kernel : point.record.kernels) {
+      for (const MetricValue& metric : kernel.metrics) {
+        text += " " + kernel.kernel + ":" + metric.name + "=" + std::to_string(metric.value);
+      }
+    }
+    found.push_back(text);
+  }
+  return found;
+}
+
+const Process::Options slow_reader{.narrow_pipe = true};
+
+class Collect : public ::testing::Test {
+ protected:
+  /// The sweep without a disturbance.
+  std::vector<std::string> undisturbed() {
+    const auto file = folder_ / "whole.attnscope";
+    const Outcome outcome = run(folder_, sweep + Words{"--quiet", "-o", file});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return findings(file);
+  }
+
+  /// Continues the sweep, which must then have found what an undisturbed one finds.
+  void expect_resumes() {
+    const Outcome outcome = run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(findings(file_), undisturbed());
+    const auto runs = RunStore::open(file_, Mode::read_only).runs();
+    ASSERT_EQ(runs.size(), 1U) << "continued, not begun again";
+    EXPECT_EQ(runs[0].state, StoredRunState::complete);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "run.attnscope";
+};
+
+TEST_F(Collect, keeps_a_whole_sweep) {
+  const Outcome outcome = run(folder_, sweep + Words{"-o", file_});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(::testing::StartsWith("Device: simulated NVIDIA H200\n"), HasSubstr("64 points"),
+                                 HasSubstr("complete: 64 points ok, 0 not")));
+  EXPECT_EQ(outcome.err, "");
+  const RunStore store = RunStore::open(file_, Mode::read_only);
+  const std::vector<RunSummary> runs = store.runs();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].state, StoredRunState::complete);
+  EXPECT_EQ(runs[0].planned_points, sweep_points);
+  EXPECT_EQ(runs[0].ok_points, sweep_points);
+  EXPECT_TRUE(runs[0].simulated);
+  EXPECT_EQ(runs[0].preset, "custom");
+  EXPECT_EQ(runs[0].argv, Words{"attnscope"} + sweep + Words({"-o", file_.string()}));
+  EXPECT_NE(runs[0].environment.app_version, "");
+  for (const StoredPoint& point : store.points()) {
+    EXPECT_EQ(point.record.provenance, Provenance::simulated);
+    const KernelRecord& all = *point.record.kernel("all");
+    EXPECT_EQ(all.metric("l2_to_sm_bytes"), all.metric("model_l2_to_sm_bytes"));
+  }
+}
+
+TEST_F(Collect, speaks_json_lines) {
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, {});
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto plans = events<PlanEvent>(outcome.out);
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans[0].total, sweep_points);
+  EXPECT_TRUE(plans[0].simulated);
+  EXPECT_EQ(plans[0].database, file_.string());
+  EXPECT_GT(plans[0].max_memory_bytes, 0);
+  EXPECT_EQ(outcome.out.find("{\"event\":\"plan\""), 0U) << "the plan comes first";
+  EXPECT_EQ(events<StartedEvent>(outcome.out).size(), sweep_points);
+  const auto points = events<PointEvent>(outcome.out);
+  ASSERT_EQ(points.size(), sweep_points);
+  EXPECT_GT(points[0].time_median_ns, 0);
+  EXPECT_GT(points[0].l2_sm_bytes, 0);
+  const auto progress = events<ProgressEvent>(outcome.out);
+  ASSERT_FALSE(progress.empty());
+  EXPECT_EQ(progress.back().done, sweep_points);
+  const auto done = events<DoneEvent>(outcome.out);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].state, "complete");
+  EXPECT_EQ(done[0].ok, sweep_points);
+}
+
+TEST_F(Collect, ctrl_c_keeps_what_is_there_and_resume_ends_the_sweep) {
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  const auto ids = read_points(process, 5);
+  process.send(SIGINT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  const auto done = events<DoneEvent>(outcome.out);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].state, "cancelled");
+  EXPECT_EQ(done[0].exit_code, 5);
+  {
+    const RunStore store = RunStore::open(file_, Mode::read_only);
+    EXPECT_EQ(store.runs()[0].state, StoredRunState::cancelled);
+    EXPECT_GE(store.points().size(), ids.size());
+    EXPECT_LT(store.points().size(), sweep_points);
+  }
+  expect_resumes();
+}
+
+TEST_F(Collect, a_cancel_line_and_the_end_of_stdin_stop_it) {
+  {
+    Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+    read_points(process, 2);
+    process.write("what?\ncancel\n");
+    EXPECT_EQ(process.wait().exit_code, 5);
+  }
+  {
+    Process process(folder_, sweep + Words{"--jsonl", "--resume", "-o", file_}, slow_reader);
+    read_points(process, 2);
+    process.close_stdin();
+    EXPECT_EQ(process.wait().exit_code, 5);
+  }
+  expect_resumes();
+}
+
+TEST_F(Collect, a_kill_loses_at_most_the_point_in_flight) {
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  const auto ids = read_points(process, 7);
+  process.send(SIGKILL);
+  EXPECT_EQ(process.wait().exit_code, -SIGKILL);
+  {
+    const RunStore store = RunStore::open(file_, Mode::read_only);
+    EXPECT_EQ(store.runs()[0].state, StoredRunState::interrupted);
+    std::vector<std::int64_t> kept;
+    for (const StoredPoint& point : store.points()) kept.push_back(point.id);
+    EXPECT_THAT(kept, ::testing::IsSupersetOf(ids)) << "what was reported was on disk";
+    EXPECT_LT(kept.size(), sweep_points);
+  }
+  expect_resumes();
+}
+
+TEST_F(Collect, a_reader_that_goes_away_cancels) {
+  {
+    Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+    read_points(process, 2);
+    process.close_stdout();
+    EXPECT_EQ(process.wait().exit_code, 5);
+  }
+  expect_resumes();
+}
+
+TEST_F(Collect, a_full_disk_keeps_what_fitted) {
+  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "-o", file_},
+                              {.file_size_limit = 500 * 1024});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("no space left"), HasSubstr("run.attnscope"), HasSubstr("--resume")));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  const std::size_t kept = RunStore::open(file_, Mode::read_only).points().size();
+  EXPECT_GT(kept, 0U);
+  EXPECT_LT(kept, sweep_points);
+  expect_resumes();
+}
+
+TEST_F(Collect, a_second_collector_on_the_file_is_refused) {
+  RunStore first = RunStore::open(file_, Mode::collect);
+  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "-o", file_});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("run.attnscope"), HasSubstr("another collector")));
+  EXPECT_EQ(first.runs().size(), 0U);
+}
+
+TEST_F(Collect, a_damaged_file_is_left_alone) {
+  ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
+  std::filesystem::resize_file(file_, std::filesystem::file_size(file_) / 2);
+  const auto size = std::filesystem::file_size(file_);
+  for (const Words& command : {sweep + Words{"--quiet", "-o", file_}, Words{"info", file_}, Words{"export", file_}}) {
+    const Outcome outcome = run(folder_, command);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("damaged"));
+  }
+  EXPECT_EQ(std::filesystem::file_size(file_), size);
+}
+
+TEST_F(Collect, infeasible_and_out_of_memory_points_are_results) {
+  const Outcome outcome =
+      run(folder_, {"collect", "--device", "simulated", "-a", "N=[256,65536]", "-a", "d=128", "-a", "bc=[64,4096]",
+                    "-a", "br=64", "--algorithms", "naive,fa2", "--quiet", "--csv", "-o", file_});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("infeasible"), HasSubstr("out-of-memory")));
+}
+
+TEST_F(Collect, prints_the_table_that_is_asked_for) {
+  const Words small{"collect", "--device", "simulated", "-a", "N=256", "--algorithms", "naive"};
+  const Outcome csv = run(folder_, small + Words{"--csv", "-o", file_});
+  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4) << csv.out;
+  EXPECT_THAT(csv.out, ::testing::StartsWith("algorithm,kernel,pass"));
+  EXPECT_THAT(csv.err, HasSubstr("Device: simulated NVIDIA H200")) << "stdout belongs to the table";
+  const Outcome json = run(folder_, small + Words{"--json", "-o", file_});
+  const auto document = nlohmann::json::parse(json.out);
+  EXPECT_EQ(document["runs"].size(), 1U) << "this run only, not the file's others";
+  EXPECT_EQ(document["points"].size(), 4U);
+  EXPECT_THAT(run(folder_, small + Words{"--md", "-o", file_}).out, ::testing::StartsWith("| point"));
+}
+
+TEST_F(Collect, info_and_export_read_it_back) {
+  ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
+  const Outcome info = run(folder_, {"info", file_});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_THAT(info.out, AllOf(HasSubstr("schema version 1"), HasSubstr("complete"), HasSubstr("64 ok"),
+                              HasSubstr("NVIDIA H200"), HasSubstr("132 SMs"), HasSubstr("simulated")));
+  const auto csv = folder_ / "out.csv";
+  EXPECT_EQ(run(folder_, {"export", file_, "--format", "csv", "-o", csv}).exit_code, 0);
+  std::ostringstream expected;
+  export_csv(RunStore::open(file_, Mode::read_only), {}, expected);
+  std::ostringstream written;
+  written << std::ifstream(csv).rdbuf();
+  EXPECT_EQ(written.str(), expected.str());
+  EXPECT_EQ(run(folder_, {"export", file_}).out, expected.str());
+  EXPECT_EQ(run(folder_, {"export", file_, "--run", "9"}).exit_code, 1);
+
+  const auto joined = folder_ / "joined.attnscope";
+  EXPECT_EQ(run(folder_, {"export", file_, file_, "--format", "attnscope", "-o", joined}).exit_code, 0);
+  EXPECT_EQ(RunStore::open(joined, Mode::read_only).points().size(), 2 * sweep_points);
+}
+
+TEST_F(Collect, without_a_file_it_writes_where_data_belongs_and_resumes_there) {
+  const auto runs = folder_ / "data" / "attnscope" / "runs";
+  Process process(folder_, sweep + Words{"--jsonl"}, slow_reader);
+  read_points(process, 3);
+  process.send(SIGTERM);
+  EXPECT_EQ(process.wait().exit_code, 5);
+  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "--resume"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::filesystem::path> files{std::filesystem::directory_iterator(runs), {}};
+  ASSERT_EQ(files.size(), 1U) << "continued in the same file";
+  EXPECT_THAT(files[0].filename().string(), ::testing::MatchesRegex("custom-[0-9]+-[0-9]+\\.attnscope"));
+  EXPECT_EQ(findings(files[0]), undisturbed());
+}
+
+}  // namespace
+}  // namespace attnscope::testing

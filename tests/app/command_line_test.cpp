@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help, versions, exit codes, and one clear line for everything that can be asked wrongly.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "kernels/algorithm.h"
+#include "kernels/io_model.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels", "export", "info"};
+
+TEST(Help, is_there_for_every_command) {
+  const TemporaryFolder folder;
+  const Outcome top = run(folder, {"--help"});
+  EXPECT_EQ(top.exit_code, 0);
+  for (const std::string& command : commands) {
+    EXPECT_THAT(top.out, HasSubstr(command));
+    const Outcome help = run(folder, {command, "--help"});
+    EXPECT_EQ(help.exit_code, 0) << command;
+    EXPECT_THAT(help.out, AllOf(HasSubstr("Usage: attnscope " + command), HasSubstr("Exit codes"))) << command;
+    EXPECT_EQ(help.err, "") << command;
+  }
+}
+
+TEST(Version, is_there_for_every_command) {
+  const TemporaryFolder folder;
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"--version"}, {"doctor", "--version"}, {"collect", "--version"}, {"kernels", "build", "--version"}}) {
+    const Outcome outcome = run(folder, arguments);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.out, ::testing::MatchesRegex("attnscope [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  }
+}
+
+struct Mistake {
+  std::vector<std::string> arguments;
+  int exit_code;
+  std::vector<std::string> says;
+};
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, end_with_one_line_and_a_code) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "notes.txt") << "not a database, by far\n";
+  std::vector<std::string> arguments = GetParam().arguments;
+  for (std::string& word : arguments) {
+    if (const std::size_t at = word.find("@"); at != std::string::npos) word.replace(at, 1, folder.path().string());
+  }
+  const Outcome outcome = run(folder, arguments);
+  EXPECT_EQ(outcome.exit_code, GetParam().exit_code) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_THAT(outcome.err, StartsWith("attnscope: "));
+  for (const std::string& text : GetParam().says) EXPECT_THAT(outcome.err, HasSubstr(text));
+}
+
+std::vector<std::string> simulated(std::vector<std::string> more) {
+  std::vector<std::string> arguments{"collect", "--device", "simulated", "--quiet", "-o", "@/run.attnscope"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    CommandLine, Mistakes,
+    ::testing::Values(
+        Mistake{{}, 2, {"attnscope --help"}}, Mistake{{"colect"}, 2, {"colect", "collect"}},
+        Mistake{{"collect", "--presett", "quick"}, 2, {"--presett", "attnscope collect --help"}},
+        Mistake{simulated({"--preset", "qick"}), 2, {"qick", "quick"}},
+        Mistake{simulated({"-a", "N"}), 2, {"'N'", "="}}, Mistake{simulated({"-a", "N=[1024"}), 2, {"]"}},
+        Mistake{simulated({"-a", "M=12"}), 2, {"M"}}, Mistake{simulated({"-a", "N=0"}), 2, {"N", "0"}},
+        Mistake{simulated({"-a", "N=-5"}), 2, {"-5"}}, Mistake{simulated({"-a", "N=lots"}), 2, {"lots"}},
+        Mistake{simulated({"-a", "d=72"}), 2, {"72", "64"}}, Mistake{simulated({"-a", "br=24"}), 2, {"24", "16"}},
+        Mistake{simulated({"-a", "mask=sliding"}), 2, {"sliding", "causal"}},
+        Mistake{simulated({"-a", "dtype=fp8"}), 2, {"fp8", "bf16"}},
+        Mistake{simulated({"--algorithms", "fa9"}), 2, {"fa9", "fa2"}},
+        Mistake{simulated({"--metrics", "dram__bytes_raed.sum"}), 2, {"dram__bytes_raed.sum", "dram__bytes_read.sum"}},
+        Mistake{simulated({"--min-samples", "0"}), 2, {"--min-samples"}},
+        Mistake{simulated({"--max-noise", "-1"}), 2, {"--max-noise"}},
+        Mistake{simulated({"--timeout", "0"}), 2, {"--timeout"}},
+        Mistake{simulated({"--cache-control", "flush"}), 2, {"--cache-control", "flush"}},
+        Mistake{simulated({"--no-counters", "--require-counters"}), 2, {"--no-counters", "--require-counters"}},
+        Mistake{simulated({"--jsonl", "--csv"}), 2, {"--jsonl", "--csv"}},
+        Mistake{simulated({"--csv", "--json"}), 2, {"--csv"}},
+        Mistake{{"collect", "--device", "toaster"}, 2, {"toaster", "simulated"}},
+        Mistake{{"collect", "--device", "simulated:Voodoo2"}, 2, {"Voodoo2", "H200"}},
+        Mistake{{"collect", "--device", "simulated", "-q", "-o", "@/no/such/a.attnscope"}, 1, {"no/such", "-o"}},
+        Mistake{{"collect", "--device", "simulated", "-q", "-o", "@"}, 1, {"folder"}},
+        Mistake{{"collect", "--device", "simulated", "-q", "-o", "@/notes.txt"}, 1, {"notes.txt"}},
+        Mistake{{"info", "@/missing.attnscope"}, 1, {"missing.attnscope", "does not exist"}},
+        Mistake{{"info", "@/notes.txt"}, 1, {"notes.txt", "no attnscope file"}},
+        Mistake{{"export", "@/missing.attnscope"}, 1, {"missing.attnscope"}},
+        Mistake{{"export", "@/a", "--format", "xml"}, 2, {"xml"}},
+        Mistake{{"export", "@/a", "@/b"}, 2, {"one file"}},
+        Mistake{{"export", "@/a", "--format", "attnscope"}, 2, {"-o"}},
+        Mistake{{"model", "-a", "N=0"}, 2, {"N", "0"}}, Mistake{{"model", "--gpu", "Voodoo2"}, 2, {"Voodoo2", "H200"}},
+        Mistake{{"kernels", "build", "--arch", "sm_20"}, 2, {"sm_20"}},
+        Mistake{{"verify", "--algorithms", "fa9"}, 2, {"fa9"}},
+        Mistake{{"verify", "--device", "simulated:Voodoo2"}, 2, {"Voodoo2"}}));
+
+TEST(Devices, a_gpu_that_is_demanded_and_hidden_is_an_error) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run(folder, {"collect", "--device", "gpu", "--quiet"}, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+TEST(Devices, without_a_gpu_the_first_line_says_simulated_and_why) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"collect", "-a", "N=128", "--algorithms", "fa2", "-o", folder / "a.attnscope"},
+                              {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("Device: simulated NVIDIA H200, because "));
+}
+
+TEST(Doctor, has_no_objection_to_a_machine_without_a_gpu) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"doctor", "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto findings = nlohmann::json::parse(outcome.out);
+  const auto has = [&](const std::string& item) {
+    return std::any_of(findings.begin(), findings.end(), [&](const auto& finding) { return finding["item"] == item; });
+  };
+  EXPECT_TRUE(has("simulated device"));
+  EXPECT_TRUE(has("runs"));
+  EXPECT_TRUE(has("driver"));
+  EXPECT_THAT(run(folder, {"doctor"}).out, HasSubstr("simulated device"));
+}
+
+TEST(Verify, says_that_the_simulated_device_computes_nothing) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"verify", "--device", "simulated", "--quick"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("computes no output"));
+}
+
+TEST(Kernels, lists_every_algorithm_with_its_source) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"kernels", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), algorithms().size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i]["algorithm"], std::string(algorithms()[i]->name()));
+    EXPECT_EQ(rows[i]["source"], std::string(algorithms()[i]->source()));
+  }
+}
+
+TEST(Model, gives_the_closed_forms) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"model", "-a", "N=1000", "-a", "d=64", "-a", "br=64", "-a", "bc=48", "-a",
+                                       "heads=3", "-a", "mask=causal", "--algorithms", "naive,fa2", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = nlohmann::json::parse(outcome.out);
+  const AttentionProblem problem{
+      .mask = Mask::causal, .batch = 1, .heads_q = 3, .heads_kv = 3, .n_q = 1000, .n_k = 1000, .d = 64};
+  const TileShape tile{.br = 64, .bc = 48};
+  for (const char* name : {"naive", "fa2"}) {
+    const AttentionPlan plan = find_algorithm(name)->plan(problem, tile);
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& candidate) {
+      return candidate["algorithm"] == name && candidate["kernel"] == "all";
+    });
+    ASSERT_NE(row, rows.end());
+    EXPECT_EQ((*row)["model_l2_to_sm_bytes"], plan.traffic().l2_to_sm_bytes);
+    EXPECT_EQ((*row)["model_sm_to_l2_bytes"], plan.traffic().sm_to_l2_bytes);
+    EXPECT_EQ((*row)["memory_bytes"], plan.buffer_bytes());
+    EXPECT_EQ((*row)["model_compulsory_bytes"], compulsory_traffic(problem).total());
+    EXPECT_EQ((*row)["feasible"], "yes");
+  }
+  EXPECT_EQ(rows.size(), 1U + 3U + 1U) << "naive's kernels also stand alone";
+}
+
+TEST(Model, says_why_a_tile_does_not_fit) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run(folder, {"model", "-a", "N=1024", "-a", "d=128", "-a", "br=[64,256]", "-a", "bc=256", "--algorithms", "fa2",
+                   "--gpu", "A100", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = nlohmann::json::parse(outcome.out);
+  const auto refused =
+      std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row["feasible"] == "no"; });
+  ASSERT_NE(refused, rows.end());
+  EXPECT_NE((*refused)["reason"], "");
+  EXPECT_TRUE((*refused)["model_l2_to_sm_bytes"].is_null());
+}
+
+TEST(DryRun, prints_the_plan_and_writes_nothing) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"collect", "--device", "simulated", "--dry-run", "-a", "N[pow2]=[8,9]",
+                                       "--algorithms", "naive", "--json", "-o", folder / "a.attnscope"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[1]["n_q"], 512);
+  EXPECT_GT(rows[1]["memory_bytes"], rows[0]["memory_bytes"]);
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.attnscope"));
+  EXPECT_THAT(run(folder, {"collect", "--device", "simulated", "--dry-run", "-a", "N=256"}).out,
+              AllOf(StartsWith("Device: simulated NVIDIA H200\n"), HasSubstr("of device memory")));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program under test as a child process.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attnscope::testing {
+
+/// A folder that goes away with the test; children keep their data and cache in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct Outcome {
+  int exit_code = -1;  ///< minus the signal that ended it
+  std::string out;     ///< what was not yet read by read_line()
+  std::string err;
+};
+
+class Process {
+ public:
+  struct Options {
+    std::map<std::string, std::string> environment = {};  ///< beside the test's own
+    std::optional<rlim_t> file_size_limit = {};  ///< bytes; a disk that is full beyond
+    bool narrow_pipe = false;                        ///< stdout holds 4 KiB: the child cannot run far ahead of its reader
+  };
+
+  /// `folder`: HOME, XDG folders and cache of the child.
+  Process(const TemporaryFolder& folder, const std::vector<std::string>& arguments, const Options& options);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// The next line of stdout; empty at its end.
+  std::optional<std::string> read_line();
+  void write(const std::string& text);
+  void close_stdin();
+  void close_stdout();
+  void send(int signal) const;
+  /// Reads the rest of stdout, then waits; stdin stays open until the child has closed its stdout.
+  Outcome wait();
+
+ private:
+  pid_t pid_ = -1;
+  int stdin_ = -1;
+  int stdout_ = -1;
+  std::string buffer_;
+  std::filesystem::path errors_;
+};
+
+/// `attnscope arguments...`, run to its end with nothing on stdin.
+Outcome run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
+            const Process::Options& options = {});
+
+}  // namespace attnscope::testing

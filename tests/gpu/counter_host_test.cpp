@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metric names and pass counts by CUPTI's own host library, which needs no GPU.
+#include "profiler/gpu/counter_host.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "profiler/gpu/counting.h"
+
+namespace attnscope::gpu {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class CounterHostTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto cupti = CuptiApi::load();
+    if (!cupti) GTEST_SKIP() << cupti.error();
+    cupti_ = *cupti;
+  }
+  [[nodiscard]] CounterHost host(const char* chip) const { return {*cupti_, chip}; }
+  [[nodiscard]] static std::vector<std::string> defaults(int major) {
+    std::vector<std::string> names;
+    for (const CounterMetric& counter : default_counters(major)) names.push_back(counter.counter);
+    return names;
+  }
+
+ private:
+  std::optional<CuptiApi> cupti_;
+};
+
+TEST_F(CounterHostTest, DefaultCountersAreKnownToEveryGenerationSince80) {
+  const struct {
+    const char* chip;
+    int major;
+  } chips[] = {{"GA100", 8}, {"AD102", 8}, {"GH100", 9}, {"GB202", 12}};
+  for (const auto& [chip, major] : chips) {
+    for (const std::string& name : defaults(major)) EXPECT_TRUE(host(chip).knows(name)) << chip << " " << name;
+  }
+}
+
+TEST_F(CounterHostTest, DefaultCountersCostFewPasses) {
+  const CounterConfig config = host("GH100").configure(defaults(9));
+  EXPECT_GE(config.passes(), 1U);
+  EXPECT_LE(config.passes(), 3U);
+  EXPECT_THAT(config.image(), Not(IsEmpty()));
+  EXPECT_EQ(config.metrics(), defaults(9));
+}
+
+TEST_F(CounterHostTest, RefusesUnknownNames) {
+  EXPECT_FALSE(host("GH100").knows("dram__byte_read.sum"));
+  EXPECT_FALSE(host("GH100").knows("dram__bytes_read"));
+  EXPECT_FALSE(host("GH100").knows("dram__bytes_read.total"));
+  EXPECT_FALSE(host("GH100").knows("dram__bytes_op_read.sum"));
+  EXPECT_THROW((void)host("GH100").configure({"dram__bytes_read.sum", "nothing__at_all.sum"}), CuptiError);
+  EXPECT_THROW((void)host("XX999").configure({"dram__bytes_read.sum"}), CuptiError);
+}
+
+TEST_F(CounterHostTest, OffersNearMatches) {
+  EXPECT_THAT(host("GH100").near("dram__byte_read.sum"), Contains("dram__bytes_read.sum"));
+  EXPECT_THAT(host("GH100").near("dram__bytes_read.smu"), Contains("dram__bytes_read.sum"));
+  const auto without_rollup = host("GH100").near("dram__bytes_read");
+  EXPECT_EQ(without_rollup.size(), 3U);
+  EXPECT_THAT(without_rollup, Each(StartsWith("dram__bytes_read.")));
+  for (const std::string& name : without_rollup) EXPECT_TRUE(host("GH100").knows(name)) << name;
+}
+
+TEST_F(CounterHostTest, Units) {
+  EXPECT_EQ(host("GH100").unit("dram__bytes_read.sum"), "byte");
+  EXPECT_EQ(host("GH100").unit("sm__cycles_elapsed.max"), "cycle");
+  EXPECT_EQ(host("GH100").unit("sm__warps_active.avg.pct_of_peak_sustained_active"), "percent");
+  EXPECT_EQ(host("GH100").unit("no_such.metric"), "1");
+}
+
+TEST_F(CounterHostTest, ChipsByComputeCapability) {
+  for (const int compute : {80, 86, 87, 89, 90, 100, 120}) {
+    const std::string chip = chip_of(compute / 10, compute % 10);
+    EXPECT_TRUE(host(chip.c_str()).knows("sm__cycles_elapsed.max")) << compute << " " << chip;
+  }
+  EXPECT_EQ(chip_of(7, 5), "");
+}
+
+}  // namespace
+}  // namespace attnscope::gpu

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/gpu/counting.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/gpu/nvml.h"
+#include "profiler/gpu/nvrtc.h"
+
+namespace attnscope::gpu {
+namespace {
+
+TEST(Counters, DramHasOtherNamesOnComputeCapability12) {
+  const auto named = [](int major, const char* counter) {
+    const auto counters = default_counters(major);
+    return std::ranges::find(counters, counter, &CounterMetric::counter) != counters.end();
+  };
+  EXPECT_TRUE(named(9, "dram__bytes_read.sum"));
+  EXPECT_FALSE(named(9, "dram__bytes_op_read.sum"));
+  EXPECT_TRUE(named(12, "dram__bytes_op_read.sum"));
+  EXPECT_FALSE(named(12, "dram__bytes_read.sum"));
+  EXPECT_TRUE(named(12, "l1tex__m_xbar2l1tex_read_bytes.sum"));
+}
+
+TEST(Counters, SumOverLaunchesFollowsUnitAndRollup) {
+  const auto rule = [](const char* counter, const char* unit) {
+    return combine_rule({.name = counter, .counter = counter, .unit = unit});
+  };
+  EXPECT_EQ(rule("dram__bytes_read.sum", "byte"), Combine::sum);
+  EXPECT_EQ(rule("sm__cycles_elapsed.max", "cycle"), Combine::sum);
+  EXPECT_EQ(rule("smsp__inst_executed.sum", "instruction"), Combine::sum);
+  EXPECT_EQ(rule("sm__warps_active.avg.pct_of_peak_sustained_active", "percent"), Combine::weighted_mean);
+  EXPECT_EQ(rule("dram__bytes_read.sum.per_second", "byte/second"), Combine::weighted_mean);
+  EXPECT_EQ(rule("lts__t_sector_hit_rate.pct", "percent"), Combine::weighted_mean);
+  EXPECT_EQ(rule("smsp__inst_executed.max", "instruction"), Combine::maximum);
+  EXPECT_EQ(rule("smsp__inst_executed.min", "instruction"), Combine::minimum);
+}
+
+TEST(Counters, Combine) {
+  const double values[] = {10, 40};
+  const double weights[] = {3, 1};
+  EXPECT_EQ(combine(Combine::sum, values, weights), 50);
+  EXPECT_EQ(combine(Combine::maximum, values, weights), 40);
+  EXPECT_EQ(combine(Combine::minimum, values, weights), 10);
+  EXPECT_EQ(combine(Combine::weighted_mean, values, weights), 17.5);
+  const double none[] = {0, 0};
+  EXPECT_EQ(combine(Combine::weighted_mean, values, none), 25);
+}
+
+TEST(Clocks, OnlyWhatSlowsTheSmsCountsAsThrottled) {
+  EXPECT_FALSE(slows_down(0));
+  EXPECT_FALSE(slows_down(0x1));   // idle
+  EXPECT_FALSE(slows_down(0x2));   // application clocks
+  EXPECT_FALSE(slows_down(0x10));  // sync boost
+  EXPECT_TRUE(slows_down(0x4));    // power cap
+  EXPECT_TRUE(slows_down(0x8));    // hardware slowdown
+  EXPECT_TRUE(slows_down(0x20));   // thermal, software
+  EXPECT_TRUE(slows_down(0x40));   // thermal, hardware
+  EXPECT_TRUE(slows_down(0x80));   // power brake
+  EXPECT_TRUE(slows_down(0x1 | 0x20));
+}
+
+TEST(CompileLog, FiguresOfTheNamedKernel) {
+  constexpr const char* log =
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function 'other' for 'sm_90a'\n"
+      "ptxas info    : Function properties for other\n"
+      "ptxas         .     8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 12 registers\n"
+      "ptxas info    : Compiling entry function 'wanted' for 'sm_90a'\n"
+      "ptxas info    : Function properties for wanted\n"
+      "ptxas         .     256 bytes stack frame, 24 bytes spill stores, 32 bytes spill loads\n"
+      "ptxas info    : Used 168 registers, used 1 barriers, 256 bytes cumulative stack size, 1024 bytes smem\n";
+  const KernelFigures expected{.registers = 168,
+                               .static_shared_bytes = 1024,
+                               .local_bytes = 256,
+                               .spill_store_bytes = 24,
+                               .spill_load_bytes = 32};
+  EXPECT_EQ(figures_from_log(log, "wanted"), expected);
+  EXPECT_EQ(figures_from_log(log, "other").registers, 12);
+  EXPECT_EQ(figures_from_log(log, "absent"), KernelFigures{});
+}
+
+TEST(Architectures, SuffixFromHopperOn) {
+  EXPECT_EQ(arch_for(8, 0), "sm_80");
+  EXPECT_EQ(arch_for(8, 9), "sm_89");
+  EXPECT_EQ(arch_for(9, 0), "sm_90a");
+  EXPECT_EQ(arch_for(12, 0), "sm_120a");
+}
+
+}  // namespace
+}  // namespace attnscope::gpu

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library that stands for the NVIDIA driver, NVRTC, CUPTI and NVML in tests: it has their functions, keeps device
+// memory on the host, and fails in the way that a test asks for. The program loads it through the same environment
+// variables by which a user names a library of his own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attnscope::fake {
+
+/// The faults in ATTNSCOPE_FAKE_GPU, comma-separated "name" or "name=value", read anew at every question:
+///   init=CODE             cuInit answers CODE
+///   driver=VERSION        cuDriverGetVersion, 13000 by default
+///   compute=NN            compute capability, 90 by default
+///   free=BYTES            device memory, 1 GiB by default
+///   oom-at=N              the Nth allocation fails, counted from cuInit
+///   crash=ENTRY           launches of kernels whose entry contains ENTRY leave a sticky illegal address
+///   hang=ENTRY            they never end
+///   lost=ENTRY            the GPU is gone when they are launched
+///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)
+///   compute-output        fa2's kernel computes; without it kernels leave their outputs as they were
+///   compile-error=TEXT    sources whose name or entry contains TEXT do not compile
+///   refuse-module=N       the driver refuses the first N cubins
+///   cupti-version=NNNNNN  cuptiGetVersion
+///   cupti-CALL=CODE       that call answers CODE; CALL: init, availability, enable, start, decode
+///   vgpu                  a virtual GPU with profiling disabled
+///   throttle=MASK         NVML's clock event reasons
+class Faults {
+ public:
+  Faults();  ///< as the variable stands now
+  [[nodiscard]] bool has(std::string_view name) const { return value(name).has_value(); }
+  [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
+  [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const;
+  /// Whether the value of `name` is part of `text`.
+  [[nodiscard]] bool matches(std::string_view name, std::string_view text) const;
+
+ private:
+  std::string text_;
+};
+
+}  // namespace attnscope::fake
+
+extern "C" {
+/// Kernels launched since cuInit whose entry is no service kernel's.
+std::int64_t attnscope_fake_launches();
+/// Bytes copied from host to device since cuInit.
+std::int64_t attnscope_fake_uploaded_bytes();
+/// Sources compiled since the library was loaded.
+std::int64_t attnscope_fake_compilations();
+}

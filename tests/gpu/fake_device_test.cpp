@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of a GPU, its driver and its tools, met by the real code through the loader: see fake/fake_gpu.h.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "fake_gpu.h"
+#include "kernels/algorithm.h"
+#include "profiler/gpu/doctor.h"
+#include "profiler/gpu/gpu_device.h"
+#include "profiler/metrics.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FakeDeviceTest : public testing::Test {
+ protected:
+  FakeDeviceTest() {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    cache_ = fs::path(testing::TempDir()) / (std::string("fake-gpu-") + info->name());
+    fs::remove_all(cache_);
+    for (const char* variable : libraries) setenv(variable, ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
+    setenv("ATTNSCOPE_CACHE_DIR", cache_.c_str(), 1);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    unsetenv("CUDA_MPS_PIPE_DIRECTORY");
+    faults("");
+  }
+  ~FakeDeviceTest() override {
+    for (const char* variable : libraries) unsetenv(variable);
+    unsetenv("ATTNSCOPE_CACHE_DIR");
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    faults("");
+    fs::remove_all(cache_);
+  }
+
+  static void faults(const char* list) { setenv("ATTNSCOPE_FAKE_GPU", list, 1); }
+
+  static std::unique_ptr<Device> open(const char* fault_list = "") {
+    faults(fault_list);
+    auto device = open_gpu_device();
+    if (!device) {
+      ADD_FAILURE() << device.error().text();
+      return nullptr;
+    }
+    return std::move(device).value();
+  }
+  static GpuError open_error(const char* fault_list) {
+    faults(fault_list);
+    auto device = open_gpu_device();
+    if (!device) return device.error();
+    ADD_FAILURE() << "opened in spite of " << fault_list;
+    return {};
+  }
+
+  static PointSpec point(const char* algorithm = "fa2") {
+    PointSpec spec{.algorithm = algorithm, .problem = {}, .tile = {}};
+    spec.problem = {.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = 64, .n_k = 64, .d = 64};
+    return spec;
+  }
+  static MeasureOptions quick() {
+    MeasureOptions options;
+    options.verify = false;
+    options.min_samples = 3;
+    options.max_samples = 6;
+    options.max_noise = 1;
+    options.timeout = std::chrono::milliseconds(2000);
+    return options;
+  }
+  static double metric(const PointRecord& record, std::string_view name, std::string_view kernel = "all") {
+    const KernelRecord* found = record.kernel(kernel);
+    return found != nullptr ? found->metric(name).value_or(-1) : -2;
+  }
+
+  static constexpr const char* libraries[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
+                                              "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
+  CancelToken cancel_;
+  fs::path cache_;
+};
+
+// ---- Opening ------------------------------------------------------------------------------------------------------
+
+TEST_F(FakeDeviceTest, NoDriverLibrary) {
+  setenv("ATTNSCOPE_CUDA_LIBRARY", "/nonexistent/libcuda.so.1", 1);
+  const GpuError error = open_error("");
+  EXPECT_EQ(error.kind, GpuError::Kind::no_driver);
+  EXPECT_THAT(error.what, HasSubstr("/nonexistent/libcuda.so.1"));
+  EXPECT_FALSE(error.fix.empty());
+}
+
+TEST_F(FakeDeviceTest, DriverSeesNoGpu) {
+  EXPECT_EQ(open_error("init=100").kind, GpuError::Kind::no_device);
+  EXPECT_EQ(list_gpus().error().kind, GpuError::Kind::no_device);
+}
+
+TEST_F(FakeDeviceTest, VisibleDevicesEmpty) {
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const GpuError error = open_error("init=100");
+  EXPECT_EQ(error.kind, GpuError::Kind::hidden);
+  EXPECT_EQ(error.what, "CUDA_VISIBLE_DEVICES='' hides every GPU.");
+}
+
+TEST_F(FakeDeviceTest, DriverDoesNotStart) {
+  const GpuError error = open_error("init=803");
+  EXPECT_EQ(error.kind, GpuError::Kind::no_driver);
+  EXPECT_THAT(error.fix, HasSubstr("reboot"));
+}
+
+TEST_F(FakeDeviceTest, DriverTooOld) {
+  const GpuError error = open_error("driver=11080");
+  EXPECT_EQ(error.kind, GpuError::Kind::driver_too_old);
+  EXPECT_THAT(error.what, HasSubstr("11.8"));
+}
+
+TEST_F(FakeDeviceTest, GpuTooOld) {
+  EXPECT_EQ(open_error("compute=75").kind, GpuError::Kind::unsupported);
+}
+
+TEST_F(FakeDeviceTest, NoSuchOrdinal) {
+  GpuOptions options;
+  options.ordinal = 3;
+  const auto device = open_gpu_device(options);
+  ASSERT_FALSE(device.ok());
+  EXPECT_EQ(device.error().kind, GpuError::Kind::bad_ordinal);
+  EXPECT_THAT(device.error().what, HasSubstr("no GPU 3; this machine shows 1"));
+}
+
+TEST_F(FakeDeviceTest, NoCompiler) {
+  setenv("ATTNSCOPE_NVRTC_LIBRARY", "/nonexistent/libnvrtc.so.13", 1);
+  EXPECT_EQ(open_error("").kind, GpuError::Kind::no_nvrtc);
+}
+
+TEST_F(FakeDeviceTest, MemoryGoneWhileOpening) {
+  const GpuError error = open_error("oom-at=1");
+  EXPECT_EQ(error.kind, GpuError::Kind::device_failed);
+  EXPECT_THAT(error.fix, HasSubstr("memory"));
+}
+
+TEST_F(FakeDeviceTest, DescribesItself) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  EXPECT_EQ(device->info().uuid, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+  EXPECT_EQ(device->info().limits.name, "Fake GPU");
+  EXPECT_EQ(device->info().limits.sm_count, 4);
+  EXPECT_FALSE(device->info().simulated);
+  const Environment environment = device->environment();
+  EXPECT_EQ(environment.cuda_driver_api, "13.0");
+  EXPECT_EQ(environment.nvrtc_version, "13.0");
+  EXPECT_EQ(environment.driver_version, "580.1");
+  EXPECT_EQ(environment.nvml_version, "13.580.1");
+  EXPECT_FALSE(environment.cupti_version.empty());
+  const auto gpus = list_gpus();
+  ASSERT_TRUE(gpus.ok());
+  ASSERT_EQ(gpus->size(), 1U);
+  EXPECT_EQ(gpus->front().compute_major, 9);
+}
+
+// ---- A point that goes well ---------------------------------------------------------------------------------------
+
+TEST_F(FakeDeviceTest, OnePointWithEverything) {
+  const auto device = open("compute-output");
+  ASSERT_NE(device, nullptr);
+  EXPECT_EQ(device->counters().state, CounterState::available);
+  MeasureOptions options = quick();
+  options.verify = true;
+  PointSpec spec = point();
+  spec.problem.mask = Mask::causal;
+  spec.problem.n_q = 70;  // ragged, and rows that see no key
+  const PointRecord record = device->measure(spec, options, cancel_);
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  EXPECT_EQ(record.reason, "");
+  EXPECT_EQ(record.provenance, Provenance::measured);
+  EXPECT_EQ(record.spec, spec);
+  ASSERT_TRUE(record.max_abs_error && record.error_bound && record.rms_error);
+  EXPECT_LE(*record.max_abs_error, *record.error_bound);
+  EXPECT_GT(*record.error_bound, 0);
+
+  ASSERT_EQ(record.kernels.size(), 1U);
+  EXPECT_EQ(record.kernels.front().samples_ns.size(), 3U);
+  EXPECT_NEAR(record.kernels.front().samples_ns.front(), 10'010, 15);
+  EXPECT_EQ(metric(record, metric_key::registers), 128);
+  EXPECT_EQ(metric(record, metric_key::local_bytes), 16);
+  EXPECT_GT(metric(record, metric_key::shared_bytes), 256);
+  EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
+  EXPECT_FALSE(record.kernels.front().occupancy_limiter.empty());
+  EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
+  EXPECT_GT(metric(record, metric_key::model_compulsory_bytes), 0);
+  // One launch in the range of each pass, and nothing else: the sweep that cools the cache stays outside.
+  EXPECT_EQ(metric(record, metric_key::dram_read_bytes), 4096);
+  EXPECT_EQ(metric(record, metric_key::l2_to_sm_bytes), 4096);
+  EXPECT_EQ(metric(record, metric_key::achieved_occupancy_pct), 50);
+
+  ASSERT_TRUE(record.clocks);
+  EXPECT_EQ(record.clocks->sm_clock_hz, 1755e6);
+  EXPECT_EQ(record.clocks->memory_clock_hz, 2619e6);
+  EXPECT_EQ(record.clocks->power_w, 250.5);
+  EXPECT_EQ(record.clocks->temperature_c, 41);
+  EXPECT_FALSE(record.clocks->throttled);
+}
+
+TEST_F(FakeDeviceTest, KernelsOfAPlanStandAloneAndAdded) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  const PointRecord record = device->measure(point("naive"), quick(), cancel_);
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  std::vector<std::string> names;
+  for (const KernelRecord& kernel : record.kernels) names.push_back(kernel.kernel);
+  ASSERT_THAT(names, ElementsAre("all", "qk", "softmax", "pv"));
+  EXPECT_EQ(metric(record, metric_key::dram_read_bytes, "qk"), 4096);
+  EXPECT_EQ(metric(record, metric_key::dram_read_bytes), 3 * 4096);
+  EXPECT_EQ(metric(record, metric_key::achieved_occupancy_pct), 50);
+  const auto& all = record.kernels.front().samples_ns;
+  ASSERT_EQ(all.size(), 3U);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    double sum = 0;
+    for (const char* name : {"qk", "softmax", "pv"}) sum += record.kernel(name)->samples_ns.at(i);
+    EXPECT_EQ(all[i], sum);
+  }
+  EXPECT_EQ(metric(record, metric_key::model_l2_to_sm_bytes),
+            metric(record, metric_key::model_l2_to_sm_bytes, "qk") +
+                metric(record, metric_key::model_l2_to_sm_bytes, "softmax") +
+                metric(record, metric_key::model_l2_to_sm_bytes, "pv"));
+}
+
+TEST_F(FakeDeviceTest, EveryAlgorithmGroupedAndWarm) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  for (const Algorithm* algorithm : algorithms()) {
+    PointSpec spec = point(std::string(algorithm->name()).c_str());
+    spec.problem.heads_kv = 1;
+    spec.cache = CacheState::warm;
+    const PointRecord record = device->measure(spec, quick(), cancel_);
+    EXPECT_EQ(record.disposition, Disposition::ok) << spec.algorithm << ": " << record.reason;
+  }
+}
+
+TEST_F(FakeDeviceTest, InputsStayForTheNextTileOfTheProblem) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  PointSpec spec = point();
+  (void)device->measure(spec, quick(), cancel_);
+  const auto uploaded = attnscope_fake_uploaded_bytes();
+  EXPECT_GT(uploaded, 0);
+  spec.tile.bc = 32;
+  spec.problem.mask = Mask::causal;
+  (void)device->measure(spec, quick(), cancel_);
+  EXPECT_EQ(attnscope_fake_uploaded_bytes(), uploaded);
+  spec.problem.n_k = 65;
+  (void)device->measure(spec, quick(), cancel_);
+  EXPECT_GT(attnscope_fake_uploaded_bytes(), uploaded);
+}
+
+TEST_F(FakeDeviceTest, MetricsByName) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  const std::vector<std::string> asked{"lts__t_bytes.sum", "lts__t_byte.sum", "dram__bytes_read.total"};
+  const auto unknown = device->unknown_metrics(asked);
+  ASSERT_EQ(unknown.size(), 2U);
+  EXPECT_EQ(unknown[0].name, "lts__t_byte.sum");
+  EXPECT_THAT(unknown[0].near, testing::Contains("lts__t_bytes.sum"));
+  EXPECT_EQ(unknown[1].name, "dram__bytes_read.total");
+
+  MeasureOptions options = quick();
+  options.extra_metrics = {"lts__t_bytes.sum"};
+  const PointRecord record = device->measure(point(), options, cancel_);
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  EXPECT_EQ(metric(record, "lts__t_bytes.sum"), 4096);
+}
+
+TEST_F(FakeDeviceTest, SamplesAreTakenUntilTheNoiseIsLow) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  MeasureOptions options = quick();
+  options.max_noise = 0;  // never reached
+  options.max_samples = 17;
+  const PointRecord record = device->measure(point(), options, cancel_);
+  EXPECT_EQ(record.kernels.front().samples_ns.size(), 17U);
+}
+
+TEST_F(FakeDeviceTest, ThrottledPointIsKeptAndMarked) {
+  const auto device = open("throttle=36");
+  ASSERT_NE(device, nullptr);
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::ok);
+  ASSERT_TRUE(record.clocks);
+  EXPECT_TRUE(record.clocks->throttled);
+  EXPECT_EQ(record.clocks->throttle_reasons, 36U);
+}
+
+TEST_F(FakeDeviceTest, WithoutNvmlThereAreNoClocks) {
+  setenv("ATTNSCOPE_NVML_LIBRARY", "/nonexistent/libnvidia-ml.so.1", 1);
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+  EXPECT_FALSE(record.clocks);
+}
+
+// ---- Points that go wrong -----------------------------------------------------------------------------------------
+
+TEST_F(FakeDeviceTest, OutputNeverWrittenIsIncorrect) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  MeasureOptions options = quick();
+  options.verify = true;
+  const PointRecord record = device->measure(point(), options, cancel_);
+  EXPECT_EQ(record.disposition, Disposition::incorrect);
+  EXPECT_THAT(record.reason, HasSubstr("8192 of 8192 output elements are NaN"));
+  ASSERT_TRUE(record.max_abs_error);
+  EXPECT_TRUE(std::isinf(*record.max_abs_error));
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(FakeDeviceTest, WritingBehindTheOutputIsIncorrect) {
+  const auto device = open("compute-output,overrun=fa2");
+  ASSERT_NE(device, nullptr);
+  MeasureOptions options = quick();
+  options.verify = true;
+  const PointRecord record = device->measure(point(), options, cancel_);
+  EXPECT_EQ(record.disposition, Disposition::incorrect);
+  EXPECT_EQ(record.reason, "A kernel wrote beyond the end of o.");
+}
+
+TEST_F(FakeDeviceTest, CrashNamesTheKernelAndLosesTheDevice) {
+  const auto device = open("crash=softmax");
+  ASSERT_NE(device, nullptr);
+  const PointRecord record = device->measure(point("naive"), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::crashed);
+  EXPECT_THAT(record.reason, AllOf(HasSubstr("Kernel softmax crashed"), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS")));
+  EXPECT_FALSE(device->usable());
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::crashed);
+}
+
+TEST_F(FakeDeviceTest, HangEndsInATimeout) {
+  const auto device = open("hang=fa2");
+  ASSERT_NE(device, nullptr);
+  MeasureOptions options = quick();
+  options.timeout = std::chrono::milliseconds(20);
+  const PointRecord record = device->measure(point(), options, cancel_);
+  EXPECT_EQ(record.disposition, Disposition::timeout);
+  EXPECT_EQ(record.reason, "Kernel fwd was still running after 20 ms.");
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(FakeDeviceTest, GpuUnplugged) {
+  const auto device = open("lost=fa2");
+  ASSERT_NE(device, nullptr);
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::crashed);
+  EXPECT_THAT(record.reason, HasSubstr("The GPU is gone"));
+  EXPECT_FALSE(device->usable());
+  EXPECT_EQ(device->free_bytes(), 0);
+}
+
+TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
+  const auto device = open("free=4000000");
+  ASSERT_NE(device, nullptr);
+  PointSpec spec = point("naive");
+  spec.problem.n_q = spec.problem.n_k = 2048;
+  const PointRecord record = device->measure(spec, quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::out_of_memory);
+  const auto needed = find_algorithm("naive")->plan(spec.problem, spec.tile).buffer_bytes();
+  EXPECT_THAT(record.reason,
+              AllOf(HasSubstr("Needs " + std::to_string(needed) + " bytes"), HasSubstr("bytes are free")));
+  EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(FakeDeviceTest, AllocationThatFailsAndThePointAfterIt) {
+  // The first allocation clears the cache; the second is q.
+  const auto device = open("oom-at=2");
+  ASSERT_NE(device, nullptr);
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::out_of_memory);
+  EXPECT_THAT(record.reason, HasSubstr("bytes are free"));
+  EXPECT_TRUE(device->usable());
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+}
+
+TEST_F(FakeDeviceTest, BuffersOfAnEarlierPointMakeRoom) {
+  const auto device = open("free=40000000");
+  ASSERT_NE(device, nullptr);
+  PointSpec naive = point("naive");
+  naive.problem.n_q = naive.problem.n_k = 2048;  // 2 x 16 MiB of S and P
+  EXPECT_EQ(device->measure(naive, quick(), cancel_).disposition, Disposition::ok);
+  PointSpec large = point();
+  large.problem.n_q = large.problem.n_k = 30'000;
+  const PointRecord record = device->measure(large, quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+}
+
+TEST_F(FakeDeviceTest, SourceThatDoesNotCompile) {
+  const auto device = open("compile-error=fa2/");
+  ASSERT_NE(device, nullptr);
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::compile_error);
+  EXPECT_THAT(record.reason, AllOf(HasSubstr("fa2 fwd d64 64x64 fp16"), HasSubstr("error: as the test asked")));
+  EXPECT_EQ(device->measure(point("fa1"), quick(), cancel_).disposition, Disposition::ok);
+}
+
+TEST_F(FakeDeviceTest, InfeasibleTileIsNeverLaunched) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  PointSpec spec = point();
+  spec.tile.br = 24;
+  const auto launches = attnscope_fake_launches();
+  const PointRecord record = device->measure(spec, quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::infeasible);
+  EXPECT_FALSE(record.reason.empty());
+  EXPECT_EQ(attnscope_fake_launches(), launches);
+}
+
+TEST_F(FakeDeviceTest, CancelIsNotFailure) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  cancel_.cancel();
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::cancelled);
+  EXPECT_TRUE(device->usable());
+}
+
+// ---- Counters that are not to be had ------------------------------------------------------------------------------
+
+struct CounterFault {
+  const char* faults;
+  CounterState state;
+  const char* reason;
+  const char* fix;
+};
+
+class CounterFaultTest : public FakeDeviceTest, public testing::WithParamInterface<CounterFault> {};
+
+TEST_P(CounterFaultTest, EverythingElseIsMeasured) {
+  const CounterFault& fault = GetParam();
+  const auto device = open(fault.faults);
+  ASSERT_NE(device, nullptr);
+  const CounterAvailability counters = device->counters();
+  EXPECT_EQ(counters.state, fault.state);
+  EXPECT_THAT(counters.reason, HasSubstr(fault.reason));
+  EXPECT_THAT(counters.fix, HasSubstr(fault.fix));
+
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::no_counters);
+  EXPECT_THAT(record.reason, HasSubstr(fault.reason));
+  EXPECT_EQ(record.kernels.front().samples_ns.size(), 3U);
+  EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
+  EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
+  EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1);
+
+  MeasureOptions not_asked = quick();
+  not_asked.counters = false;
+  EXPECT_EQ(device->measure(point(), not_asked, cancel_).disposition, Disposition::ok);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Causes, CounterFaultTest,
+    testing::Values(CounterFault{"cupti-availability=35", CounterState::not_permitted, "may not read", ""},
+                    CounterFault{"cupti-availability=40", CounterState::not_permitted, "hypervisor", "vGPU"},
+                    CounterFault{"vgpu", CounterState::not_permitted, "hypervisor", "vGPU"},
+                    CounterFault{"cupti-availability=26", CounterState::busy, "Another process holds", "dcgmi"},
+                    CounterFault{"cupti-enable=39", CounterState::busy, "Another tool in this process",
+                                 "compute-sanitizer"},
+                    CounterFault{"cupti-enable=43", CounterState::unsupported, "MIG", "-mig 0"},
+                    CounterFault{"cupti-init=999", CounterState::unsupported,
+                                 "did not start on this driver (CUDA 13.0)", "versions"},
+                    CounterFault{"cupti-version=120600", CounterState::not_installed, "CUPTI 12.6", "CUDA 13"}));
+
+TEST_F(FakeDeviceTest, CountersTakenByAnotherProcessInMidSweep) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+  faults("cupti-start=26");
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::no_counters);
+  EXPECT_THAT(record.reason, HasSubstr("Another process holds"));
+  faults("");
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+}
+
+TEST_F(FakeDeviceTest, CountersThatCannotBeDecoded) {
+  const auto device = open("cupti-decode=8");
+  ASSERT_NE(device, nullptr);
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::no_counters);
+  faults("");
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+}
+
+// ---- Kernels in the cache -----------------------------------------------------------------------------------------
+
+TEST_F(FakeDeviceTest, PreparedKernelsAreCompiledOnce) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  PointSpec longer = point();
+  longer.problem.n_q = 128;  // the same kernel
+  const std::vector<PointSpec> points{point(), longer, point("naive")};
+  std::vector<std::string> built;
+  std::size_t total = 0;
+  device->prepare(points, cancel_, [&](std::size_t done, std::size_t of, const BuildReport& report) {
+    built.push_back(report.kernel);
+    EXPECT_EQ(done, built.size());
+    total = of;
+  });
+  EXPECT_EQ(total, 4U);
+  std::ranges::sort(built);
+  EXPECT_THAT(built, ElementsAre(HasSubstr("fa2 fwd"), HasSubstr("naive pv"), HasSubstr("naive qk"),
+                                 HasSubstr("naive softmax")));
+  const auto compilations = attnscope_fake_compilations();
+  (void)device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(attnscope_fake_compilations(), compilations);
+}
+
+TEST_F(FakeDeviceTest, DamagedCacheEntryIsReplaced) {
+  {
+    const auto device = open();
+    ASSERT_NE(device, nullptr);
+    EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+  }
+  for (const auto& entry : fs::directory_iterator(cache_ / "cubins")) {
+    if (entry.path().extension() != ".cubin") continue;
+    const auto size = entry.file_size();
+    std::ofstream(entry.path(), std::ios::binary) << std::string(size, 'x');  // same length, other bytes
+  }
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+}
+
+TEST_F(FakeDeviceTest, CubinThatTheDriverRefuses) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  faults("refuse-module=9");
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::compile_error);
+  EXPECT_THAT(record.reason, AllOf(HasSubstr("The driver (CUDA 13.0)"), HasSubstr("NVRTC 13.0"), HasSubstr("sm_90a")));
+}
+
+// ---- Doctor -------------------------------------------------------------------------------------------------------
+
+std::map<std::string, DoctorFinding> by_item(const std::vector<DoctorFinding>& findings) {
+  std::map<std::string, DoctorFinding> map;
+  for (const DoctorFinding& finding : findings) map[finding.item] = finding;
+  return map;
+}
+
+using Status = DoctorFinding::Status;
+
+TEST_F(FakeDeviceTest, DoctorOnAHealthyMachine) {
+  auto findings = by_item(diagnose_gpu());
+  for (const char* item : {"driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"}) {
+    ASSERT_TRUE(findings.contains(item)) << item;
+    EXPECT_EQ(findings[item].status, Status::ok) << item << ": " << findings[item].detail;
+    EXPECT_EQ(findings[item].fix, "") << item;
+  }
+}
+
+TEST_F(FakeDeviceTest, DoctorNamesFixAndWhatStillWorks) {
+  faults("cupti-availability=35,throttle=4");
+  auto findings = by_item(diagnose_gpu());
+  EXPECT_EQ(findings["device"].status, Status::ok);
+  EXPECT_EQ(findings["counters"].status, Status::missing);
+  EXPECT_FALSE(findings["counters"].fix.empty());
+  EXPECT_THAT(findings["counters"].still_works, HasSubstr("Timing"));
+  EXPECT_EQ(findings["clocks"].status, Status::warning);
+  EXPECT_THAT(findings["clocks"].detail, HasSubstr("slowed down: "));
+}
+
+TEST_F(FakeDeviceTest, DoctorWithNothingInstalled) {
+  for (const char* variable : libraries) setenv(variable, "/nonexistent/library.so", 1);
+  auto findings = by_item(diagnose_gpu());
+  for (const char* item : {"driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks"}) {
+    EXPECT_EQ(findings[item].status, Status::missing) << item;
+    EXPECT_FALSE(findings[item].still_works.empty()) << item;
+  }
+}
+
+TEST_F(FakeDeviceTest, DoctorWithEveryGpuHidden) {
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  faults("init=100");
+  auto findings = by_item(diagnose_gpu());
+  EXPECT_EQ(findings["driver"].status, Status::ok);
+  EXPECT_EQ(findings["device"].status, Status::missing);
+  EXPECT_THAT(findings["device"].detail, HasSubstr("CUDA_VISIBLE_DEVICES=''"));
+}
+
+TEST_F(FakeDeviceTest, DoctorSeesACompilerNewerThanTheDriver) {
+  faults("driver=12040");
+  auto findings = by_item(diagnose_gpu());
+  EXPECT_EQ(findings["NVRTC"].status, Status::warning);
+  EXPECT_THAT(findings["NVRTC"].detail, AllOf(HasSubstr("NVRTC 13.0"), HasSubstr("CUDA 12.4")));
+}
+
+}  // namespace
+}  // namespace attnscope

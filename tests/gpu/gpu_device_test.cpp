@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// On a real GPU; skipped, with the reason, where there is none.
+#include "profiler/gpu/gpu_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/algorithm.h"
+#include "profiler/gpu/doctor.h"
+#include "profiler/metrics.h"
+
+namespace attnscope {
+namespace {
+
+class GpuDeviceTest : public testing::Test {
+ protected:
+  /// One device for all cases: opening takes a second.
+  static void SetUpTestSuite() {
+    auto opened = open_gpu_device();
+    if (opened) {
+      device_ = std::move(opened).value().release();
+    } else {
+      reason_ = opened.error().text();
+    }
+  }
+  static void TearDownTestSuite() {
+    delete device_;
+    device_ = nullptr;
+  }
+  void SetUp() override {
+    if (device_ == nullptr) GTEST_SKIP() << reason_;
+  }
+  static void need_counters() {
+    if (device_->counters().state != CounterState::available) GTEST_SKIP() << device_->counters().reason;
+  }
+
+  [[nodiscard]] static PointSpec point(const Algorithm& algorithm, const AttentionProblem& problem) {
+    return {.algorithm = std::string(algorithm.name()),
+            .problem = problem,
+            .tile = algorithm.default_tile(problem, device_->info().limits)};
+  }
+  [[nodiscard]] static double value(const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
+    const auto found = evaluate(key, record, kernel);
+    return found ? found->value : -1;
+  }
+
+  static inline Device* device_ = nullptr;
+  static inline std::string reason_;
+  MeasureOptions options_;
+  CancelToken cancel_;
+};
+
+TEST_F(GpuDeviceTest, KnowsItsLimits) {
+  const DeviceLimits& limits = device_->info().limits;
+  EXPECT_GE(limits.compute_major, 8);
+  EXPECT_GT(limits.sm_count, 0);
+  EXPECT_GE(limits.shared_bytes_per_block, 96 * 1024);
+  EXPECT_GT(limits.l2_bytes, 1 << 20);
+  EXPECT_GT(limits.dram_bytes_per_second, 1e11);
+  EXPECT_EQ(device_->info().uuid.substr(0, 4), "GPU-");
+  EXPECT_GT(device_->free_bytes(), 1 << 30);
+}
+
+TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
+  for (const Algorithm* algorithm : algorithms()) {
+    for (const DType dtype : {DType::fp16, DType::bf16}) {
+      for (const Mask mask : {Mask::none, Mask::causal}) {
+        const AttentionProblem problem{
+            .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 239, .n_k = 301, .d = 64};
+        options_.counters = false;
+        options_.min_samples = 1;
+        options_.max_samples = 1;
+        const PointRecord record = device_->measure(point(*algorithm, problem), options_, cancel_);
+        EXPECT_EQ(record.disposition, Disposition::ok) << describe(record.spec) << ": " << record.reason;
+      }
+    }
+  }
+}
+
+TEST_F(GpuDeviceTest, CountersMeetTheModel) {
+  need_counters();
+  for (const Algorithm* algorithm : algorithms()) {
+    const AttentionProblem problem{.batch = 4, .heads_q = 33, .heads_kv = 33, .n_q = 1024, .n_k = 1024, .d = 64};
+    const PointRecord record = device_->measure(point(*algorithm, problem), options_, cancel_);
+    ASSERT_EQ(record.disposition, Disposition::ok) << describe(record.spec) << ": " << record.reason;
+    const double tolerance = record.kernels.size() > 1 ? 0.03 : 0.01;
+    EXPECT_NEAR(value(record, metric_key::l2_sm_over_model), 1, tolerance) << describe(record.spec);
+    EXPECT_GT(value(record, metric_key::dram_read_bytes), 0) << describe(record.spec);
+    EXPECT_GT(value(record, metric_key::achieved_occupancy_pct), 0) << describe(record.spec);
+    EXPECT_LE(value(record, metric_key::achieved_occupancy_pct),
+              value(record, metric_key::theoretical_occupancy_pct) + 1)
+        << describe(record.spec);
+  }
+}
+
+TEST_F(GpuDeviceTest, ColdCacheReadsInputsFromDram) {
+  need_counters();
+  // 16 MiB of inputs fit in L2: warm they need not be read again, cold they must.
+  const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = 1024, .n_k = 1024, .d = 64};
+  const double inputs = 3.0 * 32 * 1024 * 64 * 2;
+  PointSpec spec = point(*find_algorithm("fa2"), problem);
+  const PointRecord cold = device_->measure(spec, options_, cancel_);
+  ASSERT_EQ(cold.disposition, Disposition::ok) << cold.reason;
+  EXPECT_GT(value(cold, metric_key::dram_read_bytes), 0.97 * inputs);
+  EXPECT_LT(value(cold, metric_key::dram_read_bytes), 1.10 * inputs);
+  spec.cache = CacheState::warm;
+  const PointRecord warm = device_->measure(spec, options_, cancel_);
+  ASSERT_EQ(warm.disposition, Disposition::ok) << warm.reason;
+  EXPECT_LT(value(warm, metric_key::dram_read_bytes), 0.5 * inputs);
+}
+
+TEST_F(GpuDeviceTest, MetricNamesAreJudged) {
+  need_counters();
+  const std::vector<std::string> names{"lts__t_bytes.sum", "lts__t_byte.sum"};
+  const auto unknown = device_->unknown_metrics(names);
+  ASSERT_EQ(unknown.size(), 1U);
+  EXPECT_EQ(unknown.front().name, "lts__t_byte.sum");
+  EXPECT_THAT(unknown.front().near, testing::Contains("lts__t_bytes.sum"));
+}
+
+TEST_F(GpuDeviceTest, TooLargeForTheMemory) {
+  AttentionProblem problem{.batch = 64, .heads_q = 64, .heads_kv = 64, .n_q = 32768, .n_k = 32768, .d = 128};
+  const PointRecord record = device_->measure(point(*find_algorithm("naive"), problem), options_, cancel_);
+  EXPECT_TRUE(record.disposition == Disposition::out_of_memory || record.disposition == Disposition::infeasible)
+      << to_string(record.disposition) << ": " << record.reason;
+  EXPECT_TRUE(device_->usable());
+}
+
+TEST_F(GpuDeviceTest, DoctorFindsTheDevice) {
+  for (const DoctorFinding& finding : diagnose_gpu()) {
+    if (finding.item == "device" || finding.item == "driver") {
+      EXPECT_EQ(finding.status, DoctorFinding::Status::ok) << finding.detail;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

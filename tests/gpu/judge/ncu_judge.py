@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lets Nsight Compute judge our counters: the same launches under ncu, bytes and occupancy side by side.
+
+usage: ncu_judge.py ATTNSCOPE DATABASE [--per-algorithm N] [--min-mib 64] [--csv OUT]
+
+Picks ok points of DATABASE that move more than --min-mib MiB between SM and L2, spread over their sizes, runs each again
+under `ncu --clock-control none` (counters of our own off), and prints the relative differences. Exit status 1 when a
+byte count differs by more than 1% or the occupancy by more than 1 point. Needs a GPU, ncu and counter permission.
+"""
+import argparse
+import csv
+import io
+import os
+import subprocess
+import sys
+import tempfile
+
+METRICS = {
+    "dram_read_bytes": "dram__bytes_read.sum",
+    "dram_write_bytes": "dram__bytes_write.sum",
+    "l2_to_sm_bytes": "l1tex__m_xbar2l1tex_read_bytes.sum",
+    "sm_to_l2_bytes": "l1tex__m_l1tex2xbar_write_bytes.sum",
+    "achieved_occupancy_pct": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+MIB = 1024 * 1024
+
+
+def exported_rows(attnscope, database):
+    text = subprocess.run([attnscope, "export", database, "--format", "csv"], check=True, capture_output=True, text=True)
+    return list(csv.DictReader(io.StringIO(text.stdout)))
+
+
+def point_key(row):
+    names = ("algorithm", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask", "br", "bc", "raster")
+    return tuple(row[name] for name in names)
+
+
+def spread(items, count):
+    """`count` of the items, evenly over their order, the last always among them."""
+    if len(items) <= count:
+        return items
+    step = (len(items) - 1) / (count - 1) if count > 1 else 0
+    return [items[len(items) - 1 - round(i * step)] for i in range(count)]
+
+
+def under_ncu(attnscope, row, device):
+    """One list of metric dictionaries, the first launch of each kernel of the point, in launch order."""
+    with tempfile.TemporaryDirectory() as folder:
+        axes = [f"{name}={row[name]}" for name in
+                ("algorithm", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask", "br", "bc", "raster")]
+        command = ["ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--print-units", "base",
+                   "--kernel-name", "regex:^attn_", "--metrics", ",".join(METRICS.values()),
+                   attnscope, "collect", "--device", device, "--no-counters", "--no-verify", "--min-samples", "1",
+                   "--max-noise", "1000", "--quiet", "--output", os.path.join(folder, "judge.attnscope")]
+        for axis in axes:
+            command += ["-a", axis]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}")
+    lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
+    launches, order = {}, []
+    for line in csv.DictReader(io.StringIO("\n".join(lines))):
+        launch = line["ID"]
+        if launch not in launches:
+            launches[launch] = {"name": line["Kernel Name"].split("(")[0]}
+            order.append(launch)
+        launches[launch][line["Metric Name"]] = float(line["Metric Value"].replace(",", ""))
+    first = {}
+    for launch in order:
+        first.setdefault(launches[launch]["name"], launches[launch])
+    return list(first.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("attnscope")
+    parser.add_argument("database")
+    parser.add_argument("--device", default="gpu")
+    parser.add_argument("--per-algorithm", type=int, default=4)
+    parser.add_argument("--min-mib", type=float, default=64)
+    parser.add_argument("--csv", help="write every comparison there")
+    arguments = parser.parse_args()
+
+    rows = exported_rows(arguments.attnscope, arguments.database)
+    parts = {}
+    for row in rows:
+        if row["kernel"] != "all":
+            parts.setdefault(point_key(row), []).append(row)
+    chosen = []
+    for algorithm in sorted({row["algorithm"] for row in rows}):
+        candidates = [row for row in rows
+                      if row["algorithm"] == algorithm and row["kernel"] == "all" and row["disposition"] == "ok"
+                      and row["provenance"] == "measured" and row["l2_to_sm_bytes"]
+                      and float(row["l2_to_sm_bytes"]) + float(row["sm_to_l2_bytes"]) > arguments.min_mib * MIB]
+        unique = {point_key(row): row for row in candidates}
+        candidates = sorted(unique.values(), key=lambda row: float(row["l2_to_sm_bytes"]))
+        chosen += spread(candidates, arguments.per_algorithm)
+
+    table, worst = [], {}
+    for row in chosen:
+        judged = under_ncu(arguments.attnscope, row, arguments.device)
+        ours = parts.get(point_key(row)) or [row]
+        if len(ours) > len(judged):
+            # A point collected more than once has its kernels more than once: the first set is compared.
+            ours = ours[:len(judged)]
+        for mine, ncu in zip(ours, judged):
+            for key, counter in METRICS.items():
+                a, b = float(mine[key]), ncu[counter]
+                if key.endswith("_pct"):
+                    difference, unit = a - b, "points"
+                else:
+                    if b < arguments.min_mib * MIB:
+                        continue  # too few bytes for a relative difference to mean anything
+                    difference, unit = 100 * (a / b - 1), "%"
+                worst[key] = max(worst.get(key, 0.0), abs(difference))
+                table.append([row["algorithm"], mine["kernel"], row["n_q"], row["d"], f'{row["br"]}x{row["bc"]}', key,
+                              f"{a:.6g}", f"{b:.6g}", f"{difference:+.3f}", unit])
+
+    header = ["algorithm", "kernel", "N", "d", "tile", "metric", "attnscope", "ncu", "difference", "unit"]
+    if arguments.csv:
+        with open(arguments.csv, "w", newline="") as out:
+            csv.writer(out).writerows([header] + table)
+    widths = [max(len(str(line[i])) for line in [header] + table) for i in range(len(header))]
+    for line in [header] + table:
+        print("  ".join(str(cell).ljust(width) for cell, width in zip(line, widths)).rstrip())
+    print("largest difference: " + ", ".join(f"{key} {value:.3f}" for key, value in worst.items()))
+    return 0 if worst and all(value <= 1.0 for value in worst.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real kernels through the real NVRTC, which needs no GPU.
+#include "profiler/gpu/kernel_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "profiler/gpu/cubin_cache.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class KernelBuilderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    cache_ = fs::path(testing::TempDir()) / (std::string("builder-") + info->name());
+    fs::remove_all(cache_);
+    auto builder = KernelBuilder::open(cache_);
+    if (!builder) GTEST_SKIP() << builder.error().text();
+    builder_ = std::move(builder).value();
+  }
+  void TearDown() override { fs::remove_all(cache_); }
+
+  static std::vector<KernelLaunch> launches(const char* algorithm, const AttentionProblem& problem,
+                                            const TileShape& tile) {
+    return find_algorithm(algorithm)->plan(problem, tile).launches;
+  }
+  static KernelLaunch one() {
+    const AttentionProblem problem{.n_q = 64, .n_k = 64, .d = 64};
+    return launches("fa2", problem, {.br = 64, .bc = 64}).front();
+  }
+
+  fs::path cache_;
+  std::unique_ptr<KernelBuilder> builder_;
+  CancelToken cancel_;
+};
+
+TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
+  const std::string arches[] = {"sm_80", "sm_90a"};
+  for (const std::string& arch : arches) {
+    std::vector<KernelLaunch> all;
+    for (const Algorithm* algorithm : algorithms()) {
+      for (const DType dtype : {DType::fp16, DType::bf16}) {
+        const Mask mask = dtype == DType::fp16 ? Mask::none : Mask::causal;
+        const std::int64_t d = dtype == DType::fp16 ? 64 : 128;
+        const AttentionProblem problem{.dtype = dtype, .mask = mask, .n_q = 256, .n_k = 256, .d = d};
+        const TileShape tile{.br = 64, .bc = 64};
+        std::ranges::move(algorithm->plan(problem, tile).launches, std::back_inserter(all));
+      }
+    }
+    const auto reports = builder_->build_all(arch, all, 0, cancel_, {});
+    EXPECT_EQ(reports.size(), all.size());
+    for (const BuildReport& report : reports) {
+      EXPECT_EQ(report.error, "") << report.kernel;
+      EXPECT_GT(report.registers, 15) << report.kernel;
+      EXPECT_LE(report.registers, 255) << report.kernel;
+      EXPECT_FALSE(report.cached);
+    }
+  }
+}
+
+TEST_F(KernelBuilderTest, SecondBuildComesFromTheCache) {
+  const BuiltKernel first = builder_->build("sm_80", one());
+  ASSERT_EQ(first.report.error, "");
+  const BuiltKernel second = builder_->build("sm_80", one());
+  EXPECT_FALSE(first.report.cached);
+  EXPECT_TRUE(second.report.cached);
+  EXPECT_EQ(second.cubin, first.cubin);
+  EXPECT_EQ(second.report.registers, first.report.registers);
+  EXPECT_FALSE(builder_->build("sm_80", one(), true).report.cached);
+  EXPECT_FALSE(builder_->build("sm_90a", one()).report.cached) << "another architecture is another kernel";
+}
+
+TEST_F(KernelBuilderTest, FactsLieBesideTheCubin) {
+  const BuiltKernel built = builder_->build("sm_80", one());
+  ASSERT_EQ(built.report.error, "");
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(cache_)) {
+    ++files;
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream in(entry.path());
+    const auto json = nlohmann::json::parse(in);
+    EXPECT_EQ(json["arch"], "sm_80");
+    EXPECT_EQ(json["entry"], one().source.entry);
+    EXPECT_EQ(json["registers"], built.report.registers);
+    EXPECT_EQ(json["cubin_bytes"], built.cubin.size());
+    EXPECT_THAT(json["log"].get<std::string>(), HasSubstr("ptxas info"));
+  }
+  EXPECT_EQ(files, 2U) << "no temporary file stays";
+}
+
+TEST_F(KernelBuilderTest, TruncatedCacheEntryIsCompiledAnew) {
+  const BuiltKernel first = builder_->build("sm_80", one());
+  ASSERT_EQ(first.report.error, "");
+  for (const auto& entry : fs::directory_iterator(cache_)) {
+    if (entry.path().extension() == ".cubin") fs::resize_file(entry.path(), 100);
+  }
+  const BuiltKernel again = builder_->build("sm_80", one());
+  EXPECT_FALSE(again.report.cached);
+  EXPECT_EQ(again.cubin, first.cubin);
+}
+
+TEST_F(KernelBuilderTest, WorksWithoutAWritableCache) {
+  std::ofstream(cache_.string()) << "a file where the folder should be";
+  EXPECT_EQ(builder_->build("sm_80", one()).report.error, "");
+}
+
+TEST_F(KernelBuilderTest, CompilerErrorsComeBackAsText) {
+  KernelLaunch broken = one();
+
+  broken.source.defines = {"ATTN_D=not_a_number"};
+  const BuiltKernel built = builder_->build("sm_80", broken);
+  EXPECT_THAT(built.report.error, HasSubstr("error"));
+  EXPECT_TRUE(built.cubin.empty());
+  KernelLaunch absent = one();
+  absent.source.file = "fa2/absent.cuh";
+  EXPECT_THAT(builder_->build("sm_80", absent).report.error, HasSubstr("fa2/absent.cuh"));
+}
+
+TEST_F(KernelBuilderTest, EqualSourcesAreBuiltOnce) {
+  const AttentionProblem shorter{.n_q = 64, .n_k = 64, .d = 64};
+  AttentionProblem longer = shorter;
+  longer.n_q = longer.n_k = 4096;
+  std::vector<KernelLaunch> both = launches("fa2", shorter, {});
+  std::ranges::move(launches("fa2", longer, {}), std::back_inserter(both));
+  std::size_t calls = 0;
+  const auto reports =
+      builder_->build_all("sm_80", both, 4, cancel_, [&](std::size_t, std::size_t total, const BuildReport&) {
+        ++calls;
+        EXPECT_EQ(total, 1U);
+      });
+  EXPECT_EQ(reports.size(), 1U);
+  EXPECT_EQ(calls, 1U);
+}
+
+TEST_F(KernelBuilderTest, CancelStopsBetweenKernels) {
+  cancel_.cancel();
+  const std::vector<KernelLaunch> launch{one()};
+  EXPECT_TRUE(builder_->build_all("sm_80", launch, 2, cancel_, {}).empty());
+}
+
+TEST_F(KernelBuilderTest, RefusesUnknownArchitectures) {
+  EXPECT_EQ(builder_->refuses("sm_80"), "");
+  EXPECT_EQ(builder_->refuses("sm_90a"), "");
+  EXPECT_THAT(builder_->refuses("sm_75"), HasSubstr("sm_80"));
+  EXPECT_THAT(builder_->refuses("hopper"), HasSubstr("'hopper'"));
+  EXPECT_THAT(builder_->refuses("sm_90x"), HasSubstr("'sm_90x'"));
+  const auto result = build_kernels("sm_11", {}, 1, cancel_, {}, cache_);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, GpuError::Kind::unsupported);
+}
+
+TEST(KernelNames, FolderLaunchAndDefines) {
+  KernelLaunch launch;
+  launch.name = "fwd";
+  launch.source = {
+      .file = "fa2/fa2_forward.cuh",
+      .entry = "attn_fa2_forward",
+      .defines = {"ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=128", "ATTN_BC=64", "ATTN_CAUSAL=1", "ATTN_HEADS_FASTEST=0"}};
+  EXPECT_EQ(describe(launch), "fa2 fwd d128 128x64 bf16 causal");
+}
+
+TEST(CubinKeys, DependOnEverythingThatDecidesTheBytes) {
+  const gpu::CubinKey key{.source = {.file = "a.cuh", .entry = "f", .defines = {}},
+                          .arch = "sm_80",
+                          .nvrtc_version = "13.0",
+                          .options = {"-DX=1"}};
+  EXPECT_EQ(key.digest().size(), 36U);
+  const auto differs = [&](auto change) {
+    gpu::CubinKey other = key;
+    change(other);
+    return other.digest() != key.digest();
+  };
+  EXPECT_FALSE(differs([](gpu::CubinKey&) {}));
+  EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.source.file = "b.cuh"; }));
+  EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.source.entry = "g"; }));
+  EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.arch = "sm_90a"; }));
+  EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.nvrtc_version = "13.1"; }));
+  EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.options = {"-DX=2"}; }));
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/simulator/l2_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <list>
+#include <map>
+#include <random>
+
+namespace attnscope {
+namespace {
+
+TEST(L2Cache, ALoadFetchesOnceWhileItFits) {
+  L2Cache cache(1000);
+  cache.load(1, 1, 400);
+  cache.load(2, 1, 400);
+  cache.load(1, 1, 400);
+  EXPECT_EQ(cache.fetched_bytes(), 800);
+  EXPECT_EQ(cache.written_bytes(), 0);
+  EXPECT_EQ(cache.resident_bytes(), 800);
+}
+
+TEST(L2Cache, TheLeastRecentlyUsedGoesFirst) {
+  L2Cache cache(1000);
+  cache.load(1, 1, 400);
+  cache.load(2, 1, 400);
+  cache.load(1, 1, 400);
+  cache.load(3, 1, 400);  // drops 2
+  EXPECT_EQ(cache.granules(), 2U);
+  cache.load(1, 1, 400);
+  EXPECT_EQ(cache.fetched_bytes(), 1200);
+  cache.load(2, 1, 400);
+  EXPECT_EQ(cache.fetched_bytes(), 1600);
+}
+
+TEST(L2Cache, AStoreFetchesNothingAndIsWrittenWhenEvicted) {
+  L2Cache cache(1000);
+  cache.store(1, 1, 600);
+  cache.store(1, 1, 600);
+  EXPECT_EQ(cache.fetched_bytes(), 0);
+  EXPECT_EQ(cache.written_bytes(), 0);
+  cache.load(2, 1, 600);
+  EXPECT_EQ(cache.written_bytes(), 600);
+  cache.load(1, 1, 600);
+  EXPECT_EQ(cache.fetched_bytes(), 1200);
+  cache.load(2, 1, 600);
+  EXPECT_EQ(cache.written_bytes(), 600);  // what came back was clean
+}
+
+TEST(L2Cache, FlushWritesTheDirtyOnceAndKeepsThem) {
+  L2Cache cache(1000);
+  cache.store(1, 1, 300);
+  cache.load(2, 1, 300);
+  cache.flush();
+  cache.flush();
+  EXPECT_EQ(cache.written_bytes(), 300);
+  cache.load(1, 1, 300);
+  EXPECT_EQ(cache.fetched_bytes(), 300);
+}
+
+TEST(L2Cache, CellsOfAGranuleComeAndAreDirtyByThemselves) {
+  L2Cache cache(10'000);
+  cache.load(1, 0b0011, 200);
+  cache.load(1, 0b0110, 200);  // one of two is there
+  EXPECT_EQ(cache.fetched_bytes(), 300);
+  cache.store(1, 0b1100, 200);
+  EXPECT_EQ(cache.fetched_bytes(), 300);
+  EXPECT_EQ(cache.resident_bytes(), 400);
+  cache.load(1, 0b1111, 400);
+  EXPECT_EQ(cache.fetched_bytes(), 300);
+  cache.flush();
+  EXPECT_EQ(cache.written_bytes(), 200);
+}
+
+TEST(L2Cache, AGranuleLargerThanTheCacheStaysAlone) {
+  L2Cache cache(100);
+  cache.load(1, 1, 400);
+  cache.load(2, 1, 400);
+  EXPECT_EQ(cache.granules(), 1U);
+  EXPECT_EQ(cache.resident_bytes(), 400);
+}
+
+// Against the simplest model there is, over enough random accesses to wrap the hash table many times.
+TEST(L2Cache, AgreesWithAListOnRandomAccesses) {
+  constexpr std::int64_t granule = 64;
+  constexpr std::size_t capacity = 5000;
+  L2Cache cache(granule * static_cast<std::int64_t>(capacity));
+  std::list<std::uint64_t> order;  // most recent first
+  struct Held {
+    std::list<std::uint64_t>::iterator place;
+    bool dirty = false;
+  };
+  std::map<std::uint64_t, Held> held;
+  std::int64_t fetched = 0;
+  std::int64_t written = 0;
+
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 200'000; ++i) {
+    const std::uint64_t key = (random() % 9000) * 4097 + 17;
+    const bool store = random() % 3 == 0;
+    auto found = held.find(key);
+    if (found == held.end()) {
+      order.push_front(key);
+      found = held.emplace(key, Held{order.begin()}).first;
+      if (!store) fetched += granule;
+    } else {
+      order.splice(order.begin(), order, found->second.place);
+    }
+    found->second.dirty = found->second.dirty || store;
+    if (held.size() > capacity) {
+      if (held.at(order.back()).dirty) written += granule;
+      held.erase(order.back());
+      order.pop_back();
+    }
+    if (store) {
+      cache.store(key, 1, granule);
+    } else {
+      cache.load(key, 1, granule);
+    }
+  }
+  EXPECT_EQ(cache.fetched_bytes(), fetched);
+  EXPECT_EQ(cache.written_bytes(), written);
+  EXPECT_EQ(cache.granules(), held.size());
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kernels/algorithm.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const DeviceLimits& h200() {
+  return *find_gpu("H200");
+}
+
+std::vector<std::string> values_of(std::string_view text) {
+  const auto axis = parse_axis(text);
+  EXPECT_TRUE(axis.ok()) << text << ": " << (axis.ok() ? "" : axis.error());
+  return axis.ok() ? axis->values : std::vector<std::string>{};
+}
+
+SweepRequest request_of(std::initializer_list<std::string_view> axes, std::vector<std::string> algorithms = {},
+                        std::string preset = {}) {
+  SweepRequest request{.preset = std::move(preset), .axes = {}, .algorithms = std::move(algorithms)};
+  for (const std::string_view text : axes) request.axes.push_back(*parse_axis(text));
+  return request;
+}
+
+std::vector<PointSpec> points_of(const SweepRequest& request, const DeviceLimits& limits = h200()) {
+  const auto plan = make_plan(request, limits);
+  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.error());
+  return plan.ok() ? plan->points : std::vector<PointSpec>{};
+}
+
+std::string plan_error(const SweepRequest& request) {
+  const auto plan = make_plan(request, h200());
+  EXPECT_FALSE(plan.ok());
+  return plan.ok() ? "" : plan.error();
+}
+
+TEST(ParseAxis, SingleValuesListsAndRanges) {
+  EXPECT_THAT(values_of("d=64"), ElementsAre("64"));
+  EXPECT_THAT(values_of("N=[1024,2048]"), ElementsAre("1024", "2048"));
+  EXPECT_THAT(values_of("N = [ 1024 , 2048 ]"), ElementsAre("1024", "2048"));
+  EXPECT_THAT(values_of("N=[1024:4096:1024]"), ElementsAre("1024", "2048", "3072", "4096"));
+  EXPECT_THAT(values_of("br=[16:40:16]"), ElementsAre("16", "32"));
+  EXPECT_THAT(values_of("batch=[1:3]"), ElementsAre("1", "2", "3"));
+  EXPECT_THAT(values_of("mask=[none,causal]"), ElementsAre("none", "causal"));
+}
+
+TEST(ParseAxis, PowersOfTwo) {
+  EXPECT_THAT(values_of("N[pow2]=[8,11]"), ElementsAre("256", "512", "1024", "2048"));
+  EXPECT_THAT(values_of("N[pow2]=[8:11]"), ElementsAre("256", "512", "1024", "2048"));
+  EXPECT_THAT(values_of("N[pow2]=[8:12:2]"), ElementsAre("256", "1024", "4096"));
+  EXPECT_THAT(values_of("N[pow2]=[8,11,9]"), ElementsAre("256", "2048", "512"));
+  EXPECT_THAT(values_of("N[pow2]=10"), ElementsAre("1024"));
+}
+
+TEST(ParseAxis, NamesAreCanonical) {
+  EXPECT_EQ(parse_axis("n=1")->name, "N");
+  EXPECT_EQ(parse_axis("Br=16")->name, "br");
+  EXPECT_EQ(parse_axis("N_Q=16")->name, "n_q");
+}
+
+TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"N", "there is no '='"},
+      {"N=", "it has no values"},
+      {"N=[]", "it has no values"},
+      {"N=[1024", "closing ']'"},
+      {"N=[1024,]", "a value is missing"},
+      {"N=abc", "'abc' is not a whole number"},
+      {"N=1e3", "'1e3' is not a whole number"},
+      {"N=10.5", "'10.5' is not a whole number"},
+      {"N=0", "N must be at least 1, not 0"},
+      {"d=-64", "d must be at least 1, not -64"},
+      {"N=99999999999999999999", "far too large"},
+      {"N=999999999", "N 999999999 is absurd: at most 16777216"},
+      {"N=[4096:1024:1024]", "reversed: 4096 is above 1024"},
+      {"N[pow2]=[14,8]", "reversed: 14 is above 8"},
+      {"N=[1:100:0]", "step must be at least 1, not 0"},
+      {"N=[1:16777216]", "the range has 16777216 values, at most 4096"},
+      {"N=[1:2:3:4]", "a range is"},
+      {"N[pow2]=[8:70]", "2^63 is absurd"},
+      {"N[pow2]=-1", "2^-1 is absurd"},
+      {"N[log]=[1,2]", "unknown modifier 'log'"},
+      {"mask[pow2]=none", "[pow2] does not apply"},
+      {"mask=diagonal", "'diagonal'"},
+      {"dtype=[fp16,]", "a value is missing"},
+      {"algorithm=fa7", "unknown algorithm 'fa7'; accepted: naive, fa1, fa2"},
+      {"hedas=16", "did you mean heads"},
+      {"temperature=3", "unknown name 'temperature'; accepted: dtype"},
+  };
+  for (const auto& [text, why] : cases) {
+    const auto axis = parse_axis(text);
+    ASSERT_FALSE(axis.ok()) << text;
+    EXPECT_THAT(axis.error(), HasSubstr("axis '" + std::string(text) + "': ")) << text;
+    EXPECT_THAT(axis.error(), HasSubstr(std::string(why))) << text;
+  }
+}
+
+TEST(MakePlan, FreeAxesFillInTheRest) {
+  const auto points = points_of(request_of({"N=2048"}));
+  ASSERT_EQ(points.size(), algorithms().size());
+  const AttentionProblem expected{.heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(points[i].algorithm, algorithms()[i]->name());
+    EXPECT_EQ(points[i].problem, expected);
+    EXPECT_EQ(points[i].tile, algorithms()[i]->default_tile(expected, h200()));
+    EXPECT_EQ(points[i].cache, CacheState::cold);
+  }
+}
+
+TEST(MakePlan, AxesMultiplyAndNeighboursShareTheirInputs) {
+  const auto points = points_of(request_of({"br=[64,128]", "N=[256,512]", "bc=64"}, {"fa1", "fa2"}));
+  std::vector<std::string> order;
+  order.reserve(points.size());
+  for (const PointSpec& point : points) {
+    order.push_back(point.algorithm + " " + std::to_string(point.problem.n_q) + " " + std::to_string(point.tile.br));
+  }
+  EXPECT_THAT(order, ElementsAre("fa1 256 64", "fa1 256 128", "fa2 256 64", "fa2 256 128", "fa1 512 64", "fa1 512 128",
+                                 "fa2 512 64", "fa2 512 128"));
+}
+
+TEST(MakePlan, HeadsAndNSetBothOfTheirKindAndFinerAxesRefineThem) {
+  auto points = points_of(request_of({"heads=8", "heads_kv=2", "N=512", "n_k=1024"}, {"fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].problem.heads_q, 8);
+  EXPECT_EQ(points[0].problem.heads_kv, 2);
+  EXPECT_EQ(points[0].problem.n_q, 512);
+  EXPECT_EQ(points[0].problem.n_k, 1024);
+}
+
+TEST(MakePlan, WordsAxes) {
+  const auto points = points_of(request_of({"dtype=bf16", "mask=causal", "raster=heads_fastest", "algorithm=fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].problem.dtype, DType::bf16);
+  EXPECT_EQ(points[0].problem.mask, Mask::causal);
+  EXPECT_EQ(points[0].tile.raster, Raster::heads_fastest);
+}
+
+TEST(MakePlan, CacheStateIsEveryPoints) {
+  SweepRequest request = request_of({"N=[256,512]"});
+  request.cache = CacheState::warm;
+  for (const PointSpec& point : points_of(request)) EXPECT_EQ(point.cache, CacheState::warm);
+}
+
+TEST(MakePlan, ATileExtentThatNobodySetShrinksUntilTheTileFits) {
+  const auto points = points_of(request_of({"bc=256", "d=256"}, {"fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].tile.bc, 256);
+  const auto wide = points_of(request_of({"bc=128", "d=256"}, {"fa2"}));
+  ASSERT_EQ(wide.size(), 1U);
+  EXPECT_EQ(wide[0].tile.bc, 128);
+  EXPECT_FALSE(find_algorithm("fa2")->refusal(wide[0].problem, wide[0].tile, h200()).has_value());
+}
+
+TEST(MakePlan, ValuesThatNoKernelHasAreErrorsWhenWrittenSingly) {
+  EXPECT_THAT(plan_error(request_of({"d=72"})), HasSubstr("d 72 is not supported"));
+  EXPECT_THAT(plan_error(request_of({"d=72"})), HasSubstr("64"));
+  EXPECT_THAT(plan_error(request_of({"br=24"}, {"fa2"})), HasSubstr("24"));
+  EXPECT_THAT(plan_error(request_of({"bc=24"}, {"fa1"}, "tiles")), HasSubstr("24"));
+}
+
+TEST(MakePlan, TheSameValuesInAListAreInfeasiblePoints) {
+  EXPECT_EQ(points_of(request_of({"br=[24,64]", "bc=64"}, {"fa2"})).size(), 2U);
+  EXPECT_EQ(points_of(request_of({"d=[64,72]"}, {"fa2"})).size(), 2U);
+}
+
+TEST(MakePlan, ATileTooLargeForThisDeviceIsAPoint) {
+  const auto points = points_of(request_of({"br=256", "bc=256", "d=256"}, {"fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_TRUE(find_algorithm("fa2")->refusal(points[0].problem, points[0].tile, h200()).has_value());
+}
+
+TEST(MakePlan, WhatCannotBePosedIsAnError) {
+  EXPECT_THAT(plan_error(request_of({"heads_q=12", "heads_kv=8"})), HasSubstr("multiple"));
+  EXPECT_THAT(plan_error(request_of({}, {"fa9"})), HasSubstr("unknown algorithm 'fa9'"));
+  EXPECT_THAT(plan_error(request_of({}, {}, "qiuck")), HasSubstr("did you mean quick?"));
+  EXPECT_THAT(plan_error(request_of({}, {}, "everything")), HasSubstr("accepted: quick, memory-wall, tiles, paper"));
+  EXPECT_THAT(plan_error(request_of({"N=[1:4000]", "d=[1:4000]"})), HasSubstr("points; at most 100000"));
+}
+
+TEST(Presets, AreNamedAndDescribed) {
+  std::vector<std::string_view> names;
+  for (const PresetInfo& preset : presets()) {
+    names.push_back(preset.name);
+    EXPECT_FALSE(preset.description.empty());
+    const auto plan = make_plan(request_of({}, {}, std::string(preset.name)), h200());
+    ASSERT_TRUE(plan.ok()) << preset.name << ": " << plan.error();
+    EXPECT_EQ(plan->preset, preset.name);
+    EXPECT_EQ(plan->description, preset.description);
+  }
+  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper"));
+}
+
+TEST(Presets, QuickHasCurvesOfAllAlgorithmsAndATileGrid) {
+  const auto points = points_of(request_of({}, {}, "quick"));
+  std::set<std::string> algorithms_seen;
+  std::set<std::pair<int, int>> fa2_tiles;
+  for (const PointSpec& point : points) {
+    algorithms_seen.insert(point.algorithm);
+    if (point.algorithm == "fa2" && point.problem.n_q == 4096) fa2_tiles.insert({point.tile.br, point.tile.bc});
+  }
+  EXPECT_EQ(algorithms_seen.size(), algorithms().size());
+  EXPECT_GE(fa2_tiles.size(), 16U);
+}
+
+TEST(Presets, MemoryWallReachesBeyondTheMemoryOfAnH200) {
+  const auto points = points_of(request_of({}, {}, "memory-wall"));
+  std::set<std::int64_t> lengths;
+  std::set<std::int64_t> dims;
+  bool beyond = false;
+  for (const PointSpec& point : points) {
+    lengths.insert(point.problem.n_q);
+    dims.insert(point.problem.d);
+    EXPECT_GE(point.problem.instances(), 132);
+    beyond = beyond || memory_need_bytes(point) > h200().dram_bytes;
+  }
+  EXPECT_THAT(lengths, ElementsAre(256, 512, 1024, 2048, 4096, 8192, 16384));
+  EXPECT_THAT(dims, ElementsAre(64, 128));
+  EXPECT_TRUE(beyond);
+}
+
+TEST(Presets, TilesIsAtLeastTwelveByTwelveForBothAndMovesMoreThan64MiB) {
+  const auto points = points_of(request_of({}, {}, "tiles"));
+  for (const std::string_view algorithm : {"fa1", "fa2"}) {
+    std::set<int> br;
+    std::set<int> bc;
+    std::size_t count = 0;
+    std::size_t infeasible = 0;
+    for (const PointSpec& point : points) {
+      if (point.algorithm != algorithm) continue;
+      ++count;
+      br.insert(point.tile.br);
+      bc.insert(point.tile.bc);
+      EXPECT_GE(point.problem.instances(), 132);
+      if (find_algorithm(algorithm)->refusal(point.problem, point.tile, h200())) {
+        ++infeasible;
+        continue;
+      }
+      EXPECT_GT(find_algorithm(algorithm)->plan(point.problem, point.tile).traffic().total(), 64 << 20);
+    }
+    EXPECT_GE(br.size(), 12U);
+    EXPECT_GE(bc.size(), 12U);
+    EXPECT_EQ(count, br.size() * bc.size());
+    EXPECT_GT(infeasible, 0U);  // the map has its edge in it
+    EXPECT_LT(infeasible, count / 4);
+  }
+}
+
+TEST(Presets, PaperIsFigure2sShape) {
+  std::set<int> fa1_bc;
+  for (const PointSpec& point : points_of(request_of({}, {}, "paper"))) {
+    EXPECT_EQ(point.problem,
+              (AttentionProblem{.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64}));
+    if (point.algorithm == "fa1") fa1_bc.insert(point.tile.bc);
+    EXPECT_FALSE(find_algorithm(point.algorithm)->refusal(point.problem, point.tile, h200()).has_value())
+        << describe(point);
+  }
+  EXPECT_THAT(fa1_bc, ElementsAre(64, 128, 256, 512));
+}
+
+TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {
+  for (const PointSpec& point : points_of(request_of({"N=512"}, {"fa2"}, "memory-wall"))) {
+    EXPECT_EQ(point.algorithm, "fa2");
+    EXPECT_EQ(point.problem.n_q, 512);
+  }
+  const auto tiles = points_of(request_of({"N=512"}, {"naive", "fa2"}, "quick"));
+  EXPECT_EQ(std::ranges::count(tiles, "naive", &PointSpec::algorithm), 2);  // naive has no part in the tile grid
+}
+
+TEST(Presets, NoPointComesTwice) {
+  for (const PresetInfo& preset : presets()) {
+    std::set<std::string> seen;
+    for (const PointSpec& point : points_of(request_of({}, {}, std::string(preset.name)))) {
+      EXPECT_TRUE(seen.insert(describe(point)).second) << describe(point);
+    }
+  }
+}
+
+TEST(MemoryNeed, CountsEveryBuffer) {
+  PointSpec spec{.algorithm = "naive",
+                 .problem = {.heads_q = 132, .heads_kv = 132, .n_q = 16384, .n_k = 16384, .d = 64},
+                 .tile = {.br = 64, .bc = 64}};
+  const std::int64_t matrix = std::int64_t{132} * 16384 * 16384 * 2;  // 66 GiB: S, and P again
+  const std::int64_t rows = std::int64_t{132} * 16384 * 64 * 2;       // Q, K, V, O
+  EXPECT_EQ(memory_need_bytes(spec), 2 * matrix + 4 * rows);
+  spec.tile.br = 24;
+  EXPECT_EQ(memory_need_bytes(spec), 0);
+  spec.algorithm = "fa9";
+  EXPECT_EQ(memory_need_bytes(spec), 0);
+}
+
+}  // namespace
+}  // namespace attnscope

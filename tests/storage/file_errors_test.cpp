@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with a file: each its own kind, one sentence with the path, and not a byte of the file changed.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "samples.h"
+#include "storage/migrations.h"
+#include "storage/run_store.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Kind = StorageError::Kind;
+using Mode = RunStore::Mode;
+
+std::string content(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// Opening in either mode fails with `kind`, one line naming the file, and changes neither file nor folder.
+void expect_refused(const std::filesystem::path& file, Kind kind) {
+  const std::string before = content(file);
+  for (const Mode mode : {Mode::read_only, Mode::collect}) {
+    const StorageError error = storage_error_of([&] { (void)RunStore::open(file, mode).points(); });
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr(file.filename().string()));
+    EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
+  }
+  EXPECT_TRUE(content(file) == before) << "the file was changed";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.parent_path()), {}), 1) << "something was left";
+}
+
+/// A file of `points` points, closed.
+void write_points(const std::filesystem::path& file, int points) {
+  RunStore store = RunStore::open(file, Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  for (int i = 0; i < points; ++i) store.add_point(run, static_cast<std::size_t>(i), full_record());
+  store.finish_run(run, StoredRunState::complete);
+}
+
+TEST(FileErrors, missing) {
+  const TemporaryFolder folder;
+  const StorageError error = storage_error_of([&] { RunStore::open(folder / "no.attnscope", Mode::read_only); });
+  EXPECT_EQ(error.kind(), Kind::not_found);
+  EXPECT_THAT(error.what(), HasSubstr("no.attnscope"));
+}
+
+TEST(FileErrors, a_folder) {
+  const TemporaryFolder folder;
+  for (const Mode mode : {Mode::read_only, Mode::collect}) {
+    EXPECT_EQ(storage_error_of([&] { RunStore::open(folder.path(), mode); }).kind(), Kind::not_a_database);
+  }
+}
+
+TEST(FileErrors, some_other_file) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "notes.txt") << "My shopping list: " << std::string(5000, 'x');
+  expect_refused(folder / "notes.txt", Kind::not_a_database);
+}
+
+TEST(FileErrors, an_empty_file_is_written_and_not_read) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.attnscope").flush();
+  EXPECT_EQ(storage_error_of([&] { RunStore::open(folder / "a.attnscope", Mode::read_only); }).kind(),
+            Kind::not_a_database);
+  EXPECT_EQ(RunStore::open(folder / "a.attnscope", Mode::collect).runs().size(), 0U);
+}
+
+TEST(FileErrors, foreign_database) {
+  const TemporaryFolder folder;
+  {
+    SQLite::Database other((folder / "places.sqlite").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    other.exec("PRAGMA journal_mode = WAL; CREATE TABLE places (url); PRAGMA user_version = 77");
+  }
+  expect_refused(folder / "places.sqlite", Kind::foreign);
+}
+
+TEST(FileErrors, newer_schema) {
+  const TemporaryFolder folder;
+  write_points(folder / "a.attnscope", 1);
+  {
+    SQLite::Database newer((folder / "a.attnscope").string(), SQLite::OPEN_READWRITE);
+    newer.exec("PRAGMA user_version = " + std::to_string(newest_schema() + 1));
+  }
+  expect_refused(folder / "a.attnscope", Kind::newer_schema);
+}
+
+TEST(FileErrors, overwritten_pages) {
+  const TemporaryFolder folder;
+  write_points(folder / "a.attnscope", 40);
+  const auto size = std::filesystem::file_size(folder / "a.attnscope");
+  {
+    std::fstream file(folder / "a.attnscope", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096);  // the header stays good
+    for (std::uintmax_t i = 4096; i < size; ++i) file.put('\x5a');
+  }
+  expect_refused(folder / "a.attnscope", Kind::damaged);
+}
+
+TEST(FileErrors, cut_short) {
+  const TemporaryFolder folder;
+  write_points(folder / "a.attnscope", 40);
+  std::filesystem::resize_file(folder / "a.attnscope", std::filesystem::file_size(folder / "a.attnscope") / 2);
+  expect_refused(folder / "a.attnscope", Kind::damaged);
+}
+
+TEST(FileErrors, a_second_collector_is_refused_and_a_later_one_is_not) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  {
+    const RunStore first = RunStore::open(file, Mode::collect);
+    std::filesystem::create_symlink(file, folder / "alias.attnscope");
+    for (const auto& name : {file, folder / "alias.attnscope"}) {
+      const StorageError error = storage_error_of([&] { RunStore::open(name, Mode::collect); });
+      EXPECT_EQ(error.kind(), Kind::locked) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("process " + std::to_string(::getpid())));
+    }
+    EXPECT_NO_THROW(RunStore::open(file, Mode::read_only));
+    EXPECT_EQ(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind(), Kind::locked)
+        << "neither a refused collector nor a reader may free the lock";
+  }
+  EXPECT_NO_THROW(RunStore::open(file, Mode::collect));
+  EXPECT_FALSE(std::filesystem::exists(file.string() + "-lock"));
+}
+
+TEST(FileErrors, moving_a_store_keeps_its_lock) {
+  const TemporaryFolder folder;
+  RunStore first = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const RunStore second = std::move(first);
+  EXPECT_EQ(storage_error_of([&] { RunStore::open(folder / "a.attnscope", Mode::collect); }).kind(), Kind::locked);
+}
+
+TEST(FileErrors, no_such_folder) {
+  const TemporaryFolder folder;
+  const StorageError error = storage_error_of([&] { RunStore::open(folder / "no/a.attnscope", Mode::collect); });
+  EXPECT_EQ(error.kind(), Kind::not_writable);
+  EXPECT_THAT(error.what(), HasSubstr("No such file or directory"));
+}
+
+TEST(FileErrors, not_writable) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_points(file, 1);
+  std::filesystem::permissions(file, std::filesystem::perms(0444));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);  // root may write anywhere
+    ::_exit(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind() == Kind::not_writable ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  // A child that may not write files beyond 2 MiB; it tells how many points were kept before the disk was full.
+  int results[2];
+  ASSERT_EQ(::pipe(results), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{2 << 20, 2 << 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::size_t kept = 0;
+    const StorageError error = storage_error_of([&] {
+      RunStore store = RunStore::open(file, Mode::collect);
+      const std::int64_t run = store.begin_run(full_header());
+      for (; kept < 100'000; ++kept) store.add_point(run, kept, full_record());
+    });
+    const bool written = ::write(results[1], &kept, sizeof kept) == sizeof kept;
+    ::_exit(written && error.kind() == Kind::disk_full ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  std::size_t kept = 0;
+  ASSERT_EQ(::read(results[0], &kept, sizeof kept), static_cast<ssize_t>(sizeof kept));
+  EXPECT_GT(kept, 10U);
+  EXPECT_EQ(RunStore::open(file, Mode::read_only).points().size(), kept);
+  RunStore store = RunStore::open(file, Mode::collect);
+  ASSERT_TRUE(store.resume_run(full_header()));
+  EXPECT_EQ(store.finished_indices(1).size(), kept);
+}
+
+TEST(FileErrors, no_room_for_a_new_file_leaves_none) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::_exit(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind() == Kind::disk_full ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/run_store.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "samples.h"
+#include "storage/migrations.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAreArray;
+using Mode = RunStore::Mode;
+
+void expect_equal(const PointRecord& got, const PointRecord& want) {
+  EXPECT_EQ(got.spec, want.spec);
+  EXPECT_EQ(got.disposition, want.disposition);
+  EXPECT_EQ(got.reason, want.reason);
+  EXPECT_EQ(got.provenance, want.provenance);
+  EXPECT_EQ(got.clocks, want.clocks);
+  EXPECT_EQ(got.max_abs_error, want.max_abs_error);
+  EXPECT_EQ(got.error_bound, want.error_bound);
+  EXPECT_EQ(got.rms_error, want.rms_error);
+  EXPECT_EQ(got.wall_seconds, want.wall_seconds);
+  ASSERT_EQ(got.kernels.size(), want.kernels.size());
+  for (std::size_t i = 0; i < want.kernels.size(); ++i) {
+    EXPECT_EQ(got.kernels[i].kernel, want.kernels[i].kernel);
+    EXPECT_EQ(got.kernels[i].occupancy_limiter, want.kernels[i].occupancy_limiter);
+    EXPECT_EQ(got.kernels[i].samples_ns, want.kernels[i].samples_ns);
+    EXPECT_THAT(got.kernels[i].metrics, UnorderedElementsAreArray(want.kernels[i].metrics));
+  }
+}
+
+TEST(RunStore, keeps_every_field_of_a_run) {
+  const TemporaryFolder folder;
+  const RunHeader header = full_header();
+  {
+    RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+    const std::int64_t run = store.begin_run(header);
+    store.add_point(run, 4, full_record());
+    store.add_point(run, 2, simple_record(64));
+    store.finish_run(run, StoredRunState::cancelled);
+  }
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  ASSERT_EQ(store.runs().size(), 1U);
+  const RunSummary run = store.runs().front();
+  EXPECT_EQ(run.device_name, "NVIDIA H200");
+  EXPECT_EQ(run.device_uuid, header.device.uuid);
+  EXPECT_EQ(run.simulated, header.device.simulated);
+  EXPECT_EQ(run.device_ordinal, header.device.ordinal);
+  EXPECT_EQ(run.preset, header.preset);
+  EXPECT_EQ(run.argv, header.argv);
+  EXPECT_EQ(run.plan_hash, header.plan_hash);
+  EXPECT_EQ(run.planned_points, header.planned_points);
+  EXPECT_EQ(run.points, 2U);
+  EXPECT_EQ(run.ok_points, 1U);
+  EXPECT_EQ(run.state, StoredRunState::cancelled);
+  EXPECT_THAT(run.started_at, ::testing::MatchesRegex("....-..-..T..:..:..Z"));
+  EXPECT_GE(run.finished_at, run.started_at);
+
+  const DeviceLimits& limits = run.limits;
+  const DeviceLimits& wanted = header.device.limits;
+  EXPECT_EQ(limits.compute_major, wanted.compute_major);
+  EXPECT_EQ(limits.compute_minor, wanted.compute_minor);
+  EXPECT_EQ(limits.sm_count, wanted.sm_count);
+  EXPECT_EQ(limits.max_threads_per_block, wanted.max_threads_per_block);
+  EXPECT_EQ(limits.max_threads_per_sm, wanted.max_threads_per_sm);
+  EXPECT_EQ(limits.max_blocks_per_sm, wanted.max_blocks_per_sm);
+  EXPECT_EQ(limits.registers_per_sm, wanted.registers_per_sm);
+  EXPECT_EQ(limits.shared_bytes_per_block, wanted.shared_bytes_per_block);
+  EXPECT_EQ(limits.shared_bytes_per_sm, wanted.shared_bytes_per_sm);
+  EXPECT_EQ(limits.shared_bytes_reserved, wanted.shared_bytes_reserved);
+  EXPECT_EQ(limits.l2_bytes, wanted.l2_bytes);
+  EXPECT_EQ(limits.dram_bytes, wanted.dram_bytes);
+  EXPECT_EQ(limits.dram_bytes_per_second, wanted.dram_bytes_per_second);
+  EXPECT_EQ(limits.l2_bytes_per_second, wanted.l2_bytes_per_second);
+  EXPECT_EQ(limits.tensor_flops, wanted.tensor_flops);
+
+  EXPECT_EQ(run.environment.app_version, header.environment.app_version);
+  EXPECT_EQ(run.environment.driver_version, header.environment.driver_version);
+  EXPECT_EQ(run.environment.cuda_driver_api, header.environment.cuda_driver_api);
+  EXPECT_EQ(run.environment.nvrtc_version, header.environment.nvrtc_version);
+  EXPECT_EQ(run.environment.cupti_version, header.environment.cupti_version);
+  EXPECT_EQ(run.environment.nvml_version, header.environment.nvml_version);
+  EXPECT_EQ(run.environment.operating_system, header.environment.operating_system);
+
+  EXPECT_EQ(run.options.counters, header.options.counters);
+  EXPECT_EQ(run.options.verify, header.options.verify);
+  EXPECT_EQ(run.options.extra_metrics, header.options.extra_metrics);
+  EXPECT_EQ(run.options.min_samples, header.options.min_samples);
+  EXPECT_EQ(run.options.max_samples, header.options.max_samples);
+  EXPECT_EQ(run.options.max_noise, header.options.max_noise);
+  EXPECT_EQ(run.options.timeout, header.options.timeout);
+  EXPECT_EQ(run.options.seed, header.options.seed);
+  EXPECT_EQ(run.options.input_kind, header.options.input_kind);
+}
+
+TEST(RunStore, keeps_every_field_of_a_point) {
+  const TemporaryFolder folder;
+  {
+    RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    store.add_point(run, 4, full_record());
+    store.add_point(run, 2, simple_record(64));
+  }
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  const std::vector<StoredPoint> points = store.points();
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].index, 2U);
+  EXPECT_EQ(points[1].index, 4U);
+  expect_equal(points[0].record, simple_record(64));
+  expect_equal(points[1].record, full_record());
+}
+
+TEST(RunStore, keeps_every_disposition) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  const std::vector<Disposition> all{Disposition::ok,          Disposition::infeasible,    Disposition::out_of_memory,
+                                     Disposition::incorrect,   Disposition::compile_error, Disposition::timeout,
+                                     Disposition::crashed,     Disposition::no_counters,   Disposition::cancelled};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    PointRecord record = simple_record(64);
+    record.disposition = all[i];
+    store.add_point(run, i, record);
+  }
+  const std::vector<StoredPoint> points = store.points();
+  ASSERT_EQ(points.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(points[i].record.disposition, all[i]);
+}
+
+TEST(RunStore, a_nan_is_no_metric_and_an_infinite_error) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  PointRecord record = simple_record(64);
+  record.max_abs_error = std::numeric_limits<double>::quiet_NaN();
+  record.kernels[0].metrics[0].value = std::numeric_limits<double>::quiet_NaN();
+  store.add_point(store.begin_run(full_header()), 0, record);
+  const PointRecord kept = store.points().front().record;
+  ASSERT_TRUE(kept.max_abs_error);
+  EXPECT_TRUE(std::isinf(*kept.max_abs_error));
+  EXPECT_FALSE(kept.kernels[0].metric("l2_to_sm_bytes"));
+  EXPECT_EQ(kept.kernels[0].metric("registers"), 168);
+}
+
+TEST(RunStore, filters_points_by_run_and_by_id) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t first = store.begin_run(full_header());
+  const std::int64_t second = store.begin_run(full_header());
+  store.add_point(first, 0, simple_record(1));
+  const std::int64_t middle = store.add_point(second, 0, simple_record(2));
+  store.add_point(first, 1, simple_record(3));
+  const auto lengths = [&](std::vector<std::int64_t> runs, std::int64_t after) {
+    std::vector<std::int64_t> n;
+    for (const StoredPoint& point : store.points(runs, after)) {
+      n.push_back(point.record.spec.problem.n_q);
+      EXPECT_EQ(point.record.kernels.at(0).samples_ns.size(), 3U);
+    }
+    return n;
+  };
+  EXPECT_THAT(lengths({}, 0), ElementsAre(1, 3, 2));
+  EXPECT_THAT(lengths({first}, 0), ElementsAre(1, 3));
+  EXPECT_THAT(lengths({second}, 0), ElementsAre(2));
+  EXPECT_THAT(lengths({}, middle), ElementsAre(3));
+  EXPECT_THAT(lengths({second}, middle), ElementsAre());
+  EXPECT_THAT(lengths({999}, 0), ElementsAre());
+}
+
+TEST(RunStore, resumes_the_latest_unfinished_run_of_the_same_device_and_plan) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const RunHeader header = full_header();
+  EXPECT_EQ(store.resume_run(header), std::nullopt);
+
+  const std::int64_t complete = store.begin_run(header);
+  store.finish_run(complete, StoredRunState::complete);
+  EXPECT_EQ(store.resume_run(header), std::nullopt);
+
+  const std::int64_t older = store.begin_run(header);
+  store.finish_run(older, StoredRunState::cancelled);
+  const std::int64_t newer = store.begin_run(header);
+  store.finish_run(newer, StoredRunState::cancelled);
+
+  RunHeader other_plan = header;
+  other_plan.plan_hash = "other";
+  EXPECT_EQ(store.resume_run(other_plan), std::nullopt);
+  RunHeader other_device = header;
+  other_device.device.uuid = "GPU-other";
+  EXPECT_EQ(store.resume_run(other_device), std::nullopt);
+
+  ASSERT_EQ(store.resume_run(header), newer);
+  const RunSummary resumed = store.runs().at(2);
+  EXPECT_EQ(resumed.id, newer);
+  EXPECT_EQ(resumed.state, StoredRunState::running);
+  EXPECT_EQ(resumed.finished_at, "");
+}
+
+TEST(RunStore, a_cancelled_point_is_open_and_is_replaced_under_a_larger_id) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  store.add_point(run, 0, simple_record(64));
+  PointRecord cancelled = simple_record(128);
+  cancelled.disposition = Disposition::cancelled;
+  const std::int64_t before = store.add_point(run, 1, cancelled);
+  EXPECT_THAT(store.finished_indices(run), ElementsAre(0U));
+  EXPECT_GT(store.add_point(run, 1, simple_record(128)), before);
+  EXPECT_THAT(store.finished_indices(run), ElementsAre(0U, 1U));
+  EXPECT_EQ(store.points().size(), 2U);
+}
+
+TEST(RunStore, a_point_is_reported_once) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  store.add_point(run, 0, simple_record(64));
+  EXPECT_THROW(store.add_point(run, 0, simple_record(64)), StorageError);
+  EXPECT_EQ(store.points().size(), 1U);
+}
+
+TEST(RunStore, a_reader_follows_a_collector_at_work) {
+  const TemporaryFolder folder;
+  RunStore writer = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = writer.begin_run(full_header());
+  const RunStore reader = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  EXPECT_EQ(reader.points().size(), 0U);
+  const std::int64_t first = writer.add_point(run, 0, simple_record(64));
+  EXPECT_EQ(reader.points({}, 0).size(), 1U);
+  writer.add_point(run, 1, simple_record(128));
+  ASSERT_EQ(reader.points({}, first).size(), 1U);
+  EXPECT_EQ(reader.points({}, first)[0].record.spec.problem.n_q, 128);
+  EXPECT_EQ(reader.runs()[0].state, StoredRunState::running);
+  writer.finish_run(run, StoredRunState::complete);
+  EXPECT_EQ(reader.runs()[0].state, StoredRunState::complete);
+}
+
+TEST(RunStore, a_reader_that_came_first_sees_a_later_collector) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    store.finish_run(store.begin_run(full_header()), StoredRunState::complete);
+  }
+  const RunStore reader = RunStore::open(file, Mode::read_only);
+  ASSERT_EQ(reader.runs().size(), 1U);
+  {
+    RunStore writer = RunStore::open(file, Mode::collect);
+    const std::int64_t run = writer.begin_run(full_header());
+    writer.add_point(run, 0, simple_record(64));
+    EXPECT_EQ(reader.runs().size(), 2U);
+    EXPECT_EQ(reader.points().size(), 1U);
+    writer.add_point(run, 1, simple_record(64));
+  }
+  EXPECT_EQ(reader.points().size(), 2U);
+}
+
+TEST(RunStore, reading_a_finished_file_leaves_nothing_beside_it) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    store.finish_run(store.begin_run(full_header()), StoredRunState::complete);
+  }
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator());
+  };
+  ASSERT_EQ(files(), 1) << "the collector leaves the file alone when it is done";
+  const RunStore reader = RunStore::open(file, Mode::read_only);
+  EXPECT_EQ(reader.runs().size(), 1U);
+  EXPECT_EQ(reader.points().size(), 0U);
+  EXPECT_EQ(files(), 1);
+}
+
+/// Runs `child` in a process of its own and waits for it; its exit status, or minus the signal that ended it.
+template <class Child>
+int in_child(Child&& child) {
+  const pid_t process = ::fork();
+  if (process == 0) ::_exit(child());
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST(RunStore, a_killed_collector_leaves_its_points_and_no_lock) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  const int status = in_child([&] {
+    RunStore store = RunStore::open(file, Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    store.add_point(run, 0, full_record());
+    store.add_point(run, 1, simple_record(64));
+    ::kill(::getpid(), SIGKILL);
+    return 0;
+  });
+  ASSERT_EQ(status, -SIGKILL);
+  {
+    const RunStore reader = RunStore::open(file, Mode::read_only);
+    EXPECT_EQ(reader.runs().at(0).state, StoredRunState::interrupted);
+    EXPECT_EQ(reader.points().size(), 2U);
+  }
+  RunStore store = RunStore::open(file, Mode::collect);
+  EXPECT_EQ(store.runs().at(0).state, StoredRunState::interrupted);
+  EXPECT_NE(store.runs().at(0).finished_at, "");
+  ASSERT_EQ(store.resume_run(full_header()), 1);
+  EXPECT_THAT(store.finished_indices(1), ElementsAre(0U, 1U));
+  expect_equal(store.points().at(0).record, full_record());
+}
+
+TEST(RunStore, a_file_in_a_read_only_folder_is_read) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  const int killed = in_child([&] {
+    RunStore store = RunStore::open(file, Mode::collect);
+    store.add_point(store.begin_run(full_header()), 0, simple_record(64));
+    ::kill(::getpid(), SIGKILL);
+    return 0;
+  });
+  ASSERT_EQ(killed, -SIGKILL);
+  const auto read_without_rights = [&] {
+    std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
+    const int status = in_child([&] {
+      if (::geteuid() == 0 && ::setuid(65534) != 0) return 2;  // root may write anywhere
+      const RunStore reader = RunStore::open(file, Mode::read_only);
+      return reader.points().size() == 1 ? 0 : 1;
+    });
+    std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+    return status;
+  };
+  EXPECT_EQ(read_without_rights(), 0) << "with the killed collector's write-ahead log";
+  { const RunStore store = RunStore::open(file, Mode::collect); }
+  EXPECT_EQ(read_without_rights(), 0) << "alone";
+}
+
+TEST(RunStore, the_views_say_what_the_store_says) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    store.add_point(run, 0, full_record());
+    store.add_point(run, 1, simple_record(64));
+    PointRecord infeasible = simple_record(128);
+    infeasible.disposition = Disposition::infeasible;
+    infeasible.kernels.clear();
+    store.add_point(run, 2, infeasible);
+  }
+  SQLite::Database database(file.string());
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM v_points").getInt(), 4 + 1 + 1);
+  SQLite::Statement wide(database,
+                         "SELECT time_median_ns, l2_to_sm_bytes, registers, device, cache FROM v_points WHERE algorithm "
+                         "= 'fa2' AND disposition = 'ok'");
+  ASSERT_TRUE(wide.executeStep());
+  EXPECT_EQ(wide.getColumn(0).getDouble(), 65);
+  EXPECT_EQ(wide.getColumn(1).getDouble(), 64 * 128);
+  EXPECT_EQ(wide.getColumn(2).getDouble(), 168);
+  EXPECT_EQ(wide.getColumn(3).getString(), "NVIDIA H200");
+  EXPECT_EQ(wide.getColumn(4).getString(), "cold");
+  SQLite::Statement even(database, "SELECT time_median_ns FROM v_points WHERE kernel = 'qk'");
+  ASSERT_TRUE(even.executeStep());
+  EXPECT_DOUBLE_EQ(even.getColumn(0).getDouble(), (2 * 1000.25 + 1.0 / 3.0) / 2);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM v_metrics").getInt(), 4 * 4 + 2);
+  EXPECT_EQ(database.execAndGet("SELECT unit || provenance FROM v_metrics WHERE metric = 'registers'").getString(),
+            "registermeasured");
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM v_timing_samples").getInt(), 4 * 4 + 3);
+  EXPECT_EQ(database.execAndGet("SELECT points || '/' || ok_points || ' ' || device FROM v_runs").getString(),
+            "3/1 NVIDIA H200");
+}
+
+TEST(RunStore, the_schema_refuses_words_that_mean_nothing) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    store.add_point(store.begin_run(full_header()), 0, full_record());
+  }
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+  database.exec("PRAGMA foreign_keys = ON");
+  for (const char* change :
+       {"UPDATE points SET disposition = 'fine'", "UPDATE points SET mask = 'sliding'", "UPDATE points SET dtype = 'fp8'",
+        "UPDATE points SET provenance = 'guessed'", "UPDATE runs SET state = 'over'", "UPDATE runs SET argv = '{}'",
+        "UPDATE metric_values SET provenance = ''", "UPDATE points SET run_id = 99", "UPDATE points SET batch = 'two'",
+        "UPDATE timing_samples SET samples_ns = '1'"}) {
+    EXPECT_THROW(database.exec(change), SQLite::Exception) << change;
+  }
+}
+
+TEST(Migrations, run_in_order_from_where_the_file_stands) {
+  const char* const steps[] = {"CREATE TABLE a (x)", "INSERT INTO a VALUES (1)", "UPDATE a SET x = x + 1"};
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE);
+  migrate(database, std::span(steps).first(2));
+  EXPECT_EQ(database.execAndGet("PRAGMA user_version").getInt(), 2);
+  migrate(database, steps);
+  migrate(database, steps);
+  EXPECT_EQ(database.execAndGet("SELECT x FROM a").getInt(), 2);
+  EXPECT_EQ(database.execAndGet("PRAGMA user_version").getInt(), 3);
+  EXPECT_EQ(database.execAndGet("PRAGMA application_id").getInt(), application_id);
+}
+
+TEST(Migrations, a_failing_step_changes_nothing) {
+  const char* const steps[] = {"CREATE TABLE a (x)", "INSERT INTO a VALUES (1)", "INSERT INTO nowhere VALUES (1)"};
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE);
+  migrate(database, std::span(steps).first(1));
+  EXPECT_THROW(migrate(database, steps), SQLite::Exception);
+  EXPECT_EQ(database.execAndGet("PRAGMA user_version").getInt(), 1);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM a").getInt(), 0);
+}
+
+TEST(CompactCopy, joins_files_without_loss) {
+  const TemporaryFolder folder;
+  {
+    RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    store.add_point(run, 0, full_record());
+    store.add_point(run, 1, simple_record(64));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  RunHeader other = full_header();
+  other.device.uuid = "SIM-h100";
+  other.device.simulated = true;
+  other.preset = "tiles";
+  RunStore writing = RunStore::open(folder / "b.attnscope", Mode::collect);
+  const std::int64_t open_run = writing.begin_run(other);
+  writing.add_point(open_run, 0, simple_record(128));
+
+  write_compact_copy({folder / "a.attnscope", folder / "b.attnscope", folder / "a.attnscope"},
+                     folder / "all.attnscope");
+  const RunStore all = RunStore::open(folder / "all.attnscope", Mode::read_only);
+  const std::vector<RunSummary> runs = all.runs();
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ(runs[0].device_uuid, "GPU-1234");
+  EXPECT_EQ(runs[0].state, StoredRunState::complete);
+  EXPECT_EQ(runs[1].device_uuid, "SIM-h100");
+  EXPECT_EQ(runs[1].preset, "tiles");
+  EXPECT_EQ(runs[1].state, StoredRunState::interrupted) << "the copy of a run at work is not at work";
+  EXPECT_EQ(runs[2].points, 2U);
+  const std::vector<StoredPoint> points = all.points();
+  ASSERT_EQ(points.size(), 5U);
+  expect_equal(points[0].record, full_record());
+  expect_equal(points[2].record, simple_record(128));
+  expect_equal(points[3].record, full_record());
+  expect_equal(points[4].record, simple_record(64));
+
+  SQLite::Database database((folder / "all.attnscope").string());
+  EXPECT_EQ(database.execAndGet("PRAGMA journal_mode").getString(), "delete");
+  EXPECT_EQ(database.execAndGet("PRAGMA freelist_count").getInt(), 0);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM devices").getInt(), 2);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM environments").getInt(), 1);
+  EXPECT_FALSE(database.tryExec("PRAGMA foreign_key_check") != SQLite::OK);
+}
+
+TEST(CompactCopy, a_failure_leaves_the_target_as_it_was) {
+  const TemporaryFolder folder;
+  const auto target = folder / "all.attnscope";
+  { RunStore::open(target, Mode::collect).begin_run(full_header()); }
+  std::ofstream(folder / "bad.attnscope") << "not a database, by far";
+  EXPECT_EQ(storage_error_of([&] { write_compact_copy({target, folder / "bad.attnscope"}, target); }).kind(),
+            StorageError::Kind::not_a_database);
+  EXPECT_EQ(RunStore::open(target, Mode::read_only).runs().size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(target.string() + ".part"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records and files that the storage tests share.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "storage/run_store.h"
+
+namespace attnscope::testing {
+
+/// A folder that goes away with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Every field set, none to its default.
+RunHeader full_header();
+/// Three kernels and their sum, clocks, errors, samples; every field set, none to its default.
+PointRecord full_record();
+/// An ok fa2 point of length n.
+PointRecord simple_record(std::int64_t n);
+
+/// The failure that `action` throws; a test failure when it throws none.
+template <class Action>
+StorageError storage_error_of(Action&& action) {
+  try {
+    action();
+  } catch (const StorageError& error) {
+    return error;
+  }
+  return {StorageError::Kind::other, "nothing was thrown"};
+}
+
+}  // namespace attnscope::testing
