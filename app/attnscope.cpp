@@ -34,9 +34,9 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
     const std::vector<std::string> near = attnscope::near_matches(first_word, names);
-    return fail(ExitCode::usage, fmt::format("there is no command '{}'{} (see `attnscope --help`)", first_word,
-                                             near.empty() ? "" : fmt::format(", did you mean {}?",
-                                                                             attnscope::join_or(near))));
+    return fail(ExitCode::usage,
+                fmt::format("there is no command '{}'{} (see `attnscope --help`)", first_word,
+                            near.empty() ? "" : fmt::format(", did you mean {}?", attnscope::join_or(near))));
   }
   const CLI::App* command = &app;
   std::string path = app.get_name();
@@ -70,8 +70,7 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_kernels(command); });
   add("export", "Write what was collected as CSV or JSON, or joined into one compact file",
       [](CLI::App& command) { return attnscope::add_export(command); });
-  add("info", "Say what an .attnscope file holds",
-      [](CLI::App& command) { return attnscope::add_info(command); });
+  add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
   const auto add_version = [](CLI::App& command) {
     command.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION, "Print the version and exit");

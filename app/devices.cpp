@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/command.h"
-#include "profiler/gpu/gpu_device.h"
 #include "profiler/simulator/simulated_device.h"
 
 namespace attnscope {
@@ -36,6 +35,11 @@ const DeviceLimits& limits_of_known_gpu(std::string_view name) {
                      fmt::format("no GPU named '{}' is known; known: {}", name, fmt::join(known, ", ")));
 }
 
+std::string describe(const GpuError& error) {
+  const bool sentence = error.what.empty() || error.what.back() == '.';
+  return error.fix.empty() ? error.what : fmt::format("{}{} {}", error.what, sentence ? "" : ".", error.fix);
+}
+
 OpenedDevice open_device(std::string_view word, bool counters) {
   constexpr std::string_view simulated_word = "simulated";
   if (word == simulated_word) return simulated(known_gpus().front());
@@ -59,8 +63,8 @@ OpenedDevice open_device(std::string_view word, bool counters) {
     const std::string name = opened.value()->info().limits.name;
     return {std::move(opened).value(), fmt::format("GPU {}, {}", options.ordinal, name)};
   }
-  if (word.empty()) return simulated(known_gpus().front(), opened.error().text());
-  throw CommandError(ExitCode::error, opened.error().text());
+  if (word.empty()) return simulated(known_gpus().front(), describe(opened.error()));
+  throw CommandError(ExitCode::error, describe(opened.error()));
 }
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "profiler/device.h"
+#include "profiler/gpu/gpu_device.h"
 
 namespace attnscope {
 
@@ -23,6 +24,9 @@ struct OpenedDevice {
 /// Empty `word`: the first GPU that works, else the simulated H200. Throws CommandError: usage for a word that names
 /// nothing, error for a GPU that is demanded and not there.
 OpenedDevice open_device(std::string_view word, bool counters);
+
+/// What is wrong and what to do about it, as sentences.
+[[nodiscard]] std::string describe(const GpuError&);
 
 /// The limits that `word` names, without opening a GPU where that can be avoided (for plans and models).
 /// Throws CommandError (usage) for an unknown GPU.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <type_traits>
@@ -23,18 +24,23 @@ class JsonlReporter final : public Reporter {
     const std::string line = to_json_line(event) + "\n";
     const bool written = std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fflush(stdout) == 0;
     listened_to_ = listened_to_ && written;
+    ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
   }
+  [[nodiscard]] bool ended() const override { return ended_; }
   [[nodiscard]] bool listened_to() const override { return listened_to_; }
 
  private:
   bool listened_to_ = true;
+  bool ended_ = false;
 };
 
 /// One line at the bottom of a terminal that is written over; nothing where stderr is no terminal.
 class StatusLine {
  public:
   void show(const std::string& text) {
-    if (!terminal_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (!terminal_ || (shown_ && now - last_ < std::chrono::milliseconds(50))) return;
+    last_ = now;
     winsize size{};
     const std::size_t width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79;
     fmt::print(stderr, "\r\033[K{}", text.substr(0, width));
@@ -51,6 +57,7 @@ class StatusLine {
  private:
   bool terminal_ = ::isatty(STDERR_FILENO) == 1;
   bool shown_ = false;
+  std::chrono::steady_clock::time_point last_;
 };
 
 class TextReporter final : public Reporter {
@@ -59,7 +66,9 @@ class TextReporter final : public Reporter {
 
   void report(const Event& event) override {
     std::visit([this](const auto& e) { on(e); }, event);
+    ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
   }
+  [[nodiscard]] bool ended() const override { return ended_; }
 
  private:
   template <class... Parts>
@@ -107,6 +116,7 @@ class TextReporter final : public Reporter {
 
   std::FILE* lines_;
   StatusLine status_;
+  bool ended_ = false;
   std::size_t total_ = 0;
   std::string remaining_;
 };

@@ -12,6 +12,8 @@ class Reporter {
  public:
   virtual ~Reporter() = default;
   virtual void report(const Event&) = 0;
+  /// Has the last event, "done", been reported?
+  [[nodiscard]] virtual bool ended() const = 0;
   /// False once stdout cannot be written any more: whoever was listening is gone.
   [[nodiscard]] virtual bool listened_to() const { return true; }
 };

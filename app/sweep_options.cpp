@@ -22,7 +22,9 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
-  command.add_option("--algorithms", algorithms_, "Only these, separated by commas")->type_name("NAMES")->delimiter(',');
+  command.add_option("--algorithms", algorithms_, "Only these, separated by commas")
+      ->type_name("NAMES")
+      ->delimiter(',');
   command
       .add_option("--cache-control", cache_control_,
                   "'all' overwrites the L2 before each launch (cold), 'none' leaves it as it is (warm)")

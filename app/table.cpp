@@ -92,12 +92,12 @@ void print_json(const Table& table, std::ostream& out) {
 }  // namespace
 
 void add_format_options(CLI::App& command, TableFormat& format) {
-  CLI::Option* csv =
-      command.add_flag_callback("--csv", [&format] { format = TableFormat::csv; }, "Result as CSV, base units");
-  CLI::Option* json =
-      command.add_flag_callback("--json", [&format] { format = TableFormat::json; }, "Result as JSON, base units");
-  CLI::Option* markdown =
-      command.add_flag_callback("--md", [&format] { format = TableFormat::markdown; }, "Result as a Markdown table");
+  CLI::Option* csv = command.add_flag_callback(
+      "--csv", [&format] { format = TableFormat::csv; }, "Result as CSV, base units");
+  CLI::Option* json = command.add_flag_callback(
+      "--json", [&format] { format = TableFormat::json; }, "Result as JSON, base units");
+  CLI::Option* markdown = command.add_flag_callback(
+      "--md", [&format] { format = TableFormat::markdown; }, "Result as a Markdown table");
   csv->excludes(json, markdown);
   json->excludes(markdown);
 }

@@ -70,28 +70,31 @@ std::string describe(const VerifyCase& verify_case) {
 }
 
 std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const DeviceLimits& limits) {
-  std::vector<VerifyCase> cases;
+  std::vector<const Algorithm*> chosen;
   for (const Algorithm* algorithm : algorithms()) {
-    if (!names.empty() && std::ranges::find(names, algorithm->name()) == names.end()) continue;
-    for (const std::int64_t d : head_dims) {
-      if (std::ranges::find(algorithm->head_dims(), d) == algorithm->head_dims().end()) continue;
-      for (const DType dtype : {DType::fp16, DType::bf16}) {
-        for (const Mask mask : {Mask::none, Mask::causal}) {
+    if (names.empty() || std::ranges::find(names, algorithm->name()) != names.end()) chosen.push_back(algorithm);
+  }
+  std::vector<VerifyCase> cases;
+  const auto add = [&](const AttentionProblem& problem, InputKind inputs) {
+    for (const Algorithm* algorithm : chosen) {
+      if (std::ranges::find(algorithm->head_dims(), problem.d) == algorithm->head_dims().end()) continue;
+      for (const TileShape& tile : tiles_for(*algorithm, problem, limits)) {
+        cases.push_back({.spec = {.algorithm = std::string(algorithm->name()),
+                                  .problem = problem,
+                                  .tile = tile,
+                                  .cache = CacheState::warm},
+                         .inputs = inputs});
+      }
+    }
+  };
+  for (const std::int64_t d : head_dims) {
+    for (const DType dtype : {DType::fp16, DType::bf16}) {
+      for (const Mask mask : {Mask::none, Mask::causal}) {
+        for (const auto& [n_q, n_k] : shapes) {
           // Two K/V heads with two query heads each: every index of the layout takes two values.
-          AttentionProblem problem{.dtype = dtype, .mask = mask, .batch = 2, .heads_q = 2, .heads_kv = 1, .d = d};
-          for (const TileShape& tile : tiles_for(*algorithm, problem, limits)) {
-            for (const auto& [n_q, n_k] : shapes) {
-              problem.n_q = n_q;
-              problem.n_k = n_k;
-              for (const InputKind inputs : input_kinds()) {
-                cases.push_back({.spec = {.algorithm = std::string(algorithm->name()),
-                                          .problem = problem,
-                                          .tile = tile,
-                                          .cache = CacheState::warm},
-                                 .inputs = inputs});
-              }
-            }
-          }
+          const AttentionProblem problem{
+              .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = n_q, .n_k = n_k, .d = d};
+          for (const InputKind inputs : input_kinds()) add(problem, inputs);
         }
       }
     }

@@ -38,8 +38,8 @@ std::string database_uri(const std::filesystem::path& file, DatabaseAccess acces
 }
 
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& file, DatabaseAccess access) {
-  const int flags = access == DatabaseAccess::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
-                                                         : SQLite::OPEN_READONLY;
+  const int flags =
+      access == DatabaseAccess::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READONLY;
   auto database =
       std::make_unique<SQLite::Database>(database_uri(file, access), flags | SQLite::OPEN_URI, busy_timeout_ms);
   database->exec("PRAGMA foreign_keys = ON");
@@ -105,8 +105,8 @@ StorageError as_storage_error(const SQLite::Exception& error, const std::filesys
       return {Kind::locked, fmt::format("{} is locked by another program; close it and try again", name)};
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return {Kind::not_writable, fmt::format("{} cannot be written; give another file, or change its permissions",
-                                              name)};
+      return {Kind::not_writable,
+              fmt::format("{} cannot be written; give another file, or change its permissions", name)};
     case SQLITE_CANTOPEN:
       return {Kind::other, fmt::format("{} cannot be opened; check its permissions and those of its folder", name)};
     default:

@@ -154,8 +154,8 @@ struct Selection {
 Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
   Selection selection{store.runs(), store.points(wanted)};
   for (const std::int64_t id : wanted) {
-    const bool known = std::any_of(selection.runs.begin(), selection.runs.end(),
-                                   [&](const RunSummary& run) { return run.id == id; });
+    const bool known =
+        std::any_of(selection.runs.begin(), selection.runs.end(), [&](const RunSummary& run) { return run.id == id; });
     if (!known) {
       throw StorageError(StorageError::Kind::other,
                          fmt::format("{} has no run {}; `attnscope info` lists its runs", store.file().string(), id));
@@ -204,9 +204,9 @@ Json device_block(const RunSummary& run) {
 }
 
 Json environment_block(const Environment& environment) {
-  return {{"app_version", environment.app_version},         {"driver_version", environment.driver_version},
-          {"cuda_driver_api", environment.cuda_driver_api}, {"nvrtc_version", environment.nvrtc_version},
-          {"cupti_version", environment.cupti_version},     {"nvml_version", environment.nvml_version},
+  return {{"app_version", environment.app_version},          {"driver_version", environment.driver_version},
+          {"cuda_driver_api", environment.cuda_driver_api},  {"nvrtc_version", environment.nvrtc_version},
+          {"cupti_version", environment.cupti_version},      {"nvml_version", environment.nvml_version},
           {"operating_system", environment.operating_system}};
 }
 
@@ -256,12 +256,10 @@ void export_csv(const RunStore& store, std::span<const std::int64_t> runs, std::
 
 void export_json(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {
   const Selection selection = select(store, runs);
-  Json document{{"schema_version", 1},
-                {"created_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-                {"devices", Json::array()},
-                {"environments", Json::array()},
-                {"runs", Json::array()},
-                {"points", Json::array()}};
+  Json document{
+      {"schema_version", 1},      {"created_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+      {"devices", Json::array()}, {"environments", Json::array()},
+      {"runs", Json::array()},    {"points", Json::array()}};
   for (const RunSummary& run : selection.runs) {
     place_in(document["devices"], device_block(run));
     const std::size_t environment = place_in(document["environments"], environment_block(run.environment));

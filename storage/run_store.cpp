@@ -280,9 +280,9 @@ struct RunStore::Impl {
   void open_for_collecting() {
     const FileStamp before = stamp_of(file);
     if (before.size >= 0 && ::access(file.c_str(), W_OK) != 0) {
-      throw StorageError(Kind::not_writable,
-                         fmt::format("{} cannot be written; give another file with -o, or change its permissions",
-                                     file.string()));
+      throw StorageError(
+          Kind::not_writable,
+          fmt::format("{} cannot be written; give another file with -o, or change its permissions", file.string()));
     }
     lock = CollectorLock::acquire(file);
     // Who the file belongs to is asked without write access: nothing of a foreign or damaged file may change.
@@ -388,8 +388,7 @@ struct RunStore::Impl {
   }
 
   void add_kernel(std::int64_t point, const KernelRecord& kernel) {
-    SQLite::Statement& insert =
-        statement("INSERT INTO kernels (point_id, name, occupancy_limiter) VALUES (?, ?, ?)");
+    SQLite::Statement& insert = statement("INSERT INTO kernels (point_id, name, occupancy_limiter) VALUES (?, ?, ?)");
     Binder(insert) << point << kernel.kernel << kernel.occupancy_limiter;
     insert.exec();
     const std::int64_t id = database->getLastInsertRowid();
@@ -446,8 +445,8 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode) {
     throw StorageError(Kind::not_found, fmt::format("{} does not exist", file.string()));
   }
   if (there.size == 0 && !has_journal(impl->file)) {
-    throw StorageError(Kind::not_a_database, fmt::format("{} is empty; give a file that attnscope wrote",
-                                                         file.string()));
+    throw StorageError(Kind::not_a_database,
+                       fmt::format("{} is empty; give a file that attnscope wrote", file.string()));
   }
   impl->open_for_reading();
   return RunStore(std::move(impl));
@@ -474,9 +473,8 @@ std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const Poin
     Binder(replace) << run << index;
     replace.exec();
 
-    SQLite::Statement& insert =
-        impl_->statement(fmt::format("INSERT INTO points (run_id, plan_index, {}, recorded_at) VALUES ({})",
-                                     point_columns, placeholders(24)));
+    SQLite::Statement& insert = impl_->statement(fmt::format(
+        "INSERT INTO points (run_id, plan_index, {}, recorded_at) VALUES ({})", point_columns, placeholders(24)));
     const AttentionProblem& problem = record.spec.problem;
     const TileShape& tile = record.spec.tile;
     Binder(insert) << run << index << record.spec.algorithm << to_string(problem.pass) << to_string(problem.dtype)
@@ -575,8 +573,8 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     // One query a table, over the same range of ids, in one snapshot; put together here.
     SQLite::Transaction snapshot(*impl_->database);
     const std::string wanted = json(std::vector<std::int64_t>(runs.begin(), runs.end())).dump();
-    const std::string range = fmt::format("p.id > ?1{}",
-                                          runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))");
+    const std::string range =
+        fmt::format("p.id > ?1{}", runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))");
     const auto select = [&](std::string_view what) -> SQLite::Statement& {
       SQLite::Statement& query = impl_->statement(fmt::format(fmt::runtime(what), range));
       query.bind(1, after_id);
@@ -612,7 +610,8 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     };
     {
       SQLite::Statement& query = select(
-          "SELECT k.id, k.point_id, k.name, k.occupancy_limiter FROM points p JOIN kernels k ON k.point_id = p.id "
+          "SELECT k.id, k.point_id, k.name, k.occupancy_limiter FROM points p CROSS JOIN kernels k ON k.point_id = "
+          "p.id "
           "WHERE {} ORDER BY k.id");
       while (query.executeStep()) {
         Reader in(query);
@@ -627,8 +626,9 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     }
     {
       SQLite::Statement& query = select(
-          "SELECT v.kernel_id, m.name, m.unit, v.value, v.provenance FROM points p JOIN kernels k ON k.point_id = p.id "
-          "JOIN metric_values v ON v.kernel_id = k.id JOIN metrics m ON m.id = v.metric_id WHERE {}");
+          "SELECT v.kernel_id, m.name, m.unit, v.value, v.provenance FROM points p CROSS JOIN kernels k ON k.point_id "
+          "= p.id "
+          "CROSS JOIN metric_values v ON v.kernel_id = k.id JOIN metrics m ON m.id = v.metric_id WHERE {}");
       while (query.executeStep()) {
         Reader in(query);
         MetricValue& metric = kernel_at(in.integer()).metrics.emplace_back();
@@ -640,7 +640,8 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     }
     {
       SQLite::Statement& query = select(
-          "SELECT t.kernel_id, t.samples_ns FROM points p JOIN kernels k ON k.point_id = p.id JOIN timing_samples t ON "
+          "SELECT t.kernel_id, t.samples_ns FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS JOIN "
+          "timing_samples t ON "
           "t.kernel_id = k.id WHERE {}");
       while (query.executeStep()) {
         Reader in(query);
@@ -651,7 +652,7 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     {
       SQLite::Statement& query = select(
           "SELECT c.point_id, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w, c.throttle_reasons, "
-          "c.throttled FROM points p JOIN clocks c ON c.point_id = p.id WHERE {}");
+          "c.throttled FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {}");
       while (query.executeStep()) {
         Reader in(query);
         ClockReading& clocks = points[place_of_point.at(in.integer())].record.clocks.emplace();
@@ -722,8 +723,9 @@ DROP TABLE base;
 )sql",
               fmt::arg("limits", limit_columns), fmt::arg("assign_limits", assignments(limit_columns)),
               fmt::arg("environment", environment_columns), fmt::arg("points", point_columns),
-              fmt::arg("main_environment", "e.app_version, e.driver_version, e.cuda_driver_api, e.nvrtc_version, "
-                                           "e.cupti_version, e.nvml_version, e.operating_system"),
+              fmt::arg("main_environment",
+                       "e.app_version, e.driver_version, e.cuda_driver_api, e.nvrtc_version, "
+                       "e.cupti_version, e.nvml_version, e.operating_system"),
               fmt::arg("source_environment",
                        "se.app_version, se.driver_version, se.cuda_driver_api, se.nvrtc_version, se.cupti_version, "
                        "se.nvml_version, se.operating_system")));

@@ -79,8 +79,8 @@ class RunStore {
   RunStore& operator=(RunStore&&) noexcept;
   ~RunStore();
 
-  // Writing (Mode::collect). Each call is one transaction: what it returned from outlives this process, however it ends;
-  // after finish_run() also a loss of power.
+  // Writing (Mode::collect). Each call is one transaction: what it returned from outlives this process, however it
+  // ends; after finish_run() also a loss of power.
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
   void finish_run(std::int64_t run, StoredRunState);

@@ -122,9 +122,22 @@ std::string counters_text(const Device& device, const Options& options) {
 }
 
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format) {
-  Table table{{{"index", true}, {"algorithm"}, {"dtype"}, {"mask"}, {"batch", true}, {"heads_q", true},
-               {"heads_kv", true}, {"n_q", true}, {"n_k", true}, {"d", true}, {"br", true}, {"bc", true}, {"raster"},
-               {"cache"}, {"memory_bytes", true}, {"expected"}},
+  Table table{{{"index", true},
+               {"algorithm"},
+               {"dtype"},
+               {"mask"},
+               {"batch", true},
+               {"heads_q", true},
+               {"heads_kv", true},
+               {"n_q", true},
+               {"n_k", true},
+               {"d", true},
+               {"br", true},
+               {"bc", true},
+               {"raster"},
+               {"cache"},
+               {"memory_bytes", true},
+               {"expected"}},
               {}};
   const bool people = format == TableFormat::text || format == TableFormat::markdown;
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
@@ -138,8 +151,8 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
                                      : "";
     table.rows.push_back({fmt::to_string(i), point.algorithm, std::string(to_string(p.dtype)),
                           std::string(to_string(p.mask)), fmt::to_string(p.batch), fmt::to_string(p.heads_q),
-                          fmt::to_string(p.heads_kv), fmt::to_string(p.n_q), fmt::to_string(p.n_k),
-                          fmt::to_string(p.d), fmt::to_string(point.tile.br), fmt::to_string(point.tile.bc),
+                          fmt::to_string(p.heads_kv), fmt::to_string(p.n_q), fmt::to_string(p.n_k), fmt::to_string(p.d),
+                          fmt::to_string(point.tile.br), fmt::to_string(point.tile.bc),
                           std::string(to_string(point.tile.raster)), std::string(to_string(point.cache)),
                           people ? format_iec_bytes(need) : fmt::to_string(need), expected});
   }
@@ -183,11 +196,12 @@ void restart(const Options& options, const std::filesystem::path& file, int loss
     words.push_back(file.string());
   }
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   std::cout.flush();
   std::fflush(nullptr);
-  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // the driver's files among them
+  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // the driver's files, the database and its lock
   ::execv("/proc/self/exe", argv.data());
 }
 
@@ -281,7 +295,6 @@ class Collection {
       if (skipped_ + outcome.counts.done < plan_.points.size() && losses <= max_losses) {
         reporter_.report(LogEvent{"warning", outcome.reason + " Going on with the next point in a fresh process."});
         const std::filesystem::path file = store_.file();
-        { const RunStore closed = std::move(store_); }  // frees the lock
         restart(options_, file, losses);
         throw CommandError(ExitCode::error, fmt::format("cannot restart to continue the run ({}); continue it with "
                                                         "--resume -o {}",
@@ -289,9 +302,9 @@ class Collection {
       }
       const bool finished = skipped_ + outcome.counts.done == plan_.points.size();
       store_.finish_run(run_, finished ? StoredRunState::complete : StoredRunState::failed);
-      return finished ? done("complete", "", ExitCode::partial)
-                      : done("device-lost", fmt::format("{} points in a row cost the device", losses),
-                             ExitCode::partial);
+      return finished
+                 ? done("complete", "", ExitCode::partial)
+                 : done("device-lost", fmt::format("{} points in a row cost the device", losses), ExitCode::partial);
     }
     if (outcome.state == RunState::cancelled) {
       store_.finish_run(run_, StoredRunState::cancelled);
@@ -362,13 +375,12 @@ class Collection {
         return metric ? format(metric->value) : std::string();
       };
       const auto plain = [](double value) { return fmt::format("{:.1f}", value); };
-      table.rows.push_back({describe(point.record.spec), std::string(to_string(point.record.disposition)),
-                            std::string(to_string(point.record.provenance)),
-                            field(metric_key::time_median_ns, format_time), field(metric_key::tflops, plain),
-                            field(metric_key::dram_bytes, format_traffic),
-                            field(metric_key::l2_sm_bytes, format_traffic),
-                            field(metric_key::model_l2_sm_bytes, format_traffic),
-                            field(metric_key::achieved_occupancy_pct, plain), point.record.reason});
+      table.rows.push_back(
+          {describe(point.record.spec), std::string(to_string(point.record.disposition)),
+           std::string(to_string(point.record.provenance)), field(metric_key::time_median_ns, format_time),
+           field(metric_key::tflops, plain), field(metric_key::dram_bytes, format_traffic),
+           field(metric_key::l2_sm_bytes, format_traffic), field(metric_key::model_l2_sm_bytes, format_traffic),
+           field(metric_key::achieved_occupancy_pct, plain), point.record.reason});
     }
     print(table, TableFormat::markdown, std::cout);
   }
@@ -387,19 +399,7 @@ class Collection {
   Clock::time_point last_progress_{};
 };
 
-ExitCode collect(Options& options) {
-  options.measure.counters = !options.no_counters;
-  options.measure.verify = !options.no_verify;
-  options.measure.max_samples = std::max(options.measure.max_samples, options.measure.min_samples);
-  options.measure.timeout = std::chrono::milliseconds(std::llround(options.timeout_seconds * 1000));
-  options.measure.extra_metrics = extra_counters(options.metrics);
-
-  CancelToken& cancel = cancel_on_signals();
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away cancels; it does not kill
-  if (options.jsonl) cancel_on_stdin(cancel);
-
-  // People read what happens on stdout, unless that belongs to a table.
-  std::FILE* people = options.quiet || options.jsonl ? nullptr : options.table_on_stdout() ? stderr : stdout;
+ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
   OpenedDevice opened = open_device(options.device, options.measure.counters);
   Device& device = *opened.device;
   if (people != nullptr && options.losses == 0) fmt::print(people, "Device: {}\n", opened.announcement);
@@ -408,26 +408,25 @@ ExitCode collect(Options& options) {
   require_known_metrics(device, options.measure.extra_metrics);
   if (options.counters_asked_for() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
-    throw CommandError(ExitCode::no_counters,
-                       fmt::format("counters were asked for and are not available: {} {}", counters.reason,
-                                   counters.fix));
+    throw CommandError(ExitCode::no_counters, fmt::format("counters were asked for and are not available: {} {}",
+                                                          counters.reason, counters.fix));
   }
 
-  const std::unique_ptr<Reporter> reporter = options.jsonl ? make_jsonl_reporter() : make_text_reporter(people);
   if (options.dry_run) {
     if (options.jsonl) {
       const DeviceInfo& info = device.info();
-      reporter->report(PlanEvent{.version = 1,
-                                 .device_name = info.limits.name,
-                                 .device_uuid = info.uuid,
-                                 .simulated = info.simulated,
-                                 .preset = plan.preset,
-                                 .database = options.output,
-                                 .run_id = 0,
-                                 .total = plan.points.size(),
-                                 .skipped = 0,
-                                 .max_memory_bytes = max_memory(plan),
-                                 .counters = counters_text(device, options)});
+      reporter.report(PlanEvent{.version = 1,
+                                .device_name = info.limits.name,
+                                .device_uuid = info.uuid,
+                                .simulated = info.simulated,
+                                .preset = plan.preset,
+                                .database = options.output,
+                                .run_id = 0,
+                                .total = plan.points.size(),
+                                .skipped = 0,
+                                .max_memory_bytes = max_memory(plan),
+                                .counters = counters_text(device, options)});
+      reporter.report(DoneEvent{"complete", "nothing was run", 0, 0, 0});
       return ExitCode::ok;
     }
     print_plan(plan, device.info(), device.free_bytes(), options.format);
@@ -447,8 +446,8 @@ ExitCode collect(Options& options) {
                    .options = options.measure};
   header.environment.app_version = ATTNSCOPE_VERSION;
   const std::filesystem::path file = file_to_write(options, header);
-  Collection collection(options, plan, device, RunStore::open(file, RunStore::Mode::collect), header, *reporter);
-  const ExitCode code = collection.run(cancel);
+  const ExitCode code =
+      Collection(options, plan, device, RunStore::open(file, RunStore::Mode::collect), header, reporter).run(cancel);
   if (!device.usable()) {
     // The driver's own exit handlers may wait for a kernel that never ends.
     std::cout.flush();
@@ -458,12 +457,39 @@ ExitCode collect(Options& options) {
   return code;
 }
 
+ExitCode collect(Options& options) {
+  options.measure.counters = !options.no_counters;
+  options.measure.verify = !options.no_verify;
+  options.measure.max_samples = std::max(options.measure.max_samples, options.measure.min_samples);
+  options.measure.timeout = std::chrono::milliseconds(std::llround(options.timeout_seconds * 1000));
+  options.measure.extra_metrics = extra_counters(options.metrics);
+
+  CancelToken& cancel = cancel_on_signals();
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away cancels; it does not kill
+  if (options.jsonl) cancel_on_stdin(cancel);
+
+  // People read what happens on stdout, unless that belongs to a table.
+  std::FILE* people = options.quiet || options.jsonl ? nullptr : options.table_on_stdout() ? stderr : stdout;
+  const std::unique_ptr<Reporter> reporter = options.jsonl ? make_jsonl_reporter() : make_text_reporter(people);
+  try {
+    return sweep(options, *reporter, people, cancel);
+  } catch (const std::exception& error) {
+    if (options.jsonl && !reporter->ended()) {
+      const auto* known = dynamic_cast<const CommandError*>(&error);
+      const ExitCode code = known != nullptr ? known->code() : ExitCode::error;
+      reporter->report(DoneEvent{"failed", one_line(error.what()), 0, 0, static_cast<int>(code)});
+    }
+    throw;
+  }
+}
+
 }  // namespace
 
 Action add_collect(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<Options>(command, arguments);
-  command.add_option("-o,--output", options->output,
-                     "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
+  command
+      .add_option("-o,--output", options->output,
+                  "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
       ->type_name("FILE");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   command
@@ -489,9 +515,9 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   command.get_option("--metrics")->excludes(no_counters);
   command.add_flag("--dry-run", options->dry_run, "Print the plan with its memory need, and run nothing");
   command.add_flag("--resume", options->resume, "Continue the last unfinished run of this plan on this device");
-  CLI::Option* jsonl = command.add_flag(
-      "--jsonl", options->jsonl,
-      "Events as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current launch");
+  CLI::Option* jsonl =
+      command.add_flag("--jsonl", options->jsonl,
+                       "Events as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current launch");
   command.add_flag("-q,--quiet", options->quiet, "No lines while running");
   add_format_options(command, options->format);
   for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl);

@@ -60,8 +60,8 @@ ExitCode doctor(const Options& options) {
   Table table{{{"item"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}}, {}};
   for (const DoctorFinding& finding : findings) {
     all_ok = all_ok && finding.status == Status::ok;
-    table.rows.push_back({finding.item, std::string(to_string(finding.status)), finding.detail, finding.fix,
-                          finding.still_works});
+    table.rows.push_back(
+        {finding.item, std::string(to_string(finding.status)), finding.detail, finding.fix, finding.still_works});
   }
   if (options.format != TableFormat::text) print(table, options.format, std::cout);
   return options.strict && !all_ok ? ExitCode::error : ExitCode::ok;
@@ -71,7 +71,9 @@ ExitCode doctor(const Options& options) {
 
 Action add_doctor(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("-d,--device", options->device, "GPU number")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command.add_option("-d,--device", options->device, "GPU number")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command.add_flag("--strict", options->strict, "Exit with 1 unless all is well");
   add_format_options(command, options->format);
   return [options] { return doctor(*options); };

@@ -64,8 +64,8 @@ ExitCode run_export(const Options& options) {
   if (!out || error) {
     const std::string why = error ? error.message() : "no space left, or a size limit";
     std::filesystem::remove(part, error);
-    throw CommandError(ExitCode::error, fmt::format("cannot write {} ({}); choose another place with -o",
-                                                    options.output, why));
+    throw CommandError(ExitCode::error,
+                       fmt::format("cannot write {} ({}); choose another place with -o", options.output, why));
   }
   return ExitCode::ok;
 }
@@ -76,9 +76,10 @@ Action add_export(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command.add_option("FILE", options->files, "An .attnscope file (several with --format attnscope)")->required();
   command
-      .add_option("--format", options->format,
-                  "csv or json: one row a point and kernel, base units; attnscope: all runs of the files in one compact "
-                  "file")
+      .add_option(
+          "--format", options->format,
+          "csv or json: one row a point and kernel, base units; attnscope: all runs of the files in one compact "
+          "file")
       ->check(CLI::IsMember({"csv", "json", "attnscope"}))
       ->capture_default_str();
   command.add_option("-o,--output", options->output, "File to write (default: stdout)")->type_name("FILE");

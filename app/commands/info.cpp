@@ -19,20 +19,24 @@ struct Options {
   TableFormat format = TableFormat::text;
 };
 
-/// "80 ok, 3 infeasible"
-std::string dispositions(const RunStore& store, std::int64_t run) {
-  std::map<Disposition, std::size_t> counts;
-  for (const StoredPoint& point : store.points({{run}})) ++counts[point.record.disposition];
-  std::string text;
-  for (const auto& [disposition, count] : counts) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, to_string(disposition));
+/// "80 ok, 3 infeasible" for each run.
+std::map<std::int64_t, std::string> dispositions(const RunStore& store) {
+  std::map<std::int64_t, std::map<Disposition, std::size_t>> counts;
+  for (const StoredPoint& point : store.points()) ++counts[point.run_id][point.record.disposition];
+  std::map<std::int64_t, std::string> texts;
+  for (const auto& [run, of_run] : counts) {
+    std::string& text = texts[run];
+    for (const auto& [disposition, count] : of_run) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, to_string(disposition));
+    }
   }
-  return text;
+  return texts;
 }
 
 ExitCode info(const Options& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<RunSummary> runs = store.runs();
+  std::map<std::int64_t, std::string> found = dispositions(store);
   Table table{{{"run", true},
                {"preset"},
                {"state"},
@@ -50,9 +54,8 @@ ExitCode info(const Options& options) {
   for (const RunSummary& run : runs) {
     table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
                           run.simulated ? "simulated" : "measured", run.started_at, run.finished_at,
-                          fmt::to_string(run.planned_points), fmt::to_string(run.points), dispositions(store, run.id),
-                          run.environment.app_version, run.environment.driver_version,
-                          run.environment.cupti_version});
+                          fmt::to_string(run.planned_points), fmt::to_string(run.points), found[run.id],
+                          run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   if (options.format == TableFormat::text) {
     std::cout << fmt::format("{}: schema version {}, {} run{}, {}\n", store.file().string(), store.schema_version(),
@@ -62,11 +65,12 @@ ExitCode info(const Options& options) {
     for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
     for (const auto& [uuid, run] : devices) {
       const DeviceLimits& limits = run->limits;
-      std::cout << fmt::format("device {} {}: compute capability {}.{}, {} SMs, {} shared memory a block, {} L2, {} "
-                               "DRAM\n",
-                               limits.name, uuid, limits.compute_major, limits.compute_minor, limits.sm_count,
-                               format_iec_bytes(limits.shared_bytes_per_block), format_iec_bytes(limits.l2_bytes),
-                               format_iec_bytes(limits.dram_bytes));
+      std::cout << fmt::format(
+          "device {} {}: compute capability {}.{}, {} SMs, {} shared memory a block, {} L2, {} "
+          "DRAM\n",
+          limits.name, uuid, limits.compute_major, limits.compute_minor, limits.sm_count,
+          format_iec_bytes(limits.shared_bytes_per_block), format_iec_bytes(limits.l2_bytes),
+          format_iec_bytes(limits.dram_bytes));
     }
     if (runs.empty()) return ExitCode::ok;
     std::cout << '\n';

@@ -81,7 +81,7 @@ ExitCode build(const BuildOptions& options) {
         spdlog::debug("{}/{} {}", done, total, report.kernel);
       },
       options.cache);
-  if (!reports) throw CommandError(ExitCode::error, reports.error().text());
+  if (!reports) throw CommandError(ExitCode::error, describe(reports.error()));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   Table table{{{"kernel"},

@@ -62,8 +62,7 @@ Table summary_table(const std::map<Group, Counts>& groups) {
 ExitCode verify(const Options& options) {
   for (const std::string& name : options.algorithms) {
     if (find_algorithm(name) == nullptr) {
-      throw CommandError(ExitCode::usage,
-                         fmt::format("unknown algorithm '{}'; `attnscope kernels` lists them", name));
+      throw CommandError(ExitCode::usage, fmt::format("unknown algorithm '{}'; `attnscope kernels` lists them", name));
     }
   }
   const OpenedDevice opened = open_device(options.device, false);
@@ -78,8 +77,8 @@ ExitCode verify(const Options& options) {
   }
 
   std::map<Group, Counts> groups;
-  Table details{{{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}},
-                {}};
+  Table details{
+      {{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}}, {}};
   VerifyObserver observer;
   observer.on_case = [&](std::size_t, const VerifyCase& verify_case, const VerifyResult& result) {
     const AttentionProblem& problem = verify_case.spec.problem;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the flash kernels share: a warp's scores against a chunk of keys, the online softmax over them, and their product
-// with the values. A warp owns 16 * MTiles query rows; a thread holds rows g and g + 8 of each m16 tile.
+// What the flash kernels share: a warp's scores against a chunk of keys, the online softmax over them, and their
+// product with the values. A warp owns 16 * MTiles query rows; a thread holds rows g and g + 8 of each m16 tile.
 #pragma once
 
 #include "device/shared_tile.cuh"
@@ -18,8 +18,8 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
       s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0.0f;
     }
   }
-  // A real loop where the swizzle repeats every 64 columns: unrolled, the compiler loads so many fragments ahead that it
-  // spills accumulators.
+  // A real loop where the swizzle repeats every 64 columns: unrolled, the compiler loads so many fragments ahead that
+  // it spills accumulators.
   constexpr int unrolled = D % 64 == 0 ? 4 : D / 16;
 #pragma unroll 1
   for (int first = 0; first < D / 16; first += unrolled) {
@@ -164,8 +164,9 @@ struct QueryRows {
     return first_row + m * 16 + half * 8 + static_cast<int>(threadIdx.x) % 32 / 4;
   }
 
-  /// The online softmax over a K/V tile of `Columns` keys from key `column` on, `Chunk` keys at a time. Every warp calls,
-  /// with the chunk's index, `after_scores` when Q and K of the chunk have been read, and `before_values` before V is.
+  /// The online softmax over a K/V tile of `Columns` keys from key `column` on, `Chunk` keys at a time. Every warp
+  /// calls, with the chunk's index, `after_scores` when Q and K of the chunk have been read, and `before_values` before
+  /// V is.
   template <int Columns, int Chunk, class AfterScores, class BeforeValues>
   __device__ __forceinline__ void attend(int column, AfterScores after_scores, BeforeValues before_values) {
     constexpr int full = Columns / Chunk;

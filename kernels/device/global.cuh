@@ -36,12 +36,11 @@ __device__ __forceinline__ void store_8_bytes(void* address, unsigned x, unsigne
   asm volatile("st.global.cg.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(x), "r"(y) : "memory");
 }
 __device__ __forceinline__ void store_16_bytes(void* address, unsigned x, unsigned y, unsigned z, unsigned w) {
-  asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(x), "r"(y), "r"(z), "r"(w)
-               : "memory");
+  asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
 }
 
-/// Stores one row of `Tiles` accumulator tiles, 8 columns each, that the four lanes of a quad hold as packed pairs: they
-/// trade pairs first, so that together they write 64 (or 32) contiguous bytes. All lanes of the warp must call it;
+/// Stores one row of `Tiles` accumulator tiles, 8 columns each, that the four lanes of a quad hold as packed pairs:
+/// they trade pairs first, so that together they write 64 (or 32) contiguous bytes. All lanes of the warp must call it;
 /// `row` is the row's first element, and only columns below `columns` (a multiple of 16) are written.
 template <int Tiles>
 __device__ __forceinline__ void store_row(Element* row, const unsigned (&pairs)[Tiles], int columns, bool inside) {

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What measuring needs on the device besides the kernel that is measured. Uses no header, so that NVRTC needs none.
 
-// Fills L2 with clean lines that nobody else uses, by reading `bytes` (a multiple of 16, larger than L2) past the L1.
-// Reading, not writing: dirty lines would be written back during the launch that follows, and be counted as its own.
-extern "C" __global__ void attn_fill_l2(const unsigned char* data, long long bytes) {
+// Fills L2 with lines that nobody else uses, by writing `bytes` (a multiple of 128, larger than L2) past the L1. Writing,
+// not reading: lines that hold one value throughout are kept compressed, and reading them displaces nothing.
+extern "C" __global__ void attn_fill_l2(unsigned char* data, long long bytes) {
   const long long stride = 16ll * gridDim.x * blockDim.x;
   for (long long at = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes; at += stride) {
-    unsigned a, b, c, d;
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(data + at));
+    const unsigned noise = static_cast<unsigned>(at) * 2654435761u;
+    asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(data + at), "r"(noise), "r"(~noise),
+                 "r"(noise ^ 0x5555u), "r"(noise >> 7)
+                 : "memory");
+  }
+}
+
+// Drops those lines from L2 unwritten: left dirty, they would be written back during the launch that follows, and be
+// counted as its own.
+extern "C" __global__ void attn_discard_l2(unsigned char* data, long long bytes) {
+  const long long stride = 128ll * gridDim.x * blockDim.x;
+  for (long long at = 128ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes; at += stride) {
+    asm volatile("discard.global.L2 [%0], 128;" ::"l"(data + at) : "memory");
   }
 }
 

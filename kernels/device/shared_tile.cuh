@@ -27,7 +27,8 @@ __device__ __forceinline__ void wait_copies() {
 
 /// The value itself, as if it were new to the compiler: what is computed from it is computed where it is used, and does
 /// not occupy registers across a whole loop.
-__device__ __forceinline__ unsigned recomputed(unsigned value) {
+template <class Int>
+__device__ __forceinline__ Int recomputed(Int value) {
   asm volatile("" : "+r"(value));
   return value;
 }
@@ -73,8 +74,13 @@ struct SharedTile {
   __device__ __forceinline__ static void copy_block(unsigned tile, const Element* global, long long stride, int inside,
                                                     int inside_chunks, int thread) {
     constexpr int total = Rows * chunks;
-    thread = static_cast<int>(recomputed(static_cast<unsigned>(thread)));
-#pragma unroll 4
+    // Wide rows go with accumulators that leave no registers for addresses held across a loop.
+    constexpr bool tight = Columns > 64;
+    constexpr int unrolled = tight ? 4 : 8;
+    if (tight) {
+      thread = recomputed(thread);
+    }
+#pragma unroll unrolled
     for (int first = 0; first < total; first += Threads) {
       const int index = first + thread;
       const int row = index / chunks;

@@ -97,8 +97,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
   const auto load_query = [&](int unit) {
     if (exists(unit)) {
       const int row = first_row(unit);
-      Tile::copy_rows<warp_rows, 32>(shared_q + row_in_tile(unit) * Tile::row_bytes, q + static_cast<long long>(row) * d,
-                                     d, n_q - row, lane);
+      Tile::copy_rows<warp_rows, 32>(shared_q + row_in_tile(unit) * Tile::row_bytes,
+                                     q + static_cast<long long>(row) * d, d, n_q - row, recomputed(lane));
     }
     commit_copies();
   };
@@ -124,8 +124,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
   for (int column = 0; column < n_k; column += bc) {
     const int first_unit = causal ? max(0, column - rows.diagonal) / br * slices : 0;
     __syncthreads();  // no warp reads the old K and V, and all have stored l and m
-    Tile::copy_rows<bc, block_threads>(shared_k, k, d, n_k - column, thread);
-    Tile::copy_rows<bc, block_threads>(shared_v, v, d, n_k - column, thread);
+    const int copier = recomputed(thread);
+    Tile::copy_rows<bc, block_threads>(shared_k, k, d, n_k - column, copier);
+    Tile::copy_rows<bc, block_threads>(shared_v, v, d, n_k - column, copier);
     k += bc * d;
     v += bc * d;
 #pragma unroll 1
@@ -188,7 +189,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
           },
           [](int) {});
 
-      const int keys = causal ? min(n_q, (unit / slices + 1) * br) + rows.diagonal : n_k;  // seen by the tile's last row
+      const int keys =
+          causal ? min(n_q, (unit / slices + 1) * br) + rows.diagonal : n_k;  // seen by the tile's last row
       const bool finished = column + bc >= keys;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {

@@ -25,30 +25,33 @@ constexpr int threads(int br, int = 0) {
   return 32 * warps(br);
 }
 
-/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share of
-/// the warps and gives them out in eights; 255 at most.
+/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share
+/// of the warps and gives them out in eights; 255 at most.
 constexpr int register_limit(int br, int) {
   const int warps_per_part = (warps(br) + 3) / 4;
   const int share = 16384 / (warps_per_part * 32) / 8 * 8;
   return share < 255 ? share : 255;
 }
 
-/// O accumulator, scores of one chunk, the same as 16-bit operands, and what addresses and statistics take.
-constexpr int registers_for_chunk(int d, int chunk) {
-  return warp_rows * (2 * d + 2 * chunk + chunk) / 64 + 88;
+/// O accumulator, scores of one chunk, the same as 16-bit operands, and what fragments, addresses and statistics take.
+/// A narrower last chunk costs a second copy of the code, and some more.
+constexpr int registers_for_chunk(int bc, int d, int chunk) {
+  return warp_rows * (2 * d + 2 * chunk + chunk) / 64 + 104 + (bc % chunk > 0 ? 8 : 0);
 }
 
 /// Columns of a K/V tile that a warp works on at a time, at most: wide tiles are walked in chunks with the online
 /// softmax, so that bc costs shared memory but no registers.
 constexpr int chunk_columns(int br, int bc, int d) {
-  const int limit = register_limit(br, d);
-  const int widest = registers_for_chunk(d, 64) <= limit ? 64 : registers_for_chunk(d, 32) <= limit ? 32 : 16;
-  return bc < widest ? bc : widest;
+  int chunk = bc < 64 ? bc : 64;
+  while (chunk > 16 && registers_for_chunk(bc, d, chunk) > register_limit(br, d)) {
+    chunk -= 16;
+  }
+  return chunk;
 }
 
 /// Registers a thread needs, estimated; a configuration above register_limit() is refused.
 constexpr int register_estimate(int br, int bc, int d) {
-  return registers_for_chunk(d, chunk_columns(br, bc, d));
+  return registers_for_chunk(bc, d, chunk_columns(br, bc, d));
 }
 
 /// K and V tiles, kept for one pass over Q, and one Q tile: (br + 2 bc) d 16-bit elements. O, l and m go straight

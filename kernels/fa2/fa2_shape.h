@@ -20,8 +20,8 @@ constexpr int threads(int br, int d) {
   return br / rows_per_warp(br, d) * 32;
 }
 
-/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share of
-/// the warps and gives them out in eights; 255 at most.
+/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share
+/// of the warps and gives them out in eights; 255 at most.
 constexpr int register_limit(int br, int d) {
   const int warps = (threads(br, d) / 32 + 3) / 4;
   const int share = 16384 / (warps * 32) / 8 * 8;
@@ -29,23 +29,26 @@ constexpr int register_limit(int br, int d) {
 }
 
 /// O accumulator, scores of one chunk, the same as 16-bit operands, and what fragments, addresses and statistics take:
-/// the compiler gets by with fewer of those where two m16 tiles fill the registers.
-constexpr int registers_for_chunk(int br, int d, int chunk) {
+/// the compiler gets by with fewer of those where two m16 tiles fill the registers. A narrower last chunk costs a
+/// second copy of the code, and some more.
+constexpr int registers_for_chunk(int br, int bc, int d, int chunk) {
   const int rows = rows_per_warp(br, d);
-  return rows * (2 * d + 2 * chunk + chunk) / 64 + (rows == 32 ? 24 : 44);
+  return rows * (2 * d + 2 * chunk + chunk) / 64 + (rows == 32 ? 24 : 32 + d / 8) + (bc % chunk > 0 ? 16 : 0);
 }
 
 /// Columns of a K/V tile that a warp works on at a time, at most: wide tiles are walked in chunks with the online
 /// softmax, so that bc costs shared memory but no registers.
 constexpr int chunk_columns(int br, int bc, int d) {
-  const int limit = register_limit(br, d);
-  const int widest = registers_for_chunk(br, d, 64) <= limit ? 64 : registers_for_chunk(br, d, 32) <= limit ? 32 : 16;
-  return bc < widest ? bc : widest;
+  int chunk = bc < 64 ? bc : 64;
+  while (chunk > 16 && registers_for_chunk(br, bc, d, chunk) > register_limit(br, d)) {
+    chunk -= 16;
+  }
+  return chunk;
 }
 
 /// Registers a thread needs, estimated; a configuration above register_limit() is refused.
 constexpr int register_estimate(int br, int bc, int d) {
-  return registers_for_chunk(br, d, chunk_columns(br, bc, d));
+  return registers_for_chunk(br, bc, d, chunk_columns(br, bc, d));
 }
 
 /// Q, K and V tiles of 16-bit elements: (br + 2 bc) d.

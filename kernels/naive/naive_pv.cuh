@@ -56,9 +56,10 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     if (loaded < steps) {
       const unsigned stage = base + load_at * stage_bytes;
       const int column = loaded * pv_step;
-      TileP::copy_block<br, block_threads>(stage, p + column, stride, n_q - tile_row, (stride - column) / 8, thread);
-      TileV::copy_rows<pv_step, block_threads>(stage + bytes_p, v + static_cast<long long>(column) * d, d,
-                                               n_k - column, thread);
+      TileP::copy_block<br, block_threads>(stage, p + column, stride, n_q - tile_row, (stride - column) / 8,
+                                           recomputed(thread));
+      TileV::copy_rows<pv_step, block_threads>(stage + bytes_p, v + static_cast<long long>(column) * d, d, n_k - column,
+                                               thread);
     }
     commit_copies();  // empty at the end, so that the wait counts stay the same
     ++loaded;
@@ -85,8 +86,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     load_step();
     const unsigned stage = base + stage_index * stage_bytes;
     stage_index = stage_index + 1 == pv_stages ? 0 : stage_index + 1;
-    const unsigned lane_p = TileP::lane_left(stage + warp_row * TileP::row_bytes, lane);
-    const unsigned lane_v = TileV::lane_left(stage + bytes_p, lane);
+    const unsigned lane_p = TileP::lane_left(stage + warp_row * TileP::row_bytes, recomputed(lane));
+    const unsigned lane_v = TileV::lane_left(stage + bytes_p, recomputed(lane));
 #pragma unroll
     for (int inner = 0; inner < pv_step / 16; ++inner) {
       unsigned a[m_tiles][4];

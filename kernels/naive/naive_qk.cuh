@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Standard attention, first kernel: S = scale Q K^T, one br x bc tile a block, stored in 16 bits.
 //
-// Tile program of block (i, j, head): load Q_i, load K_j, store S_ij. The last column tile also stores the zeros between
-// n_k and the row stride.
+// Tile program of block (i, j, head): load Q_i, load K_j, store S_ij. The last column tile also stores the zeros
+// between n_k and the row stride.
 #include "device/attention.cuh"
 #include "device/global.cuh"
 #include "naive/naive_shape.h"

@@ -15,8 +15,8 @@ constexpr long long row_stride(long long n_k) {
   return (n_k + 15) / 16 * 16;
 }
 
-/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share of
-/// the warps and gives them out in eights; 255 at most.
+/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share
+/// of the warps and gives them out in eights; 255 at most.
 constexpr int register_limit(int threads) {
   const int warps = (threads / 32 + 3) / 4;
   const int share = 16384 / (warps * 32) / 8 * 8;
@@ -78,9 +78,9 @@ constexpr int pv_rows_per_warp(int br, int d) {
 constexpr int pv_threads(int br, int d) {
   return br / pv_rows_per_warp(br, d) * 32;
 }
-/// O accumulator, fragments and addresses.
+/// O accumulator, fragments of V on their way to it, and addresses.
 constexpr int pv_register_estimate(int br, int d) {
-  return pv_rows_per_warp(br, d) * d / 32 + 56;
+  return pv_rows_per_warp(br, d) * d / 32 + d / 4 + 32;
 }
 constexpr long long pv_shared_bytes(int br, int d) {
   return 2LL * pv_stages * pv_step * (br + d);

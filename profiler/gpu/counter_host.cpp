@@ -12,6 +12,7 @@ namespace {
 
 std::vector<const char*> pointers(const std::vector<std::string>& names) {
   std::vector<const char*> result;
+  result.reserve(names.size());
   for (const std::string& name : names) result.push_back(name.c_str());
   return result;
 }
@@ -136,6 +137,7 @@ std::vector<std::string> CounterHost::near(std::string_view metric) const {
   }
 
   std::vector<std::string> names;
+  names.reserve(bases.size());
   for (const auto& [name, type] : bases) names.push_back(name);
   std::vector<std::string> suggestions;
   for (const std::string& name : near_matches(base, names)) {

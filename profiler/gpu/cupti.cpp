@@ -79,7 +79,10 @@ CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, cons
   };
   switch (error.code()) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-      return answer(CounterState::not_permitted, "This user may not read the GPU's performance counters.",
+      return answer(CounterState::not_permitted,
+                    machine.counters_for_admin_only
+                        ? "The driver gives the GPU's performance counters to administrators only."
+                        : "This user may not read the GPU's performance counters.",
                     counter_permission_fix(machine));
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
       return answer(

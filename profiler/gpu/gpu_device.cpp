@@ -83,7 +83,11 @@ class GpuDevice final : public Device {
   GpuDevice(const GpuDevice&) = delete;
   GpuDevice& operator=(const GpuDevice&) = delete;
   ~GpuDevice() override {
-    if (!usable_) lost_sessions().push_back(std::move(session_));
+    if (usable_) {
+      cuda_.cuCtxSetCurrent(session_->context.get());  // perhaps another thread than the one that opened it
+    } else {
+      lost_sessions().push_back(std::move(session_));
+    }
   }
 
   void prepare_counters(CUdevice device) {
@@ -348,6 +352,7 @@ class GpuDevice final : public Device {
     }
     for (std::size_t m = 0; m < metrics.size(); ++m) {
       std::vector<double> each;
+      each.reserve(launches.size());
       for (const PreparedLaunch& launch : launches) each.push_back(values.at(launch.name())[m].value);
       const Combine rule = combine_rule(metrics[m]);
       const auto provenance = rule == Combine::weighted_mean ? Provenance::derived : Provenance::measured;
@@ -359,15 +364,14 @@ class GpuDevice final : public Device {
     }
   }
 
-  /// Registers, shared and local memory, occupancy: of each launch, and for the whole plan those of its largest.
+  /// Registers, shared and local memory, occupancy of each launch. A plan of several shows the largest of the first
+  /// three for its sum, and no occupancy: kernels that run one after another have none in common.
   void add_launch_facts(const AttentionPlan& plan, const std::vector<const LoadedKernel*>& kernels,
                         PointRecord& record) const {
     struct Facts {
       double registers = 0;
       double shared_bytes = 0;
       double local_bytes = 0;
-      double occupancy_pct = 0;
-      std::string limiter;
     };
     const auto put = [](KernelRecord& kernel, const Facts& facts) {
       const auto add = [&](std::string_view key, double value, Provenance provenance) {
@@ -376,8 +380,11 @@ class GpuDevice final : public Device {
       add(metric_key::registers, facts.registers, Provenance::measured);
       add(metric_key::shared_bytes, facts.shared_bytes, Provenance::measured);
       add(metric_key::local_bytes, facts.local_bytes, Provenance::measured);
-      add(metric_key::theoretical_occupancy_pct, facts.occupancy_pct, Provenance::derived);
-      kernel.occupancy_limiter = facts.limiter;
+    };
+    const auto put_occupancy = [](KernelRecord& kernel, double percent, std::string_view limiter) {
+      const std::string_view key = metric_key::theoretical_occupancy_pct;
+      kernel.metrics.push_back({std::string(key), percent, std::string(find_metric(key)->unit), Provenance::derived});
+      kernel.occupancy_limiter = limiter;
     };
     Facts largest;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -397,15 +404,10 @@ class GpuDevice final : public Device {
       const int warps = (threads + 31) / 32;
       const Facts facts{.registers = static_cast<double>(kernels[i]->registers),
                         .shared_bytes = static_cast<double>(shared),
-                        .local_bytes = static_cast<double>(kernels[i]->local_bytes),
-                        .occupancy_pct = 100.0 * 32 * warps * blocks / info_.limits.max_threads_per_sm,
-                        .limiter = std::string(computed.limiter)};
-      if (kernels.size() > 1) put(kernel_record(record, launch.name), facts);
-      // A plan's least occupied kernel stands for it.
-      if (i == 0 || facts.occupancy_pct < largest.occupancy_pct) {
-        largest.occupancy_pct = facts.occupancy_pct;
-        largest.limiter = facts.limiter;
-      }
+                        .local_bytes = static_cast<double>(kernels[i]->local_bytes)};
+      KernelRecord& kernel = kernel_record(record, kernels.size() > 1 ? launch.name : "all");
+      if (kernels.size() > 1) put(kernel, facts);
+      put_occupancy(kernel, 100.0 * 32 * warps * blocks / info_.limits.max_threads_per_sm, computed.limiter);
       largest.registers = std::max(largest.registers, facts.registers);
       largest.shared_bytes = std::max(largest.shared_bytes, facts.shared_bytes);
       largest.local_bytes = std::max(largest.local_bytes, facts.local_bytes);

@@ -15,6 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned service_threads = 256;
+constexpr std::int64_t l2_line_bytes = 128;
 
 /// One source holds all service kernels.
 KernelLaunch service_launch() {
@@ -80,13 +81,14 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
       stream_(stream),
       limits_(limits),
       last_(make_event(cuda)),
-      fill_bytes_(3 * limits.l2_bytes / 16 * 16),
+      fill_bytes_(2 * limits.l2_bytes / l2_line_bytes * l2_line_bytes),
       fill_buffer_(allocate(cuda, fill_bytes_)) {
   const LoadedKernel& service = load(service_launch());
   const auto find = [&](CUfunction& function, const char* name) {
     cuda_.check(cuda_.cuModuleGetFunction(&function, service.module.get(), name), "cuModuleGetFunction");
   };
   find(fill_l2_, "attn_fill_l2");
+  find(discard_l2_, "attn_discard_l2");
   find(delay_, "attn_delay");
   find(count_nonfinite_, "attn_count_nonfinite");
 }
@@ -171,7 +173,9 @@ void KernelRunner::enqueue_cold_cache() {
   CUdeviceptr address = fill_buffer_.get();
   long long bytes = fill_bytes_;
   void* arguments[] = {&address, &bytes};
-  launch_service(fill_l2_, static_cast<unsigned>(8 * limits_.sm_count), service_threads, arguments);
+  const auto blocks = static_cast<unsigned>(8 * limits_.sm_count);
+  launch_service(fill_l2_, blocks, service_threads, arguments);
+  launch_service(discard_l2_, blocks, service_threads, arguments);
 }
 
 void KernelRunner::enqueue_delay(std::chrono::nanoseconds length) {

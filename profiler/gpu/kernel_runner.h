@@ -56,7 +56,8 @@ class KernelRunner {
   /// The same up to `event`.
   void wait(CUevent event, std::chrono::milliseconds limit) const;
 
-  /// Enqueues a sweep over a buffer of three times the L2, after which L2 holds nothing of any plan's, all lines clean.
+  /// Enqueues what leaves L2 without a line of any plan's and without dirty ones: a buffer of twice its size is
+  /// written, then discarded. What a kernel leaves dirty in L2 at its end is thereby never counted, as under ncu.
   void enqueue_cold_cache();
   /// Enqueues a pause of the stream.
   void enqueue_delay(std::chrono::nanoseconds length);
@@ -79,6 +80,7 @@ class KernelRunner {
   std::int64_t fill_bytes_;
   DeviceMemory fill_buffer_;
   CUfunction fill_l2_ = nullptr;
+  CUfunction discard_l2_ = nullptr;
   CUfunction delay_ = nullptr;
   CUfunction count_nonfinite_ = nullptr;
 };

@@ -92,6 +92,7 @@ Result<Compiled, std::string> Nvrtc::compile(const KernelSource& source,
   if (main_text == nullptr) return Failure{fmt::format("{} is not among this program's kernel sources.", source.file)};
   const auto pointers = [](const std::vector<std::string>& strings) {
     std::vector<const char*> result;
+    result.reserve(strings.size());
     for (const std::string& each : strings) result.push_back(each.c_str());
     return result;
   };

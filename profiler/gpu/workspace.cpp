@@ -30,44 +30,42 @@ bool is_input(const BufferSpec& buffer) {
 }  // namespace
 
 void Workspace::reserve(const AttentionPlan& plan) {
-  const auto capacity = [&](const std::string& name) {
-    const auto found = buffers_.find(name);
-    return found == buffers_.end() ? 0 : found->second.capacity;
+  const auto fits = [&](const BufferSpec& buffer) {
+    const auto found = buffers_.find(buffer.name);
+    return found != buffers_.end() && found->second.capacity >= buffer.bytes + guard_bytes;
   };
-  const auto missing = [&] {
-    std::int64_t bytes = 0;
+  // False when there is too little memory; what was allocated until then stays, and counts as held.
+  const auto allocate_missing = [&] {
+    std::int64_t missing = 0;
+    for (const BufferSpec& buffer : plan.buffers) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes;
+    if (missing > free_device_bytes(cuda_)) return false;
     for (const BufferSpec& buffer : plan.buffers) {
-      if (capacity(buffer.name) < buffer.bytes + guard_bytes) bytes += buffer.bytes + guard_bytes;
+      if (fits(buffer)) continue;
+      const std::int64_t bytes = buffer.bytes + guard_bytes;
+      try {
+        buffers_.insert_or_assign(buffer.name, Buffer{allocate(cuda_, bytes), bytes});
+      } catch (const DriverError& error) {
+        if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
+        return false;
+      }
     }
-    return bytes;
+    return true;
   };
   // Buffers that are too small go first: what takes their place needs the room.
   for (const BufferSpec& buffer : plan.buffers) {
-    if (capacity(buffer.name) >= buffer.bytes + guard_bytes) continue;
+    if (fits(buffer)) continue;
     if (is_input(buffer)) inputs_.reset();
     buffers_.erase(buffer.name);
   }
-  if (missing() > free_device_bytes(cuda_)) {  // give up all that this plan can do without
-    std::erase_if(buffers_, [&](const auto& held) {
-      return std::ranges::none_of(plan.buffers, [&](const BufferSpec& buffer) {
-        return buffer.name == held.first && held.second.capacity <= 2 * (buffer.bytes + guard_bytes);
-      });
+  if (allocate_missing()) return;
+  // Give up what this plan can do without, also buffers of its own that are much larger than it needs.
+  std::erase_if(buffers_, [&](const auto& held) {
+    return std::ranges::none_of(plan.buffers, [&](const BufferSpec& buffer) {
+      return buffer.name == held.first && held.second.capacity <= 2 * (buffer.bytes + guard_bytes);
     });
-    inputs_.reset();
-  }
-  const std::int64_t needed = plan.buffer_bytes();
-  if (const std::int64_t free = free_device_bytes(cuda_); missing() > free) refuse(needed, free + held_bytes());
-  for (const BufferSpec& buffer : plan.buffers) {
-    const std::int64_t bytes = buffer.bytes + guard_bytes;
-    if (capacity(buffer.name) >= bytes) continue;
-    try {
-      buffers_[buffer.name] = {allocate(cuda_, bytes), bytes};
-    } catch (const DriverError& error) {
-      buffers_.erase(buffer.name);
-      if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
-      refuse(needed, free_device_bytes(cuda_) + held_bytes());
-    }
-  }
+  });
+  inputs_.reset();
+  if (!allocate_missing()) refuse(plan.buffer_bytes(), free_device_bytes(cuda_) + held_bytes());
 }
 
 void Workspace::upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,

@@ -28,7 +28,8 @@ Words operator+(Words words, const Words& more) {
 }
 
 /// 64 points that take next to no time.
-const Words sweep{"collect", "--device", "simulated", "-a", "N=[16:512:16]", "-a", "heads=2", "--algorithms", "fa1,fa2"};
+const Words sweep{"collect", "--device", "simulated",    "-a",     "N=[16:512:16]",
+                  "-a",      "heads=2",  "--algorithms", "fa1,fa2"};
 constexpr std::size_t sweep_points = 64;
 
 /// Reads events until `wanted` points were reported; their ids in the database.
@@ -148,6 +149,22 @@ TEST_F(Collect, speaks_json_lines) {
   EXPECT_EQ(done[0].ok, sweep_points);
 }
 
+TEST_F(Collect, json_lines_end_with_done_also_when_nothing_began) {
+  const Outcome refused = run(folder_, sweep + Words{"--jsonl", "-o", folder_ / "no/such/run.attnscope"});
+  EXPECT_EQ(refused.exit_code, 1);
+  const auto done = events<DoneEvent>(refused.out);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].state, "failed");
+  EXPECT_EQ(done[0].exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr(done[0].reason)) << "the same line for people";
+
+  const Outcome dry = run(folder_, sweep + Words{"--jsonl", "--dry-run", "-o", file_});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_EQ(events<PlanEvent>(dry.out).size(), 1U);
+  EXPECT_EQ(events<DoneEvent>(dry.out).size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
 TEST_F(Collect, ctrl_c_keeps_what_is_there_and_resume_ends_the_sweep) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   const auto ids = read_points(process, 5);
@@ -210,8 +227,7 @@ TEST_F(Collect, a_reader_that_goes_away_cancels) {
 }
 
 TEST_F(Collect, a_full_disk_keeps_what_fitted) {
-  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "-o", file_},
-                              {.file_size_limit = 500 * 1024});
+  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "-o", file_}, {.file_size_limit = 500 * 1024});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("no space left"), HasSubstr("run.attnscope"), HasSubstr("--resume")));
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;

@@ -16,7 +16,6 @@ namespace attnscope::testing {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -58,7 +57,7 @@ TEST_P(Mistakes, end_with_one_line_and_a_code) {
   std::ofstream(folder / "notes.txt") << "not a database, by far\n";
   std::vector<std::string> arguments = GetParam().arguments;
   for (std::string& word : arguments) {
-    if (const std::size_t at = word.find("@"); at != std::string::npos) word.replace(at, 1, folder.path().string());
+    if (const std::size_t at = word.find('@'); at != std::string::npos) word.replace(at, 1, folder.path().string());
   }
   const Outcome outcome = run(folder, arguments);
   EXPECT_EQ(outcome.exit_code, GetParam().exit_code) << outcome.err;
@@ -102,10 +101,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"info", "@/missing.attnscope"}, 1, {"missing.attnscope", "does not exist"}},
         Mistake{{"info", "@/notes.txt"}, 1, {"notes.txt", "no attnscope file"}},
         Mistake{{"export", "@/missing.attnscope"}, 1, {"missing.attnscope"}},
-        Mistake{{"export", "@/a", "--format", "xml"}, 2, {"xml"}},
-        Mistake{{"export", "@/a", "@/b"}, 2, {"one file"}},
-        Mistake{{"export", "@/a", "--format", "attnscope"}, 2, {"-o"}},
-        Mistake{{"model", "-a", "N=0"}, 2, {"N", "0"}}, Mistake{{"model", "--gpu", "Voodoo2"}, 2, {"Voodoo2", "H200"}},
+        Mistake{{"export", "@/a", "--format", "xml"}, 2, {"xml"}}, Mistake{{"export", "@/a", "@/b"}, 2, {"one file"}},
+        Mistake{{"export", "@/a", "--format", "attnscope"}, 2, {"-o"}}, Mistake{{"model", "-a", "N=0"}, 2, {"N", "0"}},
+        Mistake{{"model", "--gpu", "Voodoo2"}, 2, {"Voodoo2", "H200"}},
         Mistake{{"kernels", "build", "--arch", "sm_20"}, 2, {"sm_20"}},
         Mistake{{"verify", "--algorithms", "fa9"}, 2, {"fa9"}},
         Mistake{{"verify", "--device", "simulated:Voodoo2"}, 2, {"Voodoo2"}}));
@@ -185,13 +183,11 @@ TEST(Model, gives_the_closed_forms) {
 
 TEST(Model, says_why_a_tile_does_not_fit) {
   const TemporaryFolder folder;
-  const Outcome outcome =
-      run(folder, {"model", "-a", "N=1024", "-a", "d=128", "-a", "br=[64,256]", "-a", "bc=256", "--algorithms", "fa2",
-                   "--gpu", "A100", "--json"});
+  const Outcome outcome = run(folder, {"model", "-a", "N=1024", "-a", "d=128", "-a", "br=[64,256]", "-a", "bc=256",
+                                       "--algorithms", "fa2", "--gpu", "A100", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto rows = nlohmann::json::parse(outcome.out);
-  const auto refused =
-      std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row["feasible"] == "no"; });
+  const auto refused = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row["feasible"] == "no"; });
   ASSERT_NE(refused, rows.end());
   EXPECT_NE((*refused)["reason"], "");
   EXPECT_TRUE((*refused)["model_l2_to_sm_bytes"].is_null());

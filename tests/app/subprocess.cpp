@@ -20,6 +20,7 @@ namespace {
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
+  result.reserve(words.size() + 1);
   for (std::string& word : words) result.push_back(word.data());
   result.push_back(nullptr);
   return result;
@@ -80,7 +81,8 @@ Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& 
   variables["XDG_CACHE_HOME"] = (folder / "cache").string();
   for (const auto& [name, value] : options.environment) variables[name] = value;
   std::vector<std::string> environment;
-  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  environment.reserve(variables.size());
+  for (const auto& [name, value] : variables) environment.push_back(std::string(name).append("=").append(value));
 
   std::vector<std::string> words{"attnscope"};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -157,8 +159,7 @@ Outcome Process::wait() {
   return outcome;
 }
 
-Outcome run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
-            const Process::Options& options) {
+Outcome run(const TemporaryFolder& folder, const std::vector<std::string>& arguments, const Process::Options& options) {
   Process process(folder, arguments, options);
   return process.wait();
 }

@@ -38,8 +38,8 @@ class Process {
  public:
   struct Options {
     std::map<std::string, std::string> environment = {};  ///< beside the test's own
-    std::optional<rlim_t> file_size_limit = {};  ///< bytes; a disk that is full beyond
-    bool narrow_pipe = false;                        ///< stdout holds 4 KiB: the child cannot run far ahead of its reader
+    std::optional<rlim_t> file_size_limit = {};           ///< bytes; a disk that is full beyond
+    bool narrow_pipe = false;  ///< stdout holds 4 KiB: the child cannot run far ahead of its reader
   };
 
   /// `folder`: HOME, XDG folders and cache of the child.

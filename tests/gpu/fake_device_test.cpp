@@ -26,7 +26,7 @@ using testing::HasSubstr;
 
 class FakeDeviceTest : public testing::Test {
  protected:
-  FakeDeviceTest() {
+  void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
     cache_ = fs::path(testing::TempDir()) / (std::string("fake-gpu-") + info->name());
     fs::remove_all(cache_);
@@ -36,7 +36,7 @@ class FakeDeviceTest : public testing::Test {
     unsetenv("CUDA_MPS_PIPE_DIRECTORY");
     faults("");
   }
-  ~FakeDeviceTest() override {
+  void TearDown() override {
     for (const char* variable : libraries) unsetenv(variable);
     unsetenv("ATTNSCOPE_CACHE_DIR");
     unsetenv("CUDA_VISIBLE_DEVICES");
@@ -376,14 +376,21 @@ TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
   EXPECT_TRUE(device->usable());
 }
 
-TEST_F(FakeDeviceTest, AllocationThatFailsAndThePointAfterIt) {
-  // The first allocation clears the cache; the second is q.
-  const auto device = open("oom-at=2");
+TEST_F(FakeDeviceTest, AllocationsThatFailAndThePointAfterThem) {
+  // The first allocation is what clears the cache; the second is q.
+  const auto device = open("oom-from=2");
   ASSERT_NE(device, nullptr);
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::out_of_memory);
   EXPECT_THAT(record.reason, HasSubstr("bytes are free"));
   EXPECT_TRUE(device->usable());
+  faults("");
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+}
+
+TEST_F(FakeDeviceTest, OneFailedAllocationIsTriedAgainWithMoreRoom) {
+  const auto device = open("oom-at=3");
+  ASSERT_NE(device, nullptr);
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
 }
 
@@ -463,7 +470,7 @@ TEST_P(CounterFaultTest, EverythingElseIsMeasured) {
 
 INSTANTIATE_TEST_SUITE_P(
     Causes, CounterFaultTest,
-    testing::Values(CounterFault{"cupti-availability=35", CounterState::not_permitted, "may not read", ""},
+    testing::Values(CounterFault{"cupti-availability=35", CounterState::not_permitted, "performance counters", ""},
                     CounterFault{"cupti-availability=40", CounterState::not_permitted, "hypervisor", "vGPU"},
                     CounterFault{"vgpu", CounterState::not_permitted, "hypervisor", "vGPU"},
                     CounterFault{"cupti-availability=26", CounterState::busy, "Another process holds", "dcgmi"},

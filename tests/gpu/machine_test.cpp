@@ -14,14 +14,14 @@ using testing::HasSubstr;
 
 class MachineTest : public testing::Test {
  protected:
-  MachineTest() {
+  void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
     root_ = fs::path(testing::TempDir()) / (std::string("machine-") + info->name());
     fs::remove_all(root_);
     write("proc/version", "Linux version 6.1.0-30-amd64 (debian-kernel@lists.debian.org)");
     write("proc/1/cgroup", "0::/init.scope");
   }
-  ~MachineTest() override { fs::remove_all(root_); }
+  void TearDown() override { fs::remove_all(root_); }
 
   void write(const char* file, const char* text) const {
     fs::create_directories((root_ / file).parent_path());

@@ -59,6 +59,16 @@ TEST(VerifyCases, NamedAlgorithmsOnly) {
   for (const VerifyCase& one : few_cases(50)) EXPECT_EQ(one.spec.algorithm, "fa2");
 }
 
+TEST(VerifyCases, OneReferenceServesAllAlgorithmsAndTilesInARow) {
+  const auto cases = verify_cases({}, *find_gpu("H200"));
+  const auto same = [&](std::size_t a, std::size_t b) {
+    return cases[a].spec.problem == cases[b].spec.problem && cases[a].inputs == cases[b].inputs;
+  };
+  std::size_t references = 1;
+  for (std::size_t i = 1; i < cases.size(); ++i) references += same(i - 1, i) ? 0U : 1U;
+  EXPECT_EQ(references * 3 * algorithms().size(), cases.size());
+}
+
 TEST(RunVerify, EachDispositionHasItsOutcome) {
   FakeDevice device;
   const std::vector<VerifyCase> cases = few_cases(6);
@@ -110,7 +120,15 @@ TEST(RunVerify, MeasuresOnceUncountedWithTheCasesInputs) {
     EXPECT_EQ(device.asked[i].max_samples, 1);
     EXPECT_EQ(device.asked[i].input_kind, cases[i].inputs);
   }
-  EXPECT_EQ(device.prepared.size(), 1U);  // the same kernel serves all three
+  EXPECT_EQ(device.prepared.size(), 3U);
+}
+
+TEST(RunVerify, PreparesEachKernelOnceForAllInputs) {
+  FakeDevice device;
+  const std::vector<VerifyCase> cases = few_cases(21);  // one shape: seven kinds of inputs, three tiles
+  (void)run_verify(device, cases, {}, {}, CancelToken{});
+  EXPECT_EQ(device.measured.size(), 21U);
+  EXPECT_EQ(device.prepared.size(), 3U);
 }
 
 TEST(RunVerify, StopsWhenCancelledOrWhenTheDeviceIsLost) {

@@ -125,9 +125,9 @@ TEST(RunStore, keeps_every_disposition) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
-  const std::vector<Disposition> all{Disposition::ok,          Disposition::infeasible,    Disposition::out_of_memory,
-                                     Disposition::incorrect,   Disposition::compile_error, Disposition::timeout,
-                                     Disposition::crashed,     Disposition::no_counters,   Disposition::cancelled};
+  const std::vector<Disposition> all{Disposition::ok,        Disposition::infeasible,    Disposition::out_of_memory,
+                                     Disposition::incorrect, Disposition::compile_error, Disposition::timeout,
+                                     Disposition::crashed,   Disposition::no_counters,   Disposition::cancelled};
   for (std::size_t i = 0; i < all.size(); ++i) {
     PointRecord record = simple_record(64);
     record.disposition = all[i];
@@ -356,9 +356,10 @@ TEST(RunStore, the_views_say_what_the_store_says) {
   }
   SQLite::Database database(file.string());
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM v_points").getInt(), 4 + 1 + 1);
-  SQLite::Statement wide(database,
-                         "SELECT time_median_ns, l2_to_sm_bytes, registers, device, cache FROM v_points WHERE algorithm "
-                         "= 'fa2' AND disposition = 'ok'");
+  SQLite::Statement wide(
+      database,
+      "SELECT time_median_ns, l2_to_sm_bytes, registers, device, cache FROM v_points WHERE algorithm "
+      "= 'fa2' AND disposition = 'ok'");
   ASSERT_TRUE(wide.executeStep());
   EXPECT_EQ(wide.getColumn(0).getDouble(), 65);
   EXPECT_EQ(wide.getColumn(1).getDouble(), 64 * 128);
@@ -386,10 +387,10 @@ TEST(RunStore, the_schema_refuses_words_that_mean_nothing) {
   SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
   database.exec("PRAGMA foreign_keys = ON");
   for (const char* change :
-       {"UPDATE points SET disposition = 'fine'", "UPDATE points SET mask = 'sliding'", "UPDATE points SET dtype = 'fp8'",
-        "UPDATE points SET provenance = 'guessed'", "UPDATE runs SET state = 'over'", "UPDATE runs SET argv = '{}'",
-        "UPDATE metric_values SET provenance = ''", "UPDATE points SET run_id = 99", "UPDATE points SET batch = 'two'",
-        "UPDATE timing_samples SET samples_ns = '1'"}) {
+       {"UPDATE points SET disposition = 'fine'", "UPDATE points SET mask = 'sliding'",
+        "UPDATE points SET dtype = 'fp8'", "UPDATE points SET provenance = 'guessed'", "UPDATE runs SET state = 'over'",
+        "UPDATE runs SET argv = '{}'", "UPDATE metric_values SET provenance = ''", "UPDATE points SET run_id = 99",
+        "UPDATE points SET batch = 'two'", "UPDATE timing_samples SET samples_ns = '1'"}) {
     EXPECT_THROW(database.exec(change), SQLite::Exception) << change;
   }
 }
@@ -463,7 +464,9 @@ TEST(CompactCopy, a_failure_leaves_the_target_as_it_was) {
   const auto target = folder / "all.attnscope";
   { RunStore::open(target, Mode::collect).begin_run(full_header()); }
   std::ofstream(folder / "bad.attnscope") << "not a database, by far";
-  EXPECT_EQ(storage_error_of([&] { write_compact_copy({target, folder / "bad.attnscope"}, target); }).kind(),
+  EXPECT_EQ(storage_error_of([&] {
+              write_compact_copy({target, folder / "bad.attnscope"}, target);
+            }).kind(),
             StorageError::Kind::not_a_database);
   EXPECT_EQ(RunStore::open(target, Mode::read_only).runs().size(), 1U);
   EXPECT_FALSE(std::filesystem::exists(target.string() + ".part"));

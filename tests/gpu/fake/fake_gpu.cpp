@@ -92,7 +92,8 @@ std::vector<std::unique_ptr<FakeFunction>> functions;  // live as long as the li
 std::atomic<std::int64_t> compilations{0};
 
 bool is_service(const std::string& entry) {
-  return entry == "attn_fill_l2" || entry == "attn_delay" || entry == "attn_count_nonfinite";
+  return entry == "attn_fill_l2" || entry == "attn_discard_l2" || entry == "attn_delay" ||
+         entry == "attn_count_nonfinite";
 }
 
 /// "ATTN_D=64" -> 64
@@ -284,11 +285,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
       *value = 1024;
       break;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
-      *value = million;
-      break;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
-      *value = million;
-      break;
     case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
       *value = million;
       break;
@@ -318,7 +315,9 @@ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   const Faults faults;
-  if (++device.allocations == faults.number("oom-at", 0)) return CUDA_ERROR_OUT_OF_MEMORY;
+  ++device.allocations;
+  if (device.allocations == faults.number("oom-at", 0)) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (faults.has("oom-from") && device.allocations >= faults.number("oom-from", 0)) return CUDA_ERROR_OUT_OF_MEMORY;
   if (state() != CUDA_SUCCESS) return state();
   void* memory = std::malloc(bytes);
   if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;

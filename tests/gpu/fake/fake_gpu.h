@@ -17,6 +17,7 @@ namespace attnscope::fake {
 ///   compute=NN            compute capability, 90 by default
 ///   free=BYTES            device memory, 1 GiB by default
 ///   oom-at=N              the Nth allocation fails, counted from cuInit
+///   oom-from=N            the Nth and all later ones fail
 ///   crash=ENTRY           launches of kernels whose entry contains ENTRY leave a sticky illegal address
 ///   hang=ENTRY            they never end
 ///   lost=ENTRY            the GPU is gone when they are launched

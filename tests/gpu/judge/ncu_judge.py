@@ -52,7 +52,7 @@ def under_ncu(attnscope, row, device):
         command = ["ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--print-units", "base",
                    "--kernel-name", "regex:^attn_", "--metrics", ",".join(METRICS.values()),
                    attnscope, "collect", "--device", device, "--no-counters", "--no-verify", "--min-samples", "1",
-                   "--max-noise", "1000", "--quiet", "--output", os.path.join(folder, "judge.attnscope")]
+                   "--max-noise", "10", "--quiet", "--output", os.path.join(folder, "judge.attnscope")]
         for axis in axes:
             command += ["-a", axis]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep makes of a GPU's faults: each is a recorded point, and none ends the sweep.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::StartsWith;
+using Mode = RunStore::Mode;
+
+class GpuFaults : public ::testing::Test {
+ protected:
+  /// A GPU with these faults (tests/gpu/fake/fake_gpu.h).
+  static Process::Options gpu(const std::string& faults) {
+    Process::Options options;
+    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
+      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
+    }
+    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
+    return options;
+  }
+
+  Outcome collect(const std::string& faults, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"collect",      "--device", "gpu",     "--no-verify", "--quiet", "-a",
+                                       "N=[16,32,48]", "-a",       "heads=1", "-o",          file_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(folder_, arguments, gpu(faults));
+  }
+
+  [[nodiscard]] std::map<std::string, std::map<Disposition, int>> dispositions() const {
+    std::map<std::string, std::map<Disposition, int>> counts;
+    for (const StoredPoint& point : RunStore::open(file_, Mode::read_only).points()) {
+      ++counts[point.record.spec.algorithm][point.record.disposition];
+    }
+    return counts;
+  }
+
+  [[nodiscard]] RunSummary the_run() const {
+    const auto runs = RunStore::open(file_, Mode::read_only).runs();
+    EXPECT_EQ(runs.size(), 1U);
+    return runs.at(0);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "run.attnscope";
+};
+
+TEST_F(GpuFaults, without_any_the_sweep_is_measured) {
+  const Outcome outcome = collect("", {"--algorithms", "fa1,fa2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
+  EXPECT_FALSE(the_run().simulated);
+  EXPECT_NE(the_run().environment.driver_version, "");
+}
+
+TEST_F(GpuFaults, a_crash_costs_its_point_only) {
+  const Outcome outcome = collect("crash=fa1", {"--algorithms", "fa1,fa2"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(dispositions()["fa1"][Disposition::crashed], 3);
+  EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
+  EXPECT_EQ(the_run().state, StoredRunState::complete) << "one run, over several processes";
+  EXPECT_EQ(the_run().points, 6U);
+}
+
+TEST_F(GpuFaults, a_hang_costs_its_point_only) {
+  const Outcome outcome = collect("hang=fa1", {"--algorithms", "fa1,fa2", "--timeout", "0.1"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(dispositions()["fa1"][Disposition::timeout], 3);
+  EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
+}
+
+TEST_F(GpuFaults, a_gpu_that_only_crashes_is_given_up_and_can_be_resumed) {
+  const std::vector<std::string> many{"-a", "N=[16:160:16]", "--algorithms", "fa2"};
+  const Outcome outcome = collect("crash=fa2", many);
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(the_run().state, StoredRunState::failed);
+  EXPECT_EQ(dispositions()["fa2"][Disposition::crashed], 6);
+  auto resumed = many;
+  resumed.emplace_back("--resume");
+  EXPECT_EQ(collect("", resumed).exit_code, 5);
+  EXPECT_EQ(the_run().state, StoredRunState::complete);
+  EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 4);
+}
+
+TEST_F(GpuFaults, events_go_on_through_a_restart) {
+  std::vector<std::string> arguments{"collect", "--device", "gpu", "--no-verify", "--jsonl",      "-a",     "N=[16,32]",
+                                     "-a",      "heads=1",  "-o",  file_,         "--algorithms", "fa1,fa2"};
+  Process process(folder_, arguments, gpu("crash=fa1"));
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  const auto count = [&](const std::string& event) {
+    std::size_t found = 0;
+    const std::string text = "{\"event\":\"" + event + "\"";
+    for (auto at = outcome.out.find(text); at != std::string::npos; at = outcome.out.find(text, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("plan"), 1U);
+  EXPECT_EQ(count("point"), 4U);
+  EXPECT_EQ(count("done"), 1U);
+}
+
+TEST_F(GpuFaults, a_kernel_that_does_not_compile_is_a_point) {
+  const Outcome outcome = collect("compile-error=fa1", {"--algorithms", "fa1,fa2"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(dispositions()["fa1"][Disposition::compile_error], 3);
+  EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
+}
+
+TEST_F(GpuFaults, no_permission_for_counters_marks_the_points) {
+  const Outcome outcome = collect("cupti-availability=35", {"--algorithms", "fa2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(dispositions()["fa2"][Disposition::no_counters], 3);
+}
+
+TEST_F(GpuFaults, counters_that_are_demanded_and_not_there_are_code_3) {
+  for (const std::vector<std::string>& demand :
+       std::vector<std::vector<std::string>>{{"--require-counters"}, {"--metrics", "lts__t_bytes.sum"}}) {
+    const Outcome outcome = collect("cupti-availability=35", demand);
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_THAT(outcome.err, StartsWith("attnscope: "));
+    EXPECT_FALSE(std::filesystem::exists(file_)) << "known before anything is begun";
+  }
+}
+
+TEST_F(GpuFaults, a_driver_that_does_not_start_is_one_line) {
+  const Outcome outcome = collect("init=999");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+TEST_F(GpuFaults, out_of_device_memory_is_a_result) {
+  const Outcome outcome = collect("free=300000000", {"--algorithms", "fa2", "-a", "n_k=[64,4194304]"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(dispositions()["fa2"][Disposition::out_of_memory], 3);
+  EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
+}
+
+TEST_F(GpuFaults, wrong_numbers_are_incorrect_and_code_5) {
+  std::vector<std::string> arguments{"collect", "--device", "gpu", "--quiet",      "-a",           "N=64",
+                                     "-a",      "heads=1",  "-o",  file_.string(), "--algorithms", "fa2"};
+  const Outcome outcome = run(folder_, arguments, gpu(""));
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(dispositions()["fa2"][Disposition::incorrect], 1) << "its kernels leave their outputs as they were";
+}
+
+}  // namespace
+}  // namespace attnscope::testing

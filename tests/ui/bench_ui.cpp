@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a user waits for, off screen: first paint, page switch, hover, rebuilding a plot. Prints medians in ms.
+//   bench_ui [FILE.attnscope]      without one: the recorded sample, else generated points
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+#include "profiler/metrics.h"
+#include "tests/ui/fixtures.h"
+#include "ui/main_window.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+
+namespace {
+
+using namespace attnscope::ui;
+
+double median_ms(int repetitions, const std::function<void(int)>& body) {
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) {
+    QElapsedTimer timer;
+    timer.start();
+    body(i);
+    times.push_back(static_cast<double>(timer.nsecsElapsed()) * 1e-6);
+  }
+  std::nth_element(times.begin(), times.begin() + repetitions / 2, times.end());
+  return times[static_cast<std::size_t>(repetitions / 2)];
+}
+
+void report(const char* what, double ms, double target) {
+  std::printf("%-28s %9.3f ms   (target %g ms)\n", what, ms, target);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  const QApplication application(argc, argv);
+  initialize_style();
+  const QTemporaryDir folder;
+  QString file = argc > 1 ? QString::fromLocal8Bit(argv[1]) : recorded_sample();
+  if (file.isEmpty()) {
+    file = folder.filePath(QStringLiteral("generated.attnscope"));
+    fixtures::write_file(file,
+                         {{"memory-wall", fixtures::memory_wall(), false}, {"tiles", fixtures::tile_sweep(), false}});
+  }
+  std::printf("%s\n", qPrintable(file));
+
+  report("first paint with the file",
+         median_ms(5,
+                   [&](int) {
+                     MainWindow window(false);
+                     window.resize(1280, 800);
+                     if (const QString error = window.workspace().open_now(file); !error.isEmpty()) {
+                       std::fprintf(stderr, "%s\n", qPrintable(error));
+                       std::exit(1);
+                     }
+                     window.show();
+                     QApplication::processEvents();
+                     window.grab();
+                   }),
+         1000);
+
+  MainWindow window(false);
+  window.resize(1920, 1080);
+  window.workspace().open_now(file);
+  window.show();
+  for (const PageId page : {PageId::io, PageId::tiles, PageId::table}) {
+    window.show_page(page);
+    QApplication::processEvents();
+  }
+  report("page switch",
+         median_ms(60,
+                   [&](int i) {
+                     window.show_page(static_cast<PageId>(i % 3));
+                     QApplication::processEvents();
+                   }),
+         16);
+
+  window.show_page(PageId::io);
+  QApplication::processEvents();
+  IoPlot* plot = window.io_page()->plot();
+  report("hover, curves",
+         median_ms(200,
+                   [&](int i) {
+                     plot->hover_at({plot->width() * (0.2 + 0.003 * i), plot->height() * 0.4});
+                     plot->repaint();
+                   }),
+         16);
+  window.show_page(PageId::tiles);
+  QApplication::processEvents();
+  HeatmapView* view = window.tiles_page()->view();
+  report("hover, heatmap",
+         median_ms(200,
+                   [&](int i) {
+                     view->hover_at({view->width() * (0.1 + 0.0035 * i), view->height() * 0.4});
+                     view->repaint();
+                   }),
+         16);
+  window.show_page(PageId::io);
+  report("zoom or drag, one frame",
+         median_ms(40,
+                   [&](int i) {
+                     plot->xAxis->scaleRange(i % 2 == 0 ? 0.9 : 1.0 / 0.9);
+                     plot->replot();
+                     plot->repaint();
+                   }),
+         16);
+  return 0;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/ui/fixtures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/algorithm.h"
+#include "kernels/io_model.h"
+#include "profiler/metrics.h"
+#include "profiler/model_metrics.h"
+
+namespace attnscope::ui::fixtures {
+namespace {
+
+constexpr double counter_excess = 1.001;
+
+void add_values(KernelRecord& kernel, const Traffic& traffic, double dram_share, double seconds,
+                Provenance provenance) {
+  const auto add = [&](std::string_view name, double value, const char* unit, Provenance origin) {
+    kernel.metrics.push_back({std::string(name), value, unit, origin});
+  };
+  const auto in = static_cast<double>(traffic.l2_to_sm_bytes);
+  const auto out = static_cast<double>(traffic.sm_to_l2_bytes);
+  add(metric_key::l2_to_sm_bytes, in * counter_excess, "byte", provenance);
+  add(metric_key::sm_to_l2_bytes, out * counter_excess, "byte", provenance);
+  add(metric_key::dram_read_bytes, in * dram_share, "byte", provenance);
+  add(metric_key::dram_write_bytes, out * dram_share, "byte", provenance);
+  add(metric_key::achieved_occupancy_pct, 24.3, "percent", provenance);
+  add(metric_key::theoretical_occupancy_pct, 25, "percent", provenance);
+  add(metric_key::registers, 168, "register", provenance);
+  add(metric_key::shared_bytes, 98304, "byte", provenance);
+  add(metric_key::local_bytes, 0, "byte", provenance);
+  for (int i = 0; i < 12; ++i) kernel.samples_ns.push_back(seconds * 1e9 * (1 + 0.004 * std::sin(i)));
+  kernel.occupancy_limiter = "shared memory";
+}
+
+}  // namespace
+
+DeviceInfo device(bool simulated) {
+  DeviceInfo info;
+  info.limits = *find_gpu("H200");
+  info.simulated = simulated;
+  info.uuid = simulated ? "SIM-H200" : "GPU-00000000-1111-2222-3333-444444444444";
+  return info;
+}
+
+PointSpec spec(const std::string& algorithm, std::int64_t n, int br, int bc, std::int64_t d) {
+  PointSpec point;
+  point.algorithm = algorithm;
+  point.problem.heads_q = 132;
+  point.problem.heads_kv = 132;
+  point.problem.n_q = n;
+  point.problem.n_k = n;
+  point.problem.d = d;
+  point.tile.br = br;
+  point.tile.bc = bc;
+  return point;
+}
+
+PointRecord ok_point(const PointSpec& spec, bool simulated) {
+  PointRecord record;
+  record.spec = spec;
+  record.provenance = simulated ? Provenance::simulated : Provenance::measured;
+  const AttentionPlan plan = find_algorithm(spec.algorithm)->plan(spec.problem, spec.tile);
+  add_model_metrics(plan, spec.problem, record);
+
+  const DeviceLimits limits = device().limits;
+  const auto total = static_cast<double>(plan.traffic().total());
+  const auto least = static_cast<double>(compulsory_traffic(spec.problem).total());
+  // Between "the L2 serves all" and "it serves nothing", around the working set's crossing.
+  const double pressure = static_cast<double>(plan.buffer_bytes()) / static_cast<double>(limits.l2_bytes);
+  const double miss = spec.algorithm == "fa2" ? 0 : 1 / (1 + std::pow(1 / std::max(pressure / 2, 1e-9), 4));
+  const double dram_share = (least + miss * std::max(0.0, total - least)) / total;
+  for (const KernelLaunch& launch : plan.launches) {
+    const auto traffic_seconds = static_cast<double>(launch.traffic.total()) / limits.l2_bytes_per_second;
+    const double skew =
+        1 + 0.6 * std::abs(std::log2(spec.tile.br / 128.0)) + 0.3 * std::abs(std::log2(spec.tile.bc / 64.0));
+    const double seconds = std::max(traffic_seconds, forward_flops(spec.problem) / 3e14) * skew + 5e-6;
+    if (plan.launches.size() > 1) {
+      add_values(kernel_record(record, launch.name), launch.traffic, dram_share, seconds, record.provenance);
+    } else {
+      add_values(kernel_record(record, "all"), launch.traffic, dram_share, seconds, record.provenance);
+    }
+  }
+  if (plan.launches.size() > 1) {
+    const double seconds = total / limits.l2_bytes_per_second * 1.3 + 15e-6;
+    add_values(kernel_record(record, "all"), plan.traffic(), dram_share, seconds, record.provenance);
+  }
+  record.max_abs_error = 3.1e-4;
+  record.error_bound = 2.2e-3;
+  record.rms_error = 1.9e-5;
+  if (!simulated) record.clocks = ClockReading{1.98e9, 3.2e9, 54, 512, 0, false};
+  return record;
+}
+
+PointRecord failed_point(const PointSpec& spec, Disposition disposition, const std::string& reason) {
+  PointRecord record;
+  record.spec = spec;
+  record.disposition = disposition;
+  record.reason = reason;
+  return record;
+}
+
+std::vector<PointRecord> memory_wall(bool simulated) {
+  std::vector<PointRecord> points;
+  for (const Algorithm* algorithm : algorithms()) {
+    const std::string name(algorithm->name());
+    for (std::int64_t n = 256; n <= 16384; n *= 2) {
+      PointSpec point = spec(name, n);
+      point.tile = algorithm->default_tile(point.problem, device().limits);
+      if (name == "naive" && n > 8192) {
+        points.push_back(
+            failed_point(point, Disposition::out_of_memory, "needs 132 GiB of device memory, 138 GiB are free"));
+      } else {
+        points.push_back(ok_point(point, simulated));
+      }
+    }
+  }
+  return points;
+}
+
+std::vector<PointRecord> tile_sweep() {
+  std::vector<PointRecord> points;
+  for (const std::string name : {"fa1", "fa2"}) {
+    for (int br = 16; br <= 256; br += br < 128 ? 16 : 32) {
+      for (int bc = 16; bc <= 256; bc += bc < 128 ? 16 : 32) {
+        const PointSpec point = spec(name, 4096, br, bc);
+        const auto refusal = find_algorithm(name)->refusal(point.problem, point.tile, device().limits);
+        if (refusal) {
+          points.push_back(failed_point(point, Disposition::infeasible, refusal->reason));
+        } else if (br == 112 && bc == 96) {
+          points.push_back(failed_point(point, Disposition::timeout, "one launch took longer than 15 s"));
+        } else if (br == 96 && bc == 16) {
+          points.push_back(failed_point(point, Disposition::incorrect, "largest error 0.4, bound 0.0022"));
+        } else if (br == 80 && bc == 224) {
+          continue;
+        } else {
+          points.push_back(ok_point(point));
+        }
+      }
+    }
+  }
+  return points;
+}
+
+std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simulated, std::int64_t run) {
+  auto info = std::make_shared<RunInfo>();
+  info->file = QStringLiteral("/nowhere.attnscope");
+  info->summary.id = run;
+  const DeviceInfo gpu = device(simulated);
+  info->summary.device_name = gpu.limits.name;
+  info->summary.device_uuid = gpu.uuid;
+  info->summary.simulated = simulated;
+  info->summary.preset = "test";
+  info->summary.limits = gpu.limits;
+  info->summary.state = StoredRunState::complete;
+  std::vector<ShownPoint> points;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto id = static_cast<std::int64_t>(i + 1);
+    points.push_back({info, std::make_shared<StoredPoint>(StoredPoint{id, run, i, records[i]})});
+  }
+  return points;
+}
+
+void write_file(const QString& path, const std::vector<RunOf>& runs) {
+  RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+  for (const RunOf& run : runs) {
+    RunHeader header;
+    header.device = device(run.simulated);
+    header.environment.app_version = "0.1.0";
+    header.environment.driver_version = "580.65";
+    header.environment.cupti_version = "13.0";
+    header.preset = run.preset;
+    header.argv = {"attnscope", "collect", "--preset", run.preset};
+    header.plan_hash = run.preset;
+    header.planned_points = run.points.size();
+    const std::int64_t id = store.begin_run(header);
+    for (std::size_t i = 0; i < run.points.size(); ++i) store.add_point(id, i, run.points[i]);
+    store.finish_run(id, StoredRunState::complete);
+  }
+}
+
+}  // namespace attnscope::ui::fixtures

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/format.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/metrics.h"
+#include "ui/plots/byte_ticker.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST(Format, TrafficInSiAndCapacityInIec) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(999), "999 B");
+  EXPECT_EQ(format_bytes(1'073'741'824), "1.07 GB");
+  EXPECT_EQ(format_bytes(999'999), "1.00 MB");
+  EXPECT_EQ(format_capacity(232448), "227 KiB");
+  EXPECT_EQ(format_capacity(62914560), "60 MiB");
+}
+
+TEST(Format, Durations) {
+  EXPECT_EQ(format_duration(812), "812 ns");
+  EXPECT_EQ(format_duration(1'240'000), "1.24 ms");
+  EXPECT_EQ(format_wait(59.2), "1 min 00 s");
+  EXPECT_EQ(format_wait(125), "2 min 05 s");
+  EXPECT_EQ(format_wait(3720), "1 h 02 min");
+}
+
+TEST(Format, NumbersKeepThreeDigits) {
+  EXPECT_EQ(format_number(0), "0");
+  EXPECT_EQ(format_number(0.0031), "0.00310");
+  EXPECT_EQ(format_number(24.3), "24.3");
+  EXPECT_EQ(format_number(16384), "16,384");
+  EXPECT_EQ(format_number(1e-5), "1e-05");
+}
+
+TEST(Format, ValuesCarryTheirUnit) {
+  EXPECT_EQ(format_value(98.6, "percent"), "98.6 %");
+  EXPECT_EQ(format_value(168, "register"), "168 registers");
+  EXPECT_EQ(format_value(1, "register"), "1 register");
+  EXPECT_EQ(format_value(1.98e9, "hertz"), "1.98 GHz");
+  EXPECT_EQ(format_metric({std::string(metric_key::shared_bytes), 98304, "byte", Provenance::measured}), "96 KiB");
+  EXPECT_EQ(format_metric({std::string(metric_key::l2_sm_over_model), 1.00123, "1", Provenance::derived}), "1.0012");
+}
+
+TEST(Format, OneScaleForAWholeMap) {
+  const UnitScale scale = unit_scale(3.2e9, "byte");
+  EXPECT_EQ(scale.suffix, "GB");
+  EXPECT_DOUBLE_EQ(4.5e8 * scale.factor, 0.45);
+  EXPECT_EQ(unit_scale(50, "percent").suffix, "%");
+}
+
+TEST(Format, LengthsInUnitsOf1024) {
+  EXPECT_EQ(format_length(512), "512");
+  EXPECT_EQ(format_length(1024), "1k");
+  EXPECT_EQ(format_length(16384), "16k");
+  EXPECT_EQ(format_length(1500), "1500");
+}
+
+TEST(Theme, WordsRoundTrip) {
+  for (const ThemeChoice choice : {ThemeChoice::system, ThemeChoice::light, ThemeChoice::dark}) {
+    EXPECT_EQ(parse_theme(to_string(choice)), choice);
+  }
+  EXPECT_EQ(parse_theme(QStringLiteral("neon")), ThemeChoice::system);
+}
+
+TEST(Theme, AlgorithmsKeepApartInBothThemes) {
+  for (const bool dark : {false, true}) {
+    EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa1", dark));
+    EXPECT_NE(algorithm_color("fa1", dark), algorithm_color("fa2", dark));
+    EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa2", dark));
+  }
+}
+
+TEST(Theme, HeatColoursGrowBrighter) {
+  int last = -1;
+  for (int i = 0; i <= 20; ++i) {
+    const QColor color = viridis(i / 20.0);
+    const int luminance = 299 * color.red() + 587 * color.green() + 114 * color.blue();
+    EXPECT_GT(luminance, last);
+    last = luminance;
+  }
+  EXPECT_EQ(ink_on(viridis(0)), QColor(Qt::white));
+  EXPECT_NE(ink_on(viridis(1)), QColor(Qt::white));
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+#include "tests/ui/fixtures.h"
+#include "ui/models/points_table_model.h"
+#include "ui/models/runs_model.h"
+
+namespace attnscope::ui {
+namespace {
+
+using Mode = QAbstractItemModelTester::FailureReportingMode;
+
+QVariant at(const PointsTableModel& model, int row, const char* column, int role = Qt::DisplayRole) {
+  return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role);
+}
+
+TEST(PointsTableModel, CellsSayWhatThePointSays) {
+  PointsTableModel model;
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  model.set_points(fixtures::shown(fixtures::memory_wall()));
+  ASSERT_EQ(model.rowCount(), 21);
+  EXPECT_EQ(at(model, 0, "Algorithm").toString(), "naive");
+  EXPECT_EQ(at(model, 0, "N").toString(), "256");
+  EXPECT_EQ(at(model, 0, "Batch × heads").toString(), "1 × 132");
+  EXPECT_EQ(at(model, 0, "÷ model").toString(), "1.0010");
+  EXPECT_EQ(at(model, 6, "Result").toString(), "out-of-memory");
+  EXPECT_TRUE(at(model, 6, "Result", Qt::ToolTipRole).toString().contains("132 GiB"));
+  EXPECT_EQ(at(model, 6, "DRAM").toString(), "") << "a value that is not there is no zero";
+  EXPECT_EQ(at(model, 1, "Values").toString(), "measured");
+}
+
+TEST(PointsTableModel, SortsNumbersAsNumbers) {
+  PointsTableModel model;
+  model.set_points(fixtures::shown(fixtures::memory_wall()));
+  EXPECT_LT(at(model, 1, "N", TableModel::sort_role).toDouble(), at(model, 2, "N", TableModel::sort_role).toDouble());
+  EXPECT_LT(at(model, 6, "DRAM", TableModel::sort_role).toDouble(),
+            at(model, 0, "DRAM", TableModel::sort_role).toDouble());
+}
+
+TEST(PointsTableModel, GrowsInPlaceWhileARunIsFollowed) {
+  PointsTableModel model;
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  const auto points = fixtures::shown(fixtures::memory_wall());
+  model.set_points({points.begin(), points.begin() + 5});
+  const QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
+  const QSignalSpy inserted(&model, &QAbstractItemModel::rowsInserted);
+  model.set_points({points.begin(), points.begin() + 9});
+  EXPECT_EQ(reset.count(), 0);
+  ASSERT_EQ(inserted.count(), 1);
+  EXPECT_EQ(inserted[0][1].toInt(), 5);
+  EXPECT_EQ(inserted[0][2].toInt(), 8);
+  model.set_points({points.begin() + 3, points.end()});
+  EXPECT_EQ(reset.count(), 1);
+  EXPECT_EQ(model.rowCount(), 18);
+}
+
+TEST(RunsModel, ListsRunsAndChecksThem) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("two.attnscope");
+  fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}, {"tiles", fixtures::memory_wall(true), true}});
+  Workspace workspace;
+  RunsModel model(workspace);
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(model.rowCount(), 2);
+  EXPECT_EQ(model.index(0).data().toString(), "quick");
+  EXPECT_FALSE(model.index(0).data(RunsModel::simulated_role).toBool());
+  EXPECT_TRUE(model.index(1).data(RunsModel::simulated_role).toBool());
+  EXPECT_TRUE(model.index(0).data(RunsModel::detail_role).toString().contains("21 points, 20 ok"));
+  EXPECT_EQ(model.index(0).data(RunsModel::state_role).toString(), "") << "complete needs no badge";
+
+  EXPECT_EQ(workspace.visible_points().size(), 42U);
+  ASSERT_TRUE(model.setData(model.index(1), Qt::Unchecked, Qt::CheckStateRole));
+  EXPECT_EQ(workspace.visible_points().size(), 21U);
+  workspace.close(file);
+  EXPECT_EQ(model.rowCount(), 0);
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The programs as a user starts them: attnscope-gui with no display, and the window collecting with attnscope.
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "tests/ui/fixtures.h"
+#include "ui/main_window.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/panels/collect_panel.h"
+
+namespace attnscope::ui {
+namespace {
+
+struct Ended {
+  int exit_code = -1;
+  QString output;
+  QString errors;
+};
+
+Ended run_gui(const QStringList& arguments) {
+  QProcess process;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    environment.remove(QString::fromUtf8(name));
+  process.setProcessEnvironment(environment);
+  process.start(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
+  EXPECT_TRUE(process.waitForFinished(60'000));
+  EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
+  return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
+          QString::fromUtf8(process.readAllStandardError())};
+}
+
+TEST(GuiProgram, HelpAndVersionNeedNoDisplay) {
+  const Ended help = run_gui({QStringLiteral("--help")});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_TRUE(help.output.contains("--plots")) << help.output.toStdString();
+  const Ended version = run_gui({QStringLiteral("--version")});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_TRUE(version.output.startsWith("attnscope-gui "));
+}
+
+TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
+  for (const QStringList& arguments :
+       {QStringList{"--nonsense"}, QStringList{"--screenshot", "x.png", "--page", "lesson"},
+        QStringList{"--screenshot", "x.png", "--size", "huge"},
+        QStringList{"--screenshot", "x.png", "--theme", "pink"}}) {
+    const Ended ended = run_gui(arguments);
+    EXPECT_EQ(ended.exit_code, 2) << arguments.join(' ').toStdString();
+    EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  }
+}
+
+TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {
+  const Ended ended = run_gui({});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_TRUE(ended.errors.contains("--plots"));
+}
+
+TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("a.attnscope");
+  fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
+  const Ended ended = run_gui({file, "--plots", folder.filePath("plots")});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors.toStdString();
+  EXPECT_EQ(ended.errors, QString());
+  const QStringList paths = ended.output.split('\n', Qt::SkipEmptyParts);
+  ASSERT_EQ(paths.size(), 2);
+  for (const QString& path : paths) EXPECT_GT(QFileInfo(path).size(), 1000) << path.toStdString();
+}
+
+TEST(GuiProgram, PlotsOfADamagedFileAreOneLineAndExitCode1) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("damaged.attnscope");
+  QFile damaged(file);
+  ASSERT_TRUE(damaged.open(QIODevice::WriteOnly));
+  damaged.write("this is no database, and long enough not to be taken for an empty one");
+  damaged.close();
+  const Ended ended = run_gui({file, "--plots", folder.filePath("plots")});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  EXPECT_TRUE(ended.errors.contains("damaged.attnscope"));
+}
+
+TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
+  const QTemporaryDir folder;
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  {
+    MainWindow window(false);
+    CollectPanel& panel = *window.collect();
+    panel.set_preset(QStringLiteral("quick"));
+    panel.set_axes(QStringLiteral("N=[256,512] d=64 algorithm=[fa1,fa2]"));
+    panel.set_database(folder.filePath("new/collected.attnscope"));
+    ASSERT_EQ(panel.blocker(), QString());
+    QSignalSpy finished(&panel.collector(), &CollectorProcess::finished);
+    QSignalSpy failed(&panel.collector(), &CollectorProcess::failed);
+    panel.findChildren<QPushButton*>().constFirst()->click();
+    EXPECT_FALSE(panel.blocker().isEmpty()) << "a second start is refused while one runs";
+    ASSERT_TRUE(finished.wait(60'000)) << (failed.isEmpty() ? "" : failed[0][0].toString().toStdString());
+    ASSERT_TRUE(QTest::qWaitFor([&] {
+      return !window.workspace().runs().empty() &&
+             window.workspace().runs()[0].info->summary.state == StoredRunState::complete;
+    }));
+    EXPECT_TRUE(window.workspace().runs()[0].info->summary.simulated);
+    EXPECT_FALSE(window.io_page()->curves().empty());
+    for (const Curve& curve : window.io_page()->curves().curves) EXPECT_NE(curve.provenance, Provenance::measured);
+  }
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QImage>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "profiler/metrics.h"
+#include "tests/ui/fixtures.h"
+#include "ui/main_window.h"
+#include "ui/offscreen.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/panels/details_panel.h"
+#include "ui/panels/runs_panel.h"
+
+namespace attnscope::ui {
+namespace {
+
+class WindowTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    file = folder.filePath("sample.attnscope");
+    fixtures::write_file(file,
+                         {{"memory-wall", fixtures::memory_wall(), false}, {"tiles", fixtures::tile_sweep(), false}});
+  }
+  QTemporaryDir folder;
+  QString file;
+};
+
+TEST_F(WindowTest, ShowsAFileOnEveryPage) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  EXPECT_TRUE(window.io_page()->curves().empty());
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  EXPECT_FALSE(window.io_page()->curves().empty());
+  EXPECT_TRUE(window.tiles_page()->has_grid());
+  window.show_page(PageId::table);
+  QApplication::processEvents();
+  EXPECT_EQ(window.points_page()->table()->model()->rowCount(),
+            static_cast<int>(window.workspace().visible_points().size()));
+  EXPECT_EQ(window.banner_text(), QString());
+}
+
+TEST_F(WindowTest, ABadFileIsABannerAndNotADialog) {
+  MainWindow window(false);
+  QSignalSpy failed(&window.workspace(), &Workspace::open_failed);
+  window.open_files({folder.filePath("nowhere.attnscope")});
+  ASSERT_TRUE(failed.wait());
+  window.show();
+  EXPECT_TRUE(window.banner_text().contains("nowhere.attnscope"));
+}
+
+TEST_F(WindowTest, HoverReadsEveryCurveAtTheNearestN) {
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  QApplication::processEvents();
+  IoPlot* plot = page.plot();
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096) + 3, 200}));
+  ASSERT_NE(plot->hover_content(), nullptr);
+  EXPECT_EQ(plot->hover_content()->title, QStringLiteral("N = 4096"));
+  QString all;
+  for (const HoverRow& row : plot->hover_content()->rows) all += row.label + '=' + row.value + '\n';
+  EXPECT_TRUE(all.contains(QStringLiteral("FA2 · SM↔L2 · measured"))) << all.toStdString();
+  EXPECT_TRUE(all.contains(QStringLiteral("1.001 × model"))) << all.toStdString();
+  EXPECT_TRUE(all.contains(QStringLiteral("Compulsory minimum")));
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), 200}));
+  ASSERT_EQ(plot->hover_content()->notes.size(), 1);
+  EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "why the naive point is missing";
+  EXPECT_FALSE(plot->hover_at({2, 200}));
+}
+
+TEST_F(WindowTest, ClickingAMarkSelectsItsPoint) {
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  QApplication::processEvents();
+  QSignalSpy selected(&page, &IoCurvePage::point_selected);
+  const Curve* curve = nullptr;
+  for (const Curve& candidate : page.curves().curves) {
+    if (candidate.algorithm == "naive" && candidate.kind == CurveKind::measured) curve = &candidate;
+  }
+  ASSERT_NE(curve, nullptr);
+  const CurvePoint& point = curve->points[4];
+  IoPlot* plot = page.plot();
+  const QPoint pixel(static_cast<int>(plot->xAxis->coordToPixel(point.n)),
+                     static_cast<int>(plot->yAxis->coordToPixel(point.value)));
+  QTest::mouseClick(plot, Qt::LeftButton, {}, pixel);
+  ASSERT_EQ(selected.count(), 1);
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec().algorithm, "naive");
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec().problem.n_k, static_cast<std::int64_t>(point.n));
+}
+
+TEST_F(WindowTest, ArrowKeysWalkThroughTheTiles) {
+  Workspace workspace;
+  TileHeatmapPage page(workspace);
+  page.resize(900, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  QApplication::processEvents();
+  HeatmapView* view = page.view();
+  view->select(HeatmapGrid::Place{0, 0});
+  QTest::keyClick(view, Qt::Key_Up);
+  QTest::keyClick(view, Qt::Key_Right);
+  EXPECT_EQ(view->selected(), (HeatmapGrid::Place{1, 1}));
+  QTest::keyClick(view, Qt::Key_Down);
+  QTest::keyClick(view, Qt::Key_Down);
+  EXPECT_EQ(view->selected(), (HeatmapGrid::Place{0, 1})) << "stops at the edge";
+  QTest::keyClick(view, Qt::Key_Home);
+  EXPECT_EQ(view->selected(), view->grid().fastest);
+}
+
+TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
+  std::vector<PointRecord> simulated = fixtures::tile_sweep();
+  std::erase_if(simulated, [](const PointRecord& record) { return record.disposition != Disposition::ok; });
+  for (PointRecord& record : simulated) record = fixtures::ok_point(record.spec, true);
+  const QString other = folder.filePath("simulated.attnscope");
+  fixtures::write_file(other, {{"tiles", simulated, true}});
+  Workspace workspace;
+  TileHeatmapPage page(workspace);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_now(other), QString());
+  ASSERT_TRUE(page.has_grid());
+  int cells = 0;
+  for (const auto& row : page.view()->grid().cells) {
+    for (const HeatmapCell& cell : row) {
+      if (!cell.value) continue;
+      ++cells;
+      EXPECT_EQ(cell.provenance, Provenance::measured);
+    }
+  }
+  EXPECT_GT(cells, 100);
+}
+
+TEST_F(WindowTest, SpaceTogglesTheRunUnderTheCursor) {
+  Workspace workspace;
+  RunsPanel panel(workspace);
+  panel.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const std::size_t all = workspace.visible_points().size();
+  panel.setCurrentIndex(panel.model()->index(0, 0));
+  QTest::keyClick(&panel, Qt::Key_Space);
+  EXPECT_EQ(workspace.visible_points().size(), all - fixtures::memory_wall().size());
+  QTest::keyClick(&panel, Qt::Key_Space);
+  EXPECT_EQ(workspace.visible_points().size(), all);
+}
+
+TEST_F(WindowTest, AnInfeasibleCellSaysWhy) {
+  std::vector<PointRecord> records;
+  for (const int br : {16, 32}) {
+    for (const int bc : {16, 32}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc)));
+  }
+  records[3] =
+      fixtures::failed_point(records[3].spec, Disposition::infeasible, "needs 300 KiB of shared memory, 227 are there");
+  const QString small = folder.filePath("small.attnscope");
+  fixtures::write_file(small, {{"tiles", records, false}});
+  Workspace workspace;
+  TileHeatmapPage page(workspace);
+  ASSERT_EQ(workspace.open_now(small), QString());
+  ASSERT_TRUE(page.has_grid());
+  const HoverContent content = page.view()->describe_cell({1, 1});
+  ASSERT_FALSE(content.notes.isEmpty());
+  EXPECT_TRUE(content.notes[0].contains("300 KiB"));
+  EXPECT_TRUE(page.view()->describe_cell({0, 0}).notes.join(' ').contains("300 KiB") == false);
+}
+
+TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
+  const auto points = fixtures::shown({fixtures::ok_point(fixtures::spec("naive", 1024))});
+  const QString html = describe_point_html(points[0], QPalette());
+  for (const char* word : {"measured", "modelled", "derived", "Model L2 to SM", "shared memory", "Bound", "1.98 GHz",
+                           "Kernel qk", "Kernel pv"}) {
+    EXPECT_TRUE(html.contains(QString::fromUtf8(word))) << word;
+  }
+  PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  hot.clocks->throttled = true;
+  EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette()).contains("Throttled"));
+}
+
+TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
+  QStringList written;
+  ASSERT_EQ(write_plots({file}, folder.filePath("plots"), &written), QString());
+  ASSERT_EQ(written.size(), 2 + 2 * 2 * 3) << written.join('\n').toStdString();
+  for (const QString& path : written) {
+    if (path.endsWith(".png")) {
+      const QImage image(path);
+      ASSERT_FALSE(image.isNull()) << path.toStdString();
+      EXPECT_EQ(image.size(), QSize(2200, 1440));
+      // Something is drawn: more than a few colours.
+      QSet<QRgb> colors;
+      for (int y = 0; y < image.height(); y += 7) {
+        for (int x = 0; x < image.width(); x += 7) colors.insert(image.pixel(x, y));
+      }
+      EXPECT_GT(colors.size(), 8) << path.toStdString();
+    } else {
+      QFile svg(path);
+      ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
+      EXPECT_TRUE(svg.readAll().contains("</svg>"));
+    }
+  }
+}
+
+TEST_F(WindowTest, PlotsOfABadFileAreAnError) {
+  QStringList written;
+  EXPECT_TRUE(write_plots({folder.filePath("nowhere.attnscope")}, folder.path(), &written).contains("nowhere"));
+  EXPECT_TRUE(written.isEmpty());
+}
+
+TEST_F(WindowTest, BothThemesDrawTheirBackground) {
+  for (const ThemeChoice theme : {ThemeChoice::light, ThemeChoice::dark}) {
+    const QString path = folder.filePath(to_string(theme) + ".png");
+    ASSERT_EQ(write_screenshot({file}, {path, PageId::io, {1280, 800}, theme}), QString());
+    const QImage image(path);
+    ASSERT_EQ(image.size(), QSize(1280, 800));
+    EXPECT_EQ(image.pixelColor(image.width() - 30, 125).lightness() < 128, theme == ThemeChoice::dark);
+  }
+}
+
+TEST(CollectPanel, StartIsDisabledWithItsReason) {
+  const QTemporaryDir folder;
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectPanel panel;
+  panel.set_database(folder.filePath("new.attnscope"));
+  panel.set_preset(QStringLiteral("quick"));
+  EXPECT_EQ(panel.blocker(), QString());
+  panel.set_axes(QStringLiteral("N=[1024,oops"));
+  EXPECT_FALSE(panel.blocker().isEmpty());
+  panel.set_axes(QStringLiteral("N=0"));
+  EXPECT_FALSE(panel.blocker().isEmpty()) << "an axis that parses may still ask for what cannot be posed";
+  panel.set_axes({});
+  EXPECT_EQ(panel.blocker(), QString());
+  panel.set_database(QStringLiteral("/dev/null/new.attnscope"));
+  EXPECT_TRUE(panel.blocker().contains("/dev/null"));
+  panel.set_database({});
+  EXPECT_FALSE(panel.blocker().isEmpty());
+  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");
+  panel.set_database(folder.filePath("new.attnscope"));
+  EXPECT_TRUE(panel.blocker().contains("attnscope"));
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectPanel, ReadsTheDeviceFromAPlan) {
+  PlanEvent plan;
+  plan.device_name = "NVIDIA H200";
+  plan.counters = "not permitted";
+  const auto device = parse_device(QByteArray::fromStdString(to_json_line(plan)) + "\n", 1);
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->argument, "1");
+  EXPECT_EQ(device->name, "NVIDIA H200 (GPU 1)");
+  EXPECT_EQ(device->note, "not permitted");
+  plan.simulated = true;
+  EXPECT_FALSE(parse_device(QByteArray::fromStdString(to_json_line(plan)), 0));
+  EXPECT_FALSE(parse_device("attnscope: no such GPU", 0));
+}
+
+}  // namespace
+}  // namespace attnscope::ui

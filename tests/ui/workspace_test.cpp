@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/workspace.h"
+
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "tests/ui/fixtures.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST(Workspace, OpensInTheBackground) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("a.attnscope");
+  fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}});
+  Workspace workspace;
+  QSignalSpy opened(&workspace, &Workspace::opened);
+  workspace.open(file);
+  EXPECT_TRUE(workspace.runs().empty()) << "open() does not wait";
+  ASSERT_TRUE(opened.wait());
+  ASSERT_EQ(workspace.runs().size(), 1U);
+  EXPECT_EQ(workspace.runs()[0].points.size(), 21U);
+  EXPECT_EQ(workspace.visible_points().size(), 21U);
+}
+
+TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {
+  const QTemporaryDir folder;
+  const QString good = folder.filePath("good.attnscope");
+  fixtures::write_file(good, {{"quick", fixtures::memory_wall(), false}});
+  const QString damaged = folder.filePath("damaged.attnscope");
+  QFile file(damaged);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray(4096, 'x'));
+  file.close();
+
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(good), QString());
+  EXPECT_TRUE(workspace.open_now(damaged).contains("damaged.attnscope"));
+  EXPECT_TRUE(workspace.open_now(folder.filePath("nowhere.attnscope")).contains("nowhere.attnscope"));
+  EXPECT_EQ(workspace.files().size(), 1);
+  EXPECT_EQ(workspace.visible_points().size(), 21U);
+}
+
+TEST(Workspace, FollowsARunThatGrows) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("growing.attnscope");
+  const auto records = fixtures::memory_wall();
+  RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
+  RunHeader header;
+  header.device = fixtures::device();
+  header.preset = "quick";
+  header.plan_hash = "h";
+  header.planned_points = records.size();
+  const std::int64_t run = store.begin_run(header);
+  store.add_point(run, 0, records[0]);
+
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  EXPECT_EQ(workspace.visible_points().size(), 1U);
+  EXPECT_EQ(workspace.runs()[0].info->summary.state, StoredRunState::running);
+  const PointPtr first = workspace.visible_points()[0].point;
+
+  QSignalSpy changed(&workspace, &Workspace::points_changed);
+  store.add_point(run, 1, records[1]);
+  store.add_point(run, 2, records[2]);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.visible_points().size() == 3; }));
+  EXPECT_EQ(workspace.visible_points()[0].point, first) << "points already shown are not read again";
+
+  store.finish_run(run, StoredRunState::complete);
+  workspace.stop_following(workspace.files()[0]);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.runs()[0].info->summary.state == StoredRunState::complete; }));
+  EXPECT_EQ(workspace.runs()[0].points.size(), 3U);
+}
+
+TEST(Workspace, ShowOnlyHidesTheOthers) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("b.attnscope");
+  fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}, {"tiles", fixtures::tile_sweep(), false}});
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  workspace.show_only(0);
+  for (const ShownPoint& point : workspace.visible_points()) EXPECT_EQ(point.run->summary.preset, "quick");
+  EXPECT_EQ(workspace.visible_points().size(), 21U);
+}
+
+}  // namespace
+}  // namespace attnscope::ui

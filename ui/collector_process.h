@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `attnscope collect --jsonl` as a child process: it owns the GPU and the database, and its end is always one named
+// outcome. A kernel that takes it down takes nothing else.
+#pragma once
+
+#include <QObject>
+#include <QProcess>
+#include <QString>
+#include <QStringList>
+#include <QTimer>
+#include <optional>
+
+#include "profiler/events.h"
+
+namespace attnscope::ui {
+
+/// The command-line program: $ATTNSCOPE_COLLECTOR, else beside this program, else in PATH; empty when there is none.
+[[nodiscard]] QString find_collector();
+
+struct CollectRequest {
+  QString preset;  ///< empty: free axes only
+  QStringList axes;
+  QStringList algorithms;
+  QString device;  ///< "0", "simulated", "simulated:H200"
+  bool warm_cache = false;
+  bool resume = false;
+  QString database;
+
+  /// What follows the program's name on its command line.
+  [[nodiscard]] QStringList arguments() const;
+};
+
+class CollectorProcess : public QObject {
+  Q_OBJECT
+ public:
+  explicit CollectorProcess(QObject* parent = nullptr);
+  ~CollectorProcess() override;
+
+  void start(const CollectRequest& request);
+  /// For tests and for what is not a collection: any program that speaks the protocol.
+  void start(const QString& program, const QStringList& arguments);
+  /// Asks it to stop after the launch in flight; insists when it does not.
+  void cancel();
+  [[nodiscard]] bool running() const { return process_.state() != QProcess::NotRunning; }
+
+ signals:
+  void planned(const attnscope::PlanEvent& event);
+  void kernel_built(const attnscope::BuildEvent& event);
+  void point_started(const attnscope::StartedEvent& event);
+  void point_done(const attnscope::PointEvent& event);
+  void progressed(const attnscope::ProgressEvent& event);
+  void logged(const attnscope::LogEvent& event);
+
+  // Exactly one of these ends every start().
+  void finished(const attnscope::DoneEvent& done);
+  void cancelled(const attnscope::DoneEvent& done);
+  void failed(const QString& reason);
+  void crashed(const QString& reason);
+
+ private:
+  void read_lines();
+  void take_line(const QByteArray& line);
+  void process_ended(int exit_code, QProcess::ExitStatus status);
+  [[nodiscard]] QString last_error_line() const;
+
+  QProcess process_;
+  QByteArray output_;
+  QByteArray errors_;
+  bool cancel_asked_ = false;
+  bool ended_ = false;
+  std::optional<DoneEvent> done_;
+  QTimer insist_;
+  int insistence_ = 0;
+};
+
+}  // namespace attnscope::ui

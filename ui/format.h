@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers as people read them: bandwidth and traffic in SI (GB), capacity in IEC (KiB), three significant digits.
+#pragma once
+
+#include <QString>
+#include <string_view>
+
+#include "profiler/point.h"
+
+namespace attnscope::ui {
+
+/// "1.07 GB": traffic, powers of 1000.
+[[nodiscard]] QString format_bytes(double bytes);
+/// "227 KiB": capacities, powers of 1024.
+[[nodiscard]] QString format_capacity(double bytes);
+/// "1.24 ms", from nanoseconds.
+[[nodiscard]] QString format_duration(double nanoseconds);
+/// "2 min 05 s": for waiting times, from seconds.
+[[nodiscard]] QString format_wait(double seconds);
+/// Three significant digits, no exponent between 0.001 and a million; groups of digits above 10,000.
+[[nodiscard]] QString format_number(double value, int significant = 3);
+/// A value in one of the metrics table's base units ("byte", "ns", "percent", "flop/s", "hertz", ...), with its unit.
+[[nodiscard]] QString format_value(double value, std::string_view unit);
+/// A metric's value; capacities (shared and local memory) in KiB, traffic in SI.
+[[nodiscard]] QString format_metric(const MetricValue& metric);
+/// A label of the metrics table in the window's typography.
+[[nodiscard]] QString metric_label(std::string_view key);
+
+/// One factor and unit for a whole axis or table: value x factor reads in `suffix` ("GB") up to `largest`.
+struct UnitScale {
+  double factor = 1;
+  QString suffix;
+};
+[[nodiscard]] UnitScale unit_scale(double largest, std::string_view unit);
+
+[[nodiscard]] QString to_qstring(std::string_view text);
+/// "batch 1 × 16 heads", with K/V heads where they differ.
+[[nodiscard]] QString format_heads(const AttentionProblem& problem);
+/// "128 × 64", with the raster order where it is not the usual one.
+[[nodiscard]] QString format_tile(const TileShape& tile);
+
+}  // namespace attnscope::ui

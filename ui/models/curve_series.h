@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Builds the curves of the IO-versus-N page from stored points and the closed forms. No widgets: values in, values out.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "profiler/fit.h"
+#include "ui/models/problem_filter.h"
+#include "ui/workspace.h"
+
+namespace attnscope::ui {
+
+enum class Quantity { dram, sm_l2 };
+[[nodiscard]] QString to_string(Quantity quantity);
+
+enum class CurveKind { measured, model, asymptote, paper_count, compulsory };
+
+/// Which tile stands for an algorithm when a sweep has several.
+struct TileChoice {
+  enum class Rule { widest, fastest, exact };
+  Rule rule = Rule::widest;  ///< widest: the tile that covers the most N
+  TileShape tile;            ///< for `exact`
+};
+
+struct CurveRequest {
+  std::set<std::string> algorithms;  ///< by name
+  TileChoice tile;
+  bool dram = true;
+  bool sm_l2 = true;
+  bool model = true;
+  bool asymptote = true;
+  bool paper_count = false;
+  bool compulsory = true;
+  bool l2_boundary = true;
+  bool per_head = false;
+};
+
+struct CurvePoint {
+  double n = 0;
+  double value = 0;  ///< bytes: the median when a point was measured more than once
+  double low = 0;
+  double high = 0;
+  int repeats = 1;
+  PointPtr source;  ///< null on drawn theory
+  RunPtr run;
+};
+
+struct Curve {
+  std::string algorithm;  ///< empty for what belongs to the problem alone
+  CurveKind kind = CurveKind::measured;
+  Quantity quantity = Quantity::sm_l2;
+  Provenance provenance = Provenance::measured;
+  QString label;  ///< "FA2 · DRAM · measured"
+  std::vector<CurvePoint> points;
+};
+
+/// A point that gave no value: drawn at the plot's edge, with its reason on hover.
+struct FailedPoint {
+  std::string algorithm;
+  double n = 0;
+  Disposition disposition = Disposition::crashed;
+  QString reason;
+  PointPtr source;
+  RunPtr run;
+};
+
+/// value = c x reference(N), fitted to measured bytes, and the free log-log slope beside it.
+struct AsymptoteFit {
+  std::string algorithm;
+  Quantity quantity = Quantity::sm_l2;
+  QString form;       ///< "N²d²/M" or "N²"
+  ScaleFit scale;     ///< c, with its interval
+  PowerFit power;     ///< the free slope
+  double from_n = 0;  ///< the shortest N that took part: those with N d >= M, as the theorem has it
+  bool simulated = false;
+};
+
+/// Where an algorithm's working set outgrows the L2.
+struct L2Boundary {
+  std::string algorithm;
+  double n = 0;
+  double l2_bytes = 0;
+};
+
+/// One algorithm's kernels at one N, in launch order.
+struct KernelShare {
+  QString kernel;
+  double dram_bytes = 0;
+  double sm_l2_bytes = 0;
+};
+struct KernelStack {
+  std::string algorithm;
+  Provenance provenance = Provenance::measured;
+  double n = 0;
+  double reference_bytes = 0;  ///< standard attention's 4 N² + 4 N d, in bytes over all heads
+  std::vector<KernelShare> kernels;
+};
+
+struct CurveSet {
+  std::vector<Curve> curves;
+  std::vector<FailedPoint> failed;
+  std::vector<AsymptoteFit> fits;
+  std::vector<L2Boundary> boundaries;
+  std::vector<KernelStack> stacks;
+  bool per_head = false;
+  QString title;
+
+  [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
+};
+
+/// `filter` has been updated with these points. Points with n_q != n_k are left out: N would mean two things.
+[[nodiscard]] CurveSet build_curves(const std::vector<ShownPoint>& points, const ProblemFilter& filter,
+                                    const CurveRequest& request);
+
+/// Tiles that occur among the filtered points, by how many N they cover, then by size.
+[[nodiscard]] std::vector<TileShape> tiles_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter);
+
+/// "FA2", "Naive": for legends.
+[[nodiscard]] QString short_title(std::string_view algorithm);
+
+/// Measured (or simulated) bytes of a kernel of a point; nothing when one of the two directions is missing.
+[[nodiscard]] std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity,
+                                                  std::string_view kernel = "all");
+
+}  // namespace attnscope::ui

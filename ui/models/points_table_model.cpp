@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/points_table_model.h"
+
+#include <QColor>
+#include <QGuiApplication>
+#include <QPalette>
+#include <array>
+#include <optional>
+
+#include "profiler/metrics.h"
+#include "ui/format.h"
+#include "ui/models/curve_series.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+struct Value {
+  QString text;
+  QVariant sort;  ///< invalid: as the text
+  QString tip;
+  bool number = false;
+};
+
+struct Column {
+  const char* heading;
+  const char* help;
+  Value (*value)(const ShownPoint&);
+};
+
+Value text_value(const QString& text) {
+  return {text, text, {}, false};
+}
+
+Value integer(std::int64_t value) {
+  return {QString::number(value), QVariant::fromValue(static_cast<qlonglong>(value)), {}, true};
+}
+
+Value number_value(std::optional<double> value, std::string_view unit, const QString& provenance) {
+  // What is not there sorts before everything that is.
+  if (!value) return {QString(), -1.0, {}, true};
+  return {format_value(*value, unit), *value, provenance, true};
+}
+
+Value metric(const ShownPoint& point, std::string_view key) {
+  const auto value = evaluate(key, point.record());
+  if (!value) return number_value({}, {}, {});
+  return {format_metric(*value), value->value,
+          QStringLiteral("%1 (%2)").arg(format_number(value->value, 12), to_qstring(to_string(value->provenance))),
+          true};
+}
+
+Value traffic(const ShownPoint& point, Quantity quantity) {
+  const auto bytes = traffic_bytes(point.record(), quantity);
+  return number_value(bytes, "byte",
+                      bytes ? QStringLiteral("%1 bytes, %2")
+                                  .arg(format_number(*bytes, 12), to_qstring(to_string(point.record().provenance)))
+                            : QString());
+}
+
+constexpr std::array columns_table{
+    Column{"Algorithm", "Attention algorithm",
+           [](const ShownPoint& p) { return text_value(QString::fromStdString(p.spec().algorithm)); }},
+    Column{"N", "Sequence length (n_q × n_k where they differ)",
+           [](const ShownPoint& p) {
+             const AttentionProblem& problem = p.spec().problem;
+             Value value = integer(problem.n_k);
+             if (problem.n_q != problem.n_k) value.text = QStringLiteral("%1 × %2").arg(problem.n_q).arg(problem.n_k);
+             return value;
+           }},
+    Column{"d", "Head dimension", [](const ShownPoint& p) { return integer(p.spec().problem.d); }},
+    Column{"Mask", "none or causal",
+           [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.mask))); }},
+    Column{"Type", "Element type",
+           [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.dtype))); }},
+    Column{"Batch × heads", "Independent attention problems",
+           [](const ShownPoint& p) {
+             Value value = integer(p.spec().problem.instances());
+             value.text = format_heads(p.spec().problem);
+             return value;
+           }},
+    Column{"Br", "Query rows of a tile", [](const ShownPoint& p) { return integer(p.spec().tile.br); }},
+    Column{"Bc", "Key rows of a tile", [](const ShownPoint& p) { return integer(p.spec().tile.bc); }},
+    Column{"Result", "How the point ended",
+           [](const ShownPoint& p) {
+             Value value = text_value(to_qstring(to_string(p.record().disposition)));
+             value.tip = QString::fromStdString(p.record().reason);
+             return value;
+           }},
+    Column{"Time", "Median of the timing samples",
+           [](const ShownPoint& p) { return metric(p, metric_key::time_median_ns); }},
+    Column{"Rate", "Matrix-product operations in that time",
+           [](const ShownPoint& p) { return metric(p, metric_key::tflops); }},
+    Column{"DRAM", "DRAM bytes read and written", [](const ShownPoint& p) { return traffic(p, Quantity::dram); }},
+    Column{"SM↔L2", "Bytes between the SMs and the L2, both directions",
+           [](const ShownPoint& p) { return traffic(p, Quantity::sm_l2); }},
+    Column{"Model SM↔L2", "What the tile program says the SMs must move (modelled)",
+           [](const ShownPoint& p) { return metric(p, metric_key::model_l2_sm_bytes); }},
+    Column{"÷ model", "Measured SM↔L2 bytes over the model's",
+           [](const ShownPoint& p) {
+             Value value = metric(p, metric_key::l2_sm_over_model);
+             if (!value.text.isEmpty()) value.text = QString::number(value.sort.toDouble(), 'f', 4);
+             return value;
+           }},
+    Column{"Occupancy", "Achieved warps, of the most an SM can hold",
+           [](const ShownPoint& p) { return metric(p, metric_key::achieved_occupancy_pct); }},
+    Column{"Registers", "A thread's registers",
+           [](const ShownPoint& p) {
+             Value value = metric(p, metric_key::registers);
+             value.text = value.text.section(QLatin1Char(' '), 0, 0);
+             return value;
+           }},
+    Column{"Shared", "Shared memory of a block",
+           [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); }},
+    Column{"Values", "Where the point's numbers come from",
+           [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.record().provenance))); }},
+    Column{"Run", "Preset and device",
+           [](const ShownPoint& p) {
+             return text_value(QStringLiteral("%1 on %2")
+                                   .arg(QString::fromStdString(p.run->summary.preset),
+                                        QString::fromStdString(p.run->summary.device_name)));
+           }},
+    Column{"Reason", "Why a point has no value",
+           [](const ShownPoint& p) { return text_value(QString::fromStdString(p.record().reason)); }},
+};
+constexpr int result_column = 8;
+
+}  // namespace
+
+PointsTableModel::PointsTableModel(QObject* parent) : TableModel(parent) {}
+
+void PointsTableModel::set_points(std::vector<ShownPoint> points) {
+  const bool grown = points.size() >= points_.size() &&
+                     std::equal(points_.begin(), points_.end(), points.begin(),
+                                [](const ShownPoint& a, const ShownPoint& b) { return a.point == b.point; });
+  if (!grown || points_.empty()) {
+    beginResetModel();
+    points_ = std::move(points);
+    endResetModel();
+  } else if (points.size() > points_.size()) {
+    beginInsertRows({}, static_cast<int>(points_.size()), static_cast<int>(points.size()) - 1);
+    points_ = std::move(points);
+    endInsertRows();
+  }
+}
+
+int PointsTableModel::column_of(const QString& heading) const {
+  for (std::size_t i = 0; i < columns_table.size(); ++i) {
+    if (heading == QString::fromUtf8(columns_table[i].heading)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int PointsTableModel::columns() const {
+  return static_cast<int>(columns_table.size());
+}
+
+QVariant PointsTableModel::cell(int row, int column, int role) const {
+  const ShownPoint& shown = point(row);
+  const Column& spec = columns_table[static_cast<std::size_t>(column)];
+  switch (role) {
+    case Qt::DisplayRole:
+      return spec.value(shown).text;
+    case Qt::ToolTipRole: {
+      const Value value = spec.value(shown);
+      return value.tip.isEmpty() ? QVariant() : QVariant(value.tip);
+    }
+    case sort_role:
+      return spec.value(shown).sort;
+    case Qt::TextAlignmentRole:
+      return QVariant::fromValue<Qt::Alignment>((spec.value(shown).number ? Qt::AlignRight : Qt::AlignLeft) |
+                                                Qt::AlignVCenter);
+    case Qt::ForegroundRole: {
+      const bool dark = plot_colors(QGuiApplication::palette()).dark;
+      if (column == 0) return algorithm_color(shown.spec().algorithm, dark);
+      if (column == result_column) return disposition_color(shown.record().disposition, dark);
+      return {};
+    }
+    default:
+      return {};
+  }
+}
+
+QVariant PointsTableModel::header(int column, int role) const {
+  const Column& spec = columns_table[static_cast<std::size_t>(column)];
+  if (role == Qt::DisplayRole) return QString::fromUtf8(spec.heading);
+  if (role == Qt::ToolTipRole) return QString::fromUtf8(spec.help);
+  return {};
+}
+
+}  // namespace attnscope::ui

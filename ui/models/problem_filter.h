@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Narrows points, facet by facet, to one problem: each facet offers only what the choices before it leave, so that no
+// combination is ever empty.
+#pragma once
+
+#include <QString>
+#include <functional>
+#include <vector>
+
+#include "ui/workspace.h"
+
+namespace attnscope::ui {
+
+struct FacetValue {
+  double order = 0;  ///< sorting key
+  QString text;      ///< shown, and what the value is known by
+
+  bool operator==(const FacetValue& other) const { return text == other.text; }
+};
+
+struct Facet {
+  QString label;
+  QString help;
+  std::function<FacetValue(const ShownPoint&)> value;
+  bool always_shown = true;  ///< false: its control is hidden while there is only one value
+};
+
+namespace facets {
+[[nodiscard]] Facet algorithm();
+[[nodiscard]] Facet head_dim();
+[[nodiscard]] Facet mask();
+[[nodiscard]] Facet dtype();
+[[nodiscard]] Facet heads();
+[[nodiscard]] Facet length();  ///< N, or n_q × n_k
+[[nodiscard]] Facet cache();
+[[nodiscard]] Facet raster();
+[[nodiscard]] Facet device();  ///< a GPU and the simulator of it are two
+}  // namespace facets
+
+class ProblemFilter {
+ public:
+  /// `spread` names what a page draws across (N, or the tile): of the values not chosen by hand, the one that covers
+  /// the most different ones is taken.
+  ProblemFilter(std::vector<Facet> facets, std::function<QString(const PointSpec&)> spread);
+
+  struct State {
+    std::vector<FacetValue> options;
+    int current = -1;  ///< -1 only when there are no points
+  };
+  /// Computes the options for these points, keeping choices that are still possible.
+  void update(const std::vector<ShownPoint>& points);
+  void choose(std::size_t facet, const QString& text);
+
+  [[nodiscard]] const std::vector<Facet>& facets() const { return facets_; }
+  [[nodiscard]] const State& state(std::size_t facet) const { return states_[facet]; }
+  [[nodiscard]] bool matches(const ShownPoint& point) const;
+  /// "d 128 · causal · fp16": the choices in words, for titles and file names.
+  [[nodiscard]] QString summary() const;
+
+ private:
+  std::vector<Facet> facets_;
+  std::function<QString(const PointSpec&)> spread_;
+  std::vector<State> states_;
+  std::vector<QString> chosen_;  ///< by hand; empty: automatic
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/runs_model.h"
+
+#include <QDateTime>
+#include <QFileInfo>
+
+#include "ui/format.h"
+
+namespace attnscope::ui {
+
+QString format_time(const std::string& iso) {
+  QDateTime time = QDateTime::fromString(QString::fromStdString(iso), Qt::ISODate);
+  if (!time.isValid()) return QString::fromStdString(iso);
+  return time.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm"));
+}
+
+RunsModel::RunsModel(Workspace& workspace, QObject* parent) : QAbstractListModel(parent), workspace_(workspace) {
+  synchronize();
+  connect(&workspace_, &Workspace::runs_changed, this, &RunsModel::synchronize);
+}
+
+void RunsModel::synchronize() {
+  std::vector<RunPtr> now;
+  for (const LoadedRun& run : workspace_.runs()) now.push_back(run.info);
+  const auto same_run = [](const RunPtr& a, const RunPtr& b) {
+    return a->file == b->file && a->summary.id == b->summary.id;
+  };
+  const bool grown = now.size() >= shown_.size() && std::equal(shown_.begin(), shown_.end(), now.begin(), same_run);
+  if (!grown) {
+    beginResetModel();
+    shown_ = std::move(now);
+    endResetModel();
+    return;
+  }
+  const int before = static_cast<int>(shown_.size());
+  const int after = static_cast<int>(now.size());
+  if (after > before) {
+    beginInsertRows({}, before, after - 1);
+    shown_ = std::move(now);
+    endInsertRows();
+  } else {
+    shown_ = std::move(now);
+  }
+  if (before > 0) emit dataChanged(index(0), index(before - 1));
+}
+
+int RunsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(shown_.size());
+}
+
+QVariant RunsModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const auto row = static_cast<std::size_t>(index.row());
+  const RunSummary& summary = shown_[row]->summary;
+  const QString title = QString::fromStdString(summary.preset.empty() ? "custom" : summary.preset);
+  switch (role) {
+    case Qt::DisplayRole:
+    case title_role:
+      return title;
+    case Qt::CheckStateRole:
+      return workspace_.runs()[row].visible ? Qt::Checked : Qt::Unchecked;
+    case detail_role: {
+      QString points = tr("%1 points").arg(summary.points);
+      if (summary.points < summary.planned_points) {
+        points = tr("%1 of %2 points").arg(summary.points).arg(summary.planned_points);
+      }
+      if (summary.ok_points < summary.points) points += tr(", %1 ok").arg(summary.ok_points);
+      return QStringLiteral("%1 · %2").arg(QString::fromStdString(summary.device_name), points);
+    }
+    case file_role:
+      return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), QFileInfo(shown_[row]->file).fileName());
+    case simulated_role:
+      return summary.simulated;
+    case state_role:
+      return summary.state == StoredRunState::complete ? QString() : to_qstring(to_string(summary.state));
+    case Qt::ToolTipRole: {
+      QString argv;
+      for (const std::string& word : summary.argv) argv += QString::fromStdString(word) + QLatin1Char(' ');
+      QString text = tr("%1 on %2, %3\n%4 points, %5 ok, %6\n%7")
+                         .arg(title, QString::fromStdString(summary.device_name), format_time(summary.started_at))
+                         .arg(summary.points)
+                         .arg(summary.ok_points)
+                         .arg(to_qstring(to_string(summary.state)), shown_[row]->file);
+      if (!summary.environment.driver_version.empty()) {
+        text += tr("\nDriver %1, CUPTI %2")
+                    .arg(QString::fromStdString(summary.environment.driver_version),
+                         QString::fromStdString(summary.environment.cupti_version));
+      }
+      if (!argv.isEmpty()) text += QLatin1Char('\n') + argv.trimmed();
+      return text;
+    }
+    case Qt::AccessibleTextRole:
+      return QStringLiteral("%1, %2%3")
+          .arg(title, data(index, detail_role).toString(), summary.simulated ? tr(", simulated") : QString());
+    default:
+      return {};
+  }
+}
+
+bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (role != Qt::CheckStateRole || !checkIndex(index, CheckIndexOption::IndexIsValid)) return false;
+  workspace_.set_run_visible(static_cast<std::size_t>(index.row()), value.toInt() == Qt::Checked);
+  emit dataChanged(index, index, {Qt::CheckStateRole});
+  return true;
+}
+
+Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
+  if (!index.isValid()) return {};
+  return Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable | Qt::ItemNeverHasChildren;
+}
+
+}  // namespace attnscope::ui

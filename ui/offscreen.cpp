@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/offscreen.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <array>
+
+#include "profiler/metrics.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr QSize plot_size{1100, 720};
+
+QString open_all(Workspace& workspace, QStringList files) {
+  if (files.isEmpty()) files << recorded_sample();
+  for (const QString& file : files) {
+    if (file.isEmpty()) return QStringLiteral("no file given, and the recorded sample is not installed");
+    const QString error = workspace.open_now(file);
+    if (!error.isEmpty()) return error;
+  }
+  return {};
+}
+
+QString check_written(const QString& path, QStringList* written) {
+  if (QFileInfo(path).size() <= 0) return QStringLiteral("%1 could not be written").arg(path);
+  *written << path;
+  return {};
+}
+
+template <class View>
+QString save_both(View* view, const QDir& folder, const QString& stem, QStringList* written) {
+  const QString png = folder.filePath(stem + QStringLiteral(".png"));
+  const QString svg = folder.filePath(stem + QStringLiteral(".svg"));
+  view->save_png(png, plot_size);
+  view->save_svg(svg, plot_size);
+  QString error = check_written(png, written);
+  return error.isEmpty() ? check_written(svg, written) : error;
+}
+
+}  // namespace
+
+QString write_plots(const QStringList& files, const QString& folder, QStringList* written) {
+  if (!QDir().mkpath(folder)) return QStringLiteral("%1 could not be made").arg(folder);
+  const QDir target(folder);
+  apply_theme(ThemeChoice::light);
+  Workspace workspace;
+  if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
+
+  IoCurvePage io(workspace);
+  io.resize(plot_size);
+  if (io.curves().empty()) return QStringLiteral("nothing to draw: no point with n_q = n_k in these files");
+  for (const QString& head_dim : io.head_dims()) {
+    io.set_head_dim(head_dim);
+    if (QString error = save_both(io.plot(), target, io.file_stem(), written); !error.isEmpty()) return error;
+  }
+
+  TileHeatmapPage tiles(workspace);
+  tiles.resize(plot_size);
+  if (!tiles.has_grid()) return {};
+  for (const QString& algorithm : tiles.algorithms()) {
+    tiles.set_algorithm(algorithm);
+    for (const std::string_view metric :
+         {metric_key::time_median_ns, metric_key::l2_sm_bytes, metric_key::dram_bytes}) {
+      tiles.set_metric(metric);
+      if (!tiles.view()->grid().minimum) continue;
+      if (QString error = save_both(tiles.view(), target, tiles.file_stem(), written); !error.isEmpty()) return error;
+    }
+  }
+  return {};
+}
+
+QString write_screenshot(const QStringList& files, const Screenshot& shot) {
+  MainWindow window(false);
+  window.set_theme(shot.theme);
+  if (QString error = open_all(window.workspace(), files); !error.isEmpty()) return error;
+  window.resize(shot.size);
+  window.show_page(shot.page);
+  window.show();
+  if (shot.page == PageId::tiles && window.tiles_page()->has_grid()) {
+    HeatmapView* view = window.tiles_page()->view();
+    view->select(view->grid().fastest);
+  }
+  // Layout and the queued replots take a few turns of the loop.
+  for (int i = 0; i < 10; ++i) QApplication::processEvents();
+  const QPixmap picture = window.grab();
+  if (!picture.save(shot.file)) return QStringLiteral("%1 could not be written").arg(shot.file);
+  return {};
+}
+
+}  // namespace attnscope::ui

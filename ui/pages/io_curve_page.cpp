@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/io_curve_page.h"
+
+#include <QEvent>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+
+#include "kernels/algorithm.h"
+#include "ui/format.h"
+#include "ui/pages/flow_layout.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+ProblemFilter make_filter() {
+  return {{facets::head_dim(), facets::mask(), facets::dtype(), facets::heads(), facets::cache()},
+          [](const PointSpec& spec) { return QString::number(spec.problem.n_k); }};
+}
+
+constexpr std::size_t head_dim_facet = 0;
+constexpr int widest_index = 0;
+constexpr int fastest_index = 1;
+
+}  // namespace
+
+IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
+    : QWidget(parent), workspace_(workspace), filter_(make_filter()) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 10, 10, 6);
+  column->setSpacing(7);
+
+  auto* controls = new QWidget(this);
+  auto* rows = new QVBoxLayout(controls);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(7);
+
+  facets_ = new FacetBar(filter_, controls);
+  auto* tile_pair = new QWidget(controls);
+  auto* tile_row = new QHBoxLayout(tile_pair);
+  tile_row->setContentsMargins(0, 0, 0, 0);
+  tile_row->setSpacing(5);
+  tile_ = new QComboBox(tile_pair);
+  tile_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  tile_->setAccessibleName(tr("Tile"));
+  tile_->setToolTip(tr("Which Br × Bc stands for an algorithm when a sweep has several"));
+  tile_row->addWidget(new QLabel(tr("Tile"), tile_pair));
+  tile_row->addWidget(tile_);
+  facets_->layout()->addWidget(tile_pair);
+  rows->addWidget(facets_);
+
+  auto* second = new QWidget(controls);
+  auto* toggles = new FlowLayout(second, 10);
+  auto* chip_box = new QWidget(second);
+  auto* chip_row = new QHBoxLayout(chip_box);
+  chip_row->setContentsMargins(0, 0, 6, 0);
+  chip_row->setSpacing(5);
+  chips_ = chip_row;
+  toggles->addWidget(chip_box);
+  dram_ = add_toggle(toggles, tr("DRAM"), tr("Device-memory bytes, read and written: discs"), true);
+  sm_l2_ = add_toggle(toggles, tr("SM↔L2"), tr("Bytes between the SMs and the L2, both directions: squares"), true);
+  model_ = add_toggle(toggles, tr("Exact model"),
+                      tr("What the kernel's tile program must move between SM and L2 with this tile"), true);
+  asymptote_ = add_toggle(toggles, tr("Fit"),
+                          tr("c·N²d²/M (c·N² where S is written out) with the fitted c, and the log-log slope with its "
+                             "95 % interval"),
+                          true);
+  paper_ =
+      add_toggle(toggles, tr("Paper's count"),
+                 tr("The papers' literal element counts: 4N²+4Nd for standard attention, (3Tc+1)Nd for FA1"), false);
+  compulsory_ = add_toggle(toggles, tr("Minimum"), tr("Each input read once, each output written once"), true);
+  boundary_ =
+      add_toggle(toggles, tr("L2 limit"), tr("The N at which an algorithm's working set outgrows the L2"), true);
+  stacks_ = add_toggle(toggles, tr("Kernels"),
+                       tr("Stack the kernels of an algorithm that has several, relative to 4N²+4Nd"), false);
+  per_head_ = add_toggle(toggles, tr("Per head"), tr("Divide all bytes by batch × heads"), false);
+  rows->addWidget(second);
+  column->addWidget(controls);
+
+  auto* content = new QWidget(this);
+  stack_ = new QStackedLayout(content);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  plot_ = new IoPlot(content);
+  empty_ = new EmptyState(content);
+  stack_->addWidget(plot_);
+  stack_->addWidget(empty_);
+  column->addWidget(content, 1);
+
+  connect(facets_, &FacetBar::chosen, this, [this] { refresh(false); });
+  connect(tile_, &QComboBox::activated, this, [this] { refresh(false); });
+  connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::point_selected);
+  connect(&workspace_, &Workspace::points_changed, this, [this] { refresh(true); });
+  refresh(false);
+}
+
+QCheckBox* IoCurvePage::add_toggle(QLayout* row, const QString& text, const QString& help, bool on) {
+  auto* box = new QCheckBox(text, this);
+  box->setToolTip(help);
+  box->setChecked(on);
+  row->addWidget(box);
+  connect(box, &QCheckBox::toggled, this, [this, box] { refresh(box != per_head_); });
+  return box;
+}
+
+void IoCurvePage::set_stacks(bool on) {
+  stacks_->setChecked(on);
+}
+
+QStringList IoCurvePage::head_dims() const {
+  QStringList texts;
+  for (const FacetValue& value : filter_.state(head_dim_facet).options) texts << value.text;
+  return texts;
+}
+
+void IoCurvePage::set_head_dim(const QString& text) {
+  filter_.choose(head_dim_facet, text);
+  refresh(false);
+}
+
+QString IoCurvePage::file_stem() const {
+  QString stem = QStringLiteral("io");
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const auto& state = filter_.state(f);
+    if (state.current < 0 || (state.options.size() < 2 && !filter_.facets()[f].always_shown)) continue;
+    const QString& text = state.options[static_cast<std::size_t>(state.current)].text;
+    stem += QLatin1Char('-') + (f == 0 ? QStringLiteral("d") : QString()) + text;
+  }
+  return stem.replace(QStringLiteral(" × "), QStringLiteral("x")).replace(QLatin1Char(' '), QLatin1Char('-'));
+}
+
+CurveRequest IoCurvePage::request() const {
+  CurveRequest request;
+  for (const auto& [name, chip] : chip_of_) {
+    if (chip->isChecked()) request.algorithms.insert(name);
+  }
+  const int tile = tile_->currentIndex();
+  if (tile == fastest_index) {
+    request.tile.rule = TileChoice::Rule::fastest;
+  } else if (tile > fastest_index && static_cast<std::size_t>(tile - fastest_index - 1) < tiles_.size()) {
+    request.tile = {TileChoice::Rule::exact, tiles_[static_cast<std::size_t>(tile - fastest_index - 1)]};
+  }
+  request.dram = dram_->isChecked();
+  request.sm_l2 = sm_l2_->isChecked();
+  request.model = model_->isChecked();
+  request.asymptote = asymptote_->isChecked();
+  request.paper_count = paper_->isChecked();
+  request.compulsory = compulsory_->isChecked();
+  request.l2_boundary = boundary_->isChecked();
+  request.per_head = per_head_->isChecked();
+  return request;
+}
+
+void IoCurvePage::refresh(bool keep_view) {
+  const bool was_empty = curves_.empty();
+  const QString title_before = curves_.title;
+  points_ = workspace_.visible_points();
+  // A rectangular problem has two N: it belongs to the table, not on this axis.
+  std::erase_if(points_, [](const ShownPoint& point) { return point.spec().problem.n_q != point.spec().problem.n_k; });
+  filter_.update(points_);
+  facets_->refresh();
+  refresh_chips(points_);
+  refresh_tiles(points_);
+  curves_ = build_curves(points_, filter_, request());
+  if (points_.empty()) {
+    if (workspace_.runs().empty()) {
+      empty_->set_message(tr("Nothing measured yet"),
+                          tr("Open a file, or choose a device and a preset in the Collect panel and press Start.<br>"
+                             "Without a GPU, a simulated device does as well."));
+    } else {
+      empty_->set_message(tr("No run is shown"), tr("Tick a run in the list on the left."));
+    }
+    stack_->setCurrentWidget(empty_);
+    return;
+  }
+  stack_->setCurrentWidget(plot_);
+  const bool same = keep_view && !was_empty && title_before == curves_.title && plot_->user_view();
+  plot_->set_curves(curves_, stacks_->isChecked(), same);
+}
+
+void IoCurvePage::refresh_chips(const std::vector<ShownPoint>& points) {
+  std::map<std::string, bool> present;
+  for (const ShownPoint& point : points) {
+    if (filter_.matches(point)) present[point.spec().algorithm] = true;
+  }
+  for (const Algorithm* algorithm : algorithms()) {
+    const std::string name(algorithm->name());
+    QToolButton*& chip = chip_of_[name];
+    if (chip == nullptr) {
+      chip = new QToolButton(this);
+      chip->setText(short_title(name));
+      chip->setCheckable(true);
+      chip->setChecked(true);
+      chip->setToolTip(QStringLiteral("%1 – %2").arg(to_qstring(algorithm->title()), to_qstring(algorithm->source())));
+      chips_->addWidget(chip);
+      connect(chip, &QToolButton::toggled, this, [this] { refresh(true); });
+    }
+    chip->setEnabled(present.contains(name));
+  }
+  color_chips();
+}
+
+void IoCurvePage::color_chips() {
+  const PlotColors colors = plot_colors(palette());
+  for (const auto& [name, chip] : chip_of_) {
+    const QColor color = algorithm_color(name, colors.dark);
+    const QString sheet =
+        QStringLiteral(
+            "QToolButton { border: 1.5px solid %1; border-radius: 10px; padding: 2px 10px; color: %2; }"
+            "QToolButton:checked { background: %1; color: %3; }"
+            "QToolButton:disabled { border-color: %4; color: %4; background: transparent; }"
+            "QToolButton:focus { border-color: %5; }")
+            .arg(color.name(), colors.text.name(), ink_on(color).name(), colors.axis.name(), colors.text.name());
+    if (chip->styleSheet() != sheet) chip->setStyleSheet(sheet);
+  }
+}
+
+void IoCurvePage::refresh_tiles(const std::vector<ShownPoint>& points) {
+  const std::vector<TileShape> tiles = tiles_of(points, filter_);
+  if (tiles == tiles_ && tile_->count() > 0) return;
+  const QString current = tile_->currentText();
+  tiles_ = tiles;
+  const QSignalBlocker quiet(tile_);
+  tile_->clear();
+  tile_->insertItem(widest_index, tr("the one swept"));
+  tile_->insertItem(fastest_index, tr("fastest at each N"));
+  for (const TileShape& tile : tiles_) tile_->addItem(format_tile(tile));
+  tile_->setCurrentIndex(std::max(0, tile_->findText(current)));
+}
+
+void IoCurvePage::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) color_chips();
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// IO against N: the controls around an IoPlot.
+#pragma once
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QStackedLayout>
+#include <QToolButton>
+#include <QWidget>
+#include <map>
+#include <string>
+
+#include "ui/models/curve_series.h"
+#include "ui/pages/empty_state.h"
+#include "ui/pages/facet_bar.h"
+#include "ui/plots/io_plot.h"
+
+namespace attnscope::ui {
+
+class IoCurvePage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit IoCurvePage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] IoPlot* plot() const { return plot_; }
+  [[nodiscard]] const CurveSet& curves() const { return curves_; }
+  /// Puts all of the page's choices on a file name: "io-d128-causal".
+  [[nodiscard]] QString file_stem() const;
+  void set_stacks(bool on);
+  /// Head dimensions that can be chosen, and choosing one.
+  [[nodiscard]] QStringList head_dims() const;
+  void set_head_dim(const QString& text);
+
+ signals:
+  void point_selected(const attnscope::ui::ShownPoint& point);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void refresh(bool keep_view);
+  void refresh_chips(const std::vector<ShownPoint>& points);
+  void refresh_tiles(const std::vector<ShownPoint>& points);
+  void color_chips();
+  [[nodiscard]] CurveRequest request() const;
+  QCheckBox* add_toggle(QLayout* row, const QString& text, const QString& help, bool on);
+
+  Workspace& workspace_;
+  ProblemFilter filter_;
+  CurveSet curves_;
+  std::vector<ShownPoint> points_;
+  FacetBar* facets_ = nullptr;
+  QComboBox* tile_ = nullptr;
+  std::vector<TileShape> tiles_;
+  QLayout* chips_ = nullptr;
+  std::map<std::string, QToolButton*> chip_of_;
+  QCheckBox* dram_ = nullptr;
+  QCheckBox* sm_l2_ = nullptr;
+  QCheckBox* model_ = nullptr;
+  QCheckBox* asymptote_ = nullptr;
+  QCheckBox* paper_ = nullptr;
+  QCheckBox* compulsory_ = nullptr;
+  QCheckBox* boundary_ = nullptr;
+  QCheckBox* stacks_ = nullptr;
+  QCheckBox* per_head_ = nullptr;
+  IoPlot* plot_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  QStackedLayout* stack_ = nullptr;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Br x Bc: the controls around a HeatmapView.
+#pragma once
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QStackedLayout>
+#include <QWidget>
+
+#include "ui/pages/empty_state.h"
+#include "ui/pages/facet_bar.h"
+#include "ui/plots/heatmap_view.h"
+
+namespace attnscope::ui {
+
+class TileHeatmapPage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] HeatmapView* view() const { return view_; }
+  /// False when no tile sweep is shown and the page holds words only.
+  [[nodiscard]] bool has_grid() const { return !view_->grid().empty(); }
+  /// By key of the metrics table.
+  void set_metric(std::string_view key);
+  void set_algorithm(const QString& name);
+  /// Algorithms that have a grid among the shown runs.
+  [[nodiscard]] QStringList algorithms() const;
+  /// "tiles-fa2-d128-...-time_median_ns"
+  [[nodiscard]] QString file_stem() const;
+
+ signals:
+  void point_selected(const attnscope::ui::ShownPoint& point);
+
+ private:
+  void refresh();
+
+  Workspace& workspace_;
+  ProblemFilter filter_;
+  FacetBar* facets_ = nullptr;
+  QComboBox* metric_ = nullptr;
+  QCheckBox* log_ = nullptr;
+  HeatmapView* view_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  QStackedLayout* stack_ = nullptr;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QTextBrowser>
+#include <optional>
+
+#include "ui/workspace.h"
+
+namespace attnscope::ui {
+
+/// Everything that is known of one point, each number with its unit and where it comes from.
+class DetailsPanel : public QTextBrowser {
+  Q_OBJECT
+ public:
+  explicit DetailsPanel(QWidget* parent = nullptr);
+  void show_point(const ShownPoint& point);
+  [[nodiscard]] const std::optional<ShownPoint>& point() const { return point_; }
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void render();
+  std::optional<ShownPoint> point_;
+};
+
+/// The panel's text, as HTML.
+[[nodiscard]] QString describe_point_html(const ShownPoint& point, const QPalette& palette);
+
+}  // namespace attnscope::ui

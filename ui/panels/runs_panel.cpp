@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panels/runs_panel.h"
+
+#include <QApplication>
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QPainter>
+#include <QStyledItemDelegate>
+
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int margin = 6;
+
+/// Three lines a run, with badges for "simulated" and for a state other than complete.
+class RunDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
+    return {160, 3 * option.fontMetrics.height() + 2 * margin + 4};
+  }
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem item = option;
+    initStyleOption(&item, index);
+    item.text.clear();
+    const QStyle* style = item.widget != nullptr ? item.widget->style() : QApplication::style();
+    // The box alone, vertically on the first line; the texts are drawn here.
+    style->drawPrimitive(QStyle::PE_PanelItemViewItem, &item, painter, item.widget);
+    const int line = option.fontMetrics.height();
+    QStyleOptionViewItem check = item;
+    check.rect = check_rect(option);
+    check.state &= ~QStyle::State_HasFocus;
+    check.state |= index.data(Qt::CheckStateRole).toInt() == Qt::Checked ? QStyle::State_On : QStyle::State_Off;
+    style->drawPrimitive(QStyle::PE_IndicatorItemViewItemCheck, &check, painter, item.widget);
+
+    const PlotColors colors = plot_colors(option.palette);
+    const bool selected = (option.state & QStyle::State_Selected) != 0;
+    const QColor text = selected ? option.palette.color(QPalette::HighlightedText) : colors.text;
+    const QColor muted = selected ? text : colors.muted;
+    const int left = check.rect.right() + 8;
+    int right = option.rect.right() - margin;
+    const int top = option.rect.top() + margin;
+
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    const auto badge = [&](const QString& word, const QColor& color) {
+      const int width = option.fontMetrics.horizontalAdvance(word) + 10;
+      const QRectF box(right - width, top, width, line);
+      painter->setPen(QPen(color, 1, Qt::DotLine));
+      painter->setBrush(Qt::NoBrush);
+      painter->drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+      painter->setPen(color);
+      painter->drawText(box, Qt::AlignCenter, word);
+      right -= width + 4;
+    };
+    const QString state = index.data(RunsModel::state_role).toString();
+    if (!state.isEmpty()) badge(state, selected ? text : disposition_color(Disposition::no_counters, colors.dark));
+    if (index.data(RunsModel::simulated_role).toBool()) badge(tr("simulated"), muted);
+
+    QFont bold = option.font;
+    bold.setBold(true);
+    painter->setFont(bold);
+    painter->setPen(text);
+    const auto write = [&](int row, int end, const QString& words) {
+      const QRect rect(left, top + row * (line + 2), std::max(0, end - left), line);
+      painter->drawText(rect, Qt::AlignLeft | Qt::AlignVCenter,
+                        painter->fontMetrics().elidedText(words, Qt::ElideRight, rect.width()));
+    };
+    write(0, right, index.data(RunsModel::title_role).toString());
+    painter->setFont(option.font);
+    painter->setPen(muted);
+    const int end = option.rect.right() - margin;
+    write(1, end, index.data(RunsModel::detail_role).toString());
+    write(2, end, index.data(RunsModel::file_role).toString());
+    painter->restore();
+  }
+
+  bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
+                   const QModelIndex& index) override {
+    if (event->type() == QEvent::MouseButtonRelease || event->type() == QEvent::MouseButtonDblClick) {
+      const auto* mouse = static_cast<QMouseEvent*>(event);
+      if (mouse->button() != Qt::LeftButton || !check_rect(option).adjusted(-6, -6, 6, 6).contains(mouse->pos())) {
+        return false;
+      }
+      return toggle(model, index);
+    }
+    if (event->type() == QEvent::KeyPress) {
+      const int key = static_cast<QKeyEvent*>(event)->key();
+      if (key == Qt::Key_Space || key == Qt::Key_Select) return toggle(model, index);
+    }
+    return false;
+  }
+
+ private:
+  static QRect check_rect(const QStyleOptionViewItem& option) {
+    const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
+    const int size = style->pixelMetric(QStyle::PM_IndicatorWidth, &option, option.widget);
+    const int line = option.fontMetrics.height();
+    return {option.rect.left() + margin, option.rect.top() + margin + (line - size) / 2, size, size};
+  }
+  static bool toggle(QAbstractItemModel* model, const QModelIndex& index) {
+    const bool on = index.data(Qt::CheckStateRole).toInt() == Qt::Checked;
+    return model->setData(index, on ? Qt::Unchecked : Qt::Checked, Qt::CheckStateRole);
+  }
+};
+
+}  // namespace
+
+RunsPanel::RunsPanel(Workspace& workspace, QWidget* parent)
+    : QListView(parent), workspace_(workspace), model_(new RunsModel(workspace, this)) {
+  setModel(model_);
+  setItemDelegate(new RunDelegate(this));
+  setUniformItemSizes(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setFrameShape(QFrame::NoFrame);
+  setAccessibleName(tr("Runs"));
+  setMouseTracking(true);
+}
+
+void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
+  const QModelIndex index = indexAt(event->pos());
+  if (!index.isValid()) return;
+  const auto row = static_cast<std::size_t>(index.row());
+  QMenu menu(this);
+  menu.addAction(tr("Show only this run"), this, [this, row] { workspace_.show_only(row); });
+  menu.addAction(tr("Show all runs"), this, [this] {
+    for (std::size_t i = 0; i < workspace_.runs().size(); ++i) workspace_.set_run_visible(i, true);
+    viewport()->update();
+  });
+  menu.addSeparator();
+  const QString file = workspace_.runs()[row].info->file;
+  menu.addAction(tr("Close its file"), this, [this, file] { workspace_.close(file); });
+  menu.exec(event->globalPos());
+}
+
+void RunsPanel::paintEvent(QPaintEvent* event) {
+  QListView::paintEvent(event);
+  if (model_->rowCount() > 0) return;
+  QPainter painter(viewport());
+  painter.setPen(plot_colors(palette()).muted);
+  painter.drawText(viewport()->rect().adjusted(12, 12, -12, -12), Qt::AlignTop | Qt::AlignHCenter | Qt::TextWordWrap,
+                   tr("No runs yet. Open a file, or collect."));
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/byte_ticker.h"
+
+#include <cmath>
+
+#include "ui/format.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// Values of `steps` x base^k within the range, with one beyond each end (the axis trims them).
+QVector<double> ladder(const QCPRange& range, double base, std::initializer_list<double> steps, int stride = 1) {
+  QVector<double> values;
+  if (range.lower <= 0) return values;
+  const int first = static_cast<int>(std::floor(std::log(range.lower) / std::log(base)));
+  const int last = static_cast<int>(std::ceil(std::log(range.upper) / std::log(base)));
+  for (int k = first; k <= last; ++k) {
+    if ((k % stride + stride) % stride != 0) continue;
+    for (const double step : steps) values.append(step * std::pow(base, k));
+  }
+  return values;
+}
+
+}  // namespace
+
+QVector<double> ByteTicker::createTickVector(double, const QCPRange& range) {
+  const double decades = std::log10(range.upper / range.lower);
+  if (decades < 1.2) return ladder(range, 10, {1, 1.5, 2, 3, 4, 5, 6, 8});
+  if (decades < 2.5) return ladder(range, 10, {1, 2, 5});
+  return ladder(range, 10, {1}, decades > 12 ? 3 : 1);
+}
+
+QVector<double> ByteTicker::createSubTickVector(int, const QVector<double>& ticks) {
+  if (ticks.isEmpty()) return {};
+  return ladder({ticks.first(), ticks.last()}, 10, {2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+QString ByteTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+  return format_bytes(tick);
+}
+
+QVector<double> LengthTicker::createTickVector(double, const QCPRange& range) {
+  const double octaves = std::log2(range.upper / range.lower);
+  if (octaves < 1.5) return ladder(range, 2, {1, 1.125, 1.25, 1.375, 1.5, 1.625, 1.75, 1.875});
+  if (octaves < 3) return ladder(range, 2, {1, 1.25, 1.5, 1.75});
+  return ladder(range, 2, {1}, octaves > 14 ? 2 : 1);
+}
+
+QVector<double> LengthTicker::createSubTickVector(int, const QVector<double>& ticks) {
+  if (ticks.isEmpty()) return {};
+  return ladder({ticks.first(), ticks.last()}, 2, {1.25, 1.5, 1.75});
+}
+
+QString LengthTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+  return format_length(tick);
+}
+
+QString format_length(double n) {
+  const double k = n / 1024;
+  if (k >= 1 && std::abs(k - std::round(k)) < 1e-9) return QStringLiteral("%1k").arg(std::llround(k));
+  return QString::number(std::llround(n));
+}
+
+}  // namespace attnscope::ui

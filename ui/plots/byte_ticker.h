@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Ticks of the two logarithmic axes: bytes in decades (1 MB, 10 MB), lengths in powers of two (1k = 1024).
+#pragma once
+
+#include <qcustomplot.h>
+
+namespace attnscope::ui {
+
+class ByteTicker : public QCPAxisTicker {
+ protected:
+  QVector<double> createTickVector(double tick_step, const QCPRange& range) override;
+  QVector<double> createSubTickVector(int count, const QVector<double>& ticks) override;
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+};
+
+class LengthTicker : public QCPAxisTicker {
+ protected:
+  QVector<double> createTickVector(double tick_step, const QCPRange& range) override;
+  QVector<double> createSubTickVector(int count, const QVector<double>& ticks) override;
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+};
+
+/// "512", "4k", "1500": a length as the axis writes it.
+[[nodiscard]] QString format_length(double n);
+
+}  // namespace attnscope::ui

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/hover_overlay.h"
+
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int padding = 8;
+constexpr int sample_width = 22;
+constexpr int column_gap = 14;
+constexpr int note_width = 330;
+constexpr int pointer_gap = 16;
+
+}  // namespace
+
+void draw_sample(QPainter& painter, const QRectF& where, SampleMark mark, const QColor& color,
+                 const QColor& background) {
+  const QPointF middle = where.center();
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  QPen pen(color, 1.6);
+  painter.setPen(pen);
+  painter.setBrush(Qt::NoBrush);
+  switch (mark) {
+    case SampleMark::none:
+      break;
+    case SampleMark::disc:
+    case SampleMark::hollow_disc:
+      painter.setBrush(mark == SampleMark::disc ? color : background);
+      painter.drawEllipse(middle, 3.5, 3.5);
+      break;
+    case SampleMark::square:
+    case SampleMark::hollow_square:
+      painter.setBrush(mark == SampleMark::square ? color : background);
+      painter.drawRect(QRectF(middle.x() - 3.2, middle.y() - 3.2, 6.4, 6.4));
+      break;
+    case SampleMark::dashes:
+      pen.setDashPattern({3, 2});
+      painter.setPen(pen);
+      painter.drawLine(QPointF(where.left(), middle.y()), QPointF(where.right(), middle.y()));
+      break;
+    case SampleMark::cross:
+      painter.drawLine(middle + QPointF(-3.5, -3.5), middle + QPointF(3.5, 3.5));
+      painter.drawLine(middle + QPointF(-3.5, 3.5), middle + QPointF(3.5, -3.5));
+      break;
+  }
+  painter.restore();
+}
+
+HoverOverlay::HoverOverlay(QWidget* plot) : QWidget(plot) {
+  setAttribute(Qt::WA_TransparentForMouseEvents);
+  setFocusPolicy(Qt::NoFocus);
+}
+
+void HoverOverlay::show_content(const HoverContent* content, const QPoint& pointer, std::optional<double> guide_x,
+                                const QRectF& guide_area) {
+  content_ = content;
+  pointer_ = pointer;
+  guide_x_ = guide_x;
+  guide_area_ = guide_area;
+  update();
+}
+
+void HoverOverlay::clear() {
+  if (content_ == nullptr) return;
+  content_ = nullptr;
+  update();
+}
+
+QRect HoverOverlay::place_box(const QSize& size) const {
+  // Right of the pointer, or left of it where there is no room; never out of the widget.
+  int x = pointer_.x() + pointer_gap;
+  if (x + size.width() > width()) x = pointer_.x() - pointer_gap - size.width();
+  int y = pointer_.y() + pointer_gap;
+  if (y + size.height() > height()) y = pointer_.y() - pointer_gap - size.height();
+  x = std::clamp(x, 0, std::max(0, width() - size.width()));
+  y = std::clamp(y, 0, std::max(0, height() - size.height()));
+  return {QPoint(x, y), size};
+}
+
+void HoverOverlay::paintEvent(QPaintEvent*) {
+  if (content_ == nullptr) return;
+  const PlotColors colors = plot_colors(palette());
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (guide_x_) {
+    painter.setPen(QPen(colors.muted, 1, Qt::DotLine));
+    painter.drawLine(QPointF(*guide_x_, guide_area_.top()), QPointF(*guide_x_, guide_area_.bottom()));
+  }
+
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetrics metrics(font());
+  const QFontMetrics bold_metrics(bold);
+  const bool marked = std::any_of(content_->rows.begin(), content_->rows.end(),
+                                  [](const HoverRow& row) { return row.mark != SampleMark::none; });
+  const int indent = marked ? sample_width : 0;
+  int label_width = 0;
+  int value_width = 0;
+  for (const HoverRow& row : content_->rows) {
+    label_width = std::max(label_width, metrics.horizontalAdvance(row.label));
+    value_width = std::max(value_width, metrics.horizontalAdvance(row.value));
+  }
+  const int line = metrics.height() + 2;
+  int inner_width = std::max(bold_metrics.horizontalAdvance(content_->title),
+                             content_->rows.empty() ? 0 : indent + label_width + column_gap + value_width);
+  int notes_height = 0;
+  for (const QString& note : content_->notes) {
+    inner_width = std::max(inner_width, std::min(note_width, metrics.horizontalAdvance(note)));
+  }
+  for (const QString& note : content_->notes) {
+    notes_height += metrics.boundingRect(0, 0, inner_width, 1000, Qt::TextWordWrap, note).height() + 4;
+  }
+  const int height = line + static_cast<int>(content_->rows.size()) * line + notes_height + 4;
+  const QRect box = place_box({inner_width + 2 * padding, height + 2 * padding});
+
+  painter.setPen(QPen(colors.axis, 1));
+  QColor panel = colors.panel;
+  panel.setAlpha(244);
+  painter.setBrush(panel);
+  painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
+
+  int y = box.top() + padding;
+  const int x = box.left() + padding;
+  painter.setFont(bold);
+  painter.setPen(colors.text);
+  painter.drawText(QRect(x, y, inner_width, line), Qt::AlignLeft | Qt::AlignVCenter, content_->title);
+  y += line + 4;
+  painter.setFont(font());
+  for (const HoverRow& row : content_->rows) {
+    draw_sample(painter, QRectF(x, y, sample_width - 6, line), row.mark, row.color, panel);
+    painter.setPen(colors.text);
+    painter.drawText(QRect(x + indent, y, label_width, line), Qt::AlignLeft | Qt::AlignVCenter, row.label);
+    painter.drawText(QRect(x, y, inner_width, line), Qt::AlignRight | Qt::AlignVCenter, row.value);
+    y += line;
+  }
+  painter.setPen(colors.muted);
+  for (const QString& note : content_->notes) {
+    const int height_of_note = metrics.boundingRect(0, 0, inner_width, 1000, Qt::TextWordWrap, note).height();
+    painter.drawText(QRect(x, y + 2, inner_width, height_of_note), Qt::TextWordWrap, note);
+    y += height_of_note + 4;
+  }
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A read-out box that follows the pointer over a plot. A child of its own, so that moving it repaints no curve.
+#pragma once
+
+#include <QColor>
+#include <QString>
+#include <QStringList>
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+namespace attnscope::ui {
+
+/// How an entry's sample is drawn, in the box as in the plot.
+enum class SampleMark { none, disc, square, hollow_disc, hollow_square, dashes, cross };
+
+struct HoverRow {
+  QColor color;
+  SampleMark mark = SampleMark::none;
+  QString label;
+  QString value;
+};
+
+struct HoverContent {
+  QString title;
+  std::vector<HoverRow> rows;
+  QStringList notes;  ///< wrapped, below the rows
+};
+
+class HoverOverlay : public QWidget {
+  Q_OBJECT
+ public:
+  explicit HoverOverlay(QWidget* plot);
+
+  /// `guide_x`: a vertical line at that x, over the height of `guide_area`.
+  void show_content(const HoverContent* content, const QPoint& pointer, std::optional<double> guide_x = {},
+                    const QRectF& guide_area = {});
+  void clear();
+  [[nodiscard]] const HoverContent* content() const { return content_; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  [[nodiscard]] QRect place_box(const QSize& size) const;
+
+  const HoverContent* content_ = nullptr;  ///< owned by the plot
+  QPoint pointer_;
+  std::optional<double> guide_x_;
+  QRectF guide_area_;
+};
+
+void draw_sample(QPainter& painter, const QRectF& where, SampleMark mark, const QColor& color,
+                 const QColor& background);
+
+}  // namespace attnscope::ui

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bytes against N, log-log. Measured: filled marks on solid lines. Simulated: hollow marks on dotted lines. Theory:
+// dashed lines without marks. One colour an algorithm.
+#pragma once
+
+#include <qcustomplot.h>
+
+#include <map>
+#include <vector>
+
+#include "ui/models/curve_series.h"
+#include "ui/plots/hover_overlay.h"
+
+namespace attnscope::ui {
+
+class IoPlot : public QCustomPlot {
+  Q_OBJECT
+ public:
+  explicit IoPlot(QWidget* parent = nullptr);
+
+  /// `stacks`: also draws the kernels of multi-kernel algorithms in a panel below. `keep_view` leaves a zoom as it is.
+  void set_curves(const CurveSet& set, bool stacks, bool keep_view);
+  void reset_view();
+  /// True once the user has zoomed or dragged, until the view is reset.
+  [[nodiscard]] bool user_view() const { return user_view_; }
+  void save_png(const QString& file, const QSize& size, double scale = 2);
+  void save_svg(const QString& file, const QSize& size);
+  void save_pdf(const QString& file, const QSize& size);
+
+  /// Shows the read-out at the N nearest to a position; false when nothing is near.
+  bool hover_at(const QPointF& position);
+  [[nodiscard]] const HoverContent* hover_content() const { return overlay_->content(); }
+
+ signals:
+  void point_clicked(const attnscope::ui::ShownPoint& point);
+
+ protected:
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void rebuild();
+  void style_axes();
+  void add_curve(const Curve& curve);
+  void add_failed();
+  void add_boundaries();
+  void add_stacks();
+  void prepare_hover();
+  void lay_out_legend(int width);
+  template <class Draw>
+  void with_layout_for(const QSize& size, Draw draw);
+
+  CurveSet set_;
+  bool stacks_shown_ = false;
+  QCPTextElement* title_ = nullptr;
+  QCPLayoutGrid* legend_grid_ = nullptr;
+  QCPAxisRect* stack_rect_ = nullptr;
+  HoverOverlay* overlay_ = nullptr;
+  struct LegendEntry {
+    QString group;
+    QCPAbstractPlottable* plottable;
+  };
+  std::vector<LegendEntry> legend_entries_;
+  struct BoundaryItems {
+    QCPItemText* label;
+    double n;
+  };
+  std::vector<BoundaryItems> boundary_items_;
+  struct HoverColumn {
+    double n = 0;
+    HoverContent content;
+  };
+  std::vector<HoverColumn> columns_;  ///< ascending n
+  bool user_view_ = false;
+  int current_column_ = -1;
+  QPoint press_position_;
+};
+
+}  // namespace attnscope::ui

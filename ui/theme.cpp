@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/theme.h"
+
+#include <QApplication>
+#include <QIcon>
+#include <QPainter>
+#include <QPainterPath>
+#include <QProxyStyle>
+#include <QStyleFactory>
+#include <QStyleOption>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/algorithm.h"
+
+// Q_INIT_RESOURCE must stand outside any namespace.
+static void initialize_resources() {
+  Q_INIT_RESOURCE(attnscope);
+}
+
+namespace attnscope::ui {
+namespace {
+
+struct Roles {
+  QRgb window, base, alternate, text, muted, button, highlight, link, tooltip;
+};
+constexpr Roles light_roles{0xfff3f4f6, 0xffffffff, 0xfff7f8fa, 0xff1c2127, 0xff6b7480,
+                            0xffe9ebee, 0xff0b63a5, 0xff0b63a5, 0xffffffff};
+constexpr Roles dark_roles{0xff1f2329, 0xff16191d, 0xff1b1f24, 0xffe4e7eb, 0xff98a2ad,
+                           0xff2b3037, 0xff2f7fc1, 0xff6db8f2, 0xff2b3037};
+
+QPalette make_palette(const Roles& roles) {
+  QPalette palette{QColor(roles.button), QColor(roles.window)};
+  const QColor text(roles.text);
+  const QColor muted(roles.muted);
+  palette.setColor(QPalette::Window, QColor(roles.window));
+  palette.setColor(QPalette::WindowText, text);
+  palette.setColor(QPalette::Base, QColor(roles.base));
+  palette.setColor(QPalette::AlternateBase, QColor(roles.alternate));
+  palette.setColor(QPalette::Text, text);
+  palette.setColor(QPalette::Button, QColor(roles.button));
+  palette.setColor(QPalette::ButtonText, text);
+  palette.setColor(QPalette::BrightText, Qt::white);
+  palette.setColor(QPalette::Highlight, QColor(roles.highlight));
+  palette.setColor(QPalette::HighlightedText, Qt::white);
+  palette.setColor(QPalette::Link, QColor(roles.link));
+  palette.setColor(QPalette::ToolTipBase, QColor(roles.tooltip));
+  palette.setColor(QPalette::ToolTipText, text);
+  palette.setColor(QPalette::PlaceholderText, muted);
+  for (const QPalette::ColorRole role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
+    palette.setColor(QPalette::Disabled, role, muted);
+  }
+  palette.setColor(QPalette::Disabled, QPalette::Highlight, muted);
+  return palette;
+}
+
+QColor mix(const QColor& a, const QColor& b, double share_of_b) {
+  const auto channel = [&](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * share_of_b)); };
+  return {channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue())};
+}
+
+/// Fusion, with check boxes whose frame can be seen in a dark theme, and room between the columns of a table.
+class Style : public QProxyStyle {
+ public:
+  Style() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
+
+  int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
+    if (metric == PM_FocusFrameHMargin) return 6;
+    return QProxyStyle::pixelMetric(metric, option, widget);
+  }
+
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override {
+    if (element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck) {
+      QProxyStyle::drawPrimitive(element, option, painter, widget);
+      return;
+    }
+    const QPalette::ColorGroup group = (option->state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
+    const bool on = (option->state & State_On) != 0;
+    const QColor accent = option->palette.color(group, QPalette::Highlight);
+    const QColor frame = mix(option->palette.color(group, QPalette::Text), option->palette.color(QPalette::Base), 0.45);
+    const QRectF box = QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(QPen(on ? accent : frame, (option->state & State_HasFocus) != 0 ? 2.0 : 1.2));
+    painter->setBrush(on ? accent : option->palette.color(QPalette::Base));
+    painter->drawRoundedRect(box, 2.5, 2.5);
+    if (on) {
+      QPainterPath tick(box.topLeft() + QPointF(0.22 * box.width(), 0.52 * box.height()));
+      tick.lineTo(box.topLeft() + QPointF(0.42 * box.width(), 0.73 * box.height()));
+      tick.lineTo(box.topLeft() + QPointF(0.78 * box.width(), 0.28 * box.height()));
+      painter->setPen(QPen(option->palette.color(QPalette::HighlightedText), 1.8, Qt::SolidLine, Qt::RoundCap));
+      painter->setBrush(Qt::NoBrush);
+      painter->drawPath(tick);
+    }
+    painter->restore();
+  }
+};
+
+QPalette& system_palette() {
+  static QPalette palette;
+  return palette;
+}
+
+}  // namespace
+
+QString to_string(ThemeChoice choice) {
+  switch (choice) {
+    case ThemeChoice::light:
+      return QStringLiteral("light");
+    case ThemeChoice::dark:
+      return QStringLiteral("dark");
+    case ThemeChoice::system:
+      break;
+  }
+  return QStringLiteral("system");
+}
+
+ThemeChoice parse_theme(const QString& word) {
+  if (word == QLatin1String("light")) return ThemeChoice::light;
+  if (word == QLatin1String("dark")) return ThemeChoice::dark;
+  return ThemeChoice::system;
+}
+
+void initialize_style() {
+  initialize_resources();
+  QApplication::setStyle(new Style);  // owned by the application
+  system_palette() = QApplication::palette();
+  QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));
+}
+
+void apply_theme(ThemeChoice choice) {
+  switch (choice) {
+    case ThemeChoice::system:
+      QApplication::setPalette(system_palette());
+      break;
+    case ThemeChoice::light:
+      QApplication::setPalette(make_palette(light_roles));
+      break;
+    case ThemeChoice::dark:
+      QApplication::setPalette(make_palette(dark_roles));
+      break;
+  }
+}
+
+PlotColors plot_colors(const QPalette& palette) {
+  PlotColors colors;
+  colors.background = palette.color(QPalette::Active, QPalette::Base);
+  colors.text = palette.color(QPalette::Active, QPalette::Text);
+  colors.dark = colors.background.lightness() < 128;
+  colors.muted = mix(colors.text, colors.background, 0.38);
+  colors.axis = mix(colors.text, colors.background, 0.55);
+  colors.grid = mix(colors.text, colors.background, colors.dark ? 0.85 : 0.88);
+  colors.hatch = mix(colors.text, colors.background, 0.7);
+  colors.panel = palette.color(QPalette::Active, QPalette::ToolTipBase);
+  // A system palette may leave tooltips yellow on black: keep the box readable in any case.
+  if ((colors.panel.lightness() < 128) != colors.dark) colors.panel = colors.background;
+  colors.accent = palette.color(QPalette::Active, QPalette::Highlight);
+  return colors;
+}
+
+QColor algorithm_color(std::string_view algorithm, bool dark) {
+  static constexpr std::array<QRgb, 7> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
+                                                0xffc98a00, 0xff56b4e9, 0xff8a8200};
+  static constexpr std::array<QRgb, 7> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
+                                               0xffe6b03a, 0xff8fcdf5, 0xfff0e442};
+  const auto all = algorithms();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });
+  const auto place = static_cast<std::size_t>(found - all.begin());
+  return QColor((dark ? on_dark : on_light)[place % on_light.size()]);
+}
+
+QColor disposition_color(Disposition disposition, bool dark) {
+  switch (disposition) {
+    case Disposition::ok:
+      return QColor(dark ? 0xff2fc79a : 0xff007a59);
+    case Disposition::infeasible:
+      return QColor(dark ? 0xff98a2ad : 0xff6b7480);
+    case Disposition::cancelled:
+      return QColor(dark ? 0xff98a2ad : 0xff6b7480);
+    case Disposition::no_counters:
+      return QColor(dark ? 0xffe6b03a : 0xff8f6200);
+    case Disposition::out_of_memory:
+      return QColor(dark ? 0xfff07f3c : 0xffb44f00);
+    case Disposition::incorrect:
+    case Disposition::compile_error:
+    case Disposition::timeout:
+    case Disposition::crashed:
+      break;
+  }
+  return QColor(dark ? 0xffff7b72 : 0xffc02020);
+}
+
+QColor viridis(double t) {
+  static constexpr std::array<QRgb, 9> stops{0xff440154, 0xff472d7b, 0xff3b528b, 0xff2c728e, 0xff21918c,
+                                             0xff28ae80, 0xff5ec962, 0xffaddc30, 0xfffde725};
+  const double place = std::clamp(t, 0.0, 1.0) * (stops.size() - 1);
+  const auto low = std::min(static_cast<std::size_t>(place), stops.size() - 2);
+  return mix(QColor(stops[low]), QColor(stops[low + 1]), place - static_cast<double>(low));
+}
+
+QColor ink_on(const QColor& background) {
+  const double luminance = 0.299 * background.red() + 0.587 * background.green() + 0.114 * background.blue();
+  return luminance > 140 ? QColor(0xff101418) : QColor(0xffffffff);
+}
+
+}  // namespace attnscope::ui

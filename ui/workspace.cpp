@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/workspace.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QMetaObject>
+#include <algorithm>
+#include <chrono>
+#include <unordered_map>
+
+#include "ui/format.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::chrono::milliseconds follow_interval{400};
+
+QString canonical(const QString& path) {
+  const QFileInfo info(path);
+  const QString real = info.canonicalFilePath();
+  return real.isEmpty() ? info.absoluteFilePath() : real;
+}
+
+}  // namespace
+
+FileContents read_file(const QString& path, std::int64_t after_id) {
+  FileContents contents;
+  contents.path = path;
+  try {
+    const RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::read_only);
+    // Runs first: a run seen as ended has all of its points in the read that follows.
+    contents.runs = store.runs();
+    contents.points = store.points({}, after_id);
+  } catch (const std::exception& error) {
+    contents = {};
+    contents.path = path;
+    contents.error = QString::fromUtf8(error.what());
+  }
+  return contents;
+}
+
+Workspace::Workspace(QObject* parent) : QObject(parent) {
+  reader_.setMaxThreadCount(1);
+  follow_timer_.setInterval(follow_interval);
+  connect(&follow_timer_, &QTimer::timeout, this, &Workspace::poll);
+}
+
+Workspace::~Workspace() {
+  reader_.waitForDone();
+}
+
+void Workspace::open(const QString& path) {
+  const QString file = canonical(path);
+  if (files_.contains(file)) {
+    follow(file);
+    emit opened(file);
+    return;
+  }
+  ++pending_reads_;
+  reader_.start([this, file] {
+    auto contents = std::make_shared<FileContents>(read_file(file));
+    QMetaObject::invokeMethod(
+        this,
+        [this, contents] {
+          --pending_reads_;
+          accept(*contents, true);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+QString Workspace::open_now(const QString& path) {
+  const FileContents contents = read_file(canonical(path));
+  accept(contents, true);
+  return contents.error;
+}
+
+void Workspace::close(const QString& path) {
+  const QString file = canonical(path);
+  if (!files_.removeOne(file)) return;
+  followed_.erase(file);
+  std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == file; });
+  emit runs_changed();
+  emit points_changed();
+}
+
+void Workspace::follow(const QString& path) {
+  followed_.try_emplace(canonical(path), false);
+  if (!follow_timer_.isActive()) follow_timer_.start();
+}
+
+void Workspace::stop_following(const QString& path) {
+  const QString file = canonical(path);
+  followed_.erase(file);
+  read_in_background(file);
+}
+
+void Workspace::poll() {
+  if (followed_.empty()) {
+    follow_timer_.stop();
+    return;
+  }
+  for (auto& [path, reading] : followed_) {
+    if (reading || !QFileInfo::exists(path)) continue;
+    reading = true;
+    read_in_background(path);
+  }
+}
+
+void Workspace::read_in_background(const QString& path) {
+  ++pending_reads_;
+  reader_.start([this, path, after = last_point_id(path)] {
+    auto contents = std::make_shared<FileContents>(read_file(path, after));
+    QMetaObject::invokeMethod(
+        this,
+        [this, contents] {
+          --pending_reads_;
+          if (const auto entry = followed_.find(contents->path); entry != followed_.end()) entry->second = false;
+          // A file that a collector is just creating may not be readable yet: the next poll sees it.
+          if (contents->error.isEmpty()) accept(*contents, !files_.contains(contents->path));
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+std::int64_t Workspace::last_point_id(const QString& path) const {
+  std::int64_t last = 0;
+  for (const LoadedRun& run : runs_) {
+    if (run.info->file != path) continue;
+    for (const PointPtr& point : run.points) last = std::max(last, point->id);
+  }
+  return last;
+}
+
+void Workspace::accept(const FileContents& contents, bool first) {
+  if (!contents.error.isEmpty()) {
+    emit open_failed(contents.path, contents.error);
+    return;
+  }
+  if (first && !files_.contains(contents.path)) files_.append(contents.path);
+  bool runs_differ = first;
+  bool points_differ = !contents.points.empty();
+  bool running = false;
+
+  for (const RunSummary& summary : contents.runs) {
+    running = running || summary.state == StoredRunState::running;
+    const auto known = std::find_if(runs_.begin(), runs_.end(), [&](const LoadedRun& run) {
+      return run.info->file == contents.path && run.info->summary.id == summary.id;
+    });
+    if (known == runs_.end()) {
+      runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary}), {}, true});
+      runs_differ = true;
+    } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
+      known->info = std::make_shared<RunInfo>(RunInfo{contents.path, summary});
+      runs_differ = true;
+    }
+  }
+  std::unordered_map<std::int64_t, LoadedRun*> by_id;
+  for (LoadedRun& run : runs_) {
+    if (run.info->file == contents.path) by_id[run.info->summary.id] = &run;
+  }
+  for (const StoredPoint& point : contents.points) {
+    const auto run = by_id.find(point.run_id);
+    if (run == by_id.end()) continue;
+    auto& points = run->second->points;
+    auto place = std::lower_bound(points.begin(), points.end(), point.index,
+                                  [](const PointPtr& have, std::size_t index) { return have->index < index; });
+    auto shared = std::make_shared<const StoredPoint>(point);
+    if (place != points.end() && (*place)->index == point.index) {
+      *place = std::move(shared);  // a resumed run has measured it again
+    } else {
+      points.insert(place, std::move(shared));
+    }
+  }
+  if (first) emit opened(contents.path);
+  if (runs_differ) emit runs_changed();
+  if (points_differ || runs_differ) emit points_changed();
+  if (first && running) follow(contents.path);
+}
+
+std::vector<ShownPoint> Workspace::visible_points() const {
+  std::vector<ShownPoint> shown;
+  for (const LoadedRun& run : runs_) {
+    if (!run.visible) continue;
+    for (const PointPtr& point : run.points) shown.push_back({run.info, point});
+  }
+  return shown;
+}
+
+void Workspace::set_run_visible(std::size_t run, bool visible) {
+  if (run >= runs_.size() || runs_[run].visible == visible) return;
+  runs_[run].visible = visible;
+  emit points_changed();
+}
+
+void Workspace::show_only(std::size_t run) {
+  for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].visible = i == run;
+  emit runs_changed();
+  emit points_changed();
+}
+
+QString recorded_sample() {
+  const QDir beside(QCoreApplication::applicationDirPath());
+  for (const QString& folder :
+       {beside.filePath(QStringLiteral("../share/attnscope/samples")), QStringLiteral(ATTNSCOPE_SAMPLES_INSTALLED),
+        QStringLiteral(ATTNSCOPE_SAMPLES_SOURCE)}) {
+    const QFileInfo sample(folder + QStringLiteral("/h200.attnscope"));
+    if (sample.isFile()) return sample.canonicalFilePath();
+  }
+  return {};
+}
+
+}  // namespace attnscope::ui

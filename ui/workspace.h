@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The files that are open, their runs, and which of them are drawn. Reads in a thread of its own: the window never
+// waits for a disk. Views hold shared pointers, so what they draw stays valid while a run grows.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QThreadPool>
+#include <QTimer>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "storage/run_store.h"
+
+namespace attnscope::ui {
+
+struct RunInfo {
+  QString file;  ///< absolute path
+  RunSummary summary;
+};
+using RunPtr = std::shared_ptr<const RunInfo>;
+using PointPtr = std::shared_ptr<const StoredPoint>;
+
+/// A point together with the run that it belongs to: what every view works on.
+struct ShownPoint {
+  RunPtr run;
+  PointPtr point;
+
+  [[nodiscard]] const PointRecord& record() const { return point->record; }
+  [[nodiscard]] const PointSpec& spec() const { return point->record.spec; }
+};
+
+struct LoadedRun {
+  RunPtr info;
+  std::vector<PointPtr> points;  ///< by place in the plan
+  bool visible = true;
+};
+
+/// What one read of a file gave: `error` is one sentence, and then nothing else is set.
+struct FileContents {
+  QString path;
+  std::vector<RunSummary> runs;
+  std::vector<StoredPoint> points;
+  QString error;
+};
+/// Blocking; opens read-only. Never throws.
+[[nodiscard]] FileContents read_file(const QString& path, std::int64_t after_id = 0);
+
+class Workspace : public QObject {
+  Q_OBJECT
+ public:
+  explicit Workspace(QObject* parent = nullptr);
+  ~Workspace() override;
+
+  /// Reads in the background; ends in opened() or open_failed().
+  void open(const QString& path);
+  /// The same, but waits: for programs without a window. Returns the error, empty when it is open.
+  QString open_now(const QString& path);
+  void close(const QString& path);
+  /// Reads what a collector has added, soon; `follow` goes on by itself while a run of the file is marked running.
+  void follow(const QString& path);
+  /// The collector on this file has ended: reads once more, then stops following it.
+  void stop_following(const QString& path);
+
+  [[nodiscard]] const QStringList& files() const { return files_; }
+  [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
+  [[nodiscard]] std::vector<ShownPoint> visible_points() const;
+  [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
+  void set_run_visible(std::size_t run, bool visible);
+  void show_only(std::size_t run);
+
+ signals:
+  void opened(const QString& path);
+  void open_failed(const QString& path, const QString& reason);
+  /// Runs were added, removed or changed state.
+  void runs_changed();
+  /// What visible_points() gives has changed, for whatever reason.
+  void points_changed();
+
+ private:
+  void read_in_background(const QString& path);
+  void accept(const FileContents& contents, bool first);
+  void poll();
+  [[nodiscard]] std::int64_t last_point_id(const QString& path) const;
+
+  QStringList files_;
+  std::vector<LoadedRun> runs_;
+  std::map<QString, bool> followed_;  ///< path -> a read of it is under way
+  QTimer follow_timer_;
+  QThreadPool reader_;
+  int pending_reads_ = 0;
+};
+
+/// The database of measurements that ships with the program; empty when there is none.
+[[nodiscard]] QString recorded_sample();
+
+}  // namespace attnscope::ui
