@@ -307,14 +307,16 @@ TEST(Refusal, WhatNoTileCanMend) {
   EXPECT_THAT(grid->reason, HasSubstr("thread blocks is 68,719,476,736, over 2,147,483,647"));
 }
 
-TEST(DefaultTile, ThePapersOwnOnAnH200) {
+TEST(DefaultTile, MeasuredBestForFa2AndThePapersRuleForFa1OnAnH200) {
   const auto tile = [](std::string_view name, std::int64_t d) {
     AttentionProblem p = square;
     p.d = d;
     return describe(algorithm(name).default_tile(p, h200()));
   };
-  EXPECT_EQ(tile("fa2", 64), "128x128");
+  EXPECT_EQ(tile("fa2", 32), "128x128");
+  EXPECT_EQ(tile("fa2", 64), "128x64");
   EXPECT_EQ(tile("fa2", 128), "128x64");
+  EXPECT_EQ(tile("fa2", 256), "64x64");
   EXPECT_EQ(tile("fa1", 64), "64x448");
   EXPECT_EQ(tile("fa1", 128), "128x224");
   EXPECT_EQ(tile("naive", 128), "128x128");
