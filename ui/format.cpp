@@ -80,6 +80,12 @@ QString format_wait(double seconds) {
   return QStringLiteral("%1 h %2 min").arg(whole / 3600).arg(whole / 60 % 60, 2, 10, QLatin1Char('0'));
 }
 
+QString format_length(double n) {
+  const double k = n / 1024;
+  if (k >= 1 && std::abs(k - std::round(k)) < 1e-9) return QStringLiteral("%1k").arg(std::llround(k));
+  return QString::number(std::llround(n));
+}
+
 UnitScale unit_scale(double largest, std::string_view unit) {
   if (const auto steps = steps_of(unit); !steps.empty()) {
     for (const Step& step : steps) {

@@ -19,6 +19,8 @@ namespace attnscope::ui {
 [[nodiscard]] QString format_wait(double seconds);
 /// Three significant digits, no exponent between 0.001 and a million; groups of digits above 10,000.
 [[nodiscard]] QString format_number(double value, int significant = 3);
+/// "512", "4k", "1500": a sequence length, k = 1024.
+[[nodiscard]] QString format_length(double n);
 /// A value in one of the metrics table's base units ("byte", "ns", "percent", "flop/s", "hertz", ...), with its unit.
 [[nodiscard]] QString format_value(double value, std::string_view unit);
 /// A metric's value; capacities (shared and local memory) in KiB, traffic in SI.

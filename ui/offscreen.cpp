@@ -20,8 +20,7 @@ QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files << recorded_sample();
   for (const QString& file : files) {
     if (file.isEmpty()) return QStringLiteral("no file given, and the recorded sample is not installed");
-    const QString error = workspace.open_now(file);
-    if (!error.isEmpty()) return error;
+    if (QString error = workspace.open_now(file); !error.isEmpty()) return error;
   }
   return {};
 }

@@ -106,14 +106,8 @@ QPalette& system_palette() {
 }  // namespace
 
 QString to_string(ThemeChoice choice) {
-  switch (choice) {
-    case ThemeChoice::light:
-      return QStringLiteral("light");
-    case ThemeChoice::dark:
-      return QStringLiteral("dark");
-    case ThemeChoice::system:
-      break;
-  }
+  if (choice == ThemeChoice::light) return QStringLiteral("light");
+  if (choice == ThemeChoice::dark) return QStringLiteral("dark");
   return QStringLiteral("system");
 }
 
@@ -131,17 +125,9 @@ void initialize_style() {
 }
 
 void apply_theme(ThemeChoice choice) {
-  switch (choice) {
-    case ThemeChoice::system:
-      QApplication::setPalette(system_palette());
-      break;
-    case ThemeChoice::light:
-      QApplication::setPalette(make_palette(light_roles));
-      break;
-    case ThemeChoice::dark:
-      QApplication::setPalette(make_palette(dark_roles));
-      break;
-  }
+  QApplication::setPalette(choice == ThemeChoice::light  ? make_palette(light_roles)
+                           : choice == ThemeChoice::dark ? make_palette(dark_roles)
+                                                         : system_palette());
 }
 
 PlotColors plot_colors(const QPalette& palette) {
@@ -173,24 +159,30 @@ QColor algorithm_color(std::string_view algorithm, bool dark) {
 }
 
 QColor disposition_color(Disposition disposition, bool dark) {
-  switch (disposition) {
-    case Disposition::ok:
-      return QColor(dark ? 0xff2fc79a : 0xff007a59);
-    case Disposition::infeasible:
-      return QColor(dark ? 0xff98a2ad : 0xff6b7480);
-    case Disposition::cancelled:
-      return QColor(dark ? 0xff98a2ad : 0xff6b7480);
-    case Disposition::no_counters:
-      return QColor(dark ? 0xffe6b03a : 0xff8f6200);
-    case Disposition::out_of_memory:
-      return QColor(dark ? 0xfff07f3c : 0xffb44f00);
-    case Disposition::incorrect:
-    case Disposition::compile_error:
-    case Disposition::timeout:
-    case Disposition::crashed:
-      break;
-  }
-  return QColor(dark ? 0xffff7b72 : 0xffc02020);
+  struct Shades {
+    QRgb on_light;
+    QRgb on_dark;
+  };
+  const Shades shades = [&]() -> Shades {
+    switch (disposition) {
+      case Disposition::ok:
+        return {0xff007a59, 0xff2fc79a};
+      case Disposition::infeasible:
+      case Disposition::cancelled:
+        return {0xff6b7480, 0xff98a2ad};
+      case Disposition::no_counters:
+        return {0xff8f6200, 0xffe6b03a};
+      case Disposition::out_of_memory:
+        return {0xffb44f00, 0xfff07f3c};
+      case Disposition::incorrect:
+      case Disposition::compile_error:
+      case Disposition::timeout:
+      case Disposition::crashed:
+        break;
+    }
+    return {0xffc02020, 0xffff7b72};
+  }();
+  return QColor(dark ? shades.on_dark : shades.on_light);
 }
 
 QColor viridis(double t) {

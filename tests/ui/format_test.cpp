@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "profiler/metrics.h"
-#include "ui/plots/byte_ticker.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {

@@ -228,6 +228,41 @@ TEST_F(WindowTest, BothThemesDrawTheirBackground) {
   }
 }
 
+TEST(RecordedSample, FillsEveryPageWithMeasurements) {
+  const QString sample = recorded_sample();
+  if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  Workspace workspace;
+  IoCurvePage io(workspace);
+  TileHeatmapPage tiles(workspace);
+  ASSERT_EQ(workspace.open_now(sample), QString());
+  ASSERT_FALSE(io.curves().empty());
+  for (const QString& d : {QStringLiteral("64"), QStringLiteral("128")}) {
+    io.set_head_dim(d);
+    int measured = 0;
+    for (const Curve& curve : io.curves().curves) {
+      EXPECT_NE(curve.provenance, Provenance::simulated);
+      if (curve.kind != CurveKind::measured) continue;
+      ++measured;
+      if (curve.quantity != Quantity::sm_l2) continue;
+      // The judge: what the SMs moved meets the tile program.
+      for (const CurvePoint& point : curve.points) {
+        if (point.value < 64.0 * 1024 * 1024) continue;
+        const auto ratio = evaluate(metric_key::l2_sm_over_model, point.source->record);
+        ASSERT_TRUE(ratio);
+        EXPECT_NEAR(ratio->value, 1, curve.algorithm == "naive" ? 0.03 : 0.01) << curve.algorithm << " " << point.n;
+      }
+    }
+    EXPECT_EQ(measured, 6) << "three algorithms, DRAM and SM<->L2";
+    ASSERT_FALSE(io.curves().failed.empty()) << "naive runs out of memory at the end of the memory wall";
+    EXPECT_EQ(io.curves().failed[0].disposition, Disposition::out_of_memory);
+  }
+  ASSERT_TRUE(tiles.has_grid());
+  EXPECT_EQ(tiles.algorithms().contains("fa1") && tiles.algorithms().contains("fa2"), true);
+  EXPECT_GE(tiles.view()->grid().br.size(), 12U);
+  EXPECT_GE(tiles.view()->grid().bc.size(), 12U);
+  EXPECT_TRUE(tiles.view()->grid().fastest);
+}
+
 TEST(CollectPanel, StartIsDisabledWithItsReason) {
   const QTemporaryDir folder;
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");

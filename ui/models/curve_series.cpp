@@ -418,7 +418,7 @@ class Builder {
                    .arg(power->slope_interval.low, 0, 'f', 2)
                    .arg(power->slope_interval.high, 0, 'f', 2);
     }
-    if (from > first_) label += QStringLiteral(", N ≥ %1").arg(from);
+    if (from > first_) label += QStringLiteral(", N ≥ %1").arg(format_length(static_cast<double>(from)));
     const std::vector<std::int64_t> drawn(std::lower_bound(lengths_.begin(), lengths_.end(), from), lengths_.end());
     Curve curve = theory_curve(CurveKind::asymptote, family.algorithm, label, drawn,
                                [&](std::int64_t n) { return scale_ * scale->scale * reference(n); });

@@ -55,10 +55,4 @@ QString LengthTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
   return format_length(tick);
 }
 
-QString format_length(double n) {
-  const double k = n / 1024;
-  if (k >= 1 && std::abs(k - std::round(k)) < 1e-9) return QStringLiteral("%1k").arg(std::llround(k));
-  return QString::number(std::llround(n));
-}
-
 }  // namespace attnscope::ui

@@ -20,7 +20,4 @@ class LengthTicker : public QCPAxisTicker {
   QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
 };
 
-/// "512", "4k", "1500": a length as the axis writes it.
-[[nodiscard]] QString format_length(double n);
-
 }  // namespace attnscope::ui

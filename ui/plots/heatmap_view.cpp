@@ -46,19 +46,19 @@ QString short_word(Disposition disposition) {
     case Disposition::infeasible:  // hatched
       return {};
     case Disposition::out_of_memory:
-      return QStringLiteral("OOM");
+      return {"OOM"};
     case Disposition::incorrect:
-      return QStringLiteral("wrong");
+      return {"wrong"};
     case Disposition::compile_error:
-      return QStringLiteral("build");
+      return {"build"};
     case Disposition::timeout:
-      return QStringLiteral("timeout");
+      return {"timeout"};
     case Disposition::crashed:
-      return QStringLiteral("crash");
+      return {"crash"};
     case Disposition::no_counters:
-      return QStringLiteral("n/a");
+      return {"n/a"};
     case Disposition::cancelled:
-      return QStringLiteral("stop");
+      return {"stop"};
   }
   return {};
 }

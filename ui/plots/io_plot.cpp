@@ -14,7 +14,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int legend_icon_width = 34;
-constexpr int legend_padding = 26;  ///< between icon and text, and between columns
+constexpr int legend_padding = 20;  ///< between icon and text, and between columns
 constexpr double click_radius = 14;
 constexpr double guide_reach = 60;  ///< pixels from the pointer to the N that it reads
 
@@ -453,7 +453,7 @@ void IoPlot::lay_out_legend(int width) {
   box->setBrush(Qt::NoBrush);
   box->setIconSize(legend_icon_width, 14);
   box->setRowSpacing(1);
-  box->setColumnSpacing(12);
+  box->setColumnSpacing(8);
   box->setMargins({12, 2, 8, 6});
   legend_grid_ = box;
   plotLayout()->addElement(plotLayout()->rowCount(), 0, box);
