@@ -18,7 +18,6 @@ if [ -z "$plots" ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then plots=out/
 
 build=build/run
 attnscope=$build/app/attnscope
-data=out/quick.attnscope
 sample=assets/samples/h200.attnscope
 mkdir -p out
 
@@ -34,9 +33,13 @@ install_packages "${build_packages[@]}" "${gui_packages[@]}"
 [ -f $build/build.ninja ] || cmake --preset run >$build.configure.log 2>&1 || { cat $build.configure.log >&2; exit 1; }
 cmake --build --preset run -- --quiet
 
-# Kept from run to run; --resume continues one that was stopped and finds nothing to do in one that is complete.
-if [ "$device" = gpu ]; then device_argument=gpu; else device_argument=simulated; fi
-"$attnscope" collect --preset quick --device "$device_argument" --output "$data" --resume
+# Kept from run to run: what is complete is shown at once, what was stopped is continued.
+data=out/quick-$device.attnscope
+if "$attnscope" info "$data" 2>/dev/null | grep -q '^ *[0-9].* quick .* complete '; then
+  echo "attnscope: the quick preset is in $data already; delete the file to collect it again"
+else
+  "$attnscope" collect --preset quick --device "$device" --output "$data" --resume
+fi
 
 files=("$data")
 [ -f "$sample" ] && files+=("$sample")

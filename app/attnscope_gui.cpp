@@ -62,7 +62,9 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     return success;
   }
   if (parser.isSet(help)) {
-    say(stdout, parser.helpText().trimmed());
+    // Before there is an application object, Qt does not know the program's name.
+    say(stdout,
+        parser.helpText().trimmed().replace(QStringLiteral("<executable_name>"), QStringLiteral("attnscope-gui")));
     return success;
   }
   options.files = parser.positionalArguments();

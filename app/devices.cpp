@@ -22,7 +22,7 @@ std::optional<int> whole_number(std::string_view text) {
 
 OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) {
   return {make_simulated_device(limits),
-          fmt::format("simulated {}{}", limits.name, why.empty() ? "" : fmt::format(", because {}", why))};
+          fmt::format("simulated {}{}", limits.name, why.empty() ? "" : fmt::format(": {}", why))};
 }
 
 }  // namespace
