@@ -2,6 +2,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QTextStream>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -32,7 +33,9 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   QCommandLineParser parser;
   parser.setApplicationDescription(
       QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
-  const QCommandLineOption help = parser.addHelpOption();
+  // Not addHelpOption(): that adds --help-all, which would list Qt's own options, none of which are taken here.
+  const QCommandLineOption help({QStringLiteral("h"), QStringLiteral("help")},
+                                QStringLiteral("Displays help on command line options."));
   const QCommandLineOption version = parser.addVersionOption();
   const QCommandLineOption plots(
       QStringLiteral("plots"),
@@ -47,7 +50,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
                                 QStringLiteral("WxH"), QStringLiteral("1280x800"));
   const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
                                  QStringLiteral("theme"), QStringLiteral("light"));
-  parser.addOptions({plots, screenshot, page, size, theme});
+  parser.addOptions({help, plots, screenshot, page, size, theme});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, the recorded sample."),
                                QStringLiteral("[FILE...]"));
@@ -97,6 +100,8 @@ bool has_display() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that grows over the limit is then a failed write with its error line, not the program's death.
+  std::signal(SIGXFSZ, SIG_IGN);
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationVersion(QStringLiteral(ATTNSCOPE_VERSION));

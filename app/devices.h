@@ -17,7 +17,7 @@ inline constexpr const char* device_help =
 
 struct OpenedDevice {
   std::unique_ptr<Device> device;
-  /// "GPU 0, NVIDIA H200", or "simulated NVIDIA H200, because ...": the first line of what a command prints.
+  /// "GPU 0, NVIDIA H200", or "simulated NVIDIA H200: why": the first line of what a command prints.
   std::string announcement;
 };
 

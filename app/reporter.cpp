@@ -68,6 +68,7 @@ class TextReporter final : public Reporter {
     std::visit([this](const auto& e) { on(e); }, event);
     ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
   }
+  void go_on(std::size_t planned_points) override { total_ = planned_points; }
   [[nodiscard]] bool ended() const override { return ended_; }
 
  private:

@@ -2,6 +2,7 @@
 // What a sweep says while it runs: the same events, as JSON lines for programs or as text for people.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "profiler/events.h"
@@ -12,6 +13,8 @@ class Reporter {
  public:
   virtual ~Reporter() = default;
   virtual void report(const Event&) = 0;
+  /// In place of the plan's event, in a process that goes on where another one, which reported it, left off.
+  virtual void go_on([[maybe_unused]] std::size_t planned_points) {}
   /// Has the last event, "done", been reported?
   [[nodiscard]] virtual bool ended() const = 0;
   /// False once stdout cannot be written any more: whoever was listening is gone.

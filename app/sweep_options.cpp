@@ -16,9 +16,9 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
   command.add_option("--preset", preset_, preset_help)->type_name("NAME");
   command
       .add_option("-a,--axis", axes_,
-                  "Axis, replacing the preset's of that name; may be given again. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
-                  "\"N=[1024:4096:1024]\", \"mask=[none,causal]\", \"d=64\"; names: N n_q n_k d br bc batch heads "
-                  "heads_q heads_kv dtype mask raster algorithm")
+                  "Axis, replacing the preset's of that name; one option for each. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
+                  "\"N=[1024:4096:1024]\", \"mask=[none,causal]\", \"d=64\"; names: N (or n_q and n_k) d br bc batch "
+                  "heads (or heads_q and heads_kv) dtype mask raster algorithm")
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);

@@ -80,6 +80,16 @@ struct AttentionPlan {
   [[nodiscard]] Traffic traffic() const;
 };
 
+/// The law by which the traffic of long sequences grows (FlashAttention, arXiv 2205.14135v2, Theorem 2): with every
+/// score in global memory, or with tiles of M on-chip elements.
+enum class Growth { n2, n2d2_over_m };
+
+/// How many bytes the paper itself says that the algorithm moves.
+struct PaperCount {
+  std::string_view formula;  ///< elements a head, as the paper writes it: "4N²+4Nd"
+  std::int64_t bytes = 0;    ///< over all heads
+};
+
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
@@ -89,6 +99,15 @@ class Algorithm {
   [[nodiscard]] virtual std::string_view source() const = 0;  ///< paper, section, algorithm number
   /// What Br and Bc decide for this algorithm, one sentence for tooltips.
   [[nodiscard]] virtual std::string_view tile_meaning() const = 0;
+  /// Whether Br or Bc is what the traffic turns on: then the presets' tile maps take the algorithm in.
+  [[nodiscard]] virtual bool tile_decides_traffic() const = 0;
+  [[nodiscard]] virtual Growth growth() const = 0;
+  /// The paper's literal count, where it has one.
+  [[nodiscard]] virtual std::optional<PaperCount> paper_count(const AttentionProblem&, const TileShape&) const = 0;
+  /// Bytes that what runs at once on the device passes through again and again: while they fit in its L2, DRAM sees
+  /// little of it. 0 when nothing that grows with N is cycled through. Pre: refusal() is empty there.
+  [[nodiscard]] virtual std::int64_t working_set_bytes(const AttentionProblem&, const TileShape&,
+                                                       const DeviceLimits&) const = 0;
   /// Head dimensions that the kernels are written for.
   [[nodiscard]] virtual std::span<const int> head_dims() const = 0;
   /// A good tile for the problem on this device; always one that refusal() accepts if any is.
@@ -98,6 +117,12 @@ class Algorithm {
                                                        const DeviceLimits&) const = 0;
   /// Pre: refusal() is empty for some device. Pure: allocates nothing on any device.
   [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const TileShape&) const = 0;
+  /// The plan that this device runs: buffers, accesses and traffic are plan()'s; code and geometry may be made for its
+  /// architecture. Pre: refusal() is empty there.
+  [[nodiscard]] virtual AttentionPlan plan_on(const DeviceLimits&, const AttentionProblem& problem,
+                                              const TileShape& tile) const {
+    return plan(problem, tile);
+  }
 };
 
 /// All algorithms, in the order in which the papers came.

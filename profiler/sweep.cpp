@@ -202,9 +202,12 @@ Result<Axis, std::string> parse_values(const AxisKind& kind, std::string_view mo
   return axis;
 }
 
+enum class Takes { all, tiled, named };  // tiled: those whose traffic Br or Bc decides
+
 struct Grid {
-  std::vector<std::string_view> algorithms;  // empty: all
-  std::vector<std::string_view> axes;        // in parse_axis's notation
+  std::vector<std::string_view> axes;  // in parse_axis's notation
+  Takes takes = Takes::all;
+  std::vector<std::string_view> algorithms{};  // when named
 };
 
 struct Preset {
@@ -215,19 +218,20 @@ struct Preset {
 const std::vector<Preset>& preset_table() {
   static const std::vector<Preset> table{
       {{"quick", "A first look in seconds: traffic against N for every algorithm, and a small tile grid"},
-       {{{}, {"d=[64,128]", "heads=64", "N[pow2]=[8:12]"}},
-        {{"fa1", "fa2"}, {"d=64", "heads=64", "N=4096", "br=[32,64,128,256]", "bc=[32,64,128,256]"}}}},
+       {{{"d=[64,128]", "heads=64", "N[pow2]=[8:12]"}},
+        {{"d=64", "heads=64", "N=4096", "br=[32,64,128,256]", "bc=[32,64,128,256]"}, Takes::tiled}}},
       // 264 blocks are two full waves of an H200's 132 SMs; naive's S and P at N 16384 are 132 GiB each.
       {{"memory-wall", "Traffic against N from 256 to 16384 with 264 heads in flight: where N^2 meets DRAM"},
-       {{{}, {"d=[64,128]", "batch=2", "heads=132", "N[pow2]=[8:14]"}}}},
+       {{{"d=[64,128]", "batch=2", "heads=132", "N[pow2]=[8:14]"}}}},
       {{"tiles",
-        "Br x Bc, 12 x 15, for FlashAttention 1 and 2 at a shape that L2 cannot hold, up to tiles that no SM can"},
-       {{{"fa1", "fa2"},
-         {"d=128", "heads=132", "N=1024", "br=[16,32,48,64,80,96,112,128,160,192,224,256]",
-          "bc=[16,32,48,64,80,96,112,128,160,192,224,256,320,384,448]"}}}},
+        "Br x Bc, 12 x 15, for every algorithm that tiles decide, at a shape that L2 cannot hold, up to tiles that no "
+        "SM can"},
+       {{{"d=128", "heads=132", "N=1024", "br=[16,32,48,64,80,96,112,128,160,192,224,256]",
+          "bc=[16,32,48,64,80,96,112,128,160,192,224,256,320,384,448]"},
+         Takes::tiled}}},
       {{"paper", "Fig. 2 of the FlashAttention paper: batch 64, 16 heads, N 1024, d 64, forward"},
-       {{{"naive", "fa2"}, {"d=64", "batch=64", "heads=16", "N=1024"}},
-        {{"fa1"}, {"d=64", "batch=64", "heads=16", "N=1024", "bc=[64,128,256,512]"}}}},
+       {{{"d=64", "batch=64", "heads=16", "N=1024"}, Takes::named, {"naive", "fa2"}},
+        {{"d=64", "batch=64", "heads=16", "N=1024", "bc=[64,128,256,512]"}, Takes::named, {"fa1"}}}},
   };
   return table;
 }
@@ -238,6 +242,24 @@ bool replaces(std::string_view name, std::string_view other) {
   if (name == "N") return other == "n_q" || other == "n_k";
   if (name == "heads") return other == "heads_q" || other == "heads_kv";
   return false;
+}
+
+// Why the axes that one request names cannot stand together: one of them would be dropped without a word.
+std::string overlap_error(std::span<const Axis> axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    for (const Axis& other : axes.subspan(i + 1)) {
+      if (axes[i].name == other.name) {
+        return fmt::format("axis {} is given twice; write its values in one list, as in {}=[{},{}]", other.name,
+                           other.name, axes[i].values.front(), other.values.back());
+      }
+      const bool wider = replaces(axes[i].name, other.name);
+      if (!wider && !replaces(other.name, axes[i].name)) continue;
+      const std::string_view wide = wider ? axes[i].name : other.name;
+      return fmt::format("axes {} and {} overlap: {} stands for {}; give either it or those two", axes[i].name,
+                         other.name, wide, wide == "N" ? "n_q and n_k" : "heads_q and heads_kv");
+    }
+  }
+  return {};
 }
 
 void overlay(std::vector<Axis>& axes, Axis axis) {
@@ -355,7 +377,8 @@ const Preset* find_preset(std::string_view name) {
 std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> grids,
                                        const std::vector<std::string>& wanted) {
   const auto lists = [](const Grid& some, std::string_view name) {
-    return some.algorithms.empty() || std::ranges::find(some.algorithms, name) != some.algorithms.end();
+    if (some.takes == Takes::tiled) return find_algorithm(name)->tile_decides_traffic();
+    return some.takes == Takes::all || std::ranges::find(some.algorithms, name) != some.algorithms.end();
   };
   std::vector<std::string> result;
   if (wanted.empty()) {
@@ -427,6 +450,7 @@ Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const Devi
                              near.empty() ? fmt::format("accepted: {}", fmt::join(known, ", "))
                                           : fmt::format("did you mean {}?", join_or(near)))};
   }
+  if (std::string wrong = overlap_error(request.axes); !wrong.empty()) return Error{std::move(wrong)};
   std::vector<std::string> wanted = request.algorithms;
   for (const Axis& axis : request.axes) {
     if (axis.name == "algorithm") wanted = axis.values;

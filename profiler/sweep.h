@@ -39,7 +39,7 @@ struct PresetInfo {
 /// What narrows or replaces a preset.
 struct SweepRequest {
   std::string preset;                   ///< empty: free axes only
-  std::vector<Axis> axes;               ///< each replaces the preset's axis of that name
+  std::vector<Axis> axes;               ///< each replaces the preset's axis of that name; none twice, nor N with n_q
   std::vector<std::string> algorithms;  ///< empty: the preset's
   CacheState cache = CacheState::cold;
 };

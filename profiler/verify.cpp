@@ -30,7 +30,7 @@ constexpr std::array<std::int64_t, 8> head_dims{32, 40, 64, 80, 96, 128, 192, 25
 std::vector<TileShape> tiles_for(const Algorithm& algorithm, const AttentionProblem& problem,
                                  const DeviceLimits& limits) {
   std::vector<TileShape> tiles{{.br = 16, .bc = 32}, algorithm.default_tile(problem, limits), {.br = 48, .bc = 80}};
-  for (TileShape& tile : tiles) tile.raster = tiles[1].raster;
+  tiles[2].raster = Raster::heads_fastest;
   return tiles;
 }
 

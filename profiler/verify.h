@@ -24,7 +24,7 @@ struct VerifyCase {
 /// All shapes x head dimensions x dtypes x masks x input kinds x three tile shapes of the named algorithms (empty: all
 /// of them). Algorithms and tiles change fastest, so that a device can keep the reference of a problem and its inputs.
 /// The middle tile is the algorithm's own default; the others make ragged edges and several tiles out of the small
-/// shapes.
+/// shapes, the last with heads fastest.
 [[nodiscard]] std::vector<VerifyCase> verify_cases(std::span<const std::string> algorithms, const DeviceLimits&);
 
 enum class VerifyOutcome { pass, fail, skip };

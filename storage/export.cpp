@@ -233,25 +233,34 @@ std::span<const std::string_view> export_columns() {
 }
 
 void export_csv(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {
-  const Selection selection = select(store, runs);
+  const ExportSource source{&store, {runs.begin(), runs.end()}};
+  export_csv({&source, 1}, out);
+}
+
+void export_csv(std::span<const ExportSource> sources, std::ostream& out) {
+  std::vector<Selection> selections;
   std::set<std::string> extra;
-  for_each_row(selection, [&](const Row& row) {
-    for (const MetricValue& metric : row.kernel.metrics) {
-      if (!is_column(metric.name)) extra.insert(metric.name);
-    }
-  });
+  for (const ExportSource& source : sources) {
+    for_each_row(selections.emplace_back(select(*source.store, source.runs)), [&](const Row& row) {
+      for (const MetricValue& metric : row.kernel.metrics) {
+        if (!is_column(metric.name)) extra.insert(metric.name);
+      }
+    });
+  }
 
   std::vector<std::string> fields;
   const auto write_line = [&] { out << fmt::format("{}\n", fmt::join(fields, ",")); };
   for (const Column& column : columns) fields.emplace_back(column.name);
   for (const std::string& name : extra) fields.push_back(csv_field(name));
   write_line();
-  for_each_row(selection, [&](const Row& row) {
-    fields.clear();
-    for (const Column& column : columns) fields.push_back(csv_field(value_of(column, row)));
-    for (const std::string& name : extra) fields.push_back(csv_field(number(row.kernel.metric(name))));
-    write_line();
-  });
+  for (const Selection& selection : selections) {
+    for_each_row(selection, [&](const Row& row) {
+      fields.clear();
+      for (const Column& column : columns) fields.push_back(csv_field(value_of(column, row)));
+      for (const std::string& name : extra) fields.push_back(csv_field(number(row.kernel.metric(name))));
+      write_line();
+    });
+  }
 }
 
 void export_json(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {

@@ -741,6 +741,8 @@ DROP TABLE base;
     std::filesystem::remove(building, ignored);
     throw;
   }
+  // A log that a killed collector left beside the target would be played into the new file.
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) std::filesystem::remove(target.string() + suffix);
   std::filesystem::rename(building, target);
 }
 

@@ -5,6 +5,8 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDialog>
+#include <QDialogButtonBox>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -18,10 +20,14 @@
 #include <QSettings>
 #include <QStatusBar>
 #include <QStyle>
+#include <QTextBrowser>
 #include <QToolButton>
 #include <QVBoxLayout>
-#include <fstream>
+#include <algorithm>
 #include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "storage/export.h"
 #include "ui/format.h"
@@ -31,6 +37,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/save_file.h"
 
 namespace attnscope::ui {
 namespace {
@@ -308,46 +315,62 @@ void MainWindow::export_plot() {
             : chosen.contains(QLatin1String("pdf")) ? QStringLiteral(".pdf")
                                                     : QStringLiteral(".png");
   }
+  save_plot(path);
+}
+
+void MainWindow::save_plot(const QString& path) {
   const QString suffix = QFileInfo(path).suffix().toLower();
   const auto save = [&](auto* view) {
     if (suffix == QLatin1String("svg")) return view->save_svg(path, export_size);
     if (suffix == QLatin1String("pdf")) return view->save_pdf(path, export_size);
-    view->save_png(path, export_size);
+    return view->save_png(path, export_size);
   };
-  heatmap ? save(tiles_->view()) : save(io_->plot());
-  if (QFileInfo(path).size() > 0) {
-    statusBar()->showMessage(tr("Written: %1").arg(path), 6000);
-  } else {
-    show_banner(tr("%1 could not be written.").arg(path));
-  }
+  say_written(path, tabs_->currentWidget() == tiles_ ? save(tiles_->view()) : save(io_->plot()));
 }
 
 void MainWindow::export_csv_file() {
-  if (workspace_.files().isEmpty()) {
-    show_banner(tr("There is nothing to export: no file is open."));
+  const auto& runs = workspace_.runs();
+  if (std::none_of(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; })) {
+    show_banner(tr("There is nothing to export: no run is ticked."));
     return;
   }
   const QString path = QFileDialog::getSaveFileName(this, tr("Export CSV"), QStringLiteral("attnscope.csv"),
                                                     tr("Comma-separated values (*.csv)"));
-  if (path.isEmpty()) return;
+  if (!path.isEmpty()) save_csv(path);
+}
+
+void MainWindow::save_csv(const QString& path) {
   try {
-    std::ofstream out(path.toStdString());
+    std::vector<RunStore> stores;
+    std::vector<ExportSource> sources;
+    stores.reserve(static_cast<std::size_t>(workspace_.files().size()));  // sources point into it
     for (const QString& file : workspace_.files()) {
       std::vector<std::int64_t> runs;
       for (const LoadedRun& run : workspace_.runs()) {
         if (run.visible && run.info->file == file) runs.push_back(run.info->summary.id);
       }
       if (runs.empty()) continue;
-      export_csv(RunStore::open(file.toStdString(), RunStore::Mode::read_only), runs, out);
+      stores.push_back(RunStore::open(file.toStdString(), RunStore::Mode::read_only));
+      sources.push_back({&stores.back(), std::move(runs)});
     }
-    out.close();
-    if (!out) {
-      show_banner(tr("%1 could not be written.").arg(path));
-    } else {
-      statusBar()->showMessage(tr("Written: %1").arg(path), 6000);
+    if (sources.empty()) {
+      show_banner(tr("There is nothing to export: no run is ticked."));
+      return;
     }
+    std::ostringstream table;
+    export_csv(sources, table);
+    const QByteArray text = QByteArray::fromStdString(std::move(table).str());
+    say_written(path, save_file(path, [&](QIODevice& out) { return write_all(out, text); }));
   } catch (const std::exception& error) {
     show_banner(QString::fromUtf8(error.what()));
+  }
+}
+
+void MainWindow::say_written(const QString& path, const QString& error) {
+  if (error.isEmpty()) {
+    statusBar()->showMessage(tr("Written: %1").arg(path), 6000);
+  } else {
+    show_banner(error);
   }
 }
 
@@ -386,19 +409,52 @@ void MainWindow::show_shortcuts() {
 }
 
 void MainWindow::show_explanation() {
-  QMessageBox box(QMessageBox::NoIcon, tr("What am I looking at?"), {}, QMessageBox::Close, this);
-  box.setText(tr(
-      "<p><b>IO vs N.</b> Attention reads Q, K, V and writes O. How many bytes really move depends on the "
-      "algorithm: standard attention writes the N × N scores out and reads them back, about 4N²+4Nd elements a head; "
-      "FlashAttention keeps tiles on chip and moves about N²d²/M, with M the elements that fit there.</p>"
+  auto* dialog = new QDialog(this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("What am I looking at?"));
+  auto* text = new QTextBrowser(dialog);
+  text->setObjectName(QStringLiteral("explanation"));
+  text->setFrameShape(QFrame::NoFrame);
+  text->document()->setDocumentMargin(10);
+  text->setHtml(tr(
+      "<h3>Why N²d²/M beats N²</h3>"
+      "<p>Attention reads Q, K, V and writes O: 4Nd numbers a head, the <i>compulsory minimum</i>. A GPU computes far "
+      "faster than its memory delivers, so what an algorithm moves beyond that decides its time.</p>"
+      "<p><b>Standard attention</b> writes all N × N scores S to memory, reads them for the softmax, writes P and "
+      "reads "
+      "it back: about <b>4N²</b> numbers. Nothing of them stays on the chip from one kernel to the next.</p>"
+      "<p><b>FlashAttention</b> never writes a score. An SM has room for M numbers. Tiles of K, V, Q and O share it, "
+      "so "
+      "a K tile has about Bc = M/4d rows. Every K, V tile needs one pass over Q and O, which reads Q and O and writes "
+      "O: 3Nd numbers. There are N/Bc = 4Nd/M passes, together about 12 <b>N²d²/M</b>. The softmax of a row is "
+      "finished piece by piece: keep its largest score and its sum, and rescale what was added before when a larger "
+      "score comes.</p>"
+      "<p><b>Both grow as N²</b>: on these axes they are parallel, with slope 2. What differs is the constant: d²/M in "
+      "place of 1. On an H200 M is 116,224 16-bit numbers, so d²/M is 1/28 for d 64 and 1/7 for d 128. With the counts "
+      "in front (4 and 12) it moves 9 times less for d 64, 2.4 times for d 128. A <i>fit</i> shows a larger c: real "
+      "kernels also keep O in 32 bits between passes, and read Q, K and V again for every tile of S. More on-chip "
+      "memory "
+      "helps in proportion; a larger d costs its square. FlashAttention-2 turns the loops around, Q and O stay and K "
+      "and V "
+      "pass by: 2N²d/Br, the same law, without the O that comes and goes.</p>"
+      "<p><b>Try it.</b> Switch d between 64 and 128 and watch the gap shrink. Turn on <i>Kernels</i> and see S and P "
+      "go out and come back. On the tile page, double Bc and see FA1's bytes halve.</p>"
+      "<h3>How to read the plots</h3>"
       "<p><b>Two levels.</b> <i>SM↔L2</i> is what the kernel asks for: it must meet the exact model. <i>DRAM</i> is "
-      "what the L2 could not serve: below the <i>L2 limit</i> line it stays near the compulsory minimum.</p>"
+      "what the L2 could not serve: left of the <i>L2 limit</i> line it stays near the minimum, right of it it climbs "
+      "towards SM↔L2.</p>"
       "<p><b>Where a number comes from.</b> Filled marks on solid lines are measured by counters. Hollow marks on "
-      "dotted lines are simulated. Dashed lines are theory; “fit” takes its constant from the measurement. ✕ at the "
-      "top is a point without a value: hover for the reason.</p>"
+      "dotted lines are simulated. Dashed lines are theory; “fit” takes its constant from the points. ✕ at the top is "
+      "a point without a value: hover for the reason.</p>"
       "<p><b>Tile heatmap.</b> Each cell is one Br × Bc. Hatched cells cannot run on this GPU, ◆ is the tile of the "
       "paper's rule, the outline marks the fastest. FA2's traffic depends on Br alone, FA1's on Bc alone.</p>"));
-  box.exec();
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+  connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  auto* column = new QVBoxLayout(dialog);
+  column->addWidget(text);
+  column->addWidget(buttons);
+  dialog->resize(660, 640);
+  dialog->show();  // beside the plot, not in front of it
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -34,6 +34,10 @@ class MainWindow : public QMainWindow {
   void open_files(const QStringList& files);
   void show_page(PageId page);
   void set_theme(ThemeChoice choice);
+  /// The plot of the page shown, as PNG, SVG or PDF by the name's ending. An error goes into the banner.
+  void save_plot(const QString& path);
+  /// The ticked runs of all files as one table. An error goes into the banner.
+  void save_csv(const QString& path);
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] IoCurvePage* io_page() const { return io_; }
@@ -62,6 +66,7 @@ class MainWindow : public QMainWindow {
   void open_dialog();
   void export_plot();
   void export_csv_file();
+  void say_written(const QString& path, const QString& error);
   void show_about();
   void show_shortcuts();
   void show_explanation();

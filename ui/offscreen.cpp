@@ -10,6 +10,7 @@
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"
+#include "ui/save_file.h"
 
 namespace attnscope::ui {
 namespace {
@@ -25,20 +26,15 @@ QString open_all(Workspace& workspace, QStringList files) {
   return {};
 }
 
-QString check_written(const QString& path, QStringList* written) {
-  if (QFileInfo(path).size() <= 0) return QStringLiteral("%1 could not be written").arg(path);
-  *written << path;
-  return {};
-}
-
 template <class View>
 QString save_both(View* view, const QDir& folder, const QString& stem, QStringList* written) {
   const QString png = folder.filePath(stem + QStringLiteral(".png"));
   const QString svg = folder.filePath(stem + QStringLiteral(".svg"));
-  view->save_png(png, plot_size);
-  view->save_svg(svg, plot_size);
-  QString error = check_written(png, written);
-  return error.isEmpty() ? check_written(svg, written) : error;
+  if (QString error = view->save_png(png, plot_size); !error.isEmpty()) return error;
+  *written << png;
+  if (QString error = view->save_svg(svg, plot_size); !error.isEmpty()) return error;
+  *written << svg;
+  return {};
 }
 
 }  // namespace
@@ -87,8 +83,8 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot) {
   // Layout and the queued replots take a few turns of the loop.
   for (int i = 0; i < 10; ++i) QApplication::processEvents();
   const QPixmap picture = window.grab();
-  if (!picture.save(shot.file)) return QStringLiteral("%1 could not be written").arg(shot.file);
-  return {};
+  const QByteArray format = QFileInfo(shot.file).suffix().toLatin1();
+  return save_image(shot.file, picture.toImage(), format.isEmpty() ? "PNG" : format.constData());
 }
 
 }  // namespace attnscope::ui

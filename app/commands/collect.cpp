@@ -22,6 +22,7 @@
 #include "app/devices.h"
 #include "app/format.h"
 #include "app/interrupt.h"
+#include "app/point_table.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
 #include "app/sweep_options.h"
@@ -105,6 +106,17 @@ std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
 void require_known_metrics(const Device& device, const std::vector<std::string>& names) {
   const auto unknown = device.unknown_metrics(names);
   if (unknown.empty()) return;
+  const auto lacking = std::find_if(unknown.begin(), unknown.end(), [](const auto& name) { return name.near.empty(); });
+  if (device.info().simulated && lacking != unknown.end()) {  // perhaps a GPU's counter: not for us to judge
+    std::vector<std::string> simulated;
+    for (const Metric& metric : metrics_table()) {
+      const std::string counter(metric.counter);
+      if (!counter.empty() && device.unknown_metrics({{counter}}).empty()) simulated.push_back(counter);
+    }
+    throw CommandError(ExitCode::no_counters,
+                       fmt::format("the simulated {} has no counter {}; it has {}", device.info().limits.name,
+                                   lacking->name, fmt::join(simulated, ", ")));
+  }
   std::string text;
   for (const auto& metric : unknown) {
     text += fmt::format("{}unknown metric {}{}", text.empty() ? "" : "; ", metric.name,
@@ -122,53 +134,44 @@ std::string counters_text(const Device& device, const Options& options) {
 }
 
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format) {
-  Table table{{{"index", true},
-               {"algorithm"},
-               {"dtype"},
-               {"mask"},
-               {"batch", true},
-               {"heads_q", true},
-               {"heads_kv", true},
-               {"n_q", true},
-               {"n_k", true},
-               {"d", true},
-               {"br", true},
-               {"bc", true},
-               {"raster"},
-               {"cache"},
-               {"memory_bytes", true},
-               {"expected"}},
-              {}};
+  Table table{{{"index", true}, {"algorithm"}}, {}};
+  append(table.columns, point_columns());
+  append(table.columns, {{"cache"}, {"memory_bytes", true}, {"expected"}});
   const bool people = format == TableFormat::text || format == TableFormat::markdown;
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     const PointSpec& point = plan.points[i];
-    const AttentionProblem& p = point.problem;
-    const auto refusal = find_algorithm(point.algorithm)->refusal(p, point.tile, device.limits);
+    const auto refusal = find_algorithm(point.algorithm)->refusal(point.problem, point.tile, device.limits);
     const std::int64_t need = refusal ? 0 : memory_need_bytes(point);
     const std::string expected = refusal ? "infeasible: " + refusal->reason
                                  : need > free_bytes
                                      ? fmt::format("out-of-memory: {} are free", format_iec_bytes(free_bytes))
                                      : "";
-    table.rows.push_back({fmt::to_string(i), point.algorithm, std::string(to_string(p.dtype)),
-                          std::string(to_string(p.mask)), fmt::to_string(p.batch), fmt::to_string(p.heads_q),
-                          fmt::to_string(p.heads_kv), fmt::to_string(p.n_q), fmt::to_string(p.n_k), fmt::to_string(p.d),
-                          fmt::to_string(point.tile.br), fmt::to_string(point.tile.bc),
-                          std::string(to_string(point.tile.raster)), std::string(to_string(point.cache)),
-                          people ? format_iec_bytes(need) : fmt::to_string(need), expected});
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row = {fmt::to_string(i), point.algorithm};
+    append(row, point_fields(point));
+    append(row,
+           {std::string(to_string(point.cache)), people ? format_iec_bytes(need) : fmt::to_string(need), expected});
   }
   print(table, format, std::cout);
 }
 
-/// The file to continue in: the one named, or the newest of the preset's that has an unfinished run of this plan.
+/// The newest run of this plan on this device.
+std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header) {
+  std::optional<RunSummary> newest;
+  for (RunSummary& run : store.runs()) {
+    if (run.plan_hash == header.plan_hash && run.device_uuid == header.device.uuid) newest = std::move(run);
+  }
+  return newest;
+}
+
+/// The file to continue in: the one named, or the newest of the preset's that has a run of this plan.
 std::filesystem::path file_to_write(const Options& options, const RunHeader& header) {
   if (!options.output.empty()) return options.output;
   if (options.resume) {
     for (const std::filesystem::path& file : run_files(header.preset)) {
       try {
-        for (const RunSummary& run : RunStore::open(file, RunStore::Mode::read_only).runs()) {
-          const bool open = run.state != StoredRunState::complete && run.state != StoredRunState::running;
-          if (open && run.plan_hash == header.plan_hash && run.device_uuid == header.device.uuid) return file;
-        }
+        const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header);
+        if (run && run->state != StoredRunState::running) return file;
       } catch (const StorageError& error) {
         spdlog::warn("passed over: {}", error.what());
       }
@@ -212,9 +215,10 @@ class Collection {
              Reporter& reporter)
       : options_(options), plan_(plan), device_(device), store_(std::move(store)), reporter_(reporter) {
     if (options.resume) {
-      const std::optional<std::int64_t> resumed = store_.resume_run(header);
-      if (resumed) run_ = *resumed;
-      if (!resumed) reporter.report(LogEvent{"info", "nothing to resume here: a new run is begun"});
+      const std::optional<RunSummary> newest = newest_run(store_, header);
+      complete_before_ = newest && newest->state == StoredRunState::complete;
+      if (!newest) reporter.report(LogEvent{"info", "nothing to resume here: a new run is begun"});
+      if (newest) run_ = complete_before_ ? newest->id : store_.resume_run(header).value_or(0);
     }
     if (run_ == 0) run_ = store_.begin_run(header);
     done_before_.resize(plan.points.size());
@@ -224,7 +228,15 @@ class Collection {
   }
 
   ExitCode run(CancelToken& cancel) {
-    if (options_.losses == 0) report_plan();
+    if (options_.losses == 0) {
+      report_plan();
+    } else {
+      reporter_.go_on(plan_.points.size());
+    }
+    if (complete_before_) {
+      reporter_.report(LogEvent{"info", fmt::format("complete already: run {}", run_)});
+      return done("complete", "nothing was left to do", ExitCode::ok);
+    }
     RunObserver observer;
     observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
       reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
@@ -238,7 +250,7 @@ class Collection {
     };
     try {
       const RunOutcome outcome = run_sweep(plan_, device_, options_.measure, done_before_, observer, cancel);
-      return finish(outcome);
+      return finish(outcome, cancel);
     } catch (const std::exception& error) {  // a full disk: what was kept stays, the rest can be resumed
       done("failed", error.what(), ExitCode::error);
       throw;
@@ -289,10 +301,16 @@ class Collection {
                                    .remaining_s = estimator_->remaining_seconds().value_or(-1)});
   }
 
-  ExitCode finish(const RunOutcome& outcome) {
-    if (outcome.state == RunState::device_lost) {
+  ExitCode finish(const RunOutcome& outcome, const CancelToken& cancel) {
+    const bool lost = outcome.state == RunState::device_lost;
+    const bool open = skipped_ + outcome.counts.done < plan_.points.size();
+    if (outcome.state == RunState::cancelled || (lost && open && cancel.cancelled())) {
+      store_.finish_run(run_, StoredRunState::cancelled);
+      return done("cancelled", "continue with --resume", ExitCode::partial);
+    }
+    if (lost && open) {
       const int losses = any_ok_ ? 1 : options_.losses + 1;
-      if (skipped_ + outcome.counts.done < plan_.points.size() && losses <= max_losses) {
+      if (losses <= max_losses) {
         reporter_.report(LogEvent{"warning", outcome.reason + " Going on with the next point in a fresh process."});
         const std::filesystem::path file = store_.file();
         restart(options_, file, losses);
@@ -300,18 +318,11 @@ class Collection {
                                                         "--resume -o {}",
                                                         std::strerror(errno), file.string()));
       }
-      const bool finished = skipped_ + outcome.counts.done == plan_.points.size();
-      store_.finish_run(run_, finished ? StoredRunState::complete : StoredRunState::failed);
-      return finished
-                 ? done("complete", "", ExitCode::partial)
-                 : done("device-lost", fmt::format("{} points in a row cost the device", losses), ExitCode::partial);
-    }
-    if (outcome.state == RunState::cancelled) {
-      store_.finish_run(run_, StoredRunState::cancelled);
-      return done("cancelled", "continue with --resume", ExitCode::partial);
+      store_.finish_run(run_, StoredRunState::failed);
+      return done("device-lost", fmt::format("{} points in a row cost the device", losses), ExitCode::partial);
     }
     store_.finish_run(run_, StoredRunState::complete);
-    return done("complete", "", exit_code_of_points());
+    return done("complete", "", lost ? ExitCode::partial : exit_code_of_points());
   }
 
   ExitCode exit_code_of_points() const {
@@ -391,6 +402,7 @@ class Collection {
   RunStore store_;
   Reporter& reporter_;
   std::int64_t run_ = 0;
+  bool complete_before_ = false;  ///< --resume found nothing left to do
   std::vector<bool> done_before_;
   std::size_t skipped_ = 0;
   std::optional<ProgressEstimator> estimator_;
@@ -514,7 +526,8 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       ->excludes(no_counters);
   command.get_option("--metrics")->excludes(no_counters);
   command.add_flag("--dry-run", options->dry_run, "Print the plan with its memory need, and run nothing");
-  command.add_flag("--resume", options->resume, "Continue the last unfinished run of this plan on this device");
+  command.add_flag("--resume", options->resume,
+                   "Continue the last run of this plan on this device, if it is unfinished");
   CLI::Option* jsonl =
       command.add_flag("--jsonl", options->jsonl,
                        "Events as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current launch");

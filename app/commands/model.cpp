@@ -7,6 +7,7 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/format.h"
+#include "app/point_table.h"
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/algorithm.h"
@@ -38,7 +39,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
   if (const auto refusal = algorithm.refusal(point.problem, point.tile, limits)) {
     return {{.kernel = "all", .grid = {}, .block = {}, .reason = refusal->reason, .shared_bytes = {}, .traffic = {}}};
   }
-  const AttentionPlan plan = algorithm.plan(point.problem, point.tile);
+  const AttentionPlan plan = algorithm.plan_on(limits, point.problem, point.tile);
   const auto extent = [](const std::array<std::uint32_t, 3>& size) {
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
   };
@@ -65,56 +66,36 @@ ExitCode model(const Options& options) {
   const auto bytes = [&](double value) { return people ? format_traffic(value) : fmt::format("{:.0f}", value); };
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
-  Table table{{{"algorithm"},
-               {"kernel"},
-               {"dtype"},
-               {"mask"},
-               {"batch", true},
-               {"heads_q", true},
-               {"heads_kv", true},
-               {"n_q", true},
-               {"n_k", true},
-               {"d", true},
-               {"br", true},
-               {"bc", true},
-               {"raster"},
-               {"feasible"},
-               {"grid"},
-               {"block"},
-               {"shared_bytes", true},
-               {"memory_bytes", true},
-               {"model_l2_to_sm_bytes", true},
-               {"model_sm_to_l2_bytes", true},
-               {"model_compulsory_bytes", true},
-               {"standard_attention_bytes", true},
-               {"flash_paper_bytes", true},
-               {"n2d2_over_m_bytes", true},
-               {"reason"}},
-              {}};
+  Table table{{{"algorithm"}, {"kernel"}}, {}};
+  append(table.columns, point_columns());
+  append(table.columns, {{"feasible"},
+                         {"grid"},
+                         {"block"},
+                         {"shared_bytes", true},
+                         {"memory_bytes", true},
+                         {"model_l2_to_sm_bytes", true},
+                         {"model_sm_to_l2_bytes", true},
+                         {"model_compulsory_bytes", true},
+                         {"standard_attention_bytes", true},
+                         {"flash_paper_bytes", true},
+                         {"n2d2_over_m_bytes", true},
+                         {"reason"}});
   if (people) {  // byte counts carry their unit here
-    for (std::size_t i = 16; i < 24; ++i) table.columns[i].name.resize(table.columns[i].name.size() - 6);
+    constexpr std::string_view unit = "_bytes";
+    for (TableColumn& column : table.columns) {
+      if (column.name.ends_with(unit)) column.name.resize(column.name.size() - unit.size());
+    }
   }
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
     for (const Theory& row : theory_of(point, limits)) {
       const bool all = row.kernel == "all";
-      table.rows.push_back(
-          {point.algorithm,
-           row.kernel,
-           std::string(to_string(problem.dtype)),
-           std::string(to_string(problem.mask)),
-           fmt::to_string(problem.batch),
-           fmt::to_string(problem.heads_q),
-           fmt::to_string(problem.heads_kv),
-           fmt::to_string(problem.n_q),
-           fmt::to_string(problem.n_k),
-           fmt::to_string(problem.d),
-           fmt::to_string(point.tile.br),
-           fmt::to_string(point.tile.bc),
-           std::string(to_string(point.tile.raster)),
-           row.traffic ? "yes" : "no",
-           row.grid,
-           row.block,
+      std::vector<std::string>& fields = table.rows.emplace_back();
+      fields = {point.algorithm, row.kernel};
+      append(fields, point_fields(point));
+      append(
+          fields,
+          {row.traffic ? "yes" : "no", row.grid, row.block,
            row.shared_bytes ? people ? format_iec_bytes(*row.shared_bytes) : fmt::to_string(*row.shared_bytes) : "",
            all && row.traffic ? people ? format_iec_bytes(memory_need_bytes(point)) : integer(memory_need_bytes(point))
                               : "",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What measuring needs on the device besides the kernel that is measured. Uses no header, so that NVRTC needs none.
 
-// Fills L2 with lines that nobody else uses, by writing `bytes` (a multiple of 128, larger than L2) past the L1. Writing,
-// not reading: lines that hold one value throughout are kept compressed, and reading them displaces nothing.
+// Fills L2 with lines that nobody else uses, by writing `bytes` (a multiple of 128, larger than L2) past the L1.
+// Writing, not reading: lines that hold one value throughout are kept compressed, and reading them displaces nothing.
 extern "C" __global__ void attn_fill_l2(unsigned char* data, long long bytes) {
   const long long stride = 16ll * gridDim.x * blockDim.x;
-  for (long long at = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes; at += stride) {
+  for (long long at = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes;
+       at += stride) {
     const unsigned noise = static_cast<unsigned>(at) * 2654435761u;
     asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(data + at), "r"(noise), "r"(~noise),
                  "r"(noise ^ 0x5555u), "r"(noise >> 7)
@@ -17,7 +18,8 @@ extern "C" __global__ void attn_fill_l2(unsigned char* data, long long bytes) {
 // counted as its own.
 extern "C" __global__ void attn_discard_l2(unsigned char* data, long long bytes) {
   const long long stride = 128ll * gridDim.x * blockDim.x;
-  for (long long at = 128ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes; at += stride) {
+  for (long long at = 128ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes;
+       at += stride) {
     asm volatile("discard.global.L2 [%0], 128;" ::"l"(data + at) : "memory");
   }
 }

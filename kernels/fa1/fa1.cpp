@@ -108,6 +108,23 @@ std::string_view FlashAttention1::tile_meaning() const {
   return "Bc decides the traffic: Q, O, l and m pass through memory once for every Bc keys. Br only takes on-chip "
          "memory and threads.";
 }
+bool FlashAttention1::tile_decides_traffic() const {
+  return true;
+}
+Growth FlashAttention1::growth() const {
+  return Growth::n2d2_over_m;
+}
+std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
+  return PaperCount{"(3Tc+1)Nd", flash_paper_bytes(p, tile.bc)};
+}
+std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const TileShape& tile,
+                                                const DeviceLimits& device) const {
+  // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
+  const std::int64_t block_bytes = needs(p, tile).shared_bytes + device.shared_bytes_reserved;
+  const std::int64_t blocks_per_sm =
+      std::clamp<std::int64_t>(device.shared_bytes_per_sm / block_bytes, 1, device.max_blocks_per_sm);
+  return fa1_working_set_bytes(p, device.sm_count * blocks_per_sm);
+}
 std::span<const int> FlashAttention1::head_dims() const {
   return supported_head_dims<fa1::supported_head_dim>();
 }

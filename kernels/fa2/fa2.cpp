@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/descriptor.h"
+#include "kernels/fa2/fa2_hopper_shape.h"
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/tile_grid.h"
 
@@ -64,12 +65,27 @@ Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
           .sm_to_l2_bytes = p.instances() * p.n_q * (row + fp32_bytes)};
 }
 
+/// The kernel for every architecture from sm_80 on.
 KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa2 fwd",
           .threads = fa2::threads(tile.br, d),
           .registers = fa2::register_estimate(tile.br, tile.bc, d),
           .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d)};
+}
+
+/// Whether the device runs the tile with the kernel for sm_90a: other tiles, and all on other GPUs, go to the first.
+bool on_hopper(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+  return device.compute_major == 9 && device.compute_minor == 0 &&
+         fa2_hopper::shared_limit <= device.shared_bytes_per_block &&
+         fa2_hopper::supported_tile(tile.br, tile.bc, static_cast<int>(p.d));
+}
+
+KernelNeeds hopper_needs(const AttentionProblem& p, const TileShape& tile) {
+  return {.kernel = "fa2 fwd",
+          .threads = fa2_hopper::threads(tile.br),
+          .registers = fa2_hopper::launch_registers(tile.br),
+          .shared_bytes = fa2_hopper::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d))};
 }
 
 }  // namespace
@@ -84,14 +100,35 @@ std::string_view FlashAttention2::source() const {
   return "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1";
 }
 std::string_view FlashAttention2::tile_meaning() const {
-  return "Br decides the traffic: K and V are read once for every Br query rows. Bc only takes on-chip memory.";
+  return "Br decides the traffic: K and V are read once for every Br query rows. Bc only takes on-chip memory. "
+         "On Hopper, Br 64, 128 and 192 run on whole warpgroups (wgmma), other tiles warp by warp (mma.sync).";
+}
+bool FlashAttention2::tile_decides_traffic() const {
+  return true;
+}
+Growth FlashAttention2::growth() const {
+  return Growth::n2d2_over_m;
+}
+std::optional<PaperCount> FlashAttention2::paper_count(const AttentionProblem& /*p*/, const TileShape& /*tile*/) const {
+  return {};
+}
+std::int64_t FlashAttention2::working_set_bytes(const AttentionProblem& /*p*/, const TileShape& /*tile*/,
+                                                const DeviceLimits& /*device*/) const {
+  return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
 }
 std::span<const int> FlashAttention2::head_dims() const {
   return supported_head_dims<fa2::supported_head_dim>();
 }
 
 TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
-  // Measured on an H200 at N 4096: wide while the scores fit in registers beside O, shorter where O alone fills them.
+  // Measured on an H200 at N 512 to 16384. Hopper's kernel takes whole warpgroups of 64 rows; short sequences want more
+  // blocks than tall tiles leave.
+  const TileShape hopper = p.d <= 64    ? TileShape{.br = p.n_q < 2048 ? 64 : 192, .bc = 128}
+                           : p.d <= 128 ? TileShape{.br = 128, .bc = 128}
+                           : p.d <= 192 ? TileShape{.br = 128, .bc = 96}
+                                        : TileShape{.br = 128, .bc = 64};
+  if (on_hopper(p, hopper, device)) return hopper;
+  // Elsewhere: wide while the scores fit in registers beside O, shorter where O alone fills them.
   const TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 128}
                            : p.d <= 128 ? TileShape{.br = 128, .bc = 64}
                                         : TileShape{.br = 64, .bc = 64};
@@ -102,7 +139,7 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
   if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
-  return refuse_needs({needs(p, tile)}, device);
+  return refuse_needs({on_hopper(p, tile, device) ? hopper_needs(p, tile) : needs(p, tile)}, device);
 }
 
 AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& tile) const {
@@ -130,6 +167,20 @@ AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& 
        .matrix_flops = forward_flops(p),
        .traffic = forward_traffic(p, tile),
        .program = std::move(program)});
+  return plan;
+}
+
+AttentionPlan FlashAttention2::plan_on(const DeviceLimits& device, const AttentionProblem& p,
+                                       const TileShape& tile) const {
+  AttentionPlan plan = this->plan(p, tile);
+  if (on_hopper(p, tile, device)) {
+    const KernelNeeds kernel = hopper_needs(p, tile);
+    KernelLaunch& launch = plan.launches.front();
+    launch.source.file = "fa2/fa2_hopper_forward.cuh";
+    launch.block = block_of(kernel.threads);
+    launch.dynamic_shared_bytes = kernel.shared_bytes;
+    launch.registers_per_thread = kernel.registers;
+  }
   return plan;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/descriptor.h"
 #include "kernels/integer.h"
+#include "kernels/io_model.h"
 #include "kernels/naive/naive_shape.h"
 #include "kernels/tile_grid.h"
 
@@ -182,6 +183,20 @@ std::string_view NaiveAttention::source() const {
 std::string_view NaiveAttention::tile_meaning() const {
   return "Br x Bc is the GEMM tile of S = QK^T, Br that of O = PV: it decides how often Q, K and V are read again, not "
          "the N^2 traffic of S and P.";
+}
+bool NaiveAttention::tile_decides_traffic() const {
+  return false;
+}
+Growth NaiveAttention::growth() const {
+  return Growth::n2;
+}
+std::optional<PaperCount> NaiveAttention::paper_count(const AttentionProblem& p, const TileShape& /*tile*/) const {
+  return PaperCount{"4N²+4Nd", standard_attention_bytes(p)};
+}
+std::int64_t NaiveAttention::working_set_bytes(const AttentionProblem& p, const TileShape& /*tile*/,
+                                               const DeviceLimits& /*device*/) const {
+  // The scores of all heads: one kernel writes them, the next reads them back.
+  return p.instances() * p.n_q * naive::row_stride(p.n_k) * bytes_per_element(p.dtype);
 }
 std::span<const int> NaiveAttention::head_dims() const {
   return supported_head_dims<naive::supported_head_dim>();

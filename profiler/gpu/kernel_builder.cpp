@@ -33,12 +33,18 @@ class NvrtcBuilder final : public KernelBuilder {
     BuiltKernel built;
     built.report.kernel = describe(launch);
     built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    if (const std::string error = earlier_failure(launch.source, arch); !error.empty()) {
+      built.report.error = error;
+      return built;
+    }
     auto compiled = cache_.find(key);
     built.report.cached = compiled.has_value();
     if (!compiled) {
       auto result = nvrtc_.compile(launch.source, key.options);
       if (!result) {
         built.report.error = result.error();
+        const std::lock_guard lock(failures_mutex_);
+        failures_.push_back({launch.source, std::string(arch), result.error()});
         return built;
       }
       compiled = std::move(result).value();
@@ -54,8 +60,24 @@ class NvrtcBuilder final : public KernelBuilder {
   }
 
  private:
+  struct CompileFailure {
+    KernelSource source;
+    std::string arch;
+    std::string log;
+  };
+
+  /// The compiler's log, when this builder has tried the source before in vain; else empty.
+  [[nodiscard]] std::string earlier_failure(const KernelSource& source, std::string_view arch) const {
+    const std::lock_guard lock(failures_mutex_);
+    const auto found = std::ranges::find_if(
+        failures_, [&](const CompileFailure& failure) { return failure.source == source && failure.arch == arch; });
+    return found == failures_.end() ? std::string() : found->log;
+  }
+
   gpu::Nvrtc nvrtc_;
   gpu::CubinCache cache_;
+  mutable std::mutex failures_mutex_;
+  mutable std::vector<CompileFailure> failures_;
 };
 
 }  // namespace

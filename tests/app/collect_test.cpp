@@ -184,6 +184,26 @@ TEST_F(Collect, ctrl_c_keeps_what_is_there_and_resume_ends_the_sweep) {
   expect_resumes();
 }
 
+TEST_F(Collect, resume_has_nothing_to_do_when_the_newest_run_is_complete) {
+  ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
+  const Outcome again = run(folder_, sweep + Words{"--resume", "-o", file_});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("complete already: run 1"));
+  EXPECT_THAT(again.out, HasSubstr("64 points ok, 0 not"));
+  const Outcome events_of_it = run(folder_, sweep + Words{"--resume", "--jsonl", "-o", file_});
+  const auto plans = events<PlanEvent>(events_of_it.out);
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans[0].skipped, sweep_points);
+  const auto done = events<DoneEvent>(events_of_it.out);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].state, "complete");
+  EXPECT_EQ(done[0].ok, sweep_points);
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 1U);
+
+  ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "--resume", "--no-verify", "-o", file_}).exit_code, 0);
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 2U) << "another plan is another run";
+}
+
 TEST_F(Collect, a_cancel_line_and_the_end_of_stdin_stop_it) {
   {
     Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);

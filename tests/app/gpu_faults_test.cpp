@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "storage/run_store.h"
 #include "subprocess.h"
@@ -12,6 +13,8 @@
 namespace attnscope::testing {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Mode = RunStore::Mode;
 
@@ -27,9 +30,16 @@ class GpuFaults : public ::testing::Test {
     return options;
   }
 
-  Outcome collect(const std::string& faults, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{"collect",      "--device", "gpu",     "--no-verify", "--quiet", "-a",
-                                       "N=[16,32,48]", "-a",       "heads=1", "-o",          file_};
+  /// Three points an algorithm.
+  Outcome collect(const std::string& faults, const std::vector<std::string>& more = {}) {
+    return collect_axes(faults, {"-a", "N=[16,32,48]"}, more);
+  }
+
+  Outcome collect_axes(const std::string& faults, const std::vector<std::string>& axes,
+                       const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"collect", "--device", "gpu", "--no-verify", "--quiet",
+                                       "-a",      "heads=1",  "-o",  file_};
+    arguments.insert(arguments.end(), axes.begin(), axes.end());
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(folder_, arguments, gpu(faults));
   }
@@ -77,14 +87,12 @@ TEST_F(GpuFaults, a_hang_costs_its_point_only) {
 }
 
 TEST_F(GpuFaults, a_gpu_that_only_crashes_is_given_up_and_can_be_resumed) {
-  const std::vector<std::string> many{"-a", "N=[16:160:16]", "--algorithms", "fa2"};
-  const Outcome outcome = collect("crash=fa2", many);
+  const std::vector<std::string> many{"-a", "N=[16:160:16]"};
+  const Outcome outcome = collect_axes("crash=fa2", many, {"--algorithms", "fa2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(the_run().state, StoredRunState::failed);
   EXPECT_EQ(dispositions()["fa2"][Disposition::crashed], 6);
-  auto resumed = many;
-  resumed.emplace_back("--resume");
-  EXPECT_EQ(collect("", resumed).exit_code, 5);
+  EXPECT_EQ(collect_axes("", many, {"--algorithms", "fa2", "--resume"}).exit_code, 5);
   EXPECT_EQ(the_run().state, StoredRunState::complete);
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 4);
 }
@@ -104,6 +112,27 @@ TEST_F(GpuFaults, events_go_on_through_a_restart) {
   EXPECT_EQ(count("plan"), 1U);
   EXPECT_EQ(count("point"), 4U);
   EXPECT_EQ(count("done"), 1U);
+}
+
+TEST_F(GpuFaults, text_goes_on_through_a_restart) {
+  const std::vector<std::string> arguments{"collect", "--device", "gpu", "--no-verify", "-a",           "N=[16,32]",
+                                           "-a",      "heads=1",  "-o",  file_,         "--algorithms", "fa1"};
+  const Outcome outcome = run(folder_, arguments, gpu("crash=fa1"));
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\n1/2  fa1"), HasSubstr("\n2/2  fa1")));
+  EXPECT_EQ(outcome.out.find("Device:"), outcome.out.rfind("Device:")) << outcome.out;
+}
+
+TEST_F(GpuFaults, ctrl_c_during_a_hang_or_a_crash_ends_the_run) {
+  for (const auto& [faults, disposition] : {std::pair("hang=fa1,interrupt=fa1", Disposition::timeout),
+                                            std::pair("crash=fa1,interrupt=fa1", Disposition::crashed)}) {
+    std::filesystem::remove(file_);
+    const Outcome outcome = collect(faults, {"--algorithms", "fa1", "--timeout", "0.1"});
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+    EXPECT_EQ(the_run().state, StoredRunState::cancelled);
+    EXPECT_EQ(the_run().points, 1U) << "no fresh process went on with the next one";
+    EXPECT_EQ(dispositions()["fa1"][disposition], 1);
+  }
 }
 
 TEST_F(GpuFaults, a_kernel_that_does_not_compile_is_a_point) {
@@ -137,7 +166,8 @@ TEST_F(GpuFaults, a_driver_that_does_not_start_is_one_line) {
 }
 
 TEST_F(GpuFaults, out_of_device_memory_is_a_result) {
-  const Outcome outcome = collect("free=300000000", {"--algorithms", "fa2", "-a", "n_k=[64,4194304]"});
+  const Outcome outcome =
+      collect_axes("free=300000000", {"-a", "n_q=[16,32,48]", "-a", "n_k=[64,4194304]"}, {"--algorithms", "fa2"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(dispositions()["fa2"][Disposition::out_of_memory], 3);
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);

@@ -525,6 +525,22 @@ TEST_F(FakeDeviceTest, PreparedKernelsAreCompiledOnce) {
   EXPECT_EQ(attnscope_fake_compilations(), compilations);
 }
 
+TEST_F(FakeDeviceTest, FailingKernelIsCompiledOnceForAllItsPoints) {
+  const auto device = open("compile-error=fa2/");
+  ASSERT_NE(device, nullptr);
+  const auto compilations = attnscope_fake_compilations();
+  PointSpec longer = point();
+  longer.problem.n_q = 128;  // the same kernel
+  const std::vector<PointSpec> points{point(), longer};
+  device->prepare(points, cancel_, {});
+  for (const PointSpec& each : points) {
+    const PointRecord record = device->measure(each, quick(), cancel_);
+    EXPECT_EQ(record.disposition, Disposition::compile_error);
+    EXPECT_THAT(record.reason, HasSubstr("error: as the test asked"));
+  }
+  EXPECT_EQ(attnscope_fake_compilations(), compilations + 1);
+}
+
 TEST_F(FakeDeviceTest, DamagedCacheEntryIsReplaced) {
   {
     const auto device = open();

@@ -54,6 +54,45 @@ TEST(Registry, EveryAlgorithmDescribesItself) {
   }
 }
 
+TEST(Theory, WhatTheTileDecidesAndHowTrafficGrows) {
+  for (const Algorithm* a : algorithms()) {
+    // Grown fourfold in N, with every extent of the tile halved: does the trait say what the closed form does?
+    const AttentionProblem long_one{.heads_q = 4, .heads_kv = 4, .n_q = 16384, .n_k = 16384, .d = 128};
+    const auto bytes = [&](const AttentionProblem& p, int extent) {
+      return static_cast<double>(a->plan(p, {.br = extent, .bc = extent}).traffic().total());
+    };
+    EXPECT_EQ(bytes(square, 32) / bytes(square, 64) > 1.8, a->tile_decides_traffic()) << a->name();
+    EXPECT_NEAR(bytes(long_one, 64) / bytes(square, 64), 16, 0.5) << a->name();
+    const bool writes_scores = std::ranges::any_of(a->plan(square, {.br = 64, .bc = 64}).buffers, [](const auto& b) {
+      return b.bytes >= square.instances() * square.n_q * square.n_k;
+    });
+    EXPECT_EQ(a->growth() == Growth::n2, writes_scores) << a->name();
+  }
+}
+
+TEST(Theory, PapersCounts) {
+  const TileShape tile{.br = 64, .bc = 100};
+  EXPECT_EQ(algorithm("naive").paper_count(square, tile)->bytes, standard_attention_bytes(square));
+  EXPECT_EQ(algorithm("naive").paper_count(square, tile)->formula, "4N²+4Nd");
+  EXPECT_EQ(algorithm("fa1").paper_count(square, tile)->bytes, flash_paper_bytes(square, 100));
+  EXPECT_EQ(algorithm("fa1").paper_count(square, tile)->formula, "(3Tc+1)Nd");
+  EXPECT_FALSE(algorithm("fa2").paper_count(square, tile));
+}
+
+TEST(Theory, WorkingSets) {
+  const TileShape tile{.br = 64, .bc = 64};
+  const AttentionProblem many{.heads_q = 500, .heads_kv = 500, .n_q = 1001, .n_k = 1001, .d = 64};
+  // Rows of S are padded to 8 elements.
+  EXPECT_EQ(algorithm("naive").working_set_bytes(many, tile, h200()), 500LL * 1001 * 1008 * 2);
+  EXPECT_EQ(algorithm("fa2").working_set_bytes(many, tile, h200()), 0);
+  const std::int64_t block = algorithm("fa1").plan(many, tile).launches[0].dynamic_shared_bytes + 1024;
+  const std::int64_t resident = h200().sm_count * (h200().shared_bytes_per_sm / block);
+  EXPECT_EQ(algorithm("fa1").working_set_bytes(many, tile, h200()), std::min<std::int64_t>(resident, 500) * 1001 * 392);
+  // A wide tile leaves room for one block an SM, and so for one head.
+  const TileShape wide{.br = 64, .bc = 448};
+  EXPECT_EQ(algorithm("fa1").working_set_bytes(many, wide, h200()), 132LL * 1001 * 392);
+}
+
 TEST(Plan, LaunchesFitTheirProgramsSourcesAndBuffers) {
   for (const Algorithm* a : algorithms()) {
     for (const AttentionProblem& p : test::odd_problems()) {
@@ -308,18 +347,47 @@ TEST(Refusal, WhatNoTileCanMend) {
 }
 
 TEST(DefaultTile, MeasuredBestForFa2AndThePapersRuleForFa1OnAnH200) {
-  const auto tile = [](std::string_view name, std::int64_t d) {
+  const auto tile = [](std::string_view name, std::int64_t n, std::int64_t d) {
     AttentionProblem p = square;
+    p.n_q = p.n_k = n;
     p.d = d;
     return describe(algorithm(name).default_tile(p, h200()));
   };
-  EXPECT_EQ(tile("fa2", 32), "128x128");
-  EXPECT_EQ(tile("fa2", 64), "128x64");
-  EXPECT_EQ(tile("fa2", 128), "128x64");
-  EXPECT_EQ(tile("fa2", 256), "64x64");
-  EXPECT_EQ(tile("fa1", 64), "64x448");
-  EXPECT_EQ(tile("fa1", 128), "128x224");
-  EXPECT_EQ(tile("naive", 128), "128x128");
+  EXPECT_EQ(tile("fa2", 4096, 32), "128x128");
+  EXPECT_EQ(tile("fa2", 1024, 64), "64x128");
+  EXPECT_EQ(tile("fa2", 4096, 64), "192x128");
+  EXPECT_EQ(tile("fa2", 4096, 128), "128x128");
+  EXPECT_EQ(tile("fa2", 4096, 256), "128x64");
+  EXPECT_EQ(tile("fa1", 4096, 64), "64x448");
+  EXPECT_EQ(tile("fa1", 4096, 128), "128x224");
+  EXPECT_EQ(tile("naive", 4096, 128), "128x128");
+  AttentionProblem p = square;
+  p.d = 64;
+  EXPECT_EQ(describe(algorithm("fa2").default_tile(p, *find_gpu("a100"))), "128x64");
+}
+
+TEST(PlanOn, HopperHasAKernelOfItsOwnForWholeWarpgroupsAndNothingElseChanges) {
+  const Algorithm& fa2 = algorithm("fa2");
+  const DeviceLimits& a100 = *find_gpu("a100");
+  AttentionProblem p = square;
+  p.d = 128;
+  const TileShape whole{.br = 128, .bc = 128};
+  const KernelLaunch portable = fa2.plan_on(a100, p, whole).launches.front();
+  const KernelLaunch hopper = fa2.plan_on(h200(), p, whole).launches.front();
+  EXPECT_EQ(portable.source.file, "fa2/fa2_forward.cuh");
+  EXPECT_EQ(portable.block[0], 128U);
+  EXPECT_EQ(hopper.source.file, "fa2/fa2_hopper_forward.cuh");
+  EXPECT_EQ(hopper.block[0], 384U);  // two warpgroups that multiply, one that loads
+  EXPECT_EQ(hopper.dynamic_shared_bytes, 2 * 128 * (128 + 4 * 128) + 64);  // K and V twice, and the barriers
+  EXPECT_EQ(hopper.source.defines, portable.source.defines);
+  EXPECT_EQ(hopper.grid, portable.grid);
+  EXPECT_EQ(hopper.traffic, portable.traffic);
+  EXPECT_EQ(hopper.arguments.size(), portable.arguments.size());
+
+  for (const TileShape& other : {TileShape{.br = 48, .bc = 64}, TileShape{.br = 128, .bc = 192}}) {
+    EXPECT_EQ(fa2.plan_on(h200(), p, other).launches.front().source.file, "fa2/fa2_forward.cuh") << describe(other);
+  }
+  EXPECT_EQ(algorithm("fa1").plan_on(h200(), p, whole).launches.front().source.file, "fa1/fa1_forward.cuh");
 }
 
 TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {

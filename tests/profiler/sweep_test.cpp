@@ -128,8 +128,25 @@ TEST(MakePlan, AxesMultiplyAndNeighboursShareTheirInputs) {
                                  "fa2 512 64", "fa2 512 128"));
 }
 
-TEST(MakePlan, HeadsAndNSetBothOfTheirKindAndFinerAxesRefineThem) {
-  auto points = points_of(request_of({"heads=8", "heads_kv=2", "N=512", "n_k=1024"}, {"fa2"}));
+TEST(MakePlan, FinerAxesRefineThePresets) {
+  const auto points = points_of(request_of({"heads_kv=2", "n_k=1024"}, {"fa2"}, "paper"));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].problem.heads_q, 16);
+  EXPECT_EQ(points[0].problem.heads_kv, 2);
+  EXPECT_EQ(points[0].problem.n_q, 1024);
+  EXPECT_EQ(points[0].problem.n_k, 1024);
+}
+
+TEST(MakePlan, AxesThatWouldDropOneAnothersValuesAreAnError) {
+  EXPECT_THAT(plan_error(request_of({"N=1024", "d=64", "n=[2048,4096]"})), HasSubstr("axis N is given twice"));
+  EXPECT_THAT(plan_error(request_of({"mask=none", "mask=causal"})), HasSubstr("mask=[none,causal]"));
+  EXPECT_THAT(plan_error(request_of({"N=512", "n_k=1024"})), HasSubstr("axes N and n_k overlap"));
+  EXPECT_THAT(plan_error(request_of({"n_q=512", "N=1024"})), HasSubstr("N stands for n_q and n_k"));
+  EXPECT_THAT(plan_error(request_of({"heads_q=8", "heads=4"})), HasSubstr("heads stands for heads_q and heads_kv"));
+}
+
+TEST(MakePlan, BothLengthsAndBothHeadCountsCanBeSet) {
+  auto points = points_of(request_of({"heads_q=8", "heads_kv=2", "n_q=512", "n_k=1024"}, {"fa2"}));
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].problem.heads_q, 8);
   EXPECT_EQ(points[0].problem.heads_kv, 2);
@@ -252,6 +269,22 @@ TEST(Presets, TilesIsAtLeastTwelveByTwelveForBothAndMovesMoreThan64MiB) {
     EXPECT_EQ(count, br.size() * bc.size());
     EXPECT_GT(infeasible, 0U);  // the map has its edge in it
     EXPECT_LT(infeasible, count / 4);
+  }
+}
+
+TEST(Presets, TileMapsTakeInEveryAlgorithmThatTilesDecide) {
+  for (const Algorithm* algorithm : algorithms()) {
+    const std::string name(algorithm->name());
+    std::set<TileShape, decltype([](const TileShape& a, const TileShape& b) {
+               return std::pair(a.br, a.bc) < std::pair(b.br, b.bc);
+             })>
+        tiles;
+    for (const PointSpec& point : points_of(request_of({}, {}, "quick"))) {
+      if (point.algorithm == name && point.problem.d == 64 && point.problem.n_k == 4096) tiles.insert(point.tile);
+    }
+    EXPECT_EQ(tiles.size() >= 16, algorithm->tile_decides_traffic()) << name;
+    const auto map = points_of(request_of({}, {}, "tiles"));
+    EXPECT_EQ(std::ranges::count(map, name, &PointSpec::algorithm) > 0, algorithm->tile_decides_traffic()) << name;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -101,6 +102,31 @@ TEST_F(Export, one_row_a_point_and_kernel) {
   EXPECT_EQ(rows[3].at("kernel"), "pv");
   EXPECT_EQ(rows[5].at("kernel"), "all") << "also for a point that launched nothing";
   EXPECT_EQ(csv({second_}).size(), 2U);
+}
+
+TEST_F(Export, several_files_share_one_header_and_each_others_metrics) {
+  RunStore other = RunStore::open(folder_ / "b.attnscope", Mode::collect);
+  PointRecord record = simple_record(256);
+  record.kernels[0].metrics.push_back({"lts__t_sectors.sum", 7, "sector", Provenance::measured});
+  other.add_point(other.begin_run(full_header()), 0, record);
+
+  const std::vector<ExportSource> sources{{&store_, {first_}}, {&other, {}}};
+  std::ostringstream out;
+  export_csv(sources, out);
+  const auto rows = parse_csv(out.str());
+  ASSERT_EQ(rows.size(), 1U + 4U + 1U);
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin());
+  };
+  for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
+  ASSERT_LT(column("lts__t_bytes.sum"), rows[0].size());
+  ASSERT_LT(column("lts__t_sectors.sum"), rows[0].size());
+  EXPECT_EQ(rows[1][column("n_k")], "1024");
+  EXPECT_EQ(rows[1][column("lts__t_bytes.sum")], "1");
+  EXPECT_EQ(rows[1][column("lts__t_sectors.sum")], "");
+  EXPECT_EQ(rows[5][column("n_k")], "256");
+  EXPECT_EQ(rows[5][column("lts__t_bytes.sum")], "");
+  EXPECT_EQ(rows[5][column("lts__t_sectors.sum")], "7");
 }
 
 TEST_F(Export, fields_hold_what_was_stored) {

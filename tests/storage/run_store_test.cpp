@@ -459,6 +459,28 @@ TEST(CompactCopy, joins_files_without_loss) {
   EXPECT_FALSE(database.tryExec("PRAGMA foreign_key_check") != SQLite::OK);
 }
 
+TEST(CompactCopy, a_killed_collectors_log_beside_the_target_goes_with_it) {
+  const TemporaryFolder folder;
+  {
+    RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+    store.finish_run(store.begin_run(full_header()), StoredRunState::complete);
+  }
+  const auto target = folder / "all.attnscope";
+  {  // as a kill leaves them: copies of a file and its log while it is written
+    RunStore killed = RunStore::open(folder / "b.attnscope", Mode::collect);
+    for (int i = 0; i < 3; ++i) killed.add_point(killed.begin_run(full_header()), 0, full_record());
+    for (const char* suffix : {"", "-wal"}) {
+      std::filesystem::copy_file((folder / "b.attnscope").string() + suffix, target.string() + suffix);
+    }
+  }
+  ASSERT_EQ(RunStore::open(target, Mode::read_only).runs().size(), 3U);
+  write_compact_copy({folder / "a.attnscope"}, target);
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    EXPECT_FALSE(std::filesystem::exists(target.string() + suffix)) << suffix;
+  }
+  EXPECT_EQ(RunStore::open(target, Mode::read_only).runs().size(), 1U);
+}
+
 TEST(CompactCopy, a_failure_leaves_the_target_as_it_was) {
   const TemporaryFolder folder;
   const auto target = folder / "all.attnscope";

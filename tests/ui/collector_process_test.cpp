@@ -114,6 +114,8 @@ TEST(CollectRequest, BecomesACommandLine) {
   EXPECT_EQ(request.arguments().join(' '),
             "collect --jsonl --preset tiles -a N=1024 -a d=64 --algorithms fa1,fa2 --device simulated:H200 "
             "--cache-control none -o /tmp/x.attnscope");
+  request.resume = true;
+  EXPECT_TRUE(request.arguments().contains("--resume"));
 }
 
 TEST(FindCollector, TheEnvironmentDecides) {

@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 
 #include "kernels/algorithm.h"
 #include "kernels/io_model.h"
@@ -144,22 +147,46 @@ TEST(CurveSeries, SimulatedAndMeasuredNeverShareACurve) {
   }
   EXPECT_EQ(measured_curves, 6);
   EXPECT_EQ(simulated_curves, 6);
-  for (const AsymptoteFit& fit : set.fits) EXPECT_FALSE(fit.simulated);
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::asymptote) continue;
+    EXPECT_EQ(curve.provenance, Provenance::derived);
+    EXPECT_FALSE(curve.label.contains("simulated")) << curve.label.toStdString();
+  }
   for (const KernelStack& stack : set.stacks) EXPECT_EQ(stack.provenance, Provenance::measured);
 }
 
 TEST(CurveSeries, TheFitFindsQuadraticGrowth) {
   const auto points = fixtures::shown(fixtures::memory_wall());
   const CurveSet set = build_curves(points, io_filter(points), everything());
-  ASSERT_EQ(set.fits.size(), 3U);
-  for (const AsymptoteFit& fit : set.fits) {
-    EXPECT_GT(fit.power.slope, 1.85) << fit.algorithm;
-    EXPECT_LT(fit.power.slope, 2.05) << fit.algorithm;
-    EXPECT_EQ(fit.form, fit.algorithm == "naive" ? QStringLiteral("N²") : QStringLiteral("N²d²/M"));
+  int fits = 0;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::asymptote) continue;
+    ++fits;
+    const bool naive = curve.algorithm == "naive";
+    const std::string label = curve.label.toStdString();
+    const auto slope = QRegularExpression(QStringLiteral("slope ([0-9.]+)")).match(curve.label);
+    ASSERT_TRUE(slope.hasMatch()) << label;
+    EXPECT_NEAR(slope.captured(1).toDouble(), 1.95, 0.1) << label;
+    EXPECT_TRUE(curve.label.contains(naive ? QStringLiteral("·N²\n") : QStringLiteral("·N²d²/M\n"))) << label;
     // M is 116,224 elements on an H200: N d reaches it at N = 1024 for d 128. S written out grows as N² from the start.
-    EXPECT_EQ(fit.from_n, fit.algorithm == "naive" ? 256 : 1024);
-    EXPECT_EQ(fit.power.points, fit.algorithm == "naive" ? 6U : 5U);
+    EXPECT_EQ(curve.points.front().n, naive ? 256 : 1024) << label;
+    EXPECT_EQ(curve.label.endsWith(QStringLiteral("N ≥ 1k")), !naive) << label;
+    // The law itself: four times the bytes for twice the N.
+    EXPECT_NEAR(at(&curve, 8192)->value / at(&curve, 4096)->value, 4, 1e-9) << label;
   }
+  EXPECT_EQ(fits, 3);
+}
+
+TEST(CurveSeries, AFitOfSimulatedPointsIsSimulated) {
+  const auto points = fixtures::shown(fixtures::memory_wall(true), true);
+  int fits = 0;
+  for (const Curve& curve : build_curves(points, io_filter(points), everything()).curves) {
+    if (curve.kind != CurveKind::asymptote) continue;
+    ++fits;
+    EXPECT_EQ(curve.provenance, Provenance::simulated);
+    EXPECT_TRUE(curve.label.contains(QStringLiteral("simulated, fit"))) << curve.label.toStdString();
+  }
+  EXPECT_EQ(fits, 3);
 }
 
 TEST(CurveSeries, KernelsOfOnePointAddUp) {
@@ -198,11 +225,37 @@ TEST(CurveSeries, TheWorkingSetLeavesTheL2WhereItsBytesSaySo) {
   for (const L2Boundary& boundary : set.boundaries) {
     EXPECT_EQ(boundary.l2_bytes, 62914560);
     EXPECT_NE(boundary.algorithm, "fa2");
+    EXPECT_EQ(boundary.device, QString()) << "one device is no news";
     // FA1: 132 heads at once, each 2d + 4d + 8 bytes a row. Naive: the 16-bit scores of all heads.
     const double expected =
         boundary.algorithm == "fa1" ? 62914560.0 / (132 * (6 * 128 + 8)) : std::sqrt(62914560.0 / (132 * 2));
     EXPECT_NEAR(boundary.n / expected, 1, 0.02) << boundary.algorithm;
   }
+}
+
+TEST(CurveSeries, EveryDeviceHasItsOwnL2Boundary) {
+  auto points = fixtures::shown(fixtures::memory_wall(), false, 1);
+  auto info = std::make_shared<RunInfo>(*points.front().run);
+  info->summary.id = 2;
+  info->summary.device_name = "NVIDIA A100-SXM4-80GB";
+  info->summary.device_uuid = "GPU-a100";
+  info->summary.limits = *find_gpu("A100");
+  std::vector<PointRecord> records;
+  for (const PointRecord& record : fixtures::memory_wall()) {
+    if (record.spec.algorithm == "naive") records.push_back(record);  // the same tile on both
+  }
+  for (ShownPoint point : fixtures::shown(records, false, 2)) points.push_back({info, point.point});
+  // The same device once more, simulated: its line is there already.
+  for (const ShownPoint& point : fixtures::shown(fixtures::memory_wall(true), true, 3)) points.push_back(point);
+  std::map<QString, double> naive;
+  for (const L2Boundary& boundary : build_curves(points, io_filter(points), everything()).boundaries) {
+    if (boundary.algorithm != "naive") continue;
+    EXPECT_TRUE(naive.emplace(boundary.device, boundary.n).second) << boundary.device.toStdString();
+  }
+  ASSERT_EQ(naive.size(), 2U);
+  EXPECT_NEAR(naive.at(QStringLiteral("H200")), std::sqrt(62914560.0 / (132 * 2)), 10);
+  EXPECT_NEAR(naive.at(QStringLiteral("A100-SXM4-80GB")),
+              std::sqrt(static_cast<double>(find_gpu("A100")->l2_bytes) / (132 * 2)), 10);
 }
 
 TEST(CurveSeries, OneTileStandsForAnAlgorithm) {

@@ -24,23 +24,29 @@ struct Ended {
   QString errors;
 };
 
-Ended run_gui(const QStringList& arguments) {
+Ended run_program(const QString& program, const QStringList& arguments) {
   QProcess process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     environment.remove(QString::fromUtf8(name));
   process.setProcessEnvironment(environment);
-  process.start(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
+  process.start(program, arguments);
   EXPECT_TRUE(process.waitForFinished(60'000));
   EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
   return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
           QString::fromUtf8(process.readAllStandardError())};
 }
 
+Ended run_gui(const QStringList& arguments) {
+  return run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
+}
+
 TEST(GuiProgram, HelpAndVersionNeedNoDisplay) {
   const Ended help = run_gui({QStringLiteral("--help")});
   EXPECT_EQ(help.exit_code, 0);
+  EXPECT_TRUE(help.output.startsWith("Usage: attnscope-gui")) << help.output.toStdString();
   EXPECT_TRUE(help.output.contains("--plots")) << help.output.toStdString();
+  EXPECT_FALSE(help.output.contains("--help-all")) << help.output.toStdString();
   const Ended version = run_gui({QStringLiteral("--version")});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_TRUE(version.output.startsWith("attnscope-gui "));
@@ -48,7 +54,7 @@ TEST(GuiProgram, HelpAndVersionNeedNoDisplay) {
 
 TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
   for (const QStringList& arguments :
-       {QStringList{"--nonsense"}, QStringList{"--screenshot", "x.png", "--page", "lesson"},
+       {QStringList{"--nonsense"}, QStringList{"--help-all"}, QStringList{"--screenshot", "x.png", "--page", "lesson"},
         QStringList{"--screenshot", "x.png", "--size", "huge"},
         QStringList{"--screenshot", "x.png", "--theme", "pink"}}) {
     const Ended ended = run_gui(arguments);
@@ -73,6 +79,29 @@ TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
   const QStringList paths = ended.output.split('\n', Qt::SkipEmptyParts);
   ASSERT_EQ(paths.size(), 2);
   for (const QString& path : paths) EXPECT_GT(QFileInfo(path).size(), 1000) << path.toStdString();
+}
+
+TEST(GuiProgram, AFileLimitIsAnErrorLineAndTheOlderPictureStays) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("a.attnscope");
+  fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
+  const QString picture = folder.filePath("window.png");
+  QFile older(picture);
+  ASSERT_TRUE(older.open(QIODevice::WriteOnly));
+  older.write("an older picture");
+  older.close();
+  // A picture of the window takes far more than 8 blocks of 512 bytes.
+  const Ended ended =
+      run_program(QStringLiteral("/bin/sh"),
+                  {QStringLiteral("-c"), QStringLiteral("ulimit -f 8; exec \"$@\""), QStringLiteral("sh"),
+                   QStringLiteral(ATTNSCOPE_GUI_PROGRAM), file, QStringLiteral("--screenshot"), picture});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  EXPECT_TRUE(ended.errors.contains(picture + " could not be written: ")) << ended.errors.toStdString();
+  ASSERT_TRUE(older.open(QIODevice::ReadOnly));
+  EXPECT_EQ(older.readAll(), "an older picture");
+  EXPECT_EQ(QDir(folder.path()).entryList({"window*"}, QDir::Files), QStringList{"window.png"})
+      << "nothing half written";
 }
 
 TEST(GuiProgram, PlotsOfADamagedFileAreOneLineAndExitCode1) {
@@ -100,6 +129,9 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
     ASSERT_EQ(panel.blocker(), QString());
     QSignalSpy finished(&panel.collector(), &CollectorProcess::finished);
     QSignalSpy failed(&panel.collector(), &CollectorProcess::failed);
+    QStringList in_flight;
+    QObject::connect(&panel.collector(), &CollectorProcess::point_started,
+                     [&](const StartedEvent&) { in_flight << panel.in_flight(); });
     panel.findChildren<QPushButton*>().constFirst()->click();
     EXPECT_FALSE(panel.blocker().isEmpty()) << "a second start is refused while one runs";
     ASSERT_TRUE(finished.wait(60'000)) << (failed.isEmpty() ? "" : failed[0][0].toString().toStdString());
@@ -107,6 +139,9 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
       return !window.workspace().runs().empty() &&
              window.workspace().runs()[0].info->summary.state == StoredRunState::complete;
     }));
+    ASSERT_FALSE(in_flight.isEmpty());
+    EXPECT_TRUE(in_flight[0].startsWith("fa1 N 256 d 64")) << in_flight[0].toStdString();
+    EXPECT_EQ(panel.in_flight(), QString()) << "nothing is measured any more";
     EXPECT_TRUE(window.workspace().runs()[0].info->summary.simulated);
     EXPECT_FALSE(window.io_page()->curves().empty());
     for (const Curve& curve : window.io_page()->curves().curves) EXPECT_NE(curve.provenance, Provenance::measured);

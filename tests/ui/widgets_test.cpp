@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <QAction>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -9,6 +10,8 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextBrowser>
+#include <string_view>
 
 #include "profiler/metrics.h"
 #include "tests/ui/fixtures.h"
@@ -184,6 +187,12 @@ TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
                            "Kernel qk", "Kernel pv"}) {
     EXPECT_TRUE(html.contains(QString::fromUtf8(word))) << word;
   }
+  for (const char* row : {"Largest error", "Bound", "RMS error", "SM clock", "Memory clock", "Temperature", "Power"}) {
+    const qsizetype at = html.indexOf(QString::fromUtf8(row));
+    ASSERT_GE(at, 0) << row;
+    const QString rest = html.mid(at, html.indexOf(QStringLiteral("</tr>"), at) - at);
+    EXPECT_TRUE(rest.contains(row == std::string_view("Bound") ? "modelled" : "measured")) << rest.toStdString();
+  }
   PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 1024));
   hot.clocks->throttled = true;
   EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette()).contains("Throttled"));
@@ -209,6 +218,82 @@ TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
       ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
       EXPECT_TRUE(svg.readAll().contains("</svg>"));
     }
+  }
+}
+
+TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
+  // What is written beside the picture first cannot be made in /proc, not even by root; nor can a folder be replaced.
+  const QString blocked = folder.filePath("blocked");
+  ASSERT_TRUE(QDir().mkpath(blocked + "/io-d128-1x132.png"));
+  QStringList written;
+  const QString error = write_plots({file}, blocked, &written);
+  EXPECT_TRUE(error.contains("io-d128-1x132.png")) << error.toStdString();
+  EXPECT_TRUE(written.isEmpty()) << written.join('\n').toStdString();
+  EXPECT_TRUE(write_screenshot({file}, {QStringLiteral("/proc/version"), PageId::io}).contains("/proc/version"));
+
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  for (const char* name : {"/proc/version", "/proc/new.png", "/proc/new.svg", "/proc/new.pdf"}) {
+    window.show_banner({});
+    window.save_plot(QString::fromUtf8(name));
+    EXPECT_TRUE(window.banner_text().contains(name)) << window.banner_text().toStdString();
+  }
+  window.show_banner({});
+  for (const char* name : {"plot.png", "plot.svg", "plot.pdf"}) {
+    window.save_plot(folder.filePath(name));
+    EXPECT_GT(QFileInfo(folder.filePath(name)).size(), 1000) << name;
+  }
+  EXPECT_EQ(window.banner_text(), QString());
+}
+
+TEST_F(WindowTest, TheTickedRunsOfAllFilesAreOneTable) {
+  const QString other = folder.filePath("other.attnscope");
+  fixtures::write_file(other, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 512))}, true}});
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_now(other), QString());
+  window.workspace().set_run_visible(1, false);  // the tile sweep
+  const auto lines = [&] {
+    const QString path = folder.filePath("table.csv");
+    window.save_csv(path);
+    QFile csv(path);
+    EXPECT_TRUE(csv.open(QIODevice::ReadOnly));
+    return QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts);
+  };
+  const QStringList both = lines();
+  EXPECT_EQ(window.banner_text(), QString());
+  EXPECT_EQ(both.count(both.constFirst()), 1) << "one header";
+  for (const QString& line : both) EXPECT_EQ(line.startsWith(both.constFirst().left(12)), &line == &both.constFirst());
+  window.workspace().set_run_visible(2, false);
+  const QStringList first = lines();
+  EXPECT_EQ(both.size(), first.size() + 1) << "the other file's only point";
+  EXPECT_TRUE(both.constLast().contains(",512,")) << both.constLast().toStdString();
+
+  window.workspace().set_run_visible(0, false);
+  window.save_csv(folder.filePath("none.csv"));
+  EXPECT_TRUE(window.banner_text().contains("no run is ticked")) << window.banner_text().toStdString();
+  EXPECT_FALSE(QFile::exists(folder.filePath("none.csv")));
+  window.workspace().set_run_visible(0, true);
+  window.save_csv(QStringLiteral("/proc/new.csv"));
+  EXPECT_TRUE(window.banner_text().contains("/proc/new.csv")) << window.banner_text().toStdString();
+}
+
+TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
+  MainWindow window(false);
+  for (QAction* action : window.findChildren<QAction*>()) {
+    if (action->shortcut() == QKeySequence(QKeySequence::HelpContents)) action->trigger();
+  }
+  const auto* text = window.findChild<QTextBrowser*>(QStringLiteral("explanation"));
+  ASSERT_NE(text, nullptr);
+  // Its figures are those of an H200.
+  const double m = static_cast<double>(find_gpu("H200")->sram_elements(2));
+  const QString said = text->toPlainText();
+  for (const QString& figure :
+       {QStringLiteral("%L1").arg(m, 0, 'f', 0), QStringLiteral("1/%1 for d 64").arg(m / 4096, 0, 'f', 0),
+        QStringLiteral("1/%1 for d 128").arg(m / 16384, 0, 'f', 0),
+        QStringLiteral("%1 times less for d 64").arg(m / (3 * 4096), 0, 'f', 0),
+        QStringLiteral("%1 times for d 128").arg(m / (3 * 16384), 0, 'f', 1)}) {
+    EXPECT_TRUE(said.contains(figure)) << figure.toStdString();
   }
 }
 
@@ -284,6 +369,13 @@ TEST(CollectPanel, StartIsDisabledWithItsReason) {
   panel.set_database(folder.filePath("new.attnscope"));
   EXPECT_TRUE(panel.blocker().contains("attnscope"));
   qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectPanel, AnUnfinishedRunIsContinuedWhenAsked) {
+  CollectPanel panel;
+  EXPECT_FALSE(panel.request().resume);
+  panel.set_resume(true);
+  EXPECT_TRUE(panel.request().resume);
 }
 
 TEST(CollectPanel, ReadsTheDeviceFromAPlan) {

@@ -116,43 +116,12 @@ AttentionProblem at_length(AttentionProblem problem, std::int64_t n) {
   return problem;
 }
 
-/// What an algorithm's plan tells about its kind, so that no algorithm is known here by name.
-struct Character {
-  bool materialises_scores = false;  ///< an N x N buffer in global memory
-  bool block_walks_head = false;     ///< one thread block goes through a whole head
-};
-Character character_of(const Algorithm& algorithm, const AttentionProblem& problem, const TileShape& tile) {
-  const AttentionProblem probe = at_length(problem, 4096);
-  const AttentionPlan plan = algorithm.plan(probe, tile);
-  Character character;
-  const std::int64_t scores = probe.instances() * probe.n_q * probe.n_k * bytes_per_element(probe.dtype);
-  for (const BufferSpec& buffer : plan.buffers) {
-    if (buffer.bytes >= scores) character.materialises_scores = true;
-  }
-  for (const KernelLaunch& launch : plan.launches) {
-    if (launch.grid[0] == static_cast<std::uint32_t>(probe.instances())) character.block_walks_head = true;
-  }
-  return character;
-}
-
 std::optional<L2Boundary> l2_boundary(const Algorithm& algorithm, const AttentionProblem& problem,
-                                      const TileShape& tile, const Character& character, const DeviceLimits& limits) {
-  if (limits.l2_bytes <= 0 || !(character.materialises_scores || character.block_walks_head)) return {};
+                                      const TileShape& tile, const DeviceLimits& limits) {
+  if (limits.l2_bytes <= 0) return {};
   const auto working_set = [&](double n) {
-    const AttentionProblem at_n = at_length(problem, static_cast<std::int64_t>(n));
-    const AttentionPlan plan = algorithm.plan(at_n, tile);
-    if (character.materialises_scores) {
-      // The scores of all heads: one kernel writes them, the next reads them back.
-      const auto largest = std::max_element(plan.buffers.begin(), plan.buffers.end(),
-                                            [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
-      return static_cast<double>(largest->bytes);
-    }
-    // One block a head: what the heads that are resident at once cycle through.
-    const std::int64_t block_bytes = plan.launches.back().dynamic_shared_bytes + limits.shared_bytes_reserved;
-    const std::int64_t blocks_per_sm =
-        std::clamp<std::int64_t>(limits.shared_bytes_per_sm / block_bytes, 1, limits.max_blocks_per_sm);
-    const std::int64_t at_once = std::min(problem.instances(), limits.sm_count * blocks_per_sm);
-    return static_cast<double>(fa1_working_set_bytes(at_n, at_once));
+    return static_cast<double>(
+        algorithm.working_set_bytes(at_length(problem, static_cast<std::int64_t>(n)), tile, limits));
   };
   double low = 16;
   double high = 1 << 20;
@@ -162,7 +131,7 @@ std::optional<L2Boundary> l2_boundary(const Algorithm& algorithm, const Attentio
     const double middle = std::sqrt(low * high);
     (working_set(middle) < target ? low : high) = middle;
   }
-  return L2Boundary{std::string(algorithm.name()), high, target};
+  return L2Boundary{std::string(algorithm.name()), {}, high, target};
 }
 
 Curve theory_curve(CurveKind kind, const std::string& algorithm, QString label,
@@ -223,12 +192,15 @@ class Builder {
         all.begin());
   }
 
+  /// Empty while one device is shown.
+  QString device_of(const Family& family) const {
+    if (!name_devices_) return {};
+    return QString::fromStdString(family.run->summary.device_name).remove(QStringLiteral("NVIDIA "));
+  }
+
   QString prefix(const Family& family) const {
     QString text = short_title(family.algorithm);
-    if (name_devices_) {
-      QString device = QString::fromStdString(family.run->summary.device_name);
-      text += QStringLiteral(" on ") + device.remove(QStringLiteral("NVIDIA "));
-    }
+    if (name_devices_) text += QStringLiteral(" on ") + device_of(family);
     return text;
   }
 
@@ -248,8 +220,6 @@ class Builder {
     const DeviceLimits& limits = family.run->summary.limits;
     const TileShape tile = model_tile(by_length);
     if (algorithm->refusal(at_length(*problem_, last_), tile, limits)) return;
-    const Character character = character_of(*algorithm, *problem_, tile);
-
     // The theory of one tile is the same on every device.
     const bool new_tile = theory_done_.insert({family.algorithm, key_of(tile)}).second;
     if (new_tile && request_.model) {
@@ -263,25 +233,27 @@ class Builder {
       model_tiles_.emplace_back(set_.curves.size(), tile);
       set_.curves.push_back(std::move(curve));
     }
-    if (request_.asymptote && stands_for_algorithm) add_asymptote(family, by_length, character, limits);
-    if (!new_tile) return;
-    if (request_.paper_count && (character.materialises_scores || character.block_walks_head)) {
-      const bool standard = character.materialises_scores;
+    if (request_.asymptote && stands_for_algorithm) add_asymptote(family, by_length, algorithm->growth(), limits);
+    if (request_.l2_boundary) add_boundary(family, l2_boundary(*algorithm, *problem_, tile, limits));
+    if (!new_tile || !request_.paper_count) return;
+    if (const auto count = algorithm->paper_count(*problem_, tile)) {
       set_.curves.push_back(theory_curve(
           CurveKind::paper_count, family.algorithm,
-          QStringLiteral("%1 · paper's count %2")
-              .arg(short_title(family.algorithm), standard ? QStringLiteral("4N²+4Nd") : QStringLiteral("(3Tc+1)Nd")),
+          QStringLiteral("%1 · paper's count %2").arg(short_title(family.algorithm), to_qstring(count->formula)),
           lengths_, [&](std::int64_t n) {
-            const AttentionProblem problem = at_length(*problem_, n);
-            return scale_ * static_cast<double>(standard ? standard_attention_bytes(problem)
-                                                         : flash_paper_bytes(problem, tile.bc));
+            return scale_ * static_cast<double>(algorithm->paper_count(at_length(*problem_, n), tile)->bytes);
           }));
     }
-    if (request_.l2_boundary) {
-      if (const auto boundary = l2_boundary(*algorithm, *problem_, tile, character, limits)) {
-        set_.boundaries.push_back(*boundary);
-      }
-    }
+  }
+
+  /// A device that was measured and simulated has one line, not two on top of each other.
+  void add_boundary(const Family& family, std::optional<L2Boundary> boundary) {
+    if (!boundary) return;
+    boundary->device = device_of(family);
+    const bool known = std::any_of(set_.boundaries.begin(), set_.boundaries.end(), [&](const L2Boundary& other) {
+      return other.algorithm == boundary->algorithm && other.device == boundary->device && other.n == boundary->n;
+    });
+    if (!known) set_.boundaries.push_back(*std::move(boundary));
   }
 
   using ByLength = std::map<std::int64_t, std::vector<const ShownPoint*>>;
@@ -363,13 +335,13 @@ class Builder {
     }
   }
 
-  void add_asymptote(const Family& family, const ByLength& by_length, const Character& character,
-                     const DeviceLimits& limits) {
+  void add_asymptote(const Family& family, const ByLength& by_length, Growth growth, const DeviceLimits& limits) {
+    const bool scores_written = growth == Growth::n2;
     const Quantity quantity = request_.sm_l2 || !request_.dram ? Quantity::sm_l2 : Quantity::dram;
     const std::int64_t m = limits.sram_elements(bytes_per_element(problem_->dtype));
     const auto reference = [&](std::int64_t n) {
       const AttentionProblem problem = at_length(*problem_, n);
-      if (character.materialises_scores) {
+      if (scores_written) {
         return static_cast<double>(problem.instances()) * static_cast<double>(n) * static_cast<double>(n) *
                bytes_per_element(problem.dtype);
       }
@@ -392,7 +364,7 @@ class Builder {
     // Theorem 2 speaks of M <= N d: below that, one tile holds a head and nothing grows as N². Too few points beyond
     // it, and all are taken rather than none.
     const auto in_range = std::find_if(samples.begin(), samples.end(), [&](const Sample& sample) {
-      return character.materialises_scores || sample.n * problem_->d >= m;
+      return scores_written || sample.n * problem_->d >= m;
     });
     if (samples.end() - in_range >= fewest_fitted) samples.erase(samples.begin(), in_range);
     std::vector<double> lengths;
@@ -407,12 +379,13 @@ class Builder {
     const auto power = fit_power_law(lengths, bytes);
     if (!scale || !power) return;
     const std::int64_t from = samples.front().n;
-    const QString form = character.materialises_scores ? QStringLiteral("N²") : QStringLiteral("N²d²/M");
-    set_.fits.push_back(
-        {family.algorithm, quantity, form, *scale, *power, static_cast<double>(from), family.run->summary.simulated});
-    QString label = QStringLiteral("%1 · %2 fit %3·%4\nslope %5")
-                        .arg(prefix(family), to_string(quantity), format_number(scale->scale), form,
-                             QString::number(power->slope, 'f', 2));
+    const bool simulated = family.run->summary.simulated;
+    // What is fitted to simulated bytes is no more than simulated itself.
+    QString label =
+        QStringLiteral("%1 · %2 %3fit %4·%5\nslope %6")
+            .arg(prefix(family), to_string(quantity), simulated ? QStringLiteral("simulated, ") : QString(),
+                 format_number(scale->scale), scores_written ? QStringLiteral("N²") : QStringLiteral("N²d²/M"),
+                 QString::number(power->slope, 'f', 2));
     if (power->points > 2) {
       label += QStringLiteral(" [%1, %2]")
                    .arg(power->slope_interval.low, 0, 'f', 2)
@@ -423,7 +396,7 @@ class Builder {
     Curve curve = theory_curve(CurveKind::asymptote, family.algorithm, label, drawn,
                                [&](std::int64_t n) { return scale_ * scale->scale * reference(n); });
     curve.quantity = quantity;
-    curve.provenance = Provenance::derived;
+    curve.provenance = simulated ? Provenance::simulated : Provenance::derived;
     set_.curves.push_back(std::move(curve));
   }
 

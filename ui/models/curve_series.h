@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "profiler/fit.h"
 #include "ui/models/problem_filter.h"
 #include "ui/workspace.h"
 
@@ -18,6 +17,9 @@ namespace attnscope::ui {
 enum class Quantity { dram, sm_l2 };
 [[nodiscard]] QString to_string(Quantity quantity);
 
+/// `asymptote`: c x the law of the algorithm's growth, c fitted to the counted bytes; derived where those were
+/// measured, simulated where they were simulated. It begins at the shortest N that took part: N d >= M, as the theorem
+/// has it.
 enum class CurveKind { measured, model, asymptote, paper_count, compulsory };
 
 /// Which tile stands for an algorithm when a sweep has several.
@@ -69,20 +71,10 @@ struct FailedPoint {
   RunPtr run;
 };
 
-/// value = c x reference(N), fitted to measured bytes, and the free log-log slope beside it.
-struct AsymptoteFit {
-  std::string algorithm;
-  Quantity quantity = Quantity::sm_l2;
-  QString form;       ///< "N²d²/M" or "N²"
-  ScaleFit scale;     ///< c, with its interval
-  PowerFit power;     ///< the free slope
-  double from_n = 0;  ///< the shortest N that took part: those with N d >= M, as the theorem has it
-  bool simulated = false;
-};
-
-/// Where an algorithm's working set outgrows the L2.
+/// Where an algorithm's working set outgrows a device's L2.
 struct L2Boundary {
   std::string algorithm;
+  QString device;  ///< "H200"; empty while one device is shown
   double n = 0;
   double l2_bytes = 0;
 };
@@ -104,7 +96,6 @@ struct KernelStack {
 struct CurveSet {
   std::vector<Curve> curves;
   std::vector<FailedPoint> failed;
-  std::vector<AsymptoteFit> fits;
   std::vector<L2Boundary> boundaries;
   std::vector<KernelStack> stacks;
   bool per_head = false;

@@ -60,23 +60,42 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
   chip_row->setSpacing(5);
   chips_ = chip_row;
   toggles->addWidget(chip_box);
-  dram_ = add_toggle(toggles, tr("DRAM"), tr("Device-memory bytes, read and written: discs"), true);
-  sm_l2_ = add_toggle(toggles, tr("SM↔L2"), tr("Bytes between the SMs and the L2, both directions: squares"), true);
+  dram_ = add_toggle(toggles, tr("DRAM"),
+                     tr("Bytes that device memory delivered and took (discs): what is left after the L2 has served "
+                        "what it holds."),
+                     true);
+  sm_l2_ = add_toggle(toggles, tr("SM↔L2"),
+                      tr("Bytes that the kernels asked for and gave back (squares): what the algorithm moves, wherever "
+                         "it comes from."),
+                      true);
   model_ = add_toggle(toggles, tr("Exact model"),
-                      tr("What the kernel's tile program must move between SM and L2 with this tile"), true);
+                      tr("The bytes that this kernel's loads and stores add up to with this tile: the squares must lie "
+                         "on it."),
+                      true);
   asymptote_ = add_toggle(toggles, tr("Fit"),
-                          tr("c·N²d²/M (c·N² where S is written out) with the fitted c, and the log-log slope with its "
-                             "95 % interval"),
+                          tr("The law of the theory, c·N²d²/M (c·N² where all scores are written out), with the c that "
+                             "fits the points best; slope 2 on these axes means fourfold bytes for twice the N."),
                           true);
-  paper_ =
-      add_toggle(toggles, tr("Paper's count"),
-                 tr("The papers' literal element counts: 4N²+4Nd for standard attention, (3Tc+1)Nd for FA1"), false);
-  compulsory_ = add_toggle(toggles, tr("Minimum"), tr("Each input read once, each output written once"), true);
-  boundary_ =
-      add_toggle(toggles, tr("L2 limit"), tr("The N at which an algorithm's working set outgrows the L2"), true);
+  paper_ = add_toggle(toggles, tr("Paper's count"),
+                      tr("What the FlashAttention paper counts by hand: 4N²+4Nd elements for standard attention, "
+                         "(3Tc+1)Nd for FA1, with Tc = N/Bc passes over Q and O."),
+                      false);
+  compulsory_ = add_toggle(toggles, tr("Minimum"),
+                           tr("Q, K and V read once and O written once: no algorithm can move less, and it grows only "
+                              "as N."),
+                           true);
+  boundary_ = add_toggle(toggles, tr("L2 limit"),
+                         tr("The N from which what an algorithm passes through again and again no longer fits in the "
+                            "L2, so that DRAM traffic climbs towards SM↔L2."),
+                         true);
   stacks_ = add_toggle(toggles, tr("Kernels"),
-                       tr("Stack the kernels of an algorithm that has several, relative to 4N²+4Nd"), false);
-  per_head_ = add_toggle(toggles, tr("Per head"), tr("Divide all bytes by batch × heads"), false);
+                       tr("Which kernel of standard attention moves which share of its bytes, as parts of 4N²+4Nd: see "
+                          "S and P go out and come back."),
+                       false);
+  per_head_ = add_toggle(toggles, tr("Per head"),
+                         tr("Divides all bytes by batch × heads, to compare runs of different size or with a formula "
+                            "of the paper."),
+                         false);
   rows->addWidget(second);
   column->addWidget(controls);
 

@@ -154,6 +154,11 @@ void CollectPanel::build_form() {
   auto* file_label = new QLabel(tr("&File"), this);
   file_label->setBuddy(file_);
   form->addRow(file_label, file_row);
+
+  resume_ = new QCheckBox(tr("Continue &unfinished run"), this);
+  resume_->setToolTip(
+      tr("Points of this sweep that the file's last unfinished run of it has already done are not measured again"));
+  form->addRow(QString(), resume_);
   column->addLayout(form);
 
   plan_ = new QLabel(this);
@@ -176,6 +181,14 @@ void CollectPanel::build_form() {
   progress_->setRange(0, 1);
   progress_->setValue(0);
   column->addWidget(progress_);
+
+  in_flight_ = new QLabel(this);
+  in_flight_->setTextFormat(Qt::PlainText);
+  // A long point must not widen the dock.
+  in_flight_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  in_flight_->setAccessibleName(tr("Point being measured"));
+  in_flight_->hide();
+  column->addWidget(in_flight_);
 
   log_ = new QListWidget(this);
   log_->setUniformItemSizes(true);
@@ -229,6 +242,12 @@ void CollectPanel::connect_collector() {
           disposition_color(Disposition::compile_error, plot_colors(palette()).dark),
           QString::fromStdString(event.error));
     }
+  });
+  connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
+    const QString point = QString::fromStdString(event.point);
+    in_flight_->setText(shorten(point));
+    in_flight_->setToolTip(tr("Being measured: %1").arg(point));
+    in_flight_->show();
   });
   connect(&collector_, &CollectorProcess::point_done, this, [this](const PointEvent& event) {
     const auto disposition = parse_disposition(event.disposition);
@@ -408,6 +427,7 @@ CollectRequest CollectPanel::request() const {
   }
   request.device = device_->currentData().toString();
   request.warm_cache = cache_->currentIndex() == 1;
+  request.resume = resume_->isChecked();
   request.database = file_->text().trimmed();
   return request;
 }
@@ -424,6 +444,14 @@ void CollectPanel::set_database(const QString& path) {
   file_->setText(path);
 }
 
+void CollectPanel::set_resume(bool on) {
+  resume_->setChecked(on);
+}
+
+QString CollectPanel::in_flight() const {
+  return in_flight_->text();
+}
+
 void CollectPanel::start() {
   const CollectRequest wanted = request();
   QDir().mkpath(QFileInfo(wanted.database).absolutePath());
@@ -438,6 +466,8 @@ void CollectPanel::start() {
 
 void CollectPanel::ended(const QString& summary) {
   cancel_->setEnabled(false);
+  in_flight_->clear();
+  in_flight_->hide();
   if (progress_->maximum() == 0) progress_->setRange(0, 1);
   progress_->setFormat(summary);
   log(summary, {});

@@ -40,6 +40,9 @@ class CollectPanel : public QWidget {
   void set_preset(const QString& name);
   void set_axes(const QString& text);
   void set_database(const QString& path);
+  void set_resume(bool on);
+  /// The point being measured, shortened; empty between collections.
+  [[nodiscard]] QString in_flight() const;
   /// Asks the command-line program for the GPUs of this machine, in the background.
   void list_devices();
 
@@ -80,11 +83,13 @@ class CollectPanel : public QWidget {
   QLineEdit* axes_ = nullptr;
   std::vector<QCheckBox*> algorithms_;
   QComboBox* cache_ = nullptr;
+  QCheckBox* resume_ = nullptr;
   QLineEdit* file_ = nullptr;
   QLabel* plan_ = nullptr;
   QPushButton* start_ = nullptr;
   QPushButton* cancel_ = nullptr;
   QProgressBar* progress_ = nullptr;
+  QLabel* in_flight_ = nullptr;
   QListWidget* log_ = nullptr;
 };
 

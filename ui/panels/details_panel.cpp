@@ -86,12 +86,12 @@ QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
   const PointSpec& spec = record.spec;
   const AttentionProblem& problem = spec.problem;
   const PlotColors& colors = html.colors();
+  const QString origin = to_qstring(to_string(record.provenance));
 
   const Algorithm* algorithm = find_algorithm(spec.algorithm);
   html.title(algorithm == nullptr ? QString::fromStdString(spec.algorithm) : to_qstring(algorithm->title()),
              algorithm_color(spec.algorithm, colors.dark));
-  html.paragraph(QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name),
-                                               to_qstring(to_string(record.provenance))),
+  html.paragraph(QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name), origin),
                  colors.muted);
   html.row(QStringLiteral("N"), problem.n_q == problem.n_k
                                     ? QString::number(problem.n_k)
@@ -119,7 +119,7 @@ QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
       html.row(QStringLiteral("Spread (q3 - q1)"), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
                QStringLiteral("derived"));
     }
-    html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()));
+    html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()), origin);
     if (const auto rate = evaluate(metric_key::tflops, record)) {
       html.row(QStringLiteral("Compute rate"), format_metric(*rate), to_qstring(to_string(rate->provenance)));
     }
@@ -158,17 +158,20 @@ QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
   }
   if (record.max_abs_error) {
     html.heading(QStringLiteral("Check against the reference"));
-    html.row(QStringLiteral("Largest error"), format_number(*record.max_abs_error));
-    if (record.error_bound) html.row(QStringLiteral("Bound"), format_number(*record.error_bound));
-    if (record.rms_error) html.row(QStringLiteral("RMS error"), format_number(*record.rms_error));
+    html.row(QStringLiteral("Largest error"), format_number(*record.max_abs_error), origin);
+    if (record.error_bound) {
+      html.row(QStringLiteral("Bound"), format_number(*record.error_bound),
+               to_qstring(to_string(Provenance::modelled)));
+    }
+    if (record.rms_error) html.row(QStringLiteral("RMS error"), format_number(*record.rms_error), origin);
   }
   if (record.clocks) {
     const ClockReading& clocks = *record.clocks;
     html.heading(QStringLiteral("GPU beside the measurement"));
-    html.row(QStringLiteral("SM clock"), format_value(clocks.sm_clock_hz, "hertz"));
-    html.row(QStringLiteral("Memory clock"), format_value(clocks.memory_clock_hz, "hertz"));
-    html.row(QStringLiteral("Temperature"), QStringLiteral("%1 °C").arg(format_number(clocks.temperature_c)));
-    html.row(QStringLiteral("Power"), QStringLiteral("%1 W").arg(format_number(clocks.power_w)));
+    html.row(QStringLiteral("SM clock"), format_value(clocks.sm_clock_hz, "hertz"), origin);
+    html.row(QStringLiteral("Memory clock"), format_value(clocks.memory_clock_hz, "hertz"), origin);
+    html.row(QStringLiteral("Temperature"), QStringLiteral("%1 °C").arg(format_number(clocks.temperature_c)), origin);
+    html.row(QStringLiteral("Power"), QStringLiteral("%1 W").arg(format_number(clocks.power_w)), origin);
     if (clocks.throttled) {
       html.paragraph(QStringLiteral("Throttled: %1")
                          .arg(QString::fromStdString(describe_throttle_reasons(clocks.throttle_reasons))),

@@ -3,13 +3,12 @@
 
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPdfWriter>
-#include <QSvgGenerator>
 #include <algorithm>
 #include <cmath>
 
 #include "profiler/metrics.h"
 #include "ui/models/curve_series.h"
+#include "ui/save_file.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -433,12 +432,15 @@ void HeatmapView::paintEvent(QPaintEvent*) {
   painter.drawPixmap(0, 0, cache_);
   if (selected_ && !grid_.empty()) {
     const PlotColors colors = plot_colors(palette());
-    const QRectF cell = cell_rect(layout_in(rect()), *selected_).adjusted(-1, -1, 1, 1);
+    const Layout layout = layout_in(rect());
+    const QRectF cell = cell_rect(layout, *selected_).adjusted(-1, -1, 1, 1);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colors.background, 5));
     painter.drawRect(cell);
     painter.setPen(QPen(colors.text, 2));
     painter.drawRect(cell);
+    // The outline must not run through the paper's mark and its label.
+    draw_paper_mark(painter, layout);
   }
 }
 
@@ -502,33 +504,34 @@ void HeatmapView::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) invalidate();
 }
 
-void HeatmapView::save_png(const QString& file, const QSize& size, double scale) const {
+QString HeatmapView::save_png(const QString& file, const QSize& size, double scale) const {
   QImage image(size * scale, QImage::Format_RGB32);
   image.setDevicePixelRatio(scale);
   QPainter painter(&image);
   render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)));
   painter.end();
-  image.save(file);
+  return save_image(file, image, "PNG");
 }
 
-void HeatmapView::save_svg(const QString& file, const QSize& size) const {
-  QSvgGenerator generator;
-  generator.setFileName(file);
-  generator.setSize(size);
-  generator.setViewBox(QRect(QPoint(0, 0), size));
-  generator.setTitle(title_.what);
-  QPainter painter(&generator);
-  render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)));
+QString HeatmapView::save_svg(const QString& file, const QSize& size) const {
+  return save_file(file, [&](QIODevice& out) {
+    QSvgGenerator generator;
+    generator.setOutputDevice(&out);
+    set_up_page(generator, size, title_.what);
+    QPainter painter(&generator);
+    render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)));
+    return true;
+  });
 }
 
-void HeatmapView::save_pdf(const QString& file, const QSize& size) const {
-  QPdfWriter writer(file);
-  writer.setTitle(title_.what);
-  writer.setResolution(96);
-  writer.setPageSize(QPageSize(QSizeF(size) * 72.0 / 96.0, QPageSize::Point));
-  writer.setPageMargins(QMarginsF());
-  QPainter painter(&writer);
-  render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)));
+QString HeatmapView::save_pdf(const QString& file, const QSize& size) const {
+  return save_file(file, [&](QIODevice& out) {
+    QPdfWriter writer(&out);
+    set_up_page(writer, size, title_.what);
+    QPainter painter(&writer);
+    render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)));
+    return true;
+  });
 }
 
 }  // namespace attnscope::ui

@@ -28,9 +28,10 @@ class HeatmapView : public QWidget {
 
   /// Draws everything but selection and hover into `area`.
   void render_grid(QPainter& painter, const QRectF& area) const;
-  void save_png(const QString& file, const QSize& size, double scale = 2) const;
-  void save_svg(const QString& file, const QSize& size) const;
-  void save_pdf(const QString& file, const QSize& size) const;
+  // As save_file(): the error, empty when the file is written.
+  [[nodiscard]] QString save_png(const QString& file, const QSize& size, double scale = 2) const;
+  [[nodiscard]] QString save_svg(const QString& file, const QSize& size) const;
+  [[nodiscard]] QString save_pdf(const QString& file, const QSize& size) const;
 
   [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const QPointF& position) const;
   /// The read-out of a cell, as hovering shows it.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/io_plot.h"
 
-#include <QSvgGenerator>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "ui/format.h"
 #include "ui/plots/byte_ticker.h"
+#include "ui/save_file.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -272,7 +272,8 @@ void IoPlot::add_boundaries() {
     color.setAlpha(150);
     line->setPen(QPen(color, 1.2, Qt::DashDotDotLine));
     auto* label = new QCPItemText(this);
-    label->setText(tr("%1 > L2 %2").arg(short_title(boundary.algorithm), format_capacity(boundary.l2_bytes)));
+    const QString owner = boundary.device.isEmpty() ? QString() : boundary.device + QLatin1Char(' ');
+    label->setText(tr("%1 > %2L2 %3").arg(short_title(boundary.algorithm), owner, format_capacity(boundary.l2_bytes)));
     label->setFont(font());
     label->setColor(algorithm_color(boundary.algorithm, colors.dark));
     label->setRotation(-90);
@@ -606,34 +607,47 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
 }
 
 template <class Draw>
-void IoPlot::with_layout_for(const QSize& size, Draw draw) {
+QString IoPlot::with_layout_for(const QSize& size, Draw draw) {
   lay_out_legend(size.width());
-  draw();
+  QString error = draw();
   lay_out_legend(width());
   replot(rpQueuedReplot);
+  return error;
 }
 
-void IoPlot::save_png(const QString& file, const QSize& size, double scale) {
-  with_layout_for(size, [&] { savePng(file, size.width(), size.height(), scale); });
+void IoPlot::draw_vectors(QPaintDevice& device, const QSize& size) {
+  QCPPainter painter;
+  painter.begin(&device);
+  painter.setMode(QCPPainter::pmVectorized);
+  painter.setMode(QCPPainter::pmNoCaching);
+  toPainter(&painter, size.width(), size.height());
 }
 
-void IoPlot::save_pdf(const QString& file, const QSize& size) {
-  with_layout_for(size, [&] { savePdf(file, size.width(), size.height()); });
+QString IoPlot::save_png(const QString& file, const QSize& size, double scale) {
+  return with_layout_for(
+      size, [&] { return save_image(file, toPixmap(size.width(), size.height(), scale).toImage(), "PNG"); });
 }
 
-void IoPlot::save_svg(const QString& file, const QSize& size) {
-  with_layout_for(size, [&] {
-    QSvgGenerator generator;
-    generator.setFileName(file);
-    generator.setSize(size);
-    generator.setViewBox(QRect(QPoint(0, 0), size));
-    generator.setTitle(set_.title);
-    QCPPainter painter;
-    painter.begin(&generator);
-    painter.setMode(QCPPainter::pmVectorized);
-    painter.setMode(QCPPainter::pmNoCaching);
-    toPainter(&painter, size.width(), size.height());
-    painter.end();
+QString IoPlot::save_pdf(const QString& file, const QSize& size) {
+  return with_layout_for(size, [&] {
+    return save_file(file, [&](QIODevice& out) {
+      QPdfWriter writer(&out);
+      set_up_page(writer, size, set_.title);
+      draw_vectors(writer, size);
+      return true;
+    });
+  });
+}
+
+QString IoPlot::save_svg(const QString& file, const QSize& size) {
+  return with_layout_for(size, [&] {
+    return save_file(file, [&](QIODevice& out) {
+      QSvgGenerator generator;
+      generator.setOutputDevice(&out);
+      set_up_page(generator, size, set_.title);
+      draw_vectors(generator, size);
+      return true;
+    });
   });
 }
 

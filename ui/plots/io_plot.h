@@ -23,9 +23,10 @@ class IoPlot : public QCustomPlot {
   void reset_view();
   /// True once the user has zoomed or dragged, until the view is reset.
   [[nodiscard]] bool user_view() const { return user_view_; }
-  void save_png(const QString& file, const QSize& size, double scale = 2);
-  void save_svg(const QString& file, const QSize& size);
-  void save_pdf(const QString& file, const QSize& size);
+  // As save_file(): the error, empty when the file is written.
+  [[nodiscard]] QString save_png(const QString& file, const QSize& size, double scale = 2);
+  [[nodiscard]] QString save_svg(const QString& file, const QSize& size);
+  [[nodiscard]] QString save_pdf(const QString& file, const QSize& size);
 
   /// Shows the read-out at the N nearest to a position; false when nothing is near.
   bool hover_at(const QPointF& position);
@@ -53,8 +54,10 @@ class IoPlot : public QCustomPlot {
   void add_stacks();
   void prepare_hover();
   void lay_out_legend(int width);
+  /// Lays the legend out for a picture of that size while `draw` runs.
   template <class Draw>
-  void with_layout_for(const QSize& size, Draw draw);
+  QString with_layout_for(const QSize& size, Draw draw);
+  void draw_vectors(QPaintDevice& device, const QSize& size);
 
   CurveSet set_;
   bool stacks_shown_ = false;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -443,6 +444,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsig
   if (faults.matches("lost", kernel.entry)) return device.sticky = CUDA_ERROR_DEVICE_UNAVAILABLE;
   if (faults.matches("crash", kernel.entry)) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (faults.matches("hang", kernel.entry)) device.hanging = true;
+  if (faults.matches("interrupt", kernel.entry)) (void)std::raise(SIGINT);
   if (faults.has("compute-output") && kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);
   if (faults.matches("overrun", kernel.entry)) {
     const std::int64_t elements =

@@ -20,6 +20,7 @@ namespace attnscope::fake {
 ///   oom-from=N            the Nth and all later ones fail
 ///   crash=ENTRY           launches of kernels whose entry contains ENTRY leave a sticky illegal address
 ///   hang=ENTRY            they never end
+///   interrupt=ENTRY       Ctrl-C comes right after their launch
 ///   lost=ENTRY            the GPU is gone when they are launched
 ///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)
 ///   compute-output        fa2's kernel computes; without it kernels leave their outputs as they were

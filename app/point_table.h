@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns that say which point a table's row is about.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/table.h"
+#include "profiler/point.h"
+
+namespace attnscope {
+
+/// dtype to raster: problem and tile, without the algorithm.
+[[nodiscard]] std::vector<TableColumn> point_columns();
+/// A row's fields below them.
+[[nodiscard]] std::vector<std::string> point_fields(const PointSpec&);
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+}  // namespace attnscope

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hopper's warpgroup products (wgmma, PTX ISA "Asynchronous warpgroup level matrix instructions"; needs sm_90a) and the
+// barriers between warps that load and warps that multiply. A warpgroup is four warps; its accumulator of 64 rows lies
+// in each warp like four m16n8 accumulators of mma.cuh, one for each 8 columns: warp w holds rows 16 w .. 16 w + 15.
+#pragma once
+
+#include "device/shared_tile.cuh"
+
+namespace attnscope::device {
+
+inline constexpr int warpgroup_threads = 128;
+
+/// A tile of 16-bit elements as wgmma reads it under the 128-byte swizzle: panels of 64 columns, `Rows` rows of 128
+/// bytes each (a multiple of 8), the panel aligned to 1024 bytes; the 16-byte chunks of a row are permuted by row % 8.
+template <int Rows, int Columns>
+struct PanelTile {
+  static_assert(Rows % 8 == 0 && Columns % 64 == 0);
+  static constexpr unsigned row_bytes = 128;
+  static constexpr unsigned panel_bytes = Rows * row_bytes;
+  static constexpr unsigned bytes = panel_bytes * (Columns / 64);
+
+  /// Copies `Count` rows, `inside` of which exist, by `Threads` threads (a multiple of 64, so that a thread keeps to
+  /// one place of the swizzle). `tile` is the first row's address.
+  template <int Count, int Threads>
+  __device__ __forceinline__ static void copy_rows(unsigned tile, const Element* global, int inside, int thread) {
+    static_assert(Threads % 64 == 0);
+    constexpr int at_once = Threads / 8;
+    const int row = thread / 8;
+    const int chunk = thread % 8;
+    tile += row * row_bytes + ((chunk ^ (row % 8)) << 4);
+    global += row * Columns + chunk * 8;
+    inside -= row;
+#pragma unroll
+    for (int panel = 0; panel < Columns / 64; ++panel) {
+#pragma unroll
+      for (int first = 0; first < Count; first += at_once) {
+        if (Count % at_once == 0 || first + row < Count) {
+          copy_async(tile + panel * panel_bytes + first * row_bytes, global + first * Columns + panel * 64,
+                     first < inside);
+        }
+      }
+    }
+  }
+};
+
+/// Matrix descriptor of a swizzled panel tile; `leading` is the stride between panels where the instruction spans
+/// several (right operand stored with its columns contiguous), 16 else. Addresses in bytes are added divided by 16.
+__device__ __forceinline__ unsigned long long panel_descriptor(unsigned address, unsigned leading) {
+  constexpr unsigned long long swizzle_128_bytes = 1ull << 62;
+  constexpr unsigned long long eight_rows = 1024 / 16;
+  return swizzle_128_bytes | eight_rows << 32 | static_cast<unsigned long long>(leading / 16) << 16 | address / 16;
+}
+
+/// Orders register accesses before the products that follow.
+__device__ __forceinline__ void products_begin() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void commit_products() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+/// Waits until at most `Pending` of the latest groups of products are still under way.
+template <int Pending>
+__device__ __forceinline__ void wait_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+/// Keeps the compiler from moving accesses to registers of a product across this point.
+template <int Tiles>
+__device__ __forceinline__ void pin(float (&registers)[Tiles][4]) {
+#pragma unroll
+  for (int n = 0; n < Tiles; ++n) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      asm volatile("" : "+f"(registers[n][e])::"memory");
+    }
+  }
+}
+template <int Tiles>
+__device__ __forceinline__ void pin(unsigned (&registers)[Tiles][2]) {
+#pragma unroll
+  for (int n = 0; n < Tiles; ++n) {
+    asm volatile("" : "+r"(registers[n][0]), "+r"(registers[n][1])::"memory");
+  }
+}
+
+// The accumulator as operands of a product N columns wide: their numbers (R) and themselves (T).
+#define ATTN_TILE(n) "+f"(d[n][0]), "+f"(d[n][1]), "+f"(d[n][2]), "+f"(d[n][3])
+#define ATTN_R16 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define ATTN_R32 ATTN_R16 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define ATTN_R48 ATTN_R32 ", %16, %17, %18, %19, %20, %21, %22, %23"
+#define ATTN_R64 ATTN_R48 ", %24, %25, %26, %27, %28, %29, %30, %31"
+#define ATTN_R80 ATTN_R64 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define ATTN_R96 ATTN_R80 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define ATTN_R112 ATTN_R96 ", %48, %49, %50, %51, %52, %53, %54, %55"
+#define ATTN_R128 ATTN_R112 ", %56, %57, %58, %59, %60, %61, %62, %63"
+#define ATTN_R144 ATTN_R128 ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define ATTN_R160 ATTN_R144 ", %72, %73, %74, %75, %76, %77, %78, %79"
+#define ATTN_R176 ATTN_R160 ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define ATTN_R192 ATTN_R176 ", %88, %89, %90, %91, %92, %93, %94, %95"
+#define ATTN_R208 ATTN_R192 ", %96, %97, %98, %99, %100, %101, %102, %103"
+#define ATTN_R224 ATTN_R208 ", %104, %105, %106, %107, %108, %109, %110, %111"
+#define ATTN_R240 ATTN_R224 ", %112, %113, %114, %115, %116, %117, %118, %119"
+#define ATTN_R256 ATTN_R240 ", %120, %121, %122, %123, %124, %125, %126, %127"
+#define ATTN_T16 ATTN_TILE(0), ATTN_TILE(1)
+#define ATTN_T32 ATTN_T16, ATTN_TILE(2), ATTN_TILE(3)
+#define ATTN_T48 ATTN_T32, ATTN_TILE(4), ATTN_TILE(5)
+#define ATTN_T64 ATTN_T48, ATTN_TILE(6), ATTN_TILE(7)
+#define ATTN_T80 ATTN_T64, ATTN_TILE(8), ATTN_TILE(9)
+#define ATTN_T96 ATTN_T80, ATTN_TILE(10), ATTN_TILE(11)
+#define ATTN_T112 ATTN_T96, ATTN_TILE(12), ATTN_TILE(13)
+#define ATTN_T128 ATTN_T112, ATTN_TILE(14), ATTN_TILE(15)
+#define ATTN_T144 ATTN_T128, ATTN_TILE(16), ATTN_TILE(17)
+#define ATTN_T160 ATTN_T144, ATTN_TILE(18), ATTN_TILE(19)
+#define ATTN_T176 ATTN_T160, ATTN_TILE(20), ATTN_TILE(21)
+#define ATTN_T192 ATTN_T176, ATTN_TILE(22), ATTN_TILE(23)
+#define ATTN_T208 ATTN_T192, ATTN_TILE(24), ATTN_TILE(25)
+#define ATTN_T224 ATTN_T208, ATTN_TILE(26), ATTN_TILE(27)
+#define ATTN_T240 ATTN_T224, ATTN_TILE(28), ATTN_TILE(29)
+#define ATTN_T256 ATTN_T240, ATTN_TILE(30), ATTN_TILE(31)
+#if ATTN_BF16
+#define ATTN_PRODUCT_TYPES "f32.bf16.bf16"
+#else
+#define ATTN_PRODUCT_TYPES "f32.f16.f16"
+#endif
+// Both operands in shared memory, rows contiguous; i, j, k: numbers of the operands after the accumulator.
+#define ATTN_PRODUCT_SHARED(N, registers, tiles, i, j, k)                                                      \
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %" k                                                             \
+               ", 0;\n"                                                                                        \
+               "wgmma.mma_async.sync.aligned.m64n" N "k16." ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
+               ", p, 1, 1, 0, 0;}"                                                                             \
+               : tiles                                                                                         \
+               : "l"(a), "l"(b), "n"(Accumulate ? 1 : 0)                                                       \
+               : "memory")
+// Left operand in registers, right one in shared memory with its columns contiguous.
+#define ATTN_PRODUCT_REGISTERS(N, registers, tiles, i, j, k, l, m)                                              \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16." ATTN_PRODUCT_TYPES " {" registers "}, {%" i ", %" j \
+               ", %" k ", %" l "}, %" m ", 1, 1, 1, 1;"                                                         \
+               : tiles                                                                                          \
+               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b)                                                     \
+               : "memory")
+
+/// d (64 x N) = or += a b over 16 columns of a, for N a multiple of 16 up to 256.
+template <int N, bool Accumulate>
+__device__ __forceinline__ void product(float (&d)[N / 8][4], unsigned long long a, unsigned long long b) {
+  static_assert(N % 16 == 0 && N <= 256);
+  if constexpr (N == 16) {
+    ATTN_PRODUCT_SHARED("16", ATTN_R16, ATTN_T16, "8", "9", "10");
+  } else if constexpr (N == 32) {
+    ATTN_PRODUCT_SHARED("32", ATTN_R32, ATTN_T32, "16", "17", "18");
+  } else if constexpr (N == 48) {
+    ATTN_PRODUCT_SHARED("48", ATTN_R48, ATTN_T48, "24", "25", "26");
+  } else if constexpr (N == 64) {
+    ATTN_PRODUCT_SHARED("64", ATTN_R64, ATTN_T64, "32", "33", "34");
+  } else if constexpr (N == 80) {
+    ATTN_PRODUCT_SHARED("80", ATTN_R80, ATTN_T80, "40", "41", "42");
+  } else if constexpr (N == 96) {
+    ATTN_PRODUCT_SHARED("96", ATTN_R96, ATTN_T96, "48", "49", "50");
+  } else if constexpr (N == 112) {
+    ATTN_PRODUCT_SHARED("112", ATTN_R112, ATTN_T112, "56", "57", "58");
+  } else if constexpr (N == 128) {
+    ATTN_PRODUCT_SHARED("128", ATTN_R128, ATTN_T128, "64", "65", "66");
+  } else if constexpr (N == 144) {
+    ATTN_PRODUCT_SHARED("144", ATTN_R144, ATTN_T144, "72", "73", "74");
+  } else if constexpr (N == 160) {
+    ATTN_PRODUCT_SHARED("160", ATTN_R160, ATTN_T160, "80", "81", "82");
+  } else if constexpr (N == 176) {
+    ATTN_PRODUCT_SHARED("176", ATTN_R176, ATTN_T176, "88", "89", "90");
+  } else if constexpr (N == 192) {
+    ATTN_PRODUCT_SHARED("192", ATTN_R192, ATTN_T192, "96", "97", "98");
+  } else if constexpr (N == 208) {
+    ATTN_PRODUCT_SHARED("208", ATTN_R208, ATTN_T208, "104", "105", "106");
+  } else if constexpr (N == 224) {
+    ATTN_PRODUCT_SHARED("224", ATTN_R224, ATTN_T224, "112", "113", "114");
+  } else if constexpr (N == 240) {
+    ATTN_PRODUCT_SHARED("240", ATTN_R240, ATTN_T240, "120", "121", "122");
+  } else if constexpr (N == 256) {
+    ATTN_PRODUCT_SHARED("256", ATTN_R256, ATTN_T256, "128", "129", "130");
+  }
+}
+
+/// d (64 x N, N / 8 accumulator tiles) += a b with a in registers; N is 64 or 128.
+template <int N>
+__device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                        unsigned long long b) {
+  if constexpr (N == 64) {
+    ATTN_PRODUCT_REGISTERS("64", ATTN_R64, ATTN_T64, "32", "33", "34", "35", "36");
+  } else {
+    static_assert(N == 128);
+    ATTN_PRODUCT_REGISTERS("128", ATTN_R128, ATTN_T128, "64", "65", "66", "67", "68");
+  }
+}
+
+#undef ATTN_TILE
+#undef ATTN_R16
+#undef ATTN_T16
+#undef ATTN_R32
+#undef ATTN_T32
+#undef ATTN_R48
+#undef ATTN_T48
+#undef ATTN_R64
+#undef ATTN_T64
+#undef ATTN_R80
+#undef ATTN_T80
+#undef ATTN_R96
+#undef ATTN_T96
+#undef ATTN_R112
+#undef ATTN_T112
+#undef ATTN_R128
+#undef ATTN_T128
+#undef ATTN_R144
+#undef ATTN_T144
+#undef ATTN_R160
+#undef ATTN_T160
+#undef ATTN_R176
+#undef ATTN_T176
+#undef ATTN_R192
+#undef ATTN_T192
+#undef ATTN_R208
+#undef ATTN_T208
+#undef ATTN_R224
+#undef ATTN_T224
+#undef ATTN_R240
+#undef ATTN_T240
+#undef ATTN_R256
+#undef ATTN_T256
+#undef ATTN_PRODUCT_TYPES
+#undef ATTN_PRODUCT_SHARED
+#undef ATTN_PRODUCT_REGISTERS
+
+/// s = Q K^T, queued: 64 rows of Q (in a tile of QRows), `Columns` rows of K, both of D elements.
+template <int Columns, int D, int QRows>
+__device__ __forceinline__ void queue_scores(float (&s)[Columns / 8][4], unsigned long long q, unsigned long long k) {
+#pragma unroll
+  for (int step = 0; step < D / 16; ++step) {
+    const unsigned long long a = q + (step / 4 * PanelTile<QRows, D>::panel_bytes + step % 4 * 32) / 16;
+    const unsigned long long b = k + (step / 4 * PanelTile<Columns, D>::panel_bytes + step % 4 * 32) / 16;
+    if (step == 0) {
+      product<Columns, false>(s, a, b);
+    } else {
+      product<Columns, true>(s, a, b);
+    }
+  }
+}
+
+/// o (64 x D, from column `First` on) += P V, queued: P in registers, packed; `Rows` rows of V. At most 128 columns at
+/// a time: a single instruction must not need all the registers that a thread starts with.
+template <int Rows, int D, int First = 0>
+__device__ __forceinline__ void queue_values(float (&o)[D / 8][4], const unsigned (&p)[Rows / 8][2],
+                                             unsigned long long v) {
+  constexpr int width = D - First >= 128 ? 128 : 64;
+#pragma unroll
+  for (int step = 0; step < Rows / 16; ++step) {
+    product<width>(o + First / 8, p[2 * step][0], p[2 * step][1], p[2 * step + 1][0], p[2 * step + 1][1],
+                   v + (First / 64 * PanelTile<Rows, D>::panel_bytes + step * 16 * PanelTile<Rows, D>::row_bytes) / 16);
+  }
+  if constexpr (First + width < D) {
+    queue_values<Rows, D, First + width>(o, p, v);
+  }
+}
+
+/// Makes this thread's writes to shared memory visible to the tensor cores.
+__device__ __forceinline__ void fence_shared_for_products() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// A barrier in shared memory (8 bytes) that `arrivals` arrivals complete; its phases alternate between parity 0 and 1.
+__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(unsigned barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+/// Waits until the phase of this parity is complete.
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+  unsigned done;
+  do {
+    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+  } while (!done);
+}
+
+/// Numbered barriers of the block (0 is __syncthreads), for `threads` threads that wait or arrive.
+__device__ __forceinline__ void numbered_wait(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void numbered_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Trades registers between the warpgroups of a block; executed by whole warpgroups.
+template <int Registers>
+__device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+template <int Registers>
+__device__ __forceinline__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
+}  // namespace attnscope::device

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometry of the FlashAttention-2 forward kernel for Hopper (sm_90a): one place for the host, which launches it, and
+// for the device code. No includes, so that NVRTC can read it too.
+#pragma once
+
+namespace attnscope::fa2_hopper {
+
+/// On-chip tiles are panels of 64 columns; a product spans 64 query rows and steps of 16 keys.
+constexpr bool supported_head_dim(int d) {
+  return d == 64 || d == 128 || d == 192 || d == 256;
+}
+
+/// Warpgroups that multiply, 64 query rows each; one more loads K and V.
+constexpr int consumers(int br) {
+  return br / 64;
+}
+constexpr int threads(int br) {
+  return (consumers(br) + 1) * 128;
+}
+
+/// Blocks that share an SM. One warpgroup of products leaves the tensor cores idle during its softmax; a second block
+/// fills the gaps.
+constexpr int blocks_per_sm(int br) {
+  return consumers(br) == 1 ? 2 : 1;
+}
+
+/// Registers a thread starts with: the blocks fill the SM. Then the loading warpgroup hands most of its share over.
+constexpr int launch_registers(int br) {
+  return consumers(br) == 2 ? 168 : 128;
+}
+constexpr int producer_registers(int br) {
+  return consumers(br) == 1 ? 48 : consumers(br) == 2 ? 56 : 32;
+}
+constexpr int consumer_registers(int br) {
+  return consumers(br) == 1 ? 208 : consumers(br) == 2 ? 224 : 160;
+}
+
+/// Registers that a multiplying thread needs, estimated: O accumulator, scores, the same as 16-bit operands, and
+/// addresses, statistics and temporaries.
+constexpr int register_estimate(int bc, int d) {
+  return d / 2 + bc / 2 + bc / 4 + (d > 192 ? 36 : 28);
+}
+
+/// Q tile and `stages` buffers of K and of V, 16-bit elements.
+constexpr long long tile_bytes(int br, int bc, int d, int stages) {
+  return 2LL * d * (br + 2 * stages * bc);
+}
+/// Two barriers of 8 bytes for each buffer.
+constexpr long long barrier_bytes = 64;
+
+/// Shared memory of one block: Hopper's 227 KiB, or what lets a second block in (each pays 1 KiB to the system).
+constexpr long long shared_limit = 232448;
+constexpr long long shared_share(int br) {
+  return (shared_limit + 1024) / blocks_per_sm(br) - 1024;
+}
+
+/// Buffers of K and of V: two where they fit in the block's share.
+constexpr int stages(int br, int bc, int d) {
+  return tile_bytes(br, bc, d, 2) + barrier_bytes <= shared_share(br) ? 2 : 1;
+}
+constexpr long long shared_bytes(int br, int bc, int d) {
+  return tile_bytes(br, bc, d, stages(br, bc, d)) + barrier_bytes;
+}
+
+/// Tiles this kernel runs; others go to the kernel for every architecture.
+constexpr bool supported_tile(int br, int bc, int d) {
+  return supported_head_dim(d) && (br == 64 || br == 128 || br == 192) && bc >= 16 && bc % 16 == 0 &&
+         register_estimate(bc, d) <= consumer_registers(br) && shared_bytes(br, bc, d) <= shared_limit;
+}
+
+}  // namespace attnscope::fa2_hopper

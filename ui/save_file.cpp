@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/save_file.h"
+
+#include <QBuffer>
+#include <QSaveFile>
+
+namespace attnscope::ui {
+
+QString save_file(const QString& path, const std::function<bool(QIODevice&)>& write) {
+  QSaveFile file(path);
+  if (file.open(QIODevice::WriteOnly) && write(file) && file.commit()) return {};
+  // A file that is not committed goes away by itself.
+  QString error = QStringLiteral("%1 could not be written").arg(path);
+  if (file.error() != QFileDevice::NoError) error += QStringLiteral(": %1").arg(file.errorString());
+  return error;
+}
+
+bool write_all(QIODevice& out, const QByteArray& bytes) {
+  // A device that is nearly full takes a part first; only the next write knows why it takes no more.
+  for (qsizetype done = 0; done < bytes.size();) {
+    const qint64 taken = out.write(bytes.constData() + done, bytes.size() - done);
+    if (taken <= 0) return false;
+    done += static_cast<qsizetype>(taken);
+  }
+  return true;
+}
+
+QString save_image(const QString& path, const QImage& image, const char* format) {
+  // Encoded before anything is written: libpng would tell stderr of a full disk in words of its own.
+  QBuffer encoded;
+  encoded.open(QIODevice::WriteOnly);
+  const bool known = image.save(&encoded, format);
+  return save_file(path, [&](QIODevice& out) { return known && write_all(out, encoded.data()); });
+}
+
+void set_up_page(QPdfWriter& writer, const QSize& size, const QString& title) {
+  writer.setTitle(title);
+  writer.setResolution(96);
+  writer.setPageSize(QPageSize(QSizeF(size) * 72.0 / 96.0, QPageSize::Point));
+  writer.setPageMargins(QMarginsF());
+}
+
+void set_up_page(QSvgGenerator& generator, const QSize& size, const QString& title) {
+  generator.setTitle(title);
+  generator.setSize(size);
+  generator.setViewBox(QRect(QPoint(0, 0), size));
+}
+
+}  // namespace attnscope::ui
