@@ -36,6 +36,7 @@ if [ ! -f $build/build.ninja ] || [ "$(cat $build/device 2>/dev/null)" != "$devi
   cmake --fresh --preset run >$build.configure.log 2>&1 || { cat $build.configure.log >&2; exit 1; }
   echo "$device" >$build/device
 fi
+[ -x "$attnscope" ] || echo "attnscope: building, about 5 minutes on 2 cores the first time"
 cmake --build --preset run -- --quiet
 
 # Kept from run to run: what is complete is shown at once, what was stopped is continued.
@@ -49,13 +50,15 @@ else
   [ $status -eq 0 ] || [ $status -eq 5 ] || exit $status
 fi
 
+# What is opened last leads.
 files=("$data")
-[ -f "$sample" ] && files+=("$sample")
+[ -f "$sample" ] && files=("$sample" "$data")
 if [ -n "$plots" ]; then
   mkdir -p "$plots"
-  "$build/app/attnscope-gui" --plots "$plots" "${files[@]}"
+  "$build/app/attnscope-gui" --plots "$plots" "$data"
+  [ -f "$sample" ] && "$build/app/attnscope-gui" --plots "$plots/h200-sample" "$sample"
   "$attnscope" export "$data" --format csv --output "$plots/quick.csv"
-  echo "attnscope: plots (PNG, SVG) and quick.csv are in $plots"
+  echo "attnscope: the plots (PNG, SVG) and quick.csv are in $plots, the recorded sample's in $plots/h200-sample"
 else
   exec "$build/app/attnscope-gui" "${files[@]}"
 fi

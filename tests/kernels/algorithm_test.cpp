@@ -354,7 +354,7 @@ TEST(DefaultTile, MeasuredBestForFa2AndThePapersRuleForFa1OnAnH200) {
     return describe(algorithm(name).default_tile(p, h200()));
   };
   EXPECT_EQ(tile("fa2", 4096, 32), "128x128");
-  EXPECT_EQ(tile("fa2", 1024, 64), "64x128");
+  EXPECT_EQ(tile("fa2", 256, 64), "192x128");
   EXPECT_EQ(tile("fa2", 4096, 64), "192x128");
   EXPECT_EQ(tile("fa2", 4096, 128), "128x128");
   EXPECT_EQ(tile("fa2", 4096, 256), "128x64");
