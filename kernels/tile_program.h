@@ -3,15 +3,40 @@
 // proved against it, the simulator plays it, and the lesson steps through it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace attnscope {
 
-/// A matrix in global memory, as the papers name it. `o_acc` is FA1's fp32 output accumulator; `m` and `l` its running
-/// row maximum and row sum.
-enum class Tensor : std::uint8_t { q, k, v, o, s, p, o_acc, l, m, lse };
+/// A matrix in global memory, as the papers name it. `o_acc` is FA1's fp32 output accumulator, `m` and `l` its running
+/// row maximum and row sum; `delta` is D = rowsum(dO o O), `dq_acc` the fp32 accumulator of dQ; `o_part` and `lse_part`
+/// are the partial results of split-KV, `block_table` the pages of a paged cache.
+enum class Tensor : std::uint8_t {
+  q,
+  k,
+  v,
+  o,
+  s,
+  p,
+  o_acc,
+  l,
+  m,
+  lse,
+  dout,
+  dq,
+  dk,
+  dv,
+  delta,
+  dp,
+  ds,
+  dq_acc,
+  o_part,
+  lse_part,
+  block_table
+};
+inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::block_table) + 1;
 [[nodiscard]] std::string_view to_string(Tensor);
 
 enum class Access : std::uint8_t { load, store };

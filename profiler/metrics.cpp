@@ -107,10 +107,10 @@ class Evaluation {
     return make(name, above->value / below->value * scale, provenance_of({above->provenance, below->provenance}));
   }
 
-  // The count is the whole forward pass's: it says nothing of one kernel among several.
+  // The count is the whole pass's: it says nothing of one kernel among several.
   [[nodiscard]] std::optional<MetricValue> flops() const {
     if (kernel_.kernel != "all") return std::nullopt;
-    return MetricValue{"", forward_flops(point_.spec.problem), "flop", Provenance::modelled};
+    return MetricValue{"", pass_flops(point_.spec.problem), "flop", Provenance::modelled};
   }
 
   const PointRecord& point_;

@@ -89,7 +89,7 @@ std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const D
   };
   for (const std::int64_t d : head_dims) {
     for (const DType dtype : {DType::fp16, DType::bf16}) {
-      for (const Mask mask : {Mask::none, Mask::causal}) {
+      for (const Mask& mask : {Mask::none, Mask::causal}) {
         for (const auto& [n_q, n_k] : shapes) {
           // Two K/V heads with two query heads each: every index of the layout takes two values.
           const AttentionProblem problem{

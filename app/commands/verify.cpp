@@ -32,7 +32,7 @@ struct Options {
 constexpr std::size_t quick_step = 7;
 
 /// The rows of the summary: one an algorithm, dtype, mask and head dimension.
-using Group = std::tuple<std::string, DType, Mask, std::int64_t>;
+using Group = std::tuple<std::string, DType, std::string, std::int64_t>;
 struct Counts {
   std::size_t pass = 0;
   std::size_t fail = 0;
@@ -52,7 +52,7 @@ Table summary_table(const std::map<Group, Counts>& groups) {
               {}};
   for (const auto& [group, counts] : groups) {
     const auto& [algorithm, dtype, mask, d] = group;
-    table.rows.push_back({algorithm, std::string(to_string(dtype)), std::string(to_string(mask)), fmt::to_string(d),
+    table.rows.push_back({algorithm, std::string(to_string(dtype)), mask, fmt::to_string(d),
                           fmt::to_string(counts.pass), fmt::to_string(counts.fail), fmt::to_string(counts.skip),
                           fmt::format("{:.3f}", counts.worst)});
   }
@@ -82,7 +82,7 @@ ExitCode verify(const Options& options) {
   VerifyObserver observer;
   observer.on_case = [&](std::size_t, const VerifyCase& verify_case, const VerifyResult& result) {
     const AttentionProblem& problem = verify_case.spec.problem;
-    Counts& counts = groups[{verify_case.spec.algorithm, problem.dtype, problem.mask, problem.d}];
+    Counts& counts = groups[{verify_case.spec.algorithm, problem.dtype, to_string(problem.mask), problem.d}];
     const char* outcome = "skip";
     if (result.outcome == VerifyOutcome::pass) {
       ++counts.pass;

@@ -22,7 +22,7 @@ class Fa1Program final : public TileProgram {
     std::int64_t next = 1;
     for (std::int64_t j = 0; j < grid_.k_tiles(); ++j) {
       first_step_.push_back(next);
-      next += 1 + grid_.q_tiles() - grid_.first_q_tile(j);
+      next += 1 + grid_.q_tiles_seen(j);
     }
     steps_ = next;
   }
@@ -49,7 +49,7 @@ class Fa1Program final : public TileProgram {
       out.push_back({Tensor::v, Access::load, kv, j * tile_.bc, grid_.k_rows(j), 0, p_.d, element});
       return;
     }
-    const std::int64_t i = grid_.first_q_tile(j) + inner - 1;
+    const std::int64_t i = grid_.q_begin(j) + inner - 1;
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid_.q_rows(i);
     out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element});
@@ -140,6 +140,7 @@ TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceL
 std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (auto refused = refuse_features("fa1", p, tile, {}, true)) return refused;
   return refuse_needs({needs(p, tile)}, device);
 }
 
@@ -160,7 +161,7 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& 
   plan.launches.push_back(
       {.name = "fwd",
        .source = {"fa1/fa1_forward.cuh", "attn_fa1_forward",
-                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_CAUSAL"}, p, tile)},
+                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"}, p, tile)},
        .grid = grid_of(blocks),
        .block = block_of(kernel.threads),
        .dynamic_shared_bytes = kernel.shared_bytes,

@@ -23,7 +23,7 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
-constexpr bool causal = ATTN_CAUSAL;
+constexpr bool causal = (ATTN_MASK & 1) != 0;
 
 constexpr int block_threads = threads(br, d);
 constexpr int block_warps = block_threads / 32;

@@ -138,6 +138,7 @@ TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceL
 std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (auto refused = refuse_features("fa2", p, tile, {}, true)) return refused;
   if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
   return refuse_needs({on_hopper(p, tile, device) ? hopper_needs(p, tile) : needs(p, tile)}, device);
 }
@@ -157,7 +158,7 @@ AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& 
   plan.launches.push_back(
       {.name = "fwd",
        .source = {"fa2/fa2_forward.cuh", "attn_fa2_forward",
-                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_CAUSAL", "ATTN_HEADS_FASTEST"}, p,
+                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_HEADS_FASTEST"}, p,
                                  tile)},
        .grid = grid_of(blocks),
        .block = block_of(kernel.threads),

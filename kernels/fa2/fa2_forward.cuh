@@ -18,7 +18,7 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
-constexpr bool causal = ATTN_CAUSAL;
+constexpr bool causal = (ATTN_MASK & 1) != 0;
 
 constexpr int warp_rows = rows_per_warp(br, d);
 constexpr int m_tiles = warp_rows / 16;

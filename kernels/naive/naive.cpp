@@ -209,6 +209,7 @@ TileShape NaiveAttention::default_tile(const AttentionProblem& p, const DeviceLi
 std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const TileShape& tile,
                                                const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (auto refused = refuse_features("naive", p, tile, {}, false)) return refused;
   constexpr std::string_view why = "a row of S must fit in one block's registers";
   if (auto refused = refuse_over("n_k", p.n_k, naive::softmax_max_columns, why)) return refused;
   const TileGrid grid(p, tile);
@@ -236,7 +237,7 @@ AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const TileShape& t
              qk_needs(p, tile), std::make_shared<const QkProgram>(p, tile), qk_traffic(p, tile), product_flops,
              std::move(qk_arguments)));
   plan.launches.push_back(
-      launch("softmax", kernel_defines({"ATTN_BF16", "ATTN_CAUSAL"}, p, tile), softmax_needs(p),
+      launch("softmax", kernel_defines({"ATTN_BF16", "ATTN_MASK"}, p, tile), softmax_needs(p),
              std::make_shared<const SoftmaxProgram>(p), softmax_traffic(p), 0.0,
              kernel_arguments({"s", "p"}, {p.instances(), p.n_q, p.n_k, stride, naive::softmax_row_warps(p.n_k)})));
   plan.launches.push_back(

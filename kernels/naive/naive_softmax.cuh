@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   p += row * stride;
 
   int columns = n_k;  // that this row sees
-#if ATTN_CAUSAL
+#if ATTN_MASK & 1
   columns = min(n_k, max(0, static_cast<int>(row % n_q) + n_k - n_q + 1));
 #endif
 

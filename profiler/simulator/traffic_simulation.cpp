@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t max_granule_bytes = 16'384;
-constexpr std::size_t tensor_kinds = static_cast<std::size_t>(Tensor::lse) + 1;
+constexpr std::size_t tensor_kinds = tensor_count;
 
 /// How one tensor's matrices are cut into granules of row_cells x col_cells cells. A cell is what the accesses have in
 /// common: its edges are edges of tiles.
@@ -140,10 +140,10 @@ class AccessPlayer {
     return cells;
   }
 
-  // 4 bits of tensor, 20 each of instance, row and column: more than any problem that fits in a GPU's memory has.
+  // 5 bits of tensor, 20 of instance and row, 19 of column: more than any problem that fits in a GPU's memory has.
   static std::uint64_t key_of(const TileAccess& access, std::int64_t granule_row, std::int64_t granule_col) {
-    return static_cast<std::uint64_t>(access.tensor) << 60U | static_cast<std::uint64_t>(access.instance) << 40U |
-           static_cast<std::uint64_t>(granule_row) << 20U | static_cast<std::uint64_t>(granule_col);
+    return static_cast<std::uint64_t>(access.tensor) << 59U | static_cast<std::uint64_t>(access.instance) << 39U |
+           static_cast<std::uint64_t>(granule_row) << 19U | static_cast<std::uint64_t>(granule_col);
   }
 
   L2Cache& cache_;

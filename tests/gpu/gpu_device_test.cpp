@@ -66,7 +66,7 @@ TEST_F(GpuDeviceTest, KnowsItsLimits) {
 TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
   for (const Algorithm* algorithm : algorithms()) {
     for (const DType dtype : {DType::fp16, DType::bf16}) {
-      for (const Mask mask : {Mask::none, Mask::causal}) {
+      for (const Mask& mask : {Mask::none, Mask::causal}) {
         const AttentionProblem problem{
             .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 239, .n_k = 301, .d = 64};
         options_.counters = false;

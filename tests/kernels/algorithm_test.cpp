@@ -191,9 +191,9 @@ TEST(Plan, DefinesSayTheConfiguration) {
   const TileShape tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
   EXPECT_THAT(
       algorithm("fa2").plan(p, tile).launches[0].source.defines,
-      ElementsAre("ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=64", "ATTN_BC=32", "ATTN_CAUSAL=1", "ATTN_HEADS_FASTEST=1"));
+      ElementsAre("ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=64", "ATTN_BC=32", "ATTN_MASK=1", "ATTN_HEADS_FASTEST=1"));
   // One softmax kernel serves every tile and d.
-  EXPECT_THAT(algorithm("naive").plan(p, tile).launches[1].source.defines, ElementsAre("ATTN_BF16=1", "ATTN_CAUSAL=1"));
+  EXPECT_THAT(algorithm("naive").plan(p, tile).launches[1].source.defines, ElementsAre("ATTN_BF16=1", "ATTN_MASK=1"));
 }
 
 TEST(Plan, Buffers) {

@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 TEST(Words, RoundTripAndNameTheAcceptedOnes) {
   for (const DType v : {DType::fp16, DType::bf16}) EXPECT_EQ(parse_dtype(to_string(v)).value(), v);
-  for (const Mask v : {Mask::none, Mask::causal}) EXPECT_EQ(parse_mask(to_string(v)).value(), v);
+  for (const Mask& v : {Mask::none, Mask::causal}) EXPECT_EQ(parse_mask(to_string(v)).value(), v);
   for (const Pass v : {Pass::fwd}) EXPECT_EQ(parse_pass(to_string(v)).value(), v);
   for (const Raster v : {Raster::q_fastest, Raster::heads_fastest}) EXPECT_EQ(parse_raster(to_string(v)).value(), v);
   EXPECT_EQ(parse_dtype("fp8").error(), "unknown dtype 'fp8'; accepted: fp16, bf16.");

@@ -13,7 +13,7 @@ namespace attnscope::test {
 /// Small problems with everything that can be odd: ragged edges, one row, empty rows, grouped heads, both masks.
 inline std::vector<AttentionProblem> odd_problems() {
   std::vector<AttentionProblem> problems;
-  for (const Mask mask : {Mask::none, Mask::causal}) {
+  for (const Mask& mask : {Mask::none, Mask::causal}) {
     for (const std::int64_t n_q : {1, 15, 64, 65, 113, 239}) {
       for (const std::int64_t n_k : {1, 16, 63, 128, 203, 257}) {
         const std::int64_t d = (n_q + n_k) % 3 == 0 ? 80 : (n_q + n_k) % 3 == 1 ? 64 : 128;

@@ -40,7 +40,7 @@ TEST(TileGrid, FullMaskSeesEverything) {
   EXPECT_EQ(grid.q_rows(2), 2);
   EXPECT_EQ(grid.k_rows(3), 4);
   EXPECT_EQ(grid.k_tiles_seen(0), 4);
-  EXPECT_EQ(grid.first_q_tile(3), 0);
+  EXPECT_EQ(grid.q_begin(3), 0);
   EXPECT_EQ(grid.tiles_seen(), 12);
   EXPECT_EQ(grid.key_rows_seen(), 300);
   EXPECT_EQ(grid.query_rows_seen(), 520);
@@ -53,7 +53,7 @@ TEST(TileGrid, CausalByHand) {
   EXPECT_EQ(square.k_tiles_seen(1), 1);
   EXPECT_EQ(square.k_tiles_seen(2), 2);
   EXPECT_EQ(square.k_tiles_seen(3), 2);
-  EXPECT_EQ(square.first_q_tile(1), 2);
+  EXPECT_EQ(square.q_begin(1), 2);
   EXPECT_EQ(square.tiles_seen(), 6);
   EXPECT_EQ(square.key_rows_seen(), 6 * 128);
 
@@ -62,8 +62,8 @@ TEST(TileGrid, CausalByHand) {
   EXPECT_EQ(tall.k_tiles_seen(2), 0);
   EXPECT_EQ(tall.k_tiles_seen(3), 1);
   EXPECT_EQ(tall.k_tiles_seen(4), 2);
-  EXPECT_EQ(tall.first_q_tile(0), 3);
-  EXPECT_EQ(tall.first_q_tile(1), 4);
+  EXPECT_EQ(tall.q_begin(0), 3);
+  EXPECT_EQ(tall.q_begin(1), 4);
 }
 
 /// Counts by the mask itself, pair by pair.
@@ -83,7 +83,7 @@ TEST(TileGrid, CausalMatchesTheMask) {
               for (std::int64_t row = i * br; row < i * br + grid.q_rows(i); ++row) {
                 for (std::int64_t key = j * bc; key < j * bc + grid.k_rows(j); ++key) any |= key <= row + n_k - n_q;
               }
-              EXPECT_EQ(any, i >= grid.first_q_tile(j));
+              EXPECT_EQ(any, i >= grid.q_begin(j));
               if (!any) continue;
               ++seen;
               key_rows += grid.k_rows(j);

@@ -73,6 +73,21 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
     case Tensor::m:
     case Tensor::lse:
       return {p.instances(), p.n_q, 1, 4};
+    case Tensor::dk:
+    case Tensor::dv:
+      return {p.kv_instances(), p.n_k, p.d, 2};
+    case Tensor::dp:
+    case Tensor::ds:
+      return {p.instances(), p.n_q, padded, 2};
+    case Tensor::dq_acc:
+      return {p.instances(), p.n_q, p.d, 4};
+    case Tensor::delta:
+      return {p.instances(), p.n_q, 1, 4};
+    case Tensor::o_part:
+    case Tensor::lse_part:
+    case Tensor::block_table:
+    case Tensor::dout:
+    case Tensor::dq:
     case Tensor::q:
     case Tensor::o:
       break;

@@ -41,7 +41,7 @@ double compulsory(const AttentionProblem& problem) {
 
 TEST(Simulation, SmTrafficIsTheClosedFormToTheByte) {
   for (const Algorithm* algorithm : algorithms()) {
-    for (const Mask mask : {Mask::none, Mask::causal}) {
+    for (const Mask& mask : {Mask::none, Mask::causal}) {
       for (const TileShape tile : {TileShape{.br = 64, .bc = 64}, TileShape{.br = 48, .bc = 80}}) {
         const AttentionProblem problem{
             .mask = mask, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 1000, .n_k = 777, .d = 64};

@@ -129,7 +129,7 @@ void count_nonfinite(void** arguments) {
 void compute_fa2(const FakeModule& module, void** arguments) {
   const DType dtype = define(module, "ATTN_BF16", 0) == 1 ? DType::bf16 : DType::fp16;
   const std::int64_t d = define(module, "ATTN_D", 64);
-  const bool causal = define(module, "ATTN_CAUSAL", 0) == 1;
+  const bool causal = define(module, "ATTN_MASK", 0) == 1;
   const auto* q = buffer<std::uint16_t>(arguments, 0);
   const auto* k = buffer<std::uint16_t>(arguments, 1);
   const auto* v = buffer<std::uint16_t>(arguments, 2);
