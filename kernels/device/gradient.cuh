@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backward kernels share: the products of one Q tile with one K/V tile, by all warps of a block, and the fp32
-// accumulator of dQ.
+// What the backward kernels share: the products of one Q tile with one K/V tile, by all warps of a block.
 //
 // With Z the dropout mask (0 or 256/keep): P = exp(scale Q K^T - LSE), dP = (dO V^T) o Z, dS = P o (dP - D),
 // dV = (P o Z)^T dO, dK = scale dS^T Q, dQ = scale dS K. The scales are left to the end.
-//
-// dq_acc holds, for each instance, groups of 8 rows; in a group, for each 16 columns of d, the 128 elements in the order
-// in which a warp holds them: lane (row % 8) * 4 + column % 8 / 2, element column % 16 / 8 * 2 + column % 2. So a warp
-// adds 512 contiguous bytes at a time, and the elements of a row are whole sectors.
 #pragma once
 
-#include "device/global.cuh"
-#include "device/gradient_shape.h"
+#include "device/dq_accumulator.cuh"
 #include "device/philox_shape.h"
 #include "device/shared_tile.cuh"
 #include "device/visibility.cuh"
@@ -19,52 +13,6 @@
 namespace attnscope::device {
 
 using gradient::WarpGrid;
-
-/// Four elements of dq_acc that one lane holds of 8 rows x 16 columns; `block` is the first of the 128. From compute
-/// capability 9.0 on they lie side by side and are added by one instruction; before, lanes lie side by side.
-struct AccumulatorLane {
-#if __CUDA_ARCH__ >= 900
-  __device__ __forceinline__ static void add(float* block, int lane, float a, float b, float c, float d) {
-    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(block + lane * 4), "f"(a), "f"(b), "f"(c), "f"(d)
-                 : "memory");
-  }
-  __device__ __forceinline__ static void store(float* block, int lane, float a, float b, float c, float d) {
-    store_16_bytes(block + lane * 4, __float_as_uint(a), __float_as_uint(b), __float_as_uint(c), __float_as_uint(d));
-  }
-  __device__ __forceinline__ static float4 load(const float* block, int lane) {
-    const uint4 v = load_16_bytes(block + lane * 4);
-    return {__uint_as_float(v.x), __uint_as_float(v.y), __uint_as_float(v.z), __uint_as_float(v.w)};
-  }
-#else
-  __device__ __forceinline__ static void add(float* block, int lane, float a, float b, float c, float d) {
-    add_one(block + lane, a);
-    add_one(block + 32 + lane, b);
-    add_one(block + 64 + lane, c);
-    add_one(block + 96 + lane, d);
-  }
-  __device__ __forceinline__ static void store(float* block, int lane, float a, float b, float c, float d) {
-    store_float(block + lane, a);
-    store_float(block + 32 + lane, b);
-    store_float(block + 64 + lane, c);
-    store_float(block + 96 + lane, d);
-  }
-  __device__ __forceinline__ static float4 load(const float* block, int lane) {
-    return {load_float(block + lane), load_float(block + 32 + lane), load_float(block + 64 + lane),
-            load_float(block + 96 + lane)};
-  }
-
- private:
-  __device__ __forceinline__ static void add_one(float* address, float value) {
-    asm volatile("red.global.add.f32 [%0], %1;" ::"l"(address), "f"(value) : "memory");
-  }
-#endif
-};
-
-/// Floats of dq_acc of one instance.
-__device__ __forceinline__ long long accumulator_size(int n_q, int d) {
-  constexpr int rows = gradient::accumulator_rows;
-  return static_cast<long long>((n_q + rows - 1) / rows * rows) * d;
-}
 
 /// One factor of a product, of which a warp reads 16 x 16 cells. Either the summed dimension runs along the tile's rows
 /// (the fragments are transposed on their way) or along its columns.
@@ -98,7 +46,9 @@ struct Factor {
       load_matrices(r, Tile::columns_on(address, step) + cell * 16 * Tile::row_bytes);
     }
   }
-  __device__ __forceinline__ void advance(int steps) { address += SumsRows ? steps * 16 * Tile::row_bytes : 32 * steps; }
+  __device__ __forceinline__ void advance(int steps) {
+    address += SumsRows ? steps * 16 * Tile::row_bytes : 32 * steps;
+  }
 };
 
 /// The part of a matrix that this warp computes.
@@ -311,8 +261,12 @@ struct TileGradients {
   }
 
   /// dV += P^T dO, but for the dropout's scale, and dK += dS^T Q, but for the softmax's.
-  __device__ __forceinline__ void add_values(unsigned dout) { add_keys_of(dv, p, dout); }
-  __device__ __forceinline__ void add_keys(unsigned q) { add_keys_of(dk, ds, q); }
+  __device__ __forceinline__ void add_values(unsigned dout) {
+    add_keys_of(dv, p, dout);
+  }
+  __device__ __forceinline__ void add_keys(unsigned q) {
+    add_keys_of(dk, ds, q);
+  }
 
   /// dQ += dS K, but for the softmax's scale.
   __device__ __forceinline__ void add_queries(typename QueryPart::Accumulator& dq) const {
@@ -368,8 +322,10 @@ struct TileGradients {
       for (int half = 0; half < 2; ++half) {
         const int row = (part.row + m) * 16 + half * 8 + lane / 4;
         const long long at = static_cast<long long>(row) * D + part.column * 16;
-        store_scaled<of_keys.columns>(target_k + at, dk[m], half, scale_k, D - part.column * 16, part.has_row(m) && row < inside);
-        store_scaled<of_keys.columns>(target_v + at, dv[m], half, scale_v, D - part.column * 16, part.has_row(m) && row < inside);
+        store_scaled<of_keys.columns>(target_k + at, dk[m], half, scale_k, D - part.column * 16,
+                                      part.has_row(m) && row < inside);
+        store_scaled<of_keys.columns>(target_v + at, dv[m], half, scale_v, D - part.column * 16,
+                                      part.has_row(m) && row < inside);
       }
     }
   }
@@ -396,7 +352,7 @@ struct TileGradients {
   /// 16 rows of this warp's part of P o Z or dS. What was dropped of P has its sign bit set.
   template <bool DropNegative>
   __device__ __forceinline__ static void store(unsigned tile, int lane, const float (&s)[2 * of_scores.columns][4],
-                                        const ScorePart& part, int m, int column) {
+                                               const ScorePart& part, int m, int column) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = (part.row + m) * 16 + half * 8 + lane / 4;
@@ -420,8 +376,8 @@ struct TileGradients {
 
 #if ATTN_DROPOUT
   /// Sets the sign bit of what is dropped of 16 rows. Philox gives the bytes of 32 columns at a time.
-  __device__ __forceinline__ static void drop(float (&s)[2 * of_scores.columns][4], int lane, int row, int key, unsigned instance,
-                                       const Dropout& dropout) {
+  __device__ __forceinline__ static void drop(float (&s)[2 * of_scores.columns][4], int lane, int row, int key,
+                                              unsigned instance, const Dropout& dropout) {
     constexpr bool whole_calls = of_scores.columns % 2 == 0 && Bc % 32 == 0 && chunk % 32 == 0;
     Philox4 bytes;
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the backward kernels of FA1 and FA2: one place for the host, which launches them, and for the device code.
-// No includes, so that NVRTC can read it too.
+// Geometry of the backward kernels of FA1 and FA2: one place for the host, which launches them, and for the device
+// code. No includes, so that NVRTC can read it too.
 #pragma once
 
 namespace attnscope::gradient {
@@ -44,14 +44,15 @@ constexpr int threads(int br, int bc, int d) {
 }
 constexpr int register_limit = 255;
 
-/// dK and dV; beside them the scores and dP of one chunk, or dQ; and what fragments, addresses and statistics take.
+/// dK and dV; beside them the scores and dP of one chunk, or dQ; and what fragments, addresses and statistics take:
+/// some more where chunks are looped over.
 constexpr int registers_for_chunk(int br, int bc, int d, int chunk) {
   const int count = warps(br, bc, d);
   const WarpGrid scores = warp_grid(br, chunk, count);
   const int kept = 2 * 8 * warp_grid(bc, d, count).cells();
   const int of_scores = 2 * 8 * scores.cells() + 4 * scores.rows;
   const int of_queries = 8 * warp_grid(br, d, count).cells();
-  return kept + (of_scores > of_queries ? of_scores : of_queries) + 48;
+  return kept + (of_scores > of_queries ? of_scores : of_queries) + 48 + (chunk < bc ? 8 : 0);
 }
 
 /// Columns of the score tile that are worked on at a time: a divisor of bc. P and dS go through shared memory, so that
@@ -88,8 +89,10 @@ constexpr long long shared_bytes(int br, int bc, int d, int operands) {
 /// Rows of dq_acc that lie together, see device/gradient.cuh.
 constexpr int accumulator_rows = 8;
 
-/// Rows of a block of the kernels that work row by row (FA2's dot and convert), and its threads: 8 rows a warp.
-constexpr int block_rows = 32;
+/// Threads of FA2's dot and convert, 8 rows a warp at a time, and their registers (compiled for sm_90, rounded up).
 constexpr int row_threads = 128;
+constexpr int row_registers(int d) {
+  return 40 + d / 2;
+}
 
 }  // namespace attnscope::gradient

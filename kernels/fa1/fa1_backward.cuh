@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention backward as published (arXiv 2205.14135v2, Algorithm 4): K and V in the outer loop, Q in the inner one,
-// and dQ read from and written to global memory at every inner step. One block for each K/V head, so that dK and dV
-// are summed over its query heads on chip.
+// FlashAttention backward as published (arXiv 2205.14135v2, Algorithm 4): K and V in the outer loop, Q in the inner
+// one, and dQ read from and written to global memory at every inner step. One block for each K/V head, so that dK and
+// dV are summed over its query heads on chip.
 //
 // Tile program of a block:
 //   store dq_acc = 0 for all rows; store dq = 0 for the row tiles that no key tile touches
@@ -57,9 +57,7 @@ __device__ __forceinline__ void row_products(unsigned o, unsigned dout, unsigned
         load_shared_16_bytes(right, dout + Tile::offset(row, chunk));
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const float2 a = unpack(left[i]);
-          const float2 b = unpack(right[i]);
-          sum += a.x * b.x + a.y * b.y;
+          sum += dot(left[i], right[i]);
         }
       }
     }
@@ -252,8 +250,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
         work.each_query_block([&](int block_row, int column, int i, int n, int half) {
           if (row + block_row + lane / 4 < n_q) {
             AccumulatorLane::store(accumulator + block_row * d + column * gradient::accumulator_rows, lane,
-                                   sum[i][2 * n][half * 2], sum[i][2 * n][half * 2 + 1],
-                                   sum[i][2 * n + 1][half * 2], sum[i][2 * n + 1][half * 2 + 1]);
+                                   sum[i][2 * n][half * 2], sum[i][2 * n][half * 2 + 1], sum[i][2 * n + 1][half * 2],
+                                   sum[i][2 * n + 1][half * 2 + 1]);
           }
         });
       } else {
