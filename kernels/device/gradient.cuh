@@ -20,6 +20,7 @@ template <class Tile, bool SumsRows, bool Left, int Cells>
 struct Factor {
   // Where the warp's first cell is a multiple of a power of two, the swizzle of its other cells is known beforehand.
   static constexpr bool aligned = (Cells & (Cells - 1)) == 0;
+  static constexpr bool sums_rows = SumsRows;
 
   unsigned address;
   int first;  ///< the warp's first cell
@@ -80,12 +81,14 @@ struct Part {
     }
   }
 
-  /// sum += the product of `Steps` times 16 summed rows or columns.
-  template <int Steps, class LeftFactor, class RightFactor>
+  /// sum += the product of `Steps` times 16 summed rows or columns. `Tight`: beside it there is no room for fragments
+  /// loaded ahead.
+  template <int Steps, bool Tight = false, class LeftFactor, class RightFactor>
   __device__ __forceinline__ void multiply(Accumulator& sum, LeftFactor left, RightFactor right) const {
     // A real loop: unrolled further, the compiler loads so many fragments ahead that it spills accumulators. It covers
-    // a whole period of the swizzle.
-    constexpr int unrolled = Steps % 4 == 0 ? 4 : Steps % 2 == 0 ? 2 : Steps < 8 ? Steps : 1;
+    // a whole period of the swizzle, which rows do not have.
+    constexpr bool rows_alone = LeftFactor::sums_rows && RightFactor::sums_rows;
+    constexpr int unrolled = Tight && rows_alone ? 1 : Steps % 4 == 0 ? 4 : Steps % 2 == 0 ? 2 : Steps < 6 ? Steps : 1;
 #pragma unroll 1
     for (int first = 0; first < Steps; first += unrolled) {
 #pragma unroll
@@ -135,8 +138,8 @@ __device__ __forceinline__ void store_shared_pair(unsigned address, unsigned pai
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(pair) : "memory");
 }
 
-/// Dropout's stream.
-struct Dropout {
+/// What a launch says of dropout.
+struct DropoutStream {
   int keep;
   unsigned seed;
 };
@@ -178,7 +181,7 @@ struct TileGradients {
   template <class AfterScores>
   __device__ __forceinline__ void differentiate(unsigned q, unsigned dout, unsigned shift, unsigned delta,
                                                 const Visibility& sees, int first_row, unsigned instance,
-                                                const Dropout& dropout, AfterScores after_scores) const {
+                                                const DropoutStream& dropout, AfterScores after_scores) const {
     const ScorePart part(warp());
     const int lane = this->lane();
 #pragma unroll 1
@@ -334,8 +337,8 @@ struct TileGradients {
   __device__ __forceinline__ void add_keys_of(typename KeyPart::Accumulator& sum, unsigned weights, unsigned rows) {
     const KeyPart part(warp());
     const int lane = this->lane();
-    part.template multiply<Br / 16>(sum, Factor<Scores, true, true, of_keys.rows>(weights, part.row, lane),
-                                    Factor<Tile, true, false, of_keys.columns>(rows, part.column, lane));
+    part.template multiply<Br / 16, (D > 128)>(sum, Factor<Scores, true, true, of_keys.rows>(weights, part.row, lane),
+                                               Factor<Tile, true, false, of_keys.columns>(rows, part.column, lane));
   }
 
   template <int Cells>
@@ -377,7 +380,7 @@ struct TileGradients {
 #if ATTN_DROPOUT
   /// Sets the sign bit of what is dropped of 16 rows. Philox gives the bytes of 32 columns at a time.
   __device__ __forceinline__ static void drop(float (&s)[2 * of_scores.columns][4], int lane, int row, int key,
-                                              unsigned instance, const Dropout& dropout) {
+                                              unsigned instance, const DropoutStream& dropout) {
     constexpr bool whole_calls = of_scores.columns % 2 == 0 && Bc % 32 == 0 && chunk % 32 == 0;
     Philox4 bytes;
 #pragma unroll

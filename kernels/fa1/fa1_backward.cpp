@@ -188,8 +188,9 @@ std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile,
 
 TileShape default_tile(const AttentionProblem& p, const std::function<bool(const TileShape&)>& accepted) {
   // The paper's Bc = M / 4d leaves no room for dK and dV in fp32 beside K and V: Bc is what fits in registers, the best
-  // of those measured on an H200 (d 64, N 1024).
-  TileShape wished = p.d <= 64    ? TileShape{.br = 64, .bc = 256}
+  // of those measured on an H200 (N 1024).
+  TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 256}
+                     : p.d <= 64  ? TileShape{.br = 64, .bc = 256}
                      : p.d <= 128 ? TileShape{.br = 64, .bc = 128}
                                   : TileShape{.br = 64, .bc = 64};
   const auto divide = [&](int& side) {

@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
   const int thread = static_cast<int>(threadIdx.x);
   const Visibility sees =
       visibility(first_instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
-  const Dropout dropout{keep, seed};
+  const DropoutStream dropout{keep, seed};
 
 #pragma unroll 1
   for (int instance = first_instance; instance < end_instance; ++instance) {

@@ -123,8 +123,9 @@ class MainProgram final : public TileProgram {
     std::int64_t kv_instance;
   };
   [[nodiscard]] Place place(std::int64_t block) const {
-    const BlockPlace place = place_of(block, tile_.raster, ceil_div(p_.n_k, tile_.bc), p_.kv_instances());
-    return {.k_tile = place.q_tile, .kv_instance = place.instance};
+    const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
+    const BlockPlace place = place_of(block, tile_.raster, k_tiles, p_.kv_instances());
+    return {.k_tile = p_.deterministic ? k_tiles - 1 - place.q_tile : place.q_tile, .kv_instance = place.instance};
   }
   [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
 
@@ -247,7 +248,8 @@ std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile,
 
 TileShape default_tile(const AttentionProblem& p, const std::function<bool(const TileShape&)>& accepted) {
   // Measured on an H200 (N 4096): as many keys as dK and dV leave registers for, then rows; see gradient_shape.h.
-  TileShape wished = p.d <= 64    ? TileShape{.br = 128, .bc = 128}
+  TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 256}
+                     : p.d <= 64  ? TileShape{.br = 128, .bc = 128}
                      : p.d <= 128 ? TileShape{.br = 64, .bc = 128}
                                   : TileShape{.br = 64, .bc = 64};
   const auto divide = [&](int& side) {

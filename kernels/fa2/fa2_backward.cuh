@@ -8,8 +8,9 @@
 //   store dK_j, dV_j
 // Where no Q tile sees tile j, only the zeros are stored. Under a causal mask the first K/V tiles are seen by most.
 //
-// ATTN_DETERMINISTIC: blocks add to a Q tile's dq_acc in the order of their K/V tiles. turns[instance, i] counts those
-// that have; a block waits for blocks of lower index alone, which started before it.
+// ATTN_DETERMINISTIC: blocks add to a Q tile's dq_acc in the order of their K/V tiles, the last first, and are launched
+// in that order: a block waits for blocks of lower index alone, which started before it; under a causal mask it finds
+// them done, as each begins at its own diagonal. turns[instance, i] counts the blocks that have added.
 #include "device/gradient.cuh"
 
 namespace attnscope::fa2_backward {
@@ -27,15 +28,15 @@ constexpr int rows_a_thread = (br + block_threads - 1) / block_threads;
 using Tile = SharedTile<d>;
 using Scores = SharedTile<bc>;
 
-/// How many K/V tiles before `key_tile` add to the Q tile. By one warp.
+/// How many K/V tiles after `key_tile` add to the Q tile. By one warp.
 __device__ __forceinline__ int turn_of(const Visibility& sees, int first_row, int key_tile, int lane) {
-  const int first = sees.key_begin(first_row) / bc;
+  const int end = (sees.key_end(min(first_row + br, sees.n_q) - 1) + bc - 1) / bc;
   if (!masked_blocks) {
-    return key_tile - first;
+    return end - 1 - key_tile;
   }
   int before = 0;
-  for (int tile = first; tile < key_tile; tile += 32) {
-    const bool adds = tile + lane < key_tile && sees.visited(first_row, (tile + lane) * bc);
+  for (int tile = key_tile + 1; tile < end; tile += 32) {
+    const bool adds = tile + lane < end && sees.visited(first_row, (tile + lane) * bc);
     before += __popc(__ballot_sync(0xffffffffu, adds));
   }
   return before;
@@ -66,17 +67,18 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
 #if ATTN_HEADS_FASTEST
   const int kv_instances = instances / group;
   const int kv_instance = block % kv_instances;
-  const int key_tile = block / kv_instances;
+  const int launch_tile = block / kv_instances;
 #else
   const int kv_instance = block / key_tiles;
-  const int key_tile = block % key_tiles;
+  const int launch_tile = block % key_tiles;
 #endif
+  const int key_tile = ATTN_DETERMINISTIC ? key_tiles - 1 - launch_tile : launch_tile;
   const int first_key = key_tile * bc;
   const int thread = static_cast<int>(threadIdx.x);
   const long long key_at = (static_cast<long long>(kv_instance) * n_k + first_key) * d;
   const Visibility sees =
       visibility(kv_instance * group / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
-  const Dropout dropout{keep, seed};
+  const DropoutStream dropout{keep, seed};
 
   TileGradients<br, bc, d> work;
   work.k = shared_k;

@@ -231,7 +231,8 @@ TEST(Backward, PlayingTheProgramsGivesTheGradients) {
        {AttentionProblem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 57, .d = 16},
         AttentionProblem{.mask = Mask::causal, .n_q = 90, .n_k = 33, .d = 16},
         AttentionProblem{.mask = mask("window:20:7+lengths:ramp"), .batch = 2, .n_q = 70, .n_k = 70, .d = 16},
-        AttentionProblem{.mask = mask("blocks:32:random50"), .heads_q = 2, .n_q = 70, .n_k = 100, .d = 16}}) {
+        AttentionProblem{
+            .mask = mask("blocks:32:random50"), .heads_q = 2, .n_q = 70, .n_k = 100, .d = 16, .deterministic = true}}) {
     AttentionProblem backward = p;
     backward.pass = Pass::bwd;
     const AttentionInputs inputs = make_inputs(backward, InputKind::normal, 7);
@@ -403,6 +404,9 @@ TEST(Backward, DefaultTilesRunOnEveryKnownGpuIfAnyTileDoes) {
   EXPECT_EQ(describe(find_algorithm("fa1")->default_tile(p, h200())), "64x256");
   p.d = 128;
   EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, h200())), "64x128");
+  p.d = 32;
+  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, h200())), "128x256");
+  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, *find_gpu("a100"))), "128x128");
 }
 
 TEST(GradientShape, WarpsCoverTheirMatrix) {
