@@ -214,23 +214,26 @@ TEST(Import, ReadsOurOwnExports) {
 }
 
 constexpr std::string_view ncu_header =
-    R"("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",)"
-    R"("CC","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum",)"
-    R"("l1tex__m_xbar2l1tex_read_bytes.sum","launch__registers_per_thread","launch__shared_mem_per_block_dynamic",)"
-    R"("launch__shared_mem_per_block_static","sm__warps_active.avg.pct_of_peak_sustained_active","lts__t_bytes.sum",)"
-    R"("launch__func_cache_config")"
+    R"csv("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size",)csv"
+    R"csv("Device","CC","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum",)csv"
+    R"csv("l1tex__m_xbar2l1tex_read_bytes.sum","launch__registers_per_thread",)csv"
+    R"csv("launch__shared_mem_per_block_dynamic","launch__shared_mem_per_block_static",)csv"
+    R"csv("sm__warps_active.avg.pct_of_peak_sustained_active","lts__t_bytes.sum","launch__func_cache_config")csv"
     "\n";
 constexpr std::string_view ncu_units =
-    R"("","","","","","","","","","","","Mbyte","Kbyte","usecond","byte","register/thread","Kbyte/block","byte/block",)"
-    R"("%","Gbyte","")"
+    R"csv("","","","","","","","","","","","Mbyte","Kbyte","usecond","byte","register/thread","Kbyte/block",)csv"
+    R"csv("byte/block","%","Gbyte","")csv"
     "\n";
 constexpr std::string_view ncu_rows =
-    R"("0","7","python","host","void at::native::softmax_kernel<float, 4>(T1 *)","1","7","(128, 1, 1)","(64, 1, 1)","0",)"
-    R"("9.0","1,234.5","2,000","10.5","1,048,576","40","32.77","16","50","1","CachePreferNone")" "\n"
-    R"("1","7","python","host","flash_fwd","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","65.5","n/a","31.5","1,024",)"
-    R"("168","0","0","10","2","CachePreferNone")" "\n"
-    R"("2","7","python","host","flash_fwd","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","1","1","1","1",)"
-    R"("168","0","0","10","2","CachePreferNone")" "\n";
+    R"csv("0","7","python","host","void at::native::softmax_kernel<float, 4>(T1 *)","1","7","(128, 1, 1)",)csv"
+    R"csv("(64, 1, 1)","0","9.0","1,234.5","2,000","10.5","1,048,576","40","32.77","16","50","1","None")csv"
+    "\n"
+    R"csv("1","7","python","host","flash_fwd","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","65.5","n/a","31.5",)csv"
+    R"csv("1,024","168","0","0","10","2","None")csv"
+    "\n"
+    R"csv("2","7","python","host","flash_fwd","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","1","1","1","1",)csv"
+    R"csv("168","0","0","10","2","None")csv"
+    "\n";
 
 PointSpec flash_spec() {
   return {.algorithm = "torch-flash",
