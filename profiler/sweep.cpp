@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "kernels/tile_table.h"
 #include "profiler/text.h"
 
 namespace attnscope {
@@ -283,7 +284,7 @@ std::vector<Axis> complete(const std::vector<Axis>& given) {
 
 // Shrinks the extent that nobody set until the tile fits; down to 16, the smallest there is.
 TileShape choose_tile(const Algorithm& algorithm, const Draft& draft, const DeviceLimits& limits) {
-  TileShape tile = algorithm.default_tile(draft.problem, limits);
+  TileShape tile = auto_tile(algorithm, draft.problem, limits);
   if (draft.raster) tile.raster = *draft.raster;
   if (draft.br) tile.br = *draft.br;
   if (draft.bc) tile.bc = *draft.bc;
