@@ -96,6 +96,16 @@ TEST(Evaluate, WhatComesFromASimulationIsSimulated) {
   EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::simulated);
 }
 
+TEST(Evaluate, WhatComesFromOutsideIsImported) {
+  PointRecord record = measured_point();
+  record.provenance = Provenance::imported;
+  record.kernels[0].metrics[0].provenance = Provenance::imported;  // of DRAM's two
+  record.kernels[0].metrics[1].provenance = Provenance::simulated;
+  EXPECT_EQ(evaluate(key::dram_bytes, record)->provenance, Provenance::imported);
+  EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::imported);
+  EXPECT_EQ(evaluate(key::model_l2_sm_bytes, record)->provenance, Provenance::modelled);
+}
+
 TEST(Evaluate, NothingWhereAPartIsMissing) {
   PointRecord record = measured_point();
   EXPECT_FALSE(evaluate(key::registers, record).has_value());
