@@ -94,7 +94,7 @@ std::atomic<std::int64_t> compilations{0};
 
 bool is_service(const std::string& entry) {
   return entry == "attn_fill_l2" || entry == "attn_discard_l2" || entry == "attn_delay" ||
-         entry == "attn_count_nonfinite";
+         entry == "attn_count_nonfinite" || entry == "attn_row_statistics";
 }
 
 /// "ATTN_D=64" -> 64
