@@ -3,7 +3,9 @@
 // product with the values. A warp owns 16 * MTiles query rows; a thread holds rows g and g + 8 of each m16 tile.
 #pragma once
 
+#include "device/dropout.cuh"
 #include "device/shared_tile.cuh"
+#include "device/visibility.cuh"
 
 namespace attnscope::device {
 
@@ -46,23 +48,24 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
   }
 }
 
-/// Sets the scores that do not exist to minus infinity: columns from `columns` on and, under a causal mask, those right
-/// of `diagonal` + row; `row` is this thread's first row, `column` the chunk's first column.
-template <int MTiles, int Width, bool Causal>
-__device__ __forceinline__ void mask_scores(float (&s)[MTiles][Width / 8][4], int row, int column, int columns,
-                                            int diagonal) {
-  const int first = column + threadIdx.x % 4 * 2;
+/// Sets the scores of keys that a row does not see to minus infinity; `row` is this thread's first row, `column` the
+/// chunk's first column.
+template <int MTiles, int Width>
+__device__ __forceinline__ void mask_scores(float (&s)[MTiles][Width / 8][4], int row, int column,
+                                            const Visibility& view) {
+  const int first = column + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
   for (int m = 0; m < MTiles; ++m) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int seen = row + m * 16 + half * 8 + diagonal + 1;
-      const int limit = Causal && seen < columns ? seen : columns;
+      const int begin = view.first(row + m * 16 + half * 8);
+      const int end = view.last(row + m * 16 + half * 8);
 #pragma unroll
       for (int n = 0; n < Width / 8; ++n) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          if (first + n * 8 + e >= limit) {
+          const int key = first + n * 8 + e;
+          if (key >= end || (bounded_left && key < begin)) {
             s[m][n][half * 2 + e] = minus_infinity;
           }
         }
@@ -146,7 +149,7 @@ __device__ __forceinline__ float quad_sum(float value) {
 }
 
 /// One warp's query rows: their accumulator and statistics, and where the operands lie in shared memory.
-template <int MTiles, int D, bool Causal>
+template <int MTiles, int D>
 struct QueryRows {
   using Tile = SharedTile<D>;
   static constexpr int rows = 16 * MTiles;
@@ -155,9 +158,9 @@ struct QueryRows {
   RowStatistics<MTiles> statistics;
   unsigned q, k, v;  ///< lane addresses: this warp's rows of Q; the first rows of the K and the V tile
   int first_row;     ///< this warp's first row in the matrix
-  int n_k;
-  int diagonal;  ///< n_k - n_q: the last key that row 0 sees under the causal mask
-  float scale;   ///< times log2(e)
+  Visibility view;
+  float scale;  ///< times log2(e)
+  Dropout dropout;
 
   /// This thread's row of accumulator row `half` of m16 tile `m`, in the matrix.
   __device__ __forceinline__ int row(int m, int half) const {
@@ -170,26 +173,29 @@ struct QueryRows {
   template <int Columns, int Chunk, class AfterScores, class BeforeValues>
   __device__ __forceinline__ void attend(int column, AfterScores after_scores, BeforeValues before_values) {
     constexpr int full = Columns / Chunk;
-    constexpr bool may_skip = Causal || Columns % Chunk > 0;  // else hardly a chunk has no key to see
+    // Else hardly a chunk has no key to see.
+    constexpr bool may_skip = bounded_right || bounded_left || Columns % Chunk > 0;
+    constexpr bool aligned = Columns % 32 == 0 && Chunk % 32 == 0;
     if constexpr (full == 1) {
-      attend_chunk<Chunk, may_skip>(column, 0, 0, after_scores, before_values);
+      attend_chunk<Chunk, may_skip, aligned>(column, 0, 0, after_scores, before_values);
     } else {
 #pragma unroll 1
       for (int index = 0; index < full; ++index) {
-        attend_chunk<Chunk, may_skip>(column, index * Chunk, index, after_scores, before_values);
+        attend_chunk<Chunk, may_skip, aligned>(column, index * Chunk, index, after_scores, before_values);
       }
     }
     if constexpr (Columns % Chunk > 0) {
-      attend_chunk<Columns % Chunk, may_skip>(column, full * Chunk, full, after_scores, before_values);
+      attend_chunk<Columns % Chunk, may_skip, aligned>(column, full * Chunk, full, after_scores, before_values);
     }
   }
 
  private:
-  template <int Width, bool MaySkip, class AfterScores, class BeforeValues>
+  template <int Width, bool MaySkip, bool Aligned, class AfterScores, class BeforeValues>
   __device__ __forceinline__ void attend_chunk(int tile_column, int offset, int index, AfterScores after_scores,
                                                BeforeValues before_values) {
     const int column = tile_column + offset;
-    const bool seen = !MaySkip || column < (Causal ? min(n_k, first_row + rows + diagonal) : n_k);
+    const bool seen = !MaySkip || (column < view.key_end(first_row + rows - 1) &&
+                                   (!bounded_left || column + Width > first_row + view.lower));
     float s[MTiles][Width / 8][4];
     unsigned p[MTiles][Width / 8][2];
     if (seen) {
@@ -197,10 +203,16 @@ struct QueryRows {
     }
     after_scores(index);
     if (seen) {
-      if (column + Width > n_k || (Causal && column + Width - 1 > first_row + diagonal)) {
-        mask_scores<MTiles, Width, Causal>(s, row(0, 0), column, n_k, diagonal);
+      if (!view.whole(first_row, rows, column, Width)) {
+        mask_scores<MTiles, Width>(s, row(0, 0), column, view);
       }
       online_softmax<MTiles, Width, D>(p, s, o, statistics, scale);
+      if constexpr (dropping) {
+#pragma unroll
+        for (int m = 0; m < MTiles; ++m) {
+          drop<Width, Aligned>(p[m], first_row + m * 16, column, dropout);
+        }
+      }
     }
     before_values(index);
     if (seen) {
