@@ -201,9 +201,10 @@ TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceL
   // takes whole warpgroups of 64 rows.
   const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
   TileShape hopper = p.d <= 64    ? TileShape{.br = 192, .bc = 128}
+                     : p.d <= 96  ? TileShape{.br = 192, .bc = 96}
                      : p.d <= 128 ? TileShape{.br = 128, .bc = 128}
                      : p.d <= 192 ? TileShape{.br = 128, .bc = 96}
-                                  : TileShape{.br = 128, .bc = 64};
+                                  : TileShape{.br = 128, .bc = 80};
   hopper.br = dividing_blocks(p, hopper.br, 64);
   hopper.bc = dividing_blocks(p, hopper.bc, 16);
   if (on_hopper(p, hopper, device) && accepted(hopper)) return hopper;
