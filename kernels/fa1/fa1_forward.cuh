@@ -11,8 +11,8 @@
 //
 // A warp owns the same rows of every Q tile and never waits for another one inside the inner loop. O, l and m are read
 // by the thread that wrote them, or after a block barrier.
-#include "device/attention.cuh"
 #include "device/global.cuh"
+#include "device/query_rows.cuh"
 #include "fa1/fa1_shape.h"
 
 namespace attnscope::fa1 {

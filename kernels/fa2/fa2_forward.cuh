@@ -6,8 +6,8 @@
 // Where no key is seen, Q_i is not loaded either. Causal launches hand out the longest row tiles first.
 //
 // K and V have one buffer each: V_j arrives during S = Q K_j^T, K_{j+1} during O += P V_j.
-#include "device/attention.cuh"
 #include "device/global.cuh"
+#include "device/query_rows.cuh"
 #include "fa2/fa2_shape.h"
 
 namespace attnscope::fa2 {

@@ -7,7 +7,9 @@
 // O += P V of block j, and the softmax of j + 1 runs under that. The warpgroups take turns at queueing, so that one's
 // softmax falls into the other's products.
 #include "device/attention.cuh"
+#include "device/dropout.cuh"
 #include "device/global.cuh"
+#include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
 #include "fa2/fa2_hopper_shape.h"
 
