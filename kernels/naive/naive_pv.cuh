@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, third kernel: O = P V, one br x d tile a block.
+// Standard attention, third kernel: O = P V, one br x d tile a block; also dQ = scale dS K, with dS as P and K as V.
+// Under dropout an entry of P whose sign bit is set counts as zero.
 //
 // Tile program of block (i, head):
 //   for t = 0 .. ceil(stride / step) - 1: load P[rows of i, step columns], load V[step rows]; store O_i
 // The columns of P end at its row stride, the rows of V at n_k.
-#include "device/attention.cuh"
-#include "device/global.cuh"
-#include "naive/naive_shape.h"
+#include "naive/naive_product.cuh"
 
 namespace attnscope::naive {
-
-using namespace device;
 
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
@@ -28,7 +25,7 @@ constexpr int stage_bytes = bytes_p + pv_step * TileV::row_bytes;
 
 extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     attn_naive_pv(const unsigned short* p, const unsigned short* v, unsigned short* o, int instances, int group,
-                  int n_q, int n_k, int stride) {
+                  int n_q, int n_k, int stride, float factor) {
   using namespace attnscope::naive;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned base = shared_address(shared);
@@ -94,6 +91,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
 #pragma unroll
       for (int m = 0; m < m_tiles; ++m) {
         load_matrices(a[m], TileP::columns_on(lane_p, inner) + m * 16 * TileP::row_bytes);
+#if ATTN_DROPOUT
+        drop_negative(a[m]);
+#endif
       }
 #pragma unroll
       for (int n = 0; n < d / 16; ++n) {
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
       unsigned pairs[d / 8];
 #pragma unroll
       for (int n = 0; n < d / 8; ++n) {
-        pairs[n] = pack(acc[m][n][half * 2], acc[m][n][half * 2 + 1]);
+        pairs[n] = pack(acc[m][n][half * 2] * factor, acc[m][n][half * 2 + 1] * factor);
       }
       store_row(o + (query_row + row) * d, pairs, d, tile_row + row < n_q);
     }

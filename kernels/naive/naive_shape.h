@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the three kernels of standard attention: one place for the host, which launches them, and for the device
+// Geometry of the kernels of standard attention: one place for the host, which launches them, and for the device
 // code. No includes, so that NVRTC can read it too.
 #pragma once
 
@@ -23,7 +23,7 @@ constexpr int register_limit(int threads) {
   return share < 255 ? share : 255;
 }
 
-// --- qk: a br x bc tile of S = scale Q K^T -------------------------------------------------------------------------
+// --- qk: a br x bc tile of S = scale Q K^T, or of dP = dO V^T ------------------------------------------------------
 
 /// Rows of one warp.
 constexpr int qk_rows_per_warp(int br) {
@@ -45,29 +45,38 @@ constexpr long long qk_shared_bytes(int br, int bc, int d) {
   return 2LL * d * (br + bc);
 }
 
-// --- softmax: whole rows on chip, in registers ---------------------------------------------------------------------
+// --- softmax and ds: whole rows on chip, in registers ---------------------------------------------------------------
 
-/// 16-byte pieces of a row that one thread holds, at most.
+/// 16-byte pieces of one matrix's row that one thread holds, at most: softmax has S alone, ds both P and dP.
 constexpr int softmax_pieces = 8;
-/// The longest row that fits on chip: 65,536 columns.
-constexpr long long softmax_max_columns = 32LL * 32 * 8 * softmax_pieces;
+constexpr int ds_pieces = 4;
+/// The longest row that one block can hold; a longer one is read twice.
+constexpr long long max_row_columns(int pieces) {
+  return 32LL * 32 * 8 * pieces;
+}
+constexpr bool long_rows(long long n_k, int pieces) {
+  return n_k > max_row_columns(pieces);
+}
 /// Warps that share a row: as few as hold it, since long streams by few threads come closest to the memory's bandwidth.
-constexpr int softmax_row_warps(long long n_k) {
+constexpr int row_warps(long long n_k, int pieces) {
   int warps = 1;
-  while (warps < 32 && warps * 32LL * 8 * softmax_pieces < n_k) {
+  while (warps < 32 && warps * 32LL * 8 * pieces < n_k) {
     warps *= 2;
   }
   return warps;
 }
-constexpr int softmax_threads(long long n_k) {
-  return softmax_row_warps(n_k) == 1 ? 256 : 32 * softmax_row_warps(n_k);
+constexpr int row_threads(long long n_k, int pieces) {
+  return row_warps(n_k, pieces) == 1 ? 256 : 32 * row_warps(n_k, pieces);
 }
-constexpr int softmax_rows_per_block(long long n_k) {
-  return softmax_threads(n_k) / 32 / softmax_row_warps(n_k);
+constexpr int rows_per_block(long long n_k, int pieces) {
+  return row_threads(n_k, pieces) / 32 / row_warps(n_k, pieces);
 }
-constexpr int softmax_register_estimate = 64;
+constexpr int row_register_estimate = 64;
+/// Columns between two waits for memory where a row does not fit: pieces that one of 1024 threads loads at once.
+constexpr int long_row_pieces = 4;
+constexpr int long_row_step = 1024 * 8 * long_row_pieces;
 
-// --- pv: a br x d tile of O = P V ----------------------------------------------------------------------------------
+// --- pv: a br x d tile of O = P V, or of dQ = scale dS K -----------------------------------------------------------
 
 /// Columns of P and rows of V in one step of the pipeline, and steps in flight.
 constexpr int pv_step = 64;
@@ -84,6 +93,24 @@ constexpr int pv_register_estimate(int br, int d) {
 }
 constexpr long long pv_shared_bytes(int br, int d) {
   return 2LL * pv_stages * pv_step * (br + d);
+}
+
+// --- tn: a bc x d tile of dV = P^T dO, or of dK = scale dS^T Q: pv with the left matrix transposed -----------------
+
+/// Query rows in one step of the pipeline.
+constexpr int tn_step = pv_step;
+constexpr int tn_stages = pv_stages;
+constexpr int tn_rows_per_warp(int bc, int d) {
+  return pv_rows_per_warp(bc, d);
+}
+constexpr int tn_threads(int bc, int d) {
+  return pv_threads(bc, d);
+}
+constexpr int tn_register_estimate(int bc, int d) {
+  return pv_register_estimate(bc, d);
+}
+constexpr long long tn_shared_bytes(int bc, int d) {
+  return 2LL * tn_stages * tn_step * (bc + d);
 }
 
 }  // namespace attnscope::naive
