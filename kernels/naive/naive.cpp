@@ -335,7 +335,7 @@ class Launches {
   [[nodiscard]] KernelLaunch softmax_rows() const {
     const bool long_row = naive::long_rows(p_.n_k, softmax.pieces);
     std::vector<Argument> arguments = kernel_arguments({"s", "p"}, {p_.instances(), p_.n_q, p_.n_k, stride_});
-    if (!long_row) arguments.emplace_back(std::int32_t{naive::row_warps(p_.n_k, softmax.pieces)});
+    if (!long_row) arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, softmax.pieces)});
     append_mask_arguments(arguments, p_);
     return launch("softmax", long_row ? "softmax_long" : "softmax",
                   kernel_defines({"ATTN_BF16", "ATTN_MASK", "ATTN_DROPOUT"}, p_, tile_),
@@ -347,7 +347,7 @@ class Launches {
   [[nodiscard]] KernelLaunch ds_rows(std::string_view buffer) const {
     const bool long_row = naive::long_rows(p_.n_k, ds.pieces);
     std::vector<Argument> arguments = kernel_arguments({"p", buffer, buffer}, {p_.instances(), p_.n_q, stride_});
-    if (!long_row) arguments.emplace_back(std::int32_t{naive::row_warps(p_.n_k, ds.pieces)});
+    if (!long_row) arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, ds.pieces)});
     arguments.emplace_back(dropout_factor(p_));
     return launch("ds", long_row ? "ds_long" : "ds", kernel_defines({"ATTN_BF16", "ATTN_DROPOUT"}, p_, tile_),
                   row_needs("naive ds", p_, ds), std::make_shared<const RowProgram>(p_, ds), row_traffic(p_, ds), 0.0,
@@ -429,7 +429,9 @@ std::span<const int> NaiveAttention::head_dims() const {
 }
 
 TileShape NaiveAttention::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
-  return shrink_to_fit({.br = 128, .bc = 128}, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  // A decoding step has no rows to fill a larger tile with.
+  const TileShape wished{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};
+  return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
 }
 
 std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const TileShape& tile,
