@@ -26,7 +26,7 @@ constexpr int max_warps = 8;
 /// take the chunks of a split in turn, each with softmax statistics and an O of its own, so that they never wait for
 /// one another before the split's end.
 constexpr int max_groups(int br) {
-  return max_warps / (br / 16);
+  return br < 16 * max_warps ? max_warps / (br / 16) : 1;
 }
 /// Keys that a group works on at a time: wider ones cost fewer reductions, where Bc has enough for all groups.
 constexpr int chunk_keys(int br, int bc, int d) {
@@ -54,19 +54,19 @@ constexpr long long ring_bytes(int br, int bc, int d, int stages) {
   return 4LL * d * groups(br, bc, d) * ring_chunks(br, bc, d, stages) * chunk_keys(br, bc, d);
 }
 
-/// Where the groups lay their O to be added up, over the rings that have been read: rows of d fp32 padded by 8 words,
-/// which keeps the stores free of bank conflicts.
+/// Where the groups lay their O to be added up, over the rings and Q once those have been read: rows of d fp32 padded
+/// by 8 words, which keeps the stores free of bank conflicts.
 constexpr int exchange_pitch(int d) {
   return d + 8;
 }
 constexpr long long exchange_bytes(int br, int bc, int d) {
   return 4LL * groups(br, bc, d) * br * exchange_pitch(d);
 }
-/// The rings, later the exchange.
-constexpr long long ring_area_bytes(int br, int bc, int d, int stages) {
-  const long long ring = ring_bytes(br, bc, d, stages);
+/// The rings and the Q tile; later the exchange.
+constexpr long long tile_area_bytes(int br, int bc, int d, int stages) {
+  const long long tiles = ring_bytes(br, bc, d, stages) + 2LL * br * d;
   const long long exchange = exchange_bytes(br, bc, d);
-  return ring > exchange ? ring : exchange;
+  return tiles > exchange ? tiles : exchange;
 }
 /// Each group's maximum and sum of each row.
 constexpr long long statistics_bytes(int br, int bc, int d) {
@@ -76,10 +76,9 @@ constexpr long long statistics_bytes(int br, int bc, int d) {
 /// Entries of the block table that a block holds at a time.
 constexpr int table_window = 1024;
 
-/// The ring area, the Q tile, the statistics, and the window of the block table.
+/// The tiles, the statistics, and the window of the block table.
 constexpr long long shared_bytes(int br, int bc, int d, int stages, bool paged) {
-  return ring_area_bytes(br, bc, d, stages) + 2LL * br * d + statistics_bytes(br, bc, d) +
-         (paged ? 4LL * table_window : 0);
+  return tile_area_bytes(br, bc, d, stages) + statistics_bytes(br, bc, d) + (paged ? 4LL * table_window : 0);
 }
 
 constexpr int min_stages = 1;
