@@ -61,6 +61,12 @@ inline std::vector<TileShape> dividing_tiles() {
           {.br = 32, .bc = 96}};
 }
 
+/// Whether the algorithm's kernels are not made for the configuration: decoding takes few queries.
+inline bool refused(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+  const auto refusal = algorithm.refusal(p, tile, known_gpus().front());
+  return refusal && refusal->cause == Refusal::Cause::shape;
+}
+
 inline std::vector<TileShape> odd_tiles() {
   std::vector<TileShape> tiles;
   for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {

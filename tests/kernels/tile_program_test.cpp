@@ -42,6 +42,7 @@ TEST(TileProgram, ClosedFormEqualsTheProgramToTheByte) {
   for (const Algorithm* algorithm : algorithms()) {
     for (const AttentionProblem& p : test::odd_problems()) {
       for (const TileShape& tile : test::odd_tiles()) {
+        if (test::refused(*algorithm, p, tile)) continue;
         const AttentionPlan plan = algorithm->plan(p, tile);
         for (const KernelLaunch& launch : plan.launches) {
           ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
@@ -124,6 +125,7 @@ void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionP
   std::map<Tensor, std::int64_t> stored;
   for (const KernelLaunch& launch : algorithm.plan(p, tile).launches) {
     for (const TileAccess& a : test::all_accesses(*launch.program)) {
+      if (a.tensor == Tensor::o_part || a.tensor == Tensor::lse_part) continue;  // splitkv_test.cpp
       const Extent extent = extent_of(a.tensor, p);
       ASSERT_TRUE(a.instance >= 0 && a.instance < extent.instances);
       ASSERT_TRUE(a.row >= 0 && a.rows > 0 && a.row + a.rows <= extent.rows) << to_string(a.tensor);
@@ -144,6 +146,7 @@ TEST(TileProgram, AccessesStayInsideAndOutputsAreWrittenOnce) {
   for (const Algorithm* algorithm : algorithms()) {
     for (const AttentionProblem& p : test::odd_problems()) {
       for (const TileShape& tile : {TileShape{.br = 64, .bc = 64}, TileShape{.br = 48, .bc = 112}}) {
+        if (test::refused(*algorithm, p, tile)) continue;
         expect_inside_and_written_once(*algorithm, p, tile);
       }
     }
