@@ -46,10 +46,9 @@ __device__ __forceinline__ void group_sync(int group) {
 
 extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 1)
     attn_splitkv_partial(const unsigned short* q, const unsigned short* k, const unsigned short* v,
-                         const int* block_table, float* o_part, float* lse_part, int instances, int group, int n_q,
-                         int n_k, int splits, int page, float scale, int heads_q, int left, int right,
-                         const int* key_lengths, const unsigned char* block_mask, int mask_block, int keep,
-                         unsigned seed) {
+                         const int* block_table, float* o_part, float* lse_part, int group, int n_q, int n_k,
+                         int splits, int page, float scale, int heads_q, int left, int right, const int* key_lengths,
+                         const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
   using namespace attnscope::splitkv;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned shared_ring = shared_address(shared);
@@ -59,8 +58,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   float* const sums = maxima + all_groups * br;
   int* const table = reinterpret_cast<int*>(sums + all_groups * br);
 
-  const int split = static_cast<int>(blockIdx.x) % splits;
-  const int kv = static_cast<int>(blockIdx.x) / splits;
+  const int kv = static_cast<int>(blockIdx.x / static_cast<unsigned>(splits));
+  const int split = static_cast<int>(blockIdx.x) - kv * splits;
   const int heads_kv = heads_q / group;
   const int entry = kv / heads_kv;
   const int rows = group * n_q;
@@ -76,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     length = shared_length;
   }
   const SplitKeys keys = split_keys(length, split, splits);
-  float* const lse = lse_part + (static_cast<long long>(split) * (instances / group) + kv) * lse_rows(rows);
+  float* const lse = lse_part + static_cast<long long>(blockIdx.x) * lse_rows(rows);
   if (keys.first >= keys.last) {
     if (thread < lse_rows(rows)) {
       store_float(lse + thread, minus_infinity);
@@ -84,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     return;
   }
 
-  float* const out = o_part + (static_cast<long long>(split) * (instances / group) + kv) * rows * d;
+  float* const out = o_part + static_cast<long long>(blockIdx.x) * rows * d;
 
   const int lane = thread % 32;
   const int my_group = thread / group_threads;
@@ -257,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
       sum += weights[g] * sums[g * br + thread];
     }
     const bool any = sum > 0.0f && thread < rows;
-    const float inverse = any ? 1.0f / sum : 0.0f;
+    const float inverse = any ? __fdividef(1.0f, sum) : 0.0f;
 #pragma unroll
     for (int g = 0; g < all_groups; ++g) {
       maxima[g * br + thread] = weights[g] * inverse;

@@ -112,7 +112,8 @@ constexpr int splits_with_keys(int length, int splits) {
   return fragments < splits ? fragments : splits;
 }
 
-/// Partial LSE lies in rows of whole 32-byte sectors: eight packed rows.
+/// Partial results are [K/V heads, splits]: a block's lie at its number. Partial LSE takes whole 32-byte sectors of
+/// eight packed rows.
 constexpr int lse_rows(int rows) {
   return (rows + 7) / 8 * 8;
 }
