@@ -387,8 +387,9 @@ std::span<const int> SplitKv::head_dims() const {
 }
 
 TileShape SplitKv::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
-  const std::int64_t rows = std::clamp<std::int64_t>(packed_rows(p), 1, splitkv::max_rows);
-  TileShape tile{.br = static_cast<int>(round_up(rows, 16))};
+  // Three m16 tiles would leave two of eight warps out: 48 rows are slower by themselves than within 64.
+  const std::int64_t rows = packed_rows(p);
+  TileShape tile{.br = rows <= 16 ? 16 : rows <= 32 ? 32 : 64};
   tile.splits = static_cast<int>(best_splits(p, std::max(device.sm_count, 1)));
   // The widest step of which three fit, so that two are on their way while one is worked on; else two, else one.
   for (const int stages : {3, 2, 1}) {
