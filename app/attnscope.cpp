@@ -68,6 +68,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_model(command); });
   add("kernels", "List the algorithms, or compile their kernels ahead of time",
       [](CLI::App& command) { return attnscope::add_kernels(command); });
+  add("tune", "Measure every tile and write the table that the automatic choice reads",
+      [](CLI::App& command) { return attnscope::add_tune(command); });
   add("export", "Write what was collected as CSV or JSON, or joined into one compact file",
       [](CLI::App& command) { return attnscope::add_export(command); });
   add("import", "Add what another program measured, from JSON, CSV or Nsight Compute's table, as a run",

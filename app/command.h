@@ -43,6 +43,7 @@ Action add_info(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
+Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);
 
 /// The text as one line.

@@ -40,6 +40,7 @@ inline constexpr std::string_view theoretical_occupancy_pct = "theoretical_occup
 inline constexpr std::string_view registers = "registers";
 inline constexpr std::string_view shared_bytes = "shared_bytes";
 inline constexpr std::string_view local_bytes = "local_bytes";
+inline constexpr std::string_view memory_bytes = "memory_bytes";
 inline constexpr std::string_view model_l2_to_sm_bytes = "model_l2_to_sm_bytes";
 inline constexpr std::string_view model_sm_to_l2_bytes = "model_sm_to_l2_bytes";
 inline constexpr std::string_view model_compulsory_bytes = "model_compulsory_bytes";

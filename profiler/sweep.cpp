@@ -16,6 +16,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/descriptor.h"
+#include "kernels/tile_table.h"
 #include "profiler/text.h"
 
 namespace attnscope {
@@ -359,7 +360,7 @@ std::vector<Axis> complete(const std::vector<Axis>& given) {
 // What the axes set, the rest as the algorithm would have it. An extent that nobody set shrinks until the tile fits,
 // down to 16, the smallest there is.
 TileShape choose_tile(const Algorithm& algorithm, const Draft& draft, const DeviceLimits& limits) {
-  TileShape tile = algorithm.default_tile(draft.problem, limits);
+  TileShape tile = auto_tile(algorithm, draft.problem, limits);
   if (draft.br || draft.bc) tile.warps = tile.stages = 0;  // chosen for another tile
   if (draft.raster) tile.raster = *draft.raster;
   if (draft.splits) tile.splits = *draft.splits;

@@ -40,18 +40,18 @@ constexpr int registers_for_chunk(int bc, int d, int chunk) {
 }
 
 /// Columns of a K/V tile that a warp works on at a time, at most: wide tiles are walked in chunks with the online
-/// softmax, so that bc costs shared memory but no registers.
-constexpr int chunk_columns(int br, int bc, int d) {
+/// softmax, so that bc costs shared memory but no registers. Dropout's random bytes come for 32 columns.
+constexpr int chunk_columns(int br, int bc, int d, bool dropout = false) {
   int chunk = bc < 64 ? bc : 64;
   while (chunk > 16 && registers_for_chunk(bc, d, chunk) > register_limit(br, d)) {
-    chunk -= 16;
+    chunk -= dropout && chunk == 64 ? 32 : 16;
   }
   return chunk;
 }
 
 /// Registers a thread needs, estimated; a configuration above register_limit() is refused.
-constexpr int register_estimate(int br, int bc, int d) {
-  return registers_for_chunk(bc, d, chunk_columns(br, bc, d));
+constexpr int register_estimate(int br, int bc, int d, bool dropout = false) {
+  return registers_for_chunk(bc, d, chunk_columns(br, bc, d, dropout));
 }
 
 /// K and V tiles, kept for one pass over Q, and one Q tile: (br + 2 bc) d 16-bit elements. O, l and m go straight

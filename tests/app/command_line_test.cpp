@@ -52,6 +52,12 @@ struct Mistake {
   std::vector<std::string> says;
 };
 
+/// Names the test; without it the name would hold addresses.
+std::ostream& operator<<(std::ostream& out, const Mistake& mistake) {
+  for (const std::string& argument : mistake.arguments) out << argument << ' ';
+  return out;
+}
+
 class Mistakes : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(Mistakes, end_with_one_line_and_a_code) {

@@ -191,6 +191,8 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_EQ(metric(record, metric_key::registers), 128);
   EXPECT_EQ(metric(record, metric_key::local_bytes), 16);
   EXPECT_GT(metric(record, metric_key::shared_bytes), 256);
+  // Q and O of two heads, 70 rows; K and V, 64; fp32 LSE.
+  EXPECT_EQ(metric(record, metric_key::memory_bytes), 2 * 2 * 2 * (70 + 64) * 64 + 2 * 70 * 4);
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
   EXPECT_FALSE(record.kernels.front().occupancy_limiter.empty());
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);

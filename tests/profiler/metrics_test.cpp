@@ -153,5 +153,25 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_sm_to_l2_bytes), 256 * 64 * 2 + 256 * 4);
 }
 
+TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
+  const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
+  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64});
+  ASSERT_EQ(plan.launches.size(), 3U);
+  plan.launches[0].setup = true;
+  PointRecord several;
+  add_model_metrics(plan, problem, several);
+  ASSERT_EQ(several.kernels.size(), 3U);
+  EXPECT_EQ(several.kernels[1].kernel, plan.launches[1].name);
+  EXPECT_DOUBLE_EQ(*several.kernels[0].metric(key::model_l2_to_sm_bytes),
+                   static_cast<double>(plan.launches[1].traffic.l2_to_sm_bytes) +
+                       static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));
+  plan.launches[1].setup = true;
+  PointRecord one;
+  add_model_metrics(plan, problem, one);
+  ASSERT_EQ(one.kernels.size(), 1U) << "what is measured is one launch: all";
+  EXPECT_DOUBLE_EQ(*one.kernels[0].metric(key::model_l2_to_sm_bytes),
+                   static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));
+}
+
 }  // namespace
 }  // namespace attnscope
