@@ -168,10 +168,13 @@ TEST_F(SimulatedDeviceTest, SaysWhatItIs) {
 
 TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
   for (const Algorithm* algorithm : algorithms()) {
-    AttentionProblem problem = problem_of(4, 512, 64);
-    if (algorithm->growth() == Growth::nd) problem.n_q = 4;  // decodes
-    const PointRecord record = device->measure(spec(std::string(algorithm->name()), problem), {}, cancel);
-    EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+    PointSpec point = spec(std::string(algorithm->name()), problem_of(4, 512, 64));
+    if (algorithm->refusal(point.problem, point.tile, h200())) {  // one for few queries
+      point.problem.n_q = 1;
+      point.tile = algorithm->default_tile(point.problem, h200());
+    }
+    const PointRecord record = device->measure(point, {}, cancel);
+    ASSERT_EQ(record.disposition, Disposition::ok) << algorithm->name() << ": " << record.reason;
     EXPECT_EQ(record.provenance, Provenance::simulated);
     EXPECT_FALSE(record.max_abs_error.has_value());
     for (const KernelRecord& kernel : record.kernels) {
