@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fa1/fa1.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -126,12 +128,19 @@ Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 1) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 fwd",
-          .threads = fa1::threads(tile.br),
+          .threads = fa1::threads(tile.br, teams),
           .registers = fa1::register_estimate(tile.br, tile.bc, d, p.dropout > 0),
-          .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d)};
+          .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d, teams)};
+}
+
+/// Teams of warps that the device's shared memory has room for.
+int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
+  int teams = fa1::most_teams(tile.br);
+  while (teams > 1 && needs(p, tile, teams).shared_bytes > device.shared_bytes_per_block) --teams;
+  return teams;
 }
 
 }  // namespace
@@ -161,7 +170,8 @@ std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p
 std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
-  const std::int64_t block_bytes = needs(p, tile).shared_bytes + device.shared_bytes_reserved;
+  const std::int64_t block_bytes =
+      needs(p, tile, teams_on(device, p, tile)).shared_bytes + device.shared_bytes_reserved;
   const std::int64_t blocks_per_sm =
       std::clamp<std::int64_t>(device.shared_bytes_per_sm / block_bytes, 1, device.max_blocks_per_sm);
   return fa1_working_set_bytes(p, device.sm_count * blocks_per_sm);
@@ -218,6 +228,19 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& 
        .matrix_flops = forward_flops(p),
        .traffic = forward_traffic(p, tile),
        .program = std::move(program)});
+  return plan;
+}
+
+AttentionPlan FlashAttention1::plan_on(const DeviceLimits& device, const AttentionProblem& p,
+                                       const TileShape& tile) const {
+  AttentionPlan plan = this->plan(p, tile);
+  if (const int teams = teams_on(device, p, tile); teams > 1) {
+    const KernelNeeds kernel = needs(p, tile, teams);
+    KernelLaunch& launch = plan.launches.front();
+    launch.source.defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
+    launch.block = block_of(kernel.threads);
+    launch.dynamic_shared_bytes = kernel.shared_bytes;
+  }
   return plan;
 }
 

@@ -200,11 +200,12 @@ TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceL
   // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's. Hopper's kernel
   // takes whole warpgroups of 64 rows.
   const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
-  TileShape hopper = p.d <= 64    ? TileShape{.br = 192, .bc = 128}
-                     : p.d <= 96  ? TileShape{.br = 192, .bc = 96}
-                     : p.d <= 128 ? TileShape{.br = 128, .bc = 128}
-                     : p.d <= 192 ? TileShape{.br = 128, .bc = 96}
-                                  : TileShape{.br = 128, .bc = 80};
+  TileShape hopper = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
+                     : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
+                     : p.d <= 128     ? TileShape{.br = 128, .bc = 128}
+                     : p.d <= 192     ? TileShape{.br = 128, .bc = 96}
+                     : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}
+                                      : TileShape{.br = 128, .bc = 64};  // its random bytes need registers
   hopper.br = dividing_blocks(p, hopper.br, 64);
   hopper.bc = dividing_blocks(p, hopper.bc, 16);
   if (on_hopper(p, hopper, device) && accepted(hopper)) return hopper;
