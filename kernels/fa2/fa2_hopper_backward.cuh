@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+// FlashAttention-2 backward (arXiv 2307.08691, Algorithm 2) for Hopper (sm_90a): one block for each K/V tile of each
+// K/V head; it walks the query tiles that see the tile, of all query heads that share the head.
+//
+// Tile program of a block: K_j and V_j once; for each query tile i in ascending order Q_i, LSE_i, dO_i, D_i are loaded
+// and the tile's share of dQ_i is added to an accumulator in global memory; dK_j and dV_j are stored at the end.
+// The accumulator holds whole tiles (Br rows, also the last one) in the order in which the threads hold them.
+//
+// Warpgroup 0 loads Q with LSE (two warps) and dO with D (the other two) into rings of buffers; each other warpgroup
+// owns 64 keys. Scores are computed transposed, so that P^T and dS^T are in registers what dV += P^T dO and
+// dK += dS^T Q read; dS goes through shared memory once, where both warpgroups need it for dQ_i = dS K. Products are
+// queued ahead of the arithmetic they do not depend on: S of tile i + 1 and dK of tile i run while dQ_i is written out,
+// dP under the exponentials.
+#include "device/attention.cuh"
+#include "device/global.cuh"
+#include "device/warpgroup.cuh"
+#include "fa2/fa2_hopper_backward_shape.h"
+
+namespace attnscope::fa2_hopper_backward {
+
+using namespace device;
+
+constexpr int d = ATTN_D;
+constexpr int br = ATTN_BR;
+constexpr int bc = ATTN_BC;
+constexpr bool bound_right = (ATTN_MASK & 1) != 0;
+constexpr bool bound_left = (ATTN_MASK & 2) != 0;
+constexpr bool given_lengths = (ATTN_MASK & 4) != 0;
+#if defined(ATTN_DETERMINISTIC) && ATTN_DETERMINISTIC
+constexpr bool in_turns = true;
+#else
+constexpr bool in_turns = false;
+#endif
+
+constexpr int ring = stages;
+constexpr int copy_threads = 64;  // of Q; and as many of dO
+constexpr int consumer_threads = consumers * warpgroup_threads;
+// dQ_i is shared out by rows where there are 128, else by columns.
+constexpr bool dq_by_rows = br == 128;
+constexpr int dq_columns = dq_by_rows ? d : d / consumers;
+// dV may start before dS is computed where the registers hold P in both formats.
+constexpr bool dv_early = br == 64;
+// dS^T is read from shared memory where dK and dV leave no registers for it.
+constexpr bool ds_from_shared = d == 128;
+
+using RowTile = PanelTile<br, d>;
+using KeyTile = PanelTile<bc, d>;
+using ScoreTile = PanelTile<br, bc>;
+
+constexpr float plus_infinity = __builtin_bit_cast(float, 0x7f800000u);
+
+__device__ __forceinline__ void store_shared(unsigned address, float value) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
+}
+__device__ __forceinline__ float2 load_shared_pair(unsigned address) {
+  float2 pair;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
+  return pair;
+}
+/// Four 8 x 8 matrices of 16-bit elements, transposed; lane l passes the address of row l % 8 of matrix l / 8.
+__device__ __forceinline__ void store_matrices_transposed(unsigned address, unsigned r0, unsigned r1, unsigned r2,
+                                                          unsigned r3) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0),
+               "r"(r1), "r"(r2), "r"(r3)
+               : "memory");
+}
+__device__ __forceinline__ void add_16_bytes(float* address, const float (&v)[4]) {
+  asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(address), "f"(v[0]), "f"(v[1]),
+               "f"(v[2]), "f"(v[3])
+               : "memory");
+}
+
+/// Place in a ring of buffers of the block's visit number `visit`, and the parity of the barrier phase that goes with
+/// it.
+__device__ __forceinline__ unsigned stage_of(unsigned visit) {
+  return visit % ring;
+}
+__device__ __forceinline__ unsigned parity_of(unsigned visit) {
+  return visit / ring % 2;
+}
+
+/// The tiles [first, last) of query rows that a block visits, in each of `heads` heads.
+struct Visit {
+  int heads;
+  int first;
+  int last;
+};
+
+/// One of the rings: tiles of rows, and a number for each row.
+struct Ring {
+  unsigned tiles;
+  unsigned numbers;
+  unsigned barriers;
+
+  __device__ __forceinline__ unsigned tile(unsigned stage) const { return tiles + stage * RowTile::bytes; }
+  __device__ __forceinline__ unsigned number(unsigned stage) const { return numbers + stage * br * 4; }
+  __device__ __forceinline__ unsigned filled(unsigned stage) const { return barriers + 16 * stage; }
+  __device__ __forceinline__ unsigned freed(unsigned stage) const { return barriers + 16 * stage + 8; }
+
+  __device__ __forceinline__ void init() const {
+    for (int stage = 0; stage < ring; ++stage) {
+      barrier_init(filled(stage), copy_threads / 32);
+      barrier_init(freed(stage), consumers * 4);
+    }
+  }
+
+  /// Copies the visited tiles and numbers as buffers become free. LSE turns into what exp2's argument lacks, infinite
+  /// for rows that see no key or do not exist: their P is 0. Written for few registers: `rows` and `row_numbers` are
+  /// the first visited tile's, `inside` the rows that the head has from there on.
+  template <bool Lse>
+  __device__ __forceinline__ void fill(const Element* rows, const float* row_numbers, int visits, int visits_of_head,
+                                       int inside, int skipped, int thread) const {
+    constexpr int at_once = copy_threads / 8;
+    const unsigned place = thread / 8 * RowTile::row_bytes + ((thread % 8 ^ thread / 8 % 8) << 4);
+    rows += thread / 8 * d + thread % 8 * 8;
+    row_numbers += thread;
+    int left = inside;
+#pragma unroll 1
+    for (unsigned at = 0; static_cast<int>(at) < visits; ++at) {
+      barrier_wait(freed(stage_of(at)), parity_of(at) ^ 1);  // a fresh barrier lets the parity before its first pass
+      float value[br / copy_threads];
+#pragma unroll
+      for (int i = 0; i < br / copy_threads; ++i) {
+        value[i] = Lse ? minus_infinity : 0.0f;
+        if (i * copy_threads + thread < left) {
+          value[i] = load_float(row_numbers + i * copy_threads);
+        }
+      }
+#pragma unroll
+      for (int first = 0; first < br; first += at_once) {
+        const bool exists = thread / 8 < left - first;
+#pragma unroll
+        for (int panel = 0; panel < d / 64; ++panel) {
+          copy_async(tile(stage_of(at)) + place + panel * RowTile::panel_bytes + first * RowTile::row_bytes,
+                     rows + first * d + panel * 64, exists);
+        }
+      }
+      commit_copies();
+#pragma unroll
+      for (int i = 0; i < br / copy_threads; ++i) {
+        if (Lse) {
+          value[i] = value[i] == minus_infinity ? plus_infinity : value[i] * log2_e;
+        }
+        store_shared(number(stage_of(at)) + (i * copy_threads + thread) * 4, value[i]);
+      }
+      wait_copies<0>();
+      fence_shared_for_products();
+      __syncwarp();
+      if (thread % 32 == 0) {
+        barrier_arrive(filled(stage_of(at)));
+      }
+      rows += br * d;
+      row_numbers += br;
+      left -= br;
+      if (left <= inside - visits_of_head * br) {  // on to the next head
+        left = inside;
+        rows += skipped * d;
+        row_numbers += skipped;
+      }
+    }
+  }
+
+  __device__ __forceinline__ void wait(unsigned visit) const {
+    barrier_wait(filled(stage_of(visit)), parity_of(visit));
+  }
+  /// Every warp of a warpgroup calls it once its products have read the buffer.
+  __device__ __forceinline__ void release(unsigned visit) const {
+    if (threadIdx.x % 32 == 0) {
+      barrier_arrive(freed(stage_of(visit)));
+    }
+  }
+};
+
+/// Descriptor of an operand, built where it is used: kept across the loop, descriptors would cost the registers that
+/// the accumulators need.
+__device__ __forceinline__ unsigned long long operand(unsigned address, unsigned leading) {
+  return panel_descriptor(recomputed(address), leading);
+}
+
+/// This thread's two keys, g and g + 8 of its warp's 16: scores against a tile of queries, and gradients.
+struct ThreadKeys {
+  float dk[d / 8][4];
+  float dv[d / 8][4];
+  float s[br / 8][4];
+  float dp[br / 8][4];
+  unsigned p[br / 8][2];
+  unsigned ds[br / 8][2];
+
+  /// Scores that do not exist: of keys from `length` on, and of queries outside what the mask lets see the key.
+  __device__ __forceinline__ void mask(int key, int row, int length, int diagonal, int left, int right) {
+    const int column = row + static_cast<int>(threadIdx.x) % 4 * 2;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int on_diagonal = key + half * 8 - diagonal - column;
+      int first = bound_right ? on_diagonal - right : 0;
+      if (key + half * 8 >= length) {
+        first = br;
+      }
+      const int last = on_diagonal + left;
+#pragma unroll
+      for (int n = 0; n < br / 8; ++n) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          if (n * 8 + e < first || (bound_left && n * 8 + e > last)) {
+            s[n][half * 2 + e] = minus_infinity;
+          }
+        }
+      }
+    }
+  }
+
+  /// s = P^T = exp(scale s - LSE); `numbers` is the address of this thread's first LSE, `scale` in units of log2(e).
+  __device__ __forceinline__ void exponentials(unsigned numbers, float scale) {
+#pragma unroll
+    for (int n = 0; n < br / 8; ++n) {
+      const float2 lse = load_shared_pair(numbers + n * 32);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        s[n][half * 2] = exp2_fast(s[n][half * 2] * scale - lse.x);
+        s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * scale - lse.y);
+        if (dv_early) {
+          p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
+        }
+      }
+    }
+  }
+
+  /// ds = P^T o (dP^T - D), packed.
+  __device__ __forceinline__ void score_gradients(unsigned numbers) {
+#pragma unroll
+    for (int n = 0; n < br / 8; ++n) {
+      const float2 delta = load_shared_pair(numbers + n * 32);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        if (!dv_early) {
+          p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
+        }
+        ds[n][half] =
+            pack(s[n][half * 2] * (dp[n][half * 2] - delta.x), s[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
+      }
+    }
+  }
+};
+
+/// Stores 64 keys' rows of an accumulator, times `scale`.
+__device__ __forceinline__ void store_gradient(Element* rows, const float (&gradient)[d / 8][4], float scale, int key,
+                                               int n_k) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    unsigned pairs[d / 8];
+#pragma unroll
+    for (int n = 0; n < d / 8; ++n) {
+      pairs[n] = pack(gradient[n][half * 2] * scale, gradient[n][half * 2 + 1] * scale);
+    }
+    store_row(rows + static_cast<long long>(key + half * 8) * d, pairs, d, key + half * 8 < n_k);
+  }
+}
+
+/// Waits until the blocks before have added to a tile of the accumulator; their warps count in `turn`.
+__device__ __forceinline__ void wait_turn(const int* turn, int before) {
+  int count;
+  do {
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(turn) : "memory");
+  } while (count < before);
+}
+__device__ __forceinline__ void pass_turn(int* turn) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    asm volatile("fence.acq_rel.gpu; red.relaxed.gpu.global.add.s32 [%0], 1;" ::"l"(turn) : "memory");
+  }
+}
+
+}  // namespace attnscope::fa2_hopper_backward
+
+extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::threads, 1)
+    attn_fa2_backward(const unsigned short* q, const unsigned short* k, const unsigned short* v,
+                      const unsigned short* dout, const float* lse, const float* delta, float* dq_acc,
+                      unsigned short* dk, unsigned short* dv, int* turns, int instances, int group, int n_q, int n_k,
+                      float scale, int heads_q, int left, int right, const int* key_lengths,
+                      const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
+  using namespace attnscope::fa2_hopper_backward;
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const unsigned shared_k = shared_address(shared);
+  const unsigned shared_v = shared_k + KeyTile::bytes;
+  const unsigned shared_ds = shared_v + KeyTile::bytes;
+  const unsigned shared_q = shared_ds + ds_buffers * ScoreTile::bytes;
+  const unsigned shared_dout = shared_q + ring * RowTile::bytes;
+  const unsigned shared_lse = shared_dout + ring * RowTile::bytes;
+  const unsigned shared_delta = shared_lse + ring * br * 4;
+  const unsigned barriers = shared_delta + ring * br * 4;
+  const Ring q_ring{shared_q, shared_lse, barriers};
+  const Ring dout_ring{shared_dout, shared_delta, barriers + 16 * ring};
+
+  const int key_tiles = (n_k + bc - 1) / bc;
+  const int row_tiles = (n_q + br - 1) / br;
+  const int kv_instance = static_cast<int>(blockIdx.x) / key_tiles;
+  const int tile = static_cast<int>(blockIdx.x) % key_tiles;
+  const int tile_key = tile * bc;
+  const int instance = kv_instance * group;  // the first of the query heads
+  const int length = given_lengths ? key_lengths[instance / heads_q] : n_k;
+  const int diagonal = length - n_q;
+
+  // Query rows that see any key of the tile.
+  int first_row = 0;
+  int last_row = n_q;
+  if (bound_right) {
+    first_row = max(0, tile_key - diagonal - right);
+  }
+  if (bound_left) {
+    last_row = min(n_q, min(tile_key + bc, length) - diagonal + left);
+  }
+  Visit visit{group, first_row / br, (last_row + br - 1) / br};
+  if (tile_key >= length || first_row >= last_row) {
+    visit.first = visit.last = 0;
+  }
+  const int visits = visit.heads * (visit.last - visit.first);
+
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    q_ring.init();
+    dout_ring.init();
+  }
+  __syncthreads();
+
+  if (thread < warpgroup_threads) {
+    give_registers<producer_registers>();
+    const int before = visit.first * br;
+    const int skipped = n_q - (visit.last - visit.first) * br;  // from the last visited row to the next head's first
+    const long long first = static_cast<long long>(instance) * n_q + before;
+    if (thread < copy_threads) {
+      q_ring.fill<true>(q + first * d, lse + first, visits, visit.last - visit.first, n_q - before, skipped, thread);
+    } else {
+      dout_ring.fill<false>(dout + first * d, delta + first, visits, visit.last - visit.first, n_q - before, skipped,
+                            thread - copy_threads);
+    }
+  } else {
+    take_registers<consumer_registers>();
+    const int mine = __shfl_sync(0xffffffffu, thread / warpgroup_threads, 0) - 1;
+    const int lane = thread % 32;
+    const int warp = thread % warpgroup_threads / 32;
+    const int warp_key = tile_key + mine * 64 + warp * 16;
+
+    ThreadKeys keys;
+#pragma unroll
+    for (int n = 0; n < d / 8; ++n) {
+      keys.dk[n][0] = keys.dk[n][1] = keys.dk[n][2] = keys.dk[n][3] = 0.0f;
+      keys.dv[n][0] = keys.dv[n][1] = keys.dv[n][2] = keys.dv[n][3] = 0.0f;
+    }
+
+    if (visits > 0) {
+      const long long first = (static_cast<long long>(kv_instance) * n_k + tile_key) * d;
+      KeyTile::copy_rows<bc, consumer_threads>(shared_k, k + first, length - tile_key, thread - warpgroup_threads);
+      KeyTile::copy_rows<bc, consumer_threads>(shared_v, v + first, length - tile_key, thread - warpgroup_threads);
+      commit_copies();
+      wait_copies<0>();
+      fence_shared_for_products();
+      numbered_wait(1, consumer_threads);
+
+      const float scale_log2 = scale * log2_e;
+      // Values of the thread's place are computed where they are used: the loop has no registers to keep them in.
+      const auto group_now = [&] { return static_cast<unsigned>(recomputed(thread)) / warpgroup_threads - 1; };
+      const unsigned my_ds = shared_ds + mine * ScoreTile::panel_bytes + (lane / 16 * 8 + lane % 8) * 128 +
+                             (((warp * 2 + lane / 8 % 2) ^ (lane % 8)) << 4);
+      float* dq_tile = dq_acc + (static_cast<long long>(instance) * row_tiles + visit.first) * (br * d) +
+                       (mine * 4 + warp) * (br * d / 8) + lane * 4;
+      int row = visit.first * br;
+      int* turn = turns + static_cast<long long>(instance) * row_tiles + visit.first;
+      unsigned at = 0;
+
+      const auto queue_s = [&](unsigned visit) {
+        products_begin();
+        queue_new_scores<br, d, bc>(keys.s, operand(shared_k + group_now() * (64 * KeyTile::row_bytes), 16),
+                                    operand(q_ring.tile(stage_of(visit)), 16));
+        commit_products();
+      };
+      const auto queue_dv = [&] {
+        pin(keys.dv);
+        pin(keys.p);
+        products_begin();
+        queue_values<br, d>(keys.dv, keys.p, operand(dout_ring.tile(stage_of(at)), RowTile::panel_bytes));
+        commit_products();
+      };
+
+      q_ring.wait(0);
+      queue_s(0);
+      wait_products<0>();
+      pin(keys.s);
+#pragma unroll 1
+      while (true) {
+        dout_ring.wait(at);
+        products_begin();
+        queue_new_scores<br, d, bc>(keys.dp, operand(shared_v + group_now() * (64 * KeyTile::row_bytes), 16),
+                                    operand(dout_ring.tile(stage_of(at)), 16));
+        commit_products();
+
+        const unsigned numbers = recomputed(thread) % 4 * 8;
+        // Query 0 sees the warp's first key if it is not above this.
+        const int aligned = warp_key - row - diagonal;
+        if (warp_key + 16 > length || (bound_right && aligned + 15 > right) ||
+            (bound_left && aligned + left < br - 1)) {
+          keys.mask(warp_key + recomputed(thread) % 32 / 4, row, length, diagonal, left, right);
+        }
+        keys.exponentials(q_ring.number(stage_of(at)) + numbers, scale_log2);
+        if (dv_early) {
+          queue_dv();
+          wait_products<1>();  // dP
+        } else {
+          wait_products<0>();
+        }
+        pin(keys.dp);
+        keys.score_gradients(dout_ring.number(stage_of(at)) + numbers);
+        if (!dv_early) {
+          queue_dv();
+        }
+        const unsigned buffer = at % ds_buffers * ScoreTile::bytes;
+#pragma unroll
+        for (int n = 0; n < br / 8; n += 2) {
+          store_matrices_transposed(my_ds + buffer + n * 1024, keys.ds[n][0], keys.ds[n][1], keys.ds[n + 1][0],
+                                    keys.ds[n + 1][1]);
+        }
+        fence_shared_for_products();
+        // Also says that both warpgroups are through with the dS two tiles back, whose buffer comes next.
+        numbered_wait(1, consumer_threads);
+
+        float dq[dq_columns / 8][4];
+        pin(keys.dk);
+        if (!ds_from_shared) {
+          pin(keys.ds);
+        }
+        products_begin();
+        const unsigned group = group_now();
+        queue_columns<dq_columns, bc, br, d>(
+            dq, operand(shared_ds + buffer + (dq_by_rows ? group * 64 * ScoreTile::row_bytes : 0), 16),
+            operand(
+                shared_k + (dq_by_rows ? 0 : group * (dq_columns / 64 * KeyTile::panel_bytes + dq_columns % 64 * 2)),
+                16));
+        commit_products();
+        if (ds_from_shared) {
+          queue_transposed<br, d>(keys.dk, operand(shared_ds + buffer + group * ScoreTile::panel_bytes, 16),
+                                  operand(q_ring.tile(stage_of(at)), RowTile::panel_bytes));
+        } else {
+          queue_values<br, d>(keys.dk, keys.ds, operand(q_ring.tile(stage_of(at)), RowTile::panel_bytes));
+        }
+        commit_products();
+        wait_products<2>();  // dV
+        pin(keys.dv);
+        pin(keys.p);
+        dout_ring.release(at);
+        const bool more = static_cast<int>(at) + 1 < visits;
+        if (more) {
+          q_ring.wait(at + 1);
+          queue_s(at + 1);
+          wait_products<2>();  // dQ
+        } else {
+          wait_products<1>();
+        }
+        pin(dq);
+        if (in_turns) {
+          const int before = bound_left ? max(0, (row + diagonal - left) / bc) : 0;
+          wait_turn(turn, (tile - before) * consumers * 4);
+        }
+#pragma unroll
+        for (int n = 0; n < dq_columns / 8; ++n) {
+          add_16_bytes(dq_tile + n * 128, dq[n]);
+        }
+        if (in_turns) {
+          pass_turn(turn);
+        }
+        wait_products<0>();  // dK, S
+        pin(keys.dk);
+        if (!ds_from_shared) {
+          pin(keys.ds);
+        }
+        pin(keys.s);
+        q_ring.release(at);
+        if (!more) {
+          break;
+        }
+        ++at;
+        dq_tile += br * d;
+        ++turn;
+        row += br;
+        if (row >= visit.last * br) {
+          const int rest = row_tiles - (visit.last - visit.first);
+          row = visit.first * br;
+          dq_tile += static_cast<long long>(rest) * (br * d);
+          turn += rest;
+        }
+      }
+    }
+
+    const int block = recomputed(static_cast<int>(blockIdx.x));
+    const int key =
+        block % key_tiles * bc + (recomputed(thread) - warpgroup_threads) / 32 * 16 + recomputed(thread) % 32 / 4;
+    const long long first = static_cast<long long>(block / key_tiles) * n_k * d;
+    store_gradient(dv + first, keys.dv, 1.0f, key, n_k);
+    store_gradient(dk + first, keys.dk, scale, key, n_k);
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometry of the FlashAttention-2 backward kernels for Hopper (sm_90a): one place for the host, which launches them,
+// and for the device code. No includes, so that NVRTC can read it too.
+#pragma once
+
+namespace attnscope::fa2_hopper_backward {
+
+/// Warpgroups that multiply, 64 keys each; one more loads.
+constexpr int consumers = 2;
+constexpr int threads = (consumers + 1) * 128;
+/// Registers a thread starts with: the block fills the SM. Then the loading warpgroup hands most of its share over.
+constexpr int launch_registers = 168;
+constexpr int producer_registers = 24;
+constexpr int consumer_registers = 240;
+
+/// Buffers of Q and of dO, with what belongs to their rows, and of dS.
+constexpr int stages = 2;
+constexpr int ds_buffers = 2;
+
+/// dK and dV of 64 keys stay in registers, so d ends at 128; a tile of S^T and of dP^T lies beside them.
+constexpr bool supported_tile(int br, int bc, int d) {
+  return bc == 64 * consumers && ((d == 64 && (br == 64 || br == 128)) || (d == 128 && br == 64));
+}
+
+/// K, V; the rings of Q and dO with LSE and D of their rows; dS; barriers.
+constexpr long long barrier_bytes = 64;
+constexpr long long shared_bytes(int br, int bc, int d) {
+  return 2LL * d * 2 * bc + stages * 2LL * br * (2 * d + 4) + ds_buffers * 2LL * br * bc + barrier_bytes;
+}
+
+/// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, each in the order in which the
+/// threads hold it.
+constexpr long long row_tiles(long long n_q, int br) {
+  return (n_q + br - 1) / br;
+}
+constexpr long long accumulator_floats(long long n_q, int br, int d) {
+  return row_tiles(n_q, br) * br * d;
+}
+
+/// Threads of the kernels before and after: one block for each tile of query rows.
+constexpr int row_threads = 256;
+
+}  // namespace attnscope::fa2_hopper_backward
