@@ -32,14 +32,11 @@ constexpr bool in_turns = true;
 constexpr bool in_turns = false;
 #endif
 
-constexpr int ring = stages;
+constexpr int ring = stages(d);
 constexpr int copy_threads = 64;  // of Q; and as many of dO
 constexpr int consumer_threads = consumers * warpgroup_threads;
-// dQ_i is shared out by rows where there are 128, else by columns.
-constexpr bool dq_by_rows = br == 128;
-constexpr int dq_columns = dq_by_rows ? d : d / consumers;
-// dV may start before dS is computed where the registers hold P in both formats.
-constexpr bool dv_early = br == 64;
+static_assert(br == 64 && bc == 64 * consumers);
+constexpr int dq_columns = d / consumers;  // of dQ_i that a warpgroup computes
 // dS^T is read from shared memory where dK and dV leave no registers for it.
 constexpr bool ds_from_shared = d == 128;
 
@@ -218,9 +215,7 @@ struct ThreadKeys {
       for (int half = 0; half < 2; ++half) {
         s[n][half * 2] = exp2_fast(s[n][half * 2] * scale - lse.x);
         s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * scale - lse.y);
-        if (dv_early) {
-          p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
-        }
+        p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
       }
     }
   }
@@ -232,9 +227,6 @@ struct ThreadKeys {
       const float2 delta = load_shared_pair(numbers + n * 32);
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        if (!dv_early) {
-          p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
-        }
         ds[n][half] =
             pack(s[n][half * 2] * (dp[n][half * 2] - delta.x), s[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
       }
@@ -290,6 +282,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   const unsigned barriers = shared_delta + ring * br * 4;
   const Ring q_ring{shared_q, shared_lse, barriers};
   const Ring dout_ring{shared_dout, shared_delta, barriers + 16 * ring};
+  const unsigned ds_written = barriers + 32 * ring;
 
   const int key_tiles = (n_k + bc - 1) / bc;
   const int row_tiles = (n_q + br - 1) / br;
@@ -319,6 +312,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   if (thread == 0) {
     q_ring.init();
     dout_ring.init();
+    for (int i = 0; i < ds_buffers; ++i) {
+      barrier_init(ds_written + 8 * i, consumers * 4);
+    }
   }
   __syncthreads();
 
@@ -362,9 +358,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
       const unsigned my_ds = shared_ds + mine * ScoreTile::panel_bytes + (lane / 16 * 8 + lane % 8) * 128 +
                              (((warp * 2 + lane / 8 % 2) ^ (lane % 8)) << 4);
       float* dq_tile = dq_acc + (static_cast<long long>(instance) * row_tiles + visit.first) * (br * d) +
-                       (mine * 4 + warp) * (br * d / 8) + lane * 4;
+                       (warp * (d / 8) + mine * (dq_columns / 8)) * 128 + lane * 4;
       int row = visit.first * br;
-      int* turn = turns + static_cast<long long>(instance) * row_tiles + visit.first;
       unsigned at = 0;
 
       const auto queue_s = [&](unsigned visit) {
@@ -373,12 +368,29 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
                                     operand(q_ring.tile(stage_of(visit)), 16));
         commit_products();
       };
-      const auto queue_dv = [&] {
-        pin(keys.dv);
-        pin(keys.p);
+      // dQ of a tile whose dS both warpgroups have written.
+      const auto queue_dq = [&](float(&dq)[dq_columns / 8][4], unsigned visit) {
         products_begin();
-        queue_values<br, d>(keys.dv, keys.p, operand(dout_ring.tile(stage_of(at)), RowTile::panel_bytes));
-        commit_products();
+        queue_columns<dq_columns, bc, br, d>(
+            dq, operand(shared_ds + visit % ds_buffers * ScoreTile::bytes, 16),
+            operand(shared_k + group_now() * (dq_columns / 64 * KeyTile::panel_bytes + dq_columns % 64 * 2), 16));
+      };
+      const auto add_dq = [&](float(&dq)[dq_columns / 8][4]) {
+        pin(dq);
+        int* turn = nullptr;
+        if (in_turns) {
+          const int index = static_cast<int>((dq_tile - dq_acc) / (br * d));
+          const int before = bound_left ? max(0, (index % row_tiles * br + diagonal - left) / bc) : 0;
+          turn = turns + index;
+          wait_turn(turn, (tile - before) * (consumers * 4));
+        }
+#pragma unroll
+        for (int n = 0; n < dq_columns / 8; ++n) {
+          add_16_bytes(dq_tile + n * 128, dq[n]);
+        }
+        if (in_turns) {
+          pass_turn(turn);
+        }
       };
 
       q_ring.wait(0);
@@ -396,22 +408,18 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
         const unsigned numbers = recomputed(thread) % 4 * 8;
         // Query 0 sees the warp's first key if it is not above this.
         const int aligned = warp_key - row - diagonal;
-        if (warp_key + 16 > length || (bound_right && aligned + 15 > right) ||
-            (bound_left && aligned + left < br - 1)) {
+        if (warp_key + 16 > length || (bound_right && aligned + 15 > right) || (bound_left && aligned + left < br - 1)) {
           keys.mask(warp_key + recomputed(thread) % 32 / 4, row, length, diagonal, left, right);
         }
         keys.exponentials(q_ring.number(stage_of(at)) + numbers, scale_log2);
-        if (dv_early) {
-          queue_dv();
-          wait_products<1>();  // dP
-        } else {
-          wait_products<0>();
-        }
+        pin(keys.dv);
+        pin(keys.p);
+        products_begin();
+        queue_values<br, d>(keys.dv, keys.p, operand(dout_ring.tile(stage_of(at)), RowTile::panel_bytes));
+        commit_products();
+        wait_products<1>();  // dP
         pin(keys.dp);
         keys.score_gradients(dout_ring.number(stage_of(at)) + numbers);
-        if (!dv_early) {
-          queue_dv();
-        }
         const unsigned buffer = at % ds_buffers * ScoreTile::bytes;
 #pragma unroll
         for (int n = 0; n < br / 8; n += 2) {
@@ -419,74 +427,70 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
                                     keys.ds[n + 1][1]);
         }
         fence_shared_for_products();
-        // Also says that both warpgroups are through with the dS two tiles back, whose buffer comes next.
-        numbered_wait(1, consumer_threads);
-
-        float dq[dq_columns / 8][4];
-        pin(keys.dk);
-        if (!ds_from_shared) {
-          pin(keys.ds);
+        __syncwarp();
+        if (recomputed(thread) % 32 == 0) {
+          barrier_arrive(ds_written + 8 * (at % ds_buffers));
         }
-        products_begin();
-        const unsigned group = group_now();
-        queue_columns<dq_columns, bc, br, d>(
-            dq, operand(shared_ds + buffer + (dq_by_rows ? group * 64 * ScoreTile::row_bytes : 0), 16),
-            operand(
-                shared_k + (dq_by_rows ? 0 : group * (dq_columns / 64 * KeyTile::panel_bytes + dq_columns % 64 * 2)),
-                16));
-        commit_products();
+        pin(keys.dk);
         if (ds_from_shared) {
-          queue_transposed<br, d>(keys.dk, operand(shared_ds + buffer + group * ScoreTile::panel_bytes, 16),
+          numbered_wait(2 + group_now(), warpgroup_threads);
+          products_begin();
+          queue_transposed<br, d>(keys.dk, operand(shared_ds + buffer + group_now() * ScoreTile::panel_bytes, 16),
                                   operand(q_ring.tile(stage_of(at)), RowTile::panel_bytes));
         } else {
+          pin(keys.ds);
+          products_begin();
           queue_values<br, d>(keys.dk, keys.ds, operand(q_ring.tile(stage_of(at)), RowTile::panel_bytes));
         }
         commit_products();
-        wait_products<2>();  // dV
+        wait_products<1>();  // dV
         pin(keys.dv);
         pin(keys.p);
         dout_ring.release(at);
-        const bool more = static_cast<int>(at) + 1 < visits;
-        if (more) {
+
+        // dQ of the tile before, so that neither warpgroup has to wait for the other.
+        float dq[dq_columns / 8][4];
+        if (at > 0) {
+          barrier_wait(ds_written + 8 * ((at - 1) % ds_buffers), (at - 1) / ds_buffers % 2);
+        }
+        queue_dq(dq, at - 1);
+        commit_products();
+        if (static_cast<int>(at) + 1 < visits) {
           q_ring.wait(at + 1);
           queue_s(at + 1);
-          wait_products<2>();  // dQ
         } else {
-          wait_products<1>();
+          products_begin();
+          commit_products();
         }
-        pin(dq);
-        if (in_turns) {
-          const int before = bound_left ? max(0, (row + diagonal - left) / bc) : 0;
-          wait_turn(turn, (tile - before) * consumers * 4);
-        }
-#pragma unroll
-        for (int n = 0; n < dq_columns / 8; ++n) {
-          add_16_bytes(dq_tile + n * 128, dq[n]);
-        }
-        if (in_turns) {
-          pass_turn(turn);
-        }
-        wait_products<0>();  // dK, S
+        wait_products<1>();  // dK, dQ
         pin(keys.dk);
         if (!ds_from_shared) {
           pin(keys.ds);
         }
-        pin(keys.s);
         q_ring.release(at);
-        if (!more) {
-          break;
+        if (at > 0) {
+          add_dq(dq);
+          dq_tile += br * d;
+          if (row == visit.first * br) {  // the tile before was the last of the head before
+            dq_tile += static_cast<long long>(row_tiles - (visit.last - visit.first)) * (br * d);
+          }
         }
-        ++at;
-        dq_tile += br * d;
-        ++turn;
+        wait_products<0>();  // S
+        pin(keys.s);
         row += br;
         if (row >= visit.last * br) {
-          const int rest = row_tiles - (visit.last - visit.first);
           row = visit.first * br;
-          dq_tile += static_cast<long long>(rest) * (br * d);
-          turn += rest;
+        }
+        if (static_cast<int>(++at) == visits) {
+          break;
         }
       }
+      barrier_wait(ds_written + 8 * ((at - 1) % ds_buffers), (at - 1) / ds_buffers % 2);
+      float dq[dq_columns / 8][4];
+      queue_dq(dq, at - 1);
+      commit_products();
+      wait_products<0>();
+      add_dq(dq);
     }
 
     const int block = recomputed(static_cast<int>(blockIdx.x));

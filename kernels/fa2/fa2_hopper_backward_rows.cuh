@@ -16,7 +16,7 @@ constexpr int br = ATTN_BR;
 constexpr int row_chunks = d / 8;  // of 16 bytes
 constexpr int tile_chunks = br * row_chunks;
 constexpr int passes = tile_chunks / row_threads;
-static_assert(tile_chunks % row_threads == 0 && row_threads % row_chunks == 0 && row_chunks <= 16);
+static_assert(br == 64 && tile_chunks % row_threads == 0 && row_threads % row_chunks == 0 && row_chunks <= 16);
 
 __device__ __forceinline__ float dot(uint4 a, uint4 b) {
   const unsigned left[4] = {a.x, a.y, a.z, a.w};
@@ -93,14 +93,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::row
   const int row_tiles = (n_q + br - 1) / br;
   const int instance = static_cast<int>(blockIdx.x) / row_tiles;
   const int tile_row = static_cast<int>(blockIdx.x) % row_tiles * br;
-  // As in the main kernel: two warpgroups share the tile out by rows where there are 128, else by columns.
-  constexpr bool by_rows = br == 128;
-  constexpr int columns = by_rows ? d : d / consumers;
+  constexpr int columns = d / 2;
   constexpr int tiles = columns / 8;
-  const int group = thread / 128;
-  const int row = tile_row + (by_rows ? group * 64 : 0) + thread % 128 / 32 * 16 + thread % 32 / 4;
+  const int warp = thread / 32;
+  const int column = warp / 4 * columns;
+  const int row = tile_row + warp % 4 * 16 + thread % 32 / 4;
   const float* const mine =
-      dq_acc + static_cast<long long>(blockIdx.x) * (br * d) + thread / 32 * (br * d / 8) + thread % 32 * 4;
+      dq_acc + static_cast<long long>(blockIdx.x) * (br * d) + (warp % 4 * (d / 8) + column / 8) * 128 + thread % 32 * 4;
   float v[tiles][4];
 #pragma unroll
   for (int n = 0; n < tiles; ++n) {
@@ -113,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::row
     for (int n = 0; n < tiles; ++n) {
       pairs[n] = pack(v[n][half * 2] * scale, v[n][half * 2 + 1] * scale);
     }
-    store_row(dq + (static_cast<long long>(instance) * n_q + row + half * 8) * d + (by_rows ? 0 : group * columns),
+    store_row(dq + (static_cast<long long>(instance) * n_q + row + half * 8) * d + column,
               pairs, columns, row + half * 8 < n_q);
   }
 }

@@ -13,23 +13,28 @@ constexpr int launch_registers = 168;
 constexpr int producer_registers = 24;
 constexpr int consumer_registers = 240;
 
-/// Buffers of Q and of dO, with what belongs to their rows, and of dS.
-constexpr int stages = 2;
-constexpr int ds_buffers = 2;
-
 /// dK and dV of 64 keys stay in registers, so d ends at 128; a tile of S^T and of dP^T lies beside them.
 constexpr bool supported_tile(int br, int bc, int d) {
-  return bc == 64 * consumers && ((d == 64 && (br == 64 || br == 128)) || (d == 128 && br == 64));
+  return br == 64 && bc == 64 * consumers && (d == 64 || d == 128);
 }
+
+/// Buffers of Q and of dO, with what belongs to their rows; powers of two.
+constexpr int stages(int d) {
+  return d == 64 ? 4 : 2;
+}
+/// Buffers of dS: a warpgroup that writes one knows the other to be through with the product of four tiles back.
+constexpr int ds_buffers = 4;
 
 /// K, V; the rings of Q and dO with LSE and D of their rows; dS; barriers.
-constexpr long long barrier_bytes = 64;
+constexpr long long barrier_bytes(int d) {
+  return 32 * stages(d) + 8 * ds_buffers;
+}
 constexpr long long shared_bytes(int br, int bc, int d) {
-  return 2LL * d * 2 * bc + stages * 2LL * br * (2 * d + 4) + ds_buffers * 2LL * br * bc + barrier_bytes;
+  return 4LL * d * bc + stages(d) * 4LL * br * (d + 2) + ds_buffers * 2LL * br * bc + barrier_bytes(d);
 }
 
-/// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, each in the order in which the
-/// threads hold it.
+/// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, as fragments of 16 rows x 8
+/// columns that follow one another, those of the same rows first.
 constexpr long long row_tiles(long long n_q, int br) {
   return (n_q + br - 1) / br;
 }
