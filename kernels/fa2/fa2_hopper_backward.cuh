@@ -32,13 +32,16 @@ constexpr bool in_turns = true;
 constexpr bool in_turns = false;
 #endif
 
-constexpr int ring = stages(d);
+constexpr int ring = stages;
 constexpr int copy_threads = 64;  // of Q; and as many of dO
 constexpr int consumer_threads = consumers * warpgroup_threads;
-static_assert(br == 64 && bc == 64 * consumers);
-constexpr int dq_columns = d / consumers;  // of dQ_i that a warpgroup computes
-// dS^T is read from shared memory where dK and dV leave no registers for it.
-constexpr bool ds_from_shared = d == 128;
+static_assert(supported_tile(br, bc, d));
+constexpr int halves = br / 64;  // scores are computed for 64 queries at a time
+// dQ_i is shared out by rows where there are 128, else by columns: 64 x 64 for each warpgroup.
+constexpr bool dq_by_rows = br == 128;
+constexpr int dq_floats = 64 * 64 / 4;  // of each warp
+// Where dK and dV leave no registers for dS^T, it is read from shared memory, and dQ_i is written out at once.
+constexpr bool tight = d == 128;
 
 using RowTile = PanelTile<br, d>;
 using KeyTile = PanelTile<bc, d>;
@@ -59,6 +62,10 @@ __device__ __forceinline__ void store_matrices_transposed(unsigned address, unsi
                                                           unsigned r3) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0),
                "r"(r1), "r"(r2), "r"(r3)
+               : "memory");
+}
+__device__ __forceinline__ void store_shared_16_bytes(unsigned address, const float (&v)[4]) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
                : "memory");
 }
 __device__ __forceinline__ void add_16_bytes(float* address, const float (&v)[4]) {
@@ -174,65 +181,60 @@ __device__ __forceinline__ unsigned long long operand(unsigned address, unsigned
   return panel_descriptor(recomputed(address), leading);
 }
 
-/// This thread's two keys, g and g + 8 of its warp's 16: scores against a tile of queries, and gradients.
-struct ThreadKeys {
-  float dk[d / 8][4];
-  float dv[d / 8][4];
-  float s[br / 8][4];
-  float dp[br / 8][4];
-  unsigned p[br / 8][2];
-  unsigned ds[br / 8][2];
+// A thread holds two keys, g and g + 8 of its warp's 16, of the transposed scores against 64 queries.
 
-  /// Scores that do not exist: of keys from `length` on, and of queries outside what the mask lets see the key.
-  __device__ __forceinline__ void mask(int key, int row, int length, int diagonal, int left, int right) {
-    const int column = row + static_cast<int>(threadIdx.x) % 4 * 2;
+/// Scores that do not exist: of keys from `length` on, and of queries outside what the mask lets see the key; `row` is
+/// the first of the queries.
+__device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, int length, int diagonal, int left,
+                                            int right) {
+  const int column = row + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int on_diagonal = key + half * 8 - diagonal - column;
-      int first = bound_right ? on_diagonal - right : 0;
-      if (key + half * 8 >= length) {
-        first = br;
-      }
-      const int last = on_diagonal + left;
+  for (int half = 0; half < 2; ++half) {
+    const int on_diagonal = key + half * 8 - diagonal - column;
+    int first = bound_right ? on_diagonal - right : 0;
+    if (key + half * 8 >= length) {
+      first = 64;
+    }
+    const int last = on_diagonal + left;
 #pragma unroll
-      for (int n = 0; n < br / 8; ++n) {
+    for (int n = 0; n < 8; ++n) {
 #pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          if (n * 8 + e < first || (bound_left && n * 8 + e > last)) {
-            s[n][half * 2 + e] = minus_infinity;
-          }
+      for (int e = 0; e < 2; ++e) {
+        if (n * 8 + e < first || (bound_left && n * 8 + e > last)) {
+          s[n][half * 2 + e] = minus_infinity;
         }
       }
     }
   }
+}
 
-  /// s = P^T = exp(scale s - LSE); `numbers` is the address of this thread's first LSE, `scale` in units of log2(e).
-  __device__ __forceinline__ void exponentials(unsigned numbers, float scale) {
+/// s = P^T = exp(scale s - LSE), and the same packed; `numbers` is the address of this thread's first LSE, `scale` in
+/// units of log2(e).
+__device__ __forceinline__ void exponentials(float (&s)[8][4], unsigned (&p)[8][2], unsigned numbers, float scale) {
 #pragma unroll
-    for (int n = 0; n < br / 8; ++n) {
-      const float2 lse = load_shared_pair(numbers + n * 32);
+  for (int n = 0; n < 8; ++n) {
+    const float2 lse = load_shared_pair(numbers + n * 32);
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        s[n][half * 2] = exp2_fast(s[n][half * 2] * scale - lse.x);
-        s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * scale - lse.y);
-        p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
-      }
+    for (int half = 0; half < 2; ++half) {
+      s[n][half * 2] = exp2_fast(s[n][half * 2] * scale - lse.x);
+      s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * scale - lse.y);
+      p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
     }
   }
+}
 
-  /// ds = P^T o (dP^T - D), packed.
-  __device__ __forceinline__ void score_gradients(unsigned numbers) {
+/// ds = P^T o (dP^T - D), packed.
+__device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const float (&p)[8][4], const float (&dp)[8][4],
+                                                unsigned numbers) {
 #pragma unroll
-    for (int n = 0; n < br / 8; ++n) {
-      const float2 delta = load_shared_pair(numbers + n * 32);
+  for (int n = 0; n < 8; ++n) {
+    const float2 delta = load_shared_pair(numbers + n * 32);
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        ds[n][half] =
-            pack(s[n][half * 2] * (dp[n][half * 2] - delta.x), s[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
-      }
+    for (int half = 0; half < 2; ++half) {
+      ds[n][half] = pack(p[n][half * 2] * (dp[n][half * 2] - delta.x), p[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
     }
   }
-};
+}
 
 /// Stores 64 keys' rows of an accumulator, times `scale`.
 __device__ __forceinline__ void store_gradient(Element* rows, const float (&gradient)[d / 8][4], float scale, int key,
@@ -246,6 +248,19 @@ __device__ __forceinline__ void store_gradient(Element* rows, const float (&grad
     }
     store_row(rows + static_cast<long long>(key + half * 8) * d, pairs, d, key + half * 8 < n_k);
   }
+}
+
+/// Adds contiguous floats in shared memory, which this thread's warp has written, to global memory, by the copy engine.
+__device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigned bytes) {
+  asm volatile(
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;\n"
+      "cp.async.bulk.commit_group;" ::"l"(global),
+      "r"(shared), "r"(bytes)
+      : "memory");
+}
+/// Waits until the copy engine has read what this thread gave it.
+__device__ __forceinline__ void wait_bulk_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
 /// Waits until the blocks before have added to a tile of the accumulator; their warps count in `turn`.
@@ -279,7 +294,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   const unsigned shared_dout = shared_q + ring * RowTile::bytes;
   const unsigned shared_lse = shared_dout + ring * RowTile::bytes;
   const unsigned shared_delta = shared_lse + ring * br * 4;
-  const unsigned barriers = shared_delta + ring * br * 4;
+  const unsigned shared_dq = shared_delta + ring * br * 4;
+  const unsigned barriers = shared_dq + br * d * 4;
   const Ring q_ring{shared_q, shared_lse, barriers};
   const Ring dout_ring{shared_dout, shared_delta, barriers + 16 * ring};
   const unsigned ds_written = barriers + 32 * ring;
@@ -336,11 +352,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
     const int warp = thread % warpgroup_threads / 32;
     const int warp_key = tile_key + mine * 64 + warp * 16;
 
-    ThreadKeys keys;
+    float dk_sum[d / 8][4];
+    float dv_sum[d / 8][4];
 #pragma unroll
     for (int n = 0; n < d / 8; ++n) {
-      keys.dk[n][0] = keys.dk[n][1] = keys.dk[n][2] = keys.dk[n][3] = 0.0f;
-      keys.dv[n][0] = keys.dv[n][1] = keys.dv[n][2] = keys.dv[n][3] = 0.0f;
+      dk_sum[n][0] = dk_sum[n][1] = dk_sum[n][2] = dk_sum[n][3] = 0.0f;
+      dv_sum[n][0] = dv_sum[n][1] = dv_sum[n][2] = dv_sum[n][3] = 0.0f;
     }
 
     if (visits > 0) {
@@ -357,147 +374,228 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
       const auto group_now = [&] { return static_cast<unsigned>(recomputed(thread)) / warpgroup_threads - 1; };
       const unsigned my_ds = shared_ds + mine * ScoreTile::panel_bytes + (lane / 16 * 8 + lane % 8) * 128 +
                              (((warp * 2 + lane / 8 % 2) ^ (lane % 8)) << 4);
+      // Where this warp's part of a tile of the accumulator begins.
       float* dq_tile = dq_acc + (static_cast<long long>(instance) * row_tiles + visit.first) * (br * d) +
-                       (warp * (d / 8) + mine * (dq_columns / 8)) * 128 + lane * 4;
+                       (dq_by_rows ? mine * 4 + warp : warp * 2 + mine) * dq_floats;
       int row = visit.first * br;
       unsigned at = 0;
 
-      const auto queue_s = [&](unsigned visit) {
+      float s[8][4];
+      float dp[8][4];
+      float dq[8][4];
+      unsigned p[8][2];
+      unsigned ds[8][2];
+
+      const auto queue_s = [&](float(&scores)[8][4], unsigned visit, int half) {
         products_begin();
-        queue_new_scores<br, d, bc>(keys.s, operand(shared_k + group_now() * (64 * KeyTile::row_bytes), 16),
-                                    operand(q_ring.tile(stage_of(visit)), 16));
+        queue_new_scores<64, d, bc>(scores, operand(shared_k + group_now() * (64 * KeyTile::row_bytes), 16),
+                                    operand(q_ring.tile(stage_of(visit)) + half * 64 * RowTile::row_bytes, 16));
         commit_products();
       };
-      // dQ of a tile whose dS both warpgroups have written.
-      const auto queue_dq = [&](float(&dq)[dq_columns / 8][4], unsigned visit) {
+      const auto queue_dp = [&](int half) {
         products_begin();
-        queue_columns<dq_columns, bc, br, d>(
-            dq, operand(shared_ds + visit % ds_buffers * ScoreTile::bytes, 16),
-            operand(shared_k + group_now() * (dq_columns / 64 * KeyTile::panel_bytes + dq_columns % 64 * 2), 16));
+        queue_new_scores<64, d, bc>(dp, operand(shared_v + group_now() * (64 * KeyTile::row_bytes), 16),
+                                    operand(dout_ring.tile(stage_of(at)) + half * 64 * RowTile::row_bytes, 16));
+        commit_products();
       };
-      const auto add_dq = [&](float(&dq)[dq_columns / 8][4]) {
+      const auto queue_dv = [&](int half) {
+        pin(dv_sum);
+        pin(p);
+        products_begin();
+        queue_values<64, d>(
+            dv_sum, p, operand(dout_ring.tile(stage_of(at)) + half * 64 * RowTile::row_bytes, RowTile::panel_bytes));
+        commit_products();
+      };
+      const auto queue_dk = [&](int half) {
+        const unsigned right = q_ring.tile(stage_of(at)) + half * 64 * RowTile::row_bytes;
+        pin(dk_sum);
+        if (tight) {
+          products_begin();
+          queue_transposed<br, d>(
+              dk_sum, operand(shared_ds + at % ds_buffers * ScoreTile::bytes + group_now() * ScoreTile::panel_bytes, 16),
+              operand(right, RowTile::panel_bytes));
+        } else {
+          pin(ds);
+          products_begin();
+          queue_values<64, d>(dk_sum, ds, operand(right, RowTile::panel_bytes));
+        }
+        commit_products();
+      };
+      const auto queue_dq = [&] {
+        products_begin();
+        queue_columns<64, bc, br, d>(dq,
+                                     operand(shared_ds + at % ds_buffers * ScoreTile::bytes +
+                                                 (dq_by_rows ? group_now() * (64 * ScoreTile::row_bytes) : 0),
+                                             16),
+                                     operand(shared_k + (dq_by_rows ? 0 : group_now() * KeyTile::panel_bytes), 16));
+        commit_products();
+      };
+      const auto exponentiate = [&](float(&scores)[8][4], int half) {
+        // Query 0 sees the warp's first key if it is not above this.
+        const int first = row + half * 64;
+        const int aligned = warp_key - first - diagonal;
+        if (warp_key + 16 > length || (bound_right && aligned + 15 > right) || (bound_left && aligned + left < 63)) {
+          mask_scores(scores, warp_key + recomputed(thread) % 32 / 4, first, length, diagonal, left, right);
+        }
+        exponentials(scores, p, q_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8, scale_log2);
+      };
+      const auto differentiate = [&](const float(&probabilities)[8][4], int half) {
+        pin(dp);
+        score_gradients(ds, probabilities, dp, dout_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8);
+        const unsigned place = my_ds + at % ds_buffers * ScoreTile::bytes + half * 64 * ScoreTile::row_bytes;
+#pragma unroll
+        for (int n = 0; n < 8; n += 2) {
+          store_matrices_transposed(place + n * 1024, ds[n][0], ds[n][1], ds[n + 1][0], ds[n + 1][1]);
+        }
+      };
+      const auto add_dq = [&] {
         pin(dq);
-        int* turn = nullptr;
+        const int lane_now = recomputed(thread) % 32;
         if (in_turns) {
           const int index = static_cast<int>((dq_tile - dq_acc) / (br * d));
           const int before = bound_left ? max(0, (index % row_tiles * br + diagonal - left) / bc) : 0;
-          turn = turns + index;
-          wait_turn(turn, (tile - before) * (consumers * 4));
-        }
+          wait_turn(turns + index, (tile - before) * (consumers * 4));
 #pragma unroll
-        for (int n = 0; n < dq_columns / 8; ++n) {
-          add_16_bytes(dq_tile + n * 128, dq[n]);
+          for (int n = 0; n < 8; ++n) {
+            add_16_bytes(dq_tile + n * 128 + lane_now * 4, dq[n]);
+          }
+          pass_turn(turns + index);
+        } else {
+          const unsigned staging = shared_dq + (recomputed(thread) / 32 - 4) * (dq_floats * 4);
+          if (lane_now == 0) {
+            wait_bulk_read();
+          }
+          __syncwarp();
+#pragma unroll
+          for (int n = 0; n < 8; ++n) {
+            store_shared_16_bytes(staging + n * 512 + lane_now * 16, dq[n]);
+          }
+          fence_shared_for_products();
+          __syncwarp();
+          if (lane_now == 0) {
+            add_bulk(dq_tile, staging, dq_floats * 4);
+          }
         }
-        if (in_turns) {
-          pass_turn(turn);
-        }
+        dq_tile += br * d;
+      };
+      const auto next_head = [&] {
+        dq_tile += static_cast<long long>(row_tiles - (visit.last - visit.first)) * (br * d);
       };
 
       q_ring.wait(0);
-      queue_s(0);
+      queue_s(s, 0, 0);
       wait_products<0>();
-      pin(keys.s);
+      pin(s);
 #pragma unroll 1
       while (true) {
         dout_ring.wait(at);
-        products_begin();
-        queue_new_scores<br, d, bc>(keys.dp, operand(shared_v + group_now() * (64 * KeyTile::row_bytes), 16),
-                                    operand(dout_ring.tile(stage_of(at)), 16));
-        commit_products();
-
-        const unsigned numbers = recomputed(thread) % 4 * 8;
-        // Query 0 sees the warp's first key if it is not above this.
-        const int aligned = warp_key - row - diagonal;
-        if (warp_key + 16 > length || (bound_right && aligned + 15 > right) || (bound_left && aligned + left < br - 1)) {
-          keys.mask(warp_key + recomputed(thread) % 32 / 4, row, length, diagonal, left, right);
-        }
-        keys.exponentials(q_ring.number(stage_of(at)) + numbers, scale_log2);
-        pin(keys.dv);
-        pin(keys.p);
-        products_begin();
-        queue_values<br, d>(keys.dv, keys.p, operand(dout_ring.tile(stage_of(at)), RowTile::panel_bytes));
-        commit_products();
-        wait_products<1>();  // dP
-        pin(keys.dp);
-        keys.score_gradients(dout_ring.number(stage_of(at)) + numbers);
-        const unsigned buffer = at % ds_buffers * ScoreTile::bytes;
-#pragma unroll
-        for (int n = 0; n < br / 8; n += 2) {
-          store_matrices_transposed(my_ds + buffer + n * 1024, keys.ds[n][0], keys.ds[n][1], keys.ds[n + 1][0],
-                                    keys.ds[n + 1][1]);
+        queue_dp(0);
+        if constexpr (halves == 1) {
+          exponentiate(s, 0);
+          queue_dv(0);
+          wait_products<1>();  // dP
+          differentiate(s, 0);
+        } else {
+          float s_next[8][4];
+          queue_s(s_next, at, 1);
+          if (at > 0) {
+            add_dq();
+            if (row == visit.first * br) {
+              next_head();
+            }
+          }
+          exponentiate(s, 0);
+          queue_dv(0);
+          wait_products<2>();  // dP
+          differentiate(s, 0);
+          queue_dp(1);
+          queue_dk(0);
+          wait_products<2>();  // S, dV
+          pin(s_next);
+          pin(dv_sum);
+          pin(p);
+          exponentiate(s_next, 1);
+          queue_dv(1);
+          wait_products<1>();  // dP, dK
+          pin(dk_sum);
+          pin(ds);
+          differentiate(s_next, 1);
         }
         fence_shared_for_products();
         __syncwarp();
         if (recomputed(thread) % 32 == 0) {
           barrier_arrive(ds_written + 8 * (at % ds_buffers));
         }
-        pin(keys.dk);
-        if (ds_from_shared) {
-          numbered_wait(2 + group_now(), warpgroup_threads);
-          products_begin();
-          queue_transposed<br, d>(keys.dk, operand(shared_ds + buffer + group_now() * ScoreTile::panel_bytes, 16),
-                                  operand(q_ring.tile(stage_of(at)), RowTile::panel_bytes));
-        } else {
-          pin(keys.ds);
-          products_begin();
-          queue_values<br, d>(keys.dk, keys.ds, operand(q_ring.tile(stage_of(at)), RowTile::panel_bytes));
-        }
-        commit_products();
-        wait_products<1>();  // dV
-        pin(keys.dv);
-        pin(keys.p);
-        dout_ring.release(at);
-
-        // dQ of the tile before, so that neither warpgroup has to wait for the other.
-        float dq[dq_columns / 8][4];
-        if (at > 0) {
-          barrier_wait(ds_written + 8 * ((at - 1) % ds_buffers), (at - 1) / ds_buffers % 2);
-        }
-        queue_dq(dq, at - 1);
-        commit_products();
-        if (static_cast<int>(at) + 1 < visits) {
-          q_ring.wait(at + 1);
-          queue_s(at + 1);
-        } else {
-          products_begin();
-          commit_products();
-        }
-        wait_products<1>();  // dK, dQ
-        pin(keys.dk);
-        if (!ds_from_shared) {
-          pin(keys.ds);
-        }
-        q_ring.release(at);
-        if (at > 0) {
-          add_dq(dq);
-          dq_tile += br * d;
-          if (row == visit.first * br) {  // the tile before was the last of the head before
-            dq_tile += static_cast<long long>(row_tiles - (visit.last - visit.first)) * (br * d);
+        const bool more = static_cast<int>(at) + 1 < visits;
+        if constexpr (tight) {
+          // Also says that both warpgroups are through with the dS two tiles back.
+          barrier_wait(ds_written + 8 * (at % ds_buffers), at / ds_buffers % 2);
+          queue_dq();
+          queue_dk(0);
+          wait_products<2>();  // dV
+          pin(dv_sum);
+          pin(p);
+          dout_ring.release(at);
+          if (more) {
+            q_ring.wait(at + 1);
+            queue_s(s, at + 1, 0);
+          } else {
+            products_begin();
+            commit_products();
           }
-        }
-        wait_products<0>();  // S
-        pin(keys.s);
-        row += br;
-        if (row >= visit.last * br) {
-          row = visit.first * br;
+          wait_products<2>();  // dQ
+          add_dq();
+          wait_products<0>();  // dK, S
+          pin(dk_sum);
+          pin(s);
+          q_ring.release(at);
+          row += br;
+          if (row >= visit.last * br) {
+            row = visit.first * br;
+            next_head();
+          }
+        } else {
+          queue_dk(1);
+          if (more) {
+            q_ring.wait(at + 1);
+            queue_s(s, at + 1, 0);
+          } else {
+            products_begin();
+            commit_products();
+          }
+          wait_products<2>();  // dV
+          pin(dv_sum);
+          pin(p);
+          dout_ring.release(at);
+          barrier_wait(ds_written + 8 * (at % ds_buffers), at / ds_buffers % 2);
+          queue_dq();
+          wait_products<1>();  // dK, S
+          pin(dk_sum);
+          pin(ds);
+          pin(s);
+          q_ring.release(at);
+          wait_products<0>();  // dQ
+          pin(dq);
+          row += br;
+          if (row >= visit.last * br) {
+            row = visit.first * br;
+          }
         }
         if (static_cast<int>(++at) == visits) {
           break;
         }
       }
-      barrier_wait(ds_written + 8 * ((at - 1) % ds_buffers), (at - 1) / ds_buffers % 2);
-      float dq[dq_columns / 8][4];
-      queue_dq(dq, at - 1);
-      commit_products();
-      wait_products<0>();
-      add_dq(dq);
+      if (!tight) {
+        add_dq();
+      }
+      wait_bulk_read();  // before the block's shared memory goes
     }
 
     const int block = recomputed(static_cast<int>(blockIdx.x));
     const int key =
         block % key_tiles * bc + (recomputed(thread) - warpgroup_threads) / 32 * 16 + recomputed(thread) % 32 / 4;
     const long long first = static_cast<long long>(block / key_tiles) * n_k * d;
-    store_gradient(dv + first, keys.dv, 1.0f, key, n_k);
-    store_gradient(dk + first, keys.dk, scale, key, n_k);
+    store_gradient(dv + first, dv_sum, 1.0f, key, n_k);
+    store_gradient(dk + first, dk_sum, scale, key, n_k);
   }
 }

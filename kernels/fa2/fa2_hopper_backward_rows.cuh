@@ -16,7 +16,7 @@ constexpr int br = ATTN_BR;
 constexpr int row_chunks = d / 8;  // of 16 bytes
 constexpr int tile_chunks = br * row_chunks;
 constexpr int passes = tile_chunks / row_threads;
-static_assert(br == 64 && tile_chunks % row_threads == 0 && row_threads % row_chunks == 0 && row_chunks <= 16);
+static_assert(tile_chunks % row_threads == 0 && row_threads % row_chunks == 0 && row_chunks <= 16);
 
 __device__ __forceinline__ float dot(uint4 a, uint4 b) {
   const unsigned left[4] = {a.x, a.y, a.z, a.w};
@@ -93,13 +93,15 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::row
   const int row_tiles = (n_q + br - 1) / br;
   const int instance = static_cast<int>(blockIdx.x) / row_tiles;
   const int tile_row = static_cast<int>(blockIdx.x) % row_tiles * br;
-  constexpr int columns = d / 2;
+  constexpr int columns = 64;  // a warp's: 16 rows x 64 columns
   constexpr int tiles = columns / 8;
+  static_assert(br * d == row_threads / 32 * 16 * columns);
   const int warp = thread / 32;
-  const int column = warp / 4 * columns;
-  const int row = tile_row + warp % 4 * 16 + thread % 32 / 4;
+  const int column = warp / (br / 16) * columns;
+  const int block_row = warp % (br / 16);
+  const int row = tile_row + block_row * 16 + thread % 32 / 4;
   const float* const mine =
-      dq_acc + static_cast<long long>(blockIdx.x) * (br * d) + (warp % 4 * (d / 8) + column / 8) * 128 + thread % 32 * 4;
+      dq_acc + static_cast<long long>(blockIdx.x) * (br * d) + (block_row * d + column) * 16 + thread % 32 * 4;
   float v[tiles][4];
 #pragma unroll
   for (int n = 0; n < tiles; ++n) {

@@ -13,24 +13,24 @@ constexpr int launch_registers = 168;
 constexpr int producer_registers = 24;
 constexpr int consumer_registers = 240;
 
-/// dK and dV of 64 keys stay in registers, so d ends at 128; a tile of S^T and of dP^T lies beside them.
+/// dK and dV of 64 keys stay in registers, so d ends at 128. Query rows are taken 64 at a time; where d leaves registers
+/// for it, the scores of the next 64 are under way meanwhile.
+constexpr int query_rows(int d) {
+  return d == 64 ? 128 : 64;
+}
 constexpr bool supported_tile(int br, int bc, int d) {
-  return br == 64 && bc == 64 * consumers && (d == 64 || d == 128);
+  return (d == 64 || d == 128) && br == query_rows(d) && bc == 64 * consumers;
 }
 
-/// Buffers of Q and of dO, with what belongs to their rows; powers of two.
-constexpr int stages(int d) {
-  return d == 64 ? 4 : 2;
-}
-/// Buffers of dS: a warpgroup that writes one knows the other to be through with the product of four tiles back.
-constexpr int ds_buffers = 4;
+/// Buffers of Q and of dO, with what belongs to their rows, and of dS: a warpgroup that writes one knows both to be
+/// through with the product of two tiles back.
+constexpr int stages = 2;
+constexpr int ds_buffers = 2;
 
-/// K, V; the rings of Q and dO with LSE and D of their rows; dS; barriers.
-constexpr long long barrier_bytes(int d) {
-  return 32 * stages(d) + 8 * ds_buffers;
-}
+/// K, V; the rings of Q and dO with LSE and D of their rows; dS; dQ_i on its way out, fp32; barriers.
+constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers;
 constexpr long long shared_bytes(int br, int bc, int d) {
-  return 4LL * d * bc + stages(d) * 4LL * br * (d + 2) + ds_buffers * 2LL * br * bc + barrier_bytes(d);
+  return 4LL * d * bc + stages * 4LL * br * (d + 2) + ds_buffers * 2LL * br * bc + 4LL * br * d + barrier_bytes;
 }
 
 /// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, as fragments of 16 rows x 8
