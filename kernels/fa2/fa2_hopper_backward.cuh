@@ -42,6 +42,9 @@ constexpr bool dq_by_rows = br == 128;
 constexpr int dq_floats = 64 * 64 / 4;  // of each warp
 // Where dK and dV leave no registers for dS^T, it is read from shared memory, and dQ_i is written out at once.
 constexpr bool tight = d == 128;
+// In turns, blocks add to a tile in the order of their launch, so that none waits for one that cannot start yet. Under
+// a right bound the last keys, whose blocks begin nearest to the tile, go first; else the first keys do.
+constexpr bool last_keys_first = in_turns && bound_right;
 
 using RowTile = PanelTile<br, d>;
 using KeyTile = PanelTile<bc, d>;
@@ -68,10 +71,10 @@ __device__ __forceinline__ void store_shared_16_bytes(unsigned address, const fl
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
                : "memory");
 }
-__device__ __forceinline__ void add_16_bytes(float* address, const float (&v)[4]) {
-  asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(address), "f"(v[0]), "f"(v[1]),
-               "f"(v[2]), "f"(v[3])
-               : "memory");
+/// As recomputed() of whole numbers.
+__device__ __forceinline__ float recomputed(float value) {
+  asm volatile("" : "+f"(value));
+  return value;
 }
 
 /// Place in a ring of buffers of the block's visit number `visit`, and the parity of the barrier phase that goes with
@@ -183,16 +186,15 @@ __device__ __forceinline__ unsigned long long operand(unsigned address, unsigned
 
 // A thread holds two keys, g and g + 8 of its warp's 16, of the transposed scores against 64 queries.
 
-/// Scores that do not exist: of keys from `length` on, and of queries outside what the mask lets see the key; `row` is
-/// the first of the queries.
-__device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, int length, int diagonal, int left,
-                                            int right) {
+/// Scores that do not exist: of keys beyond the last, and of queries outside what the mask lets see the key. Keys are
+/// counted so that the last one is n_q - 1, `row` is the first of the queries.
+__device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, int n_q, int left, int right) {
   const int column = row + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int on_diagonal = key + half * 8 - diagonal - column;
+    const int on_diagonal = key + half * 8 - column;
     int first = bound_right ? on_diagonal - right : 0;
-    if (key + half * 8 >= length) {
+    if (key + half * 8 >= n_q) {
       first = 64;
     }
     const int last = on_diagonal + left;
@@ -231,7 +233,8 @@ __device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const floa
     const float2 delta = load_shared_pair(numbers + n * 32);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      ds[n][half] = pack(p[n][half * 2] * (dp[n][half * 2] - delta.x), p[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
+      ds[n][half] =
+          pack(p[n][half * 2] * (dp[n][half * 2] - delta.x), p[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
     }
   }
 }
@@ -263,18 +266,28 @@ __device__ __forceinline__ void wait_bulk_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-/// Waits until the blocks before have added to a tile of the accumulator; their warps count in `turn`.
+/// The K/V tile of a block.
+__device__ __forceinline__ int key_tile(int block, int key_tiles) {
+  return last_keys_first ? key_tiles - 1 - block % key_tiles : block % key_tiles;
+}
+
+/// Waits until the blocks before have added to a tile of the accumulator, whose warps count in `turn`; then the copy
+/// engine may follow.
 __device__ __forceinline__ void wait_turn(const int* turn, int before) {
   int count;
   do {
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(turn) : "memory");
   } while (count < before);
+  asm volatile("fence.proxy.async.global;" ::: "memory");
 }
+/// Passes the turn once what this thread gave the copy engine has been added.
 __device__ __forceinline__ void pass_turn(int* turn) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) {
-    asm volatile("fence.acq_rel.gpu; red.relaxed.gpu.global.add.s32 [%0], 1;" ::"l"(turn) : "memory");
-  }
+  asm volatile(
+      "cp.async.bulk.wait_group 0;\n"
+      "fence.proxy.async.global;\n"
+      "fence.acq_rel.gpu;\n"
+      "red.relaxed.gpu.global.add.s32 [%0], 1;" ::"l"(turn)
+      : "memory");
 }
 
 }  // namespace attnscope::fa2_hopper_backward
@@ -303,7 +316,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   const int key_tiles = (n_k + bc - 1) / bc;
   const int row_tiles = (n_q + br - 1) / br;
   const int kv_instance = static_cast<int>(blockIdx.x) / key_tiles;
-  const int tile = static_cast<int>(blockIdx.x) % key_tiles;
+  const int tile = key_tile(static_cast<int>(blockIdx.x), key_tiles);
   const int tile_key = tile * bc;
   const int instance = kv_instance * group;  // the first of the query heads
   const int length = given_lengths ? key_lengths[instance / heads_q] : n_k;
@@ -348,9 +361,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   } else {
     take_registers<consumer_registers>();
     const int mine = __shfl_sync(0xffffffffu, thread / warpgroup_threads, 0) - 1;
-    const int lane = thread % 32;
     const int warp = thread % warpgroup_threads / 32;
-    const int warp_key = tile_key + mine * 64 + warp * 16;
+    // The warp's first key, counted so that the last one is n_q - 1: query i then lies on the diagonal at key i.
+    const int warp_key = tile_key + mine * 64 + warp * 16 - diagonal;
 
     float dk_sum[d / 8][4];
     float dv_sum[d / 8][4];
@@ -363,20 +376,22 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
     if (visits > 0) {
       const long long first = (static_cast<long long>(kv_instance) * n_k + tile_key) * d;
       KeyTile::copy_rows<bc, consumer_threads>(shared_k, k + first, length - tile_key, thread - warpgroup_threads);
+      commit_copies();
       KeyTile::copy_rows<bc, consumer_threads>(shared_v, v + first, length - tile_key, thread - warpgroup_threads);
       commit_copies();
-      wait_copies<0>();
+      wait_copies<1>();  // K, for the first scores
       fence_shared_for_products();
       numbered_wait(1, consumer_threads);
 
-      const float scale_log2 = scale * log2_e;
       // Values of the thread's place are computed where they are used: the loop has no registers to keep them in.
       const auto group_now = [&] { return static_cast<unsigned>(recomputed(thread)) / warpgroup_threads - 1; };
-      const unsigned my_ds = shared_ds + mine * ScoreTile::panel_bytes + (lane / 16 * 8 + lane % 8) * 128 +
-                             (((warp * 2 + lane / 8 % 2) ^ (lane % 8)) << 4);
-      // Where this warp's part of a tile of the accumulator begins.
-      float* dq_tile = dq_acc + (static_cast<long long>(instance) * row_tiles + visit.first) * (br * d) +
-                       (dq_by_rows ? mine * 4 + warp : warp * 2 + mine) * dq_floats;
+      const auto my_ds = [&] {
+        const int now = recomputed(thread) - warpgroup_threads;
+        return shared_ds + now / warpgroup_threads * ScoreTile::panel_bytes + (now / 16 % 2 * 8 + now % 8) * 128 +
+               (((now / 32 % 4 * 2 + now / 8 % 2) ^ (now % 8)) << 4);
+      };
+      // The tile of the accumulator that was added to last.
+      int dq_tile = instance * row_tiles + visit.first;
       int row = visit.first * br;
       unsigned at = 0;
 
@@ -412,7 +427,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
         if (tight) {
           products_begin();
           queue_transposed<br, d>(
-              dk_sum, operand(shared_ds + at % ds_buffers * ScoreTile::bytes + group_now() * ScoreTile::panel_bytes, 16),
+              dk_sum,
+              operand(shared_ds + at % ds_buffers * ScoreTile::bytes + group_now() * ScoreTile::panel_bytes, 16),
               operand(right, RowTile::panel_bytes));
         } else {
           pin(ds);
@@ -431,18 +447,19 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
         commit_products();
       };
       const auto exponentiate = [&](float(&scores)[8][4], int half) {
-        // Query 0 sees the warp's first key if it is not above this.
         const int first = row + half * 64;
-        const int aligned = warp_key - first - diagonal;
-        if (warp_key + 16 > length || (bound_right && aligned + 15 > right) || (bound_left && aligned + left < 63)) {
-          mask_scores(scores, warp_key + recomputed(thread) % 32 / 4, first, length, diagonal, left, right);
+        const int aligned = warp_key - first;
+        if (warp_key + 16 > n_q || (bound_right && aligned + 15 > right) || (bound_left && aligned + left < 63)) {
+          mask_scores(scores, warp_key + recomputed(thread) % 32 / 4, first, n_q, left, right);
         }
-        exponentials(scores, p, q_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8, scale_log2);
+        exponentials(scores, p, q_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8,
+                     recomputed(scale) * log2_e);
       };
       const auto differentiate = [&](const float(&probabilities)[8][4], int half) {
         pin(dp);
-        score_gradients(ds, probabilities, dp, dout_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8);
-        const unsigned place = my_ds + at % ds_buffers * ScoreTile::bytes + half * 64 * ScoreTile::row_bytes;
+        score_gradients(ds, probabilities, dp,
+                        dout_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8);
+        const unsigned place = my_ds() + at % ds_buffers * ScoreTile::bytes + half * 64 * ScoreTile::row_bytes;
 #pragma unroll
         for (int n = 0; n < 8; n += 2) {
           store_matrices_transposed(place + n * 1024, ds[n][0], ds[n][1], ds[n + 1][0], ds[n + 1][1]);
@@ -451,39 +468,44 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
       const auto add_dq = [&] {
         pin(dq);
         const int lane_now = recomputed(thread) % 32;
-        if (in_turns) {
-          const int index = static_cast<int>((dq_tile - dq_acc) / (br * d));
-          const int before = bound_left ? max(0, (index % row_tiles * br + diagonal - left) / bc) : 0;
-          wait_turn(turns + index, (tile - before) * (consumers * 4));
-#pragma unroll
-          for (int n = 0; n < 8; ++n) {
-            add_16_bytes(dq_tile + n * 128 + lane_now * 4, dq[n]);
-          }
-          pass_turn(turns + index);
-        } else {
-          const unsigned staging = shared_dq + (recomputed(thread) / 32 - 4) * (dq_floats * 4);
-          if (lane_now == 0) {
-            wait_bulk_read();
-          }
-          __syncwarp();
-#pragma unroll
-          for (int n = 0; n < 8; ++n) {
-            store_shared_16_bytes(staging + n * 512 + lane_now * 16, dq[n]);
-          }
-          fence_shared_for_products();
-          __syncwarp();
-          if (lane_now == 0) {
-            add_bulk(dq_tile, staging, dq_floats * 4);
-          }
+        const unsigned staging = shared_dq + (recomputed(thread) / 32 - 4) * (dq_floats * 4);
+        if (lane_now == 0) {
+          wait_bulk_read();
         }
-        dq_tile += br * d;
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < 8; ++n) {
+          store_shared_16_bytes(staging + n * 512 + lane_now * 16, dq[n]);
+        }
+        fence_shared_for_products();
+        __syncwarp();
+        if (lane_now == 0) {
+          if (in_turns) {
+            const int first = dq_tile % row_tiles * br;
+            const int keys = given_lengths ? key_lengths[recomputed(instance) / heads_q] : n_k;
+            const int first_key = first + keys - n_q;  // on the tile's first diagonal
+            const int this_tile = key_tile(recomputed(static_cast<int>(blockIdx.x)), key_tiles);
+            const int before = last_keys_first ? (min(keys, min(first_key + br, keys) + right) - 1) / bc - this_tile
+                                               : this_tile - (bound_left ? max(0, (first_key - left) / bc) : 0);
+            wait_turn(turns + dq_tile, before * (consumers * 4));
+          }
+          const int warp_now = recomputed(thread) / 32 - 4;
+          add_bulk(dq_acc + static_cast<long long>(dq_tile) * (br * d) +
+                       (dq_by_rows ? warp_now : warp_now % 4 * 2 + warp_now / 4) * dq_floats,
+                   staging, dq_floats * 4);
+        }
       };
-      const auto next_head = [&] {
-        dq_tile += static_cast<long long>(row_tiles - (visit.last - visit.first)) * (br * d);
+      const auto pass = [&] {
+        if (in_turns && recomputed(thread) % 32 == 0) {
+          pass_turn(turns + dq_tile);
+        }
       };
 
       q_ring.wait(0);
       queue_s(s, 0, 0);
+      wait_copies<0>();
+      fence_shared_for_products();
+      numbered_wait(1, consumer_threads);
       wait_products<0>();
       pin(s);
 #pragma unroll 1
@@ -500,9 +522,6 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
           queue_s(s_next, at, 1);
           if (at > 0) {
             add_dq();
-            if (row == visit.first * br) {
-              next_head();
-            }
           }
           exponentiate(s, 0);
           queue_dv(0);
@@ -520,6 +539,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
           pin(dk_sum);
           pin(ds);
           differentiate(s_next, 1);
+        }
+        if (at > 0) {
+          pass();  // late, so that the addition has had its time
+          ++dq_tile;
+          if (row == visit.first * br) {  // of the next head
+            dq_tile += row_tiles - (visit.last - visit.first);
+          }
         }
         fence_shared_for_products();
         __syncwarp();
@@ -550,9 +576,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
           pin(s);
           q_ring.release(at);
           row += br;
-          if (row >= visit.last * br) {
+          if (row >= (bound_left ? visit.last * br : n_q)) {
             row = visit.first * br;
-            next_head();
           }
         } else {
           queue_dk(1);
@@ -577,7 +602,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
           wait_products<0>();  // dQ
           pin(dq);
           row += br;
-          if (row >= visit.last * br) {
+          if (row >= (bound_left ? visit.last * br : n_q)) {
             row = visit.first * br;
           }
         }
@@ -588,12 +613,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
       if (!tight) {
         add_dq();
       }
+      pass();
       wait_bulk_read();  // before the block's shared memory goes
     }
 
     const int block = recomputed(static_cast<int>(blockIdx.x));
-    const int key =
-        block % key_tiles * bc + (recomputed(thread) - warpgroup_threads) / 32 * 16 + recomputed(thread) % 32 / 4;
+    const int key = key_tile(block, key_tiles) * bc + (recomputed(thread) - warpgroup_threads) / 32 * 16 +
+                    recomputed(thread) % 32 / 4;
     const long long first = static_cast<long long>(block / key_tiles) * n_k * d;
     store_gradient(dv + first, dv_sum, 1.0f, key, n_k);
     store_gradient(dk + first, dk_sum, scale, key, n_k);

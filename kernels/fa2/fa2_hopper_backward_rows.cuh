@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::row
     for (int n = 0; n < tiles; ++n) {
       pairs[n] = pack(v[n][half * 2] * scale, v[n][half * 2 + 1] * scale);
     }
-    store_row(dq + (static_cast<long long>(instance) * n_q + row + half * 8) * d + column,
-              pairs, columns, row + half * 8 < n_q);
+    store_row(dq + (static_cast<long long>(instance) * n_q + row + half * 8) * d + column, pairs, columns,
+              row + half * 8 < n_q);
   }
 }

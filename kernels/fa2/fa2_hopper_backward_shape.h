@@ -13,8 +13,8 @@ constexpr int launch_registers = 168;
 constexpr int producer_registers = 24;
 constexpr int consumer_registers = 240;
 
-/// dK and dV of 64 keys stay in registers, so d ends at 128. Query rows are taken 64 at a time; where d leaves registers
-/// for it, the scores of the next 64 are under way meanwhile.
+/// dK and dV of 64 keys stay in registers, so d ends at 128. Query rows are taken 64 at a time; where d leaves
+/// registers for it, the scores of the next 64 are under way meanwhile.
 constexpr int query_rows(int d) {
   return d == 64 ? 128 : 64;
 }
