@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/descriptor.h"
+#include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
 #include "kernels/io_model.h"
 #include "kernels/tile_grid.h"
@@ -165,10 +166,16 @@ Growth FlashAttention1::growth() const {
   return Growth::n2d2_over_m;
 }
 std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
-  return PaperCount{"(3Tc+1)Nd", flash_paper_bytes(p, tile.bc)};
+  const std::string_view formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
+  return PaperCount{formula, flash_paper_bytes(p, tile.bc)};
 }
 std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
+    if (p.pass == Pass::bwd) return backward;
+    return std::max(backward, working_set_bytes(fa1_backward::forward_problem(p), tile, device));
+  }
   // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
   const std::int64_t block_bytes =
       needs(p, tile, teams_on(device, p, tile)).shared_bytes + device.shared_bytes_reserved;
@@ -181,6 +188,9 @@ std::span<const int> FlashAttention1::head_dims() const {
 }
 
 TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    return fa1_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  }
   // The paper's rule, in whole steps of the matrix instruction.
   const PaperTile paper = paper_tile(device.sram_elements(bytes_per_element(p.dtype)), p.d);
   const auto whole_steps = [&](std::int64_t n) {
@@ -197,11 +207,21 @@ TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceL
 std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (p.pass != Pass::fwd) {
+    const AttentionProblem forward = fa1_backward::forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
+    if (auto refused = fa1_backward::refusal(p, tile, device)) return refused;
+    return refusal(forward, forward_tile, device);
+  }
   if (auto refused = refuse_features("fa1", p, tile, features, true)) return refused;
   return refuse_needs({needs(p, tile)}, device);
 }
 
 AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& tile) const {
+  if (p.pass != Pass::fwd) {
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
+    return fa1_backward::append(plan(fa1_backward::forward_problem(p), forward_tile), p, tile);
+  }
   auto program = std::make_shared<const Fa1Program>(p, tile);
   const KernelNeeds kernel = needs(p, tile);
   std::vector<Argument> arguments =

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/descriptor.h"
+#include "kernels/fa2/fa2_backward.h"
 #include "kernels/fa2/fa2_hopper_shape.h"
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/tile_grid.h"
@@ -164,6 +165,12 @@ int dividing_blocks(const AttentionProblem& p, int wished, int step) {
   return side;
 }
 
+/// What the device runs the backward pass with.
+fa2_backward::Kernels backward_kernels(const AttentionProblem& p, const TileShape& tile,
+                                       const DeviceLimits& /*device*/) {
+  return fa2_backward::portable_kernels(p, tile);
+}
+
 }  // namespace
 
 std::string_view FlashAttention2::name() const {
@@ -197,6 +204,9 @@ std::span<const int> FlashAttention2::head_dims() const {
 }
 
 TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    return fa2_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  }
   // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's. Hopper's kernel
   // takes whole warpgroups of 64 rows.
   const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
@@ -219,6 +229,12 @@ TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceL
 std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (p.pass != Pass::fwd) {
+    const AttentionProblem forward = fa2_backward::forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
+    if (auto refused = fa2_backward::refusal(p, tile, backward_kernels(p, tile, device), device)) return refused;
+    return refusal(forward, forward_tile, device);
+  }
   if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
   if (auto refused = refuse_choices(p, tile, device)) return refused;
   if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
@@ -226,6 +242,11 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
 }
 
 AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& tile) const {
+  if (p.pass != Pass::fwd) {
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa2_backward::set_up_tile(p) : tile;
+    return fa2_backward::append(plan(fa2_backward::forward_problem(p), forward_tile), p, tile,
+                                fa2_backward::portable_kernels(p, tile));
+  }
   auto program = std::make_shared<const Fa2Program>(p, tile);
   const KernelNeeds kernel = needs(p, tile);
   std::vector<Argument> arguments =
@@ -253,6 +274,11 @@ AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& 
 
 AttentionPlan FlashAttention2::plan_on(const DeviceLimits& device, const AttentionProblem& p,
                                        const TileShape& tile) const {
+  if (p.pass != Pass::fwd) {
+    const AttentionProblem forward = fa2_backward::forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
+    return fa2_backward::append(plan_on(device, forward, forward_tile), p, tile, backward_kernels(p, tile, device));
+  }
   AttentionPlan plan = this->plan(p, tile);
   if (on_hopper(p, tile, device)) {
     const KernelNeeds kernel = hopper_needs(p, tile);
