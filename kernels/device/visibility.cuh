@@ -10,6 +10,8 @@ inline constexpr bool bounded_right = (ATTN_MASK & 1) != 0;
 inline constexpr bool bounded_left = (ATTN_MASK & 2) != 0;
 inline constexpr bool padded_keys = (ATTN_MASK & 4) != 0;
 inline constexpr bool masked_blocks = (ATTN_MASK & 8) != 0;
+/// Later rows see more keys: launches hand out the last row tiles first.
+inline constexpr bool last_rows_first = bounded_right && !bounded_left;
 
 struct Visibility {
   int length;  ///< keys that are no padding
@@ -35,6 +37,32 @@ struct Visibility {
   /// False for a tile that the block mask leaves out whole. A tile lies in one block.
   __device__ __forceinline__ bool visited(int first_row, int first_key) const {
     return !masked_blocks || blocks[first_row / block_size * block_columns + first_key / block_size] != 0;
+  }
+  /// The first key tile (of `Columns` keys, by its first key) from the tile at `key` on that row tile `first_row`
+  /// visits; at or beyond `end` if there is none before it.
+  template <int Columns>
+  __device__ __forceinline__ int next_key_tile(int first_row, int key, int end) const {
+    if constexpr (masked_blocks) {
+      while (key < end && !visited(first_row, key)) {
+        key = (key / block_size + 1) * block_size;
+      }
+    }
+    return key;
+  }
+  /// The first key tile that row tile [first_row, last_row] visits, before key_end(last_row); else there is none.
+  template <int Columns>
+  __device__ __forceinline__ int first_key_tile(int first_row, int last_row) const {
+    return next_key_tile<Columns>(first_row, key_begin(first_row) / Columns * Columns, key_end(last_row));
+  }
+  /// The same for row tiles of `Rows` rows, all by their numbers.
+  template <int Rows>
+  __device__ __forceinline__ int next_row_tile(int first_key, int tile, int end) const {
+    if constexpr (masked_blocks) {
+      while (tile < end && !visited(tile * Rows, first_key)) {
+        tile = (tile * Rows / block_size + 1) * (block_size / Rows);
+      }
+    }
+    return tile;
   }
   /// Whether every row of [first_row, first_row + rows) sees all keys of [first_key, first_key + keys).
   __device__ __forceinline__ bool whole(int first_row, int rows, int first_key, int keys) const {

@@ -267,8 +267,12 @@ class LaunchPlayer {
 std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPlan& plan, const DeviceLimits& limits,
                                                               const SimulationOptions& options,
                                                               const CancelToken& cancel) {
+  std::vector<const KernelLaunch*> measured;
+  for (const KernelLaunch& launch : plan.launches) {
+    if (!launch.setup) measured.push_back(&launch);
+  }
   CutFinder finder;
-  for (const KernelLaunch& launch : plan.launches) finder.look_at(*launch.program);
+  for (const KernelLaunch* launch : measured) finder.look_at(*launch->program);
   const auto cuts = finder.cuts();
 
   L2Cache cache(limits.l2_bytes);
@@ -276,8 +280,8 @@ std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPla
   const int executions = options.cache == CacheState::warm ? 2 : 1;
   for (int execution = 0; execution < executions; ++execution) {
     results.clear();
-    for (const KernelLaunch& launch : plan.launches) {
-      LaunchPlayer player(launch, limits, cache, cuts, options.max_touches);
+    for (const KernelLaunch* launch : measured) {
+      LaunchPlayer player(*launch, limits, cache, cuts, options.max_touches);
       if (!player.play(cancel)) return std::nullopt;
       results.push_back(player.result());
     }
