@@ -26,6 +26,8 @@ constexpr int block_threads = gradient::threads(br, bc, d);
 constexpr int stages = gradient::stages(br, bc, d, 3);
 constexpr int rows_a_thread = (br + block_threads - 1) / block_threads;
 
+constexpr bool wide = d > 192;
+
 using Tile = SharedTile<d>;
 using Scores = SharedTile<bc>;
 
@@ -219,21 +221,26 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
                          [] { __syncthreads(); });  // D is there
       __syncthreads();                              // P and dS are there
 
-      // dQ as it stands, on its way during the products for dV and dK.
+      // dQ as it stands: on its way during the products for dV and dK, where these leave registers for it.
       Work::QueryPart::Accumulator sum;
       Work::QueryPart::clear(sum);
       float* accumulator = dq_acc + instance * accumulator_size(n_q, d) + static_cast<long long>(row) * d;
       const int lane = work.lane();
-      work.each_query_block([&](int block_row, int column, int i, int n, int half) {
-        if (row + block_row + lane / 4 < n_q) {
-          const float4 old =
-              AccumulatorLane::load(accumulator + block_row * d + column * gradient::accumulator_rows, lane);
-          sum[i][2 * n][half * 2] = old.x;
-          sum[i][2 * n][half * 2 + 1] = old.y;
-          sum[i][2 * n + 1][half * 2] = old.z;
-          sum[i][2 * n + 1][half * 2 + 1] = old.w;
-        }
-      });
+      const auto load_sum = [&] {
+        work.each_query_block([&](int block_row, int column, int i, int n, int half) {
+          if (row + block_row + lane / 4 < n_q) {
+            const float4 old =
+                AccumulatorLane::load(accumulator + block_row * d + column * gradient::accumulator_rows, lane);
+            sum[i][2 * n][half * 2] = old.x;
+            sum[i][2 * n][half * 2 + 1] = old.y;
+            sum[i][2 * n + 1][half * 2] = old.z;
+            sum[i][2 * n + 1][half * 2 + 1] = old.w;
+          }
+        });
+      };
+      if (!wide) {
+        load_sum();
+      }
       work.add_values(tile_dout);
       work.add_keys(tile_q);
       if (more) {
@@ -242,6 +249,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
           load_queries(next_instance, next_row, 0);
         }
         store_rows(next_stage);
+      }
+      if (wide) {
+        load_sum();
       }
       work.add_queries(sum);
 

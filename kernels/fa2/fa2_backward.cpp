@@ -125,7 +125,8 @@ class MainProgram final : public TileProgram {
   [[nodiscard]] Place place(std::int64_t block) const {
     const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
     const BlockPlace place = place_of(block, tile_.raster, k_tiles, p_.kv_instances());
-    return {.k_tile = p_.deterministic ? k_tiles - 1 - place.q_tile : place.q_tile, .kv_instance = place.instance};
+    const bool last_first = p_.deterministic && p_.mask.right != Mask::unlimited;
+    return {.k_tile = last_first ? k_tiles - 1 - place.q_tile : place.q_tile, .kv_instance = place.instance};
   }
   [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
 

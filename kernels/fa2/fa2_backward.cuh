@@ -8,9 +8,9 @@
 //   store dK_j, dV_j
 // Where no Q tile sees tile j, only the zeros are stored. Under a causal mask the first K/V tiles are seen by most.
 //
-// ATTN_DETERMINISTIC: blocks add to a Q tile's dq_acc in the order of their K/V tiles, the last first, and are launched
-// in that order: a block waits for blocks of lower index alone, which started before it; under a causal mask it finds
-// them done, as each begins at its own diagonal. turns[instance, i] counts the blocks that have added.
+// ATTN_DETERMINISTIC: blocks add to a Q tile's dq_acc in the order in which they are launched: a block waits for blocks
+// of lower index alone, which started before it. That is the order of their K/V tiles; under a right bound the last
+// first, which begin nearest to the Q tile. turns[instance, i] counts the blocks that have added.
 #include "device/gradient.cuh"
 
 namespace attnscope::fa2_backward {
@@ -28,14 +28,17 @@ constexpr int rows_a_thread = (br + block_threads - 1) / block_threads;
 using Tile = SharedTile<d>;
 using Scores = SharedTile<bc>;
 
-/// How many K/V tiles after `key_tile` add to the Q tile. By one warp.
+constexpr bool last_keys_first = ATTN_DETERMINISTIC && bounded_right;
+
+/// How many K/V tiles add to the Q tile before `key_tile` does. By one warp.
 __device__ __forceinline__ int turn_of(const Visibility& sees, int first_row, int key_tile, int lane) {
-  const int end = (sees.key_end(min(first_row + br, sees.n_q) - 1) + bc - 1) / bc;
+  const int first = last_keys_first ? key_tile + 1 : sees.key_begin(first_row) / bc;
+  const int end = last_keys_first ? (sees.key_end(min(first_row + br, sees.n_q) - 1) + bc - 1) / bc : key_tile;
   if (!masked_blocks) {
-    return end - 1 - key_tile;
+    return end - first;
   }
   int before = 0;
-  for (int tile = key_tile + 1; tile < end; tile += 32) {
+  for (int tile = first; tile < end; tile += 32) {
     const bool adds = tile + lane < end && sees.visited(first_row, (tile + lane) * bc);
     before += __popc(__ballot_sync(0xffffffffu, adds));
   }
@@ -72,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
   const int kv_instance = block / key_tiles;
   const int launch_tile = block % key_tiles;
 #endif
-  const int key_tile = ATTN_DETERMINISTIC ? key_tiles - 1 - launch_tile : launch_tile;
+  const int key_tile = last_keys_first ? key_tiles - 1 - launch_tile : launch_tile;
   const int first_key = key_tile * bc;
   const int thread = static_cast<int>(threadIdx.x);
   const long long key_at = (static_cast<long long>(kv_instance) * n_k + first_key) * d;
