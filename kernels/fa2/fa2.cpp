@@ -166,9 +166,8 @@ int dividing_blocks(const AttentionProblem& p, int wished, int step) {
 }
 
 /// What the device runs the backward pass with.
-fa2_backward::Kernels backward_kernels(const AttentionProblem& p, const TileShape& tile,
-                                       const DeviceLimits& /*device*/) {
-  return fa2_backward::portable_kernels(p, tile);
+fa2_backward::Kernels backward_kernels(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+  return fa2_backward::hopper_kernels(p, tile, device).value_or(fa2_backward::portable_kernels(p, tile));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/device/gradient_shape.h"
+#include "kernels/fa2/fa2_hopper_backward_shape.h"
 #include "kernels/integer.h"
 #include "kernels/tile_grid.h"
 
@@ -25,7 +26,8 @@ std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
 /// What dot and convert have in common: a block owns Q tile i of one instance.
 class RowProgram : public TileProgram {
  public:
-  RowProgram(const AttentionProblem& p, const TileShape& tile) : p_(p), br_(tile.br) {}
+  RowProgram(const AttentionProblem& p, const TileShape& tile, bool whole_tiles)
+      : p_(p), br_(tile.br), whole_tiles_(whole_tiles) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.instances() * ceil_div(p_.n_q, br_); }
 
@@ -34,11 +36,14 @@ class RowProgram : public TileProgram {
             int element) const {
     const std::int64_t tiles = ceil_div(p_.n_q, br_);
     const std::int64_t row = block % tiles * br_;
-    out.push_back({tensor, access, block / tiles, row, std::min<std::int64_t>(br_, p_.n_q - row), 0, columns, element});
+    const bool whole = whole_tiles_ && tensor == Tensor::dq_acc;
+    const std::int64_t rows = whole ? br_ : std::min<std::int64_t>(br_, p_.n_q - row);
+    out.push_back({tensor, access, block / tiles, row, rows, 0, columns, element});
   }
 
   AttentionProblem p_;
   int br_;
+  bool whole_tiles_;
 };
 
 /// Step 0 loads O_i and dO_i, step 1 stores D_i and the cleared dq_acc_i.
@@ -78,7 +83,8 @@ class ConvertProgram final : public RowProgram {
 /// where no Q tile does.
 class MainProgram final : public TileProgram {
  public:
-  MainProgram(const AttentionProblem& p, const TileShape& tile) : p_(p), tile_(tile), grids_(p, tile) {}
+  MainProgram(const AttentionProblem& p, const TileShape& tile, bool whole_tiles)
+      : p_(p), tile_(tile), whole_tiles_(whole_tiles), grids_(p, tile) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.kv_instances() * ceil_div(p_.n_k, tile_.bc); }
 
@@ -114,7 +120,7 @@ class MainProgram final : public TileProgram {
     out.push_back({Tensor::dout, Access::load, instance, row, rows, 0, p_.d, element});
     out.push_back({Tensor::lse, Access::load, instance, row, rows, 0, 1, fp32_bytes});
     out.push_back({Tensor::delta, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::dq_acc, Access::reduce, instance, row, rows, 0, p_.d, fp32_bytes});
+    out.push_back({Tensor::dq_acc, Access::reduce, instance, row, whole_tiles_ ? tile_.br : rows, 0, p_.d, fp32_bytes});
   }
 
  private:
@@ -132,28 +138,35 @@ class MainProgram final : public TileProgram {
 
   AttentionProblem p_;
   TileShape tile_;
+  bool whole_tiles_;
   BatchGrid grids_;
 };
 
-Traffic dot_traffic(const AttentionProblem& p) {
-  const std::int64_t rows = p.instances() * p.n_q;
-  return {.l2_to_sm_bytes = rows * 2 * p.d * bytes_per_element(p.dtype),
-          .sm_to_l2_bytes = rows * (1 + p.d) * fp32_bytes};
+/// Rows of dq_acc that dot clears and convert reads.
+std::int64_t accumulator_rows(const AttentionProblem& p, const TileShape& tile, bool whole_tiles) {
+  return p.instances() * (whole_tiles ? round_up(p.n_q, tile.br) : p.n_q);
 }
 
-Traffic convert_traffic(const AttentionProblem& p) {
-  const std::int64_t elements = p.instances() * p.n_q * p.d;
-  return {.l2_to_sm_bytes = elements * fp32_bytes, .sm_to_l2_bytes = elements * bytes_per_element(p.dtype)};
+Traffic dot_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
+  const std::int64_t rows = p.instances() * p.n_q;
+  return {.l2_to_sm_bytes = rows * 2 * p.d * bytes_per_element(p.dtype),
+          .sm_to_l2_bytes = (rows + accumulator_rows * p.d) * fp32_bytes};
+}
+
+Traffic convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
+  return {.l2_to_sm_bytes = accumulator_rows * p.d * fp32_bytes,
+          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * bytes_per_element(p.dtype)};
 }
 
 /// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid; dQ's additions
 /// likewise, which go to L2 and do not come back; dK and dV once.
-Traffic main_traffic(const AttentionProblem& p, const TileShape& tile) {
+Traffic main_traffic(const AttentionProblem& p, const TileShape& tile, bool whole_tiles) {
   const BatchGrid grids(p, tile);
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t query_rows = grids.sum(&TileGrid::query_rows_seen);
+  const std::int64_t added_rows = whole_tiles ? grids.sum(&TileGrid::tiles_seen) * tile.br : query_rows;
   return {.l2_to_sm_bytes = 2 * grids.sum_kv(&TileGrid::key_rows_touched) * row + query_rows * 2 * (row + fp32_bytes),
-          .sm_to_l2_bytes = 2 * p.kv_instances() * p.n_k * row + query_rows * p.d * fp32_bytes};
+          .sm_to_l2_bytes = 2 * p.kv_instances() * p.n_k * row + added_rows * p.d * fp32_bytes};
 }
 
 }  // namespace
@@ -168,6 +181,25 @@ Kernels portable_kernels(const AttentionProblem& p, const TileShape& tile) {
           .rows_file = "fa2/fa2_backward_rows.cuh",
           .row_threads = gradient::row_threads,
           .row_registers = gradient::row_registers(d)};
+}
+
+std::optional<Kernels> hopper_kernels(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+  namespace hopper = fa2_hopper_backward;
+  const int d = static_cast<int>(p.d);
+  if (device.compute_major != 9 || device.compute_minor != 0 || p.mask.sparse() || p.dropout > 0 ||
+      tile.raster != Raster::q_fastest || !hopper::supported_tile(tile.br, tile.bc, d) ||
+      hopper::shared_bytes(tile.br, tile.bc, d) > device.shared_bytes_per_block) {
+    return std::nullopt;
+  }
+  return Kernels{.file = "fa2/fa2_hopper_backward.cuh",
+                 .needs = {.kernel = "fa2 bwd",
+                           .threads = hopper::threads,
+                           .registers = hopper::launch_registers,
+                           .shared_bytes = hopper::shared_bytes(tile.br, tile.bc, d)},
+                 .rows_file = "fa2/fa2_hopper_backward_rows.cuh",
+                 .row_threads = hopper::row_threads,
+                 .row_registers = hopper::row_registers,
+                 .whole_tiles = true};
 }
 
 AttentionProblem forward_problem(AttentionProblem p) {
@@ -192,8 +224,9 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
   if (p.deterministic) plan.buffers.push_back({"turns", rows * fp32_bytes});
   std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
   const std::string turns = p.deterministic ? "turns" : "";
+  const std::int64_t accumulator = accumulator_rows(p, tile, kernels.whole_tiles);
 
-  auto dot = std::make_shared<const DotProgram>(p, tile);
+  auto dot = std::make_shared<const DotProgram>(p, tile, kernels.whole_tiles);
   plan.launches.push_back({.name = "dot",
                            .source = {std::string(kernels.rows_file), "attn_fa2_backward_dot",
                                       kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, tile)},
@@ -201,10 +234,10 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
                            .block = block_of(kernels.row_threads),
                            .arguments = kernel_arguments({"o", "dout", "delta", "dq_acc", turns}, {p.n_q}),
                            .registers_per_thread = kernels.row_registers,
-                           .traffic = dot_traffic(p),
+                           .traffic = dot_traffic(p, accumulator),
                            .program = dot});
 
-  auto main = std::make_shared<const MainProgram>(p, tile);
+  auto main = std::make_shared<const MainProgram>(p, tile, kernels.whole_tiles);
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "dout", "lse", "delta", "dq_acc", "dk", "dv", turns},
                        {p.instances(), group_size(p), p.n_q, p.n_k});
@@ -221,10 +254,10 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
                            .arguments = std::move(arguments),
                            .registers_per_thread = kernels.needs.registers,
                            .matrix_flops = backward_over_forward * forward_flops(p),
-                           .traffic = main_traffic(p, tile),
+                           .traffic = main_traffic(p, tile, kernels.whole_tiles),
                            .program = main});
 
-  auto convert = std::make_shared<const ConvertProgram>(p, tile);
+  auto convert = std::make_shared<const ConvertProgram>(p, tile, kernels.whole_tiles);
   arguments = kernel_arguments({"dq_acc", "dq"}, {p.n_q});
   arguments.emplace_back(score_scale(p));
   plan.launches.push_back({.name = "convert",
@@ -234,7 +267,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
                            .block = block_of(kernels.row_threads),
                            .arguments = std::move(arguments),
                            .registers_per_thread = kernels.row_registers,
-                           .traffic = convert_traffic(p),
+                           .traffic = convert_traffic(p, accumulator),
                            .program = convert});
   return plan;
 }

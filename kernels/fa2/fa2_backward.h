@@ -22,10 +22,15 @@ struct Kernels {
   std::string_view rows_file;  ///< dot and convert
   int row_threads = 0;
   int row_registers = 0;
+  /// Cleared, added to and read in whole tiles of Br rows, also at the ragged end.
+  bool whole_tiles = false;
 };
 
 /// The kernels for every architecture from sm_80 on.
 [[nodiscard]] Kernels portable_kernels(const AttentionProblem&, const TileShape&);
+
+/// Hopper's, on whole warpgroups; nothing where they do not take the problem or the tile, or the device is another.
+[[nodiscard]] std::optional<Kernels> hopper_kernels(const AttentionProblem&, const TileShape&, const DeviceLimits&);
 
 /// The problem whose forward pass comes before.
 [[nodiscard]] AttentionProblem forward_problem(AttentionProblem);
