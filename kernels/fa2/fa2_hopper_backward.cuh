@@ -33,14 +33,15 @@ constexpr bool in_turns = false;
 #endif
 
 constexpr int ring = stages;
-constexpr int copy_threads = 64;  // of Q; and as many of dO
+constexpr int copy_threads = 32;  // of Q; as many of dO, and of LSE and D; one thread more sends dQ on
 constexpr int consumer_threads = consumers * warpgroup_threads;
 static_assert(supported_tile(br, bc, d));
 constexpr int halves = br / 64;  // scores are computed for 64 queries at a time
 // dQ_i is shared out by rows where there are 128, else by columns: 64 x 64 for each warpgroup.
 constexpr bool dq_by_rows = br == 128;
 constexpr int dq_floats = 64 * 64 / 4;  // of each warp
-// Where dK and dV leave no registers for dS^T, it is read from shared memory, and dQ_i is written out at once.
+constexpr unsigned dq_bytes = br * d * 4;
+// Where dK and dV leave no registers for dS^T, it is read from shared memory, and dQ_i leaves at once.
 constexpr bool tight = d == 128;
 // In turns, blocks add to a tile in the order of their launch, so that none waits for one that cannot start yet. Under
 // a right bound the last keys, whose blocks begin nearest to the tile, go first; else the first keys do.
@@ -106,67 +107,52 @@ struct Ring {
 
   __device__ __forceinline__ void init() const {
     for (int stage = 0; stage < ring; ++stage) {
-      barrier_init(filled(stage), copy_threads / 32);
+      barrier_init(filled(stage), 2);
       barrier_init(freed(stage), consumers * 4);
     }
   }
 
-  /// Copies the visited tiles and numbers as buffers become free. LSE turns into what exp2's argument lacks, infinite
-  /// for rows that see no key or do not exist: their P is 0. Written for few registers: `rows` and `row_numbers` are
-  /// the first visited tile's, `inside` the rows that the head has from there on.
-  template <bool Lse>
-  __device__ __forceinline__ void fill(const Element* rows, const float* row_numbers, int visits, int visits_of_head,
-                                       int inside, int skipped, int thread) const {
-    constexpr int at_once = copy_threads / 8;
-    const unsigned place = thread / 8 * RowTile::row_bytes + ((thread % 8 ^ thread / 8 % 8) << 4);
-    rows += thread / 8 * d + thread % 8 * 8;
-    row_numbers += thread;
-    int left = inside;
+  /// Copies the visited tiles as buffers become free; a warp calls it. `rows` are the first head's, of which those from
+  /// `before` on are visited until n_q - `after` or, where that is beyond, the end.
+  __device__ __forceinline__ void fill(const Element* rows, int visits, int before, int after, int n_q,
+                                       int lane) const {
+    rows += static_cast<long long>(before + lane / 8) * d + lane % 8 * 8;
+    int left = n_q - before;
 #pragma unroll 1
     for (unsigned at = 0; static_cast<int>(at) < visits; ++at) {
-      barrier_wait(freed(stage_of(at)), parity_of(at) ^ 1);  // a fresh barrier lets the parity before its first pass
-      float value[br / copy_threads];
-#pragma unroll
-      for (int i = 0; i < br / copy_threads; ++i) {
-        value[i] = Lse ? minus_infinity : 0.0f;
-        if (i * copy_threads + thread < left) {
-          value[i] = load_float(row_numbers + i * copy_threads);
-        }
-      }
-#pragma unroll
-      for (int first = 0; first < br; first += at_once) {
-        const bool exists = thread / 8 < left - first;
+      wait_freed(at);
+      unsigned to = tile(stage_of(at)) + lane / 8 * RowTile::row_bytes + ((lane % 8 ^ lane / 8) << 4);
+#pragma unroll 2
+      for (int first = lane / 8; first < br; first += 8) {
 #pragma unroll
         for (int panel = 0; panel < d / 64; ++panel) {
-          copy_async(tile(stage_of(at)) + place + panel * RowTile::panel_bytes + first * RowTile::row_bytes,
-                     rows + first * d + panel * 64, exists);
+          copy_async(to + panel * RowTile::panel_bytes, rows + panel * 64, first < left);
+          // Four rows on, the swizzle differs by four chunks.
+          copy_async((to ^ 64) + panel * RowTile::panel_bytes + 4 * RowTile::row_bytes, rows + 4 * d + panel * 64,
+                     first + 4 < left);
         }
+        to += 8 * RowTile::row_bytes;
+        rows += 8 * d;
       }
       commit_copies();
-#pragma unroll
-      for (int i = 0; i < br / copy_threads; ++i) {
-        if (Lse) {
-          value[i] = value[i] == minus_infinity ? plus_infinity : value[i] * log2_e;
-        }
-        store_shared(number(stage_of(at)) + (i * copy_threads + thread) * 4, value[i]);
-      }
       wait_copies<0>();
       fence_shared_for_products();
       __syncwarp();
-      if (thread % 32 == 0) {
+      if (lane == 0) {
         barrier_arrive(filled(stage_of(at)));
       }
-      rows += br * d;
-      row_numbers += br;
       left -= br;
-      if (left <= inside - visits_of_head * br) {  // on to the next head
-        left = inside;
-        rows += skipped * d;
-        row_numbers += skipped;
+      if (left <= after) {  // on to the next head
+        left = n_q - before;
+        rows += static_cast<long long>(before + after) * d;
       }
     }
   }
 
+  __device__ __forceinline__ void wait_freed(unsigned visit) const {
+    barrier_wait(freed(stage_of(visit)),
+                 parity_of(visit) ^ 1);  // a fresh barrier lets the parity before its first pass
+  }
   __device__ __forceinline__ void wait(unsigned visit) const {
     barrier_wait(filled(stage_of(visit)), parity_of(visit));
   }
@@ -182,6 +168,45 @@ struct Ring {
 /// the accumulators need.
 __device__ __forceinline__ unsigned long long operand(unsigned address, unsigned leading) {
   return panel_descriptor(recomputed(address), leading);
+}
+
+/// Copies LSE and D of the visited tiles as Ring::fill does the tiles. LSE turns into what exp2's argument lacks,
+/// infinite for rows that see no key or do not exist: their P is 0.
+__device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dout_ring, const float* lse,
+                                             const float* delta, int visits, int before, int after, int n_q, int lane) {
+  lse += before + lane;
+  delta += before + lane;
+  int left = n_q - before;
+#pragma unroll 1
+  for (unsigned at = 0; static_cast<int>(at) < visits; ++at) {
+    q_ring.wait_freed(at);
+    dout_ring.wait_freed(at);
+#pragma unroll
+    for (int row = 0; row < br; row += 32) {
+      float number = minus_infinity;
+      float sum = 0.0f;
+      if (row + lane < left) {
+        number = load_float(lse + row);
+        sum = load_float(delta + row);
+      }
+      store_shared(q_ring.number(stage_of(at)) + (row + lane) * 4,
+                   number == minus_infinity ? plus_infinity : number * log2_e);
+      store_shared(dout_ring.number(stage_of(at)) + (row + lane) * 4, sum);
+    }
+    __syncwarp();
+    if (lane == 0) {
+      barrier_arrive(q_ring.filled(stage_of(at)));
+      barrier_arrive(dout_ring.filled(stage_of(at)));
+    }
+    lse += br;
+    delta += br;
+    left -= br;
+    if (left <= after) {
+      left = n_q - before;
+      lse += before + after;
+      delta += before + after;
+    }
+  }
 }
 
 // A thread holds two keys, g and g + 8 of its warp's 16, of the transposed scores against 64 queries.
@@ -225,9 +250,9 @@ __device__ __forceinline__ void exponentials(float (&s)[8][4], unsigned (&p)[8][
   }
 }
 
-/// ds = P^T o (dP^T - D), packed.
+/// ds = P^T o (dP^T - D), packed, and the same to shared memory; `place` is where this lane stores its first rows.
 __device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const float (&p)[8][4], const float (&dp)[8][4],
-                                                unsigned numbers) {
+                                                unsigned numbers, unsigned place) {
 #pragma unroll
   for (int n = 0; n < 8; ++n) {
     const float2 delta = load_shared_pair(numbers + n * 32);
@@ -235,6 +260,9 @@ __device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const floa
     for (int half = 0; half < 2; ++half) {
       ds[n][half] =
           pack(p[n][half * 2] * (dp[n][half * 2] - delta.x), p[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
+    }
+    if (n % 2 == 1) {
+      store_matrices_transposed(place + (n - 1) * 1024, ds[n - 1][0], ds[n - 1][1], ds[n][0], ds[n][1]);
     }
   }
 }
@@ -253,7 +281,7 @@ __device__ __forceinline__ void store_gradient(Element* rows, const float (&grad
   }
 }
 
-/// Adds contiguous floats in shared memory, which this thread's warp has written, to global memory, by the copy engine.
+/// Adds contiguous floats in shared memory to global memory, by the copy engine.
 __device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigned bytes) {
   asm volatile(
       "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;\n"
@@ -271,8 +299,8 @@ __device__ __forceinline__ int key_tile(int block, int key_tiles) {
   return last_keys_first ? key_tiles - 1 - block % key_tiles : block % key_tiles;
 }
 
-/// Waits until the blocks before have added to a tile of the accumulator, whose warps count in `turn`; then the copy
-/// engine may follow.
+/// Waits until the blocks before have added to a tile of the accumulator, as they count in `turn`; then the copy engine
+/// may follow.
 __device__ __forceinline__ void wait_turn(const int* turn, int before) {
   int count;
   do {
@@ -308,10 +336,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   const unsigned shared_lse = shared_dout + ring * RowTile::bytes;
   const unsigned shared_delta = shared_lse + ring * br * 4;
   const unsigned shared_dq = shared_delta + ring * br * 4;
-  const unsigned barriers = shared_dq + br * d * 4;
+  const unsigned barriers = shared_dq + dq_buffers * dq_bytes;
   const Ring q_ring{shared_q, shared_lse, barriers};
   const Ring dout_ring{shared_dout, shared_delta, barriers + 16 * ring};
   const unsigned ds_written = barriers + 32 * ring;
+  const unsigned dq_written = ds_written + 8 * ds_buffers;
+  const unsigned dq_sent = dq_written + 8 * dq_buffers;
 
   const int key_tiles = (n_k + bc - 1) / bc;
   const int row_tiles = (n_q + br - 1) / br;
@@ -344,19 +374,49 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
     for (int i = 0; i < ds_buffers; ++i) {
       barrier_init(ds_written + 8 * i, consumers * 4);
     }
+    for (int i = 0; i < dq_buffers; ++i) {
+      barrier_init(dq_written + 8 * i, consumers * 4);
+      barrier_init(dq_sent + 8 * i, 1);
+    }
   }
   __syncthreads();
 
   if (thread < warpgroup_threads) {
     give_registers<producer_registers>();
     const int before = visit.first * br;
-    const int skipped = n_q - (visit.last - visit.first) * br;  // from the last visited row to the next head's first
-    const long long first = static_cast<long long>(instance) * n_q + before;
+    const int after = n_q - (bound_left ? visit.last : row_tiles) * br;
+    const long long first = static_cast<long long>(instance) * n_q;
     if (thread < copy_threads) {
-      q_ring.fill<true>(q + first * d, lse + first, visits, visit.last - visit.first, n_q - before, skipped, thread);
-    } else {
-      dout_ring.fill<false>(dout + first * d, delta + first, visits, visit.last - visit.first, n_q - before, skipped,
-                            thread - copy_threads);
+      q_ring.fill(q + first * d, visits, before, after, n_q, thread);
+    } else if (thread < 2 * copy_threads) {
+      dout_ring.fill(dout + first * d, visits, before, after, n_q, thread - copy_threads);
+    } else if (thread < 3 * copy_threads) {
+      fill_numbers(q_ring, dout_ring, lse + first, delta + first, visits, before, after, n_q,
+                   thread - 2 * copy_threads);
+    } else if (thread == 3 * copy_threads) {
+      int dq_tile = instance * row_tiles + visit.first;
+      int left_of_head = visit.last - visit.first;
+#pragma unroll 1
+      for (unsigned at = 0; static_cast<int>(at) < visits; ++at) {
+        barrier_wait(dq_written + 8 * (at % dq_buffers), at / dq_buffers % 2);
+        if (in_turns) {
+          const int first_key = dq_tile % row_tiles * br + diagonal;  // on the tile's first diagonal
+          const int turn = last_keys_first ? (min(length, min(first_key + br, length) + right) - 1) / bc - tile
+                                           : tile - (bound_left ? max(0, (first_key - left) / bc) : 0);
+          wait_turn(turns + dq_tile, turn);
+        }
+        add_bulk(dq_acc + static_cast<long long>(dq_tile) * (br * d), shared_dq + at % dq_buffers * dq_bytes, dq_bytes);
+        wait_bulk_read();
+        barrier_arrive(dq_sent + 8 * (at % dq_buffers));
+        if (in_turns) {
+          pass_turn(turns + dq_tile);
+        }
+        ++dq_tile;
+        if (--left_of_head == 0) {  // on to the next head
+          left_of_head = visit.last - visit.first;
+          dq_tile += row_tiles - left_of_head;
+        }
+      }
     }
   } else {
     take_registers<consumer_registers>();
@@ -390,8 +450,6 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
         return shared_ds + now / warpgroup_threads * ScoreTile::panel_bytes + (now / 16 % 2 * 8 + now % 8) * 128 +
                (((now / 32 % 4 * 2 + now / 8 % 2) ^ (now % 8)) << 4);
       };
-      // The tile of the accumulator that was added to last.
-      int dq_tile = instance * row_tiles + visit.first;
       int row = visit.first * br;
       unsigned at = 0;
 
@@ -457,47 +515,24 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
       };
       const auto differentiate = [&](const float(&probabilities)[8][4], int half) {
         pin(dp);
-        score_gradients(ds, probabilities, dp,
-                        dout_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8);
-        const unsigned place = my_ds() + at % ds_buffers * ScoreTile::bytes + half * 64 * ScoreTile::row_bytes;
-#pragma unroll
-        for (int n = 0; n < 8; n += 2) {
-          store_matrices_transposed(place + n * 1024, ds[n][0], ds[n][1], ds[n + 1][0], ds[n + 1][1]);
-        }
+        score_gradients(ds, probabilities, dp, dout_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8,
+                        my_ds() + at % ds_buffers * ScoreTile::bytes + half * 64 * ScoreTile::row_bytes);
       };
-      const auto add_dq = [&] {
+      // dQ of a visit goes to shared memory, in the order of the accumulator.
+      const auto send_dq = [&](unsigned visit) {
         pin(dq);
-        const int lane_now = recomputed(thread) % 32;
-        const unsigned staging = shared_dq + (recomputed(thread) / 32 - 4) * (dq_floats * 4);
-        if (lane_now == 0) {
-          wait_bulk_read();
-        }
-        __syncwarp();
+        const int now = recomputed(thread) - warpgroup_threads;
+        const int part = dq_by_rows ? now / 32 : now / 32 % 4 * 2 + now / warpgroup_threads;
+        const unsigned place = shared_dq + visit % dq_buffers * dq_bytes + part * (dq_floats * 4) + now % 32 * 16;
+        barrier_wait(dq_sent + 8 * (visit % dq_buffers), visit / dq_buffers % 2 ^ 1);
 #pragma unroll
         for (int n = 0; n < 8; ++n) {
-          store_shared_16_bytes(staging + n * 512 + lane_now * 16, dq[n]);
+          store_shared_16_bytes(place + n * 512, dq[n]);
         }
         fence_shared_for_products();
         __syncwarp();
-        if (lane_now == 0) {
-          if (in_turns) {
-            const int first = dq_tile % row_tiles * br;
-            const int keys = given_lengths ? key_lengths[recomputed(instance) / heads_q] : n_k;
-            const int first_key = first + keys - n_q;  // on the tile's first diagonal
-            const int this_tile = key_tile(recomputed(static_cast<int>(blockIdx.x)), key_tiles);
-            const int before = last_keys_first ? (min(keys, min(first_key + br, keys) + right) - 1) / bc - this_tile
-                                               : this_tile - (bound_left ? max(0, (first_key - left) / bc) : 0);
-            wait_turn(turns + dq_tile, before * (consumers * 4));
-          }
-          const int warp_now = recomputed(thread) / 32 - 4;
-          add_bulk(dq_acc + static_cast<long long>(dq_tile) * (br * d) +
-                       (dq_by_rows ? warp_now : warp_now % 4 * 2 + warp_now / 4) * dq_floats,
-                   staging, dq_floats * 4);
-        }
-      };
-      const auto pass = [&] {
-        if (in_turns && recomputed(thread) % 32 == 0) {
-          pass_turn(turns + dq_tile);
+        if (now % 32 == 0) {
+          barrier_arrive(dq_written + 8 * (visit % dq_buffers));
         }
       };
 
@@ -520,11 +555,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
         } else {
           float s_next[8][4];
           queue_s(s_next, at, 1);
-          if (at > 0) {
-            add_dq();
-          }
           exponentiate(s, 0);
           queue_dv(0);
+          if (at > 0) {
+            send_dq(at - 1);
+          }
           wait_products<2>();  // dP
           differentiate(s, 0);
           queue_dp(1);
@@ -539,13 +574,6 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
           pin(dk_sum);
           pin(ds);
           differentiate(s_next, 1);
-        }
-        if (at > 0) {
-          pass();  // late, so that the addition has had its time
-          ++dq_tile;
-          if (row == visit.first * br) {  // of the next head
-            dq_tile += row_tiles - (visit.last - visit.first);
-          }
         }
         fence_shared_for_products();
         __syncwarp();
@@ -570,7 +598,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
             commit_products();
           }
           wait_products<2>();  // dQ
-          add_dq();
+          send_dq(at);
           wait_products<0>();  // dK, S
           pin(dk_sum);
           pin(s);
@@ -611,10 +639,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
         }
       }
       if (!tight) {
-        add_dq();
+        send_dq(at - 1);
       }
-      pass();
-      wait_bulk_read();  // before the block's shared memory goes
     }
 
     const int block = recomputed(static_cast<int>(blockIdx.x));

@@ -23,14 +23,16 @@ constexpr bool supported_tile(int br, int bc, int d) {
 }
 
 /// Buffers of Q and of dO, with what belongs to their rows, and of dS: a warpgroup that writes one knows both to be
-/// through with the product of two tiles back.
+/// through with the product of two tiles back. dQ_i, fp32, leaves from buffers too.
 constexpr int stages = 2;
 constexpr int ds_buffers = 2;
+constexpr int dq_buffers = 2;
 
-/// K, V; the rings of Q and dO with LSE and D of their rows; dS; dQ_i on its way out, fp32; barriers.
-constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers;
+/// K, V; the rings of Q and dO with LSE and D of their rows; dS; dQ; barriers.
+constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers + 16 * dq_buffers;
 constexpr long long shared_bytes(int br, int bc, int d) {
-  return 4LL * d * bc + stages * 4LL * br * (d + 2) + ds_buffers * 2LL * br * bc + 4LL * br * d + barrier_bytes;
+  return 4LL * d * bc + stages * 4LL * br * (d + 2) + ds_buffers * 2LL * br * bc + dq_buffers * 4LL * br * d +
+         barrier_bytes;
 }
 
 /// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, as fragments of 16 rows x 8
