@@ -456,6 +456,19 @@ std::string single_value_error(const SweepRequest& request, const std::vector<Po
   return first_reason;
 }
 
+// Drops the algorithms that nobody named and whose kernels are not made for any of the points (decoding, for prefill
+// shapes), unless none would be left.
+void leave_out_strangers(std::vector<PointSpec>& points, const DeviceLimits& limits) {
+  std::unordered_set<std::string> at_home;
+  for (const PointSpec& point : points) {
+    if (at_home.contains(point.algorithm)) continue;
+    const auto refusal = find_algorithm(point.algorithm)->refusal(point.problem, point.tile, limits);
+    if (!refusal || refusal->cause != Refusal::Cause::shape) at_home.insert(point.algorithm);
+  }
+  if (at_home.empty()) return;
+  std::erase_if(points, [&](const PointSpec& point) { return !at_home.contains(point.algorithm); });
+}
+
 const Preset* find_preset(std::string_view name) {
   const auto found = std::ranges::find(preset_table(), name, [](const Preset& preset) { return preset.info.name; });
   return found == preset_table().end() ? nullptr : &*found;
@@ -568,6 +581,7 @@ Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const Devi
   if (std::string wrong = single_value_error(request, plan.points, limits); !wrong.empty()) {
     return Error{std::move(wrong)};
   }
+  if (wanted.empty()) leave_out_strangers(plan.points, limits);
   return plan;
 }
 
