@@ -66,8 +66,11 @@ TEST(Simulation, BackwardPassesMoveTheirClosedFormToo) {
     const AttentionPlan plan = find_algorithm(name)->plan(problem, {.br = 64, .bc = 64});
     const auto results = simulate_traffic(plan, h200(), {.max_touches = 1'000'000'000}, CancelToken{});
     ASSERT_TRUE(results.has_value());
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-      EXPECT_EQ((*results)[i].traffic, plan.launches[i].traffic) << name << plan.launches[i].name;
+    std::size_t at = 0;  // one result a measured launch
+    for (const KernelLaunch& launch : plan.launches) {
+      if (launch.setup) continue;
+      ASSERT_LT(at, results->size());
+      EXPECT_EQ((*results)[at++].traffic, launch.traffic) << name << launch.name;
     }
   }
 }
