@@ -39,7 +39,9 @@ enum class Tensor : std::uint8_t {
 inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::block_table) + 1;
 [[nodiscard]] std::string_view to_string(Tensor);
 
-enum class Access : std::uint8_t { load, store };
+/// `reduce` adds to what is there, in L2 (red.global.add): for the SM it is a store. Measured on an H200, sm_to_l2
+/// counts its bytes like a store's, and l2_to_sm none.
+enum class Access : std::uint8_t { load, store, reduce };
 
 /// One rectangular access of one thread block to one matrix: rows [row, row+rows) x columns [col, col+cols) of matrix
 /// `instance` of `tensor`. Rows beyond the matrix's edge are never in it: the kernels zero-fill them on chip.

@@ -160,7 +160,7 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
     append(row,
            {std::string(to_string(point.cache)), people ? format_iec_bytes(need) : fmt::to_string(need), expected});
   }
-  print(table, format, std::cout);
+  print(people ? without_defaults(table) : table, format, std::cout);
 }
 
 /// The newest run of this plan on this device.

@@ -88,7 +88,8 @@ __device__ __forceinline__ void pin(unsigned (&registers)[Tiles][2]) {
 }
 
 // The accumulator as operands of a product N columns wide: their numbers (R) and themselves (T).
-#define ATTN_TILE(n) "+f"(d[n][0]), "+f"(d[n][1]), "+f"(d[n][2]), "+f"(d[n][3])
+#define ATTN_BIND "+f"
+#define ATTN_TILE(n) ATTN_BIND(d[n][0]), ATTN_BIND(d[n][1]), ATTN_BIND(d[n][2]), ATTN_BIND(d[n][3])
 #define ATTN_R16 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define ATTN_R32 ATTN_R16 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define ATTN_R48 ATTN_R32 ", %16, %17, %18, %19, %20, %21, %22, %23"
@@ -206,6 +207,59 @@ __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1,
   }
 }
 
+// From here on the accumulator is written only. Binding it as read and written would give it a value that some other
+// instruction defines, which ptxas answers by serializing all products under way.
+#undef ATTN_BIND
+#define ATTN_BIND "=f"
+#define ATTN_PRODUCT_FIRST(N, registers, tiles, i, j, columns)                                                 \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16." ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
+               ", 0, 1, 1, 0, " columns ";"                                                                    \
+               : tiles                                                                                         \
+               : "l"(a), "l"(b)                                                                                \
+               : "memory")
+
+/// d (64 x N) = a b over 16 columns of a, both in shared memory, b with its rows contiguous or (`Columns`) its columns.
+template <int N, bool Columns = false>
+__device__ __forceinline__ void first_product(float (&d)[N / 8][4], unsigned long long a, unsigned long long b) {
+  static_assert(N == 32 || N == 64 || N == 128);
+  if constexpr (N == 32 && Columns) {
+    ATTN_PRODUCT_FIRST("32", ATTN_R32, ATTN_T32, "16", "17", "1");
+  } else if constexpr (N == 64 && Columns) {
+    ATTN_PRODUCT_FIRST("64", ATTN_R64, ATTN_T64, "32", "33", "1");
+  } else if constexpr (N == 64) {
+    ATTN_PRODUCT_FIRST("64", ATTN_R64, ATTN_T64, "32", "33", "0");
+  } else {
+    static_assert(N == 128 && !Columns);
+    ATTN_PRODUCT_FIRST("128", ATTN_R128, ATTN_T128, "64", "65", "0");
+  }
+}
+
+#undef ATTN_BIND
+#define ATTN_BIND "+f"
+#define ATTN_PRODUCT_COLUMNS(N, registers, tiles, i, j, columns_left)                                          \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16." ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
+               ", 1, 1, 1, " columns_left ", 1;"                                                               \
+               : tiles                                                                                         \
+               : "l"(a), "l"(b)                                                                                \
+               : "memory")
+
+/// d (64 x N) += a b, both in shared memory, b with its columns contiguous, a its rows or (`Transposed`) its columns.
+template <int N, bool Transposed = false>
+__device__ __forceinline__ void product_columns(float (*d)[4], unsigned long long a, unsigned long long b) {
+  static_assert(N == 32 || N == 64 || N == 128);
+  if constexpr (N == 32) {
+    ATTN_PRODUCT_COLUMNS("32", ATTN_R32, ATTN_T32, "16", "17", "0");
+  } else if constexpr (N == 64 && Transposed) {
+    ATTN_PRODUCT_COLUMNS("64", ATTN_R64, ATTN_T64, "32", "33", "1");
+  } else if constexpr (N == 64) {
+    ATTN_PRODUCT_COLUMNS("64", ATTN_R64, ATTN_T64, "32", "33", "0");
+  } else {
+    static_assert(Transposed);
+    ATTN_PRODUCT_COLUMNS("128", ATTN_R128, ATTN_T128, "64", "65", "1");
+  }
+}
+
+#undef ATTN_BIND
 #undef ATTN_TILE
 #undef ATTN_R16
 #undef ATTN_T16
@@ -241,6 +295,8 @@ __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1,
 #undef ATTN_T256
 #undef ATTN_PRODUCT_TYPES
 #undef ATTN_PRODUCT_SHARED
+#undef ATTN_PRODUCT_FIRST
+#undef ATTN_PRODUCT_COLUMNS
 #undef ATTN_PRODUCT_REGISTERS
 
 /// s = Q K^T, queued: 64 rows of Q (in a tile of QRows), `Columns` rows of K, both of D elements.
@@ -271,6 +327,49 @@ __device__ __forceinline__ void queue_values(float (&o)[D / 8][4], const unsigne
   }
   if constexpr (First + width < D) {
     queue_values<Rows, D, First + width>(o, p, v);
+  }
+}
+
+/// s = A B^T, queued, like queue_scores; s is written only, so that it may be queued while other products are under
+/// way.
+template <int Columns, int D, int ARows>
+__device__ __forceinline__ void queue_new_scores(float (&s)[Columns / 8][4], unsigned long long a,
+                                                 unsigned long long b) {
+#pragma unroll
+  for (int step = 0; step < D / 16; ++step) {
+    const unsigned long long left = a + (step / 4 * PanelTile<ARows, D>::panel_bytes + step % 4 * 32) / 16;
+    const unsigned long long right = b + (step / 4 * PanelTile<Columns, D>::panel_bytes + step % 4 * 32) / 16;
+    if (step == 0) {
+      first_product<Columns>(s, left, right);
+    } else {
+      product<Columns, true>(s, left, right);
+    }
+  }
+}
+
+/// c (64 x Columns) = A B, queued: 64 rows of A (in a tile of ARows) of `Depth` elements; `Depth` rows of B (in a tile
+/// D wide), whose columns are contiguous.
+template <int Columns, int Depth, int ARows, int D>
+__device__ __forceinline__ void queue_columns(float (&c)[Columns / 8][4], unsigned long long a, unsigned long long b) {
+#pragma unroll
+  for (int step = 0; step < Depth / 16; ++step) {
+    const unsigned long long left = a + (step / 4 * PanelTile<ARows, Depth>::panel_bytes + step % 4 * 32) / 16;
+    const unsigned long long right = b + step * 16 * PanelTile<Depth, D>::row_bytes / 16;
+    if (step == 0) {
+      first_product<Columns, true>(c, left, right);
+    } else {
+      product_columns<Columns>(c, left, right);
+    }
+  }
+}
+
+/// c (64 x D) += A^T B, queued: `Depth` rows of A, 64 columns of one panel; `Depth` rows of B, D (64 or 128) columns.
+template <int Depth, int D>
+__device__ __forceinline__ void queue_transposed(float (&c)[D / 8][4], unsigned long long a, unsigned long long b) {
+#pragma unroll
+  for (int step = 0; step < Depth / 16; ++step) {
+    product_columns<D, true>(c, a + step * 16 * PanelTile<Depth, 64>::row_bytes / 16,
+                             b + step * 16 * PanelTile<Depth, D>::row_bytes / 16);
   }
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fa1/fa1.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "kernels/descriptor.h"
+#include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
 #include "kernels/io_model.h"
 #include "kernels/tile_grid.h"
@@ -126,12 +129,19 @@ Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 1) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 fwd",
-          .threads = fa1::threads(tile.br),
+          .threads = fa1::threads(tile.br, teams),
           .registers = fa1::register_estimate(tile.br, tile.bc, d, p.dropout > 0),
-          .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d)};
+          .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d, teams)};
+}
+
+/// Teams of warps that the device's shared memory has room for.
+int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
+  int teams = fa1::most_teams(tile.br);
+  while (teams > 1 && needs(p, tile, teams).shared_bytes > device.shared_bytes_per_block) --teams;
+  return teams;
 }
 
 }  // namespace
@@ -156,12 +166,19 @@ Growth FlashAttention1::growth() const {
   return Growth::n2d2_over_m;
 }
 std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
-  return PaperCount{"(3Tc+1)Nd", flash_paper_bytes(p, tile.bc)};
+  const std::string_view formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
+  return PaperCount{formula, flash_paper_bytes(p, tile.bc)};
 }
 std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
+    if (p.pass == Pass::bwd) return backward;
+    return std::max(backward, working_set_bytes(fa1_backward::forward_problem(p), tile, device));
+  }
   // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
-  const std::int64_t block_bytes = needs(p, tile).shared_bytes + device.shared_bytes_reserved;
+  const std::int64_t block_bytes =
+      needs(p, tile, teams_on(device, p, tile)).shared_bytes + device.shared_bytes_reserved;
   const std::int64_t blocks_per_sm =
       std::clamp<std::int64_t>(device.shared_bytes_per_sm / block_bytes, 1, device.max_blocks_per_sm);
   return fa1_working_set_bytes(p, device.sm_count * blocks_per_sm);
@@ -171,6 +188,9 @@ std::span<const int> FlashAttention1::head_dims() const {
 }
 
 TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    return fa1_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  }
   // The paper's rule, in whole steps of the matrix instruction.
   const PaperTile paper = paper_tile(device.sram_elements(bytes_per_element(p.dtype)), p.d);
   const auto whole_steps = [&](std::int64_t n) {
@@ -187,11 +207,21 @@ TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceL
 std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (p.pass != Pass::fwd) {
+    const AttentionProblem forward = fa1_backward::forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
+    if (auto refused = fa1_backward::refusal(p, tile, device)) return refused;
+    return refusal(forward, forward_tile, device);
+  }
   if (auto refused = refuse_features("fa1", p, tile, features, true)) return refused;
   return refuse_needs({needs(p, tile)}, device);
 }
 
 AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& tile) const {
+  if (p.pass != Pass::fwd) {
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
+    return fa1_backward::append(plan(fa1_backward::forward_problem(p), forward_tile), p, tile);
+  }
   auto program = std::make_shared<const Fa1Program>(p, tile);
   const KernelNeeds kernel = needs(p, tile);
   std::vector<Argument> arguments =
@@ -218,6 +248,19 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& 
        .matrix_flops = forward_flops(p),
        .traffic = forward_traffic(p, tile),
        .program = std::move(program)});
+  return plan;
+}
+
+AttentionPlan FlashAttention1::plan_on(const DeviceLimits& device, const AttentionProblem& p,
+                                       const TileShape& tile) const {
+  AttentionPlan plan = this->plan(p, tile);
+  if (const int teams = teams_on(device, p, tile); teams > 1) {
+    const KernelNeeds kernel = needs(p, tile, teams);
+    KernelLaunch& launch = plan.launches.front();
+    launch.source.defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
+    launch.block = block_of(kernel.threads);
+    launch.dynamic_shared_bytes = kernel.shared_bytes;
+  }
   return plan;
 }
 

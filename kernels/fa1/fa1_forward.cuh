@@ -9,8 +9,9 @@
 //     sees: the 16-bit o_i instead), l_i, m_i
 // Tiles without a pair that the mask leaves are skipped, as in the published code.
 //
-// A warp owns the same rows of every Q tile and never waits for another one inside the inner loop. O, l and m are read
-// by the thread that wrote them, or after a block barrier.
+// A warp owns the same rows of every Q tile that its team works on and never waits for another one inside the inner
+// loop. O, l and m are read by the thread that wrote them, or after a block barrier. Team t of T takes every T-th of a
+// pass's row tiles, from the t-th on.
 #include "device/global.cuh"
 #include "device/query_rows.cuh"
 #include "fa1/fa1_shape.h"
@@ -23,8 +24,13 @@ constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
 
-constexpr int block_threads = threads(br, d);
-constexpr int block_warps = block_threads / 32;
+#if defined(ATTN_TEAMS)
+constexpr int teams = ATTN_TEAMS;
+#else
+constexpr int teams = 1;
+#endif
+constexpr int block_threads = threads(br, teams);
+constexpr int team_warps = warps(br);
 constexpr int slices = slices_per_warp(br);
 constexpr int chunk = chunk_columns(br, bc, d, dropping);
 
@@ -55,12 +61,14 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
                      int mask_block, int keep, unsigned seed) {
   using namespace attnscope::fa1;
   extern __shared__ __align__(1024) unsigned char shared[];
-  const unsigned shared_q = shared_address(shared);
-  const unsigned shared_k = shared_q + br * Tile::row_bytes;
-  const unsigned shared_v = shared_k + bc * Tile::row_bytes;
-
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
+  const int warp = thread / 32 % team_warps;
+  const int team = thread / 32 / team_warps;
+  const unsigned shared_k = shared_address(shared) + teams * br * Tile::row_bytes;
+  const unsigned shared_v = shared_k + bc * Tile::row_bytes;
+  const unsigned shared_q = shared_address(shared) + team * br * Tile::row_bytes;
+
   const int instance = static_cast<int>(blockIdx.x);
   const long long query_row = static_cast<long long>(instance) * n_q;
   const long long key_row = static_cast<long long>(instance / group) * n_k;
@@ -98,8 +106,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
   rows.dropout = dropout_of(instance, keep, seed);
 
   // Units of a warp's work, in order: slice u % slices of row tile u / slices.
-  const int warp = thread / 32;
-  const auto row_in_tile = [&](int unit) { return (unit % slices * block_warps + warp) * warp_rows; };
+  const auto row_in_tile = [&](int unit) { return (unit % slices * team_warps + warp) * warp_rows; };
   const auto first_row = [&](int unit) { return unit / slices * br + row_in_tile(unit); };
   const auto exists = [&](int unit) { return row_in_tile(unit) < br && first_row(unit) < n_q; };
 
@@ -135,18 +142,30 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     if (ATTN_MASK != 0 && first_tile >= tiles) {
       continue;
     }
+    // The `steps`-th row tile after `tile` that is visited.
+    const auto tile_after = [&](int tile, int steps) {
+      if (!masked_blocks) {
+        return tile + steps;
+      }
+      for (; steps > 0; --steps) {
+        tile = view.next_row_tile<br>(column, tile + 1, tiles);
+      }
+      return tile;
+    };
     const int units = tiles * slices;
-    const int first_unit = first_tile * slices;
+    const int first_unit = tile_after(first_tile, team) * slices;
     __syncthreads();  // no warp reads the old K and V, and all have stored l and m
     const int copier = recomputed(thread);
     Tile::copy_rows<bc, block_threads>(shared_k, k, d, view.length - column, copier);
     Tile::copy_rows<bc, block_threads>(shared_v, v, d, view.length - column, copier);
+    if (first_unit < units) {
 #pragma unroll 1
-    for (int slice = 0; slice < slices; ++slice) {
-      load_query(first_unit + slice);
+      for (int slice = 0; slice < slices; ++slice) {
+        load_query(first_unit + slice);
+      }
     }
     RowState next;
-    if (state_ahead) {
+    if (state_ahead && first_unit < units) {
       load_state(first_unit, next.o, next.l, next.m);
     }
     wait_copies<0>();
@@ -154,11 +173,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
 
 #pragma unroll 1
     for (int unit = first_unit, next_unit; unit < units; unit = next_unit) {
-      // The same slice of the next row tile; and the next unit, which comes before that or is it.
-      const int next_tile_unit = masked_blocks
-                                     ? view.next_row_tile<br>(column, unit / slices + 1, tiles) * slices + unit % slices
-                                     : unit + slices;
-      next_unit = !masked_blocks || unit % slices < slices - 1 ? unit + 1 : next_tile_unit - unit % slices;
+      // The same slice of the team's next row tile; and the next unit, which comes before that or is it.
+      const int next_tile_unit = tile_after(unit / slices, teams) * slices + unit % slices;
+      next_unit = unit % slices < slices - 1 ? unit + 1 : next_tile_unit - unit % slices;
       float(&maximum)[2] = rows.statistics.maximum[0];
       float old_sum[2];
       if (state_ahead) {

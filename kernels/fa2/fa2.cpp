@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/descriptor.h"
+#include "kernels/fa2/fa2_backward.h"
 #include "kernels/fa2/fa2_hopper_shape.h"
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/tile_grid.h"
@@ -164,6 +165,11 @@ int dividing_blocks(const AttentionProblem& p, int wished, int step) {
   return side;
 }
 
+/// What the device runs the backward pass with.
+fa2_backward::Kernels backward_kernels(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+  return fa2_backward::hopper_kernels(p, tile, device).value_or(fa2_backward::portable_kernels(p, tile));
+}
+
 }  // namespace
 
 std::string_view FlashAttention2::name() const {
@@ -197,14 +203,18 @@ std::span<const int> FlashAttention2::head_dims() const {
 }
 
 TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    return fa2_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  }
   // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's. Hopper's kernel
   // takes whole warpgroups of 64 rows.
   const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
-  TileShape hopper = p.d <= 64    ? TileShape{.br = 192, .bc = 128}
-                     : p.d <= 96  ? TileShape{.br = 192, .bc = 96}
-                     : p.d <= 128 ? TileShape{.br = 128, .bc = 128}
-                     : p.d <= 192 ? TileShape{.br = 128, .bc = 96}
-                                  : TileShape{.br = 128, .bc = 80};
+  TileShape hopper = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
+                     : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
+                     : p.d <= 128     ? TileShape{.br = 128, .bc = 128}
+                     : p.d <= 192     ? TileShape{.br = 128, .bc = 96}
+                     : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}
+                                      : TileShape{.br = 128, .bc = 64};  // its random bytes need registers
   hopper.br = dividing_blocks(p, hopper.br, 64);
   hopper.bc = dividing_blocks(p, hopper.bc, 16);
   if (on_hopper(p, hopper, device) && accepted(hopper)) return hopper;
@@ -218,6 +228,12 @@ TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceL
 std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (p.pass != Pass::fwd) {
+    const AttentionProblem forward = fa2_backward::forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
+    if (auto refused = fa2_backward::refusal(p, tile, backward_kernels(p, tile, device), device)) return refused;
+    return refusal(forward, forward_tile, device);
+  }
   if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
   if (auto refused = refuse_choices(p, tile, device)) return refused;
   if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
@@ -225,6 +241,11 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
 }
 
 AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& tile) const {
+  if (p.pass != Pass::fwd) {
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa2_backward::set_up_tile(p) : tile;
+    return fa2_backward::append(plan(fa2_backward::forward_problem(p), forward_tile), p, tile,
+                                fa2_backward::portable_kernels(p, tile));
+  }
   auto program = std::make_shared<const Fa2Program>(p, tile);
   const KernelNeeds kernel = needs(p, tile);
   std::vector<Argument> arguments =
@@ -252,6 +273,11 @@ AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& 
 
 AttentionPlan FlashAttention2::plan_on(const DeviceLimits& device, const AttentionProblem& p,
                                        const TileShape& tile) const {
+  if (p.pass != Pass::fwd) {
+    const AttentionProblem forward = fa2_backward::forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
+    return fa2_backward::append(plan_on(device, forward, forward_tile), p, tile, backward_kernels(p, tile, device));
+  }
   AttentionPlan plan = this->plan(p, tile);
   if (on_hopper(p, tile, device)) {
     const KernelNeeds kernel = hopper_needs(p, tile);

@@ -21,12 +21,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::threads, 1)
   __shared__ float maxima[32];
   __shared__ float sums[32];
 
-  const long long row = blockIdx.x;
-  const int instance = static_cast<int>(row / n_q);
-  const int query = static_cast<int>(row % n_q);
+  const int row = static_cast<int>(blockIdx.x);
+  const int instance = row / n_q;
+  const int query = row % n_q;
   const int thread = static_cast<int>(threadIdx.x);
-  s += row * stride;
-  p += row * stride;
+  s += static_cast<long long>(row) * stride;
+  p += static_cast<long long>(row) * stride;
   const RowMask mask = row_mask(instance, query, n_q, n_k, heads_q, left, right, key_lengths, block_mask, mask_block);
 
   const auto load = [&](uint4(&held)[pieces], int first) {

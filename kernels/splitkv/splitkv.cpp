@@ -95,7 +95,7 @@ class SplitGrid {
   [[nodiscard]] std::int64_t lse_rows() const { return lse_rows_; }
 
   /// The matrix of partial results of a split of a K/V head.
-  [[nodiscard]] std::int64_t part(std::int64_t split, std::int64_t kv) const { return split * p_.kv_instances() + kv; }
+  [[nodiscard]] std::int64_t part(std::int64_t split, std::int64_t kv) const { return kv * splits_ + split; }
 
   [[nodiscard]] KeyRange keys(std::int64_t kv, std::int64_t split) const {
     const auto [first, last] =
@@ -320,7 +320,7 @@ AttentionPlan plan_with(const AttentionProblem& p, const TileShape& tile, int st
   defines.push_back(fmt::format("ATTN_STAGES={}", stages));
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", p.page > 0 ? "block_table" : "", "o_part", "lse_part"},
-                       {p.instances(), group_size(p), p.n_q, p.n_k, tile.splits, p.page});
+                       {group_size(p), p.n_q, p.n_k, tile.splits, p.page});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
   const std::int64_t partial_blocks = partial->blocks();
@@ -337,8 +337,7 @@ AttentionPlan plan_with(const AttentionProblem& p, const TileShape& tile, int st
 
   auto combine = std::make_shared<const CombineProgram>(grid);
   const KernelNeeds combine_kernel = combine_needs();
-  arguments =
-      kernel_arguments({"o_part", "lse_part", "o", "lse"}, {p.instances(), group_size(p), p.n_q, p.n_k, tile.splits});
+  arguments = kernel_arguments({"o_part", "lse_part", "o", "lse"}, {group_size(p), p.n_q, p.n_k, tile.splits});
   append_mask_arguments(arguments, p);
   const std::int64_t combine_blocks = combine->blocks();
   plan.launches.push_back({.name = "combine",
@@ -388,8 +387,9 @@ std::span<const int> SplitKv::head_dims() const {
 }
 
 TileShape SplitKv::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
-  const std::int64_t rows = std::clamp<std::int64_t>(packed_rows(p), 1, splitkv::max_rows);
-  TileShape tile{.br = static_cast<int>(round_up(rows, 16))};
+  // Three m16 tiles would leave two of eight warps out: 48 rows are slower by themselves than within 64.
+  const std::int64_t rows = packed_rows(p);
+  TileShape tile{.br = rows <= 16 ? 16 : rows <= 32 ? 32 : 64};
   tile.splits = static_cast<int>(best_splits(p, std::max(device.sm_count, 1)));
   // The widest step of which three fit, so that two are on their way while one is worked on; else two, else one.
   for (const int stages : {3, 2, 1}) {

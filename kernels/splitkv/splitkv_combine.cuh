@@ -19,10 +19,9 @@ constexpr int at_once = combine_splits;
 }  // namespace attnscope::splitkv
 
 extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps * 32)
-    attn_splitkv_combine(const float* o_part, const float* lse_part, unsigned short* o, float* lse, int instances,
-                         int group, int n_q, int n_k, int splits, int heads_q, int left, int right,
-                         const int* key_lengths, const unsigned char* block_mask, int mask_block, int keep,
-                         unsigned seed) {
+    attn_splitkv_combine(const float* o_part, const float* lse_part, unsigned short* o, float* lse, int group, int n_q,
+                         int n_k, int splits, int heads_q, int left, int right, const int* key_lengths,
+                         const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
   using namespace attnscope::splitkv;
   __shared__ float4 sums_o[combine_warps][32];
   __shared__ float sums[combine_warps][combine_rows];
@@ -31,11 +30,10 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps *
   constexpr int slices = d / combine_columns;
   const int rows = group * n_q;
   const int row_groups = (rows + combine_rows - 1) / combine_rows;
-  const int block = static_cast<int>(blockIdx.x);
-  const int slice = block % slices;
-  const int kv = block / slices / row_groups;
-  const int first_row = (block / slices - kv * row_groups) * combine_rows;
-  const int kv_instances = instances / group;
+  const unsigned block = blockIdx.x / slices;
+  const int slice = static_cast<int>(blockIdx.x - block * slices);
+  const int kv = static_cast<int>(block / static_cast<unsigned>(row_groups));
+  const int first_row = (static_cast<int>(block) - kv * row_groups) * combine_rows;
 
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -52,11 +50,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps *
     length = shared_length;
   }
   const int used = splits_with_keys(length, splits);
-  const float* const split_lse = lse_part + static_cast<long long>(kv) * lse_rows(rows) + first_row + row;
+  const long long first_part = static_cast<long long>(kv) * splits;
+  const int lse_stride = lse_rows(rows);
+  const int o_stride = rows * d;
+  const float* const split_lse = lse_part + first_part * lse_stride + first_row + row;
   const float* const split_o =
-      o_part + (static_cast<long long>(kv) * rows + first_row + row) * d + slice * combine_columns + lane % 4 * 4;
-  const long long lse_stride = static_cast<long long>(kv_instances) * lse_rows(rows);
-  const long long o_stride = static_cast<long long>(kv_instances) * rows * d;
+      o_part + first_part * o_stride + (first_row + row) * d + slice * combine_columns + lane % 4 * 4;
 
   float maximum = minus_infinity;
   float sum = 0.0f;
@@ -72,10 +71,10 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps *
       part_lse[i] = minus_infinity;
       part_o[i] = make_uint4(0, 0, 0, 0);
       if (s < used) {
-        part_lse[i] = load_float(split_lse + s * lse_stride);
+        part_lse[i] = load_float(split_lse + static_cast<long long>(s) * lse_stride);
       }
       if (s < used && inside) {
-        part_o[i] = load_16_bytes(split_o + s * o_stride);
+        part_o[i] = load_16_bytes(split_o + static_cast<long long>(s) * o_stride);
       }
     }
     const float before = maximum;
@@ -128,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps *
       sum_o.z += weight * part.z;
       sum_o.w += weight * part.w;
     }
-    const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+    const float inverse = sum > 0.0f ? __fdividef(1.0f, sum) : 0.0f;
     if (inside) {
       const long long out_row = static_cast<long long>(kv) * rows + first_row + row;
       store_8_bytes(o + out_row * d + slice * combine_columns + lane % 4 * 4,

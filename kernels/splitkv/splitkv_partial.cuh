@@ -33,12 +33,12 @@ constexpr int pitch = exchange_pitch(d);
 using Tile = SharedTile<d>;
 constexpr unsigned half_slot = chunk * Tile::row_bytes;  // K of a chunk; V follows
 
-/// The warps of one group meet.
-__device__ __forceinline__ void group_sync(int group) {
+/// The warps of a group meet: one warp by itself, else all warps of the block, whose groups then keep in step.
+__device__ __forceinline__ void group_sync() {
   if constexpr (m_tiles == 1) {
     __syncwarp();
   } else {
-    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(group_threads) : "memory");
+    __syncthreads();
   }
 }
 
@@ -46,10 +46,9 @@ __device__ __forceinline__ void group_sync(int group) {
 
 extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 1)
     attn_splitkv_partial(const unsigned short* q, const unsigned short* k, const unsigned short* v,
-                         const int* block_table, float* o_part, float* lse_part, int instances, int group, int n_q,
-                         int n_k, int splits, int page, float scale, int heads_q, int left, int right,
-                         const int* key_lengths, const unsigned char* block_mask, int mask_block, int keep,
-                         unsigned seed) {
+                         const int* block_table, float* o_part, float* lse_part, int group, int n_q, int n_k,
+                         int splits, int page, float scale, int heads_q, int left, int right, const int* key_lengths,
+                         const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
   using namespace attnscope::splitkv;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned shared_ring = shared_address(shared);
@@ -59,8 +58,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   float* const sums = maxima + all_groups * br;
   int* const table = reinterpret_cast<int*>(sums + all_groups * br);
 
-  const int split = static_cast<int>(blockIdx.x) % splits;
-  const int kv = static_cast<int>(blockIdx.x) / splits;
+  const int kv = static_cast<int>(blockIdx.x / static_cast<unsigned>(splits));
+  const int split = static_cast<int>(blockIdx.x) - kv * splits;
   const int heads_kv = heads_q / group;
   const int entry = kv / heads_kv;
   const int rows = group * n_q;
@@ -76,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     length = shared_length;
   }
   const SplitKeys keys = split_keys(length, split, splits);
-  float* const lse = lse_part + (static_cast<long long>(split) * (instances / group) + kv) * lse_rows(rows);
+  float* const lse = lse_part + static_cast<long long>(blockIdx.x) * lse_rows(rows);
   if (keys.first >= keys.last) {
     if (thread < lse_rows(rows)) {
       store_float(lse + thread, minus_infinity);
@@ -84,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     return;
   }
 
-  float* const out = o_part + (static_cast<long long>(split) * (instances / group) + kv) * rows * d;
+  float* const out = o_part + static_cast<long long>(blockIdx.x) * rows * d;
 
   const int lane = thread % 32;
   const int my_group = thread / group_threads;
@@ -119,6 +118,30 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   const int unmasked = causal ? min(keys.last, length - n_q + 1) : keys.last;
   const float scale_log2 = scale * log2_e;
 
+  // The online softmax over the chunk of keys from `key` on, of which those before `last` exist.
+  const auto attend = [&](int key, int last, unsigned slot) {
+    float s[1][chunk / 8][4];
+    unsigned p[1][chunk / 8][2];
+    scores<1, chunk, d>(s, recomputed(q_lane), k_lane + slot);
+    if (key + chunk > min(unmasked, last)) {
+      const int column = key + lane % 4 * 2;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int n = 0; n < chunk / 8; ++n) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            if (column + n * 8 + e >= min(limit[half], last)) {
+              s[0][n][half * 2 + e] = minus_infinity;
+            }
+          }
+        }
+      }
+    }
+    online_softmax<1, chunk, d>(p, s, o, statistics, scale_log2);
+    accumulate<1, chunk, d>(o, p, v_lane + slot);
+  };
+
   bool q_wanted = true;
   int first = keys.first;
   do {
@@ -145,6 +168,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     }
     const int chunks = (last - first + chunk - 1) / chunk;
     const int mine = (chunks - my_group + all_groups - 1) / all_groups;
+    const int rounds = m_tiles == 1 ? mine : (chunks + all_groups - 1) / all_groups;
 
     const auto copy = [&](int index, int slot) {
       const int key = first + (index * all_groups + my_group) * chunk;
@@ -185,31 +209,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
 
     int slot = 0;
 #pragma unroll 1
-    for (int index = 0; index < mine; ++index) {
+    for (int index = 0; index < rounds; ++index) {
       wait_copies<ring - 1>();
-      group_sync(my_group);
-      const int key = first + (index * all_groups + my_group) * chunk;
-      float s[1][chunk / 8][4];
-      unsigned p[1][chunk / 8][2];
-      scores<1, chunk, d>(s, recomputed(q_lane), k_lane + slot * 2 * half_slot);
-      if (key + chunk > min(unmasked, last)) {
-        const int column = key + lane % 4 * 2;
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-#pragma unroll
-          for (int n = 0; n < chunk / 8; ++n) {
-#pragma unroll
-            for (int e = 0; e < 2; ++e) {
-              if (column + n * 8 + e >= min(limit[half], last)) {
-                s[0][n][half * 2 + e] = minus_infinity;
-              }
-            }
-          }
-        }
+      group_sync();
+      if (m_tiles == 1 || index < mine) {
+        attend(first + (index * all_groups + my_group) * chunk, last, slot * 2 * half_slot);
       }
-      online_softmax<1, chunk, d>(p, s, o, statistics, scale_log2);
-      accumulate<1, chunk, d>(o, p, v_lane + slot * 2 * half_slot);
-      group_sync(my_group);  // the chunk has been read
+      group_sync();  // the chunk has been read
       if (index + ring < mine) {
         copy(index + ring, slot);
       }
@@ -257,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
       sum += weights[g] * sums[g * br + thread];
     }
     const bool any = sum > 0.0f && thread < rows;
-    const float inverse = any ? 1.0f / sum : 0.0f;
+    const float inverse = any ? __fdividef(1.0f, sum) : 0.0f;
 #pragma unroll
     for (int g = 0; g < all_groups; ++g) {
       maxima[g * br + thread] = weights[g] * inverse;

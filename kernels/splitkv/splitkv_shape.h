@@ -23,8 +23,8 @@ constexpr int max_bc = 512;
 constexpr int max_warps = 8;
 
 /// A warp owns one m16 tile of the packed rows. The warps of one K/V chunk, one for each m16 tile, are a group; groups
-/// take the chunks of a split in turn, each with softmax statistics and an O of its own, so that they never wait for
-/// one another before the split's end.
+/// take the chunks of a split in turn, each with softmax statistics and an O of its own. One-warp groups do not wait
+/// for one another before the split's end.
 constexpr int max_groups(int br) {
   return br < 16 * max_warps ? max_warps / (br / 16) : 1;
 }
@@ -112,7 +112,8 @@ constexpr int splits_with_keys(int length, int splits) {
   return fragments < splits ? fragments : splits;
 }
 
-/// Partial LSE lies in rows of whole 32-byte sectors: eight packed rows.
+/// Partial results are [K/V heads, splits]: a block's lie at its number. Partial LSE takes whole 32-byte sectors of
+/// eight packed rows.
 constexpr int lse_rows(int rows) {
   return (rows + 7) / 8 * 8;
 }

@@ -116,11 +116,8 @@ class AccessPlayer {
         const std::uint64_t cells = cells_of(cut, row, row_end, col, col_end);
         const std::uint64_t key = key_of(access, gr, gc);
         ++touches_;
-        if (access.access == Access::load) {
-          cache_.load(key, cells, bytes);
-        } else {
-          cache_.store(key, cells, bytes);
-        }
+        if (access.access != Access::store) cache_.load(key, cells, bytes);
+        if (access.access != Access::load) cache_.store(key, cells, bytes);
       }
     }
   }

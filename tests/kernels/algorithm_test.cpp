@@ -87,7 +87,7 @@ TEST(Theory, WorkingSets) {
   // Rows of S are padded to 8 elements.
   EXPECT_EQ(algorithm("naive").working_set_bytes(many, tile, h200()), 500LL * 1001 * 1008 * 2);
   EXPECT_EQ(algorithm("fa2").working_set_bytes(many, tile, h200()), 0);
-  const std::int64_t block = algorithm("fa1").plan(many, tile).launches[0].dynamic_shared_bytes + 1024;
+  const std::int64_t block = algorithm("fa1").plan_on(h200(), many, tile).launches[0].dynamic_shared_bytes + 1024;
   const std::int64_t resident = h200().sm_count * (h200().shared_bytes_per_sm / block);
   EXPECT_EQ(algorithm("fa1").working_set_bytes(many, tile, h200()), std::min<std::int64_t>(resident, 500) * 1001 * 392);
   // A wide tile leaves room for one block an SM, and so for one head.
@@ -455,6 +455,25 @@ TEST(PlanOn, WarpsAndStagesAreTheTilesChoice) {
             "fa2 fwd has one stage of K and V there, not 2: more are for whole warpgroups on Hopper.");
   EXPECT_EQ(reason(with(0, 4), h200()), "fa2 fwd has 1 to 3 stages, as shared memory allows; 4 of 128x64 do not fit.");
   EXPECT_THAT(algorithm("fa1").refusal(p, with(4, 0), a100)->reason, HasSubstr("fa1 has no choice of warps."));
+}
+
+TEST(PlanOn, Fa1HasTeamsOfWarpsAsSharedMemoryAllows) {
+  const Algorithm& fa1 = algorithm("fa1");
+  const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
+  const auto on = [&](const TileShape& tile) { return fa1.plan_on(h200(), p, tile).launches.front(); };
+  const KernelLaunch one = fa1.plan(p, {.br = 64, .bc = 448}).launches.front();
+  const KernelLaunch two = on({.br = 64, .bc = 448});
+  EXPECT_EQ(one.block[0], 128U);
+  EXPECT_EQ(two.block[0], 256U);
+  EXPECT_EQ(two.source.defines.back(), "ATTN_TEAMS=2");
+  EXPECT_EQ(two.dynamic_shared_bytes, one.dynamic_shared_bytes + 64 * 64 * 2);
+  EXPECT_EQ(two.traffic, one.traffic);
+  EXPECT_EQ(on({.br = 16, .bc = 448}).block[0], 256U);
+  EXPECT_EQ(on({.br = 128, .bc = 64}).source, fa1.plan(p, {.br = 128, .bc = 64}).launches.front().source);
+  // 227 KiB hold 7 Q tiles of 16 rows beside this K and V, but no 8th.
+  EXPECT_EQ(on({.br = 16, .bc = 848}).source.defines.back(), "ATTN_TEAMS=7");
+  EXPECT_FALSE(fa1.refusal(p, {.br = 64, .bc = 864}, h200()));
+  EXPECT_EQ(on({.br = 64, .bc = 864}).block[0], 128U);
 }
 
 TEST(DefaultTile, DividesTheBlocksOfABlockMask) {

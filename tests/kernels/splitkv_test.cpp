@@ -370,7 +370,7 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
   };
   EXPECT_EQ(describe(tile(16, 2, 1, 65'536, 128)), "16x128 splits 66");
   EXPECT_EQ(describe(tile(16, 2, 1, 131'072, 128)), "16x128 splits 66");
-  EXPECT_EQ(describe(tile(16, 2, 5, 65'536, 128)), "48x128 splits 66");
+  EXPECT_EQ(describe(tile(16, 2, 5, 65'536, 128)), "64x128 splits 66");
   EXPECT_EQ(describe(tile(1, 1, 1, 1 << 20, 64)), "16x128 splits 132");
   EXPECT_EQ(tile(16, 2, 1, 65'536, 256).bc, 64);
   EXPECT_EQ(tile(132, 132, 1, 65'536, 128).splits, 1);

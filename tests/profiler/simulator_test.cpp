@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "kernels/algorithm.h"
 #include "kernels/io_model.h"
 #include "profiler/metrics.h"
@@ -55,6 +57,42 @@ TEST(Simulation, SmTrafficIsTheClosedFormToTheByte) {
       }
     }
   }
+}
+
+TEST(Simulation, BackwardPassesMoveTheirClosedFormToo) {
+  for (const char* name : {"fa1", "fa2"}) {
+    const AttentionProblem problem{
+        .pass = Pass::bwd, .mask = Mask::causal, .heads_q = 4, .heads_kv = 2, .n_q = 700, .n_k = 777, .d = 64};
+    const AttentionPlan plan = find_algorithm(name)->plan(problem, {.br = 64, .bc = 64});
+    const auto results = simulate_traffic(plan, h200(), {.max_touches = 1'000'000'000}, CancelToken{});
+    ASSERT_TRUE(results.has_value());
+    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+      EXPECT_EQ((*results)[i].traffic, plan.launches[i].traffic) << name << plan.launches[i].name;
+    }
+  }
+}
+
+TEST(Simulation, AReductionIsAStoreForTheSmAndReadsWhatItAddsTo) {
+  class Additions final : public TileProgram {
+    [[nodiscard]] std::int64_t blocks() const override { return 3; }
+    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 1; }
+    void visit(std::int64_t, std::int64_t, std::vector<TileAccess>& out) const override {
+      out.push_back({Tensor::dq_acc, Access::reduce, 0, 0, 64, 0, 64, 4});
+    }
+  };
+  constexpr std::int64_t tile = 64 * 64 * 4;
+  AttentionPlan plan;
+  KernelLaunch& launch = plan.launches.emplace_back();
+  launch.block = {128, 1, 1};
+  launch.registers_per_thread = 64;
+  launch.traffic = {.l2_to_sm_bytes = 0, .sm_to_l2_bytes = 3 * tile};
+  launch.program = std::make_shared<const Additions>();
+  EXPECT_EQ(walk(*launch.program), launch.traffic);
+  const auto results = simulate_traffic(plan, h200(), {}, CancelToken{});
+  ASSERT_TRUE(results.has_value());
+  EXPECT_EQ(results->front().traffic, launch.traffic);
+  EXPECT_EQ(results->front().dram_read_bytes, tile);
+  EXPECT_EQ(results->front().dram_write_bytes, tile);
 }
 
 TEST(Simulation, WhatFitsInL2MovesOnlyTheCompulsoryBytes) {

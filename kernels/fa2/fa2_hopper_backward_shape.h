@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometry of the FlashAttention-2 backward kernels for Hopper (sm_90a): one place for the host, which launches them,
+// and for the device code. No includes, so that NVRTC can read it too.
+#pragma once
+
+namespace attnscope::fa2_hopper_backward {
+
+/// Warpgroups that multiply, 64 keys each; one more loads.
+constexpr int consumers = 2;
+constexpr int threads = (consumers + 1) * 128;
+/// Registers a thread starts with: the block fills the SM. Then the loading warpgroup hands most of its share over.
+constexpr int launch_registers = 168;
+constexpr int producer_registers = 24;
+constexpr int consumer_registers = 240;
+
+/// dK and dV of 64 keys stay in registers, so d ends at 128. Query rows are taken 64 at a time; where d leaves
+/// registers for it, the scores of the next 64 are under way meanwhile.
+constexpr int query_rows(int d) {
+  return d == 64 ? 128 : 64;
+}
+constexpr bool supported_tile(int br, int bc, int d) {
+  return (d == 64 || d == 128) && br == query_rows(d) && bc == 64 * consumers;
+}
+
+/// Buffers of Q and of dO, with what belongs to their rows, and of dS: a warpgroup that writes one knows both to be
+/// through with the product of two tiles back.
+constexpr int stages = 2;
+constexpr int ds_buffers = 2;
+
+/// K, V; the rings of Q and dO with LSE and D of their rows; dS; dQ_i on its way out, fp32; barriers.
+constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers;
+constexpr long long shared_bytes(int br, int bc, int d) {
+  return 4LL * d * bc + stages * 4LL * br * (d + 2) + ds_buffers * 2LL * br * bc + 4LL * br * d + barrier_bytes;
+}
+
+/// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, as fragments of 16 rows x 8
+/// columns that follow one another, those of the same rows first.
+constexpr long long row_tiles(long long n_q, int br) {
+  return (n_q + br - 1) / br;
+}
+constexpr long long accumulator_floats(long long n_q, int br, int d) {
+  return row_tiles(n_q, br) * br * d;
+}
+
+/// Threads of the kernels before and after: one block for each tile of query rows.
+constexpr int row_threads = 256;
+constexpr int row_registers = 64;  // estimated
+
+}  // namespace attnscope::fa2_hopper_backward
