@@ -113,10 +113,21 @@ struct RowTarget {
   RowStatistics* statistics = nullptr;
 };
 
+/// An entry of dS in 16 bits.
+float ds16(const Setting& s, float weight, float dp, float delta) {
+  return s.rounded(static_cast<double>(weight * (dp - delta)));
+}
+
+/// Whichever is farther from what is exact. Standard attention rounds dP, fused kernels do not: where dP and D cancel,
+/// either may be lucky.
+float worse(double exact, float a, float b) {
+  return std::abs(static_cast<double>(a) - exact) >= std::abs(static_cast<double>(b) - exact) ? a : b;
+}
+
 class RowWorker {
  public:
   explicit RowWorker(const Setting& setting)
-      : s_(setting), q_(setting.d), dout_(setting.d), o_(setting.d), o16_(setting.d) {}
+      : s_(setting), q_(setting.d), dout_(setting.d), o_(setting.d), o16_(setting.d), fused_(setting.d) {}
 
   /// Pre: what the target points to is as for a row that sees no key.
   void run(std::int64_t instance, std::int64_t row, const Pair& q_dout, const Pair& kv, const RowTarget& target) {
@@ -167,13 +178,18 @@ class RowWorker {
       target.statistics->delta16[index(row)] = delta16;
     }
     if (target.dq == nullptr) return;
+    std::ranges::fill(fused_, 0);
     for (std::size_t n = 0; n < key_.size(); ++n) {
       const float* k = &kv.first[key_[n] * d];
       const double dp = factor_[n] == 0 ? 0 : dot(dout_.data(), &kv.second[key_[n] * d], d) * factor_[n];
       add(target.dq, s_.scale * weight_[n] * (dp - delta), k, d);
-      add(target.dq16, s_.rounded(static_cast<double>(weight16_[n] * (s_.rounded(dp) - delta16))), k, d);
+      add(target.dq16, ds16(s_, weight16_[n], s_.rounded(dp), delta16), k, d);
+      add(fused_.data(), ds16(s_, weight16_[n], static_cast<float>(dp), delta16), k, d);
     }
-    for (std::size_t c = 0; c < d; ++c) target.dq16[c] = s_.rounded(static_cast<double>(target.dq16[c]) * s_.scale);
+    for (std::size_t c = 0; c < d; ++c) {
+      target.dq16[c] = worse(target.dq[c], s_.rounded(static_cast<double>(target.dq16[c]) * s_.scale),
+                             s_.rounded(static_cast<double>(fused_[c]) * s_.scale));
+    }
   }
 
  private:
@@ -195,6 +211,7 @@ class RowWorker {
   std::vector<double> dout_;
   std::vector<double> o_;
   std::vector<float> o16_;
+  std::vector<float> fused_;      ///< dQ from a dP that is not rounded
   std::vector<std::size_t> key_;  ///< those that the row sees
   std::vector<double> weight_;    ///< scores, then P
   std::vector<float> weight16_;
@@ -204,10 +221,10 @@ class RowWorker {
 /// Sums of one key over the query rows that see it.
 struct KeySums {
   std::vector<double> dk, dv;
-  std::vector<float> dk16, dv16;
+  std::vector<float> dk16, fused_dk16, dv16;
   bool seen = false;
 
-  explicit KeySums(std::size_t d) : dk(d), dv(d), dk16(d), dv16(d) {}
+  explicit KeySums(std::size_t d) : dk(d), dv(d), dk16(d), fused_dk16(d), dv16(d) {}
 };
 
 /// Adds what the rows of query head `instance` give to a key's gradients.
@@ -234,7 +251,8 @@ void add_head(const Setting& s, std::int64_t instance, std::int64_t key, const P
     add(sums.dv.data(), weight * factor, dout, d);
     add(sums.dv16.data(), s.rounded(static_cast<double>(weight16) * factor), dout, d);
     add(sums.dk.data(), s.scale * weight * (dp - statistics.delta[i]), q, d);
-    add(sums.dk16.data(), s.rounded(static_cast<double>(weight16 * (s.rounded(dp) - statistics.delta16[i]))), q, d);
+    add(sums.dk16.data(), ds16(s, weight16, s.rounded(dp), statistics.delta16[i]), q, d);
+    add(sums.fused_dk16.data(), ds16(s, weight16, static_cast<float>(dp), statistics.delta16[i]), q, d);
   }
 }
 
@@ -328,7 +346,8 @@ class HeadWork {
       for (std::size_t c = 0; c < s_.d; ++c) {
         result_.dk.exact[at + c] = sums[i].dk[c];
         result_.dv.exact[at + c] = sums[i].dv[c];
-        result_.dk.naive16[at + c] = s_.rounded(static_cast<double>(sums[i].dk16[c]) * s_.scale);
+        result_.dk.naive16[at + c] = worse(sums[i].dk[c], s_.rounded(static_cast<double>(sums[i].dk16[c]) * s_.scale),
+                                           s_.rounded(static_cast<double>(sums[i].fused_dk16[c]) * s_.scale));
         result_.dv.naive16[at + c] = s_.rounded(static_cast<double>(sums[i].dv16[c]));
       }
     }

@@ -31,6 +31,7 @@ struct ReferenceTensor {
   std::vector<double> exact;
   /// As standard attention in 16 bits gives it: S, P, O, dP, dS and the result rounded to the problem's type, fp32
   /// accumulation, D = rowsum(dO o O) from the rounded O. Its own error is the measure of what a 16-bit kernel may err.
+  /// A gradient is computed with dP left in fp32 as well, and each element is the worse of the two.
   std::vector<float> naive16;
 };
 
