@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels",
-                                        "export", "import",  "paper",  "info"};
+                                        "export", "import",  "paper",  "tune",  "info"};
 
 TEST(Help, is_there_for_every_command) {
   const TemporaryFolder folder;
