@@ -68,8 +68,14 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_model(command); });
   add("kernels", "List the algorithms, or compile their kernels ahead of time",
       [](CLI::App& command) { return attnscope::add_kernels(command); });
+  add("tune", "Measure every tile and write the table that the automatic choice reads",
+      [](CLI::App& command) { return attnscope::add_tune(command); });
   add("export", "Write what was collected as CSV or JSON, or joined into one compact file",
       [](CLI::App& command) { return attnscope::add_export(command); });
+  add("import", "Add what another program measured, from JSON, CSV or Nsight Compute's table, as a run",
+      [&](CLI::App& command) { return attnscope::add_import(command, arguments); });
+  add("paper", "Set the preset paper's numbers beside Fig. 2 of the FlashAttention paper",
+      [](CLI::App& command) { return attnscope::add_paper(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
   const auto add_version = [](CLI::App& command) {

@@ -38,9 +38,12 @@ using Arguments = std::span<char* const>;
 Action add_collect(CLI::App& command, Arguments arguments);
 Action add_doctor(CLI::App& command);
 Action add_export(CLI::App& command);
+Action add_import(CLI::App& command, Arguments arguments);
 Action add_info(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_model(CLI::App& command);
+Action add_paper(CLI::App& command);
+Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);
 
 /// The text as one line.

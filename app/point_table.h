@@ -10,10 +10,14 @@
 
 namespace attnscope {
 
-/// dtype to raster: problem and tile, without the algorithm.
+/// Problem and tile, without the algorithm.
 [[nodiscard]] std::vector<TableColumn> point_columns();
 /// A row's fields below them.
 [[nodiscard]] std::vector<std::string> point_fields(const PointSpec&);
+
+/// For people: without those of the columns above that say in every row what goes without saying (pass fwd, dropout 0,
+/// ...).
+[[nodiscard]] Table without_defaults(const Table&);
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {

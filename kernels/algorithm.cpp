@@ -27,7 +27,9 @@ std::int64_t AttentionPlan::buffer_bytes() const {
 
 Traffic AttentionPlan::traffic() const {
   Traffic sum;
-  for (const KernelLaunch& launch : launches) sum += launch.traffic;
+  for (const KernelLaunch& launch : launches) {
+    if (!launch.setup) sum += launch.traffic;
+  }
   return sum;
 }
 

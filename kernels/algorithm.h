@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,17 +32,20 @@ struct Refusal {
 enum class BufferFill {
   input_q,
   input_k,
-  input_v,  ///< the generated inputs
-  poison,   ///< NaN bytes, so that an element never written is seen
+  input_v,
+  input_dout,  ///< the generated inputs
+  poison,      ///< NaN bytes, so that an element never written is seen
+  contents,    ///< what BufferSpec::contents says: lengths, block masks, block tables
 };
 
 struct BufferSpec {
   std::string name;  ///< "q", "k", "v", "o", "lse", "s", ...: what arguments refer to
   std::int64_t bytes = 0;
   BufferFill fill = BufferFill::poison;
+  std::shared_ptr<const std::vector<std::byte>> contents{};  ///< `bytes` of them, for BufferFill::contents
 };
 
-/// The address of a buffer of the plan, by name.
+/// The address of a buffer of the plan, by name; the null pointer for no name.
 struct BufferArgument {
   std::string name;
 };
@@ -60,6 +64,9 @@ struct KernelSource {
 /// One kernel launch, complete: what to compile, how to launch it, and what it must move.
 struct KernelLaunch {
   std::string name;  ///< short and unique in the plan: "qk", "softmax", "pv", "fwd"
+  /// Runs once, before the measured launches, which start from its results; neither timed nor counted: the forward pass
+  /// when the backward pass is what is measured. Set-up launches come first in the plan.
+  bool setup = false;
   KernelSource source;
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
@@ -71,18 +78,20 @@ struct KernelLaunch {
   std::shared_ptr<const TileProgram> program;  ///< the accesses that `traffic` sums
 };
 
-/// Everything that one execution needs: buffers, then launches in stream order.
+/// Everything that one execution needs: buffers, then launches in stream order. The measured launches can run again and
+/// again: what one of them adds to, an earlier one of them has initialised.
 struct AttentionPlan {
   std::vector<BufferSpec> buffers;
   std::vector<KernelLaunch> launches;
 
   [[nodiscard]] std::int64_t buffer_bytes() const;
+  /// Of the measured launches.
   [[nodiscard]] Traffic traffic() const;
 };
 
 /// The law by which the traffic of long sequences grows (FlashAttention, arXiv 2205.14135v2, Theorem 2): with every
-/// score in global memory, or with tiles of M on-chip elements.
-enum class Growth { n2, n2d2_over_m };
+/// score in global memory, or with tiles of M on-chip elements. Decoding reads the K/V cache once: `nd`.
+enum class Growth { n2, n2d2_over_m, nd };
 
 /// How many bytes the paper itself says that the algorithm moves.
 struct PaperCount {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -56,6 +58,37 @@ std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& 
   return std::nullopt;
 }
 
+std::optional<Refusal> refuse_features(std::string_view algorithm, const AttentionProblem& p, const TileShape& tile,
+                                       const Features& has, bool tiles_blocks) {
+  struct Wish {
+    bool asked;
+    bool available;
+    std::string_view name;
+  };
+  const std::array wishes{
+      Wish{p.pass != Pass::fwd, has.backward, "backward pass"},
+      Wish{p.mask.windowed() && !(p.mask.left == Mask::unlimited && p.mask.right == 0), has.window, "sliding window"},
+      Wish{p.mask.padded(), has.lengths, "key lengths"},
+      Wish{p.mask.sparse(), has.blocks, "block mask"},
+      Wish{p.dropout > 0, has.dropout, "dropout"},
+      Wish{p.page > 0, has.paged, "paged K/V"},
+      Wish{tile.splits > 0, has.splits, "splits of the keys"},
+      Wish{tile.warps > 0, has.warps, "choice of warps"},
+      Wish{tile.stages > 0, has.stages, "choice of stages"}};
+  for (const Wish& wish : wishes) {
+    if (wish.asked && !wish.available) return shape(fmt::format("{} has no {}.", algorithm, wish.name));
+  }
+  if (tile.splits < 0 || tile.warps < 0 || tile.stages < 0)
+    return shape("splits, warps and stages must not be negative.");
+  if (p.mask.sparse() && tiles_blocks) {
+    for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
+      if (p.mask.block_size % value == 0) continue;
+      return shape(fmt::format("{} {} does not divide the mask's blocks of {}.", name, value, p.mask.block_size));
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks) {
   return refuse_over(fmt::format("{}'s number of thread blocks", kernel), blocks, max_int, "a grid has no more");
 }
@@ -101,14 +134,22 @@ TileShape shrink_to_fit(TileShape tile, const std::function<bool(const TileShape
   return tile;
 }
 
+int mask_bits(const Mask& mask) {
+  return (mask.right != Mask::unlimited ? mask_right : 0) | (mask.left != Mask::unlimited ? mask_left : 0) |
+         (mask.padded() ? mask_lengths : 0) | (mask.sparse() ? mask_blocks : 0);
+}
+
 std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names, const AttentionProblem& p,
                                         const TileShape& tile) {
-  const std::array<std::pair<std::string_view, std::int64_t>, 6> all{
+  const std::array<std::pair<std::string_view, std::int64_t>, 9> all{
       {{"ATTN_BF16", p.dtype == DType::bf16 ? 1 : 0},
        {"ATTN_D", p.d},
        {"ATTN_BR", tile.br},
        {"ATTN_BC", tile.bc},
-       {"ATTN_CAUSAL", p.mask == Mask::causal ? 1 : 0},
+       {"ATTN_MASK", mask_bits(p.mask)},
+       {"ATTN_DROPOUT", p.dropout > 0 ? 1 : 0},
+       {"ATTN_DETERMINISTIC", p.deterministic ? 1 : 0},
+       {"ATTN_PAGED", p.page > 0 ? 1 : 0},
        {"ATTN_HEADS_FASTEST", tile.raster == Raster::heads_fastest ? 1 : 0}}};
   std::vector<std::string> defines;
   for (const auto& [name, value] : all) {
@@ -123,6 +164,44 @@ std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> b
   for (const std::string_view name : buffers) arguments.emplace_back(BufferArgument{std::string(name)});
   for (const std::int64_t value : integers) arguments.emplace_back(static_cast<std::int32_t>(value));
   return arguments;
+}
+
+void append_mask_arguments(std::vector<Argument>& arguments, const AttentionProblem& p) {
+  const auto integer = [&](std::int64_t value) { arguments.emplace_back(static_cast<std::int32_t>(value)); };
+  integer(p.heads_q);
+  integer(p.mask.left);
+  integer(p.mask.right);
+  arguments.emplace_back(BufferArgument{p.mask.padded() ? "key_lengths" : ""});
+  arguments.emplace_back(BufferArgument{p.mask.sparse() ? "block_mask" : ""});
+  integer(p.mask.block_size);
+  integer(dropout_keep(p));
+  integer(dropout_seed);
+}
+
+std::vector<BufferSpec> mask_buffers(const AttentionProblem& p) {
+  std::vector<BufferSpec> buffers;
+  const auto add = [&](std::string name, std::vector<std::byte> bytes) {
+    buffers.push_back({std::move(name), std::ssize(bytes), BufferFill::contents,
+                       std::make_shared<const std::vector<std::byte>>(std::move(bytes))});
+  };
+  if (p.mask.padded()) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(p.batch) * sizeof(std::int32_t));
+    for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+      const auto length = static_cast<std::int32_t>(key_length(p, entry));
+      std::memcpy(&bytes[static_cast<std::size_t>(entry) * sizeof length], &length, sizeof length);
+    }
+    add("key_lengths", std::move(bytes));
+  }
+  if (p.mask.sparse()) {
+    std::vector<std::byte> bytes;
+    for (std::int64_t i = 0; i < ceil_div(p.n_q, p.mask.block_size); ++i) {
+      for (std::int64_t j = 0; j < ceil_div(p.n_k, p.mask.block_size); ++j) {
+        bytes.push_back(std::byte{p.mask.block_counts(i, j)});
+      }
+    }
+    add("block_mask", std::move(bytes));
+  }
+  return buffers;
 }
 
 float score_scale(const AttentionProblem& p) {
@@ -140,8 +219,20 @@ std::array<std::uint32_t, 3> block_of(int threads) {
 std::vector<BufferSpec> input_buffers(const AttentionProblem& p) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t q = p.instances() * p.n_q * row;
+  const std::int64_t keys = p.page > 0 ? round_up(p.n_k, p.page) : p.n_k;
+  const std::int64_t kv = p.kv_instances() * keys * row;
+  std::vector<BufferSpec> buffers{
+      {"q", q, BufferFill::input_q}, {"k", kv, BufferFill::input_k}, {"v", kv, BufferFill::input_v}};
+  if (p.pass != Pass::fwd) buffers.push_back({"dout", q, BufferFill::input_dout});
+  std::ranges::move(mask_buffers(p), std::back_inserter(buffers));
+  return buffers;
+}
+
+std::vector<BufferSpec> gradient_buffers(const AttentionProblem& p) {
+  const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  const std::int64_t q = p.instances() * p.n_q * row;
   const std::int64_t kv = p.kv_instances() * p.n_k * row;
-  return {{"q", q, BufferFill::input_q}, {"k", kv, BufferFill::input_k}, {"v", kv, BufferFill::input_v}};
+  return {{"dq", q}, {"dk", kv}, {"dv", kv}};
 }
 
 BufferSpec row_buffer(std::string name, const AttentionProblem& p, std::int64_t elements, int element_bytes) {

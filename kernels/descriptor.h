@@ -41,6 +41,22 @@ struct KernelNeeds {
 /// number of instances as 32-bit integers.
 [[nodiscard]] std::optional<Refusal> refuse_shape(const AttentionProblem&, const TileShape&,
                                                   std::span<const int> head_dims);
+/// What of a problem an algorithm's kernels can do, beyond full and causal forward attention.
+struct Features {
+  bool backward = false;
+  bool window = false;   ///< sliding windows
+  bool lengths = false;  ///< key padding
+  bool blocks = false;   ///< block-sparse masks
+  bool dropout = false;
+  bool paged = false;   ///< paged K/V
+  bool splits = false;  ///< TileShape::splits
+  bool warps = false;   ///< TileShape::warps
+  bool stages = false;  ///< TileShape::stages
+};
+/// Cause::shape for the first thing that is asked for and not among the features, by name; also for a block mask whose
+/// blocks Br or Bc do not divide, where the kernels skip tiles by it (`tiles_blocks`).
+[[nodiscard]] std::optional<Refusal> refuse_features(std::string_view algorithm, const AttentionProblem&,
+                                                     const TileShape&, const Features&, bool tiles_blocks);
 /// Cause::shape when a launch needs more blocks than a grid has.
 [[nodiscard]] std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks);
 /// Cause::shape when `value` is over `most`; `why` ends the sentence.
@@ -52,21 +68,39 @@ struct KernelNeeds {
 /// `wished` if accepted, else with its longer side halved (in multiples of 16) until it is, down to 16 x 16.
 [[nodiscard]] TileShape shrink_to_fit(TileShape wished, const std::function<bool(const TileShape&)>& accepted);
 
-/// The macros of these names, of ATTN_BF16, ATTN_D, ATTN_BR, ATTN_BC, ATTN_CAUSAL and ATTN_HEADS_FASTEST: those the
-/// source reads, so that configurations which differ in nothing else share a cubin.
+/// Bits of ATTN_MASK, as kernels/device/visibility.cuh reads them.
+inline constexpr int mask_right = 1;
+inline constexpr int mask_left = 2;
+inline constexpr int mask_lengths = 4;
+inline constexpr int mask_blocks = 8;
+[[nodiscard]] int mask_bits(const Mask&);
+
+/// The macros of these names, of ATTN_BF16, ATTN_D, ATTN_BR, ATTN_BC, ATTN_MASK, ATTN_DROPOUT, ATTN_DETERMINISTIC,
+/// ATTN_PAGED and ATTN_HEADS_FASTEST: those the source reads, so that configurations which differ in nothing else share
+/// a cubin.
 [[nodiscard]] std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names,
                                                       const AttentionProblem&, const TileShape&);
 /// The addresses of these buffers, then these numbers.
 [[nodiscard]] std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
                                                      std::initializer_list<std::int64_t> integers);
+/// Appends what every masked kernel's parameter list ends with: int heads_q, left, right, const int* key_lengths,
+/// const unsigned char* block_mask, int mask_block, keep, unsigned seed.
+void append_mask_arguments(std::vector<Argument>&, const AttentionProblem&);
+/// The buffers "key_lengths" and "block_mask" where the mask has them. Reading them is not in the closed forms: some
+/// bytes a tile of kilobytes.
+[[nodiscard]] std::vector<BufferSpec> mask_buffers(const AttentionProblem&);
+/// The seed of dropout's Philox stream.
+inline constexpr std::int32_t dropout_seed = 20220527;
 /// 1/sqrt(d).
 [[nodiscard]] float score_scale(const AttentionProblem&);
 /// One-dimensional launches.
 [[nodiscard]] std::array<std::uint32_t, 3> grid_of(std::int64_t blocks);
 [[nodiscard]] std::array<std::uint32_t, 3> block_of(int threads);
 
-/// q, k and v.
+/// q, k and v; with a backward pass also dout; and what the mask reads.
 [[nodiscard]] std::vector<BufferSpec> input_buffers(const AttentionProblem&);
+/// dq, dk and dv.
+[[nodiscard]] std::vector<BufferSpec> gradient_buffers(const AttentionProblem&);
 /// A buffer of `elements` for each query row, all poisoned.
 [[nodiscard]] BufferSpec row_buffer(std::string name, const AttentionProblem&, std::int64_t elements,
                                     int element_bytes);

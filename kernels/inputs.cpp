@@ -8,9 +8,12 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/float16.h"
+#include "kernels/integer.h"
 
 namespace attnscope {
 namespace {
@@ -68,8 +71,10 @@ std::size_t index_of(Tensor tensor) {
       return 1;
     case Tensor::v:
       return 2;
+    case Tensor::dout:
+      return 3;
     default:
-      throw std::invalid_argument("only Q, K and V are inputs");
+      throw std::invalid_argument("only Q, K, V and dO are inputs");
   }
 }
 
@@ -98,19 +103,21 @@ Result<InputKind, std::string> parse_input_kind(std::string_view text) {
 
 InputGenerator::InputGenerator(const AttentionProblem& problem, InputKind kind, std::uint64_t seed)
     : problem_(problem), kind_(kind), seed_(seed) {
-  for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) {
-    if (!uses_pool(tensor)) continue;
+  for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::dout}) {
+    if (!uses_pool(tensor) || (tensor == Tensor::dout && problem.pass == Pass::fwd)) continue;
     const std::uint64_t key = key_of(seed, tensor);
     auto& pool = pools_[index_of(tensor)];
     pool.resize(static_cast<std::size_t>(pool_size));
     for (std::size_t e = 0; e < pool.size(); ++e) {
-      const double value = kind == InputKind::large ? plus_minus_eight(key, e) : normal_with_outliers(key, e);
+      const bool large = kind == InputKind::large && tensor != Tensor::dout;
+      const double value = large ? plus_minus_eight(key, e) : normal_with_outliers(key, e);
       pool[e] = to_bits(problem.dtype, static_cast<float>(value));
     }
   }
 }
 
 bool InputGenerator::uses_pool(Tensor tensor) const {
+  if (tensor == Tensor::dout) return true;
   switch (kind_) {
     case InputKind::normal:
     case InputKind::large:
@@ -187,7 +194,15 @@ AttentionInputs make_inputs(const AttentionProblem& p, InputKind kind, std::uint
   };
   return {.q = make(Tensor::q, p.instances(), p.n_q),
           .k = make(Tensor::k, p.kv_instances(), p.n_k),
-          .v = make(Tensor::v, p.kv_instances(), p.n_k)};
+          .v = make(Tensor::v, p.kv_instances(), p.n_k),
+          .dout = p.pass == Pass::fwd ? std::vector<std::uint16_t>{} : make(Tensor::dout, p.instances(), p.n_q)};
+}
+
+std::vector<std::int32_t> block_table(const AttentionProblem& p) {
+  std::vector<std::int32_t> table(static_cast<std::size_t>(p.batch * ceil_div(p.n_k, p.page)));
+  std::iota(table.begin(), table.end(), 0);
+  for (std::size_t i = table.size(); i > 1; --i) std::swap(table[i - 1], table[mix(i) % i]);
+  return table;
 }
 
 }  // namespace attnscope

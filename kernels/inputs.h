@@ -29,14 +29,20 @@ enum class InputKind {
 /// The error names the accepted words.
 [[nodiscard]] Result<InputKind, std::string> parse_input_kind(std::string_view);
 
-/// Q, K and V as AttentionProblem lays them out.
+/// Q, K, V and dO as AttentionProblem lays them out, K and V contiguous whatever the page; dO, N(0, 1) in every kind,
+/// is empty for a forward pass.
 struct AttentionInputs {
   std::vector<std::uint16_t> q;
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
+  std::vector<std::uint16_t> dout{};
 };
 
-/// All of Q, K and V.
+/// Physical page of each logical page, [batch, ceil(n_k / page)]: all pages of the cache in a fixed random order. Pre:
+/// page > 0.
+[[nodiscard]] std::vector<std::int32_t> block_table(const AttentionProblem&);
+
+/// All of them.
 [[nodiscard]] AttentionInputs make_inputs(const AttentionProblem&, InputKind, std::uint64_t seed);
 
 /// Generates matrices one at a time, for inputs too large to hold on the host. Random entries come from one pool of
@@ -49,7 +55,8 @@ class InputGenerator {
 
   InputGenerator(const AttentionProblem&, InputKind, std::uint64_t seed);
 
-  /// Writes matrix `instance` of `tensor` (q, k or v) to `out`. Pre: out holds n_q * d (q) or n_k * d (k, v) elements.
+  /// Writes matrix `instance` of `tensor` (q, k, v or dout) to `out`. Pre: out holds n_q * d (q, dout) or n_k * d (k,
+  /// v) elements.
   /// Safe to call from several threads.
   void fill(Tensor tensor, std::int64_t instance, std::span<std::uint16_t> out) const;
 
@@ -64,7 +71,7 @@ class InputGenerator {
   AttentionProblem problem_;
   InputKind kind_;
   std::uint64_t seed_;
-  std::vector<std::uint16_t> pools_[3];  ///< Q, K, V; empty where the kind has a formula instead
+  std::vector<std::uint16_t> pools_[4];  ///< Q, K, V, dO; empty where the kind has a formula instead
 };
 
 }  // namespace attnscope

@@ -6,19 +6,36 @@
 #include "kernels/integer.h"
 
 namespace attnscope {
+namespace {
+
+template <class Count>
+Count over_pass(Pass pass, Count forward, const Count& backward) {
+  if (pass == Pass::bwd) return backward;
+  if (pass == Pass::fwd_bwd) forward += backward;
+  return forward;
+}
+
+}  // namespace
 
 Traffic compulsory_traffic(const AttentionProblem& p) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  return {.l2_to_sm_bytes = (p.instances() * p.n_q + 2 * p.kv_instances() * p.n_k) * row,
-          .sm_to_l2_bytes = p.instances() * p.n_q * row};
+  const std::int64_t q = p.instances() * p.n_q * row;
+  const std::int64_t kv = p.kv_instances() * p.n_k * row;
+  const Traffic forward{.l2_to_sm_bytes = q + 2 * kv, .sm_to_l2_bytes = q};
+  // O, dO, Q and K, V once; dQ, dK, dV once.
+  const Traffic backward{.l2_to_sm_bytes = 3 * q + 2 * kv, .sm_to_l2_bytes = q + 2 * kv};
+  return over_pass(p.pass, forward, backward);
 }
 
 std::int64_t standard_attention_bytes(const AttentionProblem& p) {
-  return p.instances() * (4 * p.n_q * p.n_k + 2 * (p.n_q + p.n_k) * p.d) * bytes_per_element(p.dtype);
+  const std::int64_t scores = p.n_q * p.n_k;
+  const std::int64_t rows = (p.n_q + p.n_k) * p.d;
+  return p.instances() * over_pass(p.pass, 4 * scores + 2 * rows, 7 * scores + 4 * rows) * bytes_per_element(p.dtype);
 }
 
 std::int64_t flash_paper_bytes(const AttentionProblem& p, int bc) {
-  return p.instances() * (3 * ceil_div(p.n_k, bc) + 1) * p.n_q * p.d * bytes_per_element(p.dtype);
+  const std::int64_t tc = ceil_div(p.n_k, bc);
+  return p.instances() * over_pass(p.pass, 3 * tc + 1, 4 * tc + 4) * p.n_q * p.d * bytes_per_element(p.dtype);
 }
 
 double n2d2_over_m_bytes(const AttentionProblem& p, std::int64_t m_elements) {

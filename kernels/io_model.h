@@ -9,14 +9,17 @@
 
 namespace attnscope {
 
-/// Each input read once, each output written once: Q, K, V in, O out (K and V once per K/V head).
+/// Each input read once, each output written once: Q, K, V in, O out (K and V once per K/V head); backward Q, K, V, O
+/// and dO in, dQ, dK and dV out; their sum for both.
 [[nodiscard]] Traffic compulsory_traffic(const AttentionProblem&);
 
 /// Standard attention's HBM traffic, (4 N^2 + 4 N d) elements a head; generalised to n_q != n_k as
-/// 4 n_q n_k + 2 (n_q + n_k) d. FlashAttention (arXiv 2205.14135v2) Theorem 2 gives Theta(Nd + N^2).
+/// 4 n_q n_k + 2 (n_q + n_k) d. FlashAttention (arXiv 2205.14135v2) Theorem 2 gives Theta(Nd + N^2). Backward, by its
+/// Algorithm 3: 7 N^2 + 8 N d, generalised to 7 n_q n_k + 4 (n_q + n_k) d.
 [[nodiscard]] std::int64_t standard_attention_bytes(const AttentionProblem&);
 
-/// FlashAttention as the paper's Fig. 2 counts it: (3 Tc + 1) N d elements a head, Tc = ceil(n_k / bc).
+/// FlashAttention as the paper's Fig. 2 counts it: (3 Tc + 1) N d elements a head, Tc = ceil(n_k / bc); backward
+/// (4 Tc + 4) N d.
 [[nodiscard]] std::int64_t flash_paper_bytes(const AttentionProblem&, int bc);
 
 /// N^2 d^2 / M in bytes over all heads, without its constant (Theorem 2, d <= M <= N d): `m_elements` is M in elements.

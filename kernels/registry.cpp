@@ -6,6 +6,7 @@
 #include "kernels/fa1/fa1.h"
 #include "kernels/fa2/fa2.h"
 #include "kernels/naive/naive.h"
+#include "kernels/splitkv/splitkv.h"
 
 namespace attnscope {
 
@@ -13,7 +14,8 @@ std::span<const Algorithm* const> algorithms() {
   static const NaiveAttention naive;
   static const FlashAttention1 fa1;
   static const FlashAttention2 fa2;
-  static const std::array<const Algorithm*, 3> all{&naive, &fa1, &fa2};
+  static const SplitKv splitkv;
+  static const std::array<const Algorithm*, 4> all{&naive, &fa1, &fa2, &splitkv};
   return all;
 }
 

@@ -4,48 +4,78 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/attention.h"
 
 namespace attnscope {
 
+/// The grid of one batch entry. A kernel walks the K tiles [k_begin(i), k_end(i)) of Q tile i, or the Q tiles
+/// [q_begin(j), q_end(j)) of K tile j, and leaves out those that the block mask leaves out whole (visited() is false).
 class TileGrid {
  public:
-  /// Pre: invalid_reason(problem) is empty; br, bc > 0.
-  TileGrid(const AttentionProblem& problem, const TileShape& tile);
+  /// Pre: invalid_reason(problem) is empty; br, bc > 0 and, under a block mask, divisors of its block size.
+  TileGrid(const AttentionProblem& problem, const TileShape& tile, std::int64_t entry = 0);
 
   [[nodiscard]] std::int64_t q_tiles() const { return q_tiles_; }  ///< Tr = ceil(n_q / Br)
-  [[nodiscard]] std::int64_t k_tiles() const { return k_tiles_; }  ///< Tc = ceil(n_k / Bc)
+  [[nodiscard]] std::int64_t k_tiles() const { return k_tiles_; }  ///< Tc = ceil(n_k / Bc), padding included
   [[nodiscard]] std::int64_t q_rows(std::int64_t i) const;         ///< rows of Q tile i inside the matrix
-  [[nodiscard]] std::int64_t k_rows(std::int64_t j) const;         ///< rows of K tile j inside the matrix
+  [[nodiscard]] std::int64_t k_rows(std::int64_t j) const;         ///< rows of K tile j that are keys, no padding
 
-  /// K tiles [0, k_tiles_seen(i)) hold a key that some row of Q tile i sees; 0 when all its rows are empty.
+  /// The K tiles that hold a key which the window lets some row of Q tile i see; empty when all its rows see none.
+  [[nodiscard]] std::int64_t k_begin(std::int64_t i) const;
+  [[nodiscard]] std::int64_t k_end(std::int64_t i) const;
+  /// The Q tiles that, by the window, see something of K tile j.
+  [[nodiscard]] std::int64_t q_begin(std::int64_t j) const;
+  [[nodiscard]] std::int64_t q_end(std::int64_t j) const;
+  /// Whether kernels compute tile (i, j).
+  [[nodiscard]] bool visited(std::int64_t i, std::int64_t j) const;
+  /// The visited tiles of a row or a column of the grid, in order.
+  [[nodiscard]] std::vector<std::int64_t> k_tiles_of(std::int64_t i) const;
+  [[nodiscard]] std::vector<std::int64_t> q_tiles_of(std::int64_t j) const;
+  /// How many they are.
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i) const;
-  /// Q tiles [first_q_tile(j), Tr) see something of K tile j. The last Q tile sees every key, so the range is never
-  /// empty.
-  [[nodiscard]] std::int64_t first_q_tile(std::int64_t j) const;
+  [[nodiscard]] std::int64_t q_tiles_seen(std::int64_t j) const;
 
-  /// Rows of the Q tiles that see any key: all but the first ones where a causal mask leaves rows empty.
-  [[nodiscard]] std::int64_t query_rows_touched() const { return n_q_ - first_q_tile(0) * br_; }
-  /// Sum of k_tiles_seen(i) over all i: the tiles that are computed. O(log) steps.
+  /// Rows of the Q tiles that see any key, and of the K tiles that any query sees.
+  [[nodiscard]] std::int64_t query_rows_touched() const;
+  [[nodiscard]] std::int64_t key_rows_touched() const;
+  /// Visited tiles; and the rows of K that all Q tiles together read, of Q that all K tiles together read. Sums over
+  /// the Q tiles of a count that is closed, without a block mask: O(Tr).
   [[nodiscard]] std::int64_t tiles_seen() const;
-  /// Sum over all i of the rows of K tiles [0, k_tiles_seen(i)): how many rows of K all Q tiles read. O(log) steps.
   [[nodiscard]] std::int64_t key_rows_seen() const;
-  /// Sum over all i of q_rows(i) * k_tiles_seen(i): how many rows of Q all K tiles read. O(log) steps.
   [[nodiscard]] std::int64_t query_rows_seen() const;
 
  private:
-  /// The number of keys that the last row of Q tile i sees, if positive. Pre: causal, i < Tr - 1 (the last tile sees
-  /// all n_k).
-  [[nodiscard]] std::int64_t causal_end(std::int64_t i) const { return (i + 1) * br_ + n_k_ - n_q_; }
-
-  bool causal_;
+  Mask mask_;
   std::int64_t n_q_;
-  std::int64_t n_k_;
+  std::int64_t length_;  ///< keys that are no padding
+  std::int64_t far_;     ///< an unlimited side of the window
   std::int64_t br_;
   std::int64_t bc_;
   std::int64_t q_tiles_;
   std::int64_t k_tiles_;
+};
+
+/// The grids of all batch entries: one where they are equal.
+class BatchGrid {
+ public:
+  BatchGrid(const AttentionProblem& problem, const TileShape& tile);
+
+  /// The grid of a query head's instance, batch entry x heads_q + head.
+  [[nodiscard]] const TileGrid& of(std::int64_t instance) const;
+  /// The grid of a K/V head's instance.
+  [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
+  /// Sum of `count`, a member of TileGrid without arguments, over all query heads' instances.
+  [[nodiscard]] std::int64_t sum(std::int64_t (TileGrid::*count)() const) const;
+  /// The same over all K/V heads' instances.
+  [[nodiscard]] std::int64_t sum_kv(std::int64_t (TileGrid::*count)() const) const;
+
+ private:
+  std::int64_t batch_;
+  std::int64_t heads_q_;
+  std::int64_t heads_kv_;
+  std::vector<TileGrid> grids_;
 };
 
 }  // namespace attnscope

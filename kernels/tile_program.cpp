@@ -25,6 +25,28 @@ std::string_view to_string(Tensor tensor) {
       return "m";
     case Tensor::lse:
       return "LSE";
+    case Tensor::dout:
+      return "dO";
+    case Tensor::dq:
+      return "dQ";
+    case Tensor::dk:
+      return "dK";
+    case Tensor::dv:
+      return "dV";
+    case Tensor::delta:
+      return "D";
+    case Tensor::dp:
+      return "dP";
+    case Tensor::ds:
+      return "dS";
+    case Tensor::dq_acc:
+      return "dQ_acc";
+    case Tensor::o_part:
+      return "O_part";
+    case Tensor::lse_part:
+      return "LSE_part";
+    case Tensor::block_table:
+      return "block table";
   }
   return "?";
 }

@@ -3,18 +3,45 @@
 // proved against it, the simulator plays it, and the lesson steps through it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace attnscope {
 
-/// A matrix in global memory, as the papers name it. `o_acc` is FA1's fp32 output accumulator; `m` and `l` its running
-/// row maximum and row sum.
-enum class Tensor : std::uint8_t { q, k, v, o, s, p, o_acc, l, m, lse };
+/// A matrix in global memory, as the papers name it. `o_acc` is FA1's fp32 output accumulator, `m` and `l` its running
+/// row maximum and row sum; `delta` is D = rowsum(dO o O), `dq_acc` the fp32 accumulator of dQ; `o_part` and `lse_part`
+/// are the partial results of split-KV, `block_table` the pages of a paged cache.
+enum class Tensor : std::uint8_t {
+  q,
+  k,
+  v,
+  o,
+  s,
+  p,
+  o_acc,
+  l,
+  m,
+  lse,
+  dout,
+  dq,
+  dk,
+  dv,
+  delta,
+  dp,
+  ds,
+  dq_acc,
+  o_part,
+  lse_part,
+  block_table
+};
+inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::block_table) + 1;
 [[nodiscard]] std::string_view to_string(Tensor);
 
-enum class Access : std::uint8_t { load, store };
+/// `reduce` adds to what is there, in L2 (red.global.add): for the SM it is a store. Measured on an H200, sm_to_l2
+/// counts its bytes like a store's, and l2_to_sm none.
+enum class Access : std::uint8_t { load, store, reduce };
 
 /// One rectangular access of one thread block to one matrix: rows [row, row+rows) x columns [col, col+cols) of matrix
 /// `instance` of `tensor`. Rows beyond the matrix's edge are never in it: the kernels zero-fill them on chip.

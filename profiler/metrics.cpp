@@ -26,6 +26,7 @@ constexpr std::array table{
     Metric{key::registers, "", "", "register", 1, "Registers", "Registers of a thread.", false, true},
     Metric{key::shared_bytes, "", "", "byte", 1, "Shared memory", "Shared memory of a block, static and dynamic.", false, true},
     Metric{key::local_bytes, "", "", "byte", 1, "Local memory", "Local memory of a thread: stack and spilled registers.", false, false},
+    Metric{key::memory_bytes, "", "", "byte", 1, "Device memory", "Bytes of the buffers that the point needs at once.", false, true},
     // The closed forms.
     Metric{key::model_l2_to_sm_bytes, "", "", "byte", 1, "Model L2 to SM", "Bytes that the kernel's tile program reads.", false, false},
     Metric{key::model_sm_to_l2_bytes, "", "", "byte", 1, "Model SM to L2", "Bytes that the kernel's tile program writes.", false, false},
@@ -47,9 +48,10 @@ constexpr std::array table{
 };
 // clang-format on
 
-// A derived value is simulated if anything in it is, modelled if everything is.
+// A derived value is imported if anything in it is, else simulated if anything in it is; modelled if everything is.
 Provenance provenance_of(std::initializer_list<Provenance> parts) {
   const auto is = [](Provenance wanted) { return [wanted](Provenance p) { return p == wanted; }; };
+  if (std::ranges::any_of(parts, is(Provenance::imported))) return Provenance::imported;
   if (std::ranges::any_of(parts, is(Provenance::simulated))) return Provenance::simulated;
   if (std::ranges::all_of(parts, is(Provenance::modelled))) return Provenance::modelled;
   return Provenance::derived;
@@ -107,10 +109,10 @@ class Evaluation {
     return make(name, above->value / below->value * scale, provenance_of({above->provenance, below->provenance}));
   }
 
-  // The count is the whole forward pass's: it says nothing of one kernel among several.
+  // The count is the whole pass's: it says nothing of one kernel among several.
   [[nodiscard]] std::optional<MetricValue> flops() const {
     if (kernel_.kernel != "all") return std::nullopt;
-    return MetricValue{"", forward_flops(point_.spec.problem), "flop", Provenance::modelled};
+    return MetricValue{"", pass_flops(point_.spec.problem), "flop", Provenance::modelled};
   }
 
   const PointRecord& point_;

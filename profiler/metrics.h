@@ -40,6 +40,7 @@ inline constexpr std::string_view theoretical_occupancy_pct = "theoretical_occup
 inline constexpr std::string_view registers = "registers";
 inline constexpr std::string_view shared_bytes = "shared_bytes";
 inline constexpr std::string_view local_bytes = "local_bytes";
+inline constexpr std::string_view memory_bytes = "memory_bytes";
 inline constexpr std::string_view model_l2_to_sm_bytes = "model_l2_to_sm_bytes";
 inline constexpr std::string_view model_sm_to_l2_bytes = "model_sm_to_l2_bytes";
 inline constexpr std::string_view model_compulsory_bytes = "model_compulsory_bytes";
@@ -60,7 +61,8 @@ inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 
 /// A metric's value for one kernel of a point: a stored one, or one derived from stored ones (medians of the samples,
 /// TFLOP/s, total DRAM bytes, bandwidth, measured over modelled). Empty when what it needs is not there. Medians keep
-/// the point's own provenance; what is computed from several values is derived, or simulated as soon as one of them is.
+/// the point's own provenance; what is computed from several values is derived, or imported or simulated as soon as one
+/// of them is (imported before simulated).
 [[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
                                                   std::string_view kernel = "all");
 

@@ -34,8 +34,11 @@ void add_model_metrics(const AttentionPlan& plan, const AttentionProblem& proble
   KernelRecord& all = kernel_record(record, "all");
   add(all, plan.traffic());
   add(all, metric_key::model_compulsory_bytes, compulsory_traffic(problem).total());
-  if (plan.launches.size() < 2) return;
-  for (const KernelLaunch& launch : plan.launches) add(kernel_record(record, launch.name), launch.traffic);
+  const auto is_measured = [](const KernelLaunch& launch) { return !launch.setup; };
+  if (std::ranges::count_if(plan.launches, is_measured) < 2) return;
+  for (const KernelLaunch& launch : plan.launches) {
+    if (is_measured(launch)) add(kernel_record(record, launch.name), launch.traffic);
+  }
 }
 
 }  // namespace attnscope

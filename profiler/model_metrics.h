@@ -7,8 +7,9 @@
 
 namespace attnscope {
 
-/// Adds the modelled SM<->L2 bytes to every kernel of the record and to `all`, and the compulsory minimum to `all`.
-/// Kernel records that are missing are made; `all` comes first, and a plan of one launch has only that.
+/// Adds the modelled SM<->L2 bytes to every measured kernel of the record and to `all`, and the compulsory minimum to
+/// `all`. Kernel records that are missing are made; `all` comes first, and a plan that measures one launch has only
+/// that.
 void add_model_metrics(const AttentionPlan&, const AttentionProblem&, PointRecord&);
 
 /// The record's entry for a kernel, made at the end when there is none.

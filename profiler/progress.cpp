@@ -9,7 +9,7 @@ ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const st
   work_.reserve(points.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
     const bool open = i >= skip.size() || !skip[i];
-    work_.push_back(forward_flops(points[i].problem));
+    work_.push_back(pass_flops(points[i].problem));
     open_.push_back(open);
     if (!open) continue;
     open_work_ += work_[i];

@@ -10,10 +10,13 @@
 #include <charconv>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "kernels/descriptor.h"
+#include "kernels/tile_table.h"
 #include "profiler/text.h"
 
 namespace attnscope {
@@ -24,42 +27,124 @@ using Error = Failure<std::string>;
 constexpr std::size_t max_axis_values = 4096;
 constexpr std::size_t max_points = 100'000;
 
-// A point on its way: a tile extent that no axis sets is chosen for the problem.
+// A point on its way: what of the tile no axis sets is chosen for the problem.
 struct Draft {
   std::string algorithm;
   AttentionProblem problem;
   std::optional<int> br;
   std::optional<int> bc;
   std::optional<Raster> raster;
+  std::optional<int> splits;
+  std::optional<int> warps;
+  std::optional<int> stages;
 };
+
+// The error of a parser, empty for a word that it accepts.
+template <auto parse>
+std::string check(std::string_view word) {
+  const auto parsed = parse(word);
+  return parsed ? std::string() : parsed.error();
+}
+
+std::string check_algorithm(std::string_view word) {
+  if (find_algorithm(word) != nullptr) return {};
+  std::vector<std::string> known;
+  for (const Algorithm* algorithm : algorithms()) known.emplace_back(algorithm->name());
+  return fmt::format("unknown algorithm '{}'; accepted: {}", word, fmt::join(known, ", "));
+}
+
+Result<double, std::string> parse_dropout(std::string_view word) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) {
+    return Error{fmt::format("'{}' is not a probability", word)};
+  }
+  if (std::string wrong = invalid_reason({.dropout = value}); !wrong.empty()) return Error{std::move(wrong)};
+  return value;
+}
+
+std::string check_page(std::string_view word) {
+  return invalid_reason({.page = std::stoll(std::string(word))});
+}
+
+Result<bool, std::string> parse_yes_no(std::string_view word) {
+  if (word == "yes") return true;
+  if (word == "no") return false;
+  return Error{fmt::format("'{}' is neither yes nor no", word)};
+}
+
+// "auto", or both extents: "128x64".
+Result<std::optional<std::pair<int, int>>, std::string> parse_tile(std::string_view word) {
+  if (word == "auto") return std::optional<std::pair<int, int>>{};
+  constexpr int largest = 4096;
+  int br = 0;
+  int bc = 0;
+  const char* const last = word.data() + word.size();
+  const auto rows = std::from_chars(word.data(), last, br);
+  if (rows.ec == std::errc() && rows.ptr != last && *rows.ptr == 'x') {
+    const auto columns = std::from_chars(rows.ptr + 1, last, bc);
+    const bool whole = columns.ec == std::errc() && columns.ptr == last;
+    if (whole && br > 0 && bc > 0 && br <= largest && bc <= largest) return std::optional(std::pair(br, bc));
+  }
+  return Error{fmt::format("tile '{}' is neither auto nor BrxBc, as in 128x64", word)};
+}
 
 struct AxisKind {
   std::string_view name;
-  std::int64_t largest;       // 0: the axis holds words
-  std::string_view fallback;  // value when nobody sets the axis; empty: none is needed
+  std::int64_t smallest;
+  std::int64_t largest;                         // 0: the axis holds words
+  std::string_view fallback;                    // value when nobody sets the axis; empty: none is needed
+  std::string (*wrong)(std::string_view word);  // what is wrong with a value; none: nothing but its range can be
   void (*set)(Draft&, std::string_view word, std::int64_t number);
 };
 
+constexpr std::int64_t most_heads = 1 << 20;
+constexpr std::int64_t most_keys = 1 << 24;
+
 // In nesting order, outermost first: what changes the inputs comes before what only changes the kernel, so that
-// neighbouring points share their buffers. N and heads stand before the axes that refine them.
+// neighbouring points share their buffers. N, heads and tile stand before the axes that refine them.
+// One line an axis; clang-format would make five of each.
+// clang-format off
 constexpr std::array axis_kinds{
-    AxisKind{"dtype", 0, "fp16", [](Draft& p, std::string_view w, std::int64_t) { p.problem.dtype = *parse_dtype(w); }},
-    AxisKind{"mask", 0, "none", [](Draft& p, std::string_view w, std::int64_t) { p.problem.mask = *parse_mask(w); }},
-    AxisKind{"d", 4096, "64", [](Draft& p, std::string_view, std::int64_t n) { p.problem.d = n; }},
-    AxisKind{"batch", 1 << 20, "1", [](Draft& p, std::string_view, std::int64_t n) { p.problem.batch = n; }},
-    AxisKind{"heads", 1 << 20, "16",
-             [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_q = p.problem.heads_kv = n; }},
-    AxisKind{"heads_q", 1 << 20, "", [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_q = n; }},
-    AxisKind{"heads_kv", 1 << 20, "", [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_kv = n; }},
-    AxisKind{"N", 1 << 24, "1024",
-             [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_q = p.problem.n_k = n; }},
-    AxisKind{"n_q", 1 << 24, "", [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_q = n; }},
-    AxisKind{"n_k", 1 << 24, "", [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_k = n; }},
-    AxisKind{"algorithm", 0, "", [](Draft& p, std::string_view w, std::int64_t) { p.algorithm = w; }},
-    AxisKind{"raster", 0, "", [](Draft& p, std::string_view w, std::int64_t) { p.raster = *parse_raster(w); }},
-    AxisKind{"bc", 4096, "", [](Draft& p, std::string_view, std::int64_t n) { p.bc = static_cast<int>(n); }},
-    AxisKind{"br", 4096, "", [](Draft& p, std::string_view, std::int64_t n) { p.br = static_cast<int>(n); }},
+    AxisKind{"dtype", 0, 0, "fp16", check<parse_dtype>, [](Draft& p, std::string_view w, std::int64_t) { p.problem.dtype = *parse_dtype(w); }},
+    AxisKind{"pass", 0, 0, "fwd", check<parse_pass>, [](Draft& p, std::string_view w, std::int64_t) { p.problem.pass = *parse_pass(w); }},
+    AxisKind{"mask", 0, 0, "none", check<parse_mask>, [](Draft& p, std::string_view w, std::int64_t) { p.problem.mask = *parse_mask(w); }},
+    AxisKind{"dropout", 0, 0, "0", check<parse_dropout>, [](Draft& p, std::string_view w, std::int64_t) { p.problem.dropout = *parse_dropout(w); }},
+    AxisKind{"page", 0, most_keys, "0", check_page, [](Draft& p, std::string_view, std::int64_t n) { p.problem.page = n; }},
+    AxisKind{"deterministic", 0, 0, "no", check<parse_yes_no>, [](Draft& p, std::string_view w, std::int64_t) { p.problem.deterministic = *parse_yes_no(w); }},
+    AxisKind{"d", 1, 4096, "64", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.problem.d = n; }},
+    AxisKind{"batch", 1, most_heads, "1", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.problem.batch = n; }},
+    AxisKind{"heads", 1, most_heads, "16", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_q = p.problem.heads_kv = n; }},
+    AxisKind{"heads_q", 1, most_heads, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_q = n; }},
+    AxisKind{"heads_kv", 1, most_heads, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.problem.heads_kv = n; }},
+    AxisKind{"N", 1, most_keys, "1024", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_q = p.problem.n_k = n; }},
+    AxisKind{"n_q", 1, most_keys, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_q = n; }},
+    AxisKind{"n_k", 1, most_keys, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.problem.n_k = n; }},
+    AxisKind{"algorithm", 0, 0, "", check_algorithm, [](Draft& p, std::string_view w, std::int64_t) { p.algorithm = w; }},
+    AxisKind{"raster", 0, 0, "", check<parse_raster>, [](Draft& p, std::string_view w, std::int64_t) { p.raster = *parse_raster(w); }},
+    AxisKind{"splits", 0, 4096, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.splits = static_cast<int>(n); }},
+    AxisKind{"warps", 0, 64, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.warps = static_cast<int>(n); }},
+    AxisKind{"stages", 0, 64, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.stages = static_cast<int>(n); }},
+    AxisKind{"tile", 0, 0, "", check<parse_tile>, [](Draft& p, std::string_view w, std::int64_t) {
+               if (const auto tile = *parse_tile(w)) std::tie(p.br, p.bc) = *tile;
+             }},
+    AxisKind{"bc", 1, 4096, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.bc = static_cast<int>(n); }},
+    AxisKind{"br", 1, 4096, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.br = static_cast<int>(n); }},
 };
+// clang-format on
+
+// Axes that stand for two others, which refine them.
+struct WideAxis {
+  std::string_view name;
+  std::string_view first;
+  std::string_view second;
+};
+constexpr std::array wide_axes{WideAxis{"N", "n_q", "n_k"}, WideAxis{"heads", "heads_q", "heads_kv"},
+                               WideAxis{"tile", "br", "bc"}};
+
+// Axes of which a kernel may lack a value altogether.
+constexpr std::array<std::string_view, 12> refusable_axes{"d",  "pass", "mask", "dropout", "page",  "deterministic",
+                                                          "br", "bc",   "tile", "splits",  "warps", "stages"};
 
 std::vector<std::string> axis_names() {
   std::vector<std::string> names;
@@ -108,28 +193,9 @@ Result<std::int64_t, std::string> parse_integer(std::string_view text) {
 
 // Why `value` cannot stand on the axis; empty when it can.
 std::string range_error(const AxisKind& kind, std::int64_t value) {
-  if (value < 1) return fmt::format("{} must be at least 1, not {}", kind.name, value);
+  if (value < kind.smallest) return fmt::format("{} must be at least {}, not {}", kind.name, kind.smallest, value);
   if (value > kind.largest) return fmt::format("{} {} is absurd: at most {}", kind.name, value, kind.largest);
-  return {};
-}
-
-std::string word_error(const AxisKind& kind, std::string_view word) {
-  if (kind.name == "dtype") {
-    const auto parsed = parse_dtype(word);
-    return parsed ? std::string() : parsed.error();
-  }
-  if (kind.name == "mask") {
-    const auto parsed = parse_mask(word);
-    return parsed ? std::string() : parsed.error();
-  }
-  if (kind.name == "raster") {
-    const auto parsed = parse_raster(word);
-    return parsed ? std::string() : parsed.error();
-  }
-  if (find_algorithm(word) != nullptr) return {};
-  std::vector<std::string> known;
-  for (const Algorithm* algorithm : algorithms()) known.emplace_back(algorithm->name());
-  return fmt::format("unknown algorithm '{}'; accepted: {}", word, fmt::join(known, ", "));
+  return kind.wrong != nullptr ? kind.wrong(std::to_string(value)) : std::string();
 }
 
 using Numbers = Result<std::vector<std::int64_t>, std::string>;
@@ -183,10 +249,10 @@ Numbers parse_exponents(std::string_view text) {
 Result<Axis, std::string> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text) {
   Axis axis{.name = std::string(kind.name), .values = {}};
   if (kind.largest == 0) {
-    if (!modifier.empty()) return Error{fmt::format("{} holds words: [{}] does not apply", kind.name, modifier)};
+    if (!modifier.empty()) return Error{fmt::format("[{}] does not apply to {}", modifier, kind.name)};
     for (const std::string_view word : split(text, ',')) {
       if (word.empty()) return Error{"a value is missing"};
-      if (std::string wrong = word_error(kind, word); !wrong.empty()) return Error{std::move(wrong)};
+      if (std::string wrong = kind.wrong(word); !wrong.empty()) return Error{std::move(wrong)};
       axis.values.emplace_back(word);
     }
     return axis;
@@ -207,7 +273,7 @@ enum class Takes { all, tiled, named };  // tiled: those whose traffic Br or Bc 
 struct Grid {
   std::vector<std::string_view> axes;  // in parse_axis's notation
   Takes takes = Takes::all;
-  std::vector<std::string_view> algorithms{};  // when named
+  std::vector<std::string_view> algorithms{};  // when named; those that the registry lacks are left out
 };
 
 struct Preset {
@@ -229,19 +295,29 @@ const std::vector<Preset>& preset_table() {
        {{{"d=128", "heads=132", "N=1024", "br=[16,32,48,64,80,96,112,128,160,192,224,256]",
           "bc=[16,32,48,64,80,96,112,128,160,192,224,256,320,384,448]"},
          Takes::tiled}}},
-      {{"paper", "Fig. 2 of the FlashAttention paper: batch 64, 16 heads, N 1024, d 64, forward"},
-       {{{"d=64", "batch=64", "heads=16", "N=1024"}, Takes::named, {"naive", "fa2"}},
-        {{"d=64", "batch=64", "heads=16", "N=1024", "bc=[64,128,256,512]"}, Takes::named, {"fa1"}}}},
+      {{"paper",
+        "Fig. 2 of the FlashAttention paper, batch 64, 16 heads, N 1024, d 64: forward and backward of each, and fa1's "
+        "forward pass against Bc"},
+       {{{"pass=fwd+bwd", "d=64", "batch=64", "heads=16", "N=1024"}, Takes::named, {"naive", "fa1", "fa2"}},
+        {{"pass=fwd", "d=64", "batch=64", "heads=16", "N=1024", "bc=[64,128,256,512]"}, Takes::named, {"fa1"}}}},
+      // naive's S, P, dP and dS at N 16384 are 16 GiB each.
+      {{"backward", "The backward pass of every algorithm against N from 1024 to 16384, 32 heads"},
+       {{{"pass=bwd", "d=[64,128]", "heads=32", "N[pow2]=[10:14]"}}}},
+      {{"masks", "Forward under every kind of mask, N 4096 to 16384: what skipped tiles save"},
+       {{{"d=128", "batch=4", "heads=16", "N[pow2]=[12:14]",
+          "mask=[none,causal,window:1024:0,blocks:128:butterfly,lengths:ramp]"}}}},
+      {{"decode", "One query against a K/V cache of 4096 to 131072 keys, 16 heads on 2 K/V heads"},
+       {{{"d=128", "heads_q=16", "heads_kv=2", "n_q=1", "n_k[pow2]=[12:17]"},
+         Takes::named,
+         {"naive", "fa2", "splitkv"}}}},
   };
   return table;
 }
 
 // The axes that `name` takes the place of.
 bool replaces(std::string_view name, std::string_view other) {
-  if (name == other) return true;
-  if (name == "N") return other == "n_q" || other == "n_k";
-  if (name == "heads") return other == "heads_q" || other == "heads_kv";
-  return false;
+  const auto* wide = std::ranges::find(wide_axes, name, &WideAxis::name);
+  return name == other || (wide != wide_axes.end() && (other == wide->first || other == wide->second));
 }
 
 // Why the axes that one request names cannot stand together: one of them would be dropped without a word.
@@ -254,9 +330,9 @@ std::string overlap_error(std::span<const Axis> axes) {
       }
       const bool wider = replaces(axes[i].name, other.name);
       if (!wider && !replaces(other.name, axes[i].name)) continue;
-      const std::string_view wide = wider ? axes[i].name : other.name;
-      return fmt::format("axes {} and {} overlap: {} stands for {}; give either it or those two", axes[i].name,
-                         other.name, wide, wide == "N" ? "n_q and n_k" : "heads_q and heads_kv");
+      const auto* wide = std::ranges::find(wide_axes, wider ? axes[i].name : other.name, &WideAxis::name);
+      return fmt::format("axes {} and {} overlap: {} stands for {} and {}; give either it or those two", axes[i].name,
+                         other.name, wide->name, wide->first, wide->second);
     }
   }
   return {};
@@ -281,15 +357,26 @@ std::vector<Axis> complete(const std::vector<Axis>& given) {
   return ordered;
 }
 
-// Shrinks the extent that nobody set until the tile fits; down to 16, the smallest there is.
+// What the axes set, the rest as the algorithm would have it. An extent that nobody set shrinks until the tile fits,
+// down to 16, the smallest there is.
 TileShape choose_tile(const Algorithm& algorithm, const Draft& draft, const DeviceLimits& limits) {
-  TileShape tile = algorithm.default_tile(draft.problem, limits);
+  TileShape tile = auto_tile(algorithm, draft.problem, limits);
+  if (draft.br || draft.bc) tile.warps = tile.stages = 0;  // chosen for another tile
   if (draft.raster) tile.raster = *draft.raster;
+  if (draft.splits) tile.splits = *draft.splits;
+  if (draft.warps) tile.warps = *draft.warps;
+  if (draft.stages) tile.stages = *draft.stages;
   if (draft.br) tile.br = *draft.br;
   if (draft.bc) tile.bc = *draft.bc;
-  if (draft.br.has_value() == draft.bc.has_value()) return tile;
+  if (draft.br && draft.bc) return tile;
+  const auto fits = [&](const TileShape& some) { return !algorithm.refusal(draft.problem, some, limits); };
+  if (!draft.br && !draft.bc) {
+    if (!draft.splits && !draft.warps && !draft.stages) return tile;
+    const TileShape smaller = shrink_to_fit(tile, fits);
+    return fits(smaller) ? smaller : tile;
+  }
   int& free_extent = draft.br ? tile.bc : tile.br;
-  while (free_extent > 16 && algorithm.refusal(draft.problem, tile, limits)) free_extent -= 16;
+  while (free_extent > 16 && !fits(tile)) free_extent -= 16;
   return tile;
 }
 
@@ -339,7 +426,8 @@ class Expansion {
   std::vector<PointSpec> points_;
 };
 
-// A single value that the user wrote himself and that no kernel has at all is a mistake, not a cell of a map.
+// A single value that the user wrote himself and that no chosen algorithm can run at all, on any device, is a mistake,
+// not a cell of a map.
 std::string single_value_error(const SweepRequest& request, const std::vector<PointSpec>& points,
                                const DeviceLimits& limits) {
   const auto single = [&](std::string_view name) -> const Axis* {
@@ -347,7 +435,7 @@ std::string single_value_error(const SweepRequest& request, const std::vector<Po
     return found != request.axes.end() && found->values.size() == 1 ? &*found : nullptr;
   };
   const Axis* d = single("d");
-  if (d == nullptr && single("br") == nullptr && single("bc") == nullptr) return {};
+  if (std::ranges::none_of(refusable_axes, [&](std::string_view name) { return single(name) != nullptr; })) return {};
 
   std::string first_reason;
   std::vector<std::string> supported;
@@ -398,6 +486,7 @@ std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> g
 
 Result<Axis, std::string> parse_axis(std::string_view text) {
   const auto fail = [&](std::string_view why) {
+    if (why.ends_with('.')) why.remove_suffix(1);
     return Error{fmt::format("axis '{}': {}. Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]",
                              text, why)};
   };
@@ -456,7 +545,7 @@ Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const Devi
     if (axis.name == "algorithm") wanted = axis.values;
   }
   for (const std::string& name : wanted) {
-    if (std::string wrong = word_error(*find_kind("algorithm"), name); !wrong.empty()) return Error{std::move(wrong)};
+    if (std::string wrong = check_algorithm(name); !wrong.empty()) return Error{std::move(wrong)};
   }
 
   Expansion expansion(limits);
@@ -480,6 +569,28 @@ Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const Devi
     return Error{std::move(wrong)};
   }
   return plan;
+}
+
+Result<PointSpec, std::string> make_spec(std::string algorithm, std::span<const Axis> axes) {
+  if (std::string wrong = overlap_error(axes); !wrong.empty()) return Error{std::move(wrong)};
+  Draft draft;
+  for (const Axis& axis : complete({axes.begin(), axes.end()})) {
+    if (axis.values.size() != 1) {
+      return Error{fmt::format("axis {} has {} values; one point has one", axis.name, axis.values.size())};
+    }
+    const AxisKind& kind = *find_kind(axis.name);
+    for (const std::string& value : axis.values) kind.set(draft, value, kind.largest == 0 ? 0 : std::stoll(value));
+  }
+  if (std::string wrong = invalid_reason(draft.problem); !wrong.empty()) return Error{std::move(wrong)};
+  return PointSpec{.algorithm = algorithm.empty() ? draft.algorithm : std::move(algorithm),
+                   .problem = draft.problem,
+                   .tile = {.br = draft.br.value_or(0),
+                            .bc = draft.bc.value_or(0),
+                            .raster = draft.raster.value_or(Raster::q_fastest),
+                            .splits = draft.splits.value_or(0),
+                            .warps = draft.warps.value_or(0),
+                            .stages = draft.stages.value_or(0)},
+                   .cache = CacheState::cold};
 }
 
 std::int64_t memory_need_bytes(const PointSpec& spec) {

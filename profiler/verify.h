@@ -21,10 +21,12 @@ struct VerifyCase {
 /// "fa2 fp16 causal ... tile 128x64, ascending inputs"
 [[nodiscard]] std::string describe(const VerifyCase&);
 
-/// All shapes x head dimensions x dtypes x masks x input kinds x three tile shapes of the named algorithms (empty: all
-/// of them). Algorithms and tiles change fastest, so that a device can keep the reference of a problem and its inputs.
-/// The middle tile is the algorithm's own default; the others make ragged edges and several tiles out of the small
-/// shapes, the last with heads fastest.
+/// What the named algorithms (empty: all of them) are put to. Full and causal forward attention: all shapes x head
+/// dimensions x dtypes x input kinds x three tile shapes. On a subset of those: windows, key lengths, block masks,
+/// dropout, gradients (under each of these, deterministic too), groups of query heads, and decoding with splits and
+/// pages. Algorithms and tiles change fastest, so that a device can keep the reference of a problem and its inputs. The
+/// middle tile is the algorithm's own default; the others make ragged edges and several tiles out of the small shapes,
+/// the last with heads fastest. What an algorithm refuses by the shape alone, on any device, is not in the table.
 [[nodiscard]] std::vector<VerifyCase> verify_cases(std::span<const std::string> algorithms, const DeviceLimits&);
 
 enum class VerifyOutcome { pass, fail, skip };

@@ -108,7 +108,7 @@ ExitCode model(const Options& options) {
            row.reason});
     }
   }
-  print(table, options.format, std::cout);
+  print(people ? without_defaults(table) : table, options.format, std::cout);
   return ExitCode::ok;
 }
 

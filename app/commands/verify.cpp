@@ -31,8 +31,16 @@ struct Options {
 /// still meets each shape somewhere in the table.
 constexpr std::size_t quick_step = 7;
 
-/// The rows of the summary: one an algorithm, dtype, mask and head dimension.
-using Group = std::tuple<std::string, DType, Mask, std::int64_t>;
+/// The rows of the summary: one an algorithm, pass, dtype, mask and head dimension.
+using Group = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
+
+/// The mask's word, without the figures of a list of lengths: they differ from shape to shape.
+std::string mask_group(Mask mask) {
+  if (mask.lengths != Mask::Lengths::list) return to_string(mask);
+  mask.lengths = Mask::Lengths::full;
+  return mask == Mask::none ? "lengths" : to_string(mask) + "+lengths";
+}
+
 struct Counts {
   std::size_t pass = 0;
   std::size_t fail = 0;
@@ -42,6 +50,7 @@ struct Counts {
 
 Table summary_table(const std::map<Group, Counts>& groups) {
   Table table{{{"algorithm"},
+               {"pass"},
                {"dtype"},
                {"mask"},
                {"d", true},
@@ -51,10 +60,10 @@ Table summary_table(const std::map<Group, Counts>& groups) {
                {"worst_error_over_bound", true}},
               {}};
   for (const auto& [group, counts] : groups) {
-    const auto& [algorithm, dtype, mask, d] = group;
-    table.rows.push_back({algorithm, std::string(to_string(dtype)), std::string(to_string(mask)), fmt::to_string(d),
-                          fmt::to_string(counts.pass), fmt::to_string(counts.fail), fmt::to_string(counts.skip),
-                          fmt::format("{:.3f}", counts.worst)});
+    const auto& [algorithm, pass, dtype, mask, d] = group;
+    table.rows.push_back({algorithm, std::string(to_string(pass)), std::string(to_string(dtype)), mask,
+                          fmt::to_string(d), fmt::to_string(counts.pass), fmt::to_string(counts.fail),
+                          fmt::to_string(counts.skip), fmt::format("{:.3f}", counts.worst)});
   }
   return table;
 }
@@ -82,7 +91,8 @@ ExitCode verify(const Options& options) {
   VerifyObserver observer;
   observer.on_case = [&](std::size_t, const VerifyCase& verify_case, const VerifyResult& result) {
     const AttentionProblem& problem = verify_case.spec.problem;
-    Counts& counts = groups[{verify_case.spec.algorithm, problem.dtype, problem.mask, problem.d}];
+    Counts& counts =
+        groups[{verify_case.spec.algorithm, problem.pass, problem.dtype, mask_group(problem.mask), problem.d}];
     const char* outcome = "skip";
     if (result.outcome == VerifyOutcome::pass) {
       ++counts.pass;

@@ -46,31 +46,6 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
   }
 }
 
-/// Sets the scores that do not exist to minus infinity: columns from `columns` on and, under a causal mask, those right
-/// of `diagonal` + row; `row` is this thread's first row, `column` the chunk's first column.
-template <int MTiles, int Width, bool Causal>
-__device__ __forceinline__ void mask_scores(float (&s)[MTiles][Width / 8][4], int row, int column, int columns,
-                                            int diagonal) {
-  const int first = column + threadIdx.x % 4 * 2;
-#pragma unroll
-  for (int m = 0; m < MTiles; ++m) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int seen = row + m * 16 + half * 8 + diagonal + 1;
-      const int limit = Causal && seen < columns ? seen : columns;
-#pragma unroll
-      for (int n = 0; n < Width / 8; ++n) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          if (first + n * 8 + e >= limit) {
-            s[m][n][half * 2 + e] = minus_infinity;
-          }
-        }
-      }
-    }
-  }
-}
-
 /// Running maximum (of unscaled scores, equal in all lanes of a quad) and running sum (each lane its own columns).
 template <int MTiles>
 struct RowStatistics {
@@ -143,75 +118,6 @@ __device__ __forceinline__ void accumulate(float (&o)[MTiles][D / 8][4], const u
 __device__ __forceinline__ float quad_sum(float value) {
   value += __shfl_xor_sync(0xffffffffu, value, 1);
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
-}
-
-/// One warp's query rows: their accumulator and statistics, and where the operands lie in shared memory.
-template <int MTiles, int D, bool Causal>
-struct QueryRows {
-  using Tile = SharedTile<D>;
-  static constexpr int rows = 16 * MTiles;
-
-  float o[MTiles][D / 8][4];
-  RowStatistics<MTiles> statistics;
-  unsigned q, k, v;  ///< lane addresses: this warp's rows of Q; the first rows of the K and the V tile
-  int first_row;     ///< this warp's first row in the matrix
-  int n_k;
-  int diagonal;  ///< n_k - n_q: the last key that row 0 sees under the causal mask
-  float scale;   ///< times log2(e)
-
-  /// This thread's row of accumulator row `half` of m16 tile `m`, in the matrix.
-  __device__ __forceinline__ int row(int m, int half) const {
-    return first_row + m * 16 + half * 8 + static_cast<int>(threadIdx.x) % 32 / 4;
-  }
-
-  /// The online softmax over a K/V tile of `Columns` keys from key `column` on, `Chunk` keys at a time. Every warp
-  /// calls, with the chunk's index, `after_scores` when Q and K of the chunk have been read, and `before_values` before
-  /// V is.
-  template <int Columns, int Chunk, class AfterScores, class BeforeValues>
-  __device__ __forceinline__ void attend(int column, AfterScores after_scores, BeforeValues before_values) {
-    constexpr int full = Columns / Chunk;
-    constexpr bool may_skip = Causal || Columns % Chunk > 0;  // else hardly a chunk has no key to see
-    if constexpr (full == 1) {
-      attend_chunk<Chunk, may_skip>(column, 0, 0, after_scores, before_values);
-    } else {
-#pragma unroll 1
-      for (int index = 0; index < full; ++index) {
-        attend_chunk<Chunk, may_skip>(column, index * Chunk, index, after_scores, before_values);
-      }
-    }
-    if constexpr (Columns % Chunk > 0) {
-      attend_chunk<Columns % Chunk, may_skip>(column, full * Chunk, full, after_scores, before_values);
-    }
-  }
-
- private:
-  template <int Width, bool MaySkip, class AfterScores, class BeforeValues>
-  __device__ __forceinline__ void attend_chunk(int tile_column, int offset, int index, AfterScores after_scores,
-                                               BeforeValues before_values) {
-    const int column = tile_column + offset;
-    const bool seen = !MaySkip || column < (Causal ? min(n_k, first_row + rows + diagonal) : n_k);
-    float s[MTiles][Width / 8][4];
-    unsigned p[MTiles][Width / 8][2];
-    if (seen) {
-      scores<MTiles, Width, D>(s, recomputed(q), recomputed(k + offset * Tile::row_bytes));
-    }
-    after_scores(index);
-    if (seen) {
-      if (column + Width > n_k || (Causal && column + Width - 1 > first_row + diagonal)) {
-        mask_scores<MTiles, Width, Causal>(s, row(0, 0), column, n_k, diagonal);
-      }
-      online_softmax<MTiles, Width, D>(p, s, o, statistics, scale);
-    }
-    before_values(index);
-    if (seen) {
-      accumulate<MTiles, Width, D>(o, p, recomputed(v + offset * Tile::row_bytes));
-    }
-  }
-};
-
-/// Index of the last chunk of a tile.
-constexpr int last_chunk(int columns, int chunk) {
-  return (columns + chunk - 1) / chunk - 1;
 }
 
 }  // namespace attnscope::device

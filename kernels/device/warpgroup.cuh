@@ -12,12 +12,14 @@ inline constexpr int warpgroup_threads = 128;
 
 /// A tile of 16-bit elements as wgmma reads it under the 128-byte swizzle: panels of 64 columns, `Rows` rows of 128
 /// bytes each (a multiple of 8), the panel aligned to 1024 bytes; the 16-byte chunks of a row are permuted by row % 8.
+/// The last panel may be filled in part; products leave out the rest.
 template <int Rows, int Columns>
 struct PanelTile {
-  static_assert(Rows % 8 == 0 && Columns % 64 == 0);
+  static_assert(Rows % 8 == 0 && Columns % 16 == 0);
   static constexpr unsigned row_bytes = 128;
   static constexpr unsigned panel_bytes = Rows * row_bytes;
-  static constexpr unsigned bytes = panel_bytes * (Columns / 64);
+  static constexpr int panels = (Columns + 63) / 64;
+  static constexpr unsigned bytes = panel_bytes * panels;
 
   /// Copies `Count` rows, `inside` of which exist, by `Threads` threads (a multiple of 64, so that a thread keeps to
   /// one place of the swizzle). `tile` is the first row's address.
@@ -31,7 +33,10 @@ struct PanelTile {
     global += row * Columns + chunk * 8;
     inside -= row;
 #pragma unroll
-    for (int panel = 0; panel < Columns / 64; ++panel) {
+    for (int panel = 0; panel < panels; ++panel) {
+      if (Columns % 64 != 0 && panel * 64 + chunk * 8 >= Columns) {
+        break;
+      }
 #pragma unroll
       for (int first = 0; first < Count; first += at_once) {
         if (Count % at_once == 0 || first + row < Count) {
@@ -178,14 +183,26 @@ __device__ __forceinline__ void product(float (&d)[N / 8][4], unsigned long long
   }
 }
 
-/// d (64 x N, N / 8 accumulator tiles) += a b with a in registers; N is 64 or 128.
+/// d (64 x N, N / 8 accumulator tiles) += a b with a in registers, for N a multiple of 16 up to 128.
 template <int N>
 __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
                                         unsigned long long b) {
-  if constexpr (N == 64) {
+  static_assert(N % 16 == 0 && N <= 128);
+  if constexpr (N == 16) {
+    ATTN_PRODUCT_REGISTERS("16", ATTN_R16, ATTN_T16, "8", "9", "10", "11", "12");
+  } else if constexpr (N == 32) {
+    ATTN_PRODUCT_REGISTERS("32", ATTN_R32, ATTN_T32, "16", "17", "18", "19", "20");
+  } else if constexpr (N == 48) {
+    ATTN_PRODUCT_REGISTERS("48", ATTN_R48, ATTN_T48, "24", "25", "26", "27", "28");
+  } else if constexpr (N == 64) {
     ATTN_PRODUCT_REGISTERS("64", ATTN_R64, ATTN_T64, "32", "33", "34", "35", "36");
+  } else if constexpr (N == 80) {
+    ATTN_PRODUCT_REGISTERS("80", ATTN_R80, ATTN_T80, "40", "41", "42", "43", "44");
+  } else if constexpr (N == 96) {
+    ATTN_PRODUCT_REGISTERS("96", ATTN_R96, ATTN_T96, "48", "49", "50", "51", "52");
+  } else if constexpr (N == 112) {
+    ATTN_PRODUCT_REGISTERS("112", ATTN_R112, ATTN_T112, "56", "57", "58", "59", "60");
   } else {
-    static_assert(N == 128);
     ATTN_PRODUCT_REGISTERS("128", ATTN_R128, ATTN_T128, "64", "65", "66", "67", "68");
   }
 }
@@ -302,7 +319,7 @@ __device__ __forceinline__ void queue_scores(float (&s)[Columns / 8][4], unsigne
 template <int Rows, int D, int First = 0>
 __device__ __forceinline__ void queue_values(float (&o)[D / 8][4], const unsigned (&p)[Rows / 8][2],
                                              unsigned long long v) {
-  constexpr int width = D - First >= 128 ? 128 : 64;
+  constexpr int width = D - First >= 128 ? 128 : D - First;
 #pragma unroll
   for (int step = 0; step < Rows / 16; ++step) {
     product<width>(o + First / 8, p[2 * step][0], p[2 * step][1], p[2 * step + 1][0], p[2 * step + 1][1],

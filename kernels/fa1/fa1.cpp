@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fa1/fa1.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "kernels/descriptor.h"
+#include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
 #include "kernels/io_model.h"
 #include "kernels/tile_grid.h"
@@ -14,49 +17,51 @@ namespace attnscope {
 namespace {
 
 /// One block does a whole instance. Step 0 initialises O, l and m (and writes the 16-bit O of Q tiles that see no key);
-/// then each K/V tile has one step that loads it and one for each Q tile that sees it. The last pass over a Q tile
-/// stores the 16-bit O instead of the fp32 accumulator.
+/// then each K/V tile that is seen has one step that loads it and one for each Q tile that visits it. The last pass
+/// over a Q tile stores the 16-bit O instead of the fp32 accumulator.
 class Fa1Program final : public TileProgram {
  public:
-  Fa1Program(const AttentionProblem& problem, const TileShape& tile) : p_(problem), tile_(tile), grid_(problem, tile) {
-    std::int64_t next = 1;
-    for (std::int64_t j = 0; j < grid_.k_tiles(); ++j) {
-      first_step_.push_back(next);
-      next += 1 + grid_.q_tiles() - grid_.first_q_tile(j);
+  Fa1Program(const AttentionProblem& problem, const TileShape& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
+    for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
+      walks_.push_back(walk_of(grids_.of(entry * p_.heads_q)));
     }
-    steps_ = next;
   }
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.instances(); }
-  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return steps_; }
+  [[nodiscard]] std::int64_t steps(std::int64_t block) const override { return walk(block).steps; }
 
   void visit(std::int64_t instance, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const TileGrid& grid = grids_.of(instance);
+    const Walk& walk = this->walk(instance);
     const int element = bytes_per_element(p_.dtype);
     if (step == 0) {
       out.push_back({Tensor::o_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes});
-      if (const std::int64_t empty = p_.n_q - grid_.query_rows_touched(); empty > 0) {
-        out.push_back({Tensor::o, Access::store, instance, 0, empty, 0, p_.d, element});
+      for (const std::int64_t i : walk.empty_q_tiles) {
+        out.push_back({Tensor::o, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, element});
       }
       out.push_back({Tensor::l, Access::store, instance, 0, p_.n_q, 0, 1, fp32_bytes});
       out.push_back({Tensor::m, Access::store, instance, 0, p_.n_q, 0, 1, fp32_bytes});
       return;
     }
-    const std::int64_t j = std::ranges::upper_bound(first_step_, step) - first_step_.begin() - 1;
-    const std::int64_t inner = step - first_step_[static_cast<std::size_t>(j)];
+    const auto after = std::ranges::upper_bound(walk.passes, step, {}, &KPass::first_step);
+    const KPass& pass = *(after - 1);
+    const std::int64_t inner = step - pass.first_step;
     if (inner == 0) {
       const std::int64_t kv = instance / group_size(p_);
-      out.push_back({Tensor::k, Access::load, kv, j * tile_.bc, grid_.k_rows(j), 0, p_.d, element});
-      out.push_back({Tensor::v, Access::load, kv, j * tile_.bc, grid_.k_rows(j), 0, p_.d, element});
+      const std::int64_t row = pass.k_tile * tile_.bc;
+      out.push_back({Tensor::k, Access::load, kv, row, grid.k_rows(pass.k_tile), 0, p_.d, element});
+      out.push_back({Tensor::v, Access::load, kv, row, grid.k_rows(pass.k_tile), 0, p_.d, element});
       return;
     }
-    const std::int64_t i = grid_.first_q_tile(j) + inner - 1;
+    const std::int64_t i =
+        p_.mask.sparse() ? pass.q_tiles.at(static_cast<std::size_t>(inner - 1)) : grid.q_begin(pass.k_tile) + inner - 1;
     const std::int64_t row = i * tile_.br;
-    const std::int64_t rows = grid_.q_rows(i);
+    const std::int64_t rows = grid.q_rows(i);
     out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element});
     out.push_back({Tensor::o_acc, Access::load, instance, row, rows, 0, p_.d, fp32_bytes});
     out.push_back({Tensor::l, Access::load, instance, row, rows, 0, 1, fp32_bytes});
     out.push_back({Tensor::m, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    const bool finished = j == grid_.k_tiles_seen(i) - 1;
+    const bool finished = pass.k_tile == walk.last_k_tile.at(static_cast<std::size_t>(i));
     out.push_back({finished ? Tensor::o : Tensor::o_acc, Access::store, instance, row, rows, 0, p_.d,
                    finished ? element : fp32_bytes});
     out.push_back({Tensor::l, Access::store, instance, row, rows, 0, 1, fp32_bytes});
@@ -64,33 +69,79 @@ class Fa1Program final : public TileProgram {
   }
 
  private:
+  /// Of one K/V tile over the Q tiles.
+  struct KPass {
+    std::int64_t k_tile = 0;
+    std::int64_t first_step = 0;
+    std::vector<std::int64_t> q_tiles;  ///< under a block mask
+  };
+  struct Walk {
+    std::vector<KPass> passes;
+    std::vector<std::int64_t> last_k_tile;  ///< of each Q tile that visits any
+    std::vector<std::int64_t> empty_q_tiles;
+    std::int64_t steps = 1;
+  };
+
+  [[nodiscard]] Walk walk_of(const TileGrid& grid) const {
+    Walk walk;
+    walk.last_k_tile.assign(static_cast<std::size_t>(grid.q_tiles()), -1);
+    for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
+      const std::int64_t seen = grid.q_tiles_seen(j);
+      if (seen == 0) continue;
+      walk.passes.push_back({j, walk.steps, p_.mask.sparse() ? grid.q_tiles_of(j) : std::vector<std::int64_t>()});
+      walk.steps += 1 + seen;
+    }
+    for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
+      if (grid.k_tiles_seen(i) == 0) {
+        walk.empty_q_tiles.push_back(i);
+      } else {
+        walk.last_k_tile[static_cast<std::size_t>(i)] =
+            p_.mask.sparse() ? grid.k_tiles_of(i).back() : grid.k_end(i) - 1;
+      }
+    }
+    return walk;
+  }
+
+  [[nodiscard]] const Walk& walk(std::int64_t instance) const {
+    return walks_.at(static_cast<std::size_t>(p_.mask.padded() ? instance / p_.heads_q : 0));
+  }
+
   AttentionProblem p_;
   TileShape tile_;
-  TileGrid grid_;
-  std::vector<std::int64_t> first_step_;  ///< of each K/V tile
-  std::int64_t steps_ = 0;
+  BatchGrid grids_;
+  std::vector<Walk> walks_;  ///< one where the grids are equal
 };
 
-/// K and V once; Q and the fp32 state of every Q tile again for each K/V tile it sees; the state once more to
-/// initialise it; O once, in place of the accumulator's last store.
+/// K and V once where any query sees them; Q and the fp32 state of every Q tile again for each K/V tile it visits; the
+/// state once more to initialise it; O once, in place of the accumulator's last store.
 Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
-  const TileGrid grid(p, tile);
+  const BatchGrid grids(p, tile);
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
   constexpr std::int64_t statistics = 8;  // l, m in fp32
-  const std::int64_t passes = grid.query_rows_seen();
-  const std::int64_t accumulator_stores = p.n_q + passes - grid.query_rows_touched();
-  return {.l2_to_sm_bytes = p.instances() * (2 * p.n_k * row + passes * (row + accumulator + statistics)),
-          .sm_to_l2_bytes =
-              p.instances() * (accumulator_stores * accumulator + (p.n_q + passes) * statistics + p.n_q * row)};
+  const std::int64_t rows = p.instances() * p.n_q;
+  const std::int64_t passes = grids.sum(&TileGrid::query_rows_seen);
+  const std::int64_t accumulator_stores = rows + passes - grids.sum(&TileGrid::query_rows_touched);
+  return {
+      .l2_to_sm_bytes = 2 * grids.sum(&TileGrid::key_rows_touched) * row + passes * (row + accumulator + statistics),
+      .sm_to_l2_bytes = accumulator_stores * accumulator + (rows + passes) * statistics + rows * row};
 }
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
+
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 1) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 fwd",
-          .threads = fa1::threads(tile.br),
-          .registers = fa1::register_estimate(tile.br, tile.bc, d),
-          .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d)};
+          .threads = fa1::threads(tile.br, teams),
+          .registers = fa1::register_estimate(tile.br, tile.bc, d, p.dropout > 0),
+          .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d, teams)};
+}
+
+/// Teams of warps that the device's shared memory has room for.
+int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
+  int teams = fa1::most_teams(tile.br);
+  while (teams > 1 && needs(p, tile, teams).shared_bytes > device.shared_bytes_per_block) --teams;
+  return teams;
 }
 
 }  // namespace
@@ -115,12 +166,19 @@ Growth FlashAttention1::growth() const {
   return Growth::n2d2_over_m;
 }
 std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
-  return PaperCount{"(3Tc+1)Nd", flash_paper_bytes(p, tile.bc)};
+  const std::string_view formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
+  return PaperCount{formula, flash_paper_bytes(p, tile.bc)};
 }
 std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
+    if (p.pass == Pass::bwd) return backward;
+    return std::max(backward, working_set_bytes(fa1_backward::forward_problem(p), tile, device));
+  }
   // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
-  const std::int64_t block_bytes = needs(p, tile).shared_bytes + device.shared_bytes_reserved;
+  const std::int64_t block_bytes =
+      needs(p, tile, teams_on(device, p, tile)).shared_bytes + device.shared_bytes_reserved;
   const std::int64_t blocks_per_sm =
       std::clamp<std::int64_t>(device.shared_bytes_per_sm / block_bytes, 1, device.max_blocks_per_sm);
   return fa1_working_set_bytes(p, device.sm_count * blocks_per_sm);
@@ -130,9 +188,18 @@ std::span<const int> FlashAttention1::head_dims() const {
 }
 
 TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    return fa1_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  }
   // The paper's rule, in whole steps of the matrix instruction.
   const PaperTile paper = paper_tile(device.sram_elements(bytes_per_element(p.dtype)), p.d);
-  const auto whole_steps = [](std::int64_t n) { return static_cast<int>(std::max<std::int64_t>(n / 16 * 16, 16)); };
+  const auto whole_steps = [&](std::int64_t n) {
+    int side = static_cast<int>(std::max<std::int64_t>(n / 16 * 16, 16));
+    if (p.mask.sparse()) {
+      while (side > 16 && p.mask.block_size % side != 0) side -= 16;
+    }
+    return side;
+  };
   const TileShape wished{.br = whole_steps(paper.br), .bc = whole_steps(paper.bc)};
   return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
 }
@@ -140,15 +207,27 @@ TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceL
 std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (p.pass != Pass::fwd) {
+    const AttentionProblem forward = fa1_backward::forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
+    if (auto refused = fa1_backward::refusal(p, tile, device)) return refused;
+    return refusal(forward, forward_tile, device);
+  }
+  if (auto refused = refuse_features("fa1", p, tile, features, true)) return refused;
   return refuse_needs({needs(p, tile)}, device);
 }
 
 AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& tile) const {
+  if (p.pass != Pass::fwd) {
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
+    return fa1_backward::append(plan(fa1_backward::forward_problem(p), forward_tile), p, tile);
+  }
   auto program = std::make_shared<const Fa1Program>(p, tile);
   const KernelNeeds kernel = needs(p, tile);
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "o", "o_acc", "l", "m"}, {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
+  append_mask_arguments(arguments, p);
 
   const std::int64_t blocks = program->blocks();
   AttentionPlan plan;
@@ -160,7 +239,7 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& 
   plan.launches.push_back(
       {.name = "fwd",
        .source = {"fa1/fa1_forward.cuh", "attn_fa1_forward",
-                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_CAUSAL"}, p, tile)},
+                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
        .grid = grid_of(blocks),
        .block = block_of(kernel.threads),
        .dynamic_shared_bytes = kernel.shared_bytes,
@@ -169,6 +248,19 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& 
        .matrix_flops = forward_flops(p),
        .traffic = forward_traffic(p, tile),
        .program = std::move(program)});
+  return plan;
+}
+
+AttentionPlan FlashAttention1::plan_on(const DeviceLimits& device, const AttentionProblem& p,
+                                       const TileShape& tile) const {
+  AttentionPlan plan = this->plan(p, tile);
+  if (const int teams = teams_on(device, p, tile); teams > 1) {
+    const KernelNeeds kernel = needs(p, tile, teams);
+    KernelLaunch& launch = plan.launches.front();
+    launch.source.defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
+    launch.block = block_of(kernel.threads);
+    launch.dynamic_shared_bytes = kernel.shared_bytes;
+  }
   return plan;
 }
 

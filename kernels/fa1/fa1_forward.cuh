@@ -3,17 +3,17 @@
 // and O, l, m read from and written to global memory at every inner step. One block for each head.
 //
 // Tile program of a block:
-//   store o_acc = 0, l = 0, m = -inf for all rows (line 2); causal: store o = 0 for the leading row tiles no key tile
-//   touches
-//   for j = 0 .. Tc - 1: load K_j, load V_j
-//     for i = i0(j) .. Tr - 1: load Q_i, o_acc_i, l_i, m_i; store o_acc_i (in the last j that touches tile i: the
-//     16-bit o_i instead), l_i, m_i
-// i0 is 0; causal: the first row tile with a row that sees key j Bc, as the published code skips the others.
+//   store o_acc = 0, l = 0, m = -inf for all rows (line 2); store o = 0 for the row tiles that see no key
+//   for each key tile j that any row sees: load K_j, load V_j
+//     for each row tile i that sees a key of it: load Q_i, o_acc_i, l_i, m_i; store o_acc_i (in the last j that tile i
+//     sees: the 16-bit o_i instead), l_i, m_i
+// Tiles without a pair that the mask leaves are skipped, as in the published code.
 //
-// A warp owns the same rows of every Q tile and never waits for another one inside the inner loop. O, l and m are read
-// by the thread that wrote them, or after a block barrier.
-#include "device/attention.cuh"
+// A warp owns the same rows of every Q tile that its team works on and never waits for another one inside the inner
+// loop. O, l and m are read by the thread that wrote them, or after a block barrier. Team t of T takes every T-th of a
+// pass's row tiles, from the t-th on.
 #include "device/global.cuh"
+#include "device/query_rows.cuh"
 #include "fa1/fa1_shape.h"
 
 namespace attnscope::fa1 {
@@ -23,12 +23,16 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
-constexpr bool causal = ATTN_CAUSAL;
 
-constexpr int block_threads = threads(br, d);
-constexpr int block_warps = block_threads / 32;
+#if defined(ATTN_TEAMS)
+constexpr int teams = ATTN_TEAMS;
+#else
+constexpr int teams = 1;
+#endif
+constexpr int block_threads = threads(br, teams);
+constexpr int team_warps = warps(br);
 constexpr int slices = slices_per_warp(br);
-constexpr int chunk = chunk_columns(br, bc, d);
+constexpr int chunk = chunk_columns(br, bc, d, dropping);
 
 using Tile = SharedTile<d>;
 
@@ -52,15 +56,19 @@ __device__ __forceinline__ void fill(void* address, long long bytes, int thread)
 
 extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     attn_fa1_forward(const unsigned short* q, const unsigned short* k, const unsigned short* v, unsigned short* o,
-                     float* o_acc, float* l, float* m, int instances, int group, int n_q, int n_k, float scale) {
+                     float* o_acc, float* l, float* m, int instances, int group, int n_q, int n_k, float scale,
+                     int heads_q, int left, int right, const int* key_lengths, const unsigned char* block_mask,
+                     int mask_block, int keep, unsigned seed) {
   using namespace attnscope::fa1;
   extern __shared__ __align__(1024) unsigned char shared[];
-  const unsigned shared_q = shared_address(shared);
-  const unsigned shared_k = shared_q + br * Tile::row_bytes;
-  const unsigned shared_v = shared_k + bc * Tile::row_bytes;
-
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
+  const int warp = thread / 32 % team_warps;
+  const int team = thread / 32 / team_warps;
+  const unsigned shared_k = shared_address(shared) + teams * br * Tile::row_bytes;
+  const unsigned shared_v = shared_k + bc * Tile::row_bytes;
+  const unsigned shared_q = shared_address(shared) + team * br * Tile::row_bytes;
+
   const int instance = static_cast<int>(blockIdx.x);
   const long long query_row = static_cast<long long>(instance) * n_q;
   const long long key_row = static_cast<long long>(instance / group) * n_k;
@@ -72,25 +80,33 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
   k += key_row * d;
   v += key_row * d;
 
+  const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
+  const auto last_row = [&](int tile) { return min(n_q, (tile + 1) * br) - 1; };
+
   fill(o_acc, 4LL * n_q * d, thread);
-  if (causal && n_q > n_k) {
-    fill(o, 2LL * ((n_q - n_k) / br * br) * d, thread);
+  if (ATTN_MASK != 0) {
+#pragma unroll 1
+    for (int tile = 0; tile * br < n_q; ++tile) {
+      const int last = last_row(tile);
+      if (view.first_key_tile<bc>(tile * br, last) >= view.key_end(last)) {
+        fill(o + static_cast<long long>(tile) * br * d, 2LL * (last + 1 - tile * br) * d, thread);
+      }
+    }
   }
   for (int row = thread; row < n_q; row += block_threads) {
     store_float(l + row, 0.0f);
     store_float(m + row, minus_infinity);
   }
 
-  QueryRows<1, d, causal> rows;
+  QueryRows<1, d> rows;
   rows.k = Tile::lane_right(shared_k, lane);
   rows.v = Tile::lane_left(shared_v, lane);
-  rows.n_k = n_k;
-  rows.diagonal = n_k - n_q;
+  rows.view = view;
   rows.scale = scale * log2_e;
+  rows.dropout = dropout_of(instance, keep, seed);
 
   // Units of a warp's work, in order: slice u % slices of row tile u / slices.
-  const int warp = thread / 32;
-  const auto row_in_tile = [&](int unit) { return (unit % slices * block_warps + warp) * warp_rows; };
+  const auto row_in_tile = [&](int unit) { return (unit % slices * team_warps + warp) * warp_rows; };
   const auto first_row = [&](int unit) { return unit / slices * br + row_in_tile(unit); };
   const auto exists = [&](int unit) { return row_in_tile(unit) < br && first_row(unit) < n_q; };
 
@@ -119,29 +135,47 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     }
   };
 
-  const int units = (n_q + br - 1) / br * slices;
 #pragma unroll 1
-  for (int column = 0; column < n_k; column += bc) {
-    const int first_unit = causal ? max(0, column - rows.diagonal) / br * slices : 0;
+  for (int column = 0; column < view.length; column += bc, k += bc * d, v += bc * d) {
+    const int tiles = (view.row_end(column + bc - 1) + br - 1) / br;
+    const int first_tile = view.next_row_tile<br>(column, view.row_begin(column) / br, tiles);
+    if (ATTN_MASK != 0 && first_tile >= tiles) {
+      continue;
+    }
+    // The `steps`-th row tile after `tile` that is visited.
+    const auto tile_after = [&](int tile, int steps) {
+      if (!masked_blocks) {
+        return tile + steps;
+      }
+      for (; steps > 0; --steps) {
+        tile = view.next_row_tile<br>(column, tile + 1, tiles);
+      }
+      return tile;
+    };
+    const int units = tiles * slices;
+    const int first_unit = tile_after(first_tile, team) * slices;
     __syncthreads();  // no warp reads the old K and V, and all have stored l and m
     const int copier = recomputed(thread);
-    Tile::copy_rows<bc, block_threads>(shared_k, k, d, n_k - column, copier);
-    Tile::copy_rows<bc, block_threads>(shared_v, v, d, n_k - column, copier);
-    k += bc * d;
-    v += bc * d;
+    Tile::copy_rows<bc, block_threads>(shared_k, k, d, view.length - column, copier);
+    Tile::copy_rows<bc, block_threads>(shared_v, v, d, view.length - column, copier);
+    if (first_unit < units) {
 #pragma unroll 1
-    for (int slice = 0; slice < slices; ++slice) {
-      load_query(first_unit + slice);
+      for (int slice = 0; slice < slices; ++slice) {
+        load_query(first_unit + slice);
+      }
     }
     RowState next;
-    if (state_ahead) {
+    if (state_ahead && first_unit < units) {
       load_state(first_unit, next.o, next.l, next.m);
     }
     wait_copies<0>();
     __syncthreads();
 
 #pragma unroll 1
-    for (int unit = first_unit; unit < units; ++unit) {
+    for (int unit = first_unit, next_unit; unit < units; unit = next_unit) {
+      // The same slice of the team's next row tile; and the next unit, which comes before that or is it.
+      const int next_tile_unit = tile_after(unit / slices, teams) * slices + unit % slices;
+      next_unit = unit % slices < slices - 1 ? unit + 1 : next_tile_unit - unit % slices;
       float(&maximum)[2] = rows.statistics.maximum[0];
       float old_sum[2];
       if (state_ahead) {
@@ -155,8 +189,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
           old_sum[half] = next.l[half];
           maximum[half] = next.m[half];
         }
-        if (unit + 1 < units) {
-          load_state(unit + 1, next.o, next.l, next.m);
+        if (next_unit < units) {
+          load_state(next_unit, next.o, next.l, next.m);
         }
       } else {
         load_state(unit, rows.o[0], old_sum, maximum);
@@ -182,16 +216,15 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
                 rows.o[0][n][3] *= old_sum[1];
               }
             }
-            if (index == last_chunk(bc, chunk) && unit + slices < units) {
+            if (index == last_chunk(bc, chunk) && next_tile_unit < units) {
               __syncwarp();  // all lanes have read the unit's rows of Q
-              load_query(unit + slices);
+              load_query(next_tile_unit);
             }
           },
           [](int) {});
 
-      const int keys =
-          causal ? min(n_q, (unit / slices + 1) * br) + rows.diagonal : n_k;  // seen by the tile's last row
-      const bool finished = column + bc >= keys;
+      const int keys = view.key_end(last_row(unit / slices));
+      const bool finished = view.next_key_tile<bc>(unit / slices * br, column + bc, keys) >= keys;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int row = rows.row(0, half);
@@ -199,10 +232,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
         const float sum = quad_sum(rows.statistics.sum[0][half]);
         const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
         if (finished) {
+          const float weight = dropping ? inverse * rows.dropout.scale : inverse;
           unsigned pairs[d / 8];
 #pragma unroll
           for (int n = 0; n < d / 8; ++n) {
-            pairs[n] = pack(rows.o[0][n][half * 2] * inverse, rows.o[0][n][half * 2 + 1] * inverse);
+            pairs[n] = pack(rows.o[0][n][half * 2] * weight, rows.o[0][n][half * 2 + 1] * weight);
           }
           store_row(o + static_cast<long long>(row) * d, pairs, d, inside);
         } else if (inside) {

@@ -21,12 +21,17 @@ constexpr int slices_per_warp(int br) {
 constexpr int warps(int br) {
   return (br / warp_rows + slices_per_warp(br) - 1) / slices_per_warp(br);
 }
-constexpr int threads(int br, int = 0) {
-  return 32 * warps(br);
+/// Where a row tile has few warps, several teams of them work on as many row tiles of a pass at once, each in a Q
+/// buffer of its own: up to 8 warps, as shared memory allows.
+constexpr int most_teams(int br) {
+  return 8 / warps(br);
+}
+constexpr int threads(int br, int teams = 1) {
+  return 32 * warps(br) * teams;
 }
 
 /// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share
-/// of the warps and gives them out in eights; 255 at most.
+/// of the warps and gives them out in eights; 255 at most. Up to 8 warps that is the same for any number of teams.
 constexpr int register_limit(int br, int) {
   const int warps_per_part = (warps(br) + 3) / 4;
   const int share = 16384 / (warps_per_part * 32) / 8 * 8;
@@ -40,24 +45,24 @@ constexpr int registers_for_chunk(int bc, int d, int chunk) {
 }
 
 /// Columns of a K/V tile that a warp works on at a time, at most: wide tiles are walked in chunks with the online
-/// softmax, so that bc costs shared memory but no registers.
-constexpr int chunk_columns(int br, int bc, int d) {
+/// softmax, so that bc costs shared memory but no registers. Dropout's random bytes come for 32 columns.
+constexpr int chunk_columns(int br, int bc, int d, bool dropout = false) {
   int chunk = bc < 64 ? bc : 64;
   while (chunk > 16 && registers_for_chunk(bc, d, chunk) > register_limit(br, d)) {
-    chunk -= 16;
+    chunk -= dropout && chunk == 64 ? 32 : 16;
   }
   return chunk;
 }
 
 /// Registers a thread needs, estimated; a configuration above register_limit() is refused.
-constexpr int register_estimate(int br, int bc, int d) {
-  return registers_for_chunk(bc, d, chunk_columns(br, bc, d));
+constexpr int register_estimate(int br, int bc, int d, bool dropout = false) {
+  return registers_for_chunk(bc, d, chunk_columns(br, bc, d, dropout));
 }
 
-/// K and V tiles, kept for one pass over Q, and one Q tile: (br + 2 bc) d 16-bit elements. O, l and m go straight
-/// between global memory and registers.
-constexpr long long shared_bytes(int br, int bc, int d) {
-  return 2LL * d * (br + 2 * bc);
+/// K and V tiles, kept for one pass over Q, and a Q tile for each team: (br + 2 bc) d 16-bit elements with one. O, l
+/// and m go straight between global memory and registers.
+constexpr long long shared_bytes(int br, int bc, int d, int teams = 1) {
+  return 2LL * d * (teams * br + 2 * bc);
 }
 
 }  // namespace attnscope::fa1

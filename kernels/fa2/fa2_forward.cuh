@@ -2,13 +2,12 @@
 // FlashAttention-2 forward (arXiv 2307.08691, Algorithm 1): one block for each row tile of each head.
 //
 // Tile program of block (i, head):
-//   load Q_i; for j = 0 .. Tc_i - 1: load K_j, load V_j; store O_i, store LSE_i
-// Tc_i counts the key tiles that any row of tile i sees; where it is 0, Q_i is not loaded either. Causal launches hand
-// out the longest row tiles first.
+//   load Q_i; for each key tile j that a row of tile i sees, in order: load K_j, load V_j; store O_i, store LSE_i
+// Where no key is seen, Q_i is not loaded either. Causal launches hand out the longest row tiles first.
 //
 // K and V have one buffer each: V_j arrives during S = Q K_j^T, K_{j+1} during O += P V_j.
-#include "device/attention.cuh"
 #include "device/global.cuh"
+#include "device/query_rows.cuh"
 #include "fa2/fa2_shape.h"
 
 namespace attnscope::fa2 {
@@ -18,12 +17,16 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
-constexpr bool causal = ATTN_CAUSAL;
 
-constexpr int warp_rows = rows_per_warp(br, d);
+#if defined(ATTN_WARPS)
+constexpr int warps = ATTN_WARPS;
+#else
+constexpr int warps = 0;
+#endif
+constexpr int warp_rows = rows_per_warp(br, d, warps);
 constexpr int m_tiles = warp_rows / 16;
-constexpr int block_threads = threads(br, d);
-constexpr int chunk = chunk_columns(br, bc, d);
+constexpr int block_threads = threads(br, d, warps);
+constexpr int chunk = chunk_columns(br, bc, d, warps, dropping);
 
 using Tile = SharedTile<d>;
 
@@ -31,7 +34,9 @@ using Tile = SharedTile<d>;
 
 extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
     attn_fa2_forward(const unsigned short* q, const unsigned short* k, const unsigned short* v, unsigned short* o,
-                     float* lse, int instances, int group, int n_q, int n_k, float scale) {
+                     float* lse, int instances, int group, int n_q, int n_k, float scale, int heads_q, int left,
+                     int right, const int* key_lengths, const unsigned char* block_mask, int mask_block, int keep,
+                     unsigned seed) {
   using namespace attnscope::fa2;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned shared_q = shared_address(shared);
@@ -47,22 +52,22 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   const int instance = block / row_tiles;
   const int launch_tile = block % row_tiles;
 #endif
-  const int tile_row = (causal ? row_tiles - 1 - launch_tile : launch_tile) * br;
+  const int tile_row = (last_rows_first ? row_tiles - 1 - launch_tile : launch_tile) * br;
 
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp_row = thread / 32 * warp_rows;
   const long long query_row = static_cast<long long>(instance) * n_q + tile_row;
-  long long key_at = static_cast<long long>(instance / group) * n_k * d;  // first element of K_j and V_j
+  const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
 
-  QueryRows<m_tiles, d, causal> rows;
+  QueryRows<m_tiles, d> rows;
   rows.q = Tile::lane_left(shared_q + warp_row * Tile::row_bytes, lane);
   rows.k = Tile::lane_right(shared_k, lane);
   rows.v = Tile::lane_left(shared_v, lane);
   rows.first_row = tile_row + warp_row;
-  rows.n_k = n_k;
-  rows.diagonal = n_k - n_q;
+  rows.view = view;
   rows.scale = scale * log2_e;
+  rows.dropout = dropout_of(instance, keep, seed);
 #pragma unroll
   for (int m = 0; m < m_tiles; ++m) {
 #pragma unroll
@@ -76,20 +81,24 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
     }
   }
 
-  // Keys that the tile's last row sees.
-  const int keys = causal ? max(0, min(n_q, tile_row + br) + n_k - n_q) : n_k;
-  if (keys > 0) {
+  const int last_row = min(n_q, tile_row + br) - 1;
+  const int end = view.key_end(last_row);
+  const int first = view.first_key_tile<bc>(tile_row, last_row);
+  // First element of K_j and V_j.
+  long long key_at = (static_cast<long long>(instance / group) * n_k + first) * d;
+  if (first < end) {
     Tile::copy_rows<br, block_threads>(shared_q, q + query_row * d, d, n_q - tile_row, thread);
-    Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, n_k, thread);
+    Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, view.length - first, thread);
     commit_copies();
   }
 #pragma unroll 1
-  for (int column = 0; column < keys; column += bc) {
+  for (int column = first, next; column < end; column = next) {
     wait_copies<0>();
     __syncthreads();  // K_j is there, and no warp reads V_{j-1} any more
-    Tile::copy_rows<bc, block_threads>(shared_v, v + key_at, d, n_k - column, thread);
+    Tile::copy_rows<bc, block_threads>(shared_v, v + key_at, d, view.length - column, thread);
     commit_copies();
-    key_at += bc * d;
+    next = view.next_key_tile<bc>(tile_row, column + bc, end);
+    key_at += (next - column) * static_cast<long long>(d);
     rows.attend<bc, chunk>(
         column, [](int) {},
         [&](int index) {
@@ -99,8 +108,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
           if (index == 0 || index == last_chunk(bc, chunk)) {
             __syncthreads();  // V_j is there; after the last chunk no warp reads K_j any more
           }
-          if (index == last_chunk(bc, chunk) && column + bc < keys) {
-            Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, n_k - column - bc, thread);
+          if (index == last_chunk(bc, chunk) && next < end) {
+            Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, view.length - next, thread);
             commit_copies();
           }
         });
@@ -111,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float sum = quad_sum(rows.statistics.sum[m][half]);
-      const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+      const float inverse = sum > 0.0f ? (dropping ? rows.dropout.scale : 1.0f) / sum : 0.0f;
       const int row = rows.row(m, half);
       const long long matrix_row = static_cast<long long>(instance) * n_q + row;
       unsigned pairs[d / 8];

@@ -46,5 +46,6 @@ constexpr long long accumulator_floats(long long n_q, int br, int d) {
 
 /// Threads of the kernels before and after: one block for each tile of query rows.
 constexpr int row_threads = 256;
+constexpr int row_registers = 64;  // estimated
 
 }  // namespace attnscope::fa2_hopper_backward

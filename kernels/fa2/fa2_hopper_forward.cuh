@@ -7,7 +7,9 @@
 // O += P V of block j, and the softmax of j + 1 runs under that. The warpgroups take turns at queueing, so that one's
 // softmax falls into the other's products.
 #include "device/attention.cuh"
+#include "device/dropout.cuh"
 #include "device/global.cuh"
+#include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
 #include "fa2/fa2_hopper_shape.h"
 
@@ -18,11 +20,14 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
-constexpr bool causal = ATTN_CAUSAL;
 
 constexpr int block_threads = threads(br);
 constexpr int groups = consumers(br);
+#if defined(ATTN_STAGES)
+constexpr int ring = stages(br, bc, d, ATTN_STAGES);
+#else
 constexpr int ring = stages(br, bc, d);
+#endif
 constexpr int copy_threads = 64;  // of K; and as many of V
 constexpr bool take_turns = groups > 1;
 
@@ -58,13 +63,16 @@ struct Ring {
     }
   }
 
-  /// Copies the rows up to `keys` tile by tile, as buffers become free; `columns` rows exist.
-  __device__ __forceinline__ void fill(const Element* rows, int keys, int columns, int thread) const {
+  /// Copies the key tiles that row tile `tile_row` visits from `first` to `end`, as buffers become free; `rows` is the
+  /// row of key 0.
+  __device__ __forceinline__ void fill(const Element* rows, const Visibility& view, int tile_row, int first, int end,
+                                       int thread) const {
     RingPlace at{0, 1};  // a fresh barrier lets the parity before its first phase pass
 #pragma unroll 1
-    for (int column = 0; column < keys; column += bc) {
+    for (int column = first; column < end; column = view.next_key_tile<bc>(tile_row, column + bc, end)) {
       barrier_wait(freed(at.stage), at.parity);
-      KvTile::copy_rows<bc, copy_threads>(tile(at.stage), rows, columns - column, thread);
+      KvTile::copy_rows<bc, copy_threads>(tile(at.stage), rows + static_cast<long long>(column) * d,
+                                          view.length - column, thread);
       commit_copies();
       wait_copies<0>();
       fence_shared_for_products();
@@ -72,7 +80,6 @@ struct Ring {
       if (thread % 32 == 0) {
         barrier_arrive(filled(at.stage));
       }
-      rows += bc * d;
       at.advance();
     }
   }
@@ -97,17 +104,18 @@ struct ThreadRows {
   float sum[2];
   float correction[2];
 
-  /// Scores that do not exist: columns from `columns` on and, under a causal mask, those right of `diagonal` + row.
-  __device__ __forceinline__ void mask(int row, int column, int columns, int diagonal) {
+  /// Scores of keys that a row does not see; `row` is the first of the two.
+  __device__ __forceinline__ void mask(int row, int column, const Visibility& view) {
     const int first = column + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int limit = (causal ? min(columns, row + half * 8 + diagonal + 1) : columns) - first;
+      const int begin = view.first(row + half * 8) - first;
+      const int end = view.last(row + half * 8) - first;
 #pragma unroll
       for (int n = 0; n < bc / 8; ++n) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          if (n * 8 + e >= limit) {
+          if (n * 8 + e >= end || (bounded_left && n * 8 + e < begin)) {
             s[n][half * 2 + e] = minus_infinity;
           }
         }
@@ -167,7 +175,9 @@ struct ThreadRows {
 extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_threads,
                                              attnscope::fa2_hopper::blocks_per_sm(ATTN_BR))
     attn_fa2_forward(const unsigned short* q, const unsigned short* k, const unsigned short* v, unsigned short* o,
-                     float* lse, int instances, int group, int n_q, int n_k, float scale) {
+                     float* lse, int instances, int group, int n_q, int n_k, float scale, int heads_q, int left,
+                     int right, const int* key_lengths, const unsigned char* block_mask, int mask_block, int keep,
+                     unsigned seed) {
   using namespace attnscope::fa2_hopper;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned shared_q = shared_address(shared);
@@ -186,10 +196,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_thread
   const int instance = block / row_tiles;
   const int launch_tile = block % row_tiles;
 #endif
-  const int tile_row = (causal ? row_tiles - 1 - launch_tile : launch_tile) * br;
-  const int diagonal = n_k - n_q;
-  // Keys that the tile's last row sees.
-  const int keys = causal ? max(0, min(n_q, tile_row + br) + diagonal) : n_k;
+  const int tile_row = (last_rows_first ? row_tiles - 1 - launch_tile : launch_tile) * br;
+  const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
+  const int last_row = min(n_q, tile_row + br) - 1;
+  const int end = view.key_end(last_row);
+  const int first = view.first_key_tile<bc>(tile_row, last_row);
 
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
@@ -200,11 +211,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_thread
 
   if (thread < warpgroup_threads) {
     give_registers<producer_registers(br)>();
-    const long long first = static_cast<long long>(instance / group) * n_k * d;
+    const long long key_0 = static_cast<long long>(instance / group) * n_k * d;
     if (thread < copy_threads) {
-      keys_ring.fill(k + first, keys, n_k, thread);
+      keys_ring.fill(k + key_0, view, tile_row, first, end, thread);
     } else {
-      values_ring.fill(v + first, keys, n_k, thread - copy_threads);
+      values_ring.fill(v + key_0, view, tile_row, first, end, thread - copy_threads);
     }
   } else {
     take_registers<consumer_registers(br)>();
@@ -225,7 +236,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_thread
       rows.o[n][0] = rows.o[n][1] = rows.o[n][2] = rows.o[n][3] = 0.0f;
     }
 
-    if (keys > 0) {
+    const Dropout dropout = dropout_of(instance, keep, seed);
+    if (first < end) {
       const float scale_log2 = scale * log2_e;
       // Numbered barriers: 1 .. groups say whose turn it is, the next ones join each group over its rows of Q.
       const int turn = 1 + mine;
@@ -245,10 +257,16 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_thread
       const unsigned long long k_first = panel_descriptor(shared_k, 16);
       const unsigned long long v_first = panel_descriptor(shared_v, KvTile::panel_bytes);
       const auto softmax = [&](int column) {
-        if (column + bc > n_k || (causal && column + bc - 1 > warp_row + diagonal)) {
-          rows.mask(row, column, n_k, diagonal);
+        if (!view.whole(warp_row, 16, column, bc)) {
+          rows.mask(row, column, view);
         }
         rows.online_softmax(scale_log2);
+      };
+      const auto pack_scores = [&](int column) {
+        rows.pack_scores();
+        if constexpr (dropping) {
+          drop<bc, bc % 32 == 0>(rows.p, warp_row, column, dropout);
+        }
       };
 
       RingPlace key_at;
@@ -262,11 +280,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_thread
       pin(rows.s);
       keys_ring.release(key_at);
       key_at.advance();
-      softmax(0);
-      rows.pack_scores();
+      softmax(first);
+      pack_scores(first);
 
+      int column = view.next_key_tile<bc>(tile_row, first + bc, end);
 #pragma unroll 1
-      for (int column = bc; column < keys; column += bc) {
+      while (column < end) {
         keys_ring.wait(key_at);
         if (take_turns) {
           numbered_wait(turn, 2 * warpgroup_threads);
@@ -281,7 +300,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_thread
         products_begin();
         queue_values<bc, d>(rows.o, rows.p, v_first + value_at.stage * (KvTile::bytes / 16));
         commit_products();
-        if (take_turns && (mine < groups - 1 || column + bc < keys)) {  // the last one's last turn has no taker
+        const int next = view.next_key_tile<bc>(tile_row, column + bc, end);
+        if (take_turns && (mine < groups - 1 || next < end)) {  // the last one's last turn has no taker
           numbered_arrive(next_turn, 2 * warpgroup_threads);
         }
         wait_products<1>();
@@ -295,7 +315,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_thread
         values_ring.release(value_at);
         value_at.advance();
         rows.rescale();
-        rows.pack_scores();
+        pack_scores(column);
+        column = next;
       }
 
       values_ring.wait(value_at);
@@ -311,7 +332,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_thread
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float sum = quad_sum(rows.sum[half]);
-      const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+      const float inverse = sum > 0.0f ? (dropping ? dropout.scale : 1.0f) / sum : 0.0f;
       const bool inside = row + half * 8 < n_q;
       unsigned pairs[d / 8];
 #pragma unroll

@@ -5,9 +5,13 @@
 
 namespace attnscope::fa2_hopper {
 
-/// On-chip tiles are panels of 64 columns; a product spans 64 query rows and steps of 16 keys.
+/// A product spans 64 query rows and steps of 16 columns of d or 16 keys.
 constexpr bool supported_head_dim(int d) {
-  return d == 64 || d == 128 || d == 192 || d == 256;
+  return d >= 16 && d <= 256 && d % 16 == 0;
+}
+/// On-chip tiles are panels of 64 columns; no product reads those of the last one that d does not fill.
+constexpr int panel_columns(int d) {
+  return (d + 63) / 64 * 64;
 }
 
 /// Warpgroups that multiply, 64 query rows each; one more loads K and V.
@@ -41,12 +45,10 @@ constexpr int register_estimate(int bc, int d) {
   return d / 2 + bc / 2 + bc / 4 + (d > 192 ? 36 : 28);
 }
 
-/// Q tile and `stages` buffers of K and of V, 16-bit elements.
-constexpr long long tile_bytes(int br, int bc, int d, int stages) {
-  return 2LL * d * (br + 2 * stages * bc);
+/// Q tile, `stages` buffers of K and of V, 16-bit elements, and two barriers of 8 bytes for each buffer.
+constexpr long long bytes_for_stages(int br, int bc, int d, int stages) {
+  return 2LL * panel_columns(d) * (br + 2 * stages * bc) + 32 * stages;
 }
-/// Two barriers of 8 bytes for each buffer.
-constexpr long long barrier_bytes = 64;
 
 /// Shared memory of one block: Hopper's 227 KiB, or what lets a second block in (each pays 1 KiB to the system).
 constexpr long long shared_limit = 232448;
@@ -54,17 +56,21 @@ constexpr long long shared_share(int br) {
   return (shared_limit + 1024) / blocks_per_sm(br) - 1024;
 }
 
-/// Buffers of K and of V: two where they fit in the block's share.
-constexpr int stages(int br, int bc, int d) {
-  return tile_bytes(br, bc, d, 2) + barrier_bytes <= shared_share(br) ? 2 : 1;
+/// Buffers of K and of V: two where they fit in the block's share. `chosen` is the tile's choice, 0 for none.
+constexpr int stages(int br, int bc, int d, int chosen = 0) {
+  if (chosen > 0) {
+    return chosen;
+  }
+  return bytes_for_stages(br, bc, d, 2) <= shared_share(br) ? 2 : 1;
 }
-constexpr long long shared_bytes(int br, int bc, int d) {
-  return tile_bytes(br, bc, d, stages(br, bc, d)) + barrier_bytes;
+constexpr int most_stages = 3;
+constexpr long long shared_bytes(int br, int bc, int d, int chosen = 0) {
+  return bytes_for_stages(br, bc, d, stages(br, bc, d, chosen));
 }
 
 /// Tiles this kernel runs; others go to the kernel for every architecture.
 constexpr bool supported_tile(int br, int bc, int d) {
-  return supported_head_dim(d) && (br == 64 || br == 128 || br == 192) && bc >= 16 && bc % 16 == 0 &&
+  return supported_head_dim(d) && (br == 64 || br == 128 || br == 192) && bc >= 16 && bc % 16 == 0 && bc <= 256 &&
          register_estimate(bc, d) <= consumer_registers(br) && shared_bytes(br, bc, d) <= shared_limit;
 }
 

@@ -11,44 +11,52 @@ constexpr bool supported_head_dim(int d) {
 }
 
 /// Query rows of one warp: two m16 tiles share every K and V fragment and so halve the shared-memory reads, where the
-/// accumulators leave room for it.
-constexpr int rows_per_warp(int br, int d) {
+/// accumulators leave room for it. `warps` is the tile's choice, 0 for none.
+constexpr int rows_per_warp(int br, int d, int warps = 0) {
+  if (warps > 0) {
+    return br / warps;
+  }
   return br % 32 == 0 && d <= 128 ? 32 : 16;
 }
+/// One m16 tile a warp, or two.
+constexpr bool supported_warps(int br, int warps) {
+  return warps == 0 || warps * 16 == br || warps * 32 == br;
+}
 
-constexpr int threads(int br, int d) {
-  return br / rows_per_warp(br, d) * 32;
+constexpr int threads(int br, int d, int warps = 0) {
+  return br / rows_per_warp(br, d, warps) * 32;
 }
 
 /// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share
 /// of the warps and gives them out in eights; 255 at most.
-constexpr int register_limit(int br, int d) {
-  const int warps = (threads(br, d) / 32 + 3) / 4;
-  const int share = 16384 / (warps * 32) / 8 * 8;
+constexpr int register_limit(int br, int d, int warps = 0) {
+  const int warps_per_part = (threads(br, d, warps) / 32 + 3) / 4;
+  const int share = 16384 / (warps_per_part * 32) / 8 * 8;
   return share < 255 ? share : 255;
 }
 
 /// O accumulator, scores of one chunk, the same as 16-bit operands, and what fragments, addresses and statistics take:
-/// the compiler gets by with fewer of those where two m16 tiles fill the registers. A narrower last chunk costs a
-/// second copy of the code, and some more.
-constexpr int registers_for_chunk(int br, int bc, int d, int chunk) {
-  const int rows = rows_per_warp(br, d);
-  return rows * (2 * d + 2 * chunk + chunk) / 64 + (rows == 32 ? 24 : 32 + d / 8) + (bc % chunk > 0 ? 16 : 0);
+/// the compiler gets by with fewer of those where two m16 tiles fill the registers, but not beside dropout. A narrower
+/// last chunk costs a second copy of the code, and some more.
+constexpr int registers_for_chunk(int br, int bc, int d, int chunk, int warps, bool dropout) {
+  const int rows = rows_per_warp(br, d, warps);
+  return rows * (2 * d + 2 * chunk + chunk) / 64 + (rows == 32 ? dropout ? 72 : 24 : 32 + d / 8) +
+         (bc % chunk > 0 ? 16 : 0);
 }
 
 /// Columns of a K/V tile that a warp works on at a time, at most: wide tiles are walked in chunks with the online
-/// softmax, so that bc costs shared memory but no registers.
-constexpr int chunk_columns(int br, int bc, int d) {
+/// softmax, so that bc costs shared memory but no registers. Dropout's random bytes come for 32 columns.
+constexpr int chunk_columns(int br, int bc, int d, int warps = 0, bool dropout = false) {
   int chunk = bc < 64 ? bc : 64;
-  while (chunk > 16 && registers_for_chunk(br, bc, d, chunk) > register_limit(br, d)) {
-    chunk -= 16;
+  while (chunk > 16 && registers_for_chunk(br, bc, d, chunk, warps, dropout) > register_limit(br, d, warps)) {
+    chunk -= dropout && chunk == 64 ? 32 : 16;
   }
   return chunk;
 }
 
 /// Registers a thread needs, estimated; a configuration above register_limit() is refused.
-constexpr int register_estimate(int br, int bc, int d) {
-  return registers_for_chunk(br, bc, d, chunk_columns(br, bc, d));
+constexpr int register_estimate(int br, int bc, int d, int warps = 0, bool dropout = false) {
+  return registers_for_chunk(br, bc, d, chunk_columns(br, bc, d, warps, dropout), warps, dropout);
 }
 
 /// Q, K and V tiles of 16-bit elements: (br + 2 bc) d.

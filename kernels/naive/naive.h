@@ -5,7 +5,8 @@
 
 namespace attnscope {
 
-/// Standard attention: S = Q K^T, P = softmax(S) and O = P V as three kernels, S and P whole in global memory.
+/// Standard attention: S = Q K^T, P = softmax(mask(S)) and O = P V as three kernels, S and P whole in global memory;
+/// backward dV, dP, dS, dQ and dK as five, P, dP and dS whole there.
 class NaiveAttention final : public Algorithm {
  public:
   [[nodiscard]] std::string_view name() const override;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, third kernel: O = P V, one br x d tile a block.
+// Standard attention, third kernel: O = P V, one br x d tile a block; also dQ = scale dS K, with dS as P and K as V.
+// Under dropout an entry of P whose sign bit is set counts as zero.
 //
 // Tile program of block (i, head):
 //   for t = 0 .. ceil(stride / step) - 1: load P[rows of i, step columns], load V[step rows]; store O_i
 // The columns of P end at its row stride, the rows of V at n_k.
-#include "device/attention.cuh"
-#include "device/global.cuh"
-#include "naive/naive_shape.h"
+#include "naive/naive_product.cuh"
 
 namespace attnscope::naive {
-
-using namespace device;
 
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 
 constexpr int warp_rows = pv_rows_per_warp(br, d);
 constexpr int m_tiles = warp_rows / 16;
+constexpr int row_warps = br / warp_rows;
+constexpr int column_warps = pv_column_warps(br, d);
 constexpr int block_threads = pv_threads(br, d);
+constexpr int stages = pv_stages(br, d);
 
 using TileP = SharedTile<pv_step>;
 using TileV = SharedTile<d>;
@@ -28,7 +28,7 @@ constexpr int stage_bytes = bytes_p + pv_step * TileV::row_bytes;
 
 extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     attn_naive_pv(const unsigned short* p, const unsigned short* v, unsigned short* o, int instances, int group,
-                  int n_q, int n_k, int stride) {
+                  int n_q, int n_k, int stride, float factor) {
   using namespace attnscope::naive;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned base = shared_address(shared);
@@ -44,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
 #endif
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
-  const int warp_row = thread / 32 * warp_rows;
+  const int warp_row = thread / 32 % row_warps * warp_rows;
+  const int warp_column = thread / 32 / row_warps;  // in units of 16 columns
   const long long query_row = static_cast<long long>(instance) * n_q + tile_row;
   p += query_row * stride;
   v += static_cast<long long>(instance / group) * n_k * d;
@@ -63,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     }
     commit_copies();  // empty at the end, so that the wait counts stay the same
     ++loaded;
-    load_at = load_at + 1 == pv_stages ? 0 : load_at + 1;
+    load_at = load_at + 1 == stages ? 0 : load_at + 1;
   };
 
   float acc[m_tiles][d / 8][4];
@@ -75,25 +76,29 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     }
   }
 #pragma unroll
-  for (int i = 0; i < pv_stages - 1; ++i) {
+  for (int i = 0; i < stages - 1; ++i) {
     load_step();
   }
   int stage_index = 0;
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
-    wait_copies<pv_stages - 2>();
+    wait_copies<stages - 2>();
     __syncthreads();  // this step is there, and no warp reads the buffer that is loaded next
     load_step();
     const unsigned stage = base + stage_index * stage_bytes;
-    stage_index = stage_index + 1 == pv_stages ? 0 : stage_index + 1;
+    stage_index = stage_index + 1 == stages ? 0 : stage_index + 1;
     const unsigned lane_p = TileP::lane_left(stage + warp_row * TileP::row_bytes, recomputed(lane));
     const unsigned lane_v = TileV::lane_left(stage + bytes_p, recomputed(lane));
 #pragma unroll
-    for (int inner = 0; inner < pv_step / 16; ++inner) {
+    for (int part = 0; part < pv_step / 16 / column_warps; ++part) {
+      const int inner = part * column_warps + (column_warps == 1 ? 0 : warp_column);
       unsigned a[m_tiles][4];
 #pragma unroll
       for (int m = 0; m < m_tiles; ++m) {
         load_matrices(a[m], TileP::columns_on(lane_p, inner) + m * 16 * TileP::row_bytes);
+#if ATTN_DROPOUT
+        drop_negative(a[m]);
+#endif
       }
 #pragma unroll
       for (int n = 0; n < d / 16; ++n) {
@@ -108,6 +113,31 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     }
   }
 
+  if constexpr (column_warps > 1) {
+    // Sums over the warps that share rows, through the stages' memory.
+    wait_copies<0>();
+    __syncthreads();
+    constexpr int words = m_tiles * (d / 8) * 4;  // a thread's
+    float* const others = reinterpret_cast<float*>(shared) + thread % (32 * row_warps);
+    constexpr int spacing = 32 * row_warps;
+    if (warp_column > 0) {
+#pragma unroll
+      for (int i = 0; i < words; ++i) {
+        others[((warp_column - 1) * words + i) * spacing] = acc[i / (d / 2)][i % (d / 2) / 4][i % 4];
+      }
+    }
+    __syncthreads();
+    if (warp_column > 0) {
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < words; ++i) {
+#pragma unroll
+      for (int other = 0; other < column_warps - 1; ++other) {
+        acc[i / (d / 2)][i % (d / 2) / 4][i % 4] += others[(other * words + i) * spacing];
+      }
+    }
+  }
 #pragma unroll
   for (int m = 0; m < m_tiles; ++m) {
 #pragma unroll
@@ -116,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
       unsigned pairs[d / 8];
 #pragma unroll
       for (int n = 0; n < d / 8; ++n) {
-        pairs[n] = pack(acc[m][n][half * 2], acc[m][n][half * 2 + 1]);
+        pairs[n] = pack(acc[m][n][half * 2] * factor, acc[m][n][half * 2 + 1] * factor);
       }
       store_row(o + (query_row + row) * d, pairs, d, tile_row + row < n_q);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, first kernel: S = scale Q K^T, one br x bc tile a block, stored in 16 bits.
+// Standard attention, first kernel: S = scale Q K^T, one br x bc tile a block, stored in 16 bits; also dP = dO V^T,
+// with dO as Q and V as K.
 //
 // Tile program of block (i, j, head): load Q_i, load K_j, store S_ij. The last column tile also stores the zeros
 // between n_k and the row stride.

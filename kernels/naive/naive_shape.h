@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the three kernels of standard attention: one place for the host, which launches them, and for the device
+// Geometry of the kernels of standard attention: one place for the host, which launches them, and for the device
 // code. No includes, so that NVRTC can read it too.
 #pragma once
 
@@ -23,7 +23,7 @@ constexpr int register_limit(int threads) {
   return share < 255 ? share : 255;
 }
 
-// --- qk: a br x bc tile of S = scale Q K^T -------------------------------------------------------------------------
+// --- qk: a br x bc tile of S = scale Q K^T, or of dP = dO V^T ------------------------------------------------------
 
 /// Rows of one warp.
 constexpr int qk_rows_per_warp(int br) {
@@ -45,45 +45,89 @@ constexpr long long qk_shared_bytes(int br, int bc, int d) {
   return 2LL * d * (br + bc);
 }
 
-// --- softmax: whole rows on chip, in registers ---------------------------------------------------------------------
+// --- softmax and ds: whole rows on chip, in registers ---------------------------------------------------------------
 
-/// 16-byte pieces of a row that one thread holds, at most.
+/// 16-byte pieces of one matrix's row that one thread holds, at most: softmax has S alone, ds both P and dP.
 constexpr int softmax_pieces = 8;
-/// The longest row that fits on chip: 65,536 columns.
-constexpr long long softmax_max_columns = 32LL * 32 * 8 * softmax_pieces;
+constexpr int ds_pieces = 4;
+/// The longest row that one block can hold; a longer one is read twice.
+constexpr long long max_row_columns(int pieces) {
+  return 32LL * 32 * 8 * pieces;
+}
+constexpr bool long_rows(long long n_k, int pieces) {
+  return n_k > max_row_columns(pieces);
+}
 /// Warps that share a row: as few as hold it, since long streams by few threads come closest to the memory's bandwidth.
-constexpr int softmax_row_warps(long long n_k) {
+constexpr int warps_per_row(long long n_k, int pieces) {
   int warps = 1;
-  while (warps < 32 && warps * 32LL * 8 * softmax_pieces < n_k) {
+  while (warps < 32 && warps * 32LL * 8 * pieces < n_k) {
     warps *= 2;
   }
   return warps;
 }
-constexpr int softmax_threads(long long n_k) {
-  return softmax_row_warps(n_k) == 1 ? 256 : 32 * softmax_row_warps(n_k);
+constexpr int row_threads(long long n_k, int pieces) {
+  return warps_per_row(n_k, pieces) == 1 ? 256 : 32 * warps_per_row(n_k, pieces);
 }
-constexpr int softmax_rows_per_block(long long n_k) {
-  return softmax_threads(n_k) / 32 / softmax_row_warps(n_k);
+constexpr int rows_per_block(long long n_k, int pieces) {
+  return row_threads(n_k, pieces) / 32 / warps_per_row(n_k, pieces);
 }
-constexpr int softmax_register_estimate = 64;
+constexpr int row_register_estimate = 64;
+/// Columns between two waits for memory where a row does not fit: pieces that one of 1024 threads loads at once.
+constexpr int long_row_pieces = 4;
+constexpr int long_row_step = 1024 * 8 * long_row_pieces;
 
-// --- pv: a br x d tile of O = P V ----------------------------------------------------------------------------------
+// --- pv: a br x d tile of O = P V, or of dQ = scale dS K -----------------------------------------------------------
 
-/// Columns of P and rows of V in one step of the pipeline, and steps in flight.
+/// Columns of P and rows of V in one step of the pipeline.
 constexpr int pv_step = 64;
-constexpr int pv_stages = 3;
 constexpr int pv_rows_per_warp(int br, int d) {
   return br % 32 == 0 && d <= 128 ? 32 : 16;
 }
+/// Warps that share a warp's rows: where few rows leave few warps, each takes a part of every step's columns.
+constexpr int pv_column_warps(int br, int d) {
+  const int row_warps = br / pv_rows_per_warp(br, d);
+  return row_warps == 1 ? 4 : row_warps == 2 ? 2 : 1;
+}
 constexpr int pv_threads(int br, int d) {
-  return br / pv_rows_per_warp(br, d) * 32;
+  return br / pv_rows_per_warp(br, d) * pv_column_warps(br, d) * 32;
+}
+constexpr long long pv_stage_bytes(int br, int d) {
+  return 2LL * pv_step * (br + d);
+}
+/// Steps in flight. Few rows mean few blocks: what they do not keep in flight together, each has to by itself.
+constexpr int pv_stages(int br, int d) {
+  int stages = 3;
+  while (pv_column_warps(br, d) > 1 && stages < 8 && (stages + 1) * pv_stage_bytes(br, d) <= 96 * 1024) {
+    ++stages;
+  }
+  return stages;
 }
 /// O accumulator, fragments of V on their way to it, and addresses.
 constexpr int pv_register_estimate(int br, int d) {
   return pv_rows_per_warp(br, d) * d / 32 + d / 4 + 32;
 }
+/// The stages; at the end the accumulators of the warps that share rows take their place.
 constexpr long long pv_shared_bytes(int br, int d) {
-  return 2LL * pv_stages * pv_step * (br + d);
+  return pv_stages(br, d) * pv_stage_bytes(br, d);
+}
+static_assert(pv_shared_bytes(16, 256) >= 4LL * (pv_column_warps(16, 256) - 1) * 16 * 256);
+
+// --- tn: a bc x d tile of dV = P^T dO, or of dK = scale dS^T Q: pv with the left matrix transposed -----------------
+
+/// Query rows in one step of the pipeline, and steps in flight.
+constexpr int tn_step = 64;
+constexpr int tn_stages = 3;
+constexpr int tn_rows_per_warp(int bc, int d) {
+  return pv_rows_per_warp(bc, d);
+}
+constexpr int tn_threads(int bc, int d) {
+  return bc / tn_rows_per_warp(bc, d) * 32;
+}
+constexpr int tn_register_estimate(int bc, int d) {
+  return pv_register_estimate(bc, d);
+}
+constexpr long long tn_shared_bytes(int bc, int d) {
+  return 2LL * tn_stages * tn_step * (bc + d);
 }
 
 }  // namespace attnscope::naive

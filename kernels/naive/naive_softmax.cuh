@@ -1,43 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Standard attention, second kernel: P = softmax(mask(S)) by rows. A row is held in registers, so that S is read once
-// and P written once.
+// and P written once. Dropout sets the sign bits of the entries it drops: the backward pass needs P as well as Z o P.
 //
 // Tile program of a block: for its rows: load the row of S, store the row of P; both whole strides, masked columns and
 // padding are zero in P.
-#include "device/global.cuh"
-#include "naive/naive_shape.h"
+#include "naive/naive_weights.cuh"
 
 namespace attnscope::naive {
 
-using namespace device;
-
 constexpr int pieces = softmax_pieces;
-
-/// Reduces over the `row_warps` warps that share a row; every thread of the block calls it.
-template <class Combine>
-__device__ __forceinline__ float reduce_row(float value, int row_warps, float* scratch, Combine combine) {
-#pragma unroll
-  for (int lanes = 16; lanes > 0; lanes /= 2) {
-    value = combine(value, __shfl_xor_sync(0xffffffffu, value, lanes));
-  }
-  if (row_warps > 1) {  // then the whole block has one row
-    if (threadIdx.x % 32 == 0) {
-      scratch[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    value = scratch[0];
-    for (int warp = 1; warp < row_warps; ++warp) {
-      value = combine(value, scratch[warp]);
-    }
-  }
-  return value;
-}
 
 }  // namespace attnscope::naive
 
 extern "C" __global__ void __launch_bounds__(1024)
     attn_naive_softmax(const unsigned short* s, unsigned short* p, int instances, int n_q, int n_k, int stride,
-                       int row_warps) {
+                       int row_warps, int heads_q, int left, int right, const int* key_lengths,
+                       const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
   using namespace attnscope::naive;
   __shared__ float maxima[32];
   __shared__ float sums[32];
@@ -52,40 +30,36 @@ extern "C" __global__ void __launch_bounds__(1024)
   s += row * stride;
   p += row * stride;
 
-  int columns = n_k;  // that this row sees
-#if ATTN_CAUSAL
-  columns = min(n_k, max(0, static_cast<int>(row % n_q) + n_k - n_q + 1));
-#endif
+  const int instance = static_cast<int>(row / n_q);
+  const int query = static_cast<int>(row % n_q);
+  const RowMask mask = row_mask(instance, query, n_q, n_k, heads_q, left, right, key_lengths, block_mask, mask_block);
 
   uint4 held[pieces];
-  float maximum = minus_infinity;
 #pragma unroll
   for (int i = 0; i < pieces; ++i) {
     const int column = (i * row_threads + thread) * 8;
     if (column < stride) {
       held[i] = load_16_bytes(s + column);
+    } else {
+      held[i] = make_uint4(minus_infinities, minus_infinities, minus_infinities, minus_infinities);
     }
   }
+  float maximum = minus_infinity;
 #pragma unroll
   for (int i = 0; i < pieces; ++i) {
     if (i * row_threads * 8 >= stride) {
       break;
     }
-    const int column = (i * row_threads + thread) * 8;
+    mask.apply(held[i], (i * row_threads + thread) * 8);
     const unsigned words[4] = {held[i].x, held[i].y, held[i].z, held[i].w};
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
       const float2 pair = unpack(words[w]);
-      if (column + 2 * w < columns) {
-        maximum = fmaxf(maximum, pair.x);
-      }
-      if (column + 2 * w + 1 < columns) {
-        maximum = fmaxf(maximum, pair.y);
-      }
+      maximum = fmaxf(maximum, fmaxf(pair.x, pair.y));
     }
   }
-  maximum = reduce_row(maximum, row_warps, maxima, [](float a, float b) { return fmaxf(a, b); });
-  const float reference = columns > 0 ? maximum * log2_e : 0.0f;
+  maximum = reduce_row(maximum, row_warps, maxima, Maximum());
+  const float reference = maximum > minus_infinity ? maximum * log2_e : 0.0f;  // a row may see nothing
 
   float sum = 0.0f;
 #pragma unroll
@@ -93,31 +67,28 @@ extern "C" __global__ void __launch_bounds__(1024)
     if (i * row_threads * 8 >= stride) {
       break;
     }
-    const int column = (i * row_threads + thread) * 8;
     const unsigned words[4] = {held[i].x, held[i].y, held[i].z, held[i].w};
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
       const float2 pair = unpack(words[w]);
-      sum += column + 2 * w < columns ? exp2_fast(pair.x * log2_e - reference) : 0.0f;
-      sum += column + 2 * w + 1 < columns ? exp2_fast(pair.y * log2_e - reference) : 0.0f;
+      sum += exp2_fast(pair.x * log2_e - reference) + exp2_fast(pair.y * log2_e - reference);
     }
   }
-  sum = reduce_row(sum, row_warps, sums, [](float a, float b) { return a + b; });
+  sum = reduce_row(sum, row_warps, sums, Sum());
   const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
 
 #pragma unroll
   for (int i = 0; i < pieces; ++i) {
+    if (i * row_threads * 8 >= stride) {
+      break;
+    }
     const int column = (i * row_threads + thread) * 8;
+    unsigned signs[4] = {};
+#if ATTN_DROPOUT
+    dropped_signs(signs, seed, instance, query, column, keep);
+#endif
     if (column < stride) {
-      const unsigned words[4] = {held[i].x, held[i].y, held[i].z, held[i].w};
-      unsigned out[4];
-#pragma unroll
-      for (int w = 0; w < 4; ++w) {
-        const float2 pair = unpack(words[w]);
-        out[w] = pack(column + 2 * w < columns ? exp2_fast(pair.x * log2_e - reference) * inverse : 0.0f,
-                      column + 2 * w + 1 < columns ? exp2_fast(pair.y * log2_e - reference) * inverse : 0.0f);
-      }
-      store_16_bytes(p + column, out[0], out[1], out[2], out[3]);
+      store_weights(p + column, held[i], reference, inverse, signs);
     }
   }
 }

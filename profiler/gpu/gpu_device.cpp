@@ -242,21 +242,25 @@ class GpuDevice final : public Device {
     const AttentionPlan plan = algorithm->plan_on(info_.limits, spec.problem, spec.tile);
     add_model_metrics(plan, spec.problem, record);
 
-    std::vector<const LoadedKernel*> kernels;
-    for (const KernelLaunch& launch : plan.launches) kernels.push_back(&session_->runner.load(launch));
-    add_launch_facts(plan, kernels, record);
+    std::vector<Loaded> loaded;
+    for (const KernelLaunch& launch : plan.launches) loaded.push_back({&launch, &session_->runner.load(launch)});
+    add_launch_facts(loaded, record);
     session_->workspace.reserve(plan);
+    add_metric(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()));
     session_->workspace.fill(plan, spec.problem, options.input_kind, options.seed);
+    std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      launches.emplace_back(plan.launches[i], *kernels[i],
-                            [&](const std::string& buffer) { return session_->workspace.address(buffer); });
+    for (const Loaded& each : loaded) {
+      (each.launch->setup ? setup : launches).emplace_back(*each.launch, *each.kernel, [&](const std::string& buffer) {
+        return session_->workspace.address(buffer);
+      });
     }
     session_->runner.wait(options.timeout);
 
     stop_if_cancelled("the first launch");
+    run_once(setup, options.timeout);
     const double first_ns = run_once(launches, options.timeout);
-    if (options.verify) verify(record, plan, options);
+    if (options.verify) verify(record, plan, launches, options);
 
     stop_if_cancelled("timing");
     time(record, launches, options, cancel, first_ns);
@@ -264,7 +268,7 @@ class GpuDevice final : public Device {
     if (options.counters) count(record, launches, options);
   }
 
-  /// Runs the plan once, launch by launch, so that a fault has a name. Returns its device time, roughly.
+  /// Runs launches once, one by one, so that a fault has a name. Returns their device time, roughly.
   double run_once(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
     const CUstream stream = session_->stream.get();
     double total = 0;
@@ -285,14 +289,30 @@ class GpuDevice final : public Device {
     return total;
   }
 
-  void verify(PointRecord& record, const AttentionPlan& plan, const MeasureOptions& options) {
-    current_work_ = "Checking the output failed.";
-    const CheckResult result = session_->oracle.judge(plan, record.spec.problem, options.input_kind, options.seed,
-                                                      session_->workspace, options.timeout);
-    record.max_abs_error = result.max_abs_error;
-    record.error_bound = result.bound;
-    record.rms_error = result.rms_error;
-    if (!result.pass) throw PointEnd(Disposition::incorrect, result.reason);
+  void verify(PointRecord& record, const AttentionPlan& plan, std::vector<PreparedLaunch>& launches,
+              const MeasureOptions& options) {
+    const AttentionProblem& problem = record.spec.problem;
+    const auto judge = [&] {
+      current_work_ = "Checking the output failed.";
+      const CheckResult result =
+          session_->oracle.judge(plan, problem, options.input_kind, options.seed, session_->workspace, options.timeout);
+      record.max_abs_error = result.max_abs_error;
+      record.error_bound = result.bound;
+      record.rms_error = result.rms_error;
+      return result;
+    };
+    if (const CheckResult result = judge(); !result.pass) throw PointEnd(Disposition::incorrect, result.reason);
+    if (problem.pass == Pass::fwd) return;
+    // Gradients are added up in memory, from several blocks: a second run must start from zero again, and come to the
+    // same bits where that was asked for.
+    const KernelOutput first = session_->oracle.seen();
+    run_once(launches, options.timeout);
+    if (const CheckResult result = judge(); !result.pass) {
+      throw PointEnd(Disposition::incorrect, fmt::format("Run again: {}", result.reason));
+    }
+    if (problem.deterministic && first != session_->oracle.seen()) {
+      throw PointEnd(Disposition::incorrect, "A second run gave other bits, where a deterministic one was asked for.");
+    }
   }
 
   void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
@@ -365,50 +385,57 @@ class GpuDevice final : public Device {
     }
   }
 
-  /// Registers, shared and local memory, occupancy of each launch. A plan of several shows the largest of the first
-  /// three for its sum, and no occupancy: kernels that run one after another have none in common.
-  void add_launch_facts(const AttentionPlan& plan, const std::vector<const LoadedKernel*>& kernels,
-                        PointRecord& record) const {
+  struct Loaded {
+    const KernelLaunch* launch;
+    const LoadedKernel* kernel;
+  };
+
+  static void add_metric(KernelRecord& kernel, std::string_view key, double value,
+                         Provenance provenance = Provenance::measured) {
+    kernel.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), provenance});
+  }
+
+  /// Registers, shared and local memory, occupancy of each measured launch. A plan of several shows the largest of the
+  /// first three for its sum, and no occupancy: kernels that run one after another have none in common.
+  void add_launch_facts(const std::vector<Loaded>& loaded, PointRecord& record) const {
     struct Facts {
       double registers = 0;
       double shared_bytes = 0;
       double local_bytes = 0;
     };
     const auto put = [](KernelRecord& kernel, const Facts& facts) {
-      const auto add = [&](std::string_view key, double value, Provenance provenance) {
-        kernel.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), provenance});
-      };
-      add(metric_key::registers, facts.registers, Provenance::measured);
-      add(metric_key::shared_bytes, facts.shared_bytes, Provenance::measured);
-      add(metric_key::local_bytes, facts.local_bytes, Provenance::measured);
+      add_metric(kernel, metric_key::registers, facts.registers);
+      add_metric(kernel, metric_key::shared_bytes, facts.shared_bytes);
+      add_metric(kernel, metric_key::local_bytes, facts.local_bytes);
     };
     const auto put_occupancy = [](KernelRecord& kernel, double percent, std::string_view limiter) {
-      const std::string_view key = metric_key::theoretical_occupancy_pct;
-      kernel.metrics.push_back({std::string(key), percent, std::string(find_metric(key)->unit), Provenance::derived});
+      add_metric(kernel, metric_key::theoretical_occupancy_pct, percent, Provenance::derived);
       kernel.occupancy_limiter = limiter;
     };
+    const bool several = std::ranges::count_if(loaded, [](const Loaded& each) { return !each.launch->setup; }) > 1;
     Facts largest;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      const KernelLaunch& launch = plan.launches[i];
+    for (const auto& [of, kernel] : loaded) {
+      const KernelLaunch& launch = *of;
+      if (launch.setup) continue;
       const int threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
       int blocks = 0;
       cuda_.check(cuda_.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                      &blocks, kernels[i]->function, threads, static_cast<std::size_t>(launch.dynamic_shared_bytes)),
+                      &blocks, kernel->function, threads, static_cast<std::size_t>(launch.dynamic_shared_bytes)),
                   "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-      const std::int64_t shared = kernels[i]->static_shared_bytes + launch.dynamic_shared_bytes;
+      const std::int64_t shared = kernel->static_shared_bytes + launch.dynamic_shared_bytes;
       const Occupancy computed =
           theoretical_occupancy(info_.limits, {.blocks = std::int64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2],
                                                .threads_per_block = threads,
-                                               .registers_per_thread = kernels[i]->registers,
+                                               .registers_per_thread = kernel->registers,
                                                .shared_bytes = shared});
       // Warps are resident as wholes; the driver's count of blocks has the last word.
       const int warps = (threads + 31) / 32;
-      const Facts facts{.registers = static_cast<double>(kernels[i]->registers),
+      const Facts facts{.registers = static_cast<double>(kernel->registers),
                         .shared_bytes = static_cast<double>(shared),
-                        .local_bytes = static_cast<double>(kernels[i]->local_bytes)};
-      KernelRecord& kernel = kernel_record(record, kernels.size() > 1 ? launch.name : "all");
-      if (kernels.size() > 1) put(kernel, facts);
-      put_occupancy(kernel, 100.0 * 32 * warps * blocks / info_.limits.max_threads_per_sm, computed.limiter);
+                        .local_bytes = static_cast<double>(kernel->local_bytes)};
+      KernelRecord& target = kernel_record(record, several ? launch.name : "all");
+      if (several) put(target, facts);
+      put_occupancy(target, 100.0 * 32 * warps * blocks / info_.limits.max_threads_per_sm, computed.limiter);
       largest.registers = std::max(largest.registers, facts.registers);
       largest.shared_bytes = std::max(largest.shared_bytes, facts.shared_bytes);
       largest.local_bytes = std::max(largest.local_bytes, facts.local_bytes);

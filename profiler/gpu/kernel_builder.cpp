@@ -110,8 +110,14 @@ std::string describe(const KernelLaunch& launch) {
       d = " d" + value;
     } else if (name == "ATTN_BF16") {
       rest += value == "1" ? " bf16" : " fp16";
-    } else if (name == "ATTN_CAUSAL") {
-      rest += value == "1" ? " causal" : "";
+    } else if (name == "ATTN_MASK") {
+      rest += value == "0" ? "" : value == "1" ? " causal" : " mask" + value;
+    } else if (name == "ATTN_DROPOUT") {
+      rest += value == "1" ? " dropout" : "";
+    } else if (name == "ATTN_DETERMINISTIC") {
+      rest += value == "1" ? " deterministic" : "";
+    } else if (name == "ATTN_PAGED") {
+      rest += value == "1" ? " paged" : "";
     } else if (name == "ATTN_HEADS_FASTEST") {
       rest += value == "1" ? " heads-fastest" : "";
     } else {

@@ -53,7 +53,7 @@ PreparedLaunch::PreparedLaunch(const KernelLaunch& launch, const LoadedKernel& k
         [&](const auto& value) {
           using T = std::decay_t<decltype(value)>;
           if constexpr (std::is_same_v<T, BufferArgument>) {
-            slot = address_of(value.name);
+            if (!value.name.empty()) slot = address_of(value.name);
           } else {
             std::memcpy(&slot, &value, sizeof value);
           }

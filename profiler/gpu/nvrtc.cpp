@@ -84,7 +84,7 @@ Result<Compiled, std::string> Nvrtc::compile(const KernelSource& source,
   for (const EmbeddedSource& embedded : embedded_sources()) {
     if (embedded.path == source.file) {
       main_text = embedded.text.data();
-    } else {
+    } else if (!embedded.path.ends_with(".csv")) {
       names.emplace_back(embedded.path);
       texts.push_back(embedded.text.data());
     }

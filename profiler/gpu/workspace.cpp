@@ -24,7 +24,7 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 }
 
 bool is_input(const BufferSpec& buffer) {
-  return buffer.fill != BufferFill::poison;
+  return buffer.fill != BufferFill::poison && buffer.fill != BufferFill::contents;
 }
 
 }  // namespace
@@ -70,9 +70,14 @@ void Workspace::reserve(const AttentionPlan& plan) {
 
 void Workspace::upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
                        CUdeviceptr target) {
-  const std::int64_t instances = tensor == Tensor::q ? problem.instances() : problem.kv_instances();
-  const std::int64_t elements = (tensor == Tensor::q ? problem.n_q : problem.n_k) * problem.d;
+  const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
+  const std::int64_t instances = of_queries ? problem.instances() : problem.kv_instances();
+  const std::int64_t elements = (of_queries ? problem.n_q : problem.n_k) * problem.d;
   constexpr std::int64_t size = sizeof(std::uint16_t);
+  if (problem.page > 0 && !of_queries) {
+    upload_pages(generator, tensor, problem, target);
+    return;
+  }
   if (!generator.uses_pool(tensor)) {
     std::vector<std::uint16_t> matrix(static_cast<std::size_t>(elements));
     for (std::int64_t i = 0; i < instances; ++i) {
@@ -102,9 +107,35 @@ void Workspace::upload(const InputGenerator& generator, Tensor tensor, const Att
   }
 }
 
+void Workspace::upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
+                             CUdeviceptr target) {
+  const std::vector<std::int32_t> table = block_table(problem);
+  const std::int64_t pages = std::ssize(table) / problem.batch;
+  const std::int64_t page_elements = problem.page * problem.d;
+  std::vector<std::uint16_t> matrix(static_cast<std::size_t>(problem.n_k * problem.d));
+  constexpr std::uint16_t nan = 0xFFFF;  // what lies behind the last key of a page is nobody's
+  std::vector<std::uint16_t> cache(static_cast<std::size_t>(std::ssize(table) * problem.heads_kv * page_elements), nan);
+  for (std::int64_t instance = 0; instance < problem.kv_instances(); ++instance) {
+    generator.fill(tensor, instance, matrix);
+    const std::int64_t entry = instance / problem.heads_kv;
+    for (std::int64_t logical = 0; logical < pages; ++logical) {
+      const std::int64_t physical = table[static_cast<std::size_t>(entry * pages + logical)];
+      const std::int64_t from = logical * page_elements;
+      const std::int64_t count = std::min(page_elements, std::ssize(matrix) - from);
+      const std::int64_t to = (physical * problem.heads_kv + instance % problem.heads_kv) * page_elements;
+      std::copy_n(matrix.begin() + from, count, cache.begin() + to);
+    }
+  }
+  cuda_.check(cuda_.cuMemcpyHtoDAsync(target, cache.data(), cache.size() * sizeof(std::uint16_t), stream_),
+              "cuMemcpyHtoDAsync");
+}
+
 void Workspace::fill(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind, std::uint64_t seed) {
   InputKey key{problem, kind, seed};
-  key.problem.mask = Mask::none;  // the mask is not in the inputs
+  // What is not in the inputs.
+  key.problem.mask = Mask::none;
+  key.problem.dropout = 0;
+  key.problem.deterministic = false;
   const bool reuse = inputs_ == key;
   std::optional<InputGenerator> generator;
   if (!reuse) {
@@ -130,6 +161,13 @@ void Workspace::fill(const AttentionPlan& plan, const AttentionProblem& problem,
         break;
       case BufferFill::input_v:
         upload(*generator, Tensor::v, problem, start);
+        break;
+      case BufferFill::input_dout:
+        upload(*generator, Tensor::dout, problem, start);
+        break;
+      case BufferFill::contents:
+        cuda_.check(cuda_.cuMemcpyHtoDAsync(start, buffer.contents->data(), buffer.contents->size(), stream_),
+                    "cuMemcpyHtoDAsync");
         break;
       case BufferFill::poison:
         break;

@@ -46,12 +46,15 @@ class Workspace {
     std::uint64_t seed;
     bool operator==(const InputKey&) const = default;
   };
+  /// K or V of a paged cache, as block_table() places its pages.
+  void upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
+                    CUdeviceptr target);
   void upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem, CUdeviceptr target);
 
   const CudaApi& cuda_;
   CUstream stream_;
   std::map<std::string, Buffer> buffers_;
-  std::optional<InputKey> inputs_;  ///< what q, k and v hold
+  std::optional<InputKey> inputs_;  ///< what q, k, v and dout hold
   DeviceMemory pool_;               ///< one tensor's pool on its way to the buffer
 };
 

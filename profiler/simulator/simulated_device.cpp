@@ -126,11 +126,13 @@ class SimulatedDevice final : public Device {
     const auto simulations = simulate_traffic(plan, info_.limits, {.cache = spec.cache}, cancel);
     if (!simulations) return fail(record, Disposition::cancelled, "Cancelled while the point was simulated.");
 
-    const bool several = plan.launches.size() > 1;
+    add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()));
+    const bool several = simulations->size() > 1;
     KernelValues sum;
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-      const KernelLaunch& launch = plan.launches[i];
-      const LaunchSimulation& simulation = (*simulations)[i];
+    auto next = simulations->begin();
+    for (const KernelLaunch& launch : plan.launches) {
+      if (launch.setup) continue;
+      const LaunchSimulation& simulation = *next++;
       const double time_ns = roofline_ns(launch, simulation, info_.limits);
       const KernelValues values{.dram_read_bytes = simulation.dram_read_bytes,
                                 .dram_write_bytes = simulation.dram_write_bytes,

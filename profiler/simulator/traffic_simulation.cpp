@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t max_granule_bytes = 16'384;
-constexpr std::size_t tensor_kinds = static_cast<std::size_t>(Tensor::lse) + 1;
+constexpr std::size_t tensor_kinds = tensor_count;
 
 /// How one tensor's matrices are cut into granules of row_cells x col_cells cells. A cell is what the accesses have in
 /// common: its edges are edges of tiles.
@@ -116,11 +116,8 @@ class AccessPlayer {
         const std::uint64_t cells = cells_of(cut, row, row_end, col, col_end);
         const std::uint64_t key = key_of(access, gr, gc);
         ++touches_;
-        if (access.access == Access::load) {
-          cache_.load(key, cells, bytes);
-        } else {
-          cache_.store(key, cells, bytes);
-        }
+        if (access.access != Access::store) cache_.load(key, cells, bytes);
+        if (access.access != Access::load) cache_.store(key, cells, bytes);
       }
     }
   }
@@ -140,10 +137,10 @@ class AccessPlayer {
     return cells;
   }
 
-  // 4 bits of tensor, 20 each of instance, row and column: more than any problem that fits in a GPU's memory has.
+  // 5 bits of tensor, 20 of instance and row, 19 of column: more than any problem that fits in a GPU's memory has.
   static std::uint64_t key_of(const TileAccess& access, std::int64_t granule_row, std::int64_t granule_col) {
-    return static_cast<std::uint64_t>(access.tensor) << 60U | static_cast<std::uint64_t>(access.instance) << 40U |
-           static_cast<std::uint64_t>(granule_row) << 20U | static_cast<std::uint64_t>(granule_col);
+    return static_cast<std::uint64_t>(access.tensor) << 59U | static_cast<std::uint64_t>(access.instance) << 39U |
+           static_cast<std::uint64_t>(granule_row) << 19U | static_cast<std::uint64_t>(granule_col);
   }
 
   L2Cache& cache_;
@@ -270,8 +267,12 @@ class LaunchPlayer {
 std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPlan& plan, const DeviceLimits& limits,
                                                               const SimulationOptions& options,
                                                               const CancelToken& cancel) {
+  std::vector<const KernelLaunch*> measured;
+  for (const KernelLaunch& launch : plan.launches) {
+    if (!launch.setup) measured.push_back(&launch);
+  }
   CutFinder finder;
-  for (const KernelLaunch& launch : plan.launches) finder.look_at(*launch.program);
+  for (const KernelLaunch* launch : measured) finder.look_at(*launch->program);
   const auto cuts = finder.cuts();
 
   L2Cache cache(limits.l2_bytes);
@@ -279,8 +280,8 @@ std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPla
   const int executions = options.cache == CacheState::warm ? 2 : 1;
   for (int execution = 0; execution < executions; ++execution) {
     results.clear();
-    for (const KernelLaunch& launch : plan.launches) {
-      LaunchPlayer player(launch, limits, cache, cuts, options.max_touches);
+    for (const KernelLaunch* launch : measured) {
+      LaunchPlayer player(*launch, limits, cache, cuts, options.max_touches);
       if (!player.play(cancel)) return std::nullopt;
       results.push_back(player.result());
     }

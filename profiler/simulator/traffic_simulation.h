@@ -40,7 +40,9 @@ struct LaunchSimulation {
   bool complete = true;           ///< every access was played
 };
 
-/// One result a launch; nothing when cancelled. Pre: every launch fits on an SM (Algorithm::refusal is empty).
+/// One result for each measured launch; nothing when cancelled. Set-up launches are not played: a cold start forgets
+/// what they leave in L2, and of a warm one it is the earlier execution that decides. Pre: every launch fits on an SM
+/// (Algorithm::refusal is empty).
 [[nodiscard]] std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPlan&, const DeviceLimits&,
                                                                             const SimulationOptions&,
                                                                             const CancelToken&);

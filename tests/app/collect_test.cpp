@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "profiler/events.h"
+#include "profiler/metrics.h"
 #include "storage/export.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
@@ -299,11 +300,124 @@ TEST_F(Collect, prints_the_table_that_is_asked_for) {
   EXPECT_THAT(run(folder_, small + Words{"--md", "-o", file_}).out, ::testing::StartsWith("| point"));
 }
 
+TEST_F(Collect, an_older_versions_plan_keeps_its_hash) {
+  ASSERT_EQ(run(folder_, {"collect", "--device",   "simulated",
+                          "-a",      "N=[64,128]", "-a",
+                          "heads=2", "-a",         "mask=[none,causal]",
+                          "-a",      "dtype=bf16", "--algorithms",
+                          "fa1,fa2", "-a",         "br=64",
+                          "-a",      "bc=64",      "--quiet",
+                          "-o",      file_})
+                .exit_code,
+            0);
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().at(0).plan_hash, "8ba7f510bd84147d") << "as 0.1.0 had it";
+}
+
+TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {
+  const Outcome outcome = run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",
+                                        "--algorithms", "fa1", "--quiet", "--csv", "-o", file_});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("infeasible,fa1 has no splits of the keys."));
+  const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1].record.spec.tile.splits, 2);
+}
+
+TEST_F(Collect, imported_numbers_go_where_ours_go) {
+  const auto csv = folder_ / "peers.csv";
+  std::ofstream(csv) << "device,algorithm,pass,mask,N,heads,d,time_ns,note\n"
+                        "NVIDIA H200,torch-flash,fwd+bwd,causal,4096,16,128,2000000,a\n"
+                        "Some GPU,\"torch, eager\",fwd,none,4096,16,128,9000000,b\n";
+  ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
+  const Outcome import = run(folder_, {"import", csv, "--into", file_, "--label", "peers"});
+  EXPECT_EQ(import.exit_code, 0) << import.err;
+  EXPECT_THAT(import.out, AllOf(HasSubstr("1 point of NVIDIA H200 into"), HasSubstr("(run 2)"), HasSubstr("Some GPU")));
+  EXPECT_THAT(import.err, HasSubstr("columns left out: note"));
+  {
+    const RunStore store = RunStore::open(file_, Mode::read_only);
+    const std::vector<RunSummary> runs = store.runs();
+    ASSERT_EQ(runs.size(), 3U);
+    EXPECT_EQ(runs[1].preset, "peers");
+    EXPECT_EQ(runs[1].provenance, Provenance::imported);
+    EXPECT_EQ(runs[1].state, StoredRunState::complete);
+    const std::vector<StoredPoint> points = store.points({{2}});
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0].record.spec.algorithm, "torch-flash");
+    EXPECT_EQ(evaluate(metric_key::tflops, points[0].record)->provenance, Provenance::imported);
+  }
+  EXPECT_THAT(run(folder_, {"info", file_}).out, AllOf(HasSubstr("peers"), HasSubstr("imported")));
+  EXPECT_THAT(run(folder_, {"export", file_, "--run", "3"}).out, HasSubstr("\"torch, eager\",all,fwd"));
+  const auto document = nlohmann::json::parse(run(folder_, {"export", file_, "--run", "2", "--format", "json"}).out);
+  EXPECT_EQ(document["points"][0]["provenance"], "imported");
+  EXPECT_EQ(document["runs"][0]["provenance"], "imported");
+  const auto joined = folder_ / "joined.attnscope";
+  EXPECT_EQ(run(folder_, {"export", file_, "--format", "attnscope", "-o", joined}).exit_code, 0);
+  EXPECT_EQ(RunStore::open(joined, Mode::read_only).runs().at(2).provenance, Provenance::imported);
+  EXPECT_EQ(run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_}).exit_code, 0);
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 3U) << "an imported run is not one to resume";
+}
+
+TEST_F(Collect, a_bad_file_imports_nothing) {
+  const auto csv = folder_ / "peers.csv";
+  std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\na,64,1,64,soon\n";
+  const Outcome outcome = run(folder_, {"import", csv, "--into", file_});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("peers.csv: line 3, column 'time_ns'"), HasSubstr("'soon'")));
+  EXPECT_FALSE(std::filesystem::exists(file_));
+
+  std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
+  ASSERT_EQ(run(folder_, {"import", csv, "--into", file_}).exit_code, 0);
+  const Outcome full = run(folder_, {"import", csv, "--into", folder_ / "b.attnscope"}, {.file_size_limit = 8 * 1024});
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.err, HasSubstr("no space left"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "b.attnscope"));
+}
+
+TEST_F(Collect, an_ncu_table_is_one_point) {
+  const auto csv = folder_ / "flash.csv";
+  std::ofstream(csv) << "==PROF== Connected\n\"ID\",\"Kernel Name\",\"CC\",\"dram__bytes_read.sum\","
+                        "\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n"
+                        "\"0\",\"flash_fwd\",\"9.0\",\"12.5\",\"1.5\"\n";
+  const Outcome outcome = run(folder_, {"import", csv, "--into", file_, "--algorithm", "torch-flash", "-a", "N=4096",
+                                        "-a", "d=128", "-a", "mask=causal", "--device-name", "H200"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].record.spec.problem.mask, Mask::causal);
+  EXPECT_EQ(evaluate(metric_key::dram_read_bytes, points[0].record)->value, 12.5e6);
+  EXPECT_EQ(evaluate(metric_key::time_median_ns, points[0].record)->value, 1.5e6);
+}
+
+TEST_F(Collect, the_papers_figure_stands_beside_ours) {
+  ASSERT_EQ(run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "-a", "batch=1", "-a", "heads=2",
+                          "--quiet", "-o", file_})
+                .exit_code,
+            0);
+  const Outcome text = run(folder_, {"paper", file_});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("66.6"), HasSubstr("40.3"), HasSubstr("6.58"), HasSubstr("simulated"),
+                              HasSubstr("fp32"), HasSubstr("does not match its workload")));
+  const auto rows = nlohmann::json::parse(run(folder_, {"paper", file_, "--json"}).out);
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& candidate) {
+    return candidate["figure"] == "2 middle" && candidate["bc"] == 512 && candidate["quantity"] == "time";
+  });
+  ASSERT_NE(row, rows.end());
+  EXPECT_EQ((*row)["paper"], 3.2);
+  EXPECT_EQ((*row)["provenance"], "simulated");
+  EXPECT_GT((*row)["ours"], 0);
+
+  const auto other = folder_ / "other.attnscope";
+  ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", other}).exit_code, 0);
+  const Outcome none = run(folder_, {"paper", other});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("collect --preset paper"));
+}
+
 TEST_F(Collect, info_and_export_read_it_back) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const Outcome info = run(folder_, {"info", file_});
   EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_THAT(info.out, AllOf(HasSubstr("schema version 1"), HasSubstr("complete"), HasSubstr("64 ok"),
+  EXPECT_THAT(info.out, AllOf(HasSubstr("schema version 2"), HasSubstr("complete"), HasSubstr("64 ok"),
                               HasSubstr("NVIDIA H200"), HasSubstr("132 SMs"), HasSubstr("simulated")));
   const auto csv = folder_ / "out.csv";
   EXPECT_EQ(run(folder_, {"export", file_, "--format", "csv", "-o", csv}).exit_code, 0);

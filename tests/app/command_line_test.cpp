@@ -16,10 +16,12 @@ namespace attnscope::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels", "export", "info"};
+const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels",
+                                        "export", "import",  "paper",  "info"};
 
 TEST(Help, is_there_for_every_command) {
   const TemporaryFolder folder;
@@ -49,6 +51,12 @@ struct Mistake {
   int exit_code;
   std::vector<std::string> says;
 };
+
+/// Names the test; without it the name would hold addresses.
+std::ostream& operator<<(std::ostream& out, const Mistake& mistake) {
+  for (const std::string& argument : mistake.arguments) out << argument << ' ';
+  return out;
+}
 
 class Mistakes : public ::testing::TestWithParam<Mistake> {};
 
@@ -85,6 +93,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{simulated({"-a", "N=1024", "-a", "n=2048"}), 2, {"N", "twice", "N=[1024,2048]"}},
         Mistake{simulated({"-a", "heads_kv=2", "-a", "heads=8"}), 2, {"heads_kv", "heads", "overlap"}},
         Mistake{simulated({"-a", "mask=sliding"}), 2, {"sliding", "causal"}},
+        Mistake{simulated({"-a", "mask=window:-1:0"}), 2, {"window", "-1", "below zero"}},
+        Mistake{simulated({"-a", "mask=lengths:5000"}), 2, {"5000", "beyond n_k", "1024"}},
+        Mistake{simulated({"-a", "heads_q=6", "-a", "heads_kv=4"}), 2, {"heads_q (6)", "multiple", "heads_kv (4)"}},
+        Mistake{simulated({"-a", "dropout=1.5"}), 2, {"dropout", "1.5"}},
+        Mistake{simulated({"-a", "page=48"}), 2, {"page", "48", "power of two"}},
+        Mistake{simulated({"-a", "splits=4", "--algorithms", "fa1"}), 2, {"fa1 has no splits"}},
         Mistake{simulated({"-a", "dtype=fp8"}), 2, {"fp8", "bf16"}},
         Mistake{simulated({"--algorithms", "fa9"}), 2, {"fa9", "fa2"}},
         Mistake{simulated({"--metrics", "dram__bytes_raed.sum"}), 2, {"dram__bytes_raed.sum", "dram__bytes_read.sum"}},
@@ -105,6 +119,16 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"collect", "--device", "simulated", "-q", "-o", "@/notes.txt"}, 1, {"notes.txt"}},
         Mistake{{"info", "@/missing.attnscope"}, 1, {"missing.attnscope", "does not exist"}},
         Mistake{{"info", "@/notes.txt"}, 1, {"notes.txt", "no attnscope file"}},
+        Mistake{{"import", "@/missing.csv"}, 1, {"missing.csv", "cannot be read"}},
+        Mistake{{"import", "@"}, 1, {"folder"}},
+        Mistake{{"import", "@/notes.txt", "--into", "@/a.attnscope"}, 1, {"notes.txt", "line 1", "'algorithm'"}},
+        Mistake{{"import", "@/notes.txt", "--format", "ncu", "--algorithm", "x"}, 1, {"notes.txt", "ncu --csv"}},
+        Mistake{{"import", "@/notes.txt", "--format", "json"}, 1, {"line 1, column"}},
+        Mistake{{"import", "@/notes.txt", "--format", "xml"}, 2, {"xml"}},
+        Mistake{{"import", "@/notes.txt", "--algorithm", "x"}, 2, {"--algorithm", "ncu"}},
+        Mistake{{"import", "@/notes.txt", "-a", "N=64"}, 2, {"--algorithm NAME"}},
+        Mistake{{"import", "@/notes.txt", "--algorithm", "x", "-a", "N=[64,128]"}, 2, {"axis N has 2 values"}},
+        Mistake{{"paper", "@/missing.attnscope"}, 1, {"missing.attnscope"}},
         Mistake{{"export", "@/missing.attnscope"}, 1, {"missing.attnscope"}},
         Mistake{{"export", "@/a", "--format", "xml"}, 2, {"xml"}}, Mistake{{"export", "@/a", "@/b"}, 2, {"one file"}},
         Mistake{{"export", "@/a", "--format", "attnscope"}, 2, {"-o"}}, Mistake{{"model", "-a", "N=0"}, 2, {"N", "0"}},
@@ -196,6 +220,19 @@ TEST(Model, says_why_a_tile_does_not_fit) {
   ASSERT_NE(refused, rows.end());
   EXPECT_NE((*refused)["reason"], "");
   EXPECT_TRUE((*refused)["model_l2_to_sm_bytes"].is_null());
+}
+
+TEST(Model, shows_people_only_the_columns_that_say_something) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> plain{"model", "-a", "N=256", "--algorithms", "fa2"};
+  const Outcome text = run(folder, plain);
+  EXPECT_THAT(text.out, ::testing::Not(AnyOf(HasSubstr("dropout"), HasSubstr("stages"))));
+  std::vector<std::string> as_json = plain;
+  as_json.emplace_back("--json");
+  const auto rows = nlohmann::json::parse(run(folder, as_json).out);
+  EXPECT_EQ(rows[0]["dropout"], 0);
+  EXPECT_EQ(rows[0]["deterministic"], "no");
+  EXPECT_EQ(rows[0]["pass"], "fwd");
 }
 
 TEST(DryRun, prints_the_plan_and_writes_nothing) {

@@ -191,6 +191,8 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_EQ(metric(record, metric_key::registers), 128);
   EXPECT_EQ(metric(record, metric_key::local_bytes), 16);
   EXPECT_GT(metric(record, metric_key::shared_bytes), 256);
+  // Q and O of two heads, 70 rows; K and V, 64; fp32 LSE.
+  EXPECT_EQ(metric(record, metric_key::memory_bytes), 2 * 2 * 2 * (70 + 64) * 64 + 2 * 70 * 4);
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
   EXPECT_FALSE(record.kernels.front().occupancy_limiter.empty());
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
@@ -232,12 +234,73 @@ TEST_F(FakeDeviceTest, KernelsOfAPlanStandAloneAndAdded) {
                 metric(record, metric_key::model_l2_to_sm_bytes, "pv"));
 }
 
+TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  PointSpec spec = point("naive");
+  spec.problem.pass = Pass::bwd;
+  const AttentionPlan plan = find_algorithm("naive")->plan_on(device->info().limits, spec.problem, spec.tile);
+  std::vector<std::string> measured{"all"};
+  std::int64_t setup = 0;
+  for (const KernelLaunch& launch : plan.launches) {
+    if (!launch.setup) measured.push_back(launch.name);
+    setup += launch.setup ? 1 : 0;
+  }
+  ASSERT_GT(setup, 0);
+  ASSERT_GT(measured.size(), 2U);
+  const auto each = static_cast<std::int64_t>(measured.size()) - 1;
+
+  MeasureOptions options = quick();
+  options.counters = false;
+  const auto before = attnscope_fake_launches();
+  const PointRecord timed = device->measure(spec, options, cancel_);
+  ASSERT_EQ(timed.disposition, Disposition::ok) << timed.reason;
+  std::vector<std::string> names;
+  for (const KernelRecord& kernel : timed.kernels) names.push_back(kernel.kernel);
+  EXPECT_EQ(names, measured);
+  // Once to begin with, then three samples.
+  EXPECT_EQ(attnscope_fake_launches() - before, setup + 4 * each);
+
+  const PointRecord counted = device->measure(spec, quick(), cancel_);
+  ASSERT_EQ(counted.disposition, Disposition::ok) << counted.reason;
+  EXPECT_EQ(metric(counted, metric_key::dram_read_bytes), static_cast<double>(4096 * each));
+  EXPECT_EQ(metric(counted, metric_key::model_l2_to_sm_bytes), static_cast<double>(plan.traffic().l2_to_sm_bytes));
+  EXPECT_EQ(metric(counted, metric_key::memory_bytes), static_cast<double>(plan.buffer_bytes()));
+
+  spec.problem.pass = Pass::fwd_bwd;
+  const PointRecord both = device->measure(spec, options, cancel_);
+  EXPECT_EQ(static_cast<std::int64_t>(both.kernels.size()), 1 + setup + each) << "there the forward pass is measured";
+}
+
+TEST_F(FakeDeviceTest, ASetUpLaunchThatCrashesIsNamed) {
+  const auto device = open("crash=softmax");
+  ASSERT_NE(device, nullptr);
+  PointSpec spec = point("naive");
+  spec.problem.pass = Pass::bwd;
+  const PointRecord record = device->measure(spec, quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::crashed);
+  EXPECT_THAT(record.reason, HasSubstr("Kernel softmax crashed"));
+}
+
+TEST_F(FakeDeviceTest, GradientsNeverWrittenAreIncorrect) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  MeasureOptions options = quick();
+  options.verify = true;
+  PointSpec spec = point("naive");
+  spec.problem.pass = Pass::bwd;
+  const PointRecord record = device->measure(spec, options, cancel_);
+  EXPECT_EQ(record.disposition, Disposition::incorrect);
+  EXPECT_THAT(record.reason, HasSubstr("8192 of 8192 output elements are NaN"));
+}
+
 TEST_F(FakeDeviceTest, EveryAlgorithmGroupedAndWarm) {
   const auto device = open();
   ASSERT_NE(device, nullptr);
   for (const Algorithm* algorithm : algorithms()) {
     PointSpec spec = point(std::string(algorithm->name()).c_str());
     spec.problem.heads_kv = 1;
+    if (algorithm->refusal(spec.problem, spec.tile, device->info().limits)) spec.problem.n_q = 1;  // one for decoding
     spec.cache = CacheState::warm;
     const PointRecord record = device->measure(spec, quick(), cancel_);
     EXPECT_EQ(record.disposition, Disposition::ok) << spec.algorithm << ": " << record.reason;

@@ -163,7 +163,7 @@ TEST(KernelNames, FolderLaunchAndDefines) {
   launch.source = {
       .file = "fa2/fa2_forward.cuh",
       .entry = "attn_fa2_forward",
-      .defines = {"ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=128", "ATTN_BC=64", "ATTN_CAUSAL=1", "ATTN_HEADS_FASTEST=0"}};
+      .defines = {"ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=128", "ATTN_BC=64", "ATTN_MASK=1", "ATTN_HEADS_FASTEST=0"}};
   EXPECT_EQ(describe(launch), "fa2 fwd d128 128x64 bf16 causal");
 }
 

@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "kernels/float16.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -29,10 +34,101 @@ TEST(Oracle, LargeProblemsAreSampledAcrossHeads) {
   EXPECT_TRUE(has(23, 1023));
 
   // Rows computed head by head equal those of the whole problem: the grouped K and V of each head were found.
-  const Reference whole = reference_attention(problem, make_inputs(problem, InputKind::normal, 1), sampled.rows);
-  EXPECT_EQ(sampled.o, whole.o);
+  const Reference whole =
+      reference_attention(problem, make_inputs(problem, InputKind::normal, 1), {.rows = sampled.rows});
+  EXPECT_EQ(sampled.o.exact, whole.o.exact);
   EXPECT_EQ(sampled.lse, whole.lse);
-  EXPECT_EQ(sampled.naive16, whole.naive16);
+  EXPECT_EQ(sampled.o.naive16, whole.o.naive16);
+  EXPECT_TRUE(sampled.keys.empty());
+}
+
+TEST(Oracle, MaskAndDropoutBelongToTheInstanceNotToTheSample) {
+  // Lengths differ by entry and dropout by head: rows taken out of a large problem keep theirs.
+  const AttentionProblem problem{.mask = parse_mask("lengths:700/0/333").value(),
+                                 .batch = 3,
+                                 .heads_q = 4,
+                                 .heads_kv = 2,
+                                 .n_q = 600,
+                                 .n_k = 700,
+                                 .d = 64,
+                                 .dropout = 0.2};
+  const Reference sampled = make_reference(problem, InputKind::large, 3);
+  ASSERT_LT(std::ssize(sampled.rows), problem.instances() * problem.n_q);
+  const Reference whole =
+      reference_attention(problem, make_inputs(problem, InputKind::large, 3), {.rows = sampled.rows});
+  EXPECT_EQ(sampled.o.exact, whole.o.exact);
+  EXPECT_EQ(sampled.lse, whole.lse);
+}
+
+TEST(Oracle, GradientsOfSmallProblemsAreCheckedWhole) {
+  const AttentionProblem problem{
+      .pass = Pass::bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 33, .n_k = 40, .d = 64};
+  const Reference reference = make_reference(problem, InputKind::normal, 1);
+  EXPECT_EQ(reference.rows, all_rows(problem));
+  EXPECT_EQ(reference.keys, all_keys(problem));
+}
+
+TEST(Oracle, GradientsOfLargeProblemsAreSampledByRowsAndKeys) {
+  const AttentionProblem problem{.pass = Pass::fwd_bwd,
+                                 .mask = parse_mask("causal+lengths:512/300").value(),
+                                 .batch = 2,
+                                 .heads_q = 4,
+                                 .heads_kv = 2,
+                                 .n_q = 512,
+                                 .n_k = 512,
+                                 .d = 64,
+                                 .dropout = 0.1};
+  const AttentionInputs inputs = make_inputs(problem, InputKind::normal, 1);
+  const Reference whole = reference_attention(problem, inputs);
+  std::set<std::int64_t> asked;
+  const auto statistics = [&](std::int64_t instance) {
+    asked.insert(instance);
+    RowStatistics known;
+    for (std::int64_t row = 0; row < problem.n_q; ++row) {
+      const auto at = static_cast<std::size_t>(instance * problem.n_q + row);
+      double delta = 0;
+      float delta16 = 0;
+      for (std::size_t c = 0; c < 64; ++c) {
+        const float gradient = from_bits(problem.dtype, inputs.dout[at * 64 + c]);
+        delta += whole.o.exact[at * 64 + c] * static_cast<double>(gradient);
+        delta16 += whole.o.naive16[at * 64 + c] * gradient;
+      }
+      known.lse.push_back(whole.lse[at]);
+      known.delta.push_back(delta);
+      known.lse16.push_back(static_cast<float>(whole.lse[at]));
+      known.delta16.push_back(delta16);
+    }
+    return known;
+  };
+  const Reference sampled = make_reference(problem, InputKind::normal, 1, statistics);
+  ASSERT_LT(sampled.rows.size(), 1024U);
+  ASSERT_LT(sampled.keys.size(), 1024U);
+  EXPECT_EQ(asked.size(), 8U) << "every query head of the four K/V heads that are sampled";
+  std::map<std::int64_t, std::set<std::int64_t>> keys;
+  for (std::size_t i = 0; i < sampled.keys.size(); ++i) {
+    const RowId& key = sampled.keys[i];
+    keys[key.instance].insert(key.row);
+    EXPECT_TRUE(i == 0 || key.instance > sampled.keys[i - 1].instance || key.row > sampled.keys[i - 1].row);
+    const auto at = static_cast<std::size_t>(key.instance * problem.n_k + key.row);
+    EXPECT_EQ(sampled.seen[i], whole.seen[at]);
+    for (std::size_t c = 0; c < 64; ++c) {
+      EXPECT_NEAR(sampled.dk.exact[i * 64 + c], whole.dk.exact[at * 64 + c], 1e-9);
+      EXPECT_NEAR(sampled.dv.exact[i * 64 + c], whole.dv.exact[at * 64 + c], 1e-9);
+      EXPECT_NEAR(sampled.dk.naive16[i * 64 + c], whole.dk.naive16[at * 64 + c], 0.05);
+    }
+  }
+  ASSERT_EQ(keys.size(), 4U);
+  for (const auto& [instance, of] : keys) {
+    EXPECT_GE(of.size(), 8U);
+    EXPECT_TRUE(of.contains(0) && of.contains(511));
+    EXPECT_TRUE(of.contains(instance < 2 ? 511 : 299)) << "the last key that is no padding";
+  }
+  for (std::size_t i = 0; i < sampled.rows.size(); ++i) {
+    const auto at = static_cast<std::size_t>(sampled.rows[i].instance * problem.n_q + sampled.rows[i].row);
+    for (std::size_t c = 0; c < 64; ++c) {
+      ASSERT_EQ(sampled.dq.exact[i * 64 + c], whole.dq.exact[at * 64 + c]);
+    }
+  }
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "kernels/float16.h"
@@ -32,6 +34,35 @@ TEST(Inputs, SizesAreTheProblems) {
   EXPECT_EQ(inputs.q.size(), 8U * 50 * 32);
   EXPECT_EQ(inputs.k.size(), 4U * 70 * 32);
   EXPECT_EQ(inputs.v.size(), 4U * 70 * 32);
+}
+
+TEST(Inputs, OnlyABackwardPassHasDout) {
+  EXPECT_TRUE(make_inputs(problem, InputKind::normal, 1).dout.empty());
+  AttentionProblem backward = problem;
+  for (const Pass pass : {Pass::bwd, Pass::fwd_bwd}) {
+    backward.pass = pass;
+    for (const InputKind kind : input_kinds()) {
+      const AttentionInputs inputs = make_inputs(backward, kind, 1);
+      ASSERT_EQ(inputs.dout.size(), inputs.q.size());
+      double squares = 0;
+      for (const float x : values(inputs.dout)) squares += static_cast<double>(x) * static_cast<double>(x);
+      EXPECT_NEAR(squares / static_cast<double>(inputs.dout.size()), 1.1, 0.25) << to_string(kind);
+      EXPECT_EQ(inputs.q, make_inputs(problem, kind, 1).q) << "the pass changes no other input";
+    }
+  }
+}
+
+TEST(Inputs, TheBlockTableIsAPermutation) {
+  for (const auto& [batch, n_k, page] : {std::tuple{1, 1, 16}, std::tuple{3, 1000, 64}, std::tuple{2, 4099, 16}}) {
+    const AttentionProblem paged{.batch = batch, .n_k = n_k, .page = page};
+    const std::vector<std::int32_t> table = block_table(paged);
+    EXPECT_EQ(std::ssize(table), batch * ((n_k + page - 1) / page));
+    std::vector<std::int32_t> sorted = table;
+    std::ranges::sort(sorted);
+    for (std::size_t i = 0; i < sorted.size(); ++i) ASSERT_EQ(sorted[i], static_cast<std::int32_t>(i));
+    EXPECT_EQ(table == sorted, table.size() == 1) << "a contiguous cache would show nothing";
+    EXPECT_EQ(table, block_table(paged));
+  }
 }
 
 TEST(Inputs, SameSeedSameBits) {

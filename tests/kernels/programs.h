@@ -13,7 +13,7 @@ namespace attnscope::test {
 /// Small problems with everything that can be odd: ragged edges, one row, empty rows, grouped heads, both masks.
 inline std::vector<AttentionProblem> odd_problems() {
   std::vector<AttentionProblem> problems;
-  for (const Mask mask : {Mask::none, Mask::causal}) {
+  for (const Mask& mask : {Mask::none, Mask::causal}) {
     for (const std::int64_t n_q : {1, 15, 64, 65, 113, 239}) {
       for (const std::int64_t n_k : {1, 16, 63, 128, 203, 257}) {
         const std::int64_t d = (n_q + n_k) % 3 == 0 ? 80 : (n_q + n_k) % 3 == 1 ? 64 : 128;
@@ -30,6 +30,41 @@ inline std::vector<AttentionProblem> odd_problems() {
     }
   }
   return problems;
+}
+
+/// Small problems under every kind of mask, for tiles that divide blocks of 96.
+inline std::vector<AttentionProblem> masked_problems() {
+  std::vector<AttentionProblem> problems;
+  for (const char* mask :
+       {"window:5:3", "window:20:0", "window:0:0", "window:inf:20", "window:64:inf", "window:0:150", "lengths:ramp",
+        "lengths:0/30/1", "causal+lengths:ramp", "window:40:9+lengths:90/0/201", "blocks:96:butterfly",
+        "blocks:96:random30", "causal+blocks:96:random0", "window:100:20+lengths:100/17/201+blocks:96:random50"}) {
+    for (const auto& [n_q, n_k] :
+         {std::pair{1, 257}, std::pair{257, 201}, std::pair{239, 239}, std::pair{130, 300}, std::pair{300, 210}}) {
+      problems.push_back({.mask = parse_mask(mask).value(),
+                          .batch = 3,
+                          .heads_q = n_q % 2 == 0 ? 4 : 2,
+                          .heads_kv = 2,
+                          .n_q = n_q,
+                          .n_k = n_k,
+                          .d = n_k % 2 == 0 ? 80 : 32});
+    }
+  }
+  return problems;
+}
+
+/// Tiles that divide blocks of 96.
+inline std::vector<TileShape> dividing_tiles() {
+  return {{.br = 16, .bc = 16},
+          {.br = 48, .bc = 32, .raster = Raster::heads_fastest},
+          {.br = 96, .bc = 48},
+          {.br = 32, .bc = 96}};
+}
+
+/// Whether the algorithm's kernels are not made for the configuration: decoding takes few queries.
+inline bool refused(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+  const auto refusal = algorithm.refusal(p, tile, known_gpus().front());
+  return refusal && refusal->cause == Refusal::Cause::shape;
 }
 
 inline std::vector<TileShape> odd_tiles() {

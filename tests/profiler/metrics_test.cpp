@@ -96,6 +96,16 @@ TEST(Evaluate, WhatComesFromASimulationIsSimulated) {
   EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::simulated);
 }
 
+TEST(Evaluate, WhatComesFromOutsideIsImported) {
+  PointRecord record = measured_point();
+  record.provenance = Provenance::imported;
+  record.kernels[0].metrics[0].provenance = Provenance::imported;  // of DRAM's two
+  record.kernels[0].metrics[1].provenance = Provenance::simulated;
+  EXPECT_EQ(evaluate(key::dram_bytes, record)->provenance, Provenance::imported);
+  EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::imported);
+  EXPECT_EQ(evaluate(key::model_l2_sm_bytes, record)->provenance, Provenance::modelled);
+}
+
 TEST(Evaluate, NothingWhereAPartIsMissing) {
   PointRecord record = measured_point();
   EXPECT_FALSE(evaluate(key::registers, record).has_value());
@@ -141,6 +151,26 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
   // Reads Q once, K and V for each of the 4 Q tiles; writes O and fp32 LSE.
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), (256 * 64 + 4.0 * 2 * 256 * 64) * 2);
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_sm_to_l2_bytes), 256 * 64 * 2 + 256 * 4);
+}
+
+TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
+  const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
+  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64});
+  ASSERT_EQ(plan.launches.size(), 3U);
+  plan.launches[0].setup = true;
+  PointRecord several;
+  add_model_metrics(plan, problem, several);
+  ASSERT_EQ(several.kernels.size(), 3U);
+  EXPECT_EQ(several.kernels[1].kernel, plan.launches[1].name);
+  EXPECT_DOUBLE_EQ(*several.kernels[0].metric(key::model_l2_to_sm_bytes),
+                   static_cast<double>(plan.launches[1].traffic.l2_to_sm_bytes) +
+                       static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));
+  plan.launches[1].setup = true;
+  PointRecord one;
+  add_model_metrics(plan, problem, one);
+  ASSERT_EQ(one.kernels.size(), 1U) << "what is measured is one launch: all";
+  EXPECT_DOUBLE_EQ(*one.kernels[0].metric(key::model_l2_to_sm_bytes),
+                   static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "kernels/algorithm.h"
@@ -54,6 +55,18 @@ TEST(ParseAxis, SingleValuesListsAndRanges) {
   EXPECT_THAT(values_of("mask=[none,causal]"), ElementsAre("none", "causal"));
 }
 
+TEST(ParseAxis, WordsOfProblemAndTile) {
+  EXPECT_THAT(values_of("pass=[fwd,bwd,fwd+bwd]"), ElementsAre("fwd", "bwd", "fwd+bwd"));
+  EXPECT_THAT(values_of("mask=[none, window:1024:0+lengths:300/512, blocks:128:stride4]"),
+              ElementsAre("none", "window:1024:0+lengths:300/512", "blocks:128:stride4"));
+  EXPECT_THAT(values_of("dropout=[0,0.1]"), ElementsAre("0", "0.1"));
+  EXPECT_THAT(values_of("page=[0,16,256]"), ElementsAre("0", "16", "256"));
+  EXPECT_THAT(values_of("page[pow2]=[4:8]"), ElementsAre("16", "32", "64", "128", "256"));
+  EXPECT_THAT(values_of("deterministic=[no,yes]"), ElementsAre("no", "yes"));
+  EXPECT_THAT(values_of("splits=[0,8]"), ElementsAre("0", "8"));
+  EXPECT_THAT(values_of("tile=[auto,128x64]"), ElementsAre("auto", "128x64"));
+}
+
 TEST(ParseAxis, PowersOfTwo) {
   EXPECT_THAT(values_of("N[pow2]=[8,11]"), ElementsAre("256", "512", "1024", "2048"));
   EXPECT_THAT(values_of("N[pow2]=[8:11]"), ElementsAre("256", "512", "1024", "2048"));
@@ -95,6 +108,20 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
       {"dtype=[fp16,]", "a value is missing"},
       {"algorithm=fa7", "unknown algorithm 'fa7'; accepted: naive, fa1, fa2"},
       {"hedas=16", "did you mean heads"},
+      {"pass=sideways", "'sideways'; accepted: fwd, bwd, fwd+bwd. Write"},
+      {"mask=window:-1:0", "the left side of the window is -1, below zero"},
+      {"mask=window:5", "a window is window:LEFT:RIGHT"},
+      {"dropout=1.5", "dropout must be a probability from 0 to below 1, not 1.5"},
+      {"dropout=-0.1", "not -0.1"},
+      {"dropout=some", "'some' is not a probability"},
+      {"dropout[pow2]=1", "[pow2] does not apply to dropout"},
+      {"page=48", "page must be 0 (contiguous) or a power of two from 16 on, not 48"},
+      {"page=-16", "page must be at least 0, not -16"},
+      {"deterministic=maybe", "'maybe' is neither yes nor no"},
+      {"splits=-1", "splits must be at least 0, not -1"},
+      {"stages=65", "stages 65 is absurd"},
+      {"tile=64", "tile '64' is neither auto nor BrxBc"},
+      {"tile=64x0", "tile '64x0'"},
       {"temperature=3", "unknown name 'temperature'; accepted: dtype"},
   };
   for (const auto& [text, why] : cases) {
@@ -162,6 +189,56 @@ TEST(MakePlan, WordsAxes) {
   EXPECT_EQ(points[0].tile.raster, Raster::heads_fastest);
 }
 
+TEST(MakePlan, EveryAxisReachesItsField) {
+  const auto points =
+      points_of(request_of({"pass=[bwd,fwd+bwd]", "mask=[window:64:3+lengths:ramp,blocks:64:butterfly]",
+                            "dropout=[0.1,0.25]", "page=[32,64]", "deterministic=[yes,no]", "splits=[4,5]",
+                            "warps=[8,9]", "stages=[2,3]", "tile=[32x48,16x16]", "batch=2"},
+                           {"fa2"}));
+  ASSERT_EQ(points.size(), 512U);
+  const PointSpec expected{
+      .algorithm = "fa2",
+      .problem = {.pass = Pass::bwd,
+                  .mask = *parse_mask("window:64:3+lengths:ramp"),
+                  .batch = 2,
+                  .heads_q = 16,
+                  .heads_kv = 16,
+                  .n_q = 1024,
+                  .n_k = 1024,
+                  .d = 64,
+                  .dropout = 0.1,
+                  .page = 32,
+                  .deterministic = true},
+      .tile = {.br = 32, .bc = 48, .raster = Raster::q_fastest, .splits = 4, .warps = 8, .stages = 2},
+      .cache = CacheState::cold};
+  EXPECT_EQ(points.front(), expected);
+  EXPECT_EQ(points.back().problem.pass, Pass::fwd_bwd);
+  EXPECT_FALSE(points.back().problem.deterministic);
+  EXPECT_EQ(points.back().tile.stages, 3);
+}
+
+TEST(MakePlan, AutoIsTheTileThatNobodySet) {
+  const auto automatic = points_of(request_of({"tile=auto", "N=2048"}, {"fa2"}));
+  EXPECT_EQ(automatic, points_of(request_of({"N=2048"}, {"fa2"})));
+  const auto both = points_of(request_of({"tile=[auto,16x16]"}, {"fa2"}));
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[1].tile.br, 16);
+  for (const PointSpec& point : points_of(request_of({"tile=auto"}, {"fa1"}, "tiles"))) {
+    EXPECT_EQ(point.tile, find_algorithm("fa1")->default_tile(point.problem, h200())) << "in place of the preset's map";
+  }
+}
+
+TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
+  // No kernel splits a naive or FA1 forward pass.
+  EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no splits of the keys"));
+  EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 has no paged K/V"));
+  const auto listed = points_of(request_of({"splits=[0,4]"}, {"fa1"}));
+  ASSERT_EQ(listed.size(), 2U);
+  EXPECT_FALSE(find_algorithm("fa1")->refusal(listed[0].problem, listed[0].tile, h200()).has_value());
+  EXPECT_TRUE(find_algorithm("fa1")->refusal(listed[1].problem, listed[1].tile, h200()).has_value());
+  EXPECT_EQ(listed[1].tile.br, listed[0].tile.br) << "no smaller tile helps";
+}
+
 TEST(MakePlan, CacheStateIsEveryPoints) {
   SweepRequest request = request_of({"N=[256,512]"});
   request.cache = CacheState::warm;
@@ -198,9 +275,14 @@ TEST(MakePlan, ATileTooLargeForThisDeviceIsAPoint) {
 
 TEST(MakePlan, WhatCannotBePosedIsAnError) {
   EXPECT_THAT(plan_error(request_of({"heads_q=12", "heads_kv=8"})), HasSubstr("multiple"));
+  EXPECT_THAT(plan_error(request_of({"mask=[none,lengths:512/2048]", "batch=2"})),
+              HasSubstr("a key length of 2048 is beyond n_k (1024)"));
+  EXPECT_THAT(plan_error(request_of({"mask=lengths:512/300"})), HasSubstr("2 key lengths for a batch of 1"));
+  EXPECT_THAT(plan_error(request_of({"tile=64x64", "bc=32"})), HasSubstr("tile stands for br and bc"));
   EXPECT_THAT(plan_error(request_of({}, {"fa9"})), HasSubstr("unknown algorithm 'fa9'"));
   EXPECT_THAT(plan_error(request_of({}, {}, "qiuck")), HasSubstr("did you mean quick?"));
-  EXPECT_THAT(plan_error(request_of({}, {}, "everything")), HasSubstr("accepted: quick, memory-wall, tiles, paper"));
+  EXPECT_THAT(plan_error(request_of({}, {}, "everything")),
+              HasSubstr("accepted: quick, memory-wall, tiles, paper, backward, masks, decode"));
   EXPECT_THAT(plan_error(request_of({"N=[1:4000]", "d=[1:4000]"})), HasSubstr("points; at most 100000"));
 }
 
@@ -214,7 +296,7 @@ TEST(Presets, AreNamedAndDescribed) {
     EXPECT_EQ(plan->preset, preset.name);
     EXPECT_EQ(plan->description, preset.description);
   }
-  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper"));
+  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode"));
 }
 
 TEST(Presets, QuickHasCurvesOfAllAlgorithmsAndATileGrid) {
@@ -288,16 +370,81 @@ TEST(Presets, TileMapsTakeInEveryAlgorithmThatTilesDecide) {
   }
 }
 
-TEST(Presets, PaperIsFigure2sShape) {
-  std::set<int> fa1_bc;
+TEST(Presets, PaperIsFigure2) {
+  AttentionProblem problem{.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64};
+  std::set<int> forward_bc;
+  std::vector<std::string> both;
   for (const PointSpec& point : points_of(request_of({}, {}, "paper"))) {
-    EXPECT_EQ(point.problem,
-              (AttentionProblem{.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64}));
-    if (point.algorithm == "fa1") fa1_bc.insert(point.tile.bc);
+    problem.pass = point.problem.pass;
+    EXPECT_EQ(point.problem, problem);
+    if (point.problem.pass == Pass::fwd_bwd) both.push_back(point.algorithm);
+    if (point.problem.pass != Pass::fwd) continue;
+    EXPECT_EQ(point.algorithm, "fa1");
+    forward_bc.insert(point.tile.bc);
     EXPECT_FALSE(find_algorithm(point.algorithm)->refusal(point.problem, point.tile, h200()).has_value())
         << describe(point);
   }
-  EXPECT_THAT(fa1_bc, ElementsAre(64, 128, 256, 512));
+  EXPECT_THAT(both, ElementsAre("naive", "fa1", "fa2"));
+  EXPECT_THAT(forward_bc, ElementsAre(64, 128, 256, 512));
+}
+
+TEST(Presets, BackwardIsOfEveryAlgorithm) {
+  std::set<std::string> seen;
+  std::set<std::int64_t> lengths;
+  for (const PointSpec& point : points_of(request_of({}, {}, "backward"))) {
+    EXPECT_EQ(point.problem.pass, Pass::bwd);
+    seen.insert(point.algorithm);
+    lengths.insert(point.problem.n_k);
+  }
+  EXPECT_EQ(seen.size(), algorithms().size());
+  EXPECT_THAT(lengths, ElementsAre(1024, 2048, 4096, 8192, 16384));
+}
+
+TEST(Presets, MasksHasEveryKindAndLeavesPairsOut) {
+  std::map<std::string, std::int64_t> pairs;
+  for (const PointSpec& point : points_of(request_of({"N=4096"}, {}, "masks"))) {
+    pairs[to_string(point.problem.mask)] = unmasked_pairs(point.problem);
+  }
+  ASSERT_EQ(pairs.size(), 5U);
+  for (const auto& [mask, count] : pairs) EXPECT_EQ(count < pairs["none"], mask != "none") << mask;
+}
+
+TEST(Presets, DecodeIsOneQueryAgainstALongCache) {
+  std::set<std::int64_t> lengths;
+  std::set<std::string> seen;
+  for (const PointSpec& point : points_of(request_of({}, {}, "decode"))) {
+    EXPECT_EQ(point.problem.n_q, 1);
+    EXPECT_EQ(point.problem.heads_q, 16);
+    EXPECT_EQ(point.problem.heads_kv, 2);
+    lengths.insert(point.problem.n_k);
+    seen.insert(point.algorithm);
+  }
+  EXPECT_THAT(lengths, ElementsAre(4096, 8192, 16384, 32768, 65536, 131072));
+  EXPECT_TRUE(seen.contains("naive") && seen.contains("fa2"));
+  EXPECT_EQ(seen.contains("splitkv"), find_algorithm("splitkv") != nullptr);
+}
+
+TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {
+  const SweepRequest request = request_of({"N=4096", "d=128", "batch=4", "pass=bwd", "mask=causal"});
+  const auto spec = make_spec("torch-flash", request.axes);
+  ASSERT_TRUE(spec.ok()) << spec.error();
+  EXPECT_EQ(*spec, (PointSpec{.algorithm = "torch-flash",
+                              .problem = {.pass = Pass::bwd,
+                                          .mask = Mask::causal,
+                                          .batch = 4,
+                                          .heads_q = 16,
+                                          .heads_kv = 16,
+                                          .n_q = 4096,
+                                          .n_k = 4096,
+                                          .d = 128},
+                              .tile = {.br = 0, .bc = 0},
+                              .cache = CacheState::cold}));
+  EXPECT_EQ(describe(*spec), "torch-flash fp16 bwd causal batch 4 heads 16 N 4096 d 128");
+  const auto several = make_spec("x", request_of({"N=[1,2]"}).axes);
+  ASSERT_FALSE(several.ok());
+  EXPECT_THAT(several.error(), HasSubstr("axis N has 2 values; one point has one"));
+  EXPECT_FALSE(make_spec("x", request_of({"heads_q=3", "heads_kv=2"}).axes).ok());
+  EXPECT_FALSE(make_spec("x", request_of({"N=3", "n_k=2"}).axes).ok());
 }
 
 TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {

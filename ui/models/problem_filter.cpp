@@ -33,7 +33,13 @@ Facet mask() {
   return {QStringLiteral("Mask"), QStringLiteral("Full attention, or causal (bottom-right aligned)"),
           [](const ShownPoint& point) {
             const PointSpec& spec = point.spec();
-            return FacetValue{static_cast<double>(spec.problem.mask), to_qstring(to_string(spec.problem.mask))};
+            // Full and causal first; the others by how much they cut away.
+            const Mask& mask = spec.problem.mask;
+            const double order = mask == Mask::none ? 0
+                                 : mask == Mask::causal
+                                     ? 1
+                                     : 2 + 1.0 / (1.0 + static_cast<double>(unmasked_pairs(spec.problem)));
+            return FacetValue{order, to_qstring(to_string(mask))};
           },
           false};
 }

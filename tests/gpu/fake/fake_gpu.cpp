@@ -22,6 +22,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/device/philox_shape.h"
 #include "kernels/float16.h"
 
 #undef cuEventElapsedTime  // the table loads its first version
@@ -94,7 +95,7 @@ std::atomic<std::int64_t> compilations{0};
 
 bool is_service(const std::string& entry) {
   return entry == "attn_fill_l2" || entry == "attn_discard_l2" || entry == "attn_delay" ||
-         entry == "attn_count_nonfinite";
+         entry == "attn_count_nonfinite" || entry == "attn_row_statistics";
 }
 
 /// "ATTN_D=64" -> 64
@@ -125,11 +126,13 @@ void count_nonfinite(void** arguments) {
   }
 }
 
-/// attn_fa2_forward(q, k, v, o, lse, instances, group, n_q, n_k, scale), plainly.
+/// attn_fa2_forward(q, k, v, o, lse, instances, group, n_q, n_k, scale, heads_q, left, right, key_lengths, block_mask,
+/// mask_block, keep, seed), plainly.
 void compute_fa2(const FakeModule& module, void** arguments) {
   const DType dtype = define(module, "ATTN_BF16", 0) == 1 ? DType::bf16 : DType::fp16;
   const std::int64_t d = define(module, "ATTN_D", 64);
-  const bool causal = define(module, "ATTN_CAUSAL", 0) == 1;
+  const std::int64_t mask = define(module, "ATTN_MASK", 0);
+  const bool dropout = define(module, "ATTN_DROPOUT", 0) == 1;
   const auto* q = buffer<std::uint16_t>(arguments, 0);
   const auto* k = buffer<std::uint16_t>(arguments, 1);
   const auto* v = buffer<std::uint16_t>(arguments, 2);
@@ -140,28 +143,52 @@ void compute_fa2(const FakeModule& module, void** arguments) {
   const std::int64_t n_q = argument<int>(arguments, 7);
   const std::int64_t n_k = argument<int>(arguments, 8);
   const auto scale = static_cast<double>(argument<float>(arguments, 9));
+  const std::int64_t heads_q = argument<int>(arguments, 10);
+  const std::int64_t left = argument<int>(arguments, 11);
+  const std::int64_t right = argument<int>(arguments, 12);
+  const auto* key_lengths = buffer<std::int32_t>(arguments, 13);
+  const auto* block_mask = buffer<std::uint8_t>(arguments, 14);
+  const std::int64_t mask_block = argument<int>(arguments, 15);
+  const auto keep = static_cast<unsigned>(argument<int>(arguments, 16));
+  const auto seed = static_cast<unsigned>(argument<int>(arguments, 17));
   const auto value = [&](const std::uint16_t* data, std::int64_t at) {
     return static_cast<double>(attnscope::from_bits(dtype, data[at]));
   };
   for (std::int64_t row = 0; row < instances * n_q; ++row) {
-    const std::int64_t kv = row / n_q / group * n_k;
-    const std::int64_t keys = causal ? std::clamp<std::int64_t>(row % n_q + 1 + n_k - n_q, 0, n_k) : n_k;
-    std::vector<double> scores(static_cast<std::size_t>(keys));
+    const std::int64_t instance = row / n_q;
+    const std::int64_t i = row % n_q;
+    const std::int64_t kv = instance / group * n_k;
+    const std::int64_t length = (mask & 4) != 0 ? key_lengths[instance / heads_q] : n_k;
+    std::vector<std::int64_t> keys;
+    std::vector<double> scores;
     double highest = -std::numeric_limits<double>::infinity();
-    for (std::int64_t j = 0; j < keys; ++j) {
+    for (std::int64_t j = 0; j < length; ++j) {
+      const std::int64_t diagonal = i + length - n_q;
+      if ((mask & 1) != 0 && j > diagonal + right) continue;
+      if ((mask & 2) != 0 && j < diagonal - left) continue;
+      if ((mask & 8) != 0) {
+        const std::int64_t columns = (n_k + mask_block - 1) / mask_block;
+        if (block_mask[i / mask_block * columns + j / mask_block] == 0) continue;
+      }
       double dot = 0;
       for (std::int64_t c = 0; c < d; ++c) dot += value(q, row * d + c) * value(k, (kv + j) * d + c);
-      scores[static_cast<std::size_t>(j)] = dot * scale;
+      keys.push_back(j);
+      scores.push_back(dot * scale);
       highest = std::max(highest, dot * scale);
     }
     double sum = 0;
     for (double& score : scores) sum += score = std::exp(score - highest);
+    for (std::size_t n = 0; n < keys.size() && dropout; ++n) {
+      const unsigned byte = attnscope::dropout_byte(seed, static_cast<unsigned>(instance), static_cast<unsigned>(i),
+                                                    static_cast<unsigned>(keys[n]));
+      scores[n] *= byte < keep ? 256.0 / keep : 0.0;
+    }
     for (std::int64_t c = 0; c < d; ++c) {
       double out = 0;
-      for (std::int64_t j = 0; j < keys; ++j) out += scores[static_cast<std::size_t>(j)] * value(v, (kv + j) * d + c);
-      o[row * d + c] = attnscope::to_bits(dtype, keys == 0 ? 0.0F : static_cast<float>(out / sum));
+      for (std::size_t n = 0; n < keys.size(); ++n) out += scores[n] * value(v, (kv + keys[n]) * d + c);
+      o[row * d + c] = attnscope::to_bits(dtype, keys.empty() ? 0.0F : static_cast<float>(out / sum));
     }
-    lse[row] = keys == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(highest + std::log(sum));
+    lse[row] = keys.empty() ? -std::numeric_limits<float>::infinity() : static_cast<float>(highest + std::log(sum));
   }
 }
 

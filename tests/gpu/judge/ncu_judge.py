@@ -29,7 +29,7 @@ METRICS = {
 SUMS = {"dram_bytes": ("dram_read_bytes", "dram_write_bytes"), "l2_sm_bytes": ("l2_to_sm_bytes", "sm_to_l2_bytes")}
 JUDGED = {**dict.fromkeys(SUMS, 1.0), "achieved_occupancy_pct": 1.0}
 # The kernels that measuring itself launches (kernels/device/measurement.cuh).
-SERVICE = {"attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite"}
+SERVICE = {"attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite", "attn_reference_rows"}
 MIB = 1024 * 1024
 
 
@@ -38,9 +38,14 @@ def exported_rows(attnscope, database):
     return list(csv.DictReader(io.StringIO(text.stdout)))
 
 
+AXES = ("algorithm", "pass", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask", "br", "bc", "raster")
+# Axes that say nothing at this value: they are left to the program.
+OPTIONAL = {"splits": "0", "warps": "0", "stages": "0", "dropout": "0", "page": "0", "deterministic": "0"}
+YES_NO = {"0": "no", "1": "yes"}
+
+
 def point_key(row):
-    names = ("algorithm", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask", "br", "bc", "raster")
-    return tuple(row[name] for name in names)
+    return tuple(row[name] for name in AXES) + tuple(row.get(name, value) for name, value in OPTIONAL.items())
 
 
 def spread(items, count):
@@ -55,11 +60,14 @@ def with_sums(values):
     return {**values, **{name: sum(values[part] for part in parts) for name, parts in SUMS.items()}}
 
 
-def under_ncu(attnscope, row, device):
-    """One dictionary of medians a kernel of the point, in launch order."""
+def under_ncu(attnscope, row, kernels, device):
+    """One dictionary of medians for each of the point's `kernels` measured kernels, in launch order."""
+    axes = [f"{name}={row[name]}" for name in AXES]
+    for name, default in OPTIONAL.items():
+        value = row.get(name, default)
+        if float(value) != float(default):
+            axes.append(f"{name}={YES_NO[value] if name == 'deterministic' else value}")
     with tempfile.TemporaryDirectory() as folder:
-        axes = [f"{name}={row[name]}" for name in
-                ("algorithm", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask", "br", "bc", "raster")]
         command = ["ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--print-units", "base",
                    "--kernel-name", "regex:^attn_", "--metrics", ",".join(METRICS.values()),
                    attnscope, "collect", "--device", device, "--no-counters", "--no-verify", "--min-samples", "3",
@@ -70,15 +78,16 @@ def under_ncu(attnscope, row, device):
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}")
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
-    kernels = {}
+    launches = {}
     for line in csv.DictReader(io.StringIO("\n".join(lines))):
-        name = line["Kernel Name"].split("(")[0]
-        if name in SERVICE:
-            continue
-        samples = kernels.setdefault(name, {})
-        samples.setdefault(line["Metric Name"], []).append(float(line["Metric Value"].replace(",", "")))
-    return [with_sums({key: statistics.median(samples[counter]) for key, counter in METRICS.items()})
-            for samples in kernels.values()]
+        if line["Kernel Name"].split("(")[0] not in SERVICE:
+            launches.setdefault(int(line["ID"]), {})[line["Metric Name"]] = float(line["Metric Value"].replace(",", ""))
+    # The measured launches come again and again, in order; what sets them up came before.
+    ordered = [launches[number] for number in sorted(launches)]
+    cycles = min(3, len(ordered) // kernels)
+    last = ordered[len(ordered) - cycles * kernels:]
+    return [with_sums({key: statistics.median(launch[counter] for launch in last[place::kernels])
+                       for key, counter in METRICS.items()}) for place in range(kernels)]
 
 
 def main():
@@ -108,11 +117,9 @@ def main():
 
     table, worst = [], {}
     for row in chosen:
-        judged = under_ncu(arguments.attnscope, row, arguments.device)
-        ours = parts.get(point_key(row)) or [row]
-        if len(ours) > len(judged):
-            # A point collected more than once has its kernels more than once: the first set is compared.
-            ours = ours[:len(judged)]
+        # A point collected more than once has its kernels more than once: the first of each is compared.
+        ours = list({part["kernel"]: part for part in reversed(parts.get(point_key(row), [row]))}.values())[::-1]
+        judged = under_ncu(arguments.attnscope, row, len(ours), arguments.device)
         for mine, ncu in zip(ours, judged):
             own = with_sums({key: float(mine[key]) for key in METRICS})
             if own["l2_sm_bytes"] < arguments.min_mib * MIB:
@@ -124,10 +131,10 @@ def main():
                         continue
                     difference, unit = 100 * (value / ncu[key] - 1), "%"
                 worst[key] = max(worst.get(key, 0.0), abs(difference))
-                table.append([row["algorithm"], mine["kernel"], row["n_q"], row["d"], f'{row["br"]}x{row["bc"]}', key,
+                table.append([row["algorithm"], row["pass"], mine["kernel"], row["n_k"], row["d"], f'{row["br"]}x{row["bc"]}', key,
                               f"{value:.6g}", f"{ncu[key]:.6g}", f"{difference:+.3f}", unit])
 
-    header = ["algorithm", "kernel", "N", "d", "tile", "metric", "attnscope", "ncu", "difference", "unit"]
+    header = ["algorithm", "pass", "kernel", "N", "d", "tile", "metric", "attnscope", "ncu", "difference", "unit"]
     if arguments.csv:
         with open(arguments.csv, "w", newline="") as out:
             csv.writer(out).writerows([header] + table)

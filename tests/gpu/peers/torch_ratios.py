@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times PyTorch's attention back ends beside ours, at the same cells and in one run, and prints the ratios.
 
-usage: torch_ratios.py ATTNSCOPE [--d 64,128] [--n 512,1024,...] [--tokens 16384] [--hidden 2048] [--causal] [--csv OUT]
+usage: torch_ratios.py ATTNSCOPE [--d 64,128] [--n 512,1024,...] [--masks none,causal] [--passes fwd,bwd] [--csv OUT]
+       torch_ratios.py ATTNSCOPE --decode [--n 65536,131072]
 
-Each cell holds `tokens` tokens and hidden / d heads (batch = tokens / N), fp16, forward. Ours are the default tiles, cold L2,
-the median of at least ten samples; PyTorch's are CUDA-event medians over random inputs with the L2 overwritten between
-repetitions. Eager is matmul, softmax, matmul. A ratio above 1 means that ours is faster. Needs a GPU and PyTorch.
+Each cell holds `tokens` tokens and hidden / d heads (batch = tokens / N), fp16. Ours are the automatic tiles, cold L2, the
+median of at least ten samples; PyTorch's are CUDA-event medians over random inputs with the L2 overwritten between
+repetitions. Eager is matmul, softmax, matmul; backward is torch.autograd.grad, the forward outside the timing. --decode has
+batch 1, 16 query heads on 2 K/V heads, one query, and the bandwidth of a copy beside it. A ratio above 1 means that ours is
+faster. --csv writes PyTorch's times as `attnscope import` reads them. Needs a GPU and PyTorch.
 """
 import argparse
 import csv
@@ -17,22 +20,29 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import namedtuple
+
+Cell = namedtuple("Cell", "d n_q n_k batch heads_q heads_kv mask pass_")
 
 
-def ours(attnscope, cells, causal, device):
-    """{(algorithm, d, n): nanoseconds} from one collected file."""
+def ours(attnscope, groups, masks, passes, device):
+    """{(algorithm, Cell): nanoseconds} from one collected file; a group is the axes that one collect call is given."""
     times = {}
     with tempfile.TemporaryDirectory() as folder:
         database = os.path.join(folder, "peers.attnscope")
-        for d, n, batch, heads in cells:
-            subprocess.run([attnscope, "collect", "--device", device, "--no-counters", "--no-verify", "--quiet",
-                            "-a", f"N={n}", "-a", f"d={d}", "-a", f"batch={batch}", "-a", f"heads={heads}",
-                            "-a", f"mask={'causal' if causal else 'none'}", "--output", database], check=True,
-                           stdout=subprocess.DEVNULL)
+        for axes in groups:
+            command = [attnscope, "collect", "--device", device, "--no-counters", "--no-verify", "--quiet", "--output", database]
+            for axis in axes + [f"mask=[{','.join(masks)}]", f"pass=[{','.join(passes)}]"]:
+                command += ["-a", axis]
+            done = subprocess.run(command, stdout=subprocess.DEVNULL)
+            if done.returncode not in (0, 5):  # 5: some points could not run; they are missing from the table
+                raise SystemExit(f"attnscope collect ended with {done.returncode}: {' '.join(command)}")
         text = subprocess.run([attnscope, "export", database, "--format", "csv"], check=True, capture_output=True, text=True)
     for row in csv.DictReader(io.StringIO(text.stdout)):
         if row["kernel"] == "all" and row["time_median_ns"]:
-            times[row["algorithm"], int(row["d"]), int(row["n_q"])] = float(row["time_median_ns"])
+            cell = Cell(int(row["d"]), int(row["n_q"]), int(row["n_k"]), int(row["batch"]), int(row["heads_q"]),
+                        int(row["heads_kv"]), row["mask"], row["pass"])
+            times[row["algorithm"], cell] = float(row["time_median_ns"])
     return times
 
 
@@ -51,33 +61,138 @@ def torch_time(torch, function, flush, repetitions=15):
     return 1e6 * statistics.median(begin.elapsed_time(end) for begin, end in spans)
 
 
-def peers(torch, cell, causal, flush):
+def peers(torch, cell, flush):
     """{back end: nanoseconds}; a back end that cannot run the cell is left out."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    d, n, batch, heads = cell
-    q, k, v = (torch.randn(batch, heads, n, d, device="cuda", dtype=torch.float16) for _ in range(3))
-    mask = torch.ones(n, n, device="cuda", dtype=torch.bool).tril() if causal else None
+    backward = cell.pass_ != "fwd"
+    make = lambda heads, n: torch.randn(cell.batch, heads, n, cell.d, device="cuda", dtype=torch.float16, requires_grad=backward)
+    q, k, v = make(cell.heads_q, cell.n_q), make(cell.heads_kv, cell.n_k), make(cell.heads_kv, cell.n_k)
+    causal = cell.mask == "causal"
+    grouped = cell.heads_q != cell.heads_kv
+    hidden = torch.ones(cell.n_q, cell.n_k, device="cuda", dtype=torch.bool).tril(cell.n_k - cell.n_q).logical_not() if causal else None
 
     def eager():
-        scores = torch.matmul(q, k.transpose(-2, -1)) * (1 / math.sqrt(d))
+        keys, values = (x.repeat_interleave(cell.heads_q // cell.heads_kv, 1) if grouped else x for x in (k, v))
+        scores = torch.matmul(q, keys.transpose(-2, -1)) * (1 / math.sqrt(cell.d))
         if causal:
-            scores.masked_fill_(~mask, float("-inf"))
-        return torch.matmul(torch.softmax(scores, -1), v)
+            scores = scores.masked_fill_(hidden, float("-inf"))
+        return torch.matmul(torch.softmax(scores, -1), values)
 
     def fused(backend):
         def run():
             with sdpa_kernel(backend):
-                return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+                return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
         return run
 
     times = {}
     for name, function in (("eager", eager), ("flash", fused(SDPBackend.FLASH_ATTENTION)),
                            ("cudnn", fused(SDPBackend.CUDNN_ATTENTION))):
         try:
-            times[name] = torch_time(torch, function, flush)
+            timed = function
+            if backward:
+                out = function()
+                dout = torch.randn_like(out)
+                gradients = lambda: torch.autograd.grad(out, (q, k, v), dout, retain_graph=True)
+
+                def both():
+                    torch.autograd.grad(function(), (q, k, v), dout)
+
+                timed = gradients if cell.pass_ == "bwd" else both
+            times[name] = torch_time(torch, timed, flush)
         except (RuntimeError, torch.OutOfMemoryError):
-            torch.cuda.empty_cache()
+            pass
+        out = dout = timed = None
+        torch.cuda.empty_cache()
     return times
+
+
+def flops(cell):
+    pairs = cell.n_q * cell.n_k
+    if cell.mask == "causal":
+        pairs -= cell.n_q * (cell.n_q - 1) // 2
+    each = {"fwd": 4.0, "bwd": 10.0, "fwd+bwd": 14.0}[cell.pass_]
+    return each * cell.d * pairs * cell.batch * cell.heads_q
+
+
+def print_table(title, header, table):
+    print(title)
+    for line in [header] + table:
+        print("  ".join(str(cell).rjust(11) for cell in line))
+    print(flush=True)
+
+
+def geometric_mean(ratios):
+    return f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}" if ratios else "-"
+
+
+def ratio(own, other):
+    return other / own if own and other else None
+
+
+def shown(value, digits=2):
+    return f"{value:.{digits}f}" if value else "-"
+
+
+def prefill(torch, arguments, flush):
+    masks, passes = arguments.masks.split(","), arguments.passes.split(",")
+    lengths, dims = [int(n) for n in arguments.n.split(",")], [int(d) for d in arguments.d.split(",")]
+    groups = [[f"N={n}", f"d={d}", f"batch={max(1, arguments.tokens // n)}", f"heads={arguments.hidden // d}"]
+              for d in dims for n in lengths]
+    mine = ours(arguments.attnscope, groups, masks, passes, arguments.device)
+    rows = []
+    for pass_ in passes:
+        for mask in masks:
+            header = ["d", "N", "fa2 Tflop/s", "flash", "cudnn", "eager", "fa1", "naive", "fa2/flash", "fa2/cudnn", "naive/eager"]
+            table, against = [], {"flash": [], "cudnn": [], "eager": []}
+            for d in dims:
+                for n in lengths:
+                    heads = arguments.hidden // d
+                    cell = Cell(d, n, n, max(1, arguments.tokens // n), heads, heads, mask, pass_)
+                    theirs = peers(torch, cell, flush)
+                    rows += [(f"torch-{name}", cell, time) for name, time in theirs.items()]
+                    own = {name: mine.get((name, cell)) for name in ("naive", "fa1", "fa2")}
+                    rate = lambda ns: f"{flops(cell) / ns / 1e3:.0f}" if ns else "-"
+                    pairs = (("flash", "fa2"), ("cudnn", "fa2"), ("eager", "naive"))
+                    ratios = [ratio(own[ours_], theirs.get(name)) for name, ours_ in pairs]
+                    for (name, _), value in zip(pairs, ratios):
+                        if value:
+                            against[name].append(value)
+                    table.append([d, n, rate(own["fa2"])] + [rate(theirs.get(x)) for x in ("flash", "cudnn", "eager")] +
+                                 [rate(own["fa1"]), rate(own["naive"])] + [shown(value) for value in ratios])
+            table.append(["geomean", "", "", "", "", "", "", ""] + [geometric_mean(against[x]) for x in ("flash", "cudnn", "eager")])
+            worst = [min(against[x]) if against[x] else None for x in ("flash", "cudnn", "eager")]
+            table.append(["least", "", "", "", "", "", "", ""] + [shown(x) for x in worst])
+            print_table(f"Tflop/s and ratios, {pass_}, {mask}, {arguments.tokens} tokens, hidden {arguments.hidden}", header, table)
+    return rows
+
+
+def copy_bandwidth(torch, size, flush):
+    source = torch.randint(0, 255, (size,), device="cuda", dtype=torch.uint8)
+    target = torch.empty_like(source)
+    return 2 * size / torch_time(torch, lambda: target.copy_(source), flush)
+
+
+def decode(torch, arguments, flush):
+    lengths = [int(n) for n in arguments.n.split(",")]
+    groups = [[f"n_q=1", f"n_k={n}", "d=128", "batch=1", "heads_q=16", "heads_kv=2"] for n in lengths]
+    mine = ours(arguments.attnscope, groups, ["none"], ["fwd"], arguments.device)
+    best = max(copy_bandwidth(torch, size << 20, flush) for size in (64, 256, 1024))
+    header = ["n_k", "splitkv us", "GB/s", "of copy", "same size", "flash us", "fa2 us", "naive us", "splitkv/flash"]
+    rows, table = [], []
+    for n in lengths:
+        cell = Cell(128, 1, n, 1, 16, 2, "none", "fwd")
+        theirs = peers(torch, cell, flush)
+        rows += [(f"torch-{name}", cell, time) for name, time in theirs.items()]
+        own = {name: mine.get((name, cell)) for name in ("splitkv", "fa2", "naive")}
+        size = 2 * 2 * n * 128 * 2
+        rate = size / own["splitkv"] if own["splitkv"] else None
+        same = copy_bandwidth(torch, size // 2, flush)
+        micro = lambda ns: shown(ns / 1e3 if ns else None, 1)
+        table.append([n, micro(own["splitkv"]), shown(rate, 0), shown(rate / best if rate else None), shown(rate / same if rate else None),
+                      micro(theirs.get("flash")), micro(own["fa2"]), micro(own["naive"]),
+                      shown(ratio(own["splitkv"], theirs.get("flash")))])
+    print_table(f"Decode, batch 1, heads 16/2, d 128; a copy reaches {best:.0f} GB/s", header, table)
+    return rows
 
 
 def main():
@@ -85,36 +200,26 @@ def main():
     parser.add_argument("attnscope")
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--d", default="64,128")
-    parser.add_argument("--n", default="512,1024,2048,4096,8192,16384")
+    parser.add_argument("--n", help="lengths, separated by commas")
+    parser.add_argument("--masks", default="none,causal")
+    parser.add_argument("--passes", default="fwd,bwd")
     parser.add_argument("--tokens", type=int, default=16384)
     parser.add_argument("--hidden", type=int, default=2048)
-    parser.add_argument("--causal", action="store_true")
-    parser.add_argument("--csv", help="write the table there")
+    parser.add_argument("--decode", action="store_true")
+    parser.add_argument("--csv", help="write PyTorch's times there, for attnscope import")
     arguments = parser.parse_args()
+    arguments.n = arguments.n or ("16384,65536,131072" if arguments.decode else "512,1024,2048,4096,8192,16384")
     import torch
 
-    cells = [(d, n, arguments.tokens // n, arguments.hidden // d)
-             for d in map(int, arguments.d.split(",")) for n in map(int, arguments.n.split(","))]
-    mine = ours(arguments.attnscope, cells, arguments.causal, arguments.device)
     flush = torch.empty(256 << 20, device="cuda", dtype=torch.int8)
-    header = ["d", "N", "flop/s fa2", "flash", "cudnn", "eager", "naive", "fa1", "fa2/flash", "fa2/cudnn", "naive/eager"]
-    table = []
-    for cell in cells:
-        d, n, batch, heads = cell
-        theirs = peers(torch, cell, arguments.causal, flush)
-        flops = 4.0 * n * n * d * batch * heads * (0.5 if arguments.causal else 1)
-        rate = lambda ns: f"{flops / ns / 1e3:.0f}" if ns else "-"
-        own = {name: mine.get((name, d, n)) for name in ("naive", "fa1", "fa2")}
-        ratio = lambda a, b: f"{b / a:.2f}" if a and b else "-"
-        table.append([d, n, rate(own["fa2"]), rate(theirs.get("flash")), rate(theirs.get("cudnn")), rate(theirs.get("eager")),
-                      rate(own["naive"]), rate(own["fa1"]), ratio(own["fa2"], theirs.get("flash")),
-                      ratio(own["fa2"], theirs.get("cudnn")), ratio(own["naive"], theirs.get("eager"))])
+    rows = (decode if arguments.decode else prefill)(torch, arguments, flush)
     if arguments.csv:
         with open(arguments.csv, "w", newline="") as out:
-            csv.writer(out).writerows([header] + table)
-    print(f"TFLOP/s and ratios, {'causal' if arguments.causal else 'full'}, {arguments.tokens} tokens, hidden {arguments.hidden}")
-    for line in [header] + table:
-        print("  ".join(str(cell).rjust(11) for cell in line))
+            writer = csv.writer(out)
+            writer.writerow(["algorithm", "pass", "dtype", "mask", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "time_ns"])
+            for name, cell, time in rows:
+                writer.writerow([name, cell.pass_, "fp16", cell.mask, cell.batch, cell.heads_q, cell.heads_kv, cell.n_q, cell.n_k,
+                                 cell.d, f"{time:.0f}"])
     return 0
 
 

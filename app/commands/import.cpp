@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/import.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "app/command.h"
+#include "app/run_files.h"
+#include "profiler/sweep.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+namespace {
+
+struct Options {
+  explicit Options(Arguments given) : arguments(given) {}
+
+  Arguments arguments;
+  std::string file;
+  std::string into;
+  std::string label;
+  std::string format;
+  std::string device_name;
+  std::string algorithm;
+  std::vector<std::string> axes;
+};
+
+std::string read(const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    throw CommandError(ExitCode::error, fmt::format("{} is a folder; give a file", file));
+  }
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) throw CommandError(ExitCode::error, fmt::format("{} cannot be read ({})", file, std::strerror(errno)));
+  return std::move(text).str();
+}
+
+/// What ncu's table is about, from --algorithm and -a.
+std::optional<PointSpec> spec_of(const Options& options) {
+  if (options.algorithm.empty() && options.axes.empty()) return std::nullopt;
+  std::vector<Axis> axes;
+  for (const std::string& text : options.axes) {
+    Result<Axis, std::string> axis = parse_axis(text);
+    if (!axis) throw CommandError(ExitCode::usage, axis.error());
+    axes.push_back(std::move(axis).value());
+  }
+  Result<PointSpec, std::string> spec = make_spec(options.algorithm, axes);
+  if (!spec) throw CommandError(ExitCode::usage, spec.error());
+  if (spec->algorithm.empty()) {
+    throw CommandError(ExitCode::usage, "-a says what was computed, but not by what: give --algorithm NAME, any word");
+  }
+  return std::move(spec).value();
+}
+
+ImportFormat format_of(const Options& options, std::string_view text) {
+  return options.format.empty() ? detect_import_format(text) : *parse_import_format(options.format);
+}
+
+/// One transaction for all; a file that was not there before is not there after a failure either.
+std::vector<std::int64_t> store(const std::filesystem::path& file, const std::vector<CompleteRun>& runs) {
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(file, ignored);
+  try {
+    return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs);
+  } catch (const StorageError&) {
+    if (!there) {
+      for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix, ignored);
+    }
+    throw;
+  }
+}
+
+ExitCode run_import(const Options& options) {
+  ImportRequest request{.device_name = options.device_name, .spec = spec_of(options)};
+  const std::string text = read(options.file);
+  const ImportFormat format = format_of(options, text);
+  if (request.spec && format != ImportFormat::ncu) {
+    throw CommandError(
+        ExitCode::usage,
+        fmt::format("--algorithm and -a are for ncu's tables; {} says itself what was computed", options.file));
+  }
+  const Result<Import, std::string> import = import_points(text, format, request);
+  if (!import) throw CommandError(ExitCode::error, fmt::format("{}: {}", options.file, import.error()));
+  if (!import->ignored.empty()) spdlog::warn("columns left out: {}", fmt::join(import->ignored, ", "));
+  if (import->empty_rows > 0) {
+    spdlog::warn("{} row{} without a number left out", import->empty_rows, import->empty_rows == 1 ? "" : "s");
+  }
+
+  const std::string label = options.label.empty() ? std::filesystem::path(options.file).stem().string() : options.label;
+  std::vector<CompleteRun> runs;
+  for (const ImportedDevice& device : import->devices) {
+    CompleteRun& run = runs.emplace_back();
+    run.header.device = device.info;
+    run.header.environment.app_version = ATTNSCOPE_VERSION;
+    run.header.preset = label;
+    run.header.argv = {options.arguments.begin(), options.arguments.end()};
+    run.header.plan_hash = "imported";
+    run.header.planned_points = device.points.size();
+    run.header.imported = true;
+    run.points = device.points;
+  }
+  std::filesystem::path into = options.into;
+  if (into.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(runs_folder(), error);
+    if (error) {
+      throw CommandError(ExitCode::error, fmt::format("cannot make {} ({}); name a file with --into",
+                                                      runs_folder().string(), error.message()));
+    }
+    into = new_run_file("imported");
+  }
+  const std::vector<std::int64_t> ids = store(into, runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::cout << fmt::format("{} point{} of {} into {} (run {})\n", runs[i].points.size(),
+                             runs[i].points.size() == 1 ? "" : "s", runs[i].header.device.limits.name, into.string(),
+                             ids[i]);
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_import(CLI::App& command, Arguments arguments) {
+  auto options = std::make_shared<Options>(arguments);
+  command
+      .add_option("FILE", options->file,
+                  "JSON or CSV as `attnscope export` writes it (columns by name; needed: algorithm, N or n_q and n_k, "
+                  "heads or heads_q, d, and time_ns, a metric or a counter), or what `ncu --csv --page raw` prints")
+      ->required();
+  command.add_option("--into", options->into, "The .attnscope file that the run is added to (default: a new one)")
+      ->type_name("FILE");
+  command.add_option("--label", options->label, "The run's name (default: the file's)")->type_name("NAME");
+  command.add_option("--format", options->format, "json, csv or ncu (default: as the file looks)")
+      ->check(CLI::IsMember({"json", "csv", "ncu"}));
+  command.add_option("--device-name", options->device_name, "The GPU it was measured on (default: as the file says)")
+      ->type_name("NAME");
+  command.add_option("--algorithm", options->algorithm, "Of ncu's table: what was run, any word")->type_name("NAME");
+  command
+      .add_option("-a,--axis", options->axes,
+                  "Of ncu's table: the problem, as for collect, one value each (\"N=4096\", \"d=128\", \"pass=bwd\")")
+      ->type_name("AXIS")
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args(false);
+  return [options] { return run_import(*options); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backward kernels share: the products of one Q tile with one K/V tile, by all warps of a block.
+//
+// With Z the dropout mask (0 or 256/keep): P = exp(scale Q K^T - LSE), dP = (dO V^T) o Z, dS = P o (dP - D),
+// dV = (P o Z)^T dO, dK = scale dS^T Q, dQ = scale dS K. The scales are left to the end.
+#pragma once
+
+#include "device/dq_accumulator.cuh"
+#include "device/philox_shape.h"
+#include "device/shared_tile.cuh"
+#include "device/visibility.cuh"
+
+namespace attnscope::device {
+
+using gradient::WarpGrid;
+
+/// One factor of a product, of which a warp reads 16 x 16 cells. Either the summed dimension runs along the tile's rows
+/// (the fragments are transposed on their way) or along its columns.
+template <class Tile, bool SumsRows, bool Left, int Cells>
+struct Factor {
+  // Where the warp's first cell is a multiple of a power of two, the swizzle of its other cells is known beforehand.
+  static constexpr bool aligned = (Cells & (Cells - 1)) == 0;
+  static constexpr bool sums_rows = SumsRows;
+
+  unsigned address;
+  int first;  ///< the warp's first cell
+
+  /// `tile` is the shared address of the tile's first summed row or column.
+  __device__ __forceinline__ Factor(unsigned tile, int first_cell, int lane) : first(first_cell) {
+    constexpr bool by_halves = SumsRows != Left;  // the second eight lanes read the tile's next rows
+    if constexpr (SumsRows) {
+      address = by_halves ? Tile::lane_left(tile, lane) : Tile::lane_right(tile, lane);
+      if constexpr (aligned) {
+        address = Tile::columns_on(address, first);
+      }
+    } else {
+      tile += first * 16 * Tile::row_bytes;
+      address = by_halves ? Tile::lane_left(tile, lane) : Tile::lane_right(tile, lane);
+    }
+  }
+
+  __device__ __forceinline__ void fetch(unsigned (&r)[4], int cell, int step) const {
+    if constexpr (SumsRows) {
+      const unsigned at = aligned ? Tile::columns_on(address, cell) : Tile::columns_on(address, first + cell);
+      load_matrices_transposed(r, at + step * 16 * Tile::row_bytes);
+    } else {
+      load_matrices(r, Tile::columns_on(address, step) + cell * 16 * Tile::row_bytes);
+    }
+  }
+  __device__ __forceinline__ void advance(int steps) {
+    address += SumsRows ? steps * 16 * Tile::row_bytes : 32 * steps;
+  }
+};
+
+/// The part of a matrix that this warp computes.
+template <int Rows, int Columns, int Warps>
+struct Part {
+  static constexpr WarpGrid grid = gradient::warp_grid(Rows, Columns, Warps);
+  static constexpr int all_rows = Rows / 16;
+  static constexpr int all_columns = Columns / 16;
+  static constexpr bool even = grid.rows * grid.down == all_rows && grid.columns * grid.across == all_columns;
+
+  using Accumulator = float[grid.rows][2 * grid.columns][4];
+
+  int row;     ///< its first cell
+  int column;  ///< its first cell
+
+  __device__ __forceinline__ explicit Part(int warp)
+      : row(warp / grid.across * grid.rows), column(warp % grid.across * grid.columns) {}
+
+  __device__ __forceinline__ bool has_row(int m) const { return even || row + m < all_rows; }
+  __device__ __forceinline__ bool has_column(int n) const { return even || column + n < all_columns; }
+
+  __device__ __forceinline__ static void clear(Accumulator& sum) {
+#pragma unroll
+    for (int m = 0; m < grid.rows; ++m) {
+#pragma unroll
+      for (int n = 0; n < 2 * grid.columns; ++n) {
+        sum[m][n][0] = sum[m][n][1] = sum[m][n][2] = sum[m][n][3] = 0.0f;
+      }
+    }
+  }
+
+  /// sum += the product of `Steps` times 16 summed rows or columns. `Tight`: beside it there is no room for fragments
+  /// loaded ahead.
+  template <int Steps, bool Tight = false, class LeftFactor, class RightFactor>
+  __device__ __forceinline__ void multiply(Accumulator& sum, LeftFactor left, RightFactor right) const {
+    // A real loop: unrolled further, the compiler loads so many fragments ahead that it spills accumulators. It covers
+    // a whole period of the swizzle, which rows do not have.
+    constexpr bool rows_alone = LeftFactor::sums_rows && RightFactor::sums_rows;
+    constexpr int unrolled = Tight && rows_alone ? 1 : Steps % 4 == 0 ? 4 : Steps % 2 == 0 ? 2 : Steps < 6 ? Steps : 1;
+#pragma unroll 1
+    for (int first = 0; first < Steps; first += unrolled) {
+#pragma unroll
+      for (int step = 0; step < unrolled; ++step) {
+        unsigned a[grid.rows][4];
+#pragma unroll
+        for (int m = 0; m < grid.rows; ++m) {
+          if (has_row(m)) {
+            left.fetch(a[m], m, step);
+          }
+        }
+#pragma unroll
+        for (int n = 0; n < grid.columns; ++n) {
+          if (has_column(n)) {
+            unsigned b[4];
+            right.fetch(b, n, step);
+#pragma unroll
+            for (int m = 0; m < grid.rows; ++m) {
+              if (has_row(m)) {
+                mma(sum[m][2 * n], a[m], b[0], b[1]);
+                mma(sum[m][2 * n + 1], a[m], b[2], b[3]);
+              }
+            }
+          }
+        }
+      }
+      left.advance(unrolled);
+      right.advance(unrolled);
+    }
+  }
+};
+
+__device__ __forceinline__ float load_shared_float(unsigned address) {
+  float value;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
+  return value;
+}
+__device__ __forceinline__ void load_shared_16_bytes(unsigned (&r)[4], unsigned address) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address));
+}
+__device__ __forceinline__ void store_shared_float(unsigned address, float value) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
+}
+__device__ __forceinline__ void store_shared_pair(unsigned address, unsigned pair) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(pair) : "memory");
+}
+
+/// What a launch says of dropout.
+struct DropoutStream {
+  int keep;
+  unsigned seed;
+};
+
+/// One K/V tile with its dK and dV, and the work on one Q tile after the other.
+template <int Br, int Bc, int D>
+struct TileGradients {
+  static constexpr int warps = gradient::warps(Br, Bc, D);
+  static constexpr int chunk = gradient::chunk_columns(Br, Bc, D);
+
+  using Tile = SharedTile<D>;
+  using Scores = SharedTile<Bc>;
+  using ScorePart = Part<Br, chunk, warps>;
+  using KeyPart = Part<Bc, D, warps>;
+  using QueryPart = Part<Br, D, warps>;
+  static constexpr WarpGrid of_scores = ScorePart::grid;
+  static constexpr WarpGrid of_keys = KeyPart::grid;
+  static constexpr WarpGrid of_queries = QueryPart::grid;
+
+  typename KeyPart::Accumulator dk;
+  typename KeyPart::Accumulator dv;
+  unsigned k, v, p, ds;  ///< shared addresses of the tiles
+  int thread;
+  int first_key;
+  float scale;  ///< times log2(e)
+
+  // Computed where they are used: what a loop over Q tiles would keep of them costs accumulators their registers.
+  __device__ __forceinline__ int warp() const { return recomputed(thread) / 32; }
+  __device__ __forceinline__ int lane() const { return recomputed(thread) % 32; }
+
+  __device__ __forceinline__ void clear() {
+    KeyPart::clear(dk);
+    KeyPart::clear(dv);
+  }
+
+  /// P o Z and dS of a Q tile, in 16 bits, to shared memory. `shift` is the shared address of the rows' exponents to
+  /// take off (LSE log2(e); plus infinity for a row that sees no key), `delta` that of their D. Every warp calls
+  /// `after_scores` once, before it reads either.
+  template <class AfterScores>
+  __device__ __forceinline__ void differentiate(unsigned q, unsigned dout, unsigned shift, unsigned delta,
+                                                const Visibility& sees, int first_row, unsigned instance,
+                                                const DropoutStream& dropout, AfterScores after_scores) const {
+    const ScorePart part(warp());
+    const int lane = this->lane();
+#pragma unroll 1
+    for (int column = 0; column < Bc; column += chunk) {
+      typename ScorePart::Accumulator s;
+      ScorePart::clear(s);
+      part.template multiply<D / 16>(
+          s, Factor<Tile, false, true, of_scores.rows>(q, part.row, lane),
+          Factor<Tile, false, false, of_scores.columns>(k + column * Tile::row_bytes, part.column, lane));
+      if (column == 0) {
+        after_scores();
+      }
+
+      const int row = first_row + part.row * 16;
+      const int key = first_key + column + part.column * 16;
+      const bool whole = sees.whole(row, of_scores.rows * 16, key, of_scores.columns * 16);
+#pragma unroll
+      for (int m = 0; m < of_scores.rows; ++m) {
+        if (!part.has_row(m)) {
+          continue;
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int in_tile = (part.row + m) * 16 + half * 8 + lane / 4;
+          const float exponent = load_shared_float(shift + in_tile * 4);
+          const int seen_first = sees.first(first_row + in_tile) - key - lane % 4 * 2;
+          const int seen_last = sees.last(first_row + in_tile) - key - lane % 4 * 2;
+#pragma unroll
+          for (int n = 0; n < 2 * of_scores.columns; ++n) {
+#pragma unroll
+            for (int e = 0; e < 2; ++e) {
+              float& score = s[m][n][half * 2 + e];
+              score = exp2_fast(score * scale - exponent);
+              if (!whole && (n * 8 + e < seen_first || n * 8 + e >= seen_last)) {
+                score = 0.0f;
+              }
+            }
+          }
+        }
+#if ATTN_DROPOUT
+        drop(s[m], lane, first_row + (part.row + m) * 16, key, instance, dropout);
+#endif
+        store<true>(p, lane, s[m], part, m, column);
+      }
+
+      typename ScorePart::Accumulator dp;
+      ScorePart::clear(dp);
+      part.template multiply<D / 16>(
+          dp, Factor<Tile, false, true, of_scores.rows>(dout, part.row, lane),
+          Factor<Tile, false, false, of_scores.columns>(v + column * Tile::row_bytes, part.column, lane));
+#if ATTN_DROPOUT
+      const float kept = 256.0f / static_cast<float>(dropout.keep);
+#endif
+#pragma unroll
+      for (int m = 0; m < of_scores.rows; ++m) {
+        if (!part.has_row(m)) {
+          continue;
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const float row_delta = load_shared_float(delta + ((part.row + m) * 16 + half * 8 + lane / 4) * 4);
+#pragma unroll
+          for (int n = 0; n < 2 * of_scores.columns; ++n) {
+#pragma unroll
+            for (int e = 0; e < 2; ++e) {
+              const float weight = s[m][n][half * 2 + e];
+              float& gradient = dp[m][n][half * 2 + e];
+#if ATTN_DROPOUT
+              const bool dropped = __float_as_int(weight) < 0;
+              gradient = fabsf(weight) * ((dropped ? 0.0f : gradient * kept) - row_delta);
+#else
+              gradient = weight * (gradient - row_delta);
+#endif
+            }
+          }
+        }
+        store<false>(ds, lane, dp[m], part, m, column);
+      }
+    }
+  }
+
+  /// dV += P^T dO, but for the dropout's scale, and dK += dS^T Q, but for the softmax's.
+  __device__ __forceinline__ void add_values(unsigned dout) {
+    add_keys_of(dv, p, dout);
+  }
+  __device__ __forceinline__ void add_keys(unsigned q) {
+    add_keys_of(dk, ds, q);
+  }
+
+  /// dQ += dS K, but for the softmax's scale.
+  __device__ __forceinline__ void add_queries(typename QueryPart::Accumulator& dq) const {
+    const QueryPart part(warp());
+    const int lane = this->lane();
+    part.template multiply<Bc / 16>(dq, Factor<Scores, false, true, of_queries.rows>(ds, part.row, lane),
+                                    Factor<Tile, true, false, of_queries.columns>(k, part.column, lane));
+  }
+
+  /// Calls visit(row in the tile, element of d, which four elements of `dq` they are: m, n, half) for each 8 x 16 block
+  /// that this warp has of dQ.
+  template <class Visit>
+  __device__ __forceinline__ void each_query_block(Visit visit) const {
+    const QueryPart part(warp());
+#pragma unroll
+    for (int m = 0; m < of_queries.rows; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int n = 0; n < of_queries.columns; ++n) {
+          if (part.has_row(m) && part.has_column(n)) {
+            visit((part.row + m) * 16 + half * 8, (part.column + n) * 16, m, n, half);
+          }
+        }
+      }
+    }
+  }
+
+  /// Writes rows of dQ; `target` is the tile's first row, of which `inside` exist.
+  __device__ __forceinline__ void store_queries(Element* target, const typename QueryPart::Accumulator& dq, int inside,
+                                                float scale_q) const {
+    const QueryPart part(warp());
+    const int lane = this->lane();
+#pragma unroll
+    for (int m = 0; m < of_queries.rows; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = (part.row + m) * 16 + half * 8 + lane / 4;
+        store_scaled<of_queries.columns>(target + static_cast<long long>(row) * D + part.column * 16, dq[m], half,
+                                         scale_q, D - part.column * 16, part.has_row(m) && row < inside);
+      }
+    }
+  }
+
+  /// Writes rows of dK and dV; `target_k` and `target_v` are the tile's first rows, of which `inside` exist.
+  __device__ __forceinline__ void store_keys(Element* target_k, Element* target_v, int inside, float scale_k,
+                                             float scale_v) const {
+    const KeyPart part(warp());
+    const int lane = this->lane();
+#pragma unroll
+    for (int m = 0; m < of_keys.rows; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = (part.row + m) * 16 + half * 8 + lane / 4;
+        const long long at = static_cast<long long>(row) * D + part.column * 16;
+        store_scaled<of_keys.columns>(target_k + at, dk[m], half, scale_k, D - part.column * 16,
+                                      part.has_row(m) && row < inside);
+        store_scaled<of_keys.columns>(target_v + at, dv[m], half, scale_v, D - part.column * 16,
+                                      part.has_row(m) && row < inside);
+      }
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void add_keys_of(typename KeyPart::Accumulator& sum, unsigned weights, unsigned rows) {
+    const KeyPart part(warp());
+    const int lane = this->lane();
+    part.template multiply<Br / 16, (D > 128)>(sum, Factor<Scores, true, true, of_keys.rows>(weights, part.row, lane),
+                                               Factor<Tile, true, false, of_keys.columns>(rows, part.column, lane));
+  }
+
+  template <int Cells>
+  __device__ __forceinline__ static void store_scaled(Element* row, const float (&sum)[2 * Cells][4], int half,
+                                                      float scale, int columns, bool inside) {
+    unsigned pairs[2 * Cells];
+#pragma unroll
+    for (int n = 0; n < 2 * Cells; ++n) {
+      pairs[n] = pack(sum[n][half * 2] * scale, sum[n][half * 2 + 1] * scale);
+    }
+    store_row(row, pairs, columns, inside);
+  }
+
+  /// 16 rows of this warp's part of P o Z or dS. What was dropped of P has its sign bit set.
+  template <bool DropNegative>
+  __device__ __forceinline__ static void store(unsigned tile, int lane, const float (&s)[2 * of_scores.columns][4],
+                                               const ScorePart& part, int m, int column) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = (part.row + m) * 16 + half * 8 + lane / 4;
+      const unsigned first = tile + lane % 4 * 4;
+#pragma unroll
+      for (int n = 0; n < 2 * of_scores.columns; ++n) {
+        if (part.has_column(n / 2)) {
+          float low = s[n][half * 2];
+          float high = s[n][half * 2 + 1];
+#if ATTN_DROPOUT
+          if (DropNegative) {
+            low = fmaxf(low, 0.0f);
+            high = fmaxf(high, 0.0f);
+          }
+#endif
+          store_shared_pair(first + Scores::offset(row, column / 8 + part.column * 2 + n), pack(low, high));
+        }
+      }
+    }
+  }
+
+#if ATTN_DROPOUT
+  /// Sets the sign bit of what is dropped of 16 rows. Philox gives the bytes of 32 columns at a time.
+  __device__ __forceinline__ static void drop(float (&s)[2 * of_scores.columns][4], int lane, int row, int key,
+                                              unsigned instance, const DropoutStream& dropout) {
+    constexpr bool whole_calls = of_scores.columns % 2 == 0 && Bc % 32 == 0 && chunk % 32 == 0;
+    Philox4 bytes;
+#pragma unroll
+    for (int n = 0; n < of_scores.columns; ++n) {
+      const int column = key + n * 16;
+      if (!whole_calls || n % 2 == 0) {
+        bytes = dropout_bytes(dropout.seed, instance, row + lane / 4, column + lane % 4 * 2);
+      }
+      const bool right = whole_calls ? n % 2 == 1 : column % 32 != 0;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        // Bytes 0, 1 are those of the first 8 columns, 2, 3 those of the next 8, and so on; 8 bytes for each half.
+        const unsigned four = right ? bytes.word[half * 2 + 1] : bytes.word[half * 2];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          if ((four >> (8 * i) & 0xFFu) >= static_cast<unsigned>(dropout.keep)) {
+            float& weight = s[2 * n + i / 2][half * 2 + i % 2];
+            weight = -weight;
+          }
+        }
+      }
+    }
+  }
+#endif
+};
+
+}  // namespace attnscope::device

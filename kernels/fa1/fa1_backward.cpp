@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fa1/fa1_backward.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/device/gradient_shape.h"
+#include "kernels/integer.h"
+#include "kernels/tile_grid.h"
+
+namespace attnscope::fa1_backward {
+namespace {
+
+constexpr int operands = 3;  // Q, O, dO
+constexpr double backward_over_forward = 2.5;
+constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
+
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+  const int d = static_cast<int>(p.d);
+  return {.kernel = "fa1 bwd",
+          .threads = gradient::threads(tile.br, tile.bc, d),
+          .registers = gradient::register_estimate(tile.br, tile.bc, d),
+          .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, operands)};
+}
+
+/// One block does a whole K/V head. Step 0 clears dq_acc of the group's query heads (and writes the 16-bit dQ of Q
+/// tiles that see no key); then each K/V tile has a step that loads it, one for each Q tile of each query head that
+/// sees something of it, and one that stores dK and dV; the last alone where no Q tile does. The last pass over a Q
+/// tile stores the 16-bit dQ instead of the fp32 accumulator.
+class Fa1BackwardProgram final : public TileProgram {
+ public:
+  Fa1BackwardProgram(const AttentionProblem& p, const TileShape& tile) : p_(p), tile_(tile), grids_(p, tile) {
+    for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
+      walks_.push_back(walk_of(grids_.of_kv(entry * p_.heads_kv)));
+    }
+  }
+
+  [[nodiscard]] std::int64_t blocks() const override { return p_.kv_instances(); }
+  [[nodiscard]] std::int64_t steps(std::int64_t kv) const override { return walk(kv).steps; }
+
+  void visit(std::int64_t kv, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const TileGrid& grid = grids_.of_kv(kv);
+    const Walk& walk = this->walk(kv);
+    const int element = bytes_per_element(p_.dtype);
+    const std::int64_t group = group_size(p_);
+    if (step == 0) {
+      for (std::int64_t instance = kv * group; instance < (kv + 1) * group; ++instance) {
+        out.push_back({Tensor::dq_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes});
+        for (const std::int64_t i : walk.empty_q_tiles) {
+          out.push_back({Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, element});
+        }
+      }
+      return;
+    }
+    const std::int64_t j = std::ranges::upper_bound(walk.first_step, step) - walk.first_step.begin() - 1;
+    const std::int64_t inner = step - walk.first_step[static_cast<std::size_t>(j)];
+    const std::int64_t seen = grid.q_tiles_seen(j);
+    const std::int64_t key = j * tile_.bc;
+    if (inner == steps_of(seen) - 1) {
+      const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
+      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, element});
+      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, element});
+      return;
+    }
+    if (inner == 0) {
+      out.push_back({Tensor::k, Access::load, kv, key, grid.k_rows(j), 0, p_.d, element});
+      out.push_back({Tensor::v, Access::load, kv, key, grid.k_rows(j), 0, p_.d, element});
+      return;
+    }
+    const std::int64_t instance = kv * group + (inner - 1) / seen;
+    const std::int64_t nth = (inner - 1) % seen;
+    const std::int64_t i =
+        p_.mask.sparse() ? grid.q_tiles_of(j).at(static_cast<std::size_t>(nth)) : grid.q_begin(j) + nth;
+    const std::int64_t row = i * tile_.br;
+    const std::int64_t rows = grid.q_rows(i);
+    for (const Tensor tensor : {Tensor::q, Tensor::dout, Tensor::o}) {
+      out.push_back({tensor, Access::load, instance, row, rows, 0, p_.d, element});
+    }
+    out.push_back({Tensor::l, Access::load, instance, row, rows, 0, 1, fp32_bytes});
+    out.push_back({Tensor::m, Access::load, instance, row, rows, 0, 1, fp32_bytes});
+    out.push_back({Tensor::dq_acc, Access::load, instance, row, rows, 0, p_.d, fp32_bytes});
+    const bool finished = j == walk.last_k_tile[static_cast<std::size_t>(i)];
+    out.push_back({finished ? Tensor::dq : Tensor::dq_acc, Access::store, instance, row, rows, 0, p_.d,
+                   finished ? element : fp32_bytes});
+  }
+
+ private:
+  struct Walk {
+    std::vector<std::int64_t> first_step;   ///< of each K/V tile
+    std::vector<std::int64_t> last_k_tile;  ///< of each Q tile
+    std::vector<std::int64_t> empty_q_tiles;
+    std::int64_t steps = 1;
+  };
+
+  [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
+
+  [[nodiscard]] Walk walk_of(const TileGrid& grid) const {
+    Walk walk;
+    for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
+      walk.first_step.push_back(walk.steps);
+      walk.steps += steps_of(grid.q_tiles_seen(j));
+    }
+    for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
+      std::int64_t last = grid.k_end(i) - 1;
+      while (last >= grid.k_begin(i) && !grid.visited(i, last)) --last;
+      walk.last_k_tile.push_back(last);
+      if (last < grid.k_begin(i)) walk.empty_q_tiles.push_back(i);
+    }
+    return walk;
+  }
+
+  [[nodiscard]] const Walk& walk(std::int64_t kv) const {
+    return walks_.size() == 1 ? walks_.front() : walks_.at(static_cast<std::size_t>(kv / p_.heads_kv));
+  }
+
+  AttentionProblem p_;
+  TileShape tile_;
+  BatchGrid grids_;
+  std::vector<Walk> walks_;
+};
+
+/// K and V once where any query sees them; Q, O, dO, their statistics and the accumulator of dQ for each tile of the
+/// grid; the accumulator's stores likewise, and once more to clear it; dQ once, in place of the accumulator's last
+/// store; dK and dV once.
+Traffic backward_traffic(const AttentionProblem& p, const TileShape& tile) {
+  const BatchGrid grids(p, tile);
+  const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  const std::int64_t accumulator = p.d * fp32_bytes;
+  constexpr std::int64_t statistics = 8;  // l, m in fp32
+  const std::int64_t rows = p.instances() * p.n_q;
+  const std::int64_t passes = grids.sum(&TileGrid::query_rows_seen);
+  const std::int64_t accumulator_stores = rows + passes - grids.sum(&TileGrid::query_rows_touched);
+  return {.l2_to_sm_bytes =
+              2 * grids.sum_kv(&TileGrid::key_rows_touched) * row + passes * (3 * row + accumulator + statistics),
+          .sm_to_l2_bytes = accumulator_stores * accumulator + rows * row + 2 * p.kv_instances() * p.n_k * row};
+}
+
+}  // namespace
+
+AttentionProblem forward_problem(AttentionProblem p) {
+  p.pass = Pass::fwd;
+  p.deterministic = false;
+  return p;
+}
+
+TileShape set_up_tile(const AttentionProblem& p) {
+  int side = 64;
+  while (p.mask.sparse() && side > 16 && p.mask.block_size % side != 0) side -= 16;
+  return {.br = side, .bc = side};
+}
+
+AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileShape& tile) {
+  for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
+  plan.buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
+  plan.buffers.back().fill = BufferFill::input_dout;
+  const std::int64_t rows = round_up(p.n_q, gradient::accumulator_rows);
+  plan.buffers.push_back({"dq_acc", p.instances() * rows * p.d * fp32_bytes});
+  std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
+
+  const KernelNeeds kernel = needs(p, tile);
+  auto program = std::make_shared<const Fa1BackwardProgram>(p, tile);
+  std::vector<Argument> arguments = kernel_arguments({"q", "k", "v", "o", "dout", "l", "m", "dq_acc", "dq", "dk", "dv"},
+                                                     {p.instances(), group_size(p), p.n_q, p.n_k});
+  arguments.emplace_back(score_scale(p));
+  append_mask_arguments(arguments, p);
+  plan.launches.push_back(
+      {.name = "bwd",
+       .source = {"fa1/fa1_backward.cuh", "attn_fa1_backward",
+                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
+       .grid = grid_of(program->blocks()),
+       .block = block_of(kernel.threads),
+       .dynamic_shared_bytes = kernel.shared_bytes,
+       .arguments = std::move(arguments),
+       .registers_per_thread = kernel.registers,
+       .matrix_flops = backward_over_forward * forward_flops(p),
+       .traffic = backward_traffic(p, tile),
+       .program = program});
+  return plan;
+}
+
+std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+  if (auto refused = refuse_features("fa1 bwd", p, tile, features, true)) return refused;
+  return refuse_needs({needs(p, tile)}, device);
+}
+
+TileShape default_tile(const AttentionProblem& p, const std::function<bool(const TileShape&)>& accepted) {
+  // The paper's Bc = M / 4d leaves no room for dK and dV in fp32 beside K and V: Bc is what fits in registers, the best
+  // of those measured on an H200 (N 1024).
+  TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 256}
+                     : p.d <= 64  ? TileShape{.br = 64, .bc = 256}
+                     : p.d <= 128 ? TileShape{.br = 64, .bc = 128}
+                                  : TileShape{.br = 64, .bc = 64};
+  const auto divide = [&](int& side) {
+    while (p.mask.sparse() && side > 16 && p.mask.block_size % side != 0) side -= 16;
+  };
+  divide(wished.br);
+  divide(wished.bc);
+  return shrink_to_fit(wished, accepted);
+}
+
+std::int64_t working_set_bytes(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+  // Q, O and dO, the fp32 accumulator of dQ, l and m, of the K/V heads that run at once: one block an SM, which its
+  // registers fill, or two.
+  const KernelNeeds kernel = needs(p, tile);
+  const std::int64_t by_registers = device.registers_per_sm / (round_up(kernel.registers, 8) * kernel.threads);
+  const std::int64_t by_memory = device.shared_bytes_per_sm / (kernel.shared_bytes + device.shared_bytes_reserved);
+  const std::int64_t resident = device.sm_count * std::max<std::int64_t>(1, std::min(by_registers, by_memory));
+  const std::int64_t row = 3 * p.d * bytes_per_element(p.dtype) + (p.d + 2) * fp32_bytes;
+  return std::min(resident, p.kv_instances()) * group_size(p) * p.n_q * row;
+}
+
+}  // namespace attnscope::fa1_backward

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// FlashAttention's backward pass (Algorithm 4): its launch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "kernels/algorithm.h"
+#include "kernels/descriptor.h"
+
+namespace attnscope::fa1_backward {
+
+/// The problem whose forward pass comes before.
+[[nodiscard]] AttentionProblem forward_problem(AttentionProblem);
+/// A tile with which every device computes that forward pass, when the backward pass is what is measured.
+[[nodiscard]] TileShape set_up_tile(const AttentionProblem&);
+
+/// A forward plan with the launch "bwd" after it; where the forward pass is not measured, its launches become set-up.
+/// Pre: the problem's pass is not fwd.
+[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const TileShape&);
+
+/// Why the backward pass cannot run there; the forward pass is not asked.
+[[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&, const DeviceLimits&);
+/// `accepted` says what can run there, the forward pass included.
+[[nodiscard]] TileShape default_tile(const AttentionProblem&, const std::function<bool(const TileShape&)>& accepted);
+
+/// What the blocks that run at once pass through again for each K/V tile. Pre: refusal() is empty there.
+[[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const TileShape&, const DeviceLimits&);
+
+}  // namespace attnscope::fa1_backward

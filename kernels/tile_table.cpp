@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/tile_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include "kernels/embedded_sources.h"
+
+namespace attnscope {
+namespace {
+
+using Error = Failure<std::string>;
+
+constexpr std::string_view file = "tiles.csv";
+constexpr std::string_view header = "algorithm,pass,arch,mask,d,br,bc,warps,stages,reason";
+constexpr std::size_t fields_before_reason = 9;
+
+template <class Int>
+bool read(std::string_view text, Int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+}
+
+/// The first thing wrong with the line, or empty.
+std::string read_line(std::string_view line, TileChoice& choice) {
+  std::array<std::string_view, fields_before_reason> fields;
+  for (std::string_view& field : fields) {
+    const std::size_t comma = line.find(',');
+    if (comma == std::string_view::npos) return fmt::format("it has fewer than {} fields", fields_before_reason + 1);
+    field = line.substr(0, comma);
+    line.remove_prefix(comma + 1);
+  }
+  const auto pass = parse_pass(fields[1]);
+  if (!pass) return pass.error();
+  if (fields[3] != "full" && fields[3] != "causal")
+    return fmt::format("mask '{}' is neither full nor causal", fields[3]);
+  choice.algorithm = fields[0];
+  choice.pass = *pass;
+  choice.arch = fields[2];
+  choice.causal = fields[3] == "causal";
+  choice.reason = line;
+  if (!read(fields[4], choice.d) || !read(fields[5], choice.tile.br) || !read(fields[6], choice.tile.bc) ||
+      !read(fields[7], choice.tile.warps) || !read(fields[8], choice.tile.stages)) {
+    return "d, br, bc, warps and stages must be whole numbers";
+  }
+  return {};
+}
+
+std::string arch_of(const DeviceLimits& device) {
+  return fmt::format("{}.{}", device.compute_major, device.compute_minor);
+}
+
+}  // namespace
+
+std::span<const TileChoice> tile_table() {
+  static const std::vector<TileChoice> table = [] {
+    const auto sources = embedded_sources();
+    const auto found = std::ranges::find(sources, file, &EmbeddedSource::path);
+    auto parsed = parse_tile_table(found == sources.end() ? std::string_view{} : found->text);
+    if (!parsed) throw std::logic_error(fmt::format("kernels/{}: {}", file, parsed.error()));
+    return std::move(parsed).value();
+  }();
+  return table;
+}
+
+Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view text) {
+  std::vector<TileChoice> table;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.empty() || line.front() == '#' || line == header) continue;
+    TileChoice choice;
+    if (const std::string wrong = read_line(line, choice); !wrong.empty()) {
+      return Error{fmt::format("line {}: {}; a line is {}.", number, wrong, header)};
+    }
+    table.push_back(std::move(choice));
+  }
+  return table;
+}
+
+std::string format_tile_table(std::span<const TileChoice> table) {
+  std::string text =
+      "# SPDX-License-Identifier: Apache-2.0\n"
+      "# Tiles that `auto` picks, written by `attnscope tune`; a line holds from the next smaller d on up to its "
+      "own.\n";
+  text += fmt::format("{}\n", header);
+  for (const TileChoice& c : table) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", c.algorithm, to_string(c.pass), c.arch,
+                        c.causal ? "causal" : "full", c.d, c.tile.br, c.tile.bc, c.tile.warps, c.tile.stages, c.reason);
+  }
+  return text;
+}
+
+const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::string_view algorithm,
+                                   const AttentionProblem& p, const DeviceLimits& device) {
+  const bool causal = p.mask.right != Mask::unlimited;
+  const TileChoice* best = nullptr;
+  for (const TileChoice& choice : table) {
+    if (choice.algorithm != algorithm || choice.pass != p.pass || choice.arch != arch_of(device) ||
+        choice.causal != causal || choice.d < p.d) {
+      continue;
+    }
+    if (best == nullptr || choice.d < best->d) best = &choice;
+  }
+  return best;
+}
+
+TileShape auto_tile(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& device) {
+  const TileChoice* choice = find_tile_choice(tile_table(), algorithm.name(), p, device);
+  if (choice != nullptr && !algorithm.refusal(p, choice->tile, device)) return choice->tile;
+  return algorithm.default_tile(p, device);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tile choice `auto`: the tile that was measured to be fastest for an algorithm, pass, mask, head dimension and
+// architecture. The table is kernels/tiles.csv; `attnscope tune` writes it anew by measuring, reasons beside it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "kernels/result.h"
+
+namespace attnscope {
+
+/// One line of the table. It speaks for the head dimensions above the next smaller one that the table has for the same
+/// algorithm, pass, architecture and mask, up to and including its own.
+struct TileChoice {
+  std::string algorithm;
+  Pass pass = Pass::fwd;
+  std::string arch;     ///< compute capability: "9.0"
+  bool causal = false;  ///< bounded to the right; every other mask goes with the full one
+  std::int64_t d = 0;
+  TileShape tile{};      ///< raster as the algorithm has it by default
+  std::string reason{};  ///< one sentence with the figures it was chosen by
+
+  bool operator==(const TileChoice&) const = default;
+};
+
+/// The table that the program was built with.
+[[nodiscard]] std::span<const TileChoice> tile_table();
+
+/// A table's text: lines of algorithm,pass,arch,mask,d,br,bc,warps,stages,reason below that header; the reason may hold
+/// commas; '#' begins a comment. The error names the line.
+[[nodiscard]] Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view text);
+[[nodiscard]] std::string format_tile_table(std::span<const TileChoice>);
+
+/// The table's line for a problem on a device; nullptr where it has none. The tile may still be refused there.
+[[nodiscard]] const TileChoice* find_tile_choice(std::span<const TileChoice>, std::string_view algorithm,
+                                                 const AttentionProblem&, const DeviceLimits&);
+
+/// The table's tile where it has one that runs; else Algorithm::default_tile().
+[[nodiscard]] TileShape auto_tile(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
+
+}  // namespace attnscope

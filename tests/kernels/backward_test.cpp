@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backward passes of the FlashAttention algorithms: the closed form equals the program's sum, the program touches
+// what it must, and playing it gives the gradients.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "kernels/device/gradient_shape.h"
+#include "kernels/embedded_sources.h"
+#include "kernels/float16.h"
+#include "kernels/inputs.h"
+#include "tests/kernels/programs.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const DeviceLimits& h200() {
+  return known_gpus().front();
+}
+
+const std::vector<const Algorithm*>& flash() {
+  static const std::vector<const Algorithm*> both{find_algorithm("fa1"), find_algorithm("fa2")};
+  return both;
+}
+
+Mask mask(std::string_view words) {
+  return *parse_mask(words);
+}
+
+std::string label(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+  return std::string(algorithm.name()) + " " + describe(p) + " tile " + describe(tile);
+}
+
+/// odd_problems(), and the same shapes under the other masks.
+std::vector<AttentionProblem> backward_problems() {
+  std::vector<AttentionProblem> problems = test::odd_problems();
+  for (const char* words : {"window:20:7", "window:0:0", "window:inf:30", "lengths:ramp", "causal+lengths:ramp",
+                            "blocks:128:random40", "window:90:0+blocks:128:butterfly+lengths:ramp"}) {
+    for (const std::int64_t n_q : {1, 65, 239}) {
+      for (const std::int64_t n_k : {1, 128, 257}) {
+        problems.push_back(
+            {.mask = mask(words), .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = n_q, .n_k = n_k, .d = 64});
+      }
+    }
+  }
+  for (AttentionProblem& p : problems) p.pass = Pass::bwd;
+  return problems;
+}
+
+/// Tiles whose sides divide blocks of 128.
+const std::vector<TileShape>& tiles() {
+  static const std::vector<TileShape> all{{.br = 64, .bc = 64},
+                                          {.br = 16, .bc = 128},
+                                          {.br = 128, .bc = 32, .raster = Raster::heads_fastest},
+                                          {.br = 32, .bc = 16}};
+  return all;
+}
+
+TEST(Backward, ClosedFormEqualsTheProgramToTheByte) {
+  for (const Algorithm* algorithm : flash()) {
+    for (AttentionProblem p : backward_problems()) {
+      for (const TileShape& tile : tiles()) {
+        for (const KernelLaunch& launch : algorithm->plan(p, tile).launches) {
+          if (launch.setup) continue;
+          ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Backward, TheTablesFormulas) {
+  // io-models: FA2 pre 2 n_q d + n_q, main 4 n_k d + Tc (2 n_q d + n_q d in fp32 + 2 n_q); FA1 4 n_k d + Tc (5 n_q d +
+  // 2 n_q), of which dQ is fp32 here, cleared first and written in 16 bits last.
+  constexpr std::int64_t n = 4096;
+  constexpr std::int64_t d = 128;
+  constexpr std::int64_t heads = 4;
+  constexpr std::int64_t tc = 32;
+  const AttentionProblem p{.pass = Pass::bwd, .heads_q = heads, .heads_kv = heads, .n_q = n, .n_k = n, .d = d};
+  const TileShape tile{.br = 64, .bc = 128};
+  const AttentionPlan fa2 = find_algorithm("fa2")->plan(p, tile);
+  ASSERT_EQ(fa2.launches.size(), 4U);
+  EXPECT_EQ(fa2.launches[1].traffic, (Traffic{heads * 4 * n * d, heads * (4 * n + 4 * n * d)}));
+  EXPECT_EQ(fa2.launches[2].traffic,
+            (Traffic{heads * (4 * n * d + tc * (4 * n * d + 8 * n)), heads * (4 * n * d + tc * 4 * n * d)}));
+  EXPECT_EQ(fa2.launches[3].traffic, (Traffic{heads * 4 * n * d, heads * 2 * n * d}));
+  const AttentionPlan fa1 = find_algorithm("fa1")->plan(p, tile);
+  ASSERT_EQ(fa1.launches.size(), 2U);
+  EXPECT_EQ(fa1.launches[1].traffic,
+            (Traffic{heads * (4 * n * d + tc * (10 * n * d + 8 * n)), heads * (tc * 4 * n * d + 6 * n * d)}));
+}
+
+TEST(Backward, AccessesStayInsideAndOutputsAreWrittenOnce) {
+  for (const Algorithm* algorithm : flash()) {
+    for (const AttentionProblem& p : backward_problems()) {
+      const TileShape tile{.br = 64, .bc = 32};
+      SCOPED_TRACE(label(*algorithm, p, tile));
+      std::map<Tensor, std::int64_t> stored;
+      for (const KernelLaunch& launch : algorithm->plan(p, tile).launches) {
+        if (launch.setup) continue;
+        for (const TileAccess& a : test::all_accesses(*launch.program)) {
+          const bool of_keys =
+              a.tensor == Tensor::k || a.tensor == Tensor::v || a.tensor == Tensor::dk || a.tensor == Tensor::dv;
+          const bool of_rows =
+              a.tensor == Tensor::l || a.tensor == Tensor::m || a.tensor == Tensor::lse || a.tensor == Tensor::delta;
+          ASSERT_TRUE(a.instance >= 0 && a.instance < (of_keys ? p.kv_instances() : p.instances()));
+          ASSERT_TRUE(a.row >= 0 && a.rows > 0 && a.row + a.rows <= (of_keys ? p.n_k : p.n_q)) << to_string(a.tensor);
+          ASSERT_EQ(a.col, 0);
+          ASSERT_EQ(a.cols, of_rows ? 1 : p.d);
+          ASSERT_EQ(a.element_bytes, of_rows || a.tensor == Tensor::dq_acc ? 4 : 2) << to_string(a.tensor);
+          ASSERT_TRUE(a.access != Access::reduce || a.tensor == Tensor::dq_acc);
+          if (a.access == Access::store) stored[a.tensor] += a.rows;
+        }
+      }
+      EXPECT_EQ(stored[Tensor::dq], p.instances() * p.n_q);
+      EXPECT_EQ(stored[Tensor::dk], p.kv_instances() * p.n_k);
+      EXPECT_EQ(stored[Tensor::dv], p.kv_instances() * p.n_k);
+      EXPECT_EQ(stored[Tensor::delta], algorithm->name() == "fa2" ? p.instances() * p.n_q : 0);
+    }
+  }
+}
+
+struct Gradients {
+  std::vector<double> dq, dk, dv;
+};
+
+/// What gradients are made of, in float64: P and dS of every visible pair.
+class Pairs {
+ public:
+  Pairs(const AttentionProblem& p, const AttentionInputs& inputs) : p_(p), inputs_(inputs) {
+    const std::int64_t rows = p.instances() * p.n_q;
+    weight_.assign(static_cast<std::size_t>(rows * p.n_k), 0.0);
+    gradient_ = weight_;
+    for (std::int64_t at = 0; at < rows; ++at) row(at);
+  }
+
+  [[nodiscard]] double at(const std::vector<std::uint16_t>& matrix, std::int64_t row, std::int64_t c) const {
+    return static_cast<double>(from_bits(p_.dtype, matrix[static_cast<std::size_t>(row * p_.d + c)]));
+  }
+  [[nodiscard]] double weight(std::int64_t row, std::int64_t key) const { return weight_[index(row, key)]; }
+  [[nodiscard]] double gradient(std::int64_t row, std::int64_t key) const { return gradient_[index(row, key)]; }
+  [[nodiscard]] std::int64_t keys_of(std::int64_t instance) const {
+    return instance / (p_.heads_q / p_.heads_kv) * p_.n_k;
+  }
+
+  /// Adds the pair's share to the gradients.
+  void add(Gradients& sums, std::int64_t row, std::int64_t key) const {
+    const std::int64_t key_row = keys_of(row / p_.n_q) + key;
+    const double scale = 1 / std::sqrt(static_cast<double>(p_.d));
+    for (std::int64_t c = 0; c < p_.d; ++c) {
+      sums.dq[static_cast<std::size_t>(row * p_.d + c)] += scale * gradient(row, key) * at(inputs_.k, key_row, c);
+      sums.dk[static_cast<std::size_t>(key_row * p_.d + c)] += scale * gradient(row, key) * at(inputs_.q, row, c);
+      sums.dv[static_cast<std::size_t>(key_row * p_.d + c)] += weight(row, key) * at(inputs_.dout, row, c);
+    }
+  }
+  [[nodiscard]] Gradients none() const {
+    const auto q = static_cast<std::size_t>(p_.instances() * p_.n_q * p_.d);
+    const auto k = static_cast<std::size_t>(p_.kv_instances() * p_.n_k * p_.d);
+    return {std::vector<double>(q), std::vector<double>(k), std::vector<double>(k)};
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(std::int64_t row, std::int64_t key) const {
+    return static_cast<std::size_t>(row * p_.n_k + key);
+  }
+
+  void row(std::int64_t row) {
+    const std::int64_t instance = row / p_.n_q;
+    const std::int64_t i = row % p_.n_q;
+    const KeyRange seen = visible_keys(p_, instance / p_.heads_q, i);
+    double sum = 0;
+    double delta = 0;
+    for (std::int64_t j = seen.first; j < seen.last; ++j) {
+      if (p_.mask.sparse() && !p_.mask.block_counts(i / p_.mask.block_size, j / p_.mask.block_size)) continue;
+      double s = 0;
+      for (std::int64_t c = 0; c < p_.d; ++c) {
+        s += at(inputs_.q, row, c) * at(inputs_.k, keys_of(instance) + j, c);
+        gradient_[index(row, j)] += at(inputs_.dout, row, c) * at(inputs_.v, keys_of(instance) + j, c);
+      }
+      sum += weight_[index(row, j)] = std::exp(s / std::sqrt(static_cast<double>(p_.d)));
+    }
+    for (std::int64_t j = seen.first; j < seen.last && sum > 0; ++j) {
+      weight_[index(row, j)] /= sum;
+      delta += weight_[index(row, j)] * gradient_[index(row, j)];
+    }
+    for (std::int64_t j = 0; j < p_.n_k; ++j) gradient_[index(row, j)] = weight(row, j) * (gradient(row, j) - delta);
+  }
+
+  const AttentionProblem& p_;
+  const AttentionInputs& inputs_;
+  std::vector<double> weight_;
+  std::vector<double> gradient_;
+};
+
+/// What a program brings together on chip: each Q tile with the K/V tile that the block holds.
+Gradients play(const TileProgram& program, const AttentionProblem& p, const Pairs& pairs) {
+  Gradients sums = pairs.none();
+  std::vector<TileAccess> accesses;
+  for (std::int64_t block = 0; block < program.blocks(); ++block) {
+    TileAccess k;
+    for (std::int64_t step = 0; step < program.steps(block); ++step) {
+      accesses.clear();
+      program.visit(block, step, accesses);
+      for (const TileAccess& a : accesses) {
+        if (a.tensor == Tensor::k) k = a;
+        if (a.tensor != Tensor::q) continue;
+        EXPECT_EQ(k.instance, a.instance / (p.heads_q / p.heads_kv));
+        for (std::int64_t i = a.row; i < a.row + a.rows; ++i) {
+          for (std::int64_t j = k.row; j < k.row + k.rows; ++j) pairs.add(sums, a.instance * p.n_q + i, j);
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+TEST(Backward, PlayingTheProgramsGivesTheGradients) {
+  for (const AttentionProblem& p :
+       {AttentionProblem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 57, .d = 16},
+        AttentionProblem{.mask = Mask::causal, .n_q = 90, .n_k = 33, .d = 16},
+        AttentionProblem{.mask = mask("window:20:7+lengths:ramp"), .batch = 2, .n_q = 70, .n_k = 70, .d = 16},
+        AttentionProblem{
+            .mask = mask("blocks:32:random50"), .heads_q = 2, .n_q = 70, .n_k = 100, .d = 16, .deterministic = true}}) {
+    AttentionProblem backward = p;
+    backward.pass = Pass::bwd;
+    const AttentionInputs inputs = make_inputs(backward, InputKind::normal, 7);
+    const Pairs pairs(backward, inputs);
+    Gradients expected = pairs.none();
+    for (std::int64_t row = 0; row < p.instances() * p.n_q; ++row) {
+      for (std::int64_t key = 0; key < p.n_k; ++key) pairs.add(expected, row, key);
+    }
+    for (const Algorithm* algorithm : flash()) {
+      for (const TileShape& tile : {TileShape{.br = 16, .bc = 32}, TileShape{.br = 32, .bc = 16}}) {
+        const AttentionPlan plan = algorithm->plan(backward, tile);
+        const auto main = std::ranges::find(plan.launches, "bwd", &KernelLaunch::name);
+        const Gradients sums = play(*main->program, backward, pairs);
+        for (const auto& [got, wanted] :
+             {std::tie(sums.dq, expected.dq), std::tie(sums.dk, expected.dk), std::tie(sums.dv, expected.dv)}) {
+          for (std::size_t e = 0; e < wanted.size(); ++e) {
+            ASSERT_NEAR(got[e], wanted[e], 1e-9) << label(*algorithm, backward, tile) << " element " << e;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Backward, PlansOfTheThreePasses) {
+  const auto names = [](const AttentionPlan& plan, bool setup) {
+    std::vector<std::string> all;
+    for (const KernelLaunch& launch : plan.launches) {
+      if (launch.setup == setup) all.push_back(launch.name);
+    }
+    return all;
+  };
+  AttentionProblem p{.heads_q = 4, .heads_kv = 2, .n_q = 500, .n_k = 300, .d = 64};
+  const TileShape tile{.br = 64, .bc = 128};
+  for (const Algorithm* algorithm : flash()) {
+    const bool second = algorithm->name() == "fa2";
+    p.pass = Pass::fwd;
+    const AttentionPlan forward = algorithm->plan(p, tile);
+    p.pass = Pass::bwd;
+    const AttentionPlan backward = algorithm->plan(p, tile);
+    p.pass = Pass::fwd_bwd;
+    const AttentionPlan both = algorithm->plan(p, tile);
+    EXPECT_THAT(names(backward, true), ElementsAre("fwd"));
+    EXPECT_TRUE(names(both, true).empty());
+    if (second) {
+      EXPECT_THAT(names(backward, false), ElementsAre("dot", "bwd", "convert"));
+      EXPECT_THAT(names(both, false), ElementsAre("fwd", "dot", "bwd", "convert"));
+    } else {
+      EXPECT_THAT(names(backward, false), ElementsAre("bwd"));
+      EXPECT_THAT(names(both, false), ElementsAre("fwd", "bwd"));
+    }
+    Traffic sum = forward.traffic();
+    sum += backward.traffic();
+    EXPECT_EQ(both.traffic(), sum);
+    EXPECT_EQ(both.launches[0].source, forward.launches[0].source);
+    double flops = 0;
+    for (const KernelLaunch& launch : both.launches) flops += launch.matrix_flops;
+    EXPECT_DOUBLE_EQ(flops, pass_flops(p));
+  }
+}
+
+/// The kernel's parameter names, as its source declares them; pointers with "* " before them.
+std::vector<std::string> parameters(const KernelSource& source) {
+  const auto sources = embedded_sources();
+  const auto found = std::ranges::find(sources, source.file, &EmbeddedSource::path);
+  if (found == sources.end()) return {};
+  const std::string text(found->text);
+  std::size_t at = text.find(source.entry + "(") + source.entry.size() + 1;
+  const std::size_t end = text.find(')', at);
+  std::vector<std::string> names;
+  while (at < end) {
+    const std::size_t comma = std::min(text.find(',', at), end);
+    std::string one = text.substr(at, comma - at);
+    names.push_back(one.find('*') != std::string::npos ? one.substr(one.find('*')) : one.substr(one.rfind(' ') + 1));
+    at = comma + 1;
+  }
+  return names;
+}
+
+TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
+  for (const bool deterministic : {false, true}) {
+    const AttentionProblem p{.pass = Pass::bwd,
+                             .mask = mask("window:5:inf+lengths:ramp+blocks:64:butterfly"),
+                             .batch = 2,
+                             .heads_q = 6,
+                             .heads_kv = 2,
+                             .n_q = 100,
+                             .n_k = 37,
+                             .d = 64,
+                             .dropout = 0.25,
+                             .deterministic = deterministic};
+    const std::map<std::string, std::int64_t> integers{
+        {"instances", 12}, {"group", 3},  {"n_q", 100},       {"n_k", 37},   {"heads_q", 6},
+        {"left", 5},       {"right", -1}, {"mask_block", 64}, {"keep", 192}, {"seed", 20220527}};
+    for (const Algorithm* algorithm : flash()) {
+      const AttentionPlan plan = algorithm->plan(p, {.br = 64, .bc = 64});
+      std::map<std::string, std::int64_t> buffers;
+      for (const BufferSpec& buffer : plan.buffers) EXPECT_TRUE(buffers.emplace(buffer.name, buffer.bytes).second);
+      EXPECT_EQ(buffers.contains("turns"), deterministic && algorithm->name() == "fa2");
+      for (const KernelLaunch& launch : plan.launches) {
+        if (launch.setup) continue;
+        SCOPED_TRACE(launch.source.entry);
+        EXPECT_EQ(launch.grid[0], launch.program->blocks());
+        const std::vector<std::string> declared = parameters(launch.source);
+        ASSERT_EQ(declared.size(), launch.arguments.size());
+        for (std::size_t i = 0; i < declared.size(); ++i) {
+          const Argument& argument = launch.arguments[i];
+          if (declared[i].front() == '*') {
+            ASSERT_TRUE(std::holds_alternative<BufferArgument>(argument)) << declared[i];
+            const std::string& name = std::get<BufferArgument>(argument).name;
+            if (name.empty()) {
+              EXPECT_EQ(declared[i], "* turns");
+              EXPECT_FALSE(deterministic);
+            } else {
+              EXPECT_EQ(name, declared[i].substr(2));
+              EXPECT_TRUE(buffers.contains(name)) << name;
+            }
+          } else if (declared[i] == "scale") {
+            ASSERT_TRUE(std::holds_alternative<float>(argument));
+            EXPECT_FLOAT_EQ(std::get<float>(argument), 0.125F);
+          } else {
+            ASSERT_TRUE(std::holds_alternative<std::int32_t>(argument)) << declared[i];
+            ASSERT_TRUE(integers.contains(declared[i])) << declared[i];
+            EXPECT_EQ(std::get<std::int32_t>(argument), integers.at(declared[i])) << declared[i];
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Backward, Refusals) {
+  AttentionProblem p{.pass = Pass::bwd, .n_q = 512, .n_k = 512, .d = 128};
+  const auto reason = [&](const char* name, const TileShape& tile) {
+    const auto refused = find_algorithm(name)->refusal(p, tile, h200());
+    return refused ? refused->reason : std::string();
+  };
+  EXPECT_EQ(reason("fa2", {.br = 64, .bc = 128}), "");
+  EXPECT_THAT(reason("fa2", {.br = 64, .bc = 256}), HasSubstr("fa2 bwd needs about"));
+  EXPECT_THAT(reason("fa1", {.br = 64, .bc = 256}), HasSubstr("fa1 bwd needs about"));
+  EXPECT_THAT(reason("fa2", {.br = 256, .bc = 128}), HasSubstr("fa2 bwd needs"));
+  EXPECT_THAT(reason("fa2", {.br = 64, .bc = 128, .warps = 4}), HasSubstr("fa2 bwd has no choice of warps"));
+  // A tile for both passes must suit both.
+  p.pass = Pass::fwd_bwd;
+  EXPECT_EQ(reason("fa2", {.br = 64, .bc = 128}), "");
+  EXPECT_THAT(reason("fa1", {.br = 64, .bc = 224}), HasSubstr("fa1 bwd needs about"));
+  p.pass = Pass::fwd;
+  EXPECT_EQ(reason("fa1", {.br = 64, .bc = 224}), "");
+}
+
+TEST(Backward, DefaultTilesRunOnEveryKnownGpuIfAnyTileDoes) {
+  for (const Algorithm* algorithm : flash()) {
+    for (const int d : algorithm->head_dims()) {
+      for (const DeviceLimits& gpu : known_gpus()) {
+        for (const Pass pass : {Pass::bwd, Pass::fwd_bwd}) {
+          const AttentionProblem p{.pass = pass, .n_q = 4096, .n_k = 4096, .d = d};
+          const TileShape tile = algorithm->default_tile(p, gpu);
+          const auto refused = algorithm->refusal(p, tile, gpu);
+          if (!refused) continue;
+          EXPECT_TRUE(algorithm->refusal(p, {.br = 16, .bc = 16}, gpu).has_value())
+              << label(*algorithm, p, tile) << " on " << gpu.name << ": " << refused->reason;
+          EXPECT_GT(d, 128) << label(*algorithm, p, tile) << " on " << gpu.name << ": " << refused->reason;
+        }
+      }
+    }
+  }
+  AttentionProblem p{.pass = Pass::bwd, .n_q = 4096, .n_k = 4096, .d = 64};
+  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, h200())), "128x128");
+  EXPECT_EQ(describe(find_algorithm("fa1")->default_tile(p, h200())), "64x256");
+  p.d = 128;
+  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, h200())), "64x128");
+  p.d = 32;
+  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, h200())), "128x256");
+  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, *find_gpu("a100"))), "128x128");
+}
+
+TEST(GradientShape, WarpsCoverTheirMatrix) {
+  for (const int warps : {4, 8}) {
+    for (int rows = 16; rows <= 256; rows += 16) {
+      for (int columns = 16; columns <= 256; columns += 16) {
+        const gradient::WarpGrid grid = gradient::warp_grid(rows, columns, warps);
+        EXPECT_EQ(grid.down * grid.across, warps);
+        EXPECT_GE(grid.down * grid.rows * 16, rows);
+        EXPECT_GE(grid.across * grid.columns * 16, columns);
+      }
+    }
+  }
+  EXPECT_EQ(gradient::warp_grid(128, 128, 8).cells(), 8);
+  EXPECT_EQ(gradient::chunk_columns(64, 128, 128), 128);
+  EXPECT_EQ(gradient::chunk_columns(128, 128, 64), 64);
+}
+
+}  // namespace
+}  // namespace attnscope

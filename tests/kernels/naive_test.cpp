@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Standard attention beyond the full forward pass: masks, dropout, the backward pass, rows longer than a block holds.
+#include "kernels/naive/naive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/descriptor.h"
+#include "kernels/embedded_sources.h"
+#include "kernels/io_model.h"
+#include "kernels/naive/naive_shape.h"
+#include "tests/kernels/programs.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+
+const NaiveAttention naive_attention;
+
+const DeviceLimits& h200() {
+  return known_gpus().front();
+}
+
+Mask mask(std::string_view words) {
+  return *parse_mask(words);
+}
+
+const KernelLaunch& launch(const AttentionPlan& plan, std::string_view name) {
+  return *std::ranges::find(plan.launches, name, &KernelLaunch::name);
+}
+
+std::vector<std::string> names(const AttentionPlan& plan) {
+  std::vector<std::string> all;
+  for (const KernelLaunch& l : plan.launches) all.push_back(l.name);
+  return all;
+}
+
+/// Both passes over ragged shapes, shared K/V heads, every kind of mask, and rows that one block does not hold.
+std::vector<AttentionProblem> problems() {
+  std::vector<AttentionProblem> all;
+  for (const char* words : {"none", "causal", "window:30:20", "lengths:ramp", "blocks:16:random30",
+                            "window:100:0+lengths:ramp+blocks:48:butterfly"}) {
+    for (const auto& [n_q, n_k] : {std::pair{1, 1}, std::pair{113, 203}, std::pair{239, 1}, std::pair{64, 128}}) {
+      for (const Pass pass : {Pass::bwd, Pass::fwd_bwd}) {
+        all.push_back({.pass = pass,
+                       .mask = mask(words),
+                       .batch = 2,
+                       .heads_q = 6,
+                       .heads_kv = 2,
+                       .n_q = n_q,
+                       .n_k = n_k,
+                       .d = n_q == 113 ? 80 : 64,
+                       .dropout = n_q == 64 ? 0.1 : 0.0});
+      }
+    }
+  }
+  for (const std::int64_t n_k : {32'768, 32'769, 65'536, 65'537, 140'000}) {
+    all.push_back({.pass = Pass::fwd_bwd, .heads_q = 4, .heads_kv = 2, .n_q = 3, .n_k = n_k, .d = 16});
+  }
+  return all;
+}
+
+const std::vector<TileShape> tiles{
+    {.br = 128, .bc = 128}, {.br = 16, .bc = 48, .raster = Raster::heads_fastest}, {.br = 48, .bc = 112}};
+
+TEST(Naive, ClosedFormsEqualTheProgramsToTheByte) {
+  for (const AttentionProblem& p : problems()) {
+    for (const TileShape& tile : tiles) {
+      for (const KernelLaunch& l : naive_attention.plan(p, tile).launches) {
+        ASSERT_EQ(l.traffic, walk(*l.program)) << describe(p) << " " << describe(tile) << " " << l.name;
+      }
+    }
+  }
+}
+
+struct Extent {
+  std::int64_t instances;
+  std::int64_t rows;
+  std::int64_t cols;
+
+  [[nodiscard]] std::int64_t elements() const { return instances * rows * cols; }
+};
+
+Extent extent_of(Tensor tensor, const AttentionProblem& p) {
+  switch (tensor) {
+    case Tensor::k:
+    case Tensor::v:
+    case Tensor::dk:
+    case Tensor::dv:
+      return {p.kv_instances(), p.n_k, p.d};
+    case Tensor::s:
+    case Tensor::p:
+    case Tensor::dp:
+    case Tensor::ds:
+      return {p.instances(), p.n_q, naive::row_stride(p.n_k)};
+    default:
+      return {p.instances(), p.n_q, p.d};
+  }
+}
+
+TEST(Naive, EveryLaunchWritesItsMatrixOnceAndReadsAllOfTheOthers) {
+  const std::map<std::string, Tensor> written{{"qk", Tensor::s},  {"softmax", Tensor::p}, {"pv", Tensor::o},
+                                              {"dv", Tensor::dv}, {"dp", Tensor::dp},     {"ds", Tensor::ds},
+                                              {"dq", Tensor::dq}, {"dk", Tensor::dk}};
+  const std::set<Tensor> scores{Tensor::p, Tensor::ds};
+  for (const AttentionProblem& p : problems()) {
+    for (const TileShape& tile : tiles) {
+      SCOPED_TRACE(describe(p) + " " + describe(tile));
+      for (const KernelLaunch& l : naive_attention.plan(p, tile).launches) {
+        SCOPED_TRACE(l.name);
+        std::map<Tensor, std::int64_t> stored;
+        std::map<Tensor, std::int64_t> loaded;
+        for (const TileAccess& a : test::all_accesses(*l.program)) {
+          const Extent extent = extent_of(a.tensor, p);
+          ASSERT_TRUE(a.instance >= 0 && a.instance < extent.instances);
+          ASSERT_TRUE(a.row >= 0 && a.rows > 0 && a.row + a.rows <= extent.rows) << to_string(a.tensor);
+          ASSERT_TRUE(a.col >= 0 && a.cols > 0 && a.col + a.cols <= extent.cols) << to_string(a.tensor);
+          (a.access == Access::store ? stored : loaded)[a.tensor] += a.rows * a.cols;
+        }
+        ASSERT_EQ(stored.size(), 1U);
+        EXPECT_EQ(stored.begin()->first, written.at(l.name));
+        EXPECT_EQ(stored.begin()->second, extent_of(stored.begin()->first, p).elements());
+        for (const auto& [tensor, elements] : loaded) {
+          EXPECT_GE(elements, extent_of(tensor, p).elements()) << to_string(tensor);
+          const bool product = l.name != "softmax" && l.name != "ds";
+          if (!product || !scores.contains(tensor)) continue;
+          EXPECT_EQ(elements, extent_of(tensor, p).elements()) << to_string(tensor);
+        }
+      }
+    }
+  }
+}
+
+TEST(Naive, AMaskOrDropoutSparesNothing) {
+  AttentionProblem p{.pass = Pass::fwd_bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 300};
+  const Traffic full = naive_attention.plan(p, {}).traffic();
+  for (const char* words : {"causal", "window:10:10", "lengths:7/0", "blocks:16:butterfly"}) {
+    p.mask = mask(words);
+    EXPECT_EQ(naive_attention.plan(p, {}).traffic(), full) << words;
+  }
+  p.dropout = 0.25;
+  EXPECT_EQ(naive_attention.plan(p, {}).traffic(), full);
+}
+
+TEST(Naive, OneTileOverEverythingMovesThePapersCount) {
+  AttentionProblem p{.n_q = 256, .n_k = 256, .d = 64};
+  const TileShape whole{.br = 256, .bc = 256};
+  for (const auto& [pass, formula] :
+       {std::pair{Pass::fwd, "4N²+4Nd"}, std::pair{Pass::bwd, "7N²+8Nd"}, std::pair{Pass::fwd_bwd, "11N²+12Nd"}}) {
+    p.pass = pass;
+    const auto paper = naive_attention.paper_count(p, whole);
+    EXPECT_EQ(paper->formula, formula);
+    EXPECT_EQ(paper->bytes, standard_attention_bytes(p));
+    EXPECT_EQ(naive_attention.plan(p, whole).traffic().total(), paper->bytes) << formula;
+  }
+}
+
+TEST(Naive, RowsThatNoBlockHoldsAreReadTwice) {
+  const auto traffic = [](std::int64_t n_k, std::string_view name) {
+    const AttentionProblem p{.pass = Pass::fwd_bwd, .heads_q = 2, .heads_kv = 1, .n_q = 3, .n_k = n_k, .d = 64};
+    return launch(naive_attention.plan(p, {}), name).traffic;
+  };
+  const auto matrix = [](std::int64_t n_k) { return 2 * 3 * n_k * 2; };
+  EXPECT_EQ(traffic(65'536, "softmax"), (Traffic{matrix(65'536), matrix(65'536)}));
+  EXPECT_EQ(traffic(65'552, "softmax"), (Traffic{2 * matrix(65'552), matrix(65'552)}));
+  EXPECT_EQ(traffic(32'768, "ds"), (Traffic{2 * matrix(32'768), matrix(32'768)}));
+  EXPECT_EQ(traffic(32'784, "ds"), (Traffic{4 * matrix(32'784), matrix(32'784)}));
+}
+
+TEST(Naive, BackwardStartsFromAForwardPassThatIsNotMeasured) {
+  AttentionProblem p{.pass = Pass::bwd, .heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 200, .d = 64};
+  const AttentionPlan backward = naive_attention.plan(p, {});
+  p.pass = Pass::fwd_bwd;
+  const AttentionPlan both = naive_attention.plan(p, {});
+  p.pass = Pass::fwd;
+  const AttentionPlan forward = naive_attention.plan(p, {});
+  EXPECT_THAT(names(forward), ElementsAre("qk", "softmax", "pv"));
+  EXPECT_THAT(names(both), ElementsAre("qk", "softmax", "pv", "dv", "dp", "ds", "dq", "dk"));
+  EXPECT_EQ(names(backward), names(both));
+  for (const KernelLaunch& l : backward.launches) {
+    EXPECT_EQ(l.setup, l.name == "qk" || l.name == "softmax" || l.name == "pv") << l.name;
+  }
+  EXPECT_TRUE(std::ranges::none_of(both.launches, &KernelLaunch::setup));
+  Traffic sum = forward.traffic();
+  sum += backward.traffic();
+  EXPECT_EQ(both.traffic(), sum);
+}
+
+TEST(Naive, TwoScoreMatricesAtATime) {
+  AttentionProblem p{.heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 200, .d = 64};
+  const std::int64_t scores = 2 * 100 * 208 * 2;
+  for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
+    p.pass = pass;
+    const AttentionPlan plan = naive_attention.plan(p, {});
+    EXPECT_EQ(std::ranges::count(plan.buffers, scores, &BufferSpec::bytes), 2) << to_string(pass);
+    std::vector<std::string> buffers;
+    for (const BufferSpec& b : plan.buffers) buffers.push_back(b.name);
+    if (pass == Pass::fwd) continue;
+    EXPECT_THAT(buffers, IsSupersetOf({"dout", "dq", "dk", "dv"}));
+  }
+}
+
+TEST(Naive, ProductsShareTheirKernels) {
+  AttentionProblem p{.pass = Pass::bwd, .n_q = 100, .n_k = 200, .d = 64};
+  const TileShape tile{.br = 64, .bc = 32};
+  const AttentionPlan plan = naive_attention.plan(p, tile);
+  EXPECT_EQ(launch(plan, "dp").source, launch(plan, "qk").source);
+  EXPECT_EQ(launch(plan, "dq").source, launch(plan, "pv").source);
+  EXPECT_EQ(launch(plan, "dk").source, launch(plan, "dv").source);
+  // Under dropout the signs of P say what is dropped, those of dS are signs.
+  p.dropout = 0.5;
+  const AttentionPlan dropping = naive_attention.plan(p, tile);
+  EXPECT_THAT(launch(dropping, "pv").source.defines, IsSupersetOf({"ATTN_DROPOUT=1"}));
+  EXPECT_THAT(launch(dropping, "dv").source.defines, IsSupersetOf({"ATTN_DROPOUT=1"}));
+  EXPECT_EQ(launch(dropping, "dq").source, launch(plan, "dq").source);
+  EXPECT_EQ(launch(dropping, "dk").source, launch(plan, "dk").source);
+}
+
+/// What the launch passes for the kernel's parameters, by their names in the source.
+std::map<std::string, Argument> passed(const KernelLaunch& l) {
+  const auto sources = embedded_sources();
+  const std::string text(std::ranges::find(sources, l.source.file, &EmbeddedSource::path)->text);
+  const std::size_t begin = text.find(l.source.entry + "(") + l.source.entry.size() + 1;
+  std::string list = text.substr(begin, text.find(')', begin) - begin) + ",";
+  std::map<std::string, Argument> result;
+  std::size_t index = 0;
+  for (std::size_t comma = list.find(','); comma != std::string::npos; comma = list.find(','), ++index) {
+    const std::string declared = list.substr(0, comma);
+    list.erase(0, comma + 1);
+    if (index >= l.arguments.size()) {
+      ADD_FAILURE() << l.source.entry << " has more parameters than arguments";
+      break;
+    }
+    const Argument& argument = l.arguments[index];
+    const bool pointer = declared.find('*') != std::string::npos;
+    const bool real = declared.find("float ") != std::string::npos;
+    EXPECT_EQ(std::holds_alternative<BufferArgument>(argument), pointer) << l.source.entry << declared;
+    EXPECT_EQ(std::holds_alternative<float>(argument), real) << l.source.entry << declared;
+    EXPECT_EQ(std::holds_alternative<std::int32_t>(argument), !pointer && !real) << l.source.entry << declared;
+    result[declared.substr(declared.find_last_of(" *") + 1)] = argument;
+  }
+  EXPECT_EQ(index, l.arguments.size()) << l.source.entry;
+  return result;
+}
+
+TEST(Naive, ArgumentsAreTheKernelsParameters) {
+  for (const std::int64_t n_k : {203, 70'000}) {
+    const AttentionProblem p{.pass = Pass::fwd_bwd,
+                             .mask = mask("window:9:4+lengths:ramp+blocks:32:butterfly"),
+                             .batch = 2,
+                             .heads_q = 6,
+                             .heads_kv = 2,
+                             .n_q = 113,
+                             .n_k = n_k,
+                             .d = 64,
+                             .dropout = 0.5};
+    const std::map<std::string, std::int32_t> integers{{"instances", 12},
+                                                       {"kv_instances", 4},
+                                                       {"group", 3},
+                                                       {"n_q", 113},
+                                                       {"n_k", static_cast<std::int32_t>(n_k)},
+                                                       {"stride", n_k == 203 ? 208 : 70'000},
+                                                       {"row_warps", 1},
+                                                       {"heads_q", 6},
+                                                       {"left", 9},
+                                                       {"right", 4},
+                                                       {"mask_block", 32},
+                                                       {"keep", 128},
+                                                       {"seed", dropout_seed}};
+    const std::map<std::string, float> factors{{"qk", 0.125F}, {"dp", 1.0F},   {"pv", 2.0F},  {"dv", 2.0F},
+                                               {"ds", 2.0F},   {"dq", 0.125F}, {"dk", 0.125F}};
+    const AttentionPlan plan = naive_attention.plan(p, {});
+    std::set<std::string> buffers;
+    for (const BufferSpec& b : plan.buffers) buffers.insert(b.name);
+    for (const KernelLaunch& l : plan.launches) {
+      SCOPED_TRACE(l.source.entry);
+      for (const auto& [name, argument] : passed(l)) {
+        if (const auto* integer = std::get_if<std::int32_t>(&argument)) {
+          EXPECT_EQ(*integer, integers.at(name)) << name;
+        } else if (const auto* real = std::get_if<float>(&argument)) {
+          EXPECT_FLOAT_EQ(*real, factors.at(l.name)) << l.name;
+        } else {
+          EXPECT_TRUE(buffers.contains(std::get<BufferArgument>(argument).name)) << name;
+        }
+      }
+    }
+    EXPECT_EQ(launch(plan, "softmax").source.entry, n_k == 203 ? "attn_naive_softmax" : "attn_naive_softmax_long");
+    EXPECT_EQ(launch(plan, "ds").source.entry, n_k == 203 ? "attn_naive_ds" : "attn_naive_ds_long");
+  }
+}
+
+TEST(Naive, RefusesByName) {
+  const auto reason = [](const AttentionProblem& p, const TileShape& tile = {}) {
+    const auto refused = naive_attention.refusal(p, tile, h200());
+    return refused ? refused->reason : std::string();
+  };
+  const AttentionProblem all{.pass = Pass::fwd_bwd,
+                             .mask = mask("window:9:4+lengths:ramp+blocks:48:butterfly"),
+                             .batch = 2,
+                             .heads_q = 6,
+                             .heads_kv = 2,
+                             .n_q = 113,
+                             .n_k = 203,
+                             .dropout = 0.5};
+  EXPECT_EQ(reason(all, {.br = 128, .bc = 64}), "") << "no tile is skipped, so the blocks need not hold whole ones";
+  AttentionProblem paged = all;
+  paged.mask = Mask::none;
+  paged.page = 16;
+  EXPECT_THAT(reason(paged), HasSubstr("naive has no paged K/V"));
+  EXPECT_EQ(reason(all, {.splits = 2}), "naive has no splits of the keys.");
+  EXPECT_EQ(reason({.n_q = 1, .n_k = 1 << 20, .d = 128}), "") << "rows of any length";
+  // dV's tile is Bc x d: only the backward pass needs its registers.
+  AttentionProblem wide{.n_q = 256, .n_k = 256, .d = 128};
+  const TileShape tile{.br = 16, .bc = 384};
+  EXPECT_EQ(reason(wide, tile), "");
+  wide.pass = Pass::bwd;
+  EXPECT_THAT(reason(wide, tile), HasSubstr("naive tn needs about"));
+}
+
+TEST(Naive, DecodingTakesATileOfFewRows) {
+  AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 131'072, .d = 128};
+  EXPECT_EQ(describe(naive_attention.default_tile(p, h200())), "16x128");
+  p.n_q = 17;
+  EXPECT_EQ(describe(naive_attention.default_tile(p, h200())), "128x128");
+}
+
+TEST(NaiveShape, TheStagesHoldTheAccumulatorsThatWarpsTrade) {
+  for (const int d : naive_attention.head_dims()) {
+    for (int br = 16; br <= 256; br += 16) {
+      const int warps = naive::pv_column_warps(br, d);
+      EXPECT_LE(4LL * (warps - 1) * br * d, naive::pv_shared_bytes(br, d)) << br << " " << d;
+      EXPECT_EQ(naive::pv_step / 16 % warps, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// Split-KV decoding: closed form equals program, the program touches each key once, the combine reads what was written
+// and nothing else, and playing both launches computes attention.
+#include "kernels/splitkv/splitkv.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernels/descriptor.h"
+#include "kernels/embedded_sources.h"
+#include "kernels/float16.h"
+#include "kernels/inputs.h"
+#include "kernels/splitkv/splitkv_shape.h"
+#include "tests/kernels/programs.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const DeviceLimits& h200() {
+  return known_gpus().front();
+}
+
+const Algorithm& splitkv_algorithm() {
+  return *find_algorithm("splitkv");
+}
+
+Mask with_lengths(Mask mask, std::vector<std::int64_t> lengths) {
+  mask.lengths = Mask::Lengths::list;
+  mask.length_list = std::move(lengths);
+  return mask;
+}
+
+/// Ragged, one key, more splits than keys allow, grouped heads, packed rows that are no multiple of eight, empty
+/// entries, pages.
+std::vector<AttentionProblem> decode_problems() {
+  std::vector<AttentionProblem> problems;
+  for (const auto& [heads_q, heads_kv, n_q] :
+       {std::tuple{1, 1, 1}, std::tuple{16, 2, 1}, std::tuple{3, 1, 5}, std::tuple{4, 2, 16}, std::tuple{8, 1, 8}}) {
+    for (const std::int64_t n_k : {1, 17, 203, 1000}) {
+      for (const std::int64_t page : {0, 16, 64}) {
+        for (const Mask& mask : {Mask::none, Mask::causal, with_lengths(Mask::causal, {0, n_k / 2, n_k})}) {
+          problems.push_back({.mask = mask,
+                              .batch = 3,
+                              .heads_q = heads_q,
+                              .heads_kv = heads_kv,
+                              .n_q = n_q,
+                              .n_k = n_k,
+                              .d = n_k % 3 == 0 ? 80 : 64,
+                              .page = page});
+        }
+      }
+    }
+  }
+  return problems;
+}
+
+std::vector<TileShape> decode_tiles(const AttentionProblem& p) {
+  const int br = static_cast<int>((group_size(p) * p.n_q + 15) / 16 * 16);
+  std::vector<TileShape> tiles;
+  for (const auto& [bc, splits] :
+       {std::pair{16, 1}, std::pair{64, 3}, std::pair{112, 7}, std::pair{128, 100}, std::pair{64, 0}}) {
+    tiles.push_back({.br = br, .bc = bc, .splits = splits});
+  }
+  return tiles;
+}
+
+std::string label(const AttentionProblem& p, const TileShape& tile) {
+  return describe(p) + " tile " + describe(tile);
+}
+
+TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
+  std::vector<AttentionProblem> problems = decode_problems();
+  // Splits longer than one window of the block table, which begins inside a sector.
+  problems.push_back({.batch = 2, .n_q = 1, .n_k = 60'003, .d = 16, .page = 16});
+  for (const AttentionProblem& p : problems) {
+    for (const TileShape& tile : decode_tiles(p)) {
+      ASSERT_FALSE(splitkv_algorithm().refusal(p, tile, h200())) << label(p, tile);
+      for (const KernelLaunch& launch : splitkv_algorithm().plan(p, tile).launches) {
+        ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(p, tile) << " " << launch.name;
+        ASSERT_EQ(launch.grid[0], launch.program->blocks());
+      }
+    }
+  }
+}
+
+TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
+  using Cell = std::tuple<Tensor, std::int64_t, std::int64_t, std::int64_t>;  // tensor, matrix, row, 16 columns
+  for (const AttentionProblem& p : decode_problems()) {
+    if (p.n_k > 300) continue;
+    for (const TileShape& tile : decode_tiles(p)) {
+      SCOPED_TRACE(label(p, tile));
+      const AttentionPlan plan = splitkv_algorithm().plan(p, tile);
+      std::map<Cell, int> touched;
+      std::set<Cell> written;
+      const auto cells = [&](const TileAccess& a, const auto& each) {
+        for (std::int64_t row = a.row; row < a.row + a.rows; ++row) {
+          for (std::int64_t col = a.col; col < a.col + a.cols; col += 16) each(Cell{a.tensor, a.instance, row, col});
+        }
+      };
+      for (const TileAccess& a : test::all_accesses(*plan.launches[0].program)) {
+        ASSERT_GT(a.rows, 0);
+        cells(a, [&](const Cell& cell) { ++touched[cell]; });
+        if (a.access == Access::store) cells(a, [&](const Cell& cell) { written.insert(cell); });
+      }
+      for (std::int64_t kv = 0; kv < p.kv_instances(); ++kv) {
+        for (std::int64_t key = 0; key < p.n_k; ++key) {
+          const int expected = key < key_length(p, kv / p.heads_kv) ? 1 : 0;
+          for (const Tensor tensor : {Tensor::k, Tensor::v}) {
+            const auto found = touched.find(Cell{tensor, kv, key, 0});
+            ASSERT_EQ(found == touched.end() ? 0 : found->second, expected) << "key " << key;
+          }
+        }
+      }
+      for (const auto& [cell, count] : touched) {
+        const Tensor tensor = std::get<0>(cell);
+        const bool partial = tensor == Tensor::o_part || tensor == Tensor::lse_part;
+        ASSERT_TRUE(!partial || count == 1);
+      }
+      // Every byte of partial LSE is defined, and nothing is read that is not.
+      std::map<Tensor, std::int64_t> elements;
+      for (const TileAccess& a : test::all_accesses(*plan.launches[0].program)) {
+        if (a.access == Access::store) elements[a.tensor] += a.bytes();
+      }
+      const auto bytes_of = [&](std::string_view name) {
+        return std::ranges::find(plan.buffers, name, &BufferSpec::name)->bytes;
+      };
+      EXPECT_EQ(elements[Tensor::lse_part], bytes_of("lse_part"));
+      EXPECT_LE(elements[Tensor::o_part], bytes_of("o_part"));
+      elements.clear();
+      for (const TileAccess& a : test::all_accesses(*plan.launches[1].program)) {
+        if (a.access == Access::load) {
+          cells(a, [&](const Cell& cell) { ASSERT_TRUE(written.contains(cell)); });
+        } else {
+          elements[a.tensor] += a.bytes();
+        }
+      }
+      EXPECT_EQ(elements[Tensor::o], bytes_of("o"));
+      EXPECT_EQ(elements[Tensor::lse], bytes_of("lse"));
+    }
+  }
+}
+
+TEST(SplitKv, SplitsAreBalancedAndTheLastOnesAreEmpty) {
+  for (const int length : {0, 1, 16, 17, 1000, 4099}) {
+    for (const int splits : {1, 3, 7, 64, 1000}) {
+      int at = 0;
+      int used = 0;
+      for (int split = 0; split < splits; ++split) {
+        const auto [first, last] = splitkv::split_keys(length, split, splits);
+        if (first >= last) {
+          EXPECT_EQ(at, length);
+          continue;
+        }
+        EXPECT_EQ(first, at);
+        EXPECT_EQ(first % splitkv::fragment, 0);
+        EXPECT_LE(last - first, (length / splits / 16 + 2) * 16);
+        at = last;
+        ++used;
+      }
+      EXPECT_EQ(at, length);
+      EXPECT_EQ(used, splitkv::splits_with_keys(length, splits));
+    }
+  }
+}
+
+/// One launch's blocks played in float64: a block's K accesses against the packed rows of its Q accesses give partial O
+/// and LSE; the combine's loads are weighed by exp(LSE_s - LSE).
+class Player {
+ public:
+  Player(const AttentionProblem& p, const AttentionInputs& inputs) : p_(p), inputs_(inputs) {}
+
+  void play(const AttentionPlan& plan) {
+    std::vector<TileAccess> accesses;
+    const TileProgram& partial = *plan.launches[0].program;
+    for (std::int64_t block = 0; block < partial.blocks(); ++block) {
+      accesses.clear();
+      for (std::int64_t step = 0; step < partial.steps(block); ++step) partial.visit(block, step, accesses);
+      play_partial(accesses);
+    }
+    const TileProgram& combine = *plan.launches[1].program;
+    for (std::int64_t block = 0; block < combine.blocks(); ++block) {
+      accesses.clear();
+      for (std::int64_t step = 0; step < combine.steps(block); ++step) combine.visit(block, step, accesses);
+      play_combine(accesses);
+    }
+  }
+
+  struct Row {
+    std::vector<double> o;
+    double lse = -std::numeric_limits<double>::infinity();
+  };
+  /// Attention of one row over keys [first, last) that it sees.
+  [[nodiscard]] Row attend(std::int64_t instance, std::int64_t row, std::int64_t first, std::int64_t last) const {
+    const KeyRange seen = visible_keys(p_, instance / p_.heads_q, row);
+    Row out{std::vector<double>(static_cast<std::size_t>(p_.d), 0.0)};
+    double sum = 0;
+    for (std::int64_t key = std::max(first, seen.first); key < std::min(last, seen.last); ++key) {
+      const std::int64_t k_row = instance / group_size(p_) * p_.n_k + key;
+      double s = 0;
+      for (std::int64_t c = 0; c < p_.d; ++c) {
+        s += value(inputs_.q, instance * p_.n_q + row, c) * value(inputs_.k, k_row, c);
+      }
+      const double weight = std::exp(s / std::sqrt(static_cast<double>(p_.d)));  // small scores: no maximum needed
+      sum += weight;
+      for (std::int64_t c = 0; c < p_.d; ++c) out.o[static_cast<std::size_t>(c)] += weight * value(inputs_.v, k_row, c);
+    }
+    if (sum > 0) {
+      for (double& o : out.o) o /= sum;
+      out.lse = std::log(sum);
+    }
+    return out;
+  }
+
+  [[nodiscard]] double o(std::int64_t instance, std::int64_t row, std::int64_t col) const {
+    return o_.at({instance, row, col});
+  }
+  [[nodiscard]] double lse(std::int64_t instance, std::int64_t row) const { return lse_.at({instance, row}); }
+
+ private:
+  [[nodiscard]] double value(const std::vector<std::uint16_t>& matrix, std::int64_t row, std::int64_t col) const {
+    return static_cast<double>(from_bits(p_.dtype, matrix[static_cast<std::size_t>(row * p_.d + col)]));
+  }
+
+  void play_partial(const std::vector<TileAccess>& accesses) {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last = 0;
+    std::vector<std::int64_t> heads;
+    for (const TileAccess& a : accesses) {
+      if (a.tensor == Tensor::q) heads.push_back(a.instance);
+      if (a.tensor == Tensor::k) first = std::min(first, a.row), last = std::max(last, a.row + a.rows);
+      if (a.tensor == Tensor::lse_part) {
+        std::int64_t packed = 0;
+        for (const std::int64_t head : heads) {
+          for (std::int64_t row = 0; row < p_.n_q; ++row)
+            parts_[{a.instance, packed++}] = attend(head, row, first, last);
+        }
+      }
+    }
+  }
+
+  void play_combine(const std::vector<TileAccess>& accesses) {
+    std::map<std::int64_t, std::vector<const Row*>> of_row;  // the splits' results of each packed row
+    std::int64_t packed = 0;
+    bool any = false;
+    for (const TileAccess& a : accesses) {
+      if (a.tensor != Tensor::o_part) continue;
+      any = true;
+      packed = a.row;
+      for (std::int64_t row = a.row; row < a.row + a.rows; ++row) of_row[row].push_back(&parts_.at({a.instance, row}));
+    }
+    for (const TileAccess& a : accesses) {
+      if (a.access != Access::store || a.tensor != Tensor::o) continue;
+      for (std::int64_t row = a.row; row < a.row + a.rows; ++row) {
+        const std::vector<const Row*>& parts = of_row[any ? packed++ : -1];
+        double sum = 0;
+        for (const Row* part : parts) sum += std::exp(part->lse);
+        const double lse = std::log(sum);
+        lse_[{a.instance, row}] = lse;
+        for (std::int64_t c = a.col; c < a.col + a.cols; ++c) {
+          double o = 0;
+          for (const Row* part : parts) {
+            if (sum > 0) o += std::exp(part->lse - lse) * part->o[static_cast<std::size_t>(c)];
+          }
+          o_[{a.instance, row, c}] = o;
+        }
+      }
+    }
+  }
+
+  const AttentionProblem& p_;
+  const AttentionInputs& inputs_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Row> parts_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, double> o_;
+  std::map<std::pair<std::int64_t, std::int64_t>, double> lse_;
+};
+
+TEST(SplitKv, PlayingBothLaunchesComputesAttention) {
+  for (const AttentionProblem& p :
+       {AttentionProblem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 3, .n_k = 75, .d = 16},
+        AttentionProblem{.mask = Mask::causal, .heads_q = 2, .heads_kv = 1, .n_q = 9, .n_k = 40, .d = 16},
+        AttentionProblem{.mask = with_lengths(Mask::causal, {0, 3, 100}),
+        .batch = 3,
+        .heads_q = 2,
+        .heads_kv = 2,
+        .n_q = 5,
+        .n_k = 100,
+        .d = 32,
+        .page = 16}}) {
+    AttentionProblem contiguous = p;
+    contiguous.page = 0;
+    const AttentionInputs inputs = make_inputs(contiguous, InputKind::normal, 7);
+    for (const int splits : {1, 2, 5, 30}) {
+      Player player(p, inputs);
+      player.play(splitkv_algorithm().plan(p, {.br = 16, .bc = 32, .splits = splits}));
+      for (std::int64_t instance = 0; instance < p.instances(); ++instance) {
+        for (std::int64_t row = 0; row < p.n_q; ++row) {
+          const Player::Row whole = player.attend(instance, row, 0, p.n_k);
+          ASSERT_TRUE(whole.lse == player.lse(instance, row) || std::abs(whole.lse - player.lse(instance, row)) < 1e-9);
+          for (std::int64_t c = 0; c < p.d; ++c) {
+            ASSERT_NEAR(player.o(instance, row, c), whole.o[static_cast<std::size_t>(c)], 1e-9)
+                << describe(p) << " splits " << splits;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
+  const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
+  const AttentionPlan plan = splitkv_algorithm().plan(p, {.br = 16, .bc = 128, .splits = 66});
+  // K and V once, and for each of 132 blocks 8 rows: Q in, fp32 O and LSE out; the combine reads O once, LSE 8 times.
+  const std::int64_t rows = 132LL * 8;
+  EXPECT_EQ(plan.launches[0].traffic, (Traffic{2LL * 2 * 65'536 * 256 + rows * 256, rows * (512 + 4)}));
+  EXPECT_EQ(plan.launches[1].traffic, (Traffic{rows * (512 + 8 * 4), 16 * (256 + 4)}));
+  // Four times the keys, four times the bytes but for the splits' share.
+  AttentionProblem longer = p;
+  longer.n_k *= 4;
+  const Traffic four = splitkv_algorithm().plan(longer, {.br = 16, .bc = 128, .splits = 66}).traffic();
+  EXPECT_EQ(four.l2_to_sm_bytes - plan.traffic().l2_to_sm_bytes, 3LL * 2 * 2 * 65'536 * 256);
+  EXPECT_EQ(four.sm_to_l2_bytes, plan.traffic().sm_to_l2_bytes);
+  EXPECT_EQ(splitkv_algorithm().growth(), Growth::nd);
+}
+
+TEST(SplitKv, BlockTableIsReadInWholeSectors) {
+  // Entry 1's row of the table begins at entry 3 of a sector of 8: pages 3 .. 5 lie in one sector.
+  const AttentionProblem p{.batch = 2, .n_q = 1, .n_k = 40, .d = 16, .page = 16};
+  const AttentionProblem contiguous{.batch = 2, .n_q = 1, .n_k = 40, .d = 16};
+  const auto reads = [](const AttentionProblem& problem, int splits) {
+    const TileShape tile{.br = 16, .bc = 16, .splits = splits};
+    return splitkv_algorithm().plan(problem, tile).launches[0].traffic.l2_to_sm_bytes;
+  };
+  EXPECT_EQ(reads(p, 1) - reads(contiguous, 1), 2 * 32);
+  EXPECT_EQ(reads(p, 3) - reads(contiguous, 3), 6 * 32);
+  // 9 pages from entry 9 on: entries 9 .. 17 lie in two sectors; 0 .. 8 in two as well.
+  AttentionProblem nine = p;
+  nine.n_k = 9 * 16;
+  AttentionProblem nine_contiguous = contiguous;
+  nine_contiguous.n_k = 9 * 16;
+  EXPECT_EQ(reads(nine, 1) - reads(nine_contiguous, 1), 4 * 32);
+  // The table itself is a buffer; K and V are padded to whole pages.
+  const AttentionPlan plan = splitkv_algorithm().plan(p, {.br = 16, .bc = 16, .splits = 1});
+  const auto table = std::ranges::find(plan.buffers, "block_table", &BufferSpec::name);
+  ASSERT_NE(table, plan.buffers.end());
+  EXPECT_EQ(table->bytes, 6 * 4);
+  EXPECT_EQ(std::ssize(*table->contents), 6 * 4);
+  EXPECT_EQ(std::ranges::find(plan.buffers, "k", &BufferSpec::name)->bytes, 6 * 16 * 16 * 2);
+}
+
+TEST(SplitKv, DefaultTileFillsTheSms) {
+  const auto tile = [](std::int64_t heads_q, std::int64_t heads_kv, std::int64_t n_q, std::int64_t n_k,
+                       std::int64_t d) {
+    const AttentionProblem p{.heads_q = heads_q, .heads_kv = heads_kv, .n_q = n_q, .n_k = n_k, .d = d};
+    return splitkv_algorithm().default_tile(p, h200());
+  };
+  EXPECT_EQ(describe(tile(16, 2, 1, 65'536, 128)), "16x128 splits 66");
+  EXPECT_EQ(describe(tile(16, 2, 1, 131'072, 128)), "16x128 splits 66");
+  EXPECT_EQ(describe(tile(16, 2, 5, 65'536, 128)), "64x128 splits 66");
+  EXPECT_EQ(describe(tile(1, 1, 1, 1 << 20, 64)), "16x128 splits 132");
+  EXPECT_EQ(tile(16, 2, 1, 65'536, 256).bc, 64);
+  EXPECT_EQ(tile(132, 132, 1, 65'536, 128).splits, 1);
+  EXPECT_EQ(tile(1, 1, 1, 16, 64).splits, 1);
+  EXPECT_LE(tile(1, 1, 1, 512, 64).splits, 32);  // no more than fragments
+  // Every known GPU runs it.
+  for (const DeviceLimits& gpu : known_gpus()) {
+    for (const int d : splitkv_algorithm().head_dims()) {
+      for (const std::int64_t n_q : {1, 16}) {
+        const AttentionProblem p{.heads_q = 4, .heads_kv = 1, .n_q = n_q, .n_k = 4096, .d = d, .page = 16};
+        const TileShape choice = splitkv_algorithm().default_tile(p, gpu);
+        EXPECT_FALSE(splitkv_algorithm().refusal(p, choice, gpu)) << gpu.name << " " << label(p, choice);
+      }
+    }
+  }
+}
+
+TEST(SplitKv, RefusalsByName) {
+  const AttentionProblem good{.heads_q = 8, .heads_kv = 1, .n_q = 1, .n_k = 1000, .d = 128};
+  const auto reason = [](const AttentionProblem& p, const TileShape& tile) {
+    const auto refused = splitkv_algorithm().refusal(p, tile, h200());
+    return refused ? std::string(to_string(refused->cause)) + ": " + refused->reason : std::string();
+  };
+  const TileShape tile{.br = 16, .bc = 64};
+  EXPECT_EQ(reason(good, tile), "");
+  AttentionProblem p = good;
+  p.n_q = 9;
+  EXPECT_THAT(reason(p, {.br = 64, .bc = 64}),
+              HasSubstr("heads_q / heads_kv x n_q is 72, over 64: splitkv decodes, with all queries of a K/V head"));
+  p.n_q = 4;
+  EXPECT_THAT(reason(p, tile), HasSubstr("Br 16 is too small for the 32 query rows that share a K/V head."));
+  EXPECT_THAT(reason(good, {.br = 80, .bc = 64}), HasSubstr("Br is 80, over 64"));
+  EXPECT_THAT(reason(good, {.br = 16, .bc = 528}), HasSubstr("Bc is 528, over 512"));
+  EXPECT_THAT(reason(good, {.br = 16, .bc = 64, .stages = 9}), HasSubstr("stages is 9, over 8"));
+  EXPECT_THAT(reason(good, {.br = 16, .bc = 64, .splits = -1}), HasSubstr("must not be negative"));
+  EXPECT_THAT(reason(good, {.br = 16, .bc = 64, .warps = 4}), HasSubstr("splitkv has no choice of warps."));
+  EXPECT_THAT(reason(good, {.br = 16, .bc = 512}), HasSubstr("splitkv partial needs 26"));
+  EXPECT_THAT(reason(good, {.br = 16, .bc = 64, .splits = 2'147'483'647}), "");
+  p = good;
+  p.heads_kv = p.heads_q = 2;
+  EXPECT_THAT(reason(p, {.br = 16, .bc = 64, .splits = 2'147'483'647}), HasSubstr("thread blocks is 4,294,967,294"));
+  p = good;
+  p.pass = Pass::bwd;
+  EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no backward pass."));
+  p = good;
+  p.dropout = 0.1;
+  EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no dropout."));
+  p = good;
+  p.mask.left = 10;
+  EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no sliding window."));
+  p.mask = Mask::none;
+  p.mask.blocks = Mask::Blocks::butterfly;
+  p.mask.block_size = 64;
+  EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no block mask."));
+}
+
+std::vector<std::string> parameter_names(const KernelSource& source) {
+  const auto sources = embedded_sources();
+  const auto found = std::ranges::find(sources, source.file, &EmbeddedSource::path);
+  if (found == sources.end()) return {};
+  const std::string text(found->text);
+  const std::size_t begin = text.find(source.entry + "(") + source.entry.size() + 1;
+  std::string list = text.substr(begin, text.find(')', begin) - begin) + ",";
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t comma = list.find(',', at);
+    std::string one = list.substr(at, comma - at);
+    const bool pointer = one.find('*') != std::string::npos;
+    std::string name = one.substr(one.find_last_of(" *\n") + 1);
+    if (pointer) name.insert(name.begin(), '*');
+    names.push_back(std::move(name));
+    at = comma + 1;
+  }
+  return names;
+}
+
+TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
+  const AttentionProblem p{.mask = with_lengths(Mask::causal, {7, 37}),
+                           .batch = 2,
+                           .heads_q = 6,
+                           .heads_kv = 2,
+                           .n_q = 5,
+                           .n_k = 37,
+                           .d = 64,
+                           .page = 16};
+  const std::map<std::string, std::int32_t> integers{
+      {"instances", 12}, {"group", 3}, {"n_q", 5},   {"n_k", 37},       {"splits", 4}, {"page", 16},
+      {"heads_q", 6},    {"left", -1}, {"right", 0}, {"mask_block", 0}, {"keep", 256}, {"seed", dropout_seed}};
+  for (const KernelLaunch& launch : splitkv_algorithm().plan(p, {.br = 16, .bc = 64, .splits = 4}).launches) {
+    SCOPED_TRACE(launch.source.entry);
+    const std::vector<std::string> names = parameter_names(launch.source);
+    ASSERT_EQ(names.size(), launch.arguments.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Argument& argument = launch.arguments[i];
+      if (names[i].front() == '*') {
+        const std::string name = names[i] == "*block_mask" ? "" : names[i].substr(1);
+        ASSERT_TRUE(std::holds_alternative<BufferArgument>(argument)) << names[i];
+        EXPECT_EQ(std::get<BufferArgument>(argument).name, name);
+      } else if (names[i] == "scale") {
+        EXPECT_FLOAT_EQ(std::get<float>(argument), 0.125F);
+      } else {
+        ASSERT_TRUE(integers.contains(names[i])) << names[i];
+        EXPECT_EQ(std::get<std::int32_t>(argument), integers.at(names[i])) << names[i];
+      }
+    }
+  }
+}
+
+TEST(SplitKv, PlanOnADeviceDiffersInStagesAlone) {
+  const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
+  const TileShape tile{.br = 16, .bc = 128, .splits = 66};
+  const AttentionPlan anywhere = splitkv_algorithm().plan(p, tile);
+  const AttentionPlan here = splitkv_algorithm().plan_on(h200(), p, tile);
+  ASSERT_EQ(here.launches.size(), 2U);
+  EXPECT_EQ(here.launches[0].name, "partial");
+  EXPECT_EQ(here.launches[1].name, "combine");
+  EXPECT_THAT(here.launches[0].source.defines, ElementsAre("ATTN_BF16=0", "ATTN_D=128", "ATTN_BR=16", "ATTN_BC=128",
+                                                           "ATTN_MASK=0", "ATTN_PAGED=0", "ATTN_STAGES=3"));
+  EXPECT_THAT(anywhere.launches[0].source.defines, Contains("ATTN_STAGES=1"));
+  EXPECT_EQ(here.launches[0].block[0], 256U);
+  EXPECT_EQ(here.launches[0].dynamic_shared_bytes, 3 * 128 * 128 * 4 + 16 * 128 * 2 + 8 * 16 * 8);
+  EXPECT_EQ(here.launches[1].source, anywhere.launches[1].source);
+  EXPECT_EQ(here.traffic(), anywhere.traffic());
+  EXPECT_EQ(here.buffer_bytes(), anywhere.buffer_bytes());
+  // The tile's own wish goes first; the size of the problem is in no macro.
+  TileShape two = tile;
+  two.stages = 2;
+  EXPECT_THAT(splitkv_algorithm().plan_on(h200(), p, two).launches[0].source.defines, Contains("ATTN_STAGES=2"));
+  AttentionProblem other = p;
+  other.n_k = 1000;
+  other.n_q = 2;
+  two.splits = 5;
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(splitkv_algorithm().plan(other, two).launches[i].source,
+              splitkv_algorithm().plan(p, two).launches[i].source);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
