@@ -221,10 +221,8 @@ __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1,
 /// d (64 x N) = a b over 16 columns of a, both in shared memory, b with its rows contiguous or (`Columns`) its columns.
 template <int N, bool Columns = false>
 __device__ __forceinline__ void first_product(float (&d)[N / 8][4], unsigned long long a, unsigned long long b) {
-  static_assert(N == 32 || N == 64 || N == 128);
-  if constexpr (N == 32 && Columns) {
-    ATTN_PRODUCT_FIRST("32", ATTN_R32, ATTN_T32, "16", "17", "1");
-  } else if constexpr (N == 64 && Columns) {
+  static_assert(N == 64 || N == 128);
+  if constexpr (N == 64 && Columns) {
     ATTN_PRODUCT_FIRST("64", ATTN_R64, ATTN_T64, "32", "33", "1");
   } else if constexpr (N == 64) {
     ATTN_PRODUCT_FIRST("64", ATTN_R64, ATTN_T64, "32", "33", "0");
@@ -246,10 +244,8 @@ __device__ __forceinline__ void first_product(float (&d)[N / 8][4], unsigned lon
 /// d (64 x N) += a b, both in shared memory, b with its columns contiguous, a its rows or (`Transposed`) its columns.
 template <int N, bool Transposed = false>
 __device__ __forceinline__ void product_columns(float (*d)[4], unsigned long long a, unsigned long long b) {
-  static_assert(N == 32 || N == 64 || N == 128);
-  if constexpr (N == 32) {
-    ATTN_PRODUCT_COLUMNS("32", ATTN_R32, ATTN_T32, "16", "17", "0");
-  } else if constexpr (N == 64 && Transposed) {
+  static_assert(N == 64 || N == 128);
+  if constexpr (N == 64 && Transposed) {
     ATTN_PRODUCT_COLUMNS("64", ATTN_R64, ATTN_T64, "32", "33", "1");
   } else if constexpr (N == 64) {
     ATTN_PRODUCT_COLUMNS("64", ATTN_R64, ATTN_T64, "32", "33", "0");

@@ -2,15 +2,18 @@
 // FlashAttention-2 backward (arXiv 2307.08691, Algorithm 2) for Hopper (sm_90a): one block for each K/V tile of each
 // K/V head; it walks the query tiles that see the tile, of all query heads that share the head.
 //
-// Tile program of a block: K_j and V_j once; for each query tile i in ascending order Q_i, LSE_i, dO_i, D_i are loaded
-// and the tile's share of dQ_i is added to an accumulator in global memory; dK_j and dV_j are stored at the end.
-// The accumulator holds whole tiles (Br rows, also the last one) in the order in which the threads hold them.
+// Tile program of a block: K_j and V_j once, if any query sees them; for each query tile i in ascending order Q_i and
+// LSE_i, dO_i and D_i are loaded and Br d floats are added to the accumulator of dQ_i; dK_j and dV_j are stored at the
+// end. The accumulator (fa2_hopper_backward_rows.cuh clears and converts it) holds whole tiles, also the last one, and
+// the copy engine adds to it: by the counters that is 4 Br d bytes written and none read. Rows that do not exist are
+// not loaded. LSE and D come 32 rows at a time, so that a head that does not begin on a sector (n_q no multiple of 8)
+// costs a sector more for each 32. ATTN_DETERMINISTIC adds to that 4-byte accesses to `turns`, as many as it takes.
 //
-// Warpgroup 0 loads Q with LSE (two warps) and dO with D (the other two) into rings of buffers; each other warpgroup
-// owns 64 keys. Scores are computed transposed, so that P^T and dS^T are in registers what dV += P^T dO and
-// dK += dS^T Q read; dS goes through shared memory once, where both warpgroups need it for dQ_i = dS K. Products are
-// queued ahead of the arithmetic they do not depend on: S of tile i + 1 and dK of tile i run while dQ_i is written out,
-// dP under the exponentials.
+// Warpgroup 0 loads: a warp Q, one dO, one LSE and D, into rings of buffers, and a thread of the last one sends dQ_i
+// on. Each other warpgroup owns 64 keys. Scores are computed transposed, so that P^T and dS^T are in registers what
+// dV += P^T dO and dK += dS^T Q read; dS goes through shared memory once, where both warpgroups need it for dQ_i = dS
+// K. Products are queued ahead of the arithmetic that does not depend on them, but none is under way where the loop
+// turns around: ptxas would serialize all of them.
 #include "device/attention.cuh"
 #include "device/global.cuh"
 #include "device/warpgroup.cuh"
@@ -87,14 +90,13 @@ __device__ __forceinline__ unsigned parity_of(unsigned visit) {
   return visit / ring % 2;
 }
 
-/// The tiles [first, last) of query rows that a block visits, in each of `heads` heads.
+/// The tiles [first, last) of query rows that a block visits, in each of the heads that share its keys.
 struct Visit {
-  int heads;
   int first;
   int last;
 };
 
-/// One of the rings: tiles of rows, and a number for each row.
+/// One of the rings: tiles of rows of Q with LSE, or of dO with D. A tile and its numbers fill a buffer.
 struct Ring {
   unsigned tiles;
   unsigned numbers;
@@ -150,8 +152,8 @@ struct Ring {
   }
 
   __device__ __forceinline__ void wait_freed(unsigned visit) const {
-    barrier_wait(freed(stage_of(visit)),
-                 parity_of(visit) ^ 1);  // a fresh barrier lets the parity before its first pass
+    // A fresh barrier lets the parity before its first pass.
+    barrier_wait(freed(stage_of(visit)), parity_of(visit) ^ 1);
   }
   __device__ __forceinline__ void wait(unsigned visit) const {
     barrier_wait(filled(stage_of(visit)), parity_of(visit));
@@ -361,11 +363,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   if (bound_left) {
     last_row = min(n_q, min(tile_key + bc, length) - diagonal + left);
   }
-  Visit visit{group, first_row / br, (last_row + br - 1) / br};
+  Visit visit{first_row / br, (last_row + br - 1) / br};
   if (tile_key >= length || first_row >= last_row) {
     visit.first = visit.last = 0;
   }
-  const int visits = visit.heads * (visit.last - visit.first);
+  const int visits = group * (visit.last - visit.first);
 
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
@@ -394,6 +396,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
       fill_numbers(q_ring, dout_ring, lse + first, delta + first, visits, before, after, n_q,
                    thread - 2 * copy_threads);
     } else if (thread == 3 * copy_threads) {
+      // In a thread of its own, so that no product waits for the copy engine or for a turn.
       int dq_tile = instance * row_tiles + visit.first;
       int left_of_head = visit.last - visit.first;
 #pragma unroll 1
@@ -603,10 +606,6 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
           pin(dk_sum);
           pin(s);
           q_ring.release(at);
-          row += br;
-          if (row >= (bound_left ? visit.last * br : n_q)) {
-            row = visit.first * br;
-          }
         } else {
           queue_dk(1);
           if (more) {
@@ -629,10 +628,10 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
           q_ring.release(at);
           wait_products<0>();  // dQ
           pin(dq);
-          row += br;
-          if (row >= (bound_left ? visit.last * br : n_q)) {
-            row = visit.first * br;
-          }
+        }
+        row += br;
+        if (row >= (bound_left ? visit.last * br : n_q)) {  // on to the next head
+          row = visit.first * br;
         }
         if (static_cast<int>(++at) == visits) {
           break;
