@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 namespace attnscope {
 namespace {
@@ -39,11 +41,47 @@ void fields(Io&& io, StartedEvent& e) {
   io("index", e.index);
   io("point", e.point);
 }
+/// An enumeration or a mask, as its word.
+template <class Io, class T, class Parse>
+void word(Io&& io, const char* key, T& member, Parse parse) {
+  std::string text(to_string(member));
+  io(key, text);
+  auto parsed = parse(text);
+  if (!parsed) throw std::invalid_argument(parsed.error());
+  member = std::move(parsed).value();
+}
+
+template <class Io>
+void fields(Io&& io, PointSpec& spec) {
+  AttentionProblem& p = spec.problem;
+  io("algorithm", spec.algorithm);
+  word(io, "pass", p.pass, parse_pass);
+  word(io, "dtype", p.dtype, parse_dtype);
+  io("batch", p.batch);
+  io("heads_q", p.heads_q);
+  io("heads_kv", p.heads_kv);
+  io("n_q", p.n_q);
+  io("n_k", p.n_k);
+  io("d", p.d);
+  word(io, "mask", p.mask, parse_mask);
+  io("dropout", p.dropout);
+  io("page", p.page);
+  io("deterministic", p.deterministic);
+  io("br", spec.tile.br);
+  io("bc", spec.tile.bc);
+  word(io, "raster", spec.tile.raster, parse_raster);
+  io("splits", spec.tile.splits);
+  io("warps", spec.tile.warps);
+  io("stages", spec.tile.stages);
+  word(io, "cache", spec.cache, parse_cache_state);
+}
+
 template <class Io>
 void fields(Io&& io, PointEvent& e) {
   io("index", e.index);
   io("point_id", e.point_id);
   io("point", e.point);
+  fields(io, e.spec);
   io("disposition", e.disposition);
   io("reason", e.reason);
   io("time_median_ns", e.time_median_ns);

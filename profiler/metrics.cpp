@@ -47,9 +47,10 @@ constexpr std::array table{
 };
 // clang-format on
 
-// A derived value is simulated if anything in it is, modelled if everything is.
+// A derived value is imported if anything in it is, else simulated if anything in it is; modelled if everything is.
 Provenance provenance_of(std::initializer_list<Provenance> parts) {
   const auto is = [](Provenance wanted) { return [wanted](Provenance p) { return p == wanted; }; };
+  if (std::ranges::any_of(parts, is(Provenance::imported))) return Provenance::imported;
   if (std::ranges::any_of(parts, is(Provenance::simulated))) return Provenance::simulated;
   if (std::ranges::all_of(parts, is(Provenance::modelled))) return Provenance::modelled;
   return Provenance::derived;

@@ -60,7 +60,8 @@ inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 
 /// A metric's value for one kernel of a point: a stored one, or one derived from stored ones (medians of the samples,
 /// TFLOP/s, total DRAM bytes, bandwidth, measured over modelled). Empty when what it needs is not there. Medians keep
-/// the point's own provenance; what is computed from several values is derived, or simulated as soon as one of them is.
+/// the point's own provenance; what is computed from several values is derived, or imported or simulated as soon as one
+/// of them is (imported before simulated).
 [[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
                                                   std::string_view kernel = "all");
 

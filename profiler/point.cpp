@@ -21,10 +21,9 @@ struct Word {
 };
 
 constexpr std::array provenance_words{
-    Word<Provenance>{Provenance::measured, "measured"},
-    Word<Provenance>{Provenance::derived, "derived"},
-    Word<Provenance>{Provenance::modelled, "modelled"},
-    Word<Provenance>{Provenance::simulated, "simulated"},
+    Word<Provenance>{Provenance::measured, "measured"}, Word<Provenance>{Provenance::derived, "derived"},
+    Word<Provenance>{Provenance::modelled, "modelled"}, Word<Provenance>{Provenance::simulated, "simulated"},
+    Word<Provenance>{Provenance::imported, "imported"},
 };
 constexpr std::array disposition_words{
     Word<Disposition>{Disposition::ok, "ok"},
@@ -105,7 +104,8 @@ Result<CacheState, std::string> parse_cache_state(std::string_view text) {
 }
 
 std::string describe(const PointSpec& spec) {
-  return fmt::format("{} {} tile {}", spec.algorithm, describe(spec.problem), describe(spec.tile)) +
+  const std::string tile = spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "";
+  return fmt::format("{} {}{}", spec.algorithm, describe(spec.problem), tile) +
          (spec.cache == CacheState::warm ? " warm" : "");
 }
 

@@ -14,7 +14,8 @@
 namespace attnscope {
 
 /// Where a number comes from; the label goes with it from the collector to every view and export.
-enum class Provenance { measured, derived, modelled, simulated };
+/// `imported`: measured by another program, and told to us.
+enum class Provenance { measured, derived, modelled, simulated, imported };
 [[nodiscard]] std::string_view to_string(Provenance);
 [[nodiscard]] Result<Provenance, std::string> parse_provenance(std::string_view);
 
@@ -42,9 +43,9 @@ enum class CacheState { cold, warm };
 [[nodiscard]] Result<CacheState, std::string> parse_cache_state(std::string_view);
 
 struct PointSpec {
-  std::string algorithm;  ///< Algorithm::name()
+  std::string algorithm;  ///< Algorithm::name(); of an imported point any word, also one that the registry lacks
   AttentionProblem problem;
-  TileShape tile;
+  TileShape tile;  ///< br and bc are 0 where an imported point does not say
   CacheState cache = CacheState::cold;
 
   bool operator==(const PointSpec&) const = default;
@@ -92,7 +93,7 @@ struct PointRecord {
   PointSpec spec;
   Disposition disposition = Disposition::ok;
   std::string reason;                            ///< one sentence, empty when ok
-  Provenance provenance = Provenance::measured;  ///< measured (a GPU) or simulated
+  Provenance provenance = Provenance::measured;  ///< measured (a GPU), simulated or imported
   std::vector<KernelRecord> kernels;
   std::optional<ClockReading> clocks;
   std::optional<double> max_abs_error;  ///< against the reference; absent when not verified

@@ -53,7 +53,7 @@ struct Column {
   Cell (*value)(const Row&) = nullptr;  ///< none: the metric of that name, stored or derived
 };
 
-constexpr std::array<Column, 45> columns{{
+constexpr std::array<Column, 51> columns{{
     {"algorithm", [](const Row& r) { return text(r.record().spec.algorithm); }},
     {"kernel", [](const Row& r) { return text(r.kernel.kernel); }},
     {"pass", [](const Row& r) { return text(to_string(r.problem().pass)); }},
@@ -100,6 +100,13 @@ constexpr std::array<Column, 45> columns{{
     {"device", [](const Row& r) { return text(r.run.device_name); }},
     {"run", [](const Row& r) { return Cell(r.run.id); }},
     {"point", [](const Row& r) { return Cell(r.point.id); }},
+    // What later versions know of problem and tile: at the end, so that the columns before keep their places.
+    {"dropout", [](const Row& r) { return Cell(r.problem().dropout); }},
+    {"page", [](const Row& r) { return Cell(r.problem().page); }},
+    {"deterministic", [](const Row& r) { return Cell(r.problem().deterministic); }},
+    {"splits", [](const Row& r) { return Cell(std::int64_t{r.tile().splits}); }},
+    {"warps", [](const Row& r) { return Cell(std::int64_t{r.tile().warps}); }},
+    {"stages", [](const Row& r) { return Cell(std::int64_t{r.tile().stages}); }},
 }};
 
 Cell value_of(const Column& column, const Row& row) {
@@ -275,6 +282,7 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
     document["runs"].push_back({{"run", run.id},
                                 {"device_uuid", run.device_uuid},
                                 {"environment", environment},
+                                {"provenance", to_string(run.provenance)},
                                 {"preset", run.preset},
                                 {"argv", run.argv},
                                 {"state", to_string(run.state)},

@@ -173,8 +173,27 @@ constexpr const char* limit_columns =
 constexpr const char* environment_columns =
     "app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system";
 constexpr const char* point_columns =
-    "algorithm, pass, dtype, mask, batch, heads_q, heads_kv, n_q, n_k, d, br, bc, raster, cache, disposition, reason, "
-    "provenance, max_abs_error, error_bound, rms_error, wall_seconds";
+    "algorithm, pass, dtype, mask, batch, heads_q, heads_kv, n_q, n_k, d, dropout, page, deterministic, br, bc, "
+    "raster, "
+    "splits, warps, stages, cache, disposition, reason, provenance, max_abs_error, error_bound, rms_error, "
+    "wall_seconds";
+constexpr int point_column_count = 27;
+
+/// What to SELECT for point_columns from a file of schema `version`: files are read as they are.
+std::string point_values(int version) {
+  if (version >= 2) return point_columns;
+  return "algorithm, pass, dtype, mask, batch, heads_q, heads_kv, n_q, n_k, d, 0, 0, 0, br, bc, raster, 0, 0, 0, "
+         "cache, disposition, reason, provenance, max_abs_error, error_bound, rms_error, wall_seconds";
+}
+
+/// The same for runs.provenance; `r` and `d` are the run and its device.
+std::string run_provenance(int version) {
+  return version >= 2 ? "r.provenance" : "iif(d.simulated, 'simulated', 'measured')";
+}
+
+int schema_of(SQLite::Database& database, std::string_view schema = "main") {
+  return database.execAndGet(fmt::format("PRAGMA {}.user_version", schema)).getInt();
+}
 
 /// "x = excluded.x, ..." for a list of columns.
 std::string assignments(std::string_view columns) {
@@ -225,9 +244,15 @@ PointRecord read_point(Reader& in) {
   problem.n_q = in.integer();
   problem.n_k = in.integer();
   problem.d = in.integer();
+  problem.dropout = in.real();
+  problem.page = in.integer();
+  problem.deterministic = in.flag();
   record.spec.tile.br = in.small();
   record.spec.tile.bc = in.small();
   record.spec.tile.raster = word(parse_raster(in.text()));
+  record.spec.tile.splits = in.small();
+  record.spec.tile.warps = in.small();
+  record.spec.tile.stages = in.small();
   record.spec.cache = word(parse_cache_state(in.text()));
   record.disposition = word(parse_disposition(in.text()));
   record.reason = in.text();
@@ -407,6 +432,50 @@ struct RunStore::Impl {
     }
   }
 
+  std::int64_t insert_run(const RunHeader& header) {
+    const std::int64_t device = device_id(header.device);
+    const std::int64_t environment = environment_id(header.environment);
+    const Provenance provenance = header.imported           ? Provenance::imported
+                                  : header.device.simulated ? Provenance::simulated
+                                                            : Provenance::measured;
+    SQLite::Statement& insert = statement(
+        "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
+        "started_at, provenance) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)");
+    Binder(insert) << device << environment << header.preset << json(header.argv).dump() << header.plan_hash
+                   << header.planned_points << to_json(header.options).dump() << now_utc() << to_string(provenance);
+    insert.exec();
+    return database->getLastInsertRowid();
+  }
+
+  std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& record) {
+    SQLite::Statement& insert =
+        statement(fmt::format("INSERT INTO points (run_id, plan_index, {}, recorded_at) VALUES ({})", point_columns,
+                              placeholders(point_column_count + 3)));
+    const AttentionProblem& problem = record.spec.problem;
+    const TileShape& tile = record.spec.tile;
+    Binder(insert) << run << index << record.spec.algorithm << to_string(problem.pass) << to_string(problem.dtype)
+                   << to_string(problem.mask) << problem.batch << problem.heads_q << problem.heads_kv << problem.n_q
+                   << problem.n_k << problem.d << problem.dropout << problem.page << problem.deterministic << tile.br
+                   << tile.bc << to_string(tile.raster) << tile.splits << tile.warps << tile.stages
+                   << to_string(record.spec.cache) << to_string(record.disposition) << record.reason
+                   << to_string(record.provenance) << record.max_abs_error << record.error_bound << record.rms_error
+                   << record.wall_seconds << now_utc();
+    insert.exec();
+    const std::int64_t point = database->getLastInsertRowid();
+    for (const KernelRecord& kernel : record.kernels) add_kernel(point, kernel);
+    if (record.clocks) {
+      SQLite::Statement& clocks = statement("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?)");
+      Binder(clocks) << point << record.clocks->sm_clock_hz << record.clocks->memory_clock_hz
+                     << record.clocks->temperature_c << record.clocks->power_w << record.clocks->throttle_reasons
+                     << record.clocks->throttled;
+      clocks.exec();
+    }
+    return point;
+  }
+
+  /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
+  void checkpoint() { database->tryExec("PRAGMA wal_checkpoint(TRUNCATE)"); }
+
   void set_state(std::int64_t run, StoredRunState state) {
     SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?");
     Binder out(update);
@@ -453,17 +522,7 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode) {
 }
 
 std::int64_t RunStore::begin_run(const RunHeader& header) {
-  return impl_->write([&] {
-    const std::int64_t device = impl_->device_id(header.device);
-    const std::int64_t environment = impl_->environment_id(header.environment);
-    SQLite::Statement& insert = impl_->statement(
-        "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
-        "started_at) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?)");
-    Binder(insert) << device << environment << header.preset << json(header.argv).dump() << header.plan_hash
-                   << header.planned_points << to_json(header.options).dump() << now_utc();
-    insert.exec();
-    return impl_->database->getLastInsertRowid();
-  });
+  return impl_->write([&] { return impl_->insert_run(header); });
 }
 
 std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
@@ -472,28 +531,7 @@ std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const Poin
         impl_->statement("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND disposition = 'cancelled'");
     Binder(replace) << run << index;
     replace.exec();
-
-    SQLite::Statement& insert = impl_->statement(fmt::format(
-        "INSERT INTO points (run_id, plan_index, {}, recorded_at) VALUES ({})", point_columns, placeholders(24)));
-    const AttentionProblem& problem = record.spec.problem;
-    const TileShape& tile = record.spec.tile;
-    Binder(insert) << run << index << record.spec.algorithm << to_string(problem.pass) << to_string(problem.dtype)
-                   << to_string(problem.mask) << problem.batch << problem.heads_q << problem.heads_kv << problem.n_q
-                   << problem.n_k << problem.d << tile.br << tile.bc << to_string(tile.raster)
-                   << to_string(record.spec.cache) << to_string(record.disposition) << record.reason
-                   << to_string(record.provenance) << record.max_abs_error << record.error_bound << record.rms_error
-                   << record.wall_seconds << now_utc();
-    insert.exec();
-    const std::int64_t point = impl_->database->getLastInsertRowid();
-    for (const KernelRecord& kernel : record.kernels) impl_->add_kernel(point, kernel);
-    if (record.clocks) {
-      SQLite::Statement& clocks = impl_->statement("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?)");
-      Binder(clocks) << point << record.clocks->sm_clock_hz << record.clocks->memory_clock_hz
-                     << record.clocks->temperature_c << record.clocks->power_w << record.clocks->throttle_reasons
-                     << record.clocks->throttled;
-      clocks.exec();
-    }
-    return point;
+    return impl_->insert_point(run, index, record);
   });
 }
 
@@ -502,8 +540,21 @@ void RunStore::finish_run(std::int64_t run, StoredRunState state) {
     impl_->set_state(run, state);
     return run;
   });
-  // Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
-  impl_->database->tryExec("PRAGMA wal_checkpoint(TRUNCATE)");
+  impl_->checkpoint();
+}
+
+std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs) {
+  std::vector<std::int64_t> ids = impl_->write([&] {
+    std::vector<std::int64_t> added;
+    for (const CompleteRun& run : runs) {
+      const std::int64_t id = added.emplace_back(impl_->insert_run(run.header));
+      for (std::size_t i = 0; i < run.points.size(); ++i) impl_->insert_point(id, i, run.points[i]);
+      impl_->set_state(id, StoredRunState::complete);
+    }
+    return added;
+  });
+  impl_->checkpoint();
+  return ids;
 }
 
 std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
@@ -537,10 +588,11 @@ std::vector<RunSummary> RunStore::runs() const {
     SQLite::Statement& query = impl_->statement(fmt::format(
         "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
         "r.plan_hash, r.options, coalesce(c.points, 0), coalesce(c.ok_points, 0), d.uuid, d.simulated, d.ordinal, {}, "
-        "{} FROM runs r JOIN devices d ON d.id = r.device_id JOIN environments e ON e.id = r.environment_id LEFT JOIN "
-        "(SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM points GROUP BY run_id) c ON "
+        "{}, {} FROM runs r JOIN devices d ON d.id = r.device_id JOIN environments e ON e.id = r.environment_id LEFT "
+        "JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM points GROUP BY run_id) c "
+        "ON "
         "c.run_id = r.id ORDER BY r.id",
-        limit_columns, environment_columns));
+        limit_columns, environment_columns, run_provenance(schema_of(*impl_->database))));
     std::vector<RunSummary> summaries;
     while (query.executeStep()) {
       Reader in(query);
@@ -563,6 +615,7 @@ std::vector<RunSummary> RunStore::runs() const {
       run.limits = read_limits(in);
       run.device_name = run.limits.name;
       run.environment = read_environment(in);
+      run.provenance = word(parse_provenance(in.text()));
     }
     return summaries;
   });
@@ -587,7 +640,7 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     {
       SQLite::Statement& query = select(fmt::format(
           "SELECT p.id, p.run_id, p.plan_index, {} FROM points p WHERE {{}} ORDER BY p.run_id, p.plan_index",
-          point_columns));
+          point_values(schema_of(*impl_->database))));
       while (query.executeStep()) {
         Reader in(query);
         StoredPoint& point = points.emplace_back();
@@ -694,6 +747,7 @@ void write_compact_copy(const std::vector<std::filesystem::path>& sources, const
         attach.exec();
         {
           SQLite::Transaction transaction(*database);
+          const int version = schema_of(*database, "source");
           database->exec(fmt::format(
               R"sql(
 INSERT INTO devices (uuid, simulated, ordinal, {limits})
@@ -705,11 +759,13 @@ CREATE TEMP TABLE base AS SELECT (SELECT coalesce(max(id), 0) FROM main.runs) AS
                                  (SELECT coalesce(max(id), 0) FROM main.points) AS point,
                                  (SELECT coalesce(max(id), 0) FROM main.kernels) AS kernel;
 INSERT INTO runs SELECT r.id + base.run, d.id, e.id, r.preset, r.argv, r.plan_hash, r.planned_points, r.options,
-         iif(r.state = 'running', 'interrupted', r.state), r.started_at, coalesce(r.finished_at, r.started_at)
+         iif(r.state = 'running', 'interrupted', r.state), r.started_at, coalesce(r.finished_at, r.started_at),
+         {provenance}
   FROM base, source.runs r JOIN source.devices sd ON sd.id = r.device_id JOIN main.devices d ON d.uuid = sd.uuid
   JOIN source.environments se ON se.id = r.environment_id
   JOIN main.environments e ON ({main_environment}) = ({source_environment});
-INSERT INTO points SELECT p.id + base.point, p.run_id + base.run, p.plan_index, {points}, p.recorded_at
+INSERT INTO points (id, run_id, plan_index, {points}, recorded_at)
+  SELECT p.id + base.point, p.run_id + base.run, p.plan_index, {point_values}, p.recorded_at
   FROM base, source.points p ORDER BY p.id;
 INSERT INTO kernels SELECT k.id + base.kernel, k.point_id + base.point, k.name, k.occupancy_limiter
   FROM base, source.kernels k ORDER BY k.id;
@@ -723,6 +779,7 @@ DROP TABLE base;
 )sql",
               fmt::arg("limits", limit_columns), fmt::arg("assign_limits", assignments(limit_columns)),
               fmt::arg("environment", environment_columns), fmt::arg("points", point_columns),
+              fmt::arg("point_values", point_values(version)), fmt::arg("provenance", run_provenance(version)),
               fmt::arg("main_environment",
                        "e.app_version, e.driver_version, e.cuda_driver_api, e.nvrtc_version, "
                        "e.cupti_version, e.nvml_version, e.operating_system"),

@@ -35,6 +35,13 @@ struct RunHeader {
   std::string plan_hash;  ///< equal for equal plans: --resume looks for it
   std::size_t planned_points = 0;
   MeasureOptions options;
+  bool imported = false;  ///< the points come from another program's measurement
+};
+
+/// A run that is stored whole.
+struct CompleteRun {
+  RunHeader header;
+  std::vector<PointRecord> points;
 };
 
 enum class StoredRunState { running, complete, cancelled, interrupted, failed };
@@ -44,6 +51,7 @@ struct RunSummary {
   std::string device_name;
   std::string device_uuid;
   bool simulated = false;
+  Provenance provenance = Provenance::measured;  ///< of its points: measured, simulated or imported
   std::string preset;
   std::string started_at;   ///< ISO 8601, UTC
   std::string finished_at;  ///< empty while running
@@ -84,6 +92,8 @@ class RunStore {
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
   void finish_run(std::int64_t run, StoredRunState);
+  /// All of them, or none when one cannot be stored; their ids.
+  std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>);
   /// The latest unfinished run of the same device and plan, to be continued; marks it running again.
   std::optional<std::int64_t> resume_run(const RunHeader&);
   /// Plan places of a run that have a point, `cancelled` ones left out.

@@ -72,9 +72,17 @@ std::string hash_of(const SweepPlan& plan, const MeasureOptions& options) {
                                  fmt::join(options.extra_metrics, ","));
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& p = point.problem;
-    text += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", point.algorithm, to_string(p.dtype),
+    text += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", point.algorithm, to_string(p.dtype),
                         to_string(p.pass), to_string(p.mask), p.batch, p.heads_q, p.heads_kv, p.n_q, p.n_k, p.d,
                         point.tile.br, point.tile.bc, to_string(point.tile.raster), to_string(point.cache));
+    // Only where they are set: a plan that does without keeps the hash that older versions gave it.
+    if (p.dropout > 0) text += fmt::format(" dropout {}", p.dropout);
+    if (p.page > 0) text += fmt::format(" page {}", p.page);
+    if (p.deterministic) text += " deterministic";
+    if (point.tile.splits > 0) text += fmt::format(" splits {}", point.tile.splits);
+    if (point.tile.warps > 0) text += fmt::format(" warps {}", point.tile.warps);
+    if (point.tile.stages > 0) text += fmt::format(" stages {}", point.tile.stages);
+    text += '\n';
   }
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -282,6 +290,7 @@ class Collection {
     reporter_.report(PointEvent{.index = index,
                                 .point_id = id,
                                 .point = describe(record.spec),
+                                .spec = record.spec,
                                 .disposition = std::string(to_string(record.disposition)),
                                 .reason = record.reason,
                                 .time_median_ns = value(metric_key::time_median_ns),

@@ -53,7 +53,7 @@ ExitCode info(const Options& options) {
               {}};
   for (const RunSummary& run : runs) {
     table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
-                          run.simulated ? "simulated" : "measured", run.started_at, run.finished_at,
+                          std::string(to_string(run.provenance)), run.started_at, run.finished_at,
                           fmt::to_string(run.planned_points), fmt::to_string(run.points), found[run.id],
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }

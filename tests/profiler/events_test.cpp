@@ -49,9 +49,26 @@ TEST(Events, PlanReadsBack) {
 }
 
 TEST(Events, PointReadsBack) {
+  const PointSpec spec{
+      .algorithm = "naive",
+      .problem = {.dtype = DType::bf16,
+                  .pass = Pass::fwd_bwd,
+                  .mask = *parse_mask("causal+lengths:ramp"),
+                  .batch = 2,
+                  .heads_q = 8,
+                  .heads_kv = 4,
+                  .n_q = 3,
+                  .n_k = 4,
+                  .d = 128,
+                  .dropout = 0.1,
+                  .page = 32,
+                  .deterministic = true},
+      .tile = {.br = 16, .bc = 32, .raster = Raster::heads_fastest, .splits = 5, .warps = 6, .stages = 2},
+      .cache = CacheState::warm};
   const PointEvent point = round_trip(PointEvent{.index = 9,
                                                  .point_id = 4,
                                                  .point = "naive",
+                                                 .spec = spec,
                                                  .disposition = "out-of-memory",
                                                  .reason = "needs 132.0 GiB",
                                                  .time_median_ns = 1.5,
@@ -60,12 +77,24 @@ TEST(Events, PointReadsBack) {
                                                  .throttled = true});
   EXPECT_EQ(point.index, 9U);
   EXPECT_EQ(point.point_id, 4);
+  EXPECT_EQ(point.spec, spec);
   EXPECT_EQ(point.disposition, "out-of-memory");
   EXPECT_EQ(point.reason, "needs 132.0 GiB");
   EXPECT_DOUBLE_EQ(point.time_median_ns, 1.5);
   EXPECT_DOUBLE_EQ(point.dram_bytes, 2e12);
   EXPECT_DOUBLE_EQ(point.l2_sm_bytes, 3e12);
   EXPECT_TRUE(point.throttled);
+}
+
+TEST(Events, ALineOfAnOlderCollectorIsRead) {
+  const auto parsed =
+      parse_event(R"({"event":"point","index":2,"point_id":3,"point":"fa2 fp16 N 64","disposition":"ok","reason":"",)"
+                  R"("time_median_ns":5.5,"dram_bytes":1,"l2_sm_bytes":2,"throttled":false})");
+  ASSERT_TRUE(parsed.ok()) << parsed.error();
+  const auto& point = std::get<PointEvent>(*parsed);
+  EXPECT_EQ(point.point_id, 3);
+  EXPECT_EQ(point.spec, PointSpec{});
+  EXPECT_FALSE(parse_event(R"({"event":"point","mask":"diagonal"})").ok());
 }
 
 TEST(Events, TheOthersReadBack) {

@@ -81,6 +81,13 @@ class Export : public ::testing::Test {
   std::int64_t second_ = 0;
 };
 
+TEST_F(Export, new_columns_come_after_the_old_ones) {
+  std::ostringstream out;
+  export_csv(store_, {}, out);
+  EXPECT_THAT(out.str().substr(0, out.str().find('\n')),
+              HasSubstr(",cache,device,run,point,dropout,page,deterministic,splits,warps,stages,"));
+}
+
 TEST_F(Export, columns_are_the_documented_ones) {
   const std::string documented =
       "algorithm,kernel,pass,dtype,batch,heads_q,heads_kv,n_q,n_k,d,mask,br,bc,raster,disposition,reason,provenance,"
@@ -132,7 +139,7 @@ TEST_F(Export, several_files_share_one_header_and_each_others_metrics) {
 TEST_F(Export, fields_hold_what_was_stored) {
   const auto row = csv({first_})[1];
   const std::map<std::string, std::string> expected{{"algorithm", "naive"},
-                                                    {"pass", "fwd"},
+                                                    {"pass", "fwd+bwd"},
                                                     {"dtype", "bf16"},
                                                     {"batch", "2"},
                                                     {"heads_q", "16"},
@@ -140,10 +147,16 @@ TEST_F(Export, fields_hold_what_was_stored) {
                                                     {"n_q", "1023"},
                                                     {"n_k", "1024"},
                                                     {"d", "128"},
-                                                    {"mask", "causal"},
+                                                    {"mask", "window:300:7+lengths:500/1024+blocks:128:stride3"},
                                                     {"br", "48"},
                                                     {"bc", "176"},
                                                     {"raster", "heads_fastest"},
+                                                    {"dropout", "0.1"},
+                                                    {"page", "64"},
+                                                    {"deterministic", "true"},
+                                                    {"splits", "5"},
+                                                    {"warps", "6"},
+                                                    {"stages", "3"},
                                                     {"cache", "warm"},
                                                     {"disposition", "incorrect"},
                                                     {"reason", "error 0.25 is over the bound 0.125, \"q\" row 3"},
@@ -185,11 +198,16 @@ TEST_F(Export, json_says_the_same_with_devices_runs_and_samples) {
   ASSERT_EQ(document["runs"].size(), 2U);
   EXPECT_EQ(document["runs"][0]["argv"], nlohmann::json(full_header().argv));
   EXPECT_EQ(document["runs"][0]["state"], "running");
+  EXPECT_EQ(document["runs"][0]["provenance"], "measured");
   ASSERT_EQ(document["points"].size(), 6U);
   const auto& point = document["points"][1];
   for (const std::string_view name : export_columns()) EXPECT_TRUE(point.contains(std::string(name))) << name;
   EXPECT_EQ(point["n_k"], 1024);
-  EXPECT_EQ(point["mask"], "causal");
+  EXPECT_EQ(point["mask"], "window:300:7+lengths:500/1024+blocks:128:stride3");
+  EXPECT_EQ(point["pass"], "fwd+bwd");
+  EXPECT_EQ(point["dropout"], 0.1);
+  EXPECT_EQ(point["deterministic"], true);
+  EXPECT_EQ(point["splits"], 5);
   EXPECT_TRUE(point["dram_write_bytes"].is_null());
   EXPECT_EQ(point["samples_ns"], nlohmann::json(full_record().kernels[1].samples_ns));
   EXPECT_EQ(point["metrics"]["model_l2_to_sm_bytes"]["provenance"], "modelled");

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <sstream>
 
 #include "samples.h"
 #include "storage/migrations.h"
@@ -136,6 +137,56 @@ TEST(RunStore, keeps_every_disposition) {
   const std::vector<StoredPoint> points = store.points();
   ASSERT_EQ(points.size(), all.size());
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(points[i].record.disposition, all[i]);
+}
+
+TEST(RunStore, says_of_each_run_where_its_points_come_from) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  RunHeader header = full_header();
+  store.begin_run(header);
+  header.imported = true;
+  store.begin_run(header);
+  header = full_header();
+  header.device.uuid = "SIM-h200";
+  header.device.simulated = true;
+  store.begin_run(header);
+  std::vector<Provenance> provenances;
+  for (const RunSummary& run : store.runs()) provenances.push_back(run.provenance);
+  EXPECT_THAT(provenances, ElementsAre(Provenance::measured, Provenance::imported, Provenance::simulated));
+}
+
+TEST(RunStore, a_mask_that_is_no_word_of_ours_is_damage) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    store.add_point(store.begin_run(full_header()), 0, full_record());
+  }
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE points SET mask = 'sliding'");
+  EXPECT_EQ(storage_error_of([&] { (void)RunStore::open(file, Mode::read_only).points(); }).kind(),
+            StorageError::Kind::damaged);
+}
+
+TEST(RunStore, stores_whole_runs_or_none) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  CompleteRun whole{.header = full_header(), .points = {full_record(), simple_record(64)}};
+  whole.header.imported = true;
+  whole.points[0].provenance = Provenance::imported;
+  whole.points[0].spec.algorithm = "torch-flash \xc3\xbc";
+  whole.points[0].spec.tile = {.br = 0, .bc = 0};
+  whole.points[0].kernels[0].metrics[0].provenance = Provenance::imported;
+  RunStore store = RunStore::open(file, Mode::collect);
+  EXPECT_THAT(store.add_complete_runs({{whole, whole}}), ElementsAre(1, 2));
+  EXPECT_EQ(store.runs()[1].state, StoredRunState::complete);
+  EXPECT_EQ(store.runs()[1].provenance, Provenance::imported);
+  expect_equal(store.points()[0].record, whole.points[0]);
+
+  CompleteRun broken = whole;
+  broken.points[1].spec.problem.dropout = 1;  // the schema's check fails
+  EXPECT_THROW(store.add_complete_runs({{whole, broken}}), StorageError);
+  EXPECT_EQ(store.runs().size(), 2U);
+  EXPECT_EQ(store.points().size(), 4U);
 }
 
 TEST(RunStore, a_nan_is_no_metric_and_an_infinite_error) {
@@ -387,10 +438,12 @@ TEST(RunStore, the_schema_refuses_words_that_mean_nothing) {
   SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
   database.exec("PRAGMA foreign_keys = ON");
   for (const char* change :
-       {"UPDATE points SET disposition = 'fine'", "UPDATE points SET mask = 'sliding'",
-        "UPDATE points SET dtype = 'fp8'", "UPDATE points SET provenance = 'guessed'", "UPDATE runs SET state = 'over'",
-        "UPDATE runs SET argv = '{}'", "UPDATE metric_values SET provenance = ''", "UPDATE points SET run_id = 99",
-        "UPDATE points SET batch = 'two'", "UPDATE timing_samples SET samples_ns = '1'"}) {
+       {"UPDATE points SET disposition = 'fine'", "UPDATE points SET mask = ''", "UPDATE points SET pass = 'sideways'",
+        "UPDATE points SET dropout = 1", "UPDATE points SET deterministic = 2",
+        "UPDATE runs SET provenance = 'derived'", "UPDATE points SET dtype = 'fp8'",
+        "UPDATE points SET provenance = 'guessed'", "UPDATE runs SET state = 'over'", "UPDATE runs SET argv = '{}'",
+        "UPDATE metric_values SET provenance = ''", "UPDATE points SET run_id = 99", "UPDATE points SET batch = 'two'",
+        "UPDATE timing_samples SET samples_ns = '1'"}) {
     EXPECT_THROW(database.exec(change), SQLite::Exception) << change;
   }
 }
@@ -414,6 +467,148 @@ TEST(Migrations, a_failing_step_changes_nothing) {
   EXPECT_THROW(migrate(database, steps), SQLite::Exception);
   EXPECT_EQ(database.execAndGet("PRAGMA user_version").getInt(), 1);
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM a").getInt(), 0);
+}
+
+/// A file as version 0.1.0 wrote it: a run of two points, of which the second one's predecessor was cancelled.
+void write_version_1(const std::filesystem::path& file) {
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  database.exec("PRAGMA foreign_keys = ON");
+  migrate(database, migrations().first(1));
+  database.exec(R"sql(
+INSERT INTO devices VALUES (1, 'SIM-h200', 1, 0, 'NVIDIA H200', 9, 0, 132, 1024, 2048, 32, 65536, 232448, 233472, 1024,
+                            62914560, 150754820096, 4.8e12, 7.5e12, 989.5e12);
+INSERT INTO environments VALUES (1, '0.1.0', '', '', '', '', '', 'Linux');
+INSERT INTO runs VALUES (3, 1, 1, 'quick', '["attnscope"]', 'ab', 2, '{}', 'complete', '2026-01-01T00:00:00Z',
+                         '2026-01-01T00:00:01Z');
+INSERT INTO points VALUES (4, 3, 0, 'fa1', 'fwd', 'bf16', 'causal', 2, 16, 4, 1023, 1024, 128, 48, 176,
+                           'heads_fastest', 'warm', 'ok', '', 'simulated', 0.25, 0.5, 0.125, 1.5, '2026-01-01T00:00:00Z');
+INSERT INTO points VALUES (7, 3, 1, 'fa2', 'fwd', 'fp16', 'none', 1, 1, 1, 64, 64, 64, 64, 64, 'q_fastest', 'cold',
+                           'infeasible', 'too large', 'simulated', NULL, NULL, NULL, 0, '2026-01-01T00:00:00Z');
+UPDATE sqlite_sequence SET seq = 9 WHERE name = 'points';
+INSERT INTO kernels VALUES (2, 4, 'all', 'threads');
+INSERT INTO metrics VALUES (1, 'l2_to_sm_bytes', 'byte');
+INSERT INTO metric_values VALUES (2, 1, 12345.5, 'simulated');
+INSERT INTO timing_samples VALUES (2, '[3.5,1.25]');
+INSERT INTO clocks VALUES (4, 1e9, 2e9, 40, 300, 4, 1);
+)sql");
+}
+
+void expect_version_1_content(const RunStore& store) {
+  PointRecord first;
+  first.spec = {.algorithm = "fa1",
+                .problem = {.dtype = DType::bf16,
+                            .pass = Pass::fwd,
+                            .mask = Mask::causal,
+                            .batch = 2,
+                            .heads_q = 16,
+                            .heads_kv = 4,
+                            .n_q = 1023,
+                            .n_k = 1024,
+                            .d = 128},
+                .tile = {.br = 48, .bc = 176, .raster = Raster::heads_fastest},
+                .cache = CacheState::warm};
+  first.provenance = Provenance::simulated;
+  first.kernels = {{.kernel = "all",
+                    .metrics = {{"l2_to_sm_bytes", 12345.5, "byte", Provenance::simulated}},
+                    .samples_ns = {3.5, 1.25},
+                    .occupancy_limiter = "threads"}};
+  first.clocks = ClockReading{.sm_clock_hz = 1e9,
+                              .memory_clock_hz = 2e9,
+                              .temperature_c = 40,
+                              .power_w = 300,
+                              .throttle_reasons = 4,
+                              .throttled = true};
+  first.max_abs_error = 0.25;
+  first.error_bound = 0.5;
+  first.rms_error = 0.125;
+  first.wall_seconds = 1.5;
+  PointRecord second;
+  second.spec.algorithm = "fa2";
+  second.spec.problem = {.n_q = 64, .n_k = 64, .d = 64};
+  second.disposition = Disposition::infeasible;
+  second.reason = "too large";
+  second.provenance = Provenance::simulated;
+
+  const std::vector<RunSummary> runs = store.runs();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].preset, "quick");
+  EXPECT_EQ(runs[0].provenance, Provenance::simulated);
+  EXPECT_EQ(runs[0].points, 2U);
+  const std::vector<StoredPoint> points = store.points();
+  ASSERT_EQ(points.size(), 2U);
+  expect_equal(points[0].record, first);
+  expect_equal(points[1].record, second);
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+TEST(Version1, is_read_as_it_is) {
+  const TemporaryFolder folder;
+  const auto file = folder / "old.attnscope";
+  write_version_1(file);
+  const std::string before = bytes_of(file);
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  EXPECT_EQ(store.schema_version(), 1);
+  expect_version_1_content(store);
+  EXPECT_TRUE(bytes_of(file) == before);
+}
+
+TEST(Version1, is_migrated_when_it_is_written) {
+  const TemporaryFolder folder;
+  const auto file = folder / "old.attnscope";
+  write_version_1(file);
+  const RunStore viewer = RunStore::open(file, Mode::read_only);
+  expect_version_1_content(viewer);
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    EXPECT_EQ(store.schema_version(), newest_schema());
+    expect_version_1_content(store);
+    expect_version_1_content(viewer);  // which was open all the while
+    EXPECT_EQ(store.points()[1].id, 7);
+    const std::int64_t run = store.begin_run(full_header());
+    EXPECT_GT(store.add_point(run, 0, full_record()), 9) << "an id that was given out is not given out again";
+    store.finish_run(run, StoredRunState::complete);
+  }
+  EXPECT_EQ(viewer.points().size(), 3U);
+  SQLite::Database database(file.string());
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM pragma_foreign_key_check").getInt(), 0);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM sqlite_master WHERE name LIKE '%\\_2' ESCAPE '\\'").getInt(), 0);
+  EXPECT_EQ(database.execAndGet("SELECT time_median_ns FROM v_points WHERE run = 3 AND kernel = 'all'").getDouble(),
+            2.375);
+  EXPECT_EQ(database.execAndGet("SELECT provenance FROM v_runs WHERE run = 3").getString(), "simulated");
+  SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
+  migrate(fresh);
+  const char* count = "SELECT count(*) FROM sqlite_master";
+  EXPECT_EQ(database.execAndGet(count).getInt(), fresh.execAndGet(count).getInt());
+}
+
+TEST(Version1, is_copied_and_joined_with_newer_files) {
+  const TemporaryFolder folder;
+  write_version_1(folder / "old.attnscope");
+  {
+    RunStore store = RunStore::open(folder / "new.attnscope", Mode::collect);
+    store.add_point(store.begin_run(full_header()), 0, full_record());
+  }
+  write_compact_copy({folder / "old.attnscope"}, folder / "copy.attnscope");
+  expect_version_1_content(RunStore::open(folder / "copy.attnscope", Mode::read_only));
+  write_compact_copy({folder / "new.attnscope", folder / "old.attnscope"}, folder / "both.attnscope");
+  const RunStore both = RunStore::open(folder / "both.attnscope", Mode::read_only);
+  EXPECT_EQ(both.schema_version(), newest_schema());
+  ASSERT_EQ(both.points().size(), 3U);
+  expect_equal(both.points()[0].record, full_record());
+  EXPECT_EQ(both.runs()[1].provenance, Provenance::simulated);
+}
+
+TEST(Version1, the_recorded_sample_opens) {
+  const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
+  EXPECT_FALSE(store.runs().empty());
+  for (const StoredPoint& point : store.points()) {
+    EXPECT_EQ(point.record.spec.tile.br == 0, point.record.provenance == Provenance::imported);
+  }
 }
 
 TEST(CompactCopy, joins_files_without_loss) {

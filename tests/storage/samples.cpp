@@ -64,15 +64,18 @@ PointRecord full_record() {
   PointRecord record;
   record.spec.algorithm = "naive";
   record.spec.problem = {.dtype = DType::bf16,
-                         .pass = Pass::fwd,
-                         .mask = Mask::causal,
+                         .pass = Pass::fwd_bwd,
+                         .mask = *parse_mask("window:300:7+lengths:500/1024+blocks:128:stride3"),
                          .batch = 2,
                          .heads_q = 16,
                          .heads_kv = 4,
                          .n_q = 1023,
                          .n_k = 1024,
-                         .d = 128};
-  record.spec.tile = {.br = 48, .bc = 176, .raster = Raster::heads_fastest};
+                         .d = 128,
+                         .dropout = 0.1,
+                         .page = 64,
+                         .deterministic = true};
+  record.spec.tile = {.br = 48, .bc = 176, .raster = Raster::heads_fastest, .splits = 5, .warps = 6, .stages = 3};
   record.spec.cache = CacheState::warm;
   record.disposition = Disposition::incorrect;
   record.reason = "error 0.25 is over the bound 0.125, \"q\" row 3";
