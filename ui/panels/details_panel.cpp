@@ -93,13 +93,15 @@ QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
              algorithm_color(spec.algorithm, colors.dark));
   html.paragraph(QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name), origin),
                  colors.muted);
-  html.row(QStringLiteral("N"), problem.n_q == problem.n_k
-                                    ? QString::number(problem.n_k)
-                                    : QStringLiteral("%1 × %2").arg(problem.n_q).arg(problem.n_k));
+  html.row(problem.n_q == problem.n_k ? QStringLiteral("N") : QStringLiteral("n_q × n_k"), format_lengths(problem));
   html.row(QStringLiteral("d"), QString::number(problem.d));
   html.row(QStringLiteral("Batch × heads"), format_heads(problem));
+  html.row(QStringLiteral("Pass"), to_qstring(to_string(problem.pass)));
   html.row(QStringLiteral("Mask, type"),
-           QStringLiteral("%1, %2").arg(to_qstring(to_string(problem.mask)), to_qstring(to_string(problem.dtype))));
+           QStringLiteral("%1, %2").arg(format_mask(problem.mask), to_qstring(to_string(problem.dtype))));
+  if (problem.dropout > 0) html.row(QStringLiteral("Dropout"), QString::number(problem.dropout));
+  if (problem.page > 0) html.row(QStringLiteral("K/V page"), QStringLiteral("%1 keys").arg(problem.page));
+  if (problem.deterministic) html.row(QStringLiteral("Deterministic"), QStringLiteral("yes"));
   html.row(QStringLiteral("Tile Br × Bc"), format_tile(spec.tile));
   html.row(QStringLiteral("L2 at start"), to_qstring(to_string(spec.cache)));
 
@@ -109,17 +111,20 @@ QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
   }
 
   const KernelRecord* all = record.kernel("all");
-  if (all != nullptr && !all->samples_ns.empty()) {
+  if (evaluate(metric_key::time_median_ns, record)) {
     html.heading(QStringLiteral("Time"));
     for (const std::string_view key : {metric_key::time_median_ns, metric_key::time_q1_ns, metric_key::time_q3_ns}) {
       add_metric(html, record, key);
     }
     const auto spread = evaluate(metric_key::time_spread, record);
     if (spread) {
+      const Provenance from = record.provenance == Provenance::measured ? Provenance::derived : record.provenance;
       html.row(QStringLiteral("Spread (q3 - q1)"), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
-               QStringLiteral("derived"));
+               to_qstring(to_string(from)));
     }
-    html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()), origin);
+    if (!all->samples_ns.empty()) {
+      html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()), origin);
+    }
     if (const auto rate = evaluate(metric_key::tflops, record)) {
       html.row(QStringLiteral("Compute rate"), format_metric(*rate), to_qstring(to_string(rate->provenance)));
     }
