@@ -100,8 +100,8 @@ class Style : public QProxyStyle {
   }
 };
 
-constexpr std::array<QRgb, 6> foreign_on_light{0xff6a3fb0, 0xff7a4a1e, 0xff56616e, 0xffa88400, 0xffb01e46, 0xff5f7a00};
-constexpr std::array<QRgb, 6> foreign_on_dark{0xffb79af0, 0xffd3a277, 0xffaab7c4, 0xfff0d060, 0xffff7d9c, 0xffb4d455};
+constexpr std::array<QRgb, 6> foreign_on_light{0xff72808e, 0xff7a4a1e, 0xff2b3138, 0xffa88400, 0xffb01e46, 0xff6a3fb0};
+constexpr std::array<QRgb, 6> foreign_on_dark{0xff8f9dab, 0xffc08a5a, 0xffeef2f5, 0xfff0d060, 0xffff7d9c, 0xffb79af0};
 
 /// The place of a foreign algorithm's colour: by its name, so that it stays from one file to the next, and the next
 /// free one where another name has taken it.

@@ -326,6 +326,7 @@ TEST_F(WindowTest, DetailsOfAnImportedPointNameItsOrigin) {
   EXPECT_FALSE(text.contains("measured")) << text.toStdString();
   EXPECT_FALSE(text.contains("derived")) << text.toStdString();
   EXPECT_FALSE(text.contains("Samples"));
+  EXPECT_FALSE(text.contains("Bytes")) << "no heading without a row";
 }
 
 TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {

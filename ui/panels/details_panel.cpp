@@ -17,11 +17,8 @@ class Html {
  public:
   explicit Html(const QPalette& palette) : colors_(plot_colors(palette)) {}
 
-  void heading(const QString& text) {
-    open_table();
-    html_ +=
-        QStringLiteral("<tr><td colspan='3' style='padding-top:10px'><b>%1</b></td></tr>").arg(text.toHtmlEscaped());
-  }
+  /// Written with the first row below it; without one, not at all.
+  void heading(const QString& text) { heading_ = text; }
   void row(const QString& label, const QString& value, const QString& origin = {}) {
     open_table();
     html_ += QStringLiteral(
@@ -48,6 +45,10 @@ class Html {
   void open_table() {
     if (!std::exchange(in_table_, true))
       html_ += QStringLiteral("<table width='100%' cellspacing='0' cellpadding='1'>");
+    const QString heading = std::exchange(heading_, {});
+    if (heading.isEmpty()) return;
+    html_ +=
+        QStringLiteral("<tr><td colspan='3' style='padding-top:10px'><b>%1</b></td></tr>").arg(heading.toHtmlEscaped());
   }
   void close_table() {
     if (std::exchange(in_table_, false)) html_ += QStringLiteral("</table>");
@@ -55,6 +56,7 @@ class Html {
 
   PlotColors colors_;
   QString html_;
+  QString heading_;
   bool in_table_ = false;
 };
 
