@@ -81,8 +81,10 @@ QString format_wait(double seconds) {
 }
 
 QString format_length(double n) {
+  const auto whole = [](double x) { return x >= 1 && std::abs(x - std::round(x)) < 1e-9; };
   const double k = n / 1024;
-  if (k >= 1 && std::abs(k - std::round(k)) < 1e-9) return QStringLiteral("%1k").arg(std::llround(k));
+  if (whole(k / 1024)) return QStringLiteral("%1M").arg(std::llround(k / 1024));
+  if (whole(k)) return QStringLiteral("%1k").arg(std::llround(k));
   return QString::number(std::llround(n));
 }
 
@@ -135,9 +137,47 @@ QString format_heads(const AttentionProblem& problem) {
   return text;
 }
 
+QString format_mask(const Mask& mask) {
+  constexpr std::size_t longest_list = 4;
+  if (mask == Mask::none) return QStringLiteral("full");
+  if (mask.length_list.size() <= longest_list) return to_qstring(to_string(mask));
+  // A list of a whole batch would widen every control that shows it; count and sum still tell two of them apart.
+  std::int64_t sum = 0;
+  for (const std::int64_t length : mask.length_list) sum += length;
+  const QString shortened = QStringLiteral("%1/%2/…/%3 (%4 lengths, %5 keys)")
+                                .arg(mask.length_list[0])
+                                .arg(mask.length_list[1])
+                                .arg(mask.length_list.back())
+                                .arg(mask.length_list.size())
+                                .arg(sum);
+  Mask shown = mask;
+  shown.length_list = {1};
+  return to_qstring(to_string(shown)).replace(QStringLiteral("lengths:1"), QStringLiteral("lengths:") + shortened);
+}
+
+QStringList problem_options(const AttentionProblem& problem) {
+  QStringList words;
+  if (problem.pass != Pass::fwd) words << to_qstring(to_string(problem.pass));
+  if (problem.dropout > 0) words << QStringLiteral("dropout %1").arg(problem.dropout);
+  if (problem.page > 0) words << QStringLiteral("page %1").arg(problem.page);
+  if (problem.deterministic) words << QStringLiteral("deterministic");
+  return words;
+}
+
+QString format_lengths(const AttentionProblem& problem) {
+  return problem.n_q == problem.n_k ? QString::number(problem.n_k)
+                                    : QStringLiteral("%1 × %2").arg(problem.n_q).arg(problem.n_k);
+}
+
 QString format_tile(const TileShape& tile) {
-  QString text = QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc);
+  QString text = tile_stated(tile) ? QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc) : QStringLiteral("not stated");
   if (tile.raster != Raster::q_fastest) text += QStringLiteral(", heads fastest");
+  const auto add = [&](const char* what, int value) {
+    if (value > 0) text += QStringLiteral(", %1 %2").arg(QLatin1String(what)).arg(value);
+  };
+  add("splits", tile.splits);
+  add("warps", tile.warps);
+  add("stages", tile.stages);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <string_view>
 
 #include "profiler/point.h"
@@ -19,7 +20,7 @@ namespace attnscope::ui {
 [[nodiscard]] QString format_wait(double seconds);
 /// Three significant digits, no exponent between 0.001 and a million; groups of digits above 10,000.
 [[nodiscard]] QString format_number(double value, int significant = 3);
-/// "512", "4k", "1500": a sequence length, k = 1024.
+/// "512", "4k", "1M", "1500": a sequence length, k = 1024, M = 1024k.
 [[nodiscard]] QString format_length(double n);
 /// A value in one of the metrics table's base units ("byte", "ns", "percent", "flop/s", "hertz", ...), with its unit.
 [[nodiscard]] QString format_value(double value, std::string_view unit);
@@ -38,7 +39,18 @@ struct UnitScale {
 [[nodiscard]] QString to_qstring(std::string_view text);
 /// "batch 1 × 16 heads", with K/V heads where they differ.
 [[nodiscard]] QString format_heads(const AttentionProblem& problem);
-/// "128 × 64", with the raster order where it is not the usual one.
+/// "full", "causal", "window:256:0": the mask's words, where no mask reads "full" and a long list is shortened.
+[[nodiscard]] QString format_mask(const Mask& mask);
+/// What sets a problem apart from a plain forward pass: "bwd", "dropout 0.1", "page 64", "deterministic".
+[[nodiscard]] QStringList problem_options(const AttentionProblem& problem);
+/// "4096", or "1 × 65536" (n_q × n_k) where they differ.
+[[nodiscard]] QString format_lengths(const AttentionProblem& problem);
+/// "128 × 64", with whatever else of the tile was chosen: "128 × 64, splits 8, warps 4". "not stated" where an imported
+/// point does not say.
 [[nodiscard]] QString format_tile(const TileShape& tile);
+/// Whether the point's source said which tile it used.
+[[nodiscard]] inline bool tile_stated(const TileShape& tile) {
+  return tile.br > 0 && tile.bc > 0;
+}
 
 }  // namespace attnscope::ui

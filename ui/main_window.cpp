@@ -24,6 +24,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -118,7 +119,7 @@ void MainWindow::build_pages() {
   io_ = new IoCurvePage(workspace_, tabs_);
   tiles_ = new TileHeatmapPage(workspace_, tabs_);
   points_ = new PointsPage(workspace_, tabs_);
-  tabs_->addTab(io_, tr("IO vs N"));
+  tabs_->addTab(io_, tr("IO and time vs N"));
   tabs_->addTab(tiles_, tr("Tile heatmap"));
   tabs_->addTab(points_, tr("Table"));
   connect(io_, &IoCurvePage::point_selected, this, &MainWindow::show_details);
@@ -250,17 +251,19 @@ void MainWindow::update_status() {
   status_files_->setText(names.isEmpty() ? tr("No file open") : names.join(QStringLiteral(", ")));
   status_files_->setToolTip(workspace_.files().join(QLatin1Char('\n')));
 
-  std::size_t measured = 0;
-  std::size_t simulated = 0;
+  std::map<Provenance, std::size_t> count;
   std::set<QString> devices;
   for (const LoadedRun& run : workspace_.runs()) {
     if (!run.visible) continue;
-    (run.info->summary.simulated ? simulated : measured) += run.points.size();
-    devices.insert(QString::fromStdString(run.info->summary.device_name));
+    count[run.info->summary.provenance] += run.points.size();
+    if (const std::string& name = run.info->summary.device_name; !name.empty()) {
+      devices.insert(QString::fromStdString(name));
+    }
   }
   QStringList parts;
-  if (measured > 0) parts << tr("%1 measured points").arg(measured);
-  if (simulated > 0) parts << tr("%1 simulated points").arg(simulated);
+  for (const auto& [origin, points] : count) {
+    if (points > 0) parts << tr("%1 %2 points").arg(points).arg(to_qstring(attnscope::to_string(origin)));
+  }
   const QStringList device_names(devices.begin(), devices.end());
   if (!parts.isEmpty()) parts << device_names.join(QStringLiteral(", "));
   status_values_->setText(parts.join(QStringLiteral(" · ")));
@@ -388,7 +391,7 @@ void MainWindow::show_shortcuts() {
   QMessageBox box(QMessageBox::NoIcon, tr("Keyboard shortcuts"), {}, QMessageBox::Close, this);
   QString rows;
   const std::pair<QString, QString> keys[] = {
-      {QStringLiteral("Ctrl+1, 2, 3"), tr("IO vs N, tile heatmap, table")},
+      {QStringLiteral("Ctrl+1, 2, 3"), tr("IO and time vs N, tile heatmap, table")},
       {QStringLiteral("Ctrl+O"), tr("open files")},
       {QStringLiteral("Ctrl+E"), tr("export the plot (PNG, SVG, PDF)")},
       {QStringLiteral("Ctrl+Shift+E"), tr("export the shown runs as CSV")},
@@ -439,12 +442,31 @@ void MainWindow::show_explanation() {
       "pass by: 2N²d/Br, the same law, without the O that comes and goes.</p>"
       "<p><b>Try it.</b> Switch d between 64 and 128 and watch the gap shrink. Turn on <i>Kernels</i> and see S and P "
       "go out and come back. On the tile page, double Bc and see FA1's bytes halve.</p>"
+      "<h3>The backward pass</h3>"
+      "<p>Training needs dQ, dK and dV, and all of them need P again. Standard attention has kept "
+      "P: it reads it, and writes and reads dP and dS beside it, about <b>7N²</b> numbers. <b>FlashAttention computes "
+      "P once "
+      "more</b> from Q and K. The forward pass has left one number a row, the logarithm of the softmax's sum "
+      "(<i>LSE</i>), so that P = exp(QKᵀ/√d − LSE) comes out tile by tile on the chip, with no second look for the "
+      "row's maximum. That is one matrix product in five, on units that would "
+      "otherwise wait for memory: computing P anew is faster than reading it back, and needs no room for N² "
+      "numbers.</p>"
+      "<h3>Decoding</h3>"
+      "<p>A model that writes text asks with one query, or a few, against all n_k keys so far. Every K and V is read "
+      "once and used at once: 2·n_k·d numbers a K/V head are the minimum <i>and</i> about all that any algorithm "
+      "moves, so that the lines here have slope 1 and the best possible time is those bytes over the memory's "
+      "bandwidth. What is missing is work to share: there is one tile of queries for each head, and a batch of one "
+      "with 16 heads leaves most of an H200's 132 SMs idle, too few to draw that bandwidth. <b>Splitting the keys</b> "
+      "gives each SM a part of them; every part comes with its own maximum and sum, and a last small kernel "
+      "weighs the parts and adds them up. More splits than fill the SMs only add partial results to write and read "
+      "back.</p>"
       "<h3>How to read the plots</h3>"
       "<p><b>Two levels.</b> <i>SM↔L2</i> is what the kernel asks for: it must meet the exact model. <i>DRAM</i> is "
       "what the L2 could not serve: left of the <i>L2 limit</i> line it stays near the minimum, right of it it climbs "
       "towards SM↔L2.</p>"
-      "<p><b>Where a number comes from.</b> Filled marks on solid lines are measured by counters. Hollow marks on "
-      "dotted lines are simulated. Dashed lines are theory; “fit” takes its constant from the points. ✕ at the top is "
+      "<p><b>Where a number comes from.</b> Filled marks on solid lines are measured by counters. Hollow discs and "
+      "squares on dotted lines are simulated. Hollow diamonds and triangles on dash-dotted lines are imported: another "
+      "program measured them. Dashed lines are theory; “fit” takes its constant from the points. ✕ at the top is "
       "a point without a value: hover for the reason.</p>"
       "<p><b>Tile heatmap.</b> Each cell is one Br × Bc. Hatched cells cannot run on this GPU, ◆ is the tile of the "
       "paper's rule, the outline marks the fastest. FA2's traffic depends on Br alone, FA1's on Bc alone.</p>"));

@@ -37,6 +37,39 @@ QString save_both(View* view, const QDir& folder, const QString& stem, QStringLi
   return {};
 }
 
+/// Calls `visit` with every combination of the facets' choices that has points; the first error ends it.
+template <class Visit>
+QString for_each_choice(IoCurvePage& page, QStringList facets, Visit visit) {
+  if (facets.isEmpty()) return visit();
+  const QString facet = facets.takeFirst();
+  const QStringList options = page.options(facet);
+  for (const QString& option : options) {
+    page.choose(facet, option);
+    if (QString error = for_each_choice(page, facets, visit); !error.isEmpty()) return error;
+  }
+  return {};
+}
+
+QString save_curves(IoCurvePage& page, const QDir& folder, QStringList* written) {
+  const auto save = [&](Ordinate ordinate, bool only_beside_imported) -> QString {
+    page.set_ordinate(ordinate);
+    bool drawn = !page.curves().failed.empty();
+    bool imported = false;
+    for (const Curve& curve : page.curves().curves) {
+      drawn = drawn || curve.kind == CurveKind::measured;
+      imported = imported || curve.provenance == Provenance::imported;
+    }
+    if (!drawn || (only_beside_imported && !imported)) return {};
+    return save_both(page.plot(), folder, page.file_stem(), written);
+  };
+  const auto before = written->size();
+  if (QString error = save(Ordinate::bytes, false); !error.isEmpty()) return error;
+  if (written->size() == before) {
+    if (QString error = save(Ordinate::time, false); !error.isEmpty()) return error;
+  }
+  return save(Ordinate::rate, true);
+}
+
 }  // namespace
 
 QString write_plots(const QStringList& files, const QString& folder, QStringList* written) {
@@ -48,11 +81,11 @@ QString write_plots(const QStringList& files, const QString& folder, QStringList
 
   IoCurvePage io(workspace);
   io.resize(plot_size);
-  if (io.curves().empty()) return QStringLiteral("nothing to draw: no point with n_q = n_k in these files");
-  for (const QString& head_dim : io.head_dims()) {
-    io.set_head_dim(head_dim);
-    if (QString error = save_both(io.plot(), target, io.file_stem(), written); !error.isEmpty()) return error;
-  }
+  if (workspace.visible_points().empty()) return QStringLiteral("nothing to draw: no point in these files");
+  const QString failed =
+      for_each_choice(io, {QStringLiteral("d"), QStringLiteral("Pass"), QStringLiteral("n_q"), QStringLiteral("Mask")},
+                      [&] { return save_curves(io, target, written); });
+  if (!failed.isEmpty()) return failed;
 
   TileHeatmapPage tiles(workspace);
   tiles.resize(plot_size);

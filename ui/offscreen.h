@@ -10,8 +10,9 @@
 
 namespace attnscope::ui {
 
-/// Writes the IO-versus-N plot of each d, and the heatmaps of time, SM<->L2 and DRAM bytes, of the files as PNG and SVG
-/// into `folder` (made when missing). Returns the error, empty when all is written; `written` gets the paths.
+/// Writes the curves of each d, pass, n_q and mask, and the heatmaps of time, SM<->L2 and DRAM bytes, of the files as
+/// PNG and SVG into `folder` (made when missing): the bytes, the time where no bytes are known, and the rate too where
+/// imported points stand beside others. Returns the error, empty when all is written; `written` gets the paths.
 [[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, QStringList* written);
 
 struct Screenshot {

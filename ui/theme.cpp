@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "kernels/algorithm.h"
 
@@ -98,6 +100,30 @@ class Style : public QProxyStyle {
   }
 };
 
+constexpr std::array<QRgb, 6> foreign_on_light{0xff72808e, 0xff7a4a1e, 0xff2b3138, 0xffa88400, 0xffb01e46, 0xff6a3fb0};
+constexpr std::array<QRgb, 6> foreign_on_dark{0xff8f9dab, 0xffc08a5a, 0xffeef2f5, 0xfff0d060, 0xffff7d9c, 0xffb79af0};
+
+/// The place of a foreign algorithm's colour: by its name, so that it stays from one file to the next, and the next
+/// free one where another name has taken it.
+std::size_t foreign_place(std::string_view algorithm) {
+  static std::map<std::string, std::size_t, std::less<>> places;
+  if (const auto known = places.find(algorithm); known != places.end()) return known->second;
+  std::size_t place = 0;
+  for (const char letter : algorithm) place = place * 31 + static_cast<unsigned char>(letter);
+  place %= foreign_on_light.size();
+  const auto taken = [&](std::size_t wanted) {
+    return std::any_of(places.begin(), places.end(), [&](const auto& entry) { return entry.second == wanted; });
+  };
+  for (std::size_t step = 0; step < foreign_on_light.size(); ++step) {
+    const std::size_t candidate = (place + step) % foreign_on_light.size();
+    if (taken(candidate)) continue;
+    place = candidate;
+    break;
+  }
+  places.emplace(algorithm, place);
+  return place;
+}
+
 QPalette& system_palette() {
   static QPalette palette;
   return palette;
@@ -154,6 +180,7 @@ QColor algorithm_color(std::string_view algorithm, bool dark) {
   const auto all = algorithms();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });
+  if (found == all.end()) return QColor((dark ? foreign_on_dark : foreign_on_light)[foreign_place(algorithm)]);
   const auto place = static_cast<std::size_t>(found - all.begin());
   return QColor((dark ? on_dark : on_light)[place % on_light.size()]);
 }

@@ -36,7 +36,8 @@ struct PlotColors {
 [[nodiscard]] PlotColors plot_colors(const QPalette& palette);
 
 /// The algorithm's own colour, the same in every view: the Okabe-Ito colours in the registry's order, lightened for a
-/// dark background.
+/// dark background. Algorithms that the registry lacks (imported ones) have colours apart from those, each its own
+/// while there are enough.
 [[nodiscard]] QColor algorithm_color(std::string_view algorithm, bool dark);
 [[nodiscard]] QColor disposition_color(Disposition disposition, bool dark);
 /// Perceptually even colours (viridis), t in 0..1.

@@ -14,12 +14,14 @@
 #include "kernels/io_model.h"
 #include "profiler/metrics.h"
 #include "tests/ui/fixtures.h"
+#include "ui/format.h"
 
 namespace attnscope::ui {
 namespace {
 
 ProblemFilter io_filter(const std::vector<ShownPoint>& points) {
-  ProblemFilter filter({facets::head_dim(), facets::mask(), facets::dtype(), facets::heads(), facets::cache()},
+  ProblemFilter filter({facets::head_dim(), facets::mask(), facets::pass(), facets::queries(), facets::dtype(),
+                        facets::heads(), facets::dropout(), facets::cache()},
                        [](const PointSpec& spec) { return QString::number(spec.problem.n_k); });
   filter.update(points);
   return filter;
@@ -304,6 +306,215 @@ TEST(CurveSeries, TwoModelsOfOneAlgorithmNameTheirTiles) {
   EXPECT_TRUE(labels[1].endsWith(QStringLiteral("64 × 64")));
 }
 
+std::vector<ShownPoint> with_peers() {
+  auto points = fixtures::shown(fixtures::memory_wall(), false, 1);
+  for (const ShownPoint& point : fixtures::shown(fixtures::peers(), false, 2)) points.push_back(point);
+  return points;
+}
+
+CurveRequest with_peers_of(Ordinate ordinate) {
+  CurveRequest request = everything();
+  request.algorithms.insert({"torch-flash", "torch-cudnn"});
+  request.ordinate = ordinate;
+  return request;
+}
+
+TEST(CurveSeries, ImportedTimesStandBesideMeasuredOnes) {
+  const auto points = with_peers();
+  const CurveSet set = build_curves(points, io_filter(points), with_peers_of(Ordinate::time));
+  QStringList labels;
+  for (const Curve& curve : set.curves) {
+    EXPECT_EQ(curve.kind, CurveKind::measured) << "theory speaks of bytes";
+    EXPECT_EQ(curve.quantity, Quantity::time);
+    labels << curve.label;
+  }
+  EXPECT_EQ(labels,
+            (QStringList{QStringLiteral("Naive · time · measured"), QStringLiteral("FA1 · time · measured"),
+                         QStringLiteral("FA2 · time · measured"), QStringLiteral("torch-cudnn · time · imported"),
+                         QStringLiteral("torch-flash · time · imported")}));
+  const Curve* flash = find(set, "torch-flash", CurveKind::measured, Quantity::time);
+  ASSERT_NE(flash, nullptr);
+  EXPECT_EQ(flash->provenance, Provenance::imported);
+  EXPECT_EQ(flash->points.size(), 7U);
+  const CurvePoint* point = at(flash, 4096);
+  ASSERT_NE(point, nullptr);
+  const double median = *point->source->record.kernel("all")->metric(metric_key::time_median_ns);
+  EXPECT_DOUBLE_EQ(point->value, median);
+  EXPECT_DOUBLE_EQ(point->low, 0.98 * median);
+  EXPECT_DOUBLE_EQ(point->high, 1.05 * median);
+  // Ours come from samples.
+  const CurvePoint* ours = at(find(set, "fa2", CurveKind::measured, Quantity::time), 4096);
+  ASSERT_NE(ours, nullptr);
+  const auto summary = summarize(ours->source->record.kernel("all")->samples_ns);
+  EXPECT_DOUBLE_EQ(ours->value, summary->median);
+  EXPECT_DOUBLE_EQ(ours->low, summary->q1);
+  EXPECT_DOUBLE_EQ(ours->high, summary->q3);
+}
+
+TEST(CurveSeries, RatesAreDerivedAndTheirBarsTurnAround) {
+  const auto points = with_peers();
+  const CurveSet set = build_curves(points, io_filter(points), with_peers_of(Ordinate::rate));
+  const Curve* ours = find(set, "fa2", CurveKind::measured, Quantity::rate);
+  ASSERT_NE(ours, nullptr);
+  EXPECT_EQ(ours->label, QStringLiteral("FA2 · TFLOP/s · derived"));
+  const Curve* flash = find(set, "torch-flash", CurveKind::measured, Quantity::rate);
+  ASSERT_NE(flash, nullptr);
+  EXPECT_EQ(flash->label, QStringLiteral("torch-flash · TFLOP/s · imported"));
+  const CurvePoint* point = at(flash, 1024);
+  ASSERT_NE(point, nullptr);
+  const double nanoseconds = *point->source->record.kernel("all")->metric(metric_key::time_median_ns);
+  const double rate = 4.0 * 1024 * 1024 * 128 * 132 / nanoseconds * 1e-3;
+  EXPECT_NEAR(point->value / rate, 1, 1e-9);
+  EXPECT_NEAR(point->high / rate, 1 / 0.98, 1e-9) << "the fastest quarter";
+  EXPECT_NEAR(point->low / rate, 1 / 1.05, 1e-9);
+}
+
+TEST(CurveSeries, ForeignAlgorithmsHaveNoTheoryOfBytes) {
+  const auto points = with_peers();
+  const CurveSet set = build_curves(points, io_filter(points), with_peers_of(Ordinate::bytes));
+  for (const Curve& curve : set.curves) EXPECT_FALSE(curve.label.contains("torch")) << curve.label.toStdString();
+  EXPECT_NE(find(set, "fa2", CurveKind::model, Quantity::sm_l2), nullptr);
+
+  // Even with bytes and a tile of their own.
+  PointRecord counted = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  counted.spec.algorithm = "torch-flash";
+  counted.provenance = Provenance::imported;
+  const auto alone = fixtures::shown({counted});
+  const CurveSet imported = build_curves(alone, io_filter(alone), with_peers_of(Ordinate::bytes));
+  int drawn = 0;
+  for (const Curve& curve : imported.curves) {
+    if (curve.algorithm.empty()) continue;
+    EXPECT_EQ(curve.kind, CurveKind::measured);
+    EXPECT_EQ(curve.provenance, Provenance::imported);
+    ++drawn;
+  }
+  EXPECT_EQ(drawn, 2);
+}
+
+TEST(CurveSeries, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
+  auto points = fixtures::shown(fixtures::memory_wall(), false, 1);
+  const AttentionProblem problem = fixtures::spec("fa2", 1024).problem;
+  for (const ShownPoint& point : fixtures::shown({fixtures::imported_point("fa2", problem, 1e6)}, false, 2)) {
+    points.push_back(point);
+  }
+  CurveRequest request = with_peers_of(Ordinate::time);
+  request.tile = {TileChoice::Rule::exact, TileShape{64, 64}};
+  const CurveSet set = build_curves(points, io_filter(points), request);
+  ASSERT_EQ(set.curves.size(), 1U) << "no measured point has that tile; the imported one does not say";
+  EXPECT_EQ(set.curves[0].label, QStringLiteral("FA2 · time · imported"));
+  EXPECT_EQ(set.curves[0].points[0].value, 1e6);
+  for (const TileShape& tile : tiles_of(points, io_filter(points))) EXPECT_TRUE(tile_stated(tile));
+}
+
+TEST(CurveSeries, DecodingIsDrawnOverTheKeys) {
+  const auto points = fixtures::shown(fixtures::decoding());
+  const CurveSet set = build_curves(points, io_filter(points), everything());
+  EXPECT_EQ(set.queries, 1);
+  const Curve* fa2 = find(set, "fa2", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_NE(fa2, nullptr);
+  ASSERT_EQ(fa2->points.size(), 7U);
+  const CurvePoint* last = at(fa2, 65536);
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->source->record.spec.problem.n_q, 1);
+  // K and V once, one row of Q and O.
+  const CurvePoint* least = at(find(set, "", CurveKind::compulsory, Quantity::sm_l2), 65536);
+  ASSERT_NE(least, nullptr);
+  EXPECT_DOUBLE_EQ(least->value, 16 * (2.0 * 65536 + 2) * 128 * 2);
+  const CurvePoint* model = at(find(set, "fa2", CurveKind::model, Quantity::sm_l2), 4096);
+  ASSERT_NE(model, nullptr);
+  const PointSpec spec = fixtures::decode_spec("fa2", 4096);
+  EXPECT_DOUBLE_EQ(model->value,
+                   static_cast<double>(find_algorithm("fa2")->plan(spec.problem, spec.tile).traffic().total()));
+  EXPECT_EQ(find(set, "naive", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts n_q = n_k";
+}
+
+TEST(CurveSeries, DecodingFitsAMultipleOfTheCache) {
+  const auto points = fixtures::shown(fixtures::decoding());
+  const CurveSet set = build_curves(points, io_filter(points), everything());
+  const Curve* fit = find(set, "fa2", CurveKind::asymptote, Quantity::sm_l2);
+  ASSERT_NE(fit, nullptr);
+  EXPECT_TRUE(fit->label.contains(QStringLiteral("fit 2.0")) &&
+              fit->label.contains(QStringLiteral("·n_k·d\nslope 1.0")))
+      << fit->label.toStdString();
+  const double cache = 16.0 * 8192 * 128 * 2;
+  EXPECT_NEAR(at(fit, 8192)->value / cache, 2, 0.05);
+}
+
+TEST(CurveSeries, SquareAndDecodingPointsNeverShareACurve) {
+  auto records = fixtures::memory_wall();
+  for (const PointRecord& record : fixtures::decoding()) {
+    records.push_back(record);
+    records.back().spec.problem.heads_q = records.back().spec.problem.heads_kv = 132;
+  }
+  const auto points = fixtures::shown(records);
+  ProblemFilter filter = io_filter(points);
+  const CurveSet square = build_curves(points, filter, everything());
+  EXPECT_EQ(square.queries, std::nullopt) << "what is usual comes first";
+  EXPECT_EQ(at(find(square, "fa2", CurveKind::measured, Quantity::dram), 65536), nullptr);
+  filter.choose(filter.place_of(QStringLiteral("n_q")), QStringLiteral("1"));
+  filter.update(points);
+  const CurveSet keys = build_curves(points, filter, everything());
+  EXPECT_EQ(keys.queries, 1);
+  for (const Curve& curve : keys.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (point.source != nullptr) {
+        EXPECT_EQ(point.source->record.spec.problem.n_q, 1);
+      }
+    }
+  }
+}
+
+TEST(CurveSeries, BackwardComparesWithItsOwnMinimum) {
+  const auto points = fixtures::shown(fixtures::backward());
+  const CurveSet set = build_curves(points, io_filter(points), everything());
+  EXPECT_EQ(set.pass, Pass::bwd);
+  const CurvePoint* least = at(find(set, "", CurveKind::compulsory, Quantity::sm_l2), 2048);
+  ASSERT_NE(least, nullptr);
+  EXPECT_DOUBLE_EQ(least->value, 8.0 * 2048 * 128 * 2 * 132) << "Q, K, V, O, dO in, dQ, dK, dV out";
+}
+
+TEST(CurveSeries, UnderAWindowTheLawCountsThePairsLeft) {
+  std::vector<PointRecord> records;
+  for (std::int64_t n = 1024; n <= 16384; n *= 2) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
+    record.spec.problem.mask.left = 255;
+    record.spec.problem.mask.right = 0;
+    const double moved = 10 * static_cast<double>(unmasked_pairs(record.spec.problem));
+    for (MetricValue& metric : record.kernels[0].metrics) {
+      if (metric.name == metric_key::l2_to_sm_bytes) metric.value = moved;
+      if (metric.name == metric_key::sm_to_l2_bytes) metric.value = 0;
+    }
+    records.push_back(record);
+  }
+  const auto points = fixtures::shown(records);
+  const CurveSet set = build_curves(points, io_filter(points), everything());
+  const Curve* fit = find(set, "fa2", CurveKind::asymptote, Quantity::sm_l2);
+  ASSERT_NE(fit, nullptr);
+  EXPECT_TRUE(fit->label.contains(QStringLiteral("·P·d²/M\nslope 1.0"))) << fit->label.toStdString();
+  for (const CurvePoint& point : fit->points) {
+    AttentionProblem problem = records[0].spec.problem;
+    problem.n_q = problem.n_k = static_cast<std::int64_t>(point.n);
+    EXPECT_NEAR(point.value / (10 * static_cast<double>(unmasked_pairs(problem))), 1, 1e-6) << point.n;
+  }
+}
+
+TEST(CurveSeries, GivenLengthsFitNoShorterN) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512, 1024, 2048}) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
+    record.spec.problem.mask.lengths = Mask::Lengths::list;
+    record.spec.problem.mask.length_list = {500};
+    if (n == 256) record = fixtures::failed_point(record.spec, Disposition::infeasible, "a key length is beyond n_k");
+    records.push_back(record);
+  }
+  const auto points = fixtures::shown(records);
+  const CurveSet set = build_curves(points, io_filter(points), everything());
+  const Curve* least = find(set, "", CurveKind::compulsory, Quantity::sm_l2);
+  ASSERT_NE(least, nullptr);
+  EXPECT_EQ(least->points.front().n, 512);
+  EXPECT_EQ(set.failed.size(), 1U);
+}
+
 TEST(CurveSeries, NothingInNothingOut) {
   const CurveSet set = build_curves({}, io_filter({}), everything());
   EXPECT_TRUE(set.empty());
@@ -321,13 +532,49 @@ TEST(ProblemFilter, OffersOnlyWhatEarlierChoicesLeave) {
   // d 64 covers three N, d 128 one: the wider is taken, and under it only the full mask exists.
   EXPECT_EQ(filter.state(0).options[static_cast<std::size_t>(filter.state(0).current)].text, "64");
   ASSERT_EQ(filter.state(1).options.size(), 1U);
-  EXPECT_EQ(filter.state(1).options[0].text, "none");
+  EXPECT_EQ(filter.state(1).options[0].text, "full");
   filter.choose(0, QStringLiteral("128"));
   filter.update(points);
   ASSERT_EQ(filter.state(0).options.size(), 2U);
   EXPECT_EQ(filter.state(1).options[0].text, "causal");
   EXPECT_TRUE(filter.matches(points[3]));
   EXPECT_FALSE(filter.matches(points[0]));
+}
+
+TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512, 1024}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+    records.back().spec.problem.dropout = 0.1;
+  }
+  const auto dropped = fixtures::shown(records);
+  ProblemFilter filter = io_filter(dropped);
+  EXPECT_EQ(filter.summary(),
+            QStringLiteral("d 128 · mask full · type fp16 · batch × heads 1 × 132 · dropout 0.1 · L2 cold"));
+  EXPECT_EQ(filter.stem(), "-d128-1x132-dropout0.1");
+
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 256)));
+  const auto both = fixtures::shown(records);
+  filter.update(both);
+  const ProblemFilter::State& state = filter.state(filter.place_of(QStringLiteral("Dropout")));
+  ASSERT_EQ(state.options.size(), 2U);
+  EXPECT_EQ(state.options[static_cast<std::size_t>(state.current)].text, "0") << "though it has fewer points";
+  EXPECT_EQ(filter.stem(), "-d128-1x132-dropout0");
+
+  filter.update(fixtures::shown({fixtures::ok_point(fixtures::spec("fa2", 256))}));
+  EXPECT_FALSE(filter.summary().contains("dropout"));
+  EXPECT_EQ(filter.stem(), "-d128-1x132");
+}
+
+TEST(ProblemFilter, FileNamesSayMaskAndPass) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  record.spec.problem.pass = Pass::fwd_bwd;
+  record.spec.problem.heads_kv = 12;
+  record.spec.problem.batch = 3;
+  record.spec.problem.mask.lengths = Mask::Lengths::list;
+  record.spec.problem.mask.length_list = {300, 512, 7};
+  const auto points = fixtures::shown({record});
+  EXPECT_EQ(io_filter(points).stem(), "-d128-lengths.300.512.7-fwd+bwd-3x132-12-KV");
 }
 
 }  // namespace

@@ -143,6 +143,75 @@ std::vector<PointRecord> tile_sweep() {
   return points;
 }
 
+PointRecord imported_point(const std::string& algorithm, const AttentionProblem& problem, double nanoseconds) {
+  PointRecord record;
+  record.spec.algorithm = algorithm;
+  record.spec.problem = problem;
+  record.spec.tile.br = 0;
+  record.spec.tile.bc = 0;
+  record.provenance = Provenance::imported;
+  // The median and quartiles without the samples, as programs report them.
+  KernelRecord& all = record.kernels.emplace_back();
+  all.metrics = {{std::string(metric_key::time_median_ns), nanoseconds, "ns", Provenance::imported},
+                 {std::string(metric_key::time_q1_ns), 0.98 * nanoseconds, "ns", Provenance::imported},
+                 {std::string(metric_key::time_q3_ns), 1.05 * nanoseconds, "ns", Provenance::imported}};
+  return record;
+}
+
+std::vector<PointRecord> peers() {
+  std::vector<PointRecord> points;
+  for (std::int64_t n = 256; n <= 16384; n *= 2) {
+    const AttentionProblem problem = spec("fa2", n).problem;
+    points.push_back(imported_point("torch-flash", problem, forward_flops(problem) / 4.2e14 * 1e9 + 9e3));
+    points.push_back(imported_point("torch-cudnn", problem, forward_flops(problem) / 5.9e14 * 1e9 + 14e3));
+  }
+  return points;
+}
+
+PointSpec decode_spec(const std::string& algorithm, std::int64_t n_k, std::int64_t n_q) {
+  PointSpec point = spec(algorithm, n_k);
+  point.problem.n_q = n_q;
+  point.problem.heads_q = 16;
+  point.problem.heads_kv = 16;
+  point.tile = find_algorithm(algorithm)->default_tile(point.problem, device().limits);
+  return point;
+}
+
+std::vector<PointRecord> decoding() {
+  std::vector<PointRecord> points;
+  for (std::int64_t n_k = 1024; n_k <= 65536; n_k *= 2) {
+    for (const char* name : {"naive", "fa2"}) points.push_back(ok_point(decode_spec(name, n_k)));
+  }
+  return points;
+}
+
+std::vector<PointRecord> backward() {
+  std::vector<PointRecord> points;
+  for (const Mask& mask : {Mask::none, Mask::causal}) {
+    for (std::int64_t n = 512; n <= 8192; n *= 2) {
+      for (const std::string name : {"naive", "fa2"}) {
+        PointRecord record;
+        record.spec = spec(name, n);
+        record.spec.problem.pass = Pass::bwd;
+        record.spec.problem.mask = mask;
+        const Traffic least = compulsory_traffic(record.spec.problem);
+        const double excess = name == "naive" ? static_cast<double>(standard_attention_bytes(record.spec.problem)) /
+                                                    static_cast<double>(least.total())
+                                              : 1 + static_cast<double>(n) / 256;
+        const auto scaled = [&](std::int64_t bytes) {
+          return static_cast<std::int64_t>(static_cast<double>(bytes) * excess);
+        };
+        const Traffic moved{.l2_to_sm_bytes = scaled(least.l2_to_sm_bytes),
+                            .sm_to_l2_bytes = scaled(least.sm_to_l2_bytes)};
+        const double seconds = pass_flops(record.spec.problem) / 2.5e14 + 2e-5;
+        add_values(record.kernels.emplace_back(), moved, 0.5, seconds, Provenance::measured);
+        points.push_back(record);
+      }
+    }
+  }
+  return points;
+}
+
 std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simulated, std::int64_t run) {
   auto info = std::make_shared<RunInfo>();
   info->file = QStringLiteral("/nowhere.attnscope");
@@ -151,6 +220,8 @@ std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simu
   info->summary.device_name = gpu.limits.name;
   info->summary.device_uuid = gpu.uuid;
   info->summary.simulated = simulated;
+  if (simulated) info->summary.provenance = Provenance::simulated;
+  if (!records.empty() && !simulated) info->summary.provenance = records.front().provenance;
   info->summary.preset = "test";
   info->summary.limits = gpu.limits;
   info->summary.state = StoredRunState::complete;
@@ -174,6 +245,7 @@ void write_file(const QString& path, const std::vector<RunOf>& runs) {
     header.argv = {"attnscope", "collect", "--preset", run.preset};
     header.plan_hash = run.preset;
     header.planned_points = run.points.size();
+    header.imported = run.imported;
     const std::int64_t id = store.begin_run(header);
     for (std::size_t i = 0; i < run.points.size(); ++i) store.add_point(id, i, run.points[i]);
     store.finish_run(id, StoredRunState::complete);

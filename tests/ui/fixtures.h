@@ -26,7 +26,18 @@ namespace attnscope::ui::fixtures {
 /// Br x Bc of FA1 and FA2 at one N, with infeasible corners and some other ends.
 [[nodiscard]] std::vector<PointRecord> tile_sweep();
 
-/// The same points as the workspace gives them, without a file.
+/// A time of another program: no counters, no tile.
+[[nodiscard]] PointRecord imported_point(const std::string& algorithm, const AttentionProblem& problem,
+                                         double nanoseconds);
+/// "torch-flash" and "torch-cudnn" at the memory wall's problems.
+[[nodiscard]] std::vector<PointRecord> peers();
+[[nodiscard]] PointSpec decode_spec(const std::string& algorithm, std::int64_t n_k, std::int64_t n_q = 1);
+/// One query against n_k 1024 ... 65536, naive and FA2.
+[[nodiscard]] std::vector<PointRecord> decoding();
+/// Naive and FA2 backward at N 512 ... 8192, full and causal, with bytes from counts rather than from kernels.
+[[nodiscard]] std::vector<PointRecord> backward();
+
+/// The same points as the workspace gives them, without a file; the run has the first one's provenance.
 [[nodiscard]] std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simulated = false,
                                             std::int64_t run = 1);
 
@@ -35,6 +46,7 @@ struct RunOf {
   std::string preset;
   std::vector<PointRecord> points;
   bool simulated = false;
+  bool imported = false;
 };
 void write_file(const QString& path, const std::vector<RunOf>& runs);
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QSet>
+
 #include "profiler/metrics.h"
 #include "ui/theme.h"
 
@@ -55,6 +57,24 @@ TEST(Format, LengthsInUnitsOf1024) {
   EXPECT_EQ(format_length(1024), "1k");
   EXPECT_EQ(format_length(16384), "16k");
   EXPECT_EQ(format_length(1500), "1500");
+  EXPECT_EQ(format_length(1048576), "1M");
+  EXPECT_EQ(format_length(1536 * 1024), "1536k");
+}
+
+TEST(Format, MasksInWords) {
+  EXPECT_EQ(format_mask(Mask::none), "full");
+  EXPECT_EQ(format_mask(Mask::causal), "causal");
+  EXPECT_EQ(format_mask(*parse_mask("window:256:0")), "window:256:0");
+  EXPECT_EQ(format_mask(*parse_mask("lengths:300/512/7")), "lengths:300/512/7");
+  EXPECT_EQ(format_mask(*parse_mask("causal+lengths:300/512/7/8/9")),
+            QStringLiteral("causal+lengths:300/512/…/9 (5 lengths, 836 keys)"));
+}
+
+TEST(Format, TilesSayWhatWasChosen) {
+  EXPECT_EQ(format_tile({128, 64}), QStringLiteral("128 × 64"));
+  EXPECT_EQ(format_tile({16, 128, Raster::q_fastest, 8, 4, 3}),
+            QStringLiteral("16 × 128, splits 8, warps 4, stages 3"));
+  EXPECT_EQ(format_tile({0, 0}), "not stated");
 }
 
 TEST(Theme, WordsRoundTrip) {
@@ -69,6 +89,17 @@ TEST(Theme, AlgorithmsKeepApartInBothThemes) {
     EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa1", dark));
     EXPECT_NE(algorithm_color("fa1", dark), algorithm_color("fa2", dark));
     EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa2", dark));
+  }
+}
+
+TEST(Theme, ForeignAlgorithmsHaveColoursOfTheirOwn) {
+  for (const bool dark : {false, true}) {
+    QSet<QRgb> colors;
+    for (const char* name : {"naive", "fa1", "fa2", "torch-flash", "torch-cudnn", "torch-eager", "flash-attn"}) {
+      colors.insert(algorithm_color(name, dark).rgb());
+      EXPECT_EQ(algorithm_color(name, dark), algorithm_color(name, dark));
+    }
+    EXPECT_EQ(colors.size(), 7);
   }
 }
 

@@ -33,6 +33,31 @@ TEST(PointsTableModel, CellsSayWhatThePointSays) {
   EXPECT_EQ(at(model, 1, "Values").toString(), "measured");
 }
 
+TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
+  PointsTableModel model;
+  std::vector<PointRecord> records{fixtures::ok_point(fixtures::decode_spec("fa2", 4096)), fixtures::peers()[0]};
+  model.set_points(fixtures::shown(records));
+  const auto in_use = [&](const char* heading) { return model.column_in_use(model.column_of(heading)); };
+  for (const char* rare : {"Dropout", "Page", "Deterministic", "Splits", "Warps", "Stages"}) {
+    EXPECT_FALSE(in_use(rare)) << rare;
+  }
+  EXPECT_TRUE(in_use("Pass"));
+  records[0].spec.tile.splits = 8;
+  records[0].spec.problem.page = 256;
+  model.set_points(fixtures::shown(records));
+  EXPECT_TRUE(in_use("Splits"));
+  EXPECT_TRUE(in_use("Page"));
+  EXPECT_FALSE(in_use("Warps"));
+  EXPECT_EQ(at(model, 0, "Splits").toString(), "8");
+  EXPECT_EQ(at(model, 0, "Mask").toString(), "full");
+  EXPECT_EQ(at(model, 0, "N").toString(), "1 × 4096");
+  EXPECT_EQ(at(model, 1, "Algorithm").toString(), "torch-flash");
+  EXPECT_EQ(at(model, 1, "Br").toString(), "") << "not stated";
+  EXPECT_EQ(at(model, 1, "Splits").toString(), "");
+  EXPECT_EQ(at(model, 1, "Values").toString(), "imported");
+  EXPECT_TRUE(at(model, 1, "Time", Qt::ToolTipRole).toString().contains("imported"));
+}
+
 TEST(PointsTableModel, SortsNumbersAsNumbers) {
   PointsTableModel model;
   model.set_points(fixtures::shown(fixtures::memory_wall()));
@@ -58,6 +83,17 @@ TEST(PointsTableModel, GrowsInPlaceWhileARunIsFollowed) {
   EXPECT_EQ(model.rowCount(), 18);
 }
 
+TEST(RunsModel, ImportedRunsSayso) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("peers.attnscope");
+  fixtures::write_file(file, {{"peers", fixtures::peers(), false, true}});
+  Workspace workspace;
+  const RunsModel model(workspace);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "imported");
+  EXPECT_TRUE(model.index(0).data(Qt::AccessibleTextRole).toString().endsWith(", imported"));
+}
+
 TEST(RunsModel, ListsRunsAndChecksThem) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("two.attnscope");
@@ -68,8 +104,8 @@ TEST(RunsModel, ListsRunsAndChecksThem) {
   ASSERT_EQ(workspace.open_now(file), QString());
   ASSERT_EQ(model.rowCount(), 2);
   EXPECT_EQ(model.index(0).data().toString(), "quick");
-  EXPECT_FALSE(model.index(0).data(RunsModel::simulated_role).toBool());
-  EXPECT_TRUE(model.index(1).data(RunsModel::simulated_role).toBool());
+  EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "");
+  EXPECT_EQ(model.index(1).data(RunsModel::origin_role).toString(), "simulated");
   EXPECT_TRUE(model.index(0).data(RunsModel::detail_role).toString().contains("21 points, 20 ok"));
   EXPECT_EQ(model.index(0).data(RunsModel::state_role).toString(), "") << "complete needs no badge";
 

@@ -2,15 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <QAction>
+#include <QCheckBox>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QImage>
+#include <QListWidget>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextBrowser>
+#include <QTextDocument>
+#include <QToolButton>
 #include <string_view>
 
 #include "profiler/metrics.h"
@@ -78,10 +82,106 @@ TEST_F(WindowTest, HoverReadsEveryCurveAtTheNearestN) {
   EXPECT_TRUE(all.contains(QStringLiteral("FA2 · SM↔L2 · measured"))) << all.toStdString();
   EXPECT_TRUE(all.contains(QStringLiteral("1.001 × model"))) << all.toStdString();
   EXPECT_TRUE(all.contains(QStringLiteral("Compulsory minimum")));
+  EXPECT_FALSE(all.contains(QStringLiteral("fit"))) << "a law is no reading";
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), 200}));
-  ASSERT_EQ(plot->hover_content()->notes.size(), 1);
+  ASSERT_EQ(plot->hover_content()->notes.size(), 2);
   EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "why the naive point is missing";
+  EXPECT_TRUE(plot->hover_content()->notes[1].startsWith("Tiles: FA1 ")) << "said once for both levels of bytes";
   EXPECT_FALSE(plot->hover_at({2, 200}));
+}
+
+TEST_F(WindowTest, TimesAndRatesOfPeersHaveTheirAxes) {
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_now(peers), QString());
+  IoPlot* plot = page.plot();
+  EXPECT_EQ(plot->yAxis->label(), "Bytes moved, all heads");
+  EXPECT_EQ(page.file_stem(), "io-d128-1x132");
+  const auto visible_boxes = [&] {
+    QStringList texts;
+    for (const QCheckBox* box : page.findChildren<QCheckBox*>()) {
+      if (box->isVisibleTo(&page)) texts << box->text();
+    }
+    return texts;
+  };
+  EXPECT_TRUE(visible_boxes().contains("Exact model"));
+
+  page.set_ordinate(Ordinate::time);
+  QApplication::processEvents();
+  EXPECT_EQ(plot->yAxis->label(), "Time [ms], median and quartiles");
+  EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
+  EXPECT_EQ(page.file_stem(), "time-d128-1x132");
+  EXPECT_EQ(visible_boxes(), QStringList{"L2 limit"});
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
+  QString all;
+  SampleMark mark = SampleMark::none;
+  for (const HoverRow& row : plot->hover_content()->rows) {
+    all += row.label + '=' + row.value + '\n';
+    if (row.label == QStringLiteral("torch-flash · time · imported")) mark = row.mark;
+  }
+  // 4 N² d 132 operations at 420 TFLOP/s and 9 µs more.
+  EXPECT_TRUE(all.contains(QStringLiteral("torch-flash · time · imported=2.71 ms (2.65 – 2.84)"))) << all.toStdString();
+  EXPECT_EQ(mark, SampleMark::diamond) << "unlike a measured or a simulated one";
+
+  page.set_ordinate(Ordinate::rate);
+  QApplication::processEvents();
+  EXPECT_EQ(plot->yAxis->label(), "Compute rate [TFLOP/s]");
+  EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLinear);
+  EXPECT_EQ(plot->yAxis->range().lower, 0);
+  EXPECT_GT(plot->yAxis->range().upper, 560);
+  page.set_ordinate(Ordinate::bytes);
+  EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
+  EXPECT_GT(plot->yAxis->range().lower, 1e6);
+}
+
+TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const auto chips = [&] {
+    QStringList texts;
+    for (const QToolButton* chip : page.findChildren<QToolButton*>()) {
+      if (!chip->isHidden()) texts << chip->text();
+    }
+    texts.sort();
+    return texts;
+  };
+  EXPECT_EQ(chips(), (QStringList{"FA1", "FA2", "Naive"}));
+  ASSERT_EQ(workspace.open_now(peers), QString());
+  EXPECT_EQ(chips(), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
+  page.set_ordinate(Ordinate::time);
+  EXPECT_EQ(page.curves().curves.size(), 5U);
+  for (QToolButton* chip : page.findChildren<QToolButton*>()) {
+    if (chip->text() == "torch-flash") chip->setChecked(false);
+  }
+  EXPECT_EQ(page.curves().curves.size(), 4U);
+  workspace.close(peers);
+  EXPECT_EQ(chips(), (QStringList{"FA1", "FA2", "Naive"}));
+}
+
+TEST_F(WindowTest, DecodingHasItsOwnAxis) {
+  const QString decode = folder.filePath("decode.attnscope");
+  fixtures::write_file(decode, {{"decode", fixtures::decoding(), false}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_now(decode), QString());
+  EXPECT_EQ(page.plot()->xAxis->label(), "Sequence length N (1k = 1024)");
+  EXPECT_EQ(page.options(QStringLiteral("n_q")), (QStringList{"N", "1"}));
+  page.choose(QStringLiteral("n_q"), QStringLiteral("1"));
+  EXPECT_EQ(page.plot()->xAxis->label(), "Keys n_k, with n_q = 1 (1k = 1024)");
+  EXPECT_EQ(page.file_stem(), "io-d128-nq1-1x16");
+  ASSERT_TRUE(page.plot()->hover_at({page.plot()->xAxis->coordToPixel(65536), 200}));
+  EXPECT_EQ(page.plot()->hover_content()->title, "n_k = 65,536, n_q = 1");
 }
 
 TEST_F(WindowTest, ClickingAMarkSelectsItsPoint) {
@@ -198,6 +298,37 @@ TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
   EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette()).contains("Throttled"));
 }
 
+TEST_F(WindowTest, DetailsOfADecodingPointSayAllThatIsSet) {
+  PointSpec spec = fixtures::decode_spec("fa2", 4096);
+  PointRecord record = fixtures::ok_point(spec);
+  record.spec.problem.page = 256;
+  record.spec.problem.dropout = 0.25;
+  record.spec.problem.deterministic = true;
+  record.spec.tile.splits = 8;
+  record.spec.tile.warps = 4;
+  QTextDocument document;
+  document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
+  const QString text = document.toPlainText();
+  for (const char* words : {"n_q × n_k\n1 × 4096", "Pass\nfwd", "full, fp16", "Dropout\n0.25", "K/V page\n256 keys",
+                            "Deterministic\nyes", "splits 8, warps 4"}) {
+    EXPECT_TRUE(text.contains(QString::fromUtf8(words))) << words << "\n" << text.toStdString();
+  }
+}
+
+TEST_F(WindowTest, DetailsOfAnImportedPointNameItsOrigin) {
+  const QString html = describe_point_html(fixtures::shown(fixtures::peers())[0], QPalette());
+  QTextDocument document;
+  document.setHtml(html);
+  const QString text = document.toPlainText();
+  EXPECT_TRUE(text.startsWith("torch-flash\n")) << text.toStdString();
+  EXPECT_TRUE(text.contains("not stated")) << "the tile";
+  EXPECT_TRUE(text.contains("imported"));
+  EXPECT_FALSE(text.contains("measured")) << text.toStdString();
+  EXPECT_FALSE(text.contains("derived")) << text.toStdString();
+  EXPECT_FALSE(text.contains("Samples"));
+  EXPECT_FALSE(text.contains("Bytes")) << "no heading without a row";
+}
+
 TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
   QStringList written;
   ASSERT_EQ(write_plots({file}, folder.filePath("plots"), &written), QString());
@@ -219,6 +350,29 @@ TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
       EXPECT_TRUE(svg.readAll().contains("</svg>"));
     }
   }
+}
+
+TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
+  const QString all = folder.filePath("all.attnscope");
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(all, {{"memory-wall", fixtures::memory_wall(), false},
+                             {"backward", fixtures::backward(), false},
+                             {"decode", fixtures::decoding(), false}});
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  QStringList written;
+  ASSERT_EQ(write_plots({all, peers}, folder.filePath("plots"), &written), QString());
+  QStringList names;
+  for (const QString& path : written) {
+    if (path.endsWith(".png")) names << QFileInfo(path).fileName();
+  }
+  EXPECT_EQ(names,
+            (QStringList{"io-d128-fwd-nqN-1x132.png", "tflops-d128-fwd-nqN-1x132.png", "io-d128-fwd-nq1-1x16.png",
+                         "io-d128-bwd-full-1x132.png", "io-d128-bwd-causal-1x132.png"}));
+  // A file of times alone still gives a plot.
+  written.clear();
+  ASSERT_EQ(write_plots({peers}, folder.filePath("peers"), &written), QString());
+  ASSERT_EQ(written.size(), 4);
+  EXPECT_TRUE(written[0].endsWith("time-d128-1x132.png")) << written[0].toStdString();
 }
 
 TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
@@ -278,6 +432,23 @@ TEST_F(WindowTest, TheTickedRunsOfAllFilesAreOneTable) {
   EXPECT_TRUE(window.banner_text().contains("/proc/new.csv")) << window.banner_text().toStdString();
 }
 
+TEST_F(WindowTest, ImportedPointsAreExportedAsSuch) {
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(peers), QString());
+  const QString path = folder.filePath("peers.csv");
+  window.save_csv(path);
+  QFile csv(path);
+  ASSERT_TRUE(csv.open(QIODevice::ReadOnly)) << window.banner_text().toStdString();
+  const QStringList lines = QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts);
+  ASSERT_EQ(lines.size(), 1 + 14);
+  for (const QString& line : lines.mid(1)) {
+    EXPECT_TRUE(line.startsWith("torch-")) << line.toStdString();
+    EXPECT_TRUE(line.contains(",imported")) << line.toStdString();
+  }
+}
+
 TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
   MainWindow window(false);
   for (QAction* action : window.findChildren<QAction*>()) {
@@ -295,6 +466,7 @@ TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
         QStringLiteral("%1 times for d 128").arg(m / (3 * 16384), 0, 'f', 1)}) {
     EXPECT_TRUE(said.contains(figure)) << figure.toStdString();
   }
+  for (const char* heading : {"The backward pass", "Decoding"}) EXPECT_TRUE(said.contains(heading)) << heading;
 }
 
 TEST_F(WindowTest, PlotsOfABadFileAreAnError) {
@@ -322,7 +494,7 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
   ASSERT_EQ(workspace.open_now(sample), QString());
   ASSERT_FALSE(io.curves().empty());
   for (const QString& d : {QStringLiteral("64"), QStringLiteral("128")}) {
-    io.set_head_dim(d);
+    io.choose(QStringLiteral("d"), d);
     int measured = 0;
     for (const Curve& curve : io.curves().curves) {
       EXPECT_NE(curve.provenance, Provenance::simulated);
@@ -369,6 +541,23 @@ TEST(CollectPanel, StartIsDisabledWithItsReason) {
   panel.set_database(folder.filePath("new.attnscope"));
   EXPECT_TRUE(panel.blocker().contains("attnscope"));
   qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectPanel, LogLinesFollowTheTheme) {
+  apply_theme(ThemeChoice::light);
+  CollectPanel panel;
+  PointEvent event;
+  event.point = "fa2 fp16 batch 1 heads 16 N 512 d 64 tile 64x64";
+  event.disposition = "crashed";
+  emit panel.collector().point_done(event);
+  const auto* log = panel.findChild<QListWidget*>();
+  ASSERT_NE(log, nullptr);
+  ASSERT_EQ(log->count(), 1);
+  EXPECT_EQ(log->item(0)->foreground().color(), disposition_color(Disposition::crashed, false));
+  apply_theme(ThemeChoice::dark);
+  QApplication::processEvents();
+  EXPECT_EQ(log->item(0)->foreground().color(), disposition_color(Disposition::crashed, true));
+  apply_theme(ThemeChoice::light);
 }
 
 TEST(CollectPanel, AnUnfinishedRunIsContinuedWhenAsked) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -18,28 +20,65 @@ namespace {
 constexpr int theory_points_per_octave = 12;
 constexpr std::ptrdiff_t fewest_fitted = 3;
 
-using TileKey = std::tuple<int, int, Raster>;
+using TileKey = std::tuple<int, int, Raster, int, int, int>;
 TileKey key_of(const TileShape& tile) {
-  return {tile.br, tile.bc, tile.raster};
+  return {tile.br, tile.bc, tile.raster, tile.splits, tile.warps, tile.stages};
 }
 
-/// One algorithm on one device: what becomes one family of curves.
+/// One algorithm on one device by one kind of measurement: what becomes one family of curves.
 struct Family {
   std::string algorithm;
+  Provenance provenance = Provenance::measured;
   RunPtr run;  ///< any of its runs: the device's limits
   std::vector<const ShownPoint*> points;
 };
 
-bool has_bytes(const PointRecord& record) {
-  return traffic_bytes(record, Quantity::dram) || traffic_bytes(record, Quantity::sm_l2);
+std::optional<double> value_of(const PointRecord& record, std::string_view key) {
+  const auto value = evaluate(key, record);
+  return value ? std::optional(value->value) : std::nullopt;
 }
 
 std::optional<double> median_time(const PointRecord& record) {
-  const auto time = evaluate(metric_key::time_median_ns, record);
-  return time ? std::optional(time->value) : std::nullopt;
+  return value_of(record, metric_key::time_median_ns);
 }
 
-TileShape widest_tile(const Family& family) {
+bool has_value(const PointRecord& record, Ordinate ordinate) {
+  if (ordinate != Ordinate::bytes) return median_time(record).has_value();
+  return traffic_bytes(record, Quantity::dram) || traffic_bytes(record, Quantity::sm_l2);
+}
+
+/// A value and how far its samples scatter.
+struct Reading {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+std::optional<Reading> read(const PointRecord& record, Quantity quantity) {
+  if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
+    const auto bytes = traffic_bytes(record, quantity);
+    // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
+    if (!bytes || *bytes <= 0 || record.disposition != Disposition::ok) return {};
+    return Reading{*bytes, *bytes, *bytes};
+  }
+  // Without counters there is still a time.
+  if (record.disposition != Disposition::ok && record.disposition != Disposition::no_counters) return {};
+  const auto time = median_time(record);
+  if (!time || *time <= 0) return {};
+  const double q1 = value_of(record, metric_key::time_q1_ns).value_or(*time);
+  const double q3 = value_of(record, metric_key::time_q3_ns).value_or(*time);
+  if (quantity == Quantity::time) return Reading{*time, q1, q3};
+  const auto rate = value_of(record, metric_key::tflops);
+  if (!rate || *rate <= 0 || q1 <= 0 || q3 <= 0) return {};
+  return Reading{*rate, *rate * *time / q3, *rate * *time / q1};
+}
+
+/// What the horizontal axis means: n_q of a decoding problem, nothing where there are as many queries as keys.
+std::optional<std::int64_t> queries_of(const AttentionProblem& problem) {
+  return problem.n_q == problem.n_k ? std::nullopt : std::optional(problem.n_q);
+}
+
+TileShape widest_tile(const Family& family, Ordinate ordinate) {
   struct Cover {
     TileShape tile;
     std::set<std::int64_t> lengths;
@@ -49,7 +88,7 @@ TileShape widest_tile(const Family& family) {
   for (const ShownPoint* point : family.points) {
     Cover& cover = covers[key_of(point->spec().tile)];
     cover.tile = point->spec().tile;
-    if (!has_bytes(point->record())) continue;
+    if (!has_value(point->record(), ordinate)) continue;
     cover.lengths.insert(point->spec().problem.n_k);
     cover.time += median_time(point->record()).value_or(0);
   }
@@ -63,8 +102,8 @@ TileShape widest_tile(const Family& family) {
 }
 
 /// The points that stand for the family: one tile each N.
-std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(const Family& family,
-                                                                        const TileChoice& choice) {
+std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(const Family& family, const TileChoice& choice,
+                                                                        Ordinate ordinate) {
   std::map<std::int64_t, std::vector<const ShownPoint*>> by_length;
   if (choice.rule == TileChoice::Rule::fastest) {
     std::map<std::int64_t, std::pair<double, TileShape>> fastest;
@@ -79,9 +118,12 @@ std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(const Fa
     }
     return by_length;
   }
-  const TileShape tile = choice.rule == TileChoice::Rule::exact ? choice.tile : widest_tile(family);
+  const bool exact = choice.rule == TileChoice::Rule::exact;
+  const TileShape tile = exact ? choice.tile : widest_tile(family, ordinate);
   for (const ShownPoint* point : family.points) {
-    if (point->spec().tile == tile) by_length[point->spec().problem.n_k].push_back(point);
+    // Who does not say a tile cannot be asked for one.
+    const bool meant = point->spec().tile == tile || (exact && !tile_stated(point->spec().tile));
+    if (meant) by_length[point->spec().problem.n_k].push_back(point);
   }
   if (choice.rule == TileChoice::Rule::widest) {
     // Where a sweep changed its default tile with N, the other N keep theirs rather than go missing.
@@ -111,14 +153,15 @@ std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, 
 }
 
 AttentionProblem at_length(AttentionProblem problem, std::int64_t n) {
-  problem.n_q = n;
+  if (!queries_of(problem)) problem.n_q = n;
   problem.n_k = n;
   return problem;
 }
 
 std::optional<L2Boundary> l2_boundary(const Algorithm& algorithm, const AttentionProblem& problem,
                                       const TileShape& tile, const DeviceLimits& limits) {
-  if (limits.l2_bytes <= 0) return {};
+  // Lengths given one by one fit no other N.
+  if (limits.l2_bytes <= 0 || problem.mask.lengths == Mask::Lengths::list) return {};
   const auto working_set = [&](double n) {
     return static_cast<double>(
         algorithm.working_set_bytes(at_length(problem, static_cast<std::int64_t>(n)), tile, limits));
@@ -151,36 +194,43 @@ Curve theory_curve(CurveKind kind, const std::string& algorithm, QString label,
 class Builder {
  public:
   Builder(const ProblemFilter& filter, const CurveRequest& request) : filter_(filter), request_(request) {
-    set_.per_head = request.per_head;
+    set_.ordinate = request.ordinate;
+    set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
     set_.title = filter.summary();
   }
 
   CurveSet build(const std::vector<ShownPoint>& points) {
-    std::map<std::pair<std::size_t, std::string>, Family> families;
+    std::map<std::tuple<std::size_t, std::string, Provenance, std::string>, Family> families;
     std::set<std::string> devices;
     for (const ShownPoint& point : points) {
       const PointSpec& spec = point.spec();
-      if (spec.problem.n_q != spec.problem.n_k || !filter_.matches(point)) continue;
+      if (!filter_.matches(point)) continue;
+      if (problem_ && queries_of(*problem_) != queries_of(spec.problem)) continue;
       first_ = std::min(first_, spec.problem.n_k);
       last_ = std::max(last_, spec.problem.n_k);
       measured_.insert(spec.problem.n_k);
       problem_ = spec.problem;
-      const std::string& device = point.run->summary.device_uuid;
-      devices.insert(point.run->summary.device_name);
-      if (!point.run->summary.simulated) measured_algorithms_.insert(spec.algorithm);
+      const RunSummary& run = point.run->summary;
+      const Provenance origin = run.provenance;
+      if (!run.device_name.empty()) devices.insert(run.device_name);
+      if (origin == Provenance::measured) measured_algorithms_.insert(spec.algorithm);
       if (!request_.algorithms.contains(spec.algorithm)) continue;
-      Family& family = families[{place_of(spec.algorithm), device}];
+      Family& family = families[{place_of(spec.algorithm), spec.algorithm, origin, run.device_uuid}];
       family.algorithm = spec.algorithm;
+      family.provenance = origin;
       family.run = point.run;
       family.points.push_back(&point);
     }
     if (!problem_) return std::move(set_);
+    set_.queries = queries_of(*problem_);
+    set_.pass = problem_->pass;
     name_devices_ = devices.size() > 1;
-    scale_ = request_.per_head ? 1.0 / static_cast<double>(problem_->instances()) : 1.0;
+    scale_ = set_.per_head ? 1.0 / static_cast<double>(problem_->instances()) : 1.0;
     lengths_ = theory_lengths(first_, last_, measured_);
+    std::erase_if(lengths_, [&](std::int64_t n) { return !invalid_reason(at_length(*problem_, n)).empty(); });
     for (const auto& [key, family] : families) add_family(family);
     name_model_tiles();
-    if (request_.compulsory) add_compulsory();
+    if (request_.compulsory && request_.ordinate == Ordinate::bytes) add_compulsory();
     return std::move(set_);
   }
 
@@ -194,54 +244,71 @@ class Builder {
 
   /// Empty while one device is shown.
   QString device_of(const Family& family) const {
-    if (!name_devices_) return {};
+    if (!name_devices_ || family.run->summary.device_name.empty()) return {};
     return QString::fromStdString(family.run->summary.device_name).remove(QStringLiteral("NVIDIA "));
   }
 
   QString prefix(const Family& family) const {
     QString text = short_title(family.algorithm);
-    if (name_devices_) text += QStringLiteral(" on ") + device_of(family);
+    if (const QString device = device_of(family); !device.isEmpty()) text += QStringLiteral(" on ") + device;
     return text;
   }
 
   void add_family(const Family& family) {
-    const auto by_length = points_by_length(family, request_.tile);
+    const auto by_length = points_by_length(family, request_.tile, request_.ordinate);
     if (by_length.empty()) return;
-    if (request_.dram) add_measured(family, by_length, Quantity::dram);
-    if (request_.sm_l2) add_measured(family, by_length, Quantity::sm_l2);
+    const bool bytes = request_.ordinate == Ordinate::bytes;
+    if (bytes && request_.dram) add_measured(family, by_length, Quantity::dram);
+    if (bytes && request_.sm_l2) add_measured(family, by_length, Quantity::sm_l2);
+    if (request_.ordinate == Ordinate::time) add_measured(family, by_length, Quantity::time);
+    if (request_.ordinate == Ordinate::rate) add_measured(family, by_length, Quantity::rate);
     add_failed(family, by_length);
-    // Where a GPU has measured an algorithm, the simulator's estimate of it is drawn, but nothing is derived from it.
+    // Where we have measured an algorithm, the simulator's or another program's numbers of it are drawn, but nothing is
+    // derived from them.
     const bool stands_for_algorithm =
-        !family.run->summary.simulated || !measured_algorithms_.contains(family.algorithm);
-    if (stands_for_algorithm) add_stacks(family, by_length);
+        family.provenance == Provenance::measured || !measured_algorithms_.contains(family.algorithm);
+    if (bytes && stands_for_algorithm) add_stacks(family, by_length);
 
     const Algorithm* algorithm = find_algorithm(family.algorithm);
-    if (algorithm == nullptr) return;
-    const DeviceLimits& limits = family.run->summary.limits;
+    if (algorithm == nullptr) return;  // not ours: there is no theory of it
     const TileShape tile = model_tile(by_length);
-    if (algorithm->refusal(at_length(*problem_, last_), tile, limits)) return;
+    if (tile_stated(tile)) add_tile_theory(family, *algorithm, tile);
+    if (bytes && request_.asymptote && stands_for_algorithm) {
+      add_asymptote(family, by_length, algorithm->growth(), family.run->summary.limits);
+    }
+  }
+
+  /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.
+  void add_tile_theory(const Family& family, const Algorithm& algorithm, const TileShape& tile) {
+    const DeviceLimits& limits = family.run->summary.limits;
+    if (algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
+    if (request_.l2_boundary) add_boundary(family, l2_boundary(algorithm, *problem_, tile, limits));
+    if (request_.ordinate != Ordinate::bytes) return;
     // The theory of one tile is the same on every device.
     const bool new_tile = theory_done_.insert({family.algorithm, key_of(tile)}).second;
     if (new_tile && request_.model) {
+      std::vector<std::int64_t> lengths(measured_.begin(), measured_.end());
+      std::erase_if(lengths, [&](std::int64_t n) {
+        const AttentionProblem problem = at_length(*problem_, n);
+        return !invalid_reason(problem).empty() || algorithm.refusal(problem, tile, limits);
+      });
       Curve curve = theory_curve(
           CurveKind::model, family.algorithm,
-          QStringLiteral("%1 · SM↔L2 · exact model").arg(short_title(family.algorithm)),
-          {measured_.begin(), measured_.end()}, [&](std::int64_t n) {
-            return scale_ * static_cast<double>(algorithm->plan(at_length(*problem_, n), tile).traffic().total());
+          QStringLiteral("%1 · SM↔L2 · exact model").arg(short_title(family.algorithm)), lengths, [&](std::int64_t n) {
+            return scale_ * static_cast<double>(algorithm.plan(at_length(*problem_, n), tile).traffic().total());
           });
       curve.quantity = Quantity::sm_l2;
       model_tiles_.emplace_back(set_.curves.size(), tile);
       set_.curves.push_back(std::move(curve));
     }
-    if (request_.asymptote && stands_for_algorithm) add_asymptote(family, by_length, algorithm->growth(), limits);
-    if (request_.l2_boundary) add_boundary(family, l2_boundary(*algorithm, *problem_, tile, limits));
-    if (!new_tile || !request_.paper_count) return;
-    if (const auto count = algorithm->paper_count(*problem_, tile)) {
+    // The papers count for n_q = n_k.
+    if (!new_tile || !request_.paper_count || set_.queries) return;
+    if (const auto count = algorithm.paper_count(*problem_, tile)) {
       set_.curves.push_back(theory_curve(
           CurveKind::paper_count, family.algorithm,
           QStringLiteral("%1 · paper's count %2").arg(short_title(family.algorithm), to_qstring(count->formula)),
           lengths_, [&](std::int64_t n) {
-            return scale_ * static_cast<double>(algorithm->paper_count(at_length(*problem_, n), tile)->bytes);
+            return scale_ * static_cast<double>(algorithm.paper_count(at_length(*problem_, n), tile)->bytes);
           }));
     }
   }
@@ -275,23 +342,26 @@ class Builder {
     curve.algorithm = family.algorithm;
     curve.kind = CurveKind::measured;
     curve.quantity = quantity;
-    curve.provenance = family.run->summary.simulated ? Provenance::simulated : Provenance::measured;
-    curve.label = QStringLiteral("%1 · %2 · %3")
-                      .arg(prefix(family), to_string(quantity), to_qstring(attnscope::to_string(curve.provenance)));
+    curve.provenance = family.provenance;
+    // A rate is computed from a measured time and a counted number of operations.
+    const bool derived = quantity == Quantity::rate && family.provenance == Provenance::measured;
+    const QString origin = to_qstring(attnscope::to_string(derived ? Provenance::derived : family.provenance));
+    curve.label = QStringLiteral("%1 · %2 · %3").arg(prefix(family), to_string(quantity), origin);
     for (const auto& [n, points] : by_length) {
       std::vector<double> values;
+      double low = std::numeric_limits<double>::infinity();
+      double high = 0;
       const ShownPoint* source = nullptr;
       for (const ShownPoint* point : points) {
-        const auto bytes = traffic_bytes(point->record(), quantity);
-        // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
-        if (!bytes || *bytes <= 0 || point->record().disposition != Disposition::ok) continue;
-        values.push_back(*bytes * scale_);
+        const auto reading = read(point->record(), quantity);
+        if (!reading) continue;
+        values.push_back(reading->value * scale_);
+        low = std::min(low, reading->low * scale_);
+        high = std::max(high, reading->high * scale_);
         source = point;
       }
       if (source == nullptr) continue;
-      std::sort(values.begin(), values.end());
-      const auto summary = summarize(values);
-      curve.points.push_back({static_cast<double>(n), summary->median, values.front(), values.back(),
+      curve.points.push_back({static_cast<double>(n), summarize(values)->median, low, high,
                               static_cast<int>(values.size()), source->point, source->run});
     }
     if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
@@ -299,8 +369,9 @@ class Builder {
 
   void add_failed(const Family& family, const ByLength& by_length) {
     for (const auto& [n, points] : by_length) {
-      const bool any_ok = std::any_of(points.begin(), points.end(), [](const ShownPoint* point) {
-        return point->record().disposition == Disposition::ok;
+      const bool any_ok = std::any_of(points.begin(), points.end(), [&](const ShownPoint* point) {
+        return point->record().disposition == Disposition::ok ||
+               (request_.ordinate != Ordinate::bytes && read(point->record(), Quantity::time));
       });
       const ShownPoint& last = *points.back();
       // A cancelled point says nothing of the kernel.
@@ -335,18 +406,42 @@ class Builder {
     }
   }
 
+  /// The law that an algorithm's bytes follow, without its constant, and how it is written.
+  struct Law {
+    QString text;
+    bool from_m = false;  ///< it holds for N d >= M
+    std::function<double(std::int64_t)> bytes;
+  };
+
+  [[nodiscard]] Law law_of(Growth growth, const DeviceLimits& limits) const {
+    const double element = bytes_per_element(problem_->dtype);
+    // With n_q fixed, whatever the algorithm passes through grows as the keys do.
+    if (set_.queries || growth == Growth::nd) {
+      return {set_.queries ? QStringLiteral("n_k·d") : QStringLiteral("N·d"), false, [this, element](std::int64_t n) {
+                return static_cast<double>(problem_->kv_instances() * n * problem_->d) * element;
+              }};
+    }
+    // A mask that is neither full nor causal leaves a share of the pairs that changes with N: P counts those pairs.
+    const bool masked = problem_->mask != Mask::none && problem_->mask != Mask::causal;
+    const auto pairs = [this, masked](std::int64_t n) {
+      const AttentionProblem problem = at_length(*problem_, n);
+      return masked ? static_cast<double>(unmasked_pairs(problem))
+                    : static_cast<double>(problem.instances()) * static_cast<double>(n) * static_cast<double>(n);
+    };
+    if (growth == Growth::n2) {
+      return {masked ? QStringLiteral("P") : QStringLiteral("N²"), false,
+              [pairs, element](std::int64_t n) { return pairs(n) * element; }};
+    }
+    const auto m = static_cast<double>(limits.sram_elements(bytes_per_element(problem_->dtype)));
+    const auto d = static_cast<double>(problem_->d);
+    return {masked ? QStringLiteral("P·d²/M") : QStringLiteral("N²d²/M"), true,
+            [pairs, element, m, d](std::int64_t n) { return m > 0 ? pairs(n) * d * d / m * element : 0; }};
+  }
+
   void add_asymptote(const Family& family, const ByLength& by_length, Growth growth, const DeviceLimits& limits) {
-    const bool scores_written = growth == Growth::n2;
     const Quantity quantity = request_.sm_l2 || !request_.dram ? Quantity::sm_l2 : Quantity::dram;
     const std::int64_t m = limits.sram_elements(bytes_per_element(problem_->dtype));
-    const auto reference = [&](std::int64_t n) {
-      const AttentionProblem problem = at_length(*problem_, n);
-      if (scores_written) {
-        return static_cast<double>(problem.instances()) * static_cast<double>(n) * static_cast<double>(n) *
-               bytes_per_element(problem.dtype);
-      }
-      return n2d2_over_m_bytes(problem, m);
-    };
+    const Law law = law_of(growth, limits);
     struct Sample {
       std::int64_t n;
       double bytes;
@@ -364,7 +459,7 @@ class Builder {
     // Theorem 2 speaks of M <= N d: below that, one tile holds a head and nothing grows as N². Too few points beyond
     // it, and all are taken rather than none.
     const auto in_range = std::find_if(samples.begin(), samples.end(), [&](const Sample& sample) {
-      return scores_written || sample.n * problem_->d >= m;
+      return !law.from_m || sample.n * problem_->d >= m;
     });
     if (samples.end() - in_range >= fewest_fitted) samples.erase(samples.begin(), in_range);
     std::vector<double> lengths;
@@ -372,31 +467,37 @@ class Builder {
     std::vector<double> bytes;
     for (const Sample& sample : samples) {
       lengths.push_back(static_cast<double>(sample.n));
-      references.push_back(reference(sample.n));
+      references.push_back(law.bytes(sample.n));
       bytes.push_back(sample.bytes);
     }
     const auto scale = fit_scale(references, bytes);
     const auto power = fit_power_law(lengths, bytes);
     if (!scale || !power) return;
     const std::int64_t from = samples.front().n;
-    const bool simulated = family.run->summary.simulated;
-    // What is fitted to simulated bytes is no more than simulated itself.
+    // What is fitted to simulated or imported bytes is no more than they are.
+    const bool measured = family.provenance == Provenance::measured;
     QString label =
         QStringLiteral("%1 · %2 %3fit %4·%5\nslope %6")
-            .arg(prefix(family), to_string(quantity), simulated ? QStringLiteral("simulated, ") : QString(),
-                 format_number(scale->scale), scores_written ? QStringLiteral("N²") : QStringLiteral("N²d²/M"),
-                 QString::number(power->slope, 'f', 2));
+            .arg(prefix(family), to_string(quantity),
+                 measured ? QString() : to_qstring(attnscope::to_string(family.provenance)) + QStringLiteral(", "),
+                 format_number(scale->scale), law.text, QString::number(power->slope, 'f', 2));
     if (power->points > 2) {
       label += QStringLiteral(" [%1, %2]")
                    .arg(power->slope_interval.low, 0, 'f', 2)
                    .arg(power->slope_interval.high, 0, 'f', 2);
     }
-    if (from > first_) label += QStringLiteral(", N ≥ %1").arg(format_length(static_cast<double>(from)));
-    const std::vector<std::int64_t> drawn(std::lower_bound(lengths_.begin(), lengths_.end(), from), lengths_.end());
+    if (from > first_) {
+      label += QStringLiteral(", %1 ≥ %2")
+                   .arg(set_.queries ? QStringLiteral("n_k") : QStringLiteral("N"),
+                        format_length(static_cast<double>(from)));
+    }
+    std::vector<std::int64_t> drawn(std::lower_bound(lengths_.begin(), lengths_.end(), from), lengths_.end());
+    // Counting the pairs of a block mask takes a while: only at the points.
+    if (problem_->mask.sparse()) std::erase_if(drawn, [&](std::int64_t n) { return !measured_.contains(n); });
     Curve curve = theory_curve(CurveKind::asymptote, family.algorithm, label, drawn,
-                               [&](std::int64_t n) { return scale_ * scale->scale * reference(n); });
+                               [&](std::int64_t n) { return scale_ * scale->scale * law.bytes(n); });
     curve.quantity = quantity;
-    curve.provenance = simulated ? Provenance::simulated : Provenance::derived;
+    curve.provenance = measured ? Provenance::derived : family.provenance;
     set_.curves.push_back(std::move(curve));
   }
 
@@ -435,12 +536,41 @@ class Builder {
 
 }  // namespace
 
+QString to_string(Ordinate ordinate) {
+  switch (ordinate) {
+    case Ordinate::bytes:
+      return QStringLiteral("io");
+    case Ordinate::time:
+      return QStringLiteral("time");
+    case Ordinate::rate:
+      return QStringLiteral("tflops");
+  }
+  return {};
+}
+
 QString to_string(Quantity quantity) {
-  return quantity == Quantity::dram ? QStringLiteral("DRAM") : QStringLiteral("SM↔L2");
+  switch (quantity) {
+    case Quantity::dram:
+      return QStringLiteral("DRAM");
+    case Quantity::sm_l2:
+      return QStringLiteral("SM↔L2");
+    case Quantity::time:
+      return QStringLiteral("time");
+    case Quantity::rate:
+      return QStringLiteral("TFLOP/s");
+  }
+  return {};
+}
+
+QString format_quantity(double value, Quantity quantity) {
+  if (quantity == Quantity::time) return format_duration(value);
+  if (quantity == Quantity::rate) return format_value(value, "Tflop/s");
+  return format_bytes(value);
 }
 
 QString short_title(std::string_view algorithm) {
   const QString name = to_qstring(algorithm);
+  if (find_algorithm(algorithm) == nullptr) return name;
   return name.size() <= 4 ? name.toUpper() : name.left(1).toUpper() + name.mid(1);
 }
 
@@ -458,7 +588,7 @@ std::vector<TileShape> tiles_of(const std::vector<ShownPoint>& points, const Pro
   std::map<TileKey, std::pair<TileShape, std::set<std::int64_t>>> tiles;
   for (const ShownPoint& point : points) {
     const PointSpec& spec = point.spec();
-    if (spec.problem.n_q != spec.problem.n_k || !filter.matches(point)) continue;
+    if (!tile_stated(spec.tile) || !filter.matches(point)) continue;
     auto& entry = tiles[key_of(spec.tile)];
     entry.first = spec.tile;
     entry.second.insert(spec.problem.n_k);

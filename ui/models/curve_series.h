@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Builds the curves of the IO-versus-N page from stored points and the closed forms. No widgets: values in, values out.
+// Builds the curves of the page "IO and time vs N" from stored points and the closed forms. No widgets: values in,
+// values out.
 #pragma once
 
 #include <QString>
@@ -14,12 +15,20 @@
 
 namespace attnscope::ui {
 
-enum class Quantity { dram, sm_l2 };
-[[nodiscard]] QString to_string(Quantity quantity);
+/// What stands on the vertical axis.
+enum class Ordinate { bytes, time, rate };
+/// "io", "time", "tflops": the beginning of file names.
+[[nodiscard]] QString to_string(Ordinate ordinate);
 
-/// `asymptote`: c x the law of the algorithm's growth, c fitted to the counted bytes; derived where those were
-/// measured, simulated where they were simulated. It begins at the shortest N that took part: N d >= M, as the theorem
-/// has it.
+/// What a curve shows: two levels of bytes, nanoseconds, or TFLOP/s.
+enum class Quantity { dram, sm_l2, time, rate };
+[[nodiscard]] QString to_string(Quantity quantity);
+/// A curve's value with its unit.
+[[nodiscard]] QString format_quantity(double value, Quantity quantity);
+
+/// `measured`: points of a run, whatever their provenance. `asymptote`: c x the law of the algorithm's growth, c fitted
+/// to the counted bytes; derived where those were measured, else of their own provenance. It begins at the shortest N
+/// that took part: N d >= M, as the theorem has it.
 enum class CurveKind { measured, model, asymptote, paper_count, compulsory };
 
 /// Which tile stands for an algorithm when a sweep has several.
@@ -31,6 +40,7 @@ struct TileChoice {
 
 struct CurveRequest {
   std::set<std::string> algorithms;  ///< by name
+  Ordinate ordinate = Ordinate::bytes;
   TileChoice tile;
   bool dram = true;
   bool sm_l2 = true;
@@ -39,13 +49,13 @@ struct CurveRequest {
   bool paper_count = false;
   bool compulsory = true;
   bool l2_boundary = true;
-  bool per_head = false;
+  bool per_head = false;  ///< of bytes
 };
 
 struct CurvePoint {
   double n = 0;
-  double value = 0;  ///< bytes: the median when a point was measured more than once
-  double low = 0;
+  double value = 0;  ///< the median when a point was measured more than once
+  double low = 0;    ///< bytes: smallest and largest; time and rate: the lowest and highest quartile of the samples
   double high = 0;
   int repeats = 1;
   PointPtr source;  ///< null on drawn theory
@@ -94,6 +104,9 @@ struct KernelStack {
 };
 
 struct CurveSet {
+  Ordinate ordinate = Ordinate::bytes;
+  std::optional<std::int64_t> queries;  ///< n_q, where it is fixed and n is n_k; empty: n is N, of queries and keys
+  Pass pass = Pass::fwd;
   std::vector<Curve> curves;
   std::vector<FailedPoint> failed;
   std::vector<L2Boundary> boundaries;
@@ -104,14 +117,15 @@ struct CurveSet {
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };
 
-/// `filter` has been updated with these points. Points with n_q != n_k are left out: N would mean two things.
+/// `filter` has been updated with these points, and has a facet for n_q: a curve's points share n_q, or have n_q = n_k.
+/// Theory is drawn with bytes alone.
 [[nodiscard]] CurveSet build_curves(const std::vector<ShownPoint>& points, const ProblemFilter& filter,
                                     const CurveRequest& request);
 
-/// Tiles that occur among the filtered points, by how many N they cover, then by size.
+/// Tiles that occur, as far as they are stated, among the filtered points, by how many N they cover, then by size.
 [[nodiscard]] std::vector<TileShape> tiles_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter);
 
-/// "FA2", "Naive": for legends.
+/// "FA2", "Naive": for legends; an algorithm that is not ours by the name that it came with.
 [[nodiscard]] QString short_title(std::string_view algorithm);
 
 /// Measured (or simulated) bytes of a kernel of a point; nothing when one of the two directions is missing.

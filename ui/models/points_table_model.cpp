@@ -4,6 +4,7 @@
 #include <QColor>
 #include <QGuiApplication>
 #include <QPalette>
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -26,6 +27,7 @@ struct Column {
   const char* heading;
   const char* help;
   Value (*value)(const ShownPoint&);
+  bool (*in_use)(const ShownPoint&) = nullptr;  ///< none: always shown
 };
 
 Value text_value(const QString& text) {
@@ -34,6 +36,11 @@ Value text_value(const QString& text) {
 
 Value integer(std::int64_t value) {
   return {QString::number(value), QVariant::fromValue(static_cast<qlonglong>(value)), {}, true};
+}
+
+/// Empty where it is not set; such cells sort first.
+Value optional_integer(std::int64_t value) {
+  return value > 0 ? integer(value) : Value{QString(), QVariant::fromValue(static_cast<qlonglong>(0)), {}, true};
 }
 
 Value number_value(std::optional<double> value, std::string_view unit, const QString& provenance) {
@@ -58,19 +65,23 @@ Value traffic(const ShownPoint& point, Quantity quantity) {
                             : QString());
 }
 
+constexpr const char* result_heading = "Result";
+
 constexpr std::array columns_table{
     Column{"Algorithm", "Attention algorithm",
            [](const ShownPoint& p) { return text_value(QString::fromStdString(p.spec().algorithm)); }},
+    Column{"Pass", "fwd, bwd or both",
+           [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.pass))); }},
     Column{"N", "Sequence length (n_q × n_k where they differ)",
            [](const ShownPoint& p) {
              const AttentionProblem& problem = p.spec().problem;
              Value value = integer(problem.n_k);
-             if (problem.n_q != problem.n_k) value.text = QStringLiteral("%1 × %2").arg(problem.n_q).arg(problem.n_k);
+             value.text = format_lengths(problem);
              return value;
            }},
     Column{"d", "Head dimension", [](const ShownPoint& p) { return integer(p.spec().problem.d); }},
-    Column{"Mask", "none or causal",
-           [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.mask))); }},
+    Column{"Mask", "Which pairs of query and key count",
+           [](const ShownPoint& p) { return text_value(format_mask(p.spec().problem.mask)); }},
     Column{"Type", "Element type",
            [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.dtype))); }},
     Column{"Batch × heads", "Independent attention problems",
@@ -79,9 +90,32 @@ constexpr std::array columns_table{
              value.text = format_heads(p.spec().problem);
              return value;
            }},
-    Column{"Br", "Query rows of a tile", [](const ShownPoint& p) { return integer(p.spec().tile.br); }},
-    Column{"Bc", "Key rows of a tile", [](const ShownPoint& p) { return integer(p.spec().tile.bc); }},
-    Column{"Result", "How the point ended",
+    Column{"Dropout", "Probability with which an entry of P is dropped",
+           [](const ShownPoint& p) {
+             const double dropout = p.spec().problem.dropout;
+             return Value{dropout > 0 ? QString::number(dropout) : QString(), dropout, {}, true};
+           },
+           [](const ShownPoint& p) { return p.spec().problem.dropout > 0; }},
+    Column{"Page", "Keys of a page of a paged K/V cache",
+           [](const ShownPoint& p) { return optional_integer(p.spec().problem.page); },
+           [](const ShownPoint& p) { return p.spec().problem.page > 0; }},
+    Column{"Deterministic", "Whether gradients repeat bitwise",
+           [](const ShownPoint& p) {
+             return text_value(p.spec().problem.deterministic ? QStringLiteral("yes") : QString());
+           },
+           [](const ShownPoint& p) { return p.spec().problem.deterministic; }},
+    Column{"Br", "Query rows of a tile", [](const ShownPoint& p) { return optional_integer(p.spec().tile.br); }},
+    Column{"Bc", "Key rows of a tile", [](const ShownPoint& p) { return optional_integer(p.spec().tile.bc); }},
+    Column{"Splits", "Parts that each head's keys are cut into; empty: the algorithm's choice",
+           [](const ShownPoint& p) { return optional_integer(p.spec().tile.splits); },
+           [](const ShownPoint& p) { return p.spec().tile.splits > 0; }},
+    Column{"Warps", "Warps that multiply; empty: the algorithm's choice",
+           [](const ShownPoint& p) { return optional_integer(p.spec().tile.warps); },
+           [](const ShownPoint& p) { return p.spec().tile.warps > 0; }},
+    Column{"Stages", "Buffers of K and of V; empty: the algorithm's choice",
+           [](const ShownPoint& p) { return optional_integer(p.spec().tile.stages); },
+           [](const ShownPoint& p) { return p.spec().tile.stages > 0; }},
+    Column{result_heading, "How the point ended",
            [](const ShownPoint& p) {
              Value value = text_value(to_qstring(to_string(p.record().disposition)));
              value.tip = QString::fromStdString(p.record().reason);
@@ -123,7 +157,6 @@ constexpr std::array columns_table{
     Column{"Reason", "Why a point has no value",
            [](const ShownPoint& p) { return text_value(QString::fromStdString(p.record().reason)); }},
 };
-constexpr int result_column = 8;
 
 }  // namespace
 
@@ -151,6 +184,11 @@ int PointsTableModel::column_of(const QString& heading) const {
   return -1;
 }
 
+bool PointsTableModel::column_in_use(int column) const {
+  const Column& spec = columns_table[static_cast<std::size_t>(column)];
+  return spec.in_use == nullptr || std::any_of(points_.begin(), points_.end(), spec.in_use);
+}
+
 int PointsTableModel::columns() const {
   return static_cast<int>(columns_table.size());
 }
@@ -173,7 +211,7 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
     case Qt::ForegroundRole: {
       const bool dark = plot_colors(QGuiApplication::palette()).dark;
       if (column == 0) return algorithm_color(shown.spec().algorithm, dark);
-      if (column == result_column) return disposition_color(shown.record().disposition, dark);
+      if (spec.heading == result_heading) return disposition_color(shown.record().disposition, dark);
       return {};
     }
     default:

@@ -17,6 +17,8 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] const ShownPoint& point(int row) const { return points_[static_cast<std::size_t>(row)]; }
   /// The column of that heading; -1 when there is none.
   [[nodiscard]] int column_of(const QString& heading) const;
+  /// False for a column of a rarely set property that no point has.
+  [[nodiscard]] bool column_in_use(int column) const;
 
  protected:
   [[nodiscard]] int rows() const override { return static_cast<int>(points_.size()); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/problem_filter.h"
 
+#include <QRegularExpression>
 #include <QSet>
 #include <algorithm>
 #include <map>
@@ -23,25 +24,130 @@ Facet algorithm() {
 }
 
 Facet head_dim() {
-  return {QStringLiteral("d"), QStringLiteral("Head dimension"), [](const ShownPoint& point) {
+  return {QStringLiteral("d"),
+          QStringLiteral("Head dimension"),
+          [](const ShownPoint& point) {
             const PointSpec& spec = point.spec();
             return FacetValue{static_cast<double>(spec.problem.d), QString::number(spec.problem.d)};
-          }};
+          },
+          true,
+          {},
+          false,
+          QStringLiteral("d")};
 }
 
 Facet mask() {
-  return {QStringLiteral("Mask"), QStringLiteral("Full attention, or causal (bottom-right aligned)"),
+  return {QStringLiteral("Mask"),
+          QStringLiteral("Which pairs of query and key count: full, causal, a window of keys (left:right), lengths of "
+                         "the batch's sequences, or blocks; bottom-right aligned"),
           [](const ShownPoint& point) {
-            const PointSpec& spec = point.spec();
-            // Full and causal first; the others by how much they cut away.
-            const Mask& mask = spec.problem.mask;
-            const double order = mask == Mask::none ? 0
-                                 : mask == Mask::causal
-                                     ? 1
-                                     : 2 + 1.0 / (1.0 + static_cast<double>(unmasked_pairs(spec.problem)));
-            return FacetValue{order, to_qstring(to_string(mask))};
+            const Mask& mask = point.spec().problem.mask;
+            const double order = mask == Mask::none     ? 0
+                                 : mask == Mask::causal ? 1
+                                 : mask.sparse()        ? 4
+                                 : mask.padded()        ? 3
+                                                        : 2;
+            return FacetValue{order, format_mask(mask)};
           },
-          false};
+          false, QStringLiteral("full")};
+}
+
+Facet queries() {
+  return {QStringLiteral("n_q"),
+          QStringLiteral("Queries of a head. N: as many as keys. A number: decoding, that many against n_k keys"),
+          [](const ShownPoint& point) {
+            const AttentionProblem& p = point.spec().problem;
+            if (p.n_q == p.n_k) return FacetValue{0, QStringLiteral("N")};
+            return FacetValue{static_cast<double>(p.n_q), QString::number(p.n_q)};
+          },
+          false,
+          QStringLiteral("N"),
+          true,
+          QStringLiteral("nq")};
+}
+
+Facet pass() {
+  return {QStringLiteral("Pass"),
+          QStringLiteral("Forward, backward (from the forward pass's O and LSE, or P), or both"),
+          [](const ShownPoint& point) {
+            const Pass pass = point.spec().problem.pass;
+            return FacetValue{static_cast<double>(pass), to_qstring(to_string(pass))};
+          },
+          false,
+          to_qstring(to_string(Pass::fwd)),
+          true};
+}
+
+Facet dropout() {
+  return {QStringLiteral("Dropout"),
+          QStringLiteral("Probability with which an entry of P is dropped"),
+          [](const ShownPoint& point) {
+            const double p = point.spec().problem.dropout;
+            return FacetValue{p, QString::number(p)};
+          },
+          false,
+          QStringLiteral("0"),
+          true,
+          QStringLiteral("dropout")};
+}
+
+Facet page() {
+  return {
+      QStringLiteral("Page"),
+      QStringLiteral("Keys of a page of a paged K/V cache, or contiguous K and V"),
+      [](const ShownPoint& point) {
+        const std::int64_t keys = point.spec().problem.page;
+        return FacetValue{static_cast<double>(keys), keys > 0 ? QString::number(keys) : QStringLiteral("contiguous")};
+      },
+      false,
+      QStringLiteral("contiguous"),
+      true,
+      QStringLiteral("page")};
+}
+
+Facet deterministic() {
+  return {QStringLiteral("Deterministic"),
+          QStringLiteral("Whether gradients repeat bitwise"),
+          [](const ShownPoint& point) {
+            const bool on = point.spec().problem.deterministic;
+            return FacetValue{on ? 1.0 : 0.0, on ? QStringLiteral("yes") : QStringLiteral("no")};
+          },
+          false,
+          QStringLiteral("no"),
+          true,
+          QStringLiteral("deterministic-")};
+}
+
+namespace {
+
+Facet tile_option(const QString& label, const QString& help, const QString& stem, int TileShape::*member) {
+  return {label,
+          help,
+          [member](const ShownPoint& point) {
+            const int value = point.spec().tile.*member;
+            return FacetValue{static_cast<double>(value), value > 0 ? QString::number(value) : QStringLiteral("auto")};
+          },
+          false,
+          QStringLiteral("auto"),
+          false,
+          stem};
+}
+
+}  // namespace
+
+Facet splits() {
+  return tile_option(QStringLiteral("Splits"), QStringLiteral("Parts that each head's keys are cut into (split-KV)"),
+                     QStringLiteral("splits"), &TileShape::splits);
+}
+
+Facet warps() {
+  return tile_option(QStringLiteral("Warps"), QStringLiteral("Warps that multiply"), QStringLiteral("warps"),
+                     &TileShape::warps);
+}
+
+Facet stages() {
+  return tile_option(QStringLiteral("Stages"), QStringLiteral("Buffers of K and of V"), QStringLiteral("stages"),
+                     &TileShape::stages);
 }
 
 Facet dtype() {
@@ -50,7 +156,7 @@ Facet dtype() {
             const PointSpec& spec = point.spec();
             return FacetValue{static_cast<double>(spec.problem.dtype), to_qstring(to_string(spec.problem.dtype))};
           },
-          false};
+          false, to_qstring(to_string(DType::fp16))};
 }
 
 Facet heads() {
@@ -64,13 +170,16 @@ Facet heads() {
 }
 
 Facet length() {
-  return {QStringLiteral("N"), QStringLiteral("Sequence length"), [](const ShownPoint& point) {
-            const PointSpec& spec = point.spec();
-            const AttentionProblem& p = spec.problem;
-            return FacetValue{
-                static_cast<double>(p.n_k) + static_cast<double>(p.n_q) * 1e-9,
-                p.n_q == p.n_k ? QString::number(p.n_k) : QStringLiteral("%1 × %2").arg(p.n_q).arg(p.n_k)};
-          }};
+  return {QStringLiteral("N"),
+          QStringLiteral("Sequence length"),
+          [](const ShownPoint& point) {
+            const AttentionProblem& p = point.spec().problem;
+            return FacetValue{static_cast<double>(p.n_k) + static_cast<double>(p.n_q) * 1e-9, format_lengths(p)};
+          },
+          true,
+          {},
+          false,
+          QStringLiteral("n")};
 }
 
 Facet cache() {
@@ -80,26 +189,30 @@ Facet cache() {
             const PointSpec& spec = point.spec();
             return FacetValue{static_cast<double>(spec.cache), to_qstring(to_string(spec.cache))};
           },
-          false};
+          false, to_qstring(to_string(CacheState::cold))};
 }
 
 Facet raster() {
+  const auto words = [](Raster order) {
+    return to_qstring(to_string(order)).replace(QLatin1Char('_'), QLatin1Char(' '));
+  };
   return {QStringLiteral("Raster"), QStringLiteral("The order in which thread blocks are handed to the SMs"),
-          [](const ShownPoint& point) {
+          [words](const ShownPoint& point) {
             const PointSpec& spec = point.spec();
-            return FacetValue{static_cast<double>(spec.tile.raster),
-                              to_qstring(to_string(spec.tile.raster)).replace(QLatin1Char('_'), QLatin1Char(' '))};
+            return FacetValue{static_cast<double>(spec.tile.raster), words(spec.tile.raster)};
           },
-          false};
+          false, words(Raster::q_fastest)};
 }
 
 Facet device() {
   return {QStringLiteral("Device"), QStringLiteral("Where the values come from"),
           [](const ShownPoint& point) {
-            const RunSummary& run = point.run->summary;
-            QString name = QString::fromStdString(run.device_name);
-            if (run.simulated) name = QStringLiteral("simulated ") + name.remove(QStringLiteral("NVIDIA "));
-            return FacetValue{run.simulated ? 1.0 : 0.0, name};
+            QString name = QString::fromStdString(point.run->summary.device_name);
+            // A GPU goes without saying.
+            const Provenance origin = point.run->summary.provenance;
+            if (origin == Provenance::measured) return FacetValue{0, name};
+            return FacetValue{static_cast<double>(origin) + 1, to_qstring(to_string(origin)) + QLatin1Char(' ') +
+                                                                   name.remove(QStringLiteral("NVIDIA "))};
           },
           false};
 }
@@ -131,8 +244,9 @@ void ProblemFilter::update(const std::vector<ShownPoint>& points) {
     std::vector<const Group*> ordered;
     ordered.reserve(groups.size());
     for (const auto& [text, group] : groups) ordered.push_back(&group);
-    std::sort(ordered.begin(), ordered.end(),
-              [](const Group* a, const Group* b) { return a->value.order < b->value.order; });
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const Group* a, const Group* b) { return a->value.order < b->value.order; });
+    const bool usual_first = facets_[f].quiet && groups.contains(facets_[f].usual);
 
     State& state = states_[f];
     state.options.clear();
@@ -140,8 +254,10 @@ void ProblemFilter::update(const std::vector<ShownPoint>& points) {
     for (std::size_t i = 0; i < ordered.size(); ++i) {
       state.options.push_back(ordered[i]->value);
       const bool by_hand = ordered[i]->value.text == chosen_[f];
-      const bool better = state.current < 0 ||
-                          ordered[i]->covered.size() > ordered[static_cast<std::size_t>(state.current)]->covered.size();
+      const bool better =
+          usual_first ? ordered[i]->value.text == facets_[f].usual
+                      : state.current < 0 || ordered[i]->covered.size() >
+                                                 ordered[static_cast<std::size_t>(state.current)]->covered.size();
       if (by_hand) {
         state.current = static_cast<int>(i);
         for (std::size_t j = i + 1; j < ordered.size(); ++j) state.options.push_back(ordered[j]->value);
@@ -171,11 +287,39 @@ QString ProblemFilter::summary() const {
   for (std::size_t f = 0; f < facets_.size(); ++f) {
     const State& state = states_[f];
     if (state.current < 0) continue;
+    const QString& text = state.options[static_cast<std::size_t>(state.current)].text;
+    if (facets_[f].quiet && state.options.size() < 2 && text == facets_[f].usual) continue;
     QString label = facets_[f].label;
     if (label.size() > 2) label = label.left(1).toLower() + label.mid(1);
-    words << label + QLatin1Char(' ') + state.options[static_cast<std::size_t>(state.current)].text;
+    words << label + QLatin1Char(' ') + text;
   }
   return words.join(QStringLiteral(" · "));
+}
+
+QString ProblemFilter::stem() const {
+  constexpr qsizetype longest_part = 40;
+  QString stem;
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
+    const State& state = states_[f];
+    if (state.current < 0) continue;
+    const Facet& facet = facets_[f];
+    const QString& text = state.options[static_cast<std::size_t>(state.current)].text;
+    const bool said = facet.always_shown || state.options.size() > 1 || (!facet.usual.isEmpty() && text != facet.usual);
+    if (said) stem += QLatin1Char('-') + facet.stem + text.left(longest_part);
+  }
+  stem.replace(QStringLiteral(" × "), QStringLiteral("x"));
+  // What file systems or shells take amiss: 300/512, window:256:0, (2 KV), a shortened list's dots.
+  static const QRegularExpression awkward(QStringLiteral("[^\\w.+-]+"));
+  stem.replace(QLatin1Char(':'), QLatin1Char('.')).replace(QLatin1Char('/'), QLatin1Char('.'));
+  stem.replace(awkward, QStringLiteral("-"));
+  while (stem.endsWith(QLatin1Char('-'))) stem.chop(1);
+  return stem;
+}
+
+std::size_t ProblemFilter::place_of(const QString& label) const {
+  return static_cast<std::size_t>(
+      std::find_if(facets_.begin(), facets_.end(), [&](const Facet& facet) { return facet.label == label; }) -
+      facets_.begin());
 }
 
 }  // namespace attnscope::ui

@@ -23,6 +23,9 @@ struct Facet {
   QString help;
   std::function<FacetValue(const ShownPoint&)> value;
   bool always_shown = true;  ///< false: its control is hidden while there is only one value
+  QString usual = {};        ///< not said in file names while it is the only value
+  bool quiet = false;        ///< the usual value is taken where there is a choice, and titles do not say it either
+  QString stem = {};         ///< stands before the value in file names: "d128"
 };
 
 namespace facets {
@@ -32,6 +35,15 @@ namespace facets {
 [[nodiscard]] Facet dtype();
 [[nodiscard]] Facet heads();
 [[nodiscard]] Facet length();  ///< N, or n_q × n_k
+/// "N" where there are as many queries as keys, else their number.
+[[nodiscard]] Facet queries();
+[[nodiscard]] Facet pass();
+[[nodiscard]] Facet dropout();
+[[nodiscard]] Facet page();
+[[nodiscard]] Facet deterministic();
+[[nodiscard]] Facet splits();
+[[nodiscard]] Facet warps();
+[[nodiscard]] Facet stages();
 [[nodiscard]] Facet cache();
 [[nodiscard]] Facet raster();
 [[nodiscard]] Facet device();  ///< a GPU and the simulator of it are two
@@ -54,8 +66,12 @@ class ProblemFilter {
   [[nodiscard]] const std::vector<Facet>& facets() const { return facets_; }
   [[nodiscard]] const State& state(std::size_t facet) const { return states_[facet]; }
   [[nodiscard]] bool matches(const ShownPoint& point) const;
-  /// "d 128 · causal · fp16": the choices in words, for titles and file names.
+  /// "d 128 · mask causal · type fp16": the choices in words, for titles.
   [[nodiscard]] QString summary() const;
+  /// "-d128-causal-1x132": the same for file names, without what goes without saying.
+  [[nodiscard]] QString stem() const;
+  /// The place of the facet with that label.
+  [[nodiscard]] std::size_t place_of(const QString& label) const;
 
  private:
   std::vector<Facet> facets_;

@@ -65,12 +65,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         points = tr("%1 of %2 points").arg(summary.points).arg(summary.planned_points);
       }
       if (summary.ok_points < summary.points) points += tr(", %1 ok").arg(summary.ok_points);
+      if (summary.device_name.empty()) return points;
       return QStringLiteral("%1 · %2").arg(QString::fromStdString(summary.device_name), points);
     }
     case file_role:
       return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), QFileInfo(shown_[row]->file).fileName());
-    case simulated_role:
-      return summary.simulated;
+    case origin_role:
+      return summary.provenance == Provenance::measured ? QString() : to_qstring(to_string(summary.provenance));
     case state_role:
       return summary.state == StoredRunState::complete ? QString() : to_qstring(to_string(summary.state));
     case Qt::ToolTipRole: {
@@ -89,9 +90,12 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (!argv.isEmpty()) text += QLatin1Char('\n') + argv.trimmed();
       return text;
     }
-    case Qt::AccessibleTextRole:
+    case Qt::AccessibleTextRole: {
+      const QString origin = data(index, origin_role).toString();
       return QStringLiteral("%1, %2%3")
-          .arg(title, data(index, detail_role).toString(), summary.simulated ? tr(", simulated") : QString());
+          .arg(title, data(index, detail_role).toString(),
+               origin.isEmpty() ? QString() : QStringLiteral(", ") + origin);
+    }
     default:
       return {};
   }

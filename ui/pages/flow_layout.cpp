@@ -15,6 +15,12 @@ FlowLayout::~FlowLayout() {
   qDeleteAll(items_);
 }
 
+void FlowLayout::insert_widget(int index, QWidget* widget) {
+  addChildWidget(widget);
+  items_.insert(index, new QWidgetItem(widget));
+  invalidate();
+}
+
 QSize FlowLayout::minimumSize() const {
   QSize size;
   for (const QLayoutItem* item : items_) size = size.expandedTo(item->minimumSize());

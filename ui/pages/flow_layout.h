@@ -13,6 +13,7 @@ class FlowLayout : public QLayout {
   ~FlowLayout() override;
 
   void addItem(QLayoutItem* item) override { items_.append(item); }
+  void insert_widget(int index, QWidget* widget);
   [[nodiscard]] int count() const override { return static_cast<int>(items_.size()); }
   [[nodiscard]] QLayoutItem* itemAt(int index) const override { return items_.value(index); }
   QLayoutItem* takeAt(int index) override {

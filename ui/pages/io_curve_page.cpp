@@ -7,21 +7,22 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
+#include <set>
+#include <utility>
 
 #include "kernels/algorithm.h"
 #include "ui/format.h"
-#include "ui/pages/flow_layout.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
 namespace {
 
 ProblemFilter make_filter() {
-  return {{facets::head_dim(), facets::mask(), facets::dtype(), facets::heads(), facets::cache()},
+  return {{facets::head_dim(), facets::pass(), facets::queries(), facets::mask(), facets::dtype(), facets::heads(),
+           facets::dropout(), facets::page(), facets::deterministic(), facets::cache()},
           [](const PointSpec& spec) { return QString::number(spec.problem.n_k); }};
 }
 
-constexpr std::size_t head_dim_facet = 0;
 constexpr int widest_index = 0;
 constexpr int fastest_index = 1;
 
@@ -39,60 +40,69 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
   rows->setSpacing(7);
 
   facets_ = new FacetBar(filter_, controls);
-  auto* tile_pair = new QWidget(controls);
-  auto* tile_row = new QHBoxLayout(tile_pair);
-  tile_row->setContentsMargins(0, 0, 0, 0);
-  tile_row->setSpacing(5);
-  tile_ = new QComboBox(tile_pair);
-  tile_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  tile_->setAccessibleName(tr("Tile"));
-  tile_->setToolTip(tr("Which Br × Bc stands for an algorithm when a sweep has several"));
-  tile_row->addWidget(new QLabel(tr("Tile"), tile_pair));
-  tile_row->addWidget(tile_);
-  facets_->layout()->addWidget(tile_pair);
+  const auto add_combo = [&](const QString& name, const QString& help) {
+    auto* pair = new QWidget(controls);
+    auto* row = new QHBoxLayout(pair);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(5);
+    auto* combo = new QComboBox(pair);
+    combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    combo->setAccessibleName(name);
+    combo->setToolTip(help);
+    auto* label = new QLabel(name, pair);
+    label->setBuddy(combo);
+    label->setToolTip(help);
+    row->addWidget(label);
+    row->addWidget(combo);
+    facets_->layout()->addWidget(pair);
+    return combo;
+  };
+  tile_ = add_combo(tr("Tile"), tr("Which Br × Bc stands for an algorithm when a sweep has several"));
+  ordinate_ = add_combo(tr("Plot"), tr("What stands on the vertical axis. Times are medians, their bars the quartiles; "
+                                       "TFLOP/s count the products of unmasked pairs alone"));
+  for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, tr("bytes")}, std::pair{Ordinate::time, tr("time")},
+                                       std::pair{Ordinate::rate, tr("TFLOP/s")}}) {
+    ordinate_->addItem(text, static_cast<int>(ordinate));
+  }
   rows->addWidget(facets_);
 
   auto* second = new QWidget(controls);
-  auto* toggles = new FlowLayout(second, 10);
-  auto* chip_box = new QWidget(second);
-  auto* chip_row = new QHBoxLayout(chip_box);
-  chip_row->setContentsMargins(0, 0, 6, 0);
-  chip_row->setSpacing(5);
-  chips_ = chip_row;
-  toggles->addWidget(chip_box);
-  dram_ = add_toggle(toggles, tr("DRAM"),
+  toggles_ = new FlowLayout(second, 9);
+  dram_ = add_toggle(tr("DRAM"),
                      tr("Bytes that device memory delivered and took (discs): what is left after the L2 has served "
                         "what it holds."),
                      true);
-  sm_l2_ = add_toggle(toggles, tr("SM↔L2"),
+  sm_l2_ = add_toggle(tr("SM↔L2"),
                       tr("Bytes that the kernels asked for and gave back (squares): what the algorithm moves, wherever "
                          "it comes from."),
                       true);
-  model_ = add_toggle(toggles, tr("Exact model"),
+  model_ = add_toggle(tr("Exact model"),
                       tr("The bytes that this kernel's loads and stores add up to with this tile: the squares must lie "
                          "on it."),
                       true);
-  asymptote_ = add_toggle(toggles, tr("Fit"),
+  asymptote_ = add_toggle(tr("Fit"),
                           tr("The law of the theory, c·N²d²/M (c·N² where all scores are written out), with the c that "
-                             "fits the points best; slope 2 on these axes means fourfold bytes for twice the N."),
+                             "fits the points best; slope 2 on these axes means fourfold bytes for twice the N. Under "
+                             "other masks than the causal one P, the number of pairs left, stands for N². With few "
+                             "queries against many keys the law is c·n_k·d, slope 1."),
                           true);
-  paper_ = add_toggle(toggles, tr("Paper's count"),
+  paper_ = add_toggle(tr("Paper's count"),
                       tr("What the FlashAttention paper counts by hand: 4N²+4Nd elements for standard attention, "
                          "(3Tc+1)Nd for FA1, with Tc = N/Bc passes over Q and O."),
                       false);
-  compulsory_ = add_toggle(toggles, tr("Minimum"),
+  compulsory_ = add_toggle(tr("Minimum"),
                            tr("Q, K and V read once and O written once: no algorithm can move less, and it grows only "
                               "as N."),
                            true);
-  boundary_ = add_toggle(toggles, tr("L2 limit"),
+  boundary_ = add_toggle(tr("L2 limit"),
                          tr("The N from which what an algorithm passes through again and again no longer fits in the "
                             "L2, so that DRAM traffic climbs towards SM↔L2."),
                          true);
-  stacks_ = add_toggle(toggles, tr("Kernels"),
-                       tr("Which kernel of standard attention moves which share of its bytes, as parts of 4N²+4Nd: see "
-                          "S and P go out and come back."),
+  stacks_ = add_toggle(tr("Kernels"),
+                       tr("Which kernel of standard attention moves which share of its bytes, as parts of the paper's "
+                          "count (forward 4N²+4Nd): see S and P go out and come back."),
                        false);
-  per_head_ = add_toggle(toggles, tr("Per head"),
+  per_head_ = add_toggle(tr("Per head"),
                          tr("Divides all bytes by batch × heads, to compare runs of different size or with a formula "
                             "of the paper."),
                          false);
@@ -110,16 +120,17 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
 
   connect(facets_, &FacetBar::chosen, this, [this] { refresh(false); });
   connect(tile_, &QComboBox::activated, this, [this] { refresh(false); });
+  connect(ordinate_, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
   connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::point_selected);
   connect(&workspace_, &Workspace::points_changed, this, [this] { refresh(true); });
   refresh(false);
 }
 
-QCheckBox* IoCurvePage::add_toggle(QLayout* row, const QString& text, const QString& help, bool on) {
+QCheckBox* IoCurvePage::add_toggle(const QString& text, const QString& help, bool on) {
   auto* box = new QCheckBox(text, this);
   box->setToolTip(help);
   box->setChecked(on);
-  row->addWidget(box);
+  toggles_->addWidget(box);
   connect(box, &QCheckBox::toggled, this, [this, box] { refresh(box != per_head_); });
   return box;
 }
@@ -128,26 +139,31 @@ void IoCurvePage::set_stacks(bool on) {
   stacks_->setChecked(on);
 }
 
-QStringList IoCurvePage::head_dims() const {
+Ordinate IoCurvePage::ordinate() const {
+  return static_cast<Ordinate>(ordinate_->currentData().toInt());
+}
+
+void IoCurvePage::set_ordinate(Ordinate ordinate) {
+  ordinate_->setCurrentIndex(ordinate_->findData(static_cast<int>(ordinate)));
+}
+
+QStringList IoCurvePage::options(const QString& facet) const {
+  const std::size_t place = filter_.place_of(facet);
   QStringList texts;
-  for (const FacetValue& value : filter_.state(head_dim_facet).options) texts << value.text;
+  if (place == filter_.facets().size()) return texts;
+  for (const FacetValue& value : filter_.state(place).options) texts << value.text;
   return texts;
 }
 
-void IoCurvePage::set_head_dim(const QString& text) {
-  filter_.choose(head_dim_facet, text);
+void IoCurvePage::choose(const QString& facet, const QString& text) {
+  const std::size_t place = filter_.place_of(facet);
+  if (place == filter_.facets().size()) return;
+  filter_.choose(place, text);
   refresh(false);
 }
 
 QString IoCurvePage::file_stem() const {
-  QString stem = QStringLiteral("io");
-  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
-    const auto& state = filter_.state(f);
-    if (state.current < 0 || (state.options.size() < 2 && !filter_.facets()[f].always_shown)) continue;
-    const QString& text = state.options[static_cast<std::size_t>(state.current)].text;
-    stem += QLatin1Char('-') + (f == 0 ? QStringLiteral("d") : QString()) + text;
-  }
-  return stem.replace(QStringLiteral(" × "), QStringLiteral("x")).replace(QLatin1Char(' '), QLatin1Char('-'));
+  return to_string(ordinate()) + filter_.stem();
 }
 
 CurveRequest IoCurvePage::request() const {
@@ -161,6 +177,7 @@ CurveRequest IoCurvePage::request() const {
   } else if (tile > fastest_index && static_cast<std::size_t>(tile - fastest_index - 1) < tiles_.size()) {
     request.tile = {TileChoice::Rule::exact, tiles_[static_cast<std::size_t>(tile - fastest_index - 1)]};
   }
+  request.ordinate = ordinate();
   request.dram = dram_->isChecked();
   request.sm_l2 = sm_l2_->isChecked();
   request.model = model_->isChecked();
@@ -175,15 +192,17 @@ CurveRequest IoCurvePage::request() const {
 void IoCurvePage::refresh(bool keep_view) {
   const bool was_empty = curves_.empty();
   const QString title_before = curves_.title;
+  const Ordinate ordinate_before = curves_.ordinate;
   points_ = workspace_.visible_points();
-  // A rectangular problem has two N: it belongs to the table, not on this axis.
-  std::erase_if(points_, [](const ShownPoint& point) { return point.spec().problem.n_q != point.spec().problem.n_k; });
+  const bool any = !points_.empty();
   filter_.update(points_);
   facets_->refresh();
+  std::erase_if(points_, [this](const ShownPoint& point) { return !filter_.matches(point); });
+  show_toggles();
   refresh_chips(points_);
   refresh_tiles(points_);
   curves_ = build_curves(points_, filter_, request());
-  if (points_.empty()) {
+  if (!any) {
     if (workspace_.runs().empty()) {
       empty_->set_message(tr("Nothing measured yet"),
                           tr("Open a file, or choose a device and a preset in the Collect panel and press Start.<br>"
@@ -195,30 +214,46 @@ void IoCurvePage::refresh(bool keep_view) {
     return;
   }
   stack_->setCurrentWidget(plot_);
-  const bool same = keep_view && !was_empty && title_before == curves_.title && plot_->user_view();
-  plot_->set_curves(curves_, stacks_->isChecked(), same);
+  const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
+                    plot_->user_view();
+  plot_->set_curves(curves_, stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
+}
+
+void IoCurvePage::show_toggles() {
+  // Theory speaks of bytes.
+  const bool bytes = ordinate() == Ordinate::bytes;
+  for (QCheckBox* box : {dram_, sm_l2_, model_, asymptote_, paper_, compulsory_, stacks_, per_head_}) {
+    box->setVisible(bytes);
+  }
 }
 
 void IoCurvePage::refresh_chips(const std::vector<ShownPoint>& points) {
-  std::map<std::string, bool> present;
-  for (const ShownPoint& point : points) {
-    if (filter_.matches(point)) present[point.spec().algorithm] = true;
-  }
-  for (const Algorithm* algorithm : algorithms()) {
-    const std::string name(algorithm->name());
-    QToolButton*& chip = chip_of_[name];
-    if (chip == nullptr) {
-      chip = new QToolButton(this);
-      chip->setText(short_title(name));
-      chip->setCheckable(true);
-      chip->setChecked(true);
-      chip->setToolTip(QStringLiteral("%1 – %2").arg(to_qstring(algorithm->title()), to_qstring(algorithm->source())));
-      chips_->addWidget(chip);
-      connect(chip, &QToolButton::toggled, this, [this] { refresh(true); });
-    }
+  std::set<std::string> present;
+  for (const ShownPoint& point : points) present.insert(point.spec().algorithm);
+  for (const Algorithm* algorithm : algorithms()) add_chip(std::string(algorithm->name()));
+  for (const std::string& name : present) add_chip(name);
+  for (const auto& [name, chip] : chip_of_) {
     chip->setEnabled(present.contains(name));
+    // What is not ours is offered only while it is there.
+    chip->setVisible(chip->isEnabled() || find_algorithm(name) != nullptr);
   }
   color_chips();
+}
+
+void IoCurvePage::add_chip(const std::string& name) {
+  QToolButton*& chip = chip_of_[name];
+  if (chip != nullptr) return;
+  chip = new QToolButton(this);
+  chip->setText(short_title(name));
+  chip->setCheckable(true);
+  chip->setChecked(true);
+  const Algorithm* algorithm = find_algorithm(name);
+  chip->setToolTip(
+      algorithm == nullptr
+          ? tr("%1 – an algorithm of another program; there is no model of it").arg(short_title(name))
+          : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->title()), to_qstring(algorithm->source())));
+  toggles_->insert_widget(static_cast<int>(chip_of_.size()) - 1, chip);
+  connect(chip, &QToolButton::toggled, this, [this] { refresh(true); });
 }
 
 void IoCurvePage::color_chips() {

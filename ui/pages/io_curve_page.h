@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// IO against N: the controls around an IoPlot.
+// IO, time or rate against N: the controls around an IoPlot.
 #pragma once
 
 #include <QCheckBox>
@@ -13,6 +13,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/facet_bar.h"
+#include "ui/pages/flow_layout.h"
 #include "ui/plots/io_plot.h"
 
 namespace attnscope::ui {
@@ -24,12 +25,13 @@ class IoCurvePage : public QWidget {
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
-  /// Puts all of the page's choices on a file name: "io-d128-causal".
+  /// Puts all of the page's choices on a file name: "io-d128-causal-1x16".
   [[nodiscard]] QString file_stem() const;
   void set_stacks(bool on);
-  /// Head dimensions that can be chosen, and choosing one.
-  [[nodiscard]] QStringList head_dims() const;
-  void set_head_dim(const QString& text);
+  void set_ordinate(Ordinate ordinate);
+  /// Choices by a facet's label ("d", "Pass", "Mask", "n_q", ...); what one offers depends on those before it.
+  [[nodiscard]] QStringList options(const QString& facet) const;
+  void choose(const QString& facet, const QString& text);
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
@@ -41,18 +43,22 @@ class IoCurvePage : public QWidget {
   void refresh(bool keep_view);
   void refresh_chips(const std::vector<ShownPoint>& points);
   void refresh_tiles(const std::vector<ShownPoint>& points);
+  void add_chip(const std::string& name);
   void color_chips();
+  void show_toggles();
   [[nodiscard]] CurveRequest request() const;
-  QCheckBox* add_toggle(QLayout* row, const QString& text, const QString& help, bool on);
+  [[nodiscard]] Ordinate ordinate() const;
+  QCheckBox* add_toggle(const QString& text, const QString& help, bool on);
 
   Workspace& workspace_;
   ProblemFilter filter_;
   CurveSet curves_;
   std::vector<ShownPoint> points_;
   FacetBar* facets_ = nullptr;
+  QComboBox* ordinate_ = nullptr;
   QComboBox* tile_ = nullptr;
   std::vector<TileShape> tiles_;
-  QLayout* chips_ = nullptr;
+  FlowLayout* toggles_ = nullptr;  ///< the chips stand first
   std::map<std::string, QToolButton*> chip_of_;
   QCheckBox* dram_ = nullptr;
   QCheckBox* sm_l2_ = nullptr;

@@ -109,6 +109,13 @@ void PointsPage::refresh() {
   stale_ = false;
   model_->set_points(workspace_.visible_points());
   stack_->setCurrentWidget(model_->rowCount() > 0 ? static_cast<QWidget*>(table_) : empty_);
+  for (int column = 0; column < model_->columnCount(); ++column) {
+    const bool hidden = !model_->column_in_use(column);
+    if (hidden == table_->isColumnHidden(column)) continue;
+    table_->setColumnHidden(column, hidden);
+    // A hidden column had no width to size.
+    if (!hidden && sized_) table_->resizeColumnToContents(column);
+  }
   if (!sized_ && model_->rowCount() > 0) {
     sized_ = true;
     // A sample of rows is enough to size columns by, and does not grow with the file.
@@ -128,13 +135,13 @@ void PointsPage::copy_selection() {
   QStringList lines;
   QStringList cells;
   for (int column = 0; column < proxy_->columnCount(); ++column) {
-    cells << proxy_->headerData(column, Qt::Horizontal).toString();
+    if (!table_->isColumnHidden(column)) cells << proxy_->headerData(column, Qt::Horizontal).toString();
   }
   lines << cells.join(QLatin1Char('\t'));
   for (const QModelIndex& index : table_->selectionModel()->selectedRows()) {
     cells.clear();
     for (int column = 0; column < proxy_->columnCount(); ++column) {
-      cells << index.siblingAtColumn(column).data().toString();
+      if (!table_->isColumnHidden(column)) cells << index.siblingAtColumn(column).data().toString();
     }
     lines << cells.join(QLatin1Char('\t'));
   }

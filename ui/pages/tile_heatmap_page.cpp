@@ -17,14 +17,13 @@ namespace attnscope::ui {
 namespace {
 
 constexpr std::size_t algorithm_facet = 1;
-constexpr std::size_t length_facet = 2;
-constexpr std::size_t head_dim_facet = 3;
 /// Fewer tiles than this make a table, not a map.
 constexpr std::size_t fewest_tiles = 4;
 
 ProblemFilter make_filter() {
-  return {{facets::device(), facets::algorithm(), facets::length(), facets::head_dim(), facets::mask(), facets::dtype(),
-           facets::heads(), facets::raster(), facets::cache()},
+  return {{facets::device(), facets::algorithm(), facets::length(), facets::head_dim(), facets::pass(), facets::mask(),
+           facets::dtype(), facets::heads(), facets::dropout(), facets::page(), facets::deterministic(),
+           facets::raster(), facets::splits(), facets::warps(), facets::stages(), facets::cache()},
           [](const PointSpec& spec) { return QStringLiteral("%1x%2").arg(spec.tile.br).arg(spec.tile.bc); }};
 }
 
@@ -33,16 +32,18 @@ std::vector<ShownPoint> swept_points(const std::vector<ShownPoint>& points) {
   const auto key = [](const ShownPoint& point) {
     const PointSpec& spec = point.spec();
     const AttentionProblem& p = spec.problem;
-    return std::tuple(point.run->summary.device_uuid, spec.algorithm, p.n_q, p.n_k, p.d, p.batch, p.heads_q, p.heads_kv,
-                      p.mask, p.dtype, spec.tile.raster, spec.cache);
+    const TileShape& t = spec.tile;
+    return std::tuple(point.run->summary.device_uuid, point.run->summary.provenance, spec.algorithm, p.n_q, p.n_k, p.d,
+                      p.batch, p.heads_q, p.heads_kv, p.pass, p.mask, p.dtype, p.dropout, p.page, p.deterministic,
+                      t.raster, t.splits, t.warps, t.stages, spec.cache);
   };
   std::map<decltype(key(std::declval<ShownPoint>())), std::set<std::pair<int, int>>> tiles;
   for (const ShownPoint& point : points) {
-    tiles[key(point)].emplace(point.spec().tile.br, point.spec().tile.bc);
+    if (tile_stated(point.spec().tile)) tiles[key(point)].emplace(point.spec().tile.br, point.spec().tile.bc);
   }
   std::vector<ShownPoint> swept;
   for (const ShownPoint& point : points) {
-    if (tiles[key(point)].size() >= fewest_tiles) swept.push_back(point);
+    if (tile_stated(point.spec().tile) && tiles[key(point)].size() >= fewest_tiles) swept.push_back(point);
   }
   return swept;
 }
@@ -110,17 +111,7 @@ QStringList TileHeatmapPage::algorithms() const {
 }
 
 QString TileHeatmapPage::file_stem() const {
-  QString stem = QStringLiteral("tiles");
-  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
-    const auto& state = filter_.state(f);
-    if (state.current < 0 || (state.options.size() < 2 && !filter_.facets()[f].always_shown)) continue;
-    const QString prefix = f == length_facet     ? QStringLiteral("n")
-                           : f == head_dim_facet ? QStringLiteral("d")
-                                                 : QString();
-    stem += QLatin1Char('-') + prefix + state.options[static_cast<std::size_t>(state.current)].text;
-  }
-  stem += QLatin1Char('-') + metric_->currentData().toString();
-  return stem.replace(QStringLiteral(" × "), QStringLiteral("x")).replace(QLatin1Char(' '), QLatin1Char('-'));
+  return QStringLiteral("tiles") + filter_.stem() + QLatin1Char('-') + metric_->currentData().toString();
 }
 
 void TileHeatmapPage::refresh() {
@@ -150,8 +141,8 @@ void TileHeatmapPage::refresh() {
   words << (unit.isEmpty() ? grid.label : QStringLiteral("%1 [%2]").arg(grid.label, unit));
   if (!provenance.isEmpty()) words << provenance;
   QStringList problem;
-  problem << QStringLiteral("N %1").arg(spec.problem.n_k) << QStringLiteral("d %1").arg(spec.problem.d)
-          << (spec.problem.mask == Mask::causal ? tr("causal") : tr("full"))
+  problem << QStringLiteral("N %1").arg(format_lengths(spec.problem)) << QStringLiteral("d %1").arg(spec.problem.d)
+          << format_mask(spec.problem.mask) << problem_options(spec.problem)
           << to_qstring(to_string(spec.problem.dtype)) << tr("batch × heads %1").arg(format_heads(spec.problem))
           << QString::fromStdString(points.front().run->summary.device_name);
   const QString dot = QStringLiteral(" · ");

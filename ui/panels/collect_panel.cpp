@@ -22,6 +22,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int longest_log = 2000;
+constexpr int kind_role = Qt::UserRole + 1;  ///< of a log line: the Disposition that it is coloured by
 constexpr auto own_axes = "";
 
 QStringList split_axes(const QString& text) {
@@ -229,8 +230,7 @@ void CollectPanel::connect_collector() {
     log(tr("%1 points on %2%3").arg(event.total).arg(QString::fromStdString(event.device_name), kind), {});
     if (event.skipped > 0) log(tr("%1 already done").arg(event.skipped), {});
     if (!event.counters.empty() && event.counters != "available" && !event.simulated) {
-      log(tr("No counters: %1").arg(QString::fromStdString(event.counters)),
-          disposition_color(Disposition::no_counters, plot_colors(palette()).dark));
+      log(tr("No counters: %1").arg(QString::fromStdString(event.counters)), Disposition::no_counters);
     }
     progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, event.total)));
     emit collection_started(database_in_use_);
@@ -238,8 +238,7 @@ void CollectPanel::connect_collector() {
   connect(&collector_, &CollectorProcess::kernel_built, this, [this](const BuildEvent& event) {
     progress_->setFormat(tr("compiling kernels, %1 of %2").arg(event.done).arg(event.total));
     if (!event.error.empty()) {
-      log(tr("%1 does not compile").arg(QString::fromStdString(event.kernel)),
-          disposition_color(Disposition::compile_error, plot_colors(palette()).dark),
+      log(tr("%1 does not compile").arg(QString::fromStdString(event.kernel)), Disposition::compile_error,
           QString::fromStdString(event.error));
     }
   });
@@ -263,7 +262,7 @@ void CollectPanel::connect_collector() {
     if (!event.reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(event.reason);
     if (event.dram_bytes > 0) tip += tr("\nDRAM %1").arg(format_bytes(event.dram_bytes));
     if (event.l2_sm_bytes > 0) tip += tr("\nSM↔L2 %1").arg(format_bytes(event.l2_sm_bytes));
-    log(text, disposition_color(disposition ? *disposition : Disposition::crashed, plot_colors(palette()).dark), tip);
+    log(text, disposition ? *disposition : Disposition::crashed, tip);
     emit collection_grew(database_in_use_);
   });
   connect(&collector_, &CollectorProcess::progressed, this, [this](const ProgressEvent& event) {
@@ -277,7 +276,7 @@ void CollectPanel::connect_collector() {
     const Disposition severity = event.level == "error"     ? Disposition::crashed
                                  : event.level == "warning" ? Disposition::no_counters
                                                             : Disposition::infeasible;
-    log(QString::fromStdString(event.text), disposition_color(severity, plot_colors(palette()).dark));
+    log(QString::fromStdString(event.text), severity);
   });
   connect(&collector_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
     progress_->setValue(progress_->maximum());
@@ -287,12 +286,12 @@ void CollectPanel::connect_collector() {
           [this](const DoneEvent& done) { ended(tr("cancelled: %1 points are kept").arg(done.ok + done.not_ok)); });
   connect(&collector_, &CollectorProcess::failed, this, [this](const QString& reason) {
     ended(tr("failed"));
-    log(reason, disposition_color(Disposition::crashed, plot_colors(palette()).dark), reason);
+    log(reason, Disposition::crashed, reason);
     emit trouble(reason);
   });
   connect(&collector_, &CollectorProcess::crashed, this, [this](const QString& reason) {
     ended(tr("the collector crashed"));
-    log(reason, disposition_color(Disposition::crashed, plot_colors(palette()).dark), reason);
+    log(reason, Disposition::crashed, reason);
     emit trouble(reason);
   });
 }
@@ -475,9 +474,12 @@ void CollectPanel::ended(const QString& summary) {
   validate();
 }
 
-void CollectPanel::log(const QString& text, const QColor& color, const QString& tip) {
+void CollectPanel::log(const QString& text, std::optional<Disposition> kind, const QString& tip) {
   auto* item = new QListWidgetItem(text);
-  if (color.isValid()) item->setForeground(color);
+  if (kind) {
+    item->setData(kind_role, static_cast<int>(*kind));
+    item->setForeground(disposition_color(*kind, plot_colors(palette()).dark));
+  }
   item->setToolTip(tip.isEmpty() ? text : tip);
   const bool at_end = log_->count() == 0 || log_->indexAt(log_->viewport()->rect().bottomLeft()).row() < 0 ||
                       log_->indexAt(log_->viewport()->rect().bottomLeft()).row() >= log_->count() - 2;
@@ -492,6 +494,12 @@ void CollectPanel::changeEvent(QEvent* event) {
     // setPalette on the label would otherwise keep the old theme's colours.
     plan_->setPalette({});
     validate();
+    const bool dark = plot_colors(palette()).dark;
+    for (int row = 0; row < log_->count(); ++row) {
+      const QVariant kind = log_->item(row)->data(kind_role);
+      if (kind.isValid())
+        log_->item(row)->setForeground(disposition_color(static_cast<Disposition>(kind.toInt()), dark));
+    }
   }
 }
 

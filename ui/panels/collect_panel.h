@@ -65,7 +65,8 @@ class CollectPanel : public QWidget {
   void probe_device(int ordinal);
   void show_devices();
   void validate();
-  void log(const QString& text, const QColor& color, const QString& tip = {});
+  /// A line of the log, in the colour of such an end; none: plain.
+  void log(const QString& text, std::optional<Disposition> kind, const QString& tip = {});
   void ended(const QString& summary);
   [[nodiscard]] std::vector<ListedDevice> simulated_devices() const;
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;

@@ -17,11 +17,8 @@ class Html {
  public:
   explicit Html(const QPalette& palette) : colors_(plot_colors(palette)) {}
 
-  void heading(const QString& text) {
-    open_table();
-    html_ +=
-        QStringLiteral("<tr><td colspan='3' style='padding-top:10px'><b>%1</b></td></tr>").arg(text.toHtmlEscaped());
-  }
+  /// Written with the first row below it; without one, not at all.
+  void heading(const QString& text) { heading_ = text; }
   void row(const QString& label, const QString& value, const QString& origin = {}) {
     open_table();
     html_ += QStringLiteral(
@@ -48,6 +45,10 @@ class Html {
   void open_table() {
     if (!std::exchange(in_table_, true))
       html_ += QStringLiteral("<table width='100%' cellspacing='0' cellpadding='1'>");
+    const QString heading = std::exchange(heading_, {});
+    if (heading.isEmpty()) return;
+    html_ +=
+        QStringLiteral("<tr><td colspan='3' style='padding-top:10px'><b>%1</b></td></tr>").arg(heading.toHtmlEscaped());
   }
   void close_table() {
     if (std::exchange(in_table_, false)) html_ += QStringLiteral("</table>");
@@ -55,6 +56,7 @@ class Html {
 
   PlotColors colors_;
   QString html_;
+  QString heading_;
   bool in_table_ = false;
 };
 
@@ -93,13 +95,15 @@ QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
              algorithm_color(spec.algorithm, colors.dark));
   html.paragraph(QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name), origin),
                  colors.muted);
-  html.row(QStringLiteral("N"), problem.n_q == problem.n_k
-                                    ? QString::number(problem.n_k)
-                                    : QStringLiteral("%1 × %2").arg(problem.n_q).arg(problem.n_k));
+  html.row(problem.n_q == problem.n_k ? QStringLiteral("N") : QStringLiteral("n_q × n_k"), format_lengths(problem));
   html.row(QStringLiteral("d"), QString::number(problem.d));
   html.row(QStringLiteral("Batch × heads"), format_heads(problem));
+  html.row(QStringLiteral("Pass"), to_qstring(to_string(problem.pass)));
   html.row(QStringLiteral("Mask, type"),
-           QStringLiteral("%1, %2").arg(to_qstring(to_string(problem.mask)), to_qstring(to_string(problem.dtype))));
+           QStringLiteral("%1, %2").arg(format_mask(problem.mask), to_qstring(to_string(problem.dtype))));
+  if (problem.dropout > 0) html.row(QStringLiteral("Dropout"), QString::number(problem.dropout));
+  if (problem.page > 0) html.row(QStringLiteral("K/V page"), QStringLiteral("%1 keys").arg(problem.page));
+  if (problem.deterministic) html.row(QStringLiteral("Deterministic"), QStringLiteral("yes"));
   html.row(QStringLiteral("Tile Br × Bc"), format_tile(spec.tile));
   html.row(QStringLiteral("L2 at start"), to_qstring(to_string(spec.cache)));
 
@@ -109,17 +113,20 @@ QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
   }
 
   const KernelRecord* all = record.kernel("all");
-  if (all != nullptr && !all->samples_ns.empty()) {
+  if (evaluate(metric_key::time_median_ns, record)) {
     html.heading(QStringLiteral("Time"));
     for (const std::string_view key : {metric_key::time_median_ns, metric_key::time_q1_ns, metric_key::time_q3_ns}) {
       add_metric(html, record, key);
     }
     const auto spread = evaluate(metric_key::time_spread, record);
     if (spread) {
+      const Provenance from = record.provenance == Provenance::measured ? Provenance::derived : record.provenance;
       html.row(QStringLiteral("Spread (q3 - q1)"), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
-               QStringLiteral("derived"));
+               to_qstring(to_string(from)));
     }
-    html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()), origin);
+    if (!all->samples_ns.empty()) {
+      html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()), origin);
+    }
     if (const auto rate = evaluate(metric_key::tflops, record)) {
       html.row(QStringLiteral("Compute rate"), format_metric(*rate), to_qstring(to_string(rate->provenance)));
     }

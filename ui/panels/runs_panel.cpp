@@ -14,7 +14,7 @@ namespace {
 
 constexpr int margin = 6;
 
-/// Three lines a run, with badges for "simulated" and for a state other than complete.
+/// Three lines a run, with badges for "simulated" or "imported" and for a state other than complete.
 class RunDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -59,7 +59,7 @@ class RunDelegate : public QStyledItemDelegate {
     };
     const QString state = index.data(RunsModel::state_role).toString();
     if (!state.isEmpty()) badge(state, selected ? text : disposition_color(Disposition::no_counters, colors.dark));
-    if (index.data(RunsModel::simulated_role).toBool()) badge(tr("simulated"), muted);
+    if (const QString origin = index.data(RunsModel::origin_role).toString(); !origin.isEmpty()) badge(origin, muted);
 
     QFont bold = option.font;
     bold.setBold(true);

@@ -39,6 +39,10 @@ QString ByteTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
   return format_bytes(tick);
 }
 
+QString TimeTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+  return QString::number(tick * 1e-6, 'g', 6);
+}
+
 QVector<double> LengthTicker::createTickVector(double, const QCPRange& range) {
   const double octaves = std::log2(range.upper / range.lower);
   if (octaves < 1.5) return ladder(range, 2, {1, 1.125, 1.25, 1.375, 1.5, 1.625, 1.75, 1.875});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ticks of the two logarithmic axes: bytes in decades (1 MB, 10 MB), lengths in powers of two (1k = 1024).
+// Ticks of the logarithmic axes: bytes and times in decades (1 MB, 10 MB), lengths in powers of two (1k = 1024).
 #pragma once
 
 #include <qcustomplot.h>
@@ -10,6 +10,12 @@ class ByteTicker : public QCPAxisTicker {
  protected:
   QVector<double> createTickVector(double tick_step, const QCPRange& range) override;
   QVector<double> createSubTickVector(int count, const QVector<double>& ticks) override;
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+};
+
+/// Nanoseconds, as milliseconds without their unit, which the axis title has.
+class TimeTicker : public ByteTicker {
+ protected:
   QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
 };
 

@@ -22,6 +22,7 @@ constexpr double left_margin = 66;
 constexpr double bottom_axis = 44;
 constexpr double right_margin = 8;
 constexpr double largest_cell = 96;
+constexpr double smallest_figures = 5;  ///< points; below that they cannot be read and are left out
 
 /// Diagonal lines over a rectangle; drawn one by one, since SVG files lose a brush's pattern.
 void draw_hatching(QPainter& painter, const QRectF& rect) {
@@ -151,13 +152,28 @@ void HeatmapView::render_grid(QPainter& painter, const QRectF& area) const {
   draw_caption(painter, layout, area);
 }
 
+QFont HeatmapView::cell_font(const Layout& layout) const {
+  double widest = 0;  // at the widget's font
+  const QFontMetricsF metrics(font());
+  for (const auto& row : grid_.cells) {
+    for (const HeatmapCell& cell : row) {
+      if (cell.value) widest = std::max(widest, metrics.horizontalAdvance(format_number(*cell.value * unit_.factor)));
+    }
+  }
+  const double by_width = widest > 0 ? (layout.cell_width - 2) / widest : 1;
+  const double by_height = (layout.cell_height - 2) / metrics.height();
+  QFont small = font();
+  small.setPointSizeF(std::clamp(font().pointSizeF() * std::min(by_width, by_height), smallest_figures,
+                                 std::max(smallest_figures, font().pointSizeF())));
+  return small;
+}
+
 void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
   const PlotColors colors = plot_colors(palette());
-  QFont small = font();
-  small.setPointSizeF(std::clamp(layout.cell_width / 6.0, 6.5, font().pointSizeF()));
+  const QFont small = cell_font(layout);
   painter.setFont(small);
   const QFontMetricsF metrics(small);
-  const bool room = layout.cell_width >= 30 && layout.cell_height >= metrics.height() + 2;
+  const bool room = layout.cell_height >= metrics.ascent() + 2;
   for (int row = 0; row < static_cast<int>(grid_.br.size()); ++row) {
     for (int column = 0; column < static_cast<int>(grid_.bc.size()); ++column) {
       const HeatmapCell& cell = grid_.at({row, column});
@@ -187,7 +203,7 @@ void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
           const bool marked =
               grid_.paper && std::lround(grid_.paper->column) == column && std::lround(grid_.paper->row) == row;
           const QRectF place = marked ? rect.adjusted(0, 0, 0, -0.45 * rect.height()) : rect;
-          if (metrics.horizontalAdvance(text) <= rect.width() - 2) painter.drawText(place, Qt::AlignCenter, text);
+          if (metrics.horizontalAdvance(text) <= rect.width() - 1) painter.drawText(place, Qt::AlignCenter, text);
         }
         continue;
       }

@@ -64,6 +64,8 @@ class HeatmapView : public QWidget {
   [[nodiscard]] Layout layout_in(const QRectF& area) const;
   [[nodiscard]] QRectF cell_rect(const Layout& layout, HeatmapGrid::Place place) const;
   [[nodiscard]] double share_of(double value) const;  ///< 0..1 on the colour scale
+  /// The largest font, up to the widget's own, in which every value fits its cell.
+  [[nodiscard]] QFont cell_font(const Layout& layout) const;
   void draw_cells(QPainter& painter, const Layout& layout) const;
   void draw_axes(QPainter& painter, const Layout& layout) const;
   void draw_bar(QPainter& painter, const Layout& layout) const;

@@ -10,11 +10,12 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int padding = 8;
-constexpr int sample_width = 22;
-constexpr int column_gap = 14;
-constexpr int note_width = 330;
-constexpr int pointer_gap = 16;
+constexpr int padding = 6;
+constexpr int sample_width = 18;
+constexpr int column_gap = 10;
+constexpr int note_width = 300;
+constexpr int pointer_gap = 14;
+constexpr double font_share = 0.88;  ///< of the plot's font: the box should hide little of what it reads out
 
 }  // namespace
 
@@ -38,6 +39,15 @@ void draw_sample(QPainter& painter, const QRectF& where, SampleMark mark, const 
     case SampleMark::hollow_square:
       painter.setBrush(mark == SampleMark::square ? color : background);
       painter.drawRect(QRectF(middle.x() - 3.2, middle.y() - 3.2, 6.4, 6.4));
+      break;
+    case SampleMark::diamond:
+      painter.setBrush(background);
+      painter.drawPolygon(QPolygonF{middle + QPointF(0, -4.5), middle + QPointF(4.5, 0), middle + QPointF(0, 4.5),
+                                    middle + QPointF(-4.5, 0)});
+      break;
+    case SampleMark::triangle:
+      painter.setBrush(background);
+      painter.drawPolygon(QPolygonF{middle + QPointF(0, -4), middle + QPointF(4, 3.2), middle + QPointF(-4, 3.2)});
       break;
     case SampleMark::dashes:
       pen.setDashPattern({3, 2});
@@ -93,9 +103,11 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
     painter.drawLine(QPointF(*guide_x_, guide_area_.top()), QPointF(*guide_x_, guide_area_.bottom()));
   }
 
-  QFont bold = font();
+  QFont plain = font();
+  plain.setPointSizeF(font_share * plain.pointSizeF());
+  QFont bold = plain;
   bold.setBold(true);
-  const QFontMetrics metrics(font());
+  const QFontMetrics metrics(plain);
   const QFontMetrics bold_metrics(bold);
   const bool marked = std::any_of(content_->rows.begin(), content_->rows.end(),
                                   [](const HoverRow& row) { return row.mark != SampleMark::none; });
@@ -106,7 +118,7 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
     label_width = std::max(label_width, metrics.horizontalAdvance(row.label));
     value_width = std::max(value_width, metrics.horizontalAdvance(row.value));
   }
-  const int line = metrics.height() + 2;
+  const int line = metrics.height() + 1;
   int inner_width = std::max(bold_metrics.horizontalAdvance(content_->title),
                              content_->rows.empty() ? 0 : indent + label_width + column_gap + value_width);
   int notes_height = 0;
@@ -131,7 +143,7 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   painter.setPen(colors.text);
   painter.drawText(QRect(x, y, inner_width, line), Qt::AlignLeft | Qt::AlignVCenter, content_->title);
   y += line + 4;
-  painter.setFont(font());
+  painter.setFont(plain);
   for (const HoverRow& row : content_->rows) {
     draw_sample(painter, QRectF(x, y, sample_width - 6, line), row.mark, row.color, panel);
     painter.setPen(colors.text);

@@ -12,7 +12,7 @@
 namespace attnscope::ui {
 
 /// How an entry's sample is drawn, in the box as in the plot.
-enum class SampleMark { none, disc, square, hollow_disc, hollow_square, dashes, cross };
+enum class SampleMark { none, disc, square, hollow_disc, hollow_square, diamond, triangle, dashes, cross };
 
 struct HoverRow {
   QColor color;

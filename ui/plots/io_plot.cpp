@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "ui/format.h"
 #include "ui/plots/byte_ticker.h"
@@ -25,8 +26,9 @@ QPen curve_pen(const Curve& curve, const QColor& color) {
   pen.setCapStyle(Qt::FlatCap);
   switch (curve.kind) {
     case CurveKind::measured:
-      pen.setWidthF(curve.quantity == Quantity::dram ? 2.2 : 1.5);
+      pen.setWidthF(curve.quantity == Quantity::sm_l2 ? 1.5 : 2.2);
       if (curve.provenance == Provenance::simulated) pen.setDashPattern({1, 2});
+      if (curve.provenance == Provenance::imported) pen.setDashPattern({5, 2, 1, 2});
       break;
     case CurveKind::model:
       pen.setDashPattern({6, 3});
@@ -46,9 +48,35 @@ QPen curve_pen(const Curve& curve, const QColor& color) {
 
 SampleMark mark_of(const Curve& curve) {
   if (curve.kind != CurveKind::measured) return SampleMark::dashes;
-  const bool hollow = curve.provenance == Provenance::simulated;
-  if (curve.quantity == Quantity::dram) return hollow ? SampleMark::hollow_disc : SampleMark::disc;
-  return hollow ? SampleMark::hollow_square : SampleMark::square;
+  const bool squares = curve.quantity == Quantity::sm_l2;
+  switch (curve.provenance) {
+    case Provenance::simulated:
+      return squares ? SampleMark::hollow_square : SampleMark::hollow_disc;
+    case Provenance::imported:
+      return squares ? SampleMark::triangle : SampleMark::diamond;
+    default:
+      return squares ? SampleMark::square : SampleMark::disc;
+  }
+}
+
+QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background) {
+  const QPen pen(color, 1.5);
+  switch (mark_of(curve)) {
+    case SampleMark::disc:
+      return {QCPScatterStyle::ssCircle, pen, color, 7.5};
+    case SampleMark::hollow_disc:
+      return {QCPScatterStyle::ssCircle, pen, background, 7.5};
+    case SampleMark::square:
+      return {QCPScatterStyle::ssSquare, pen, color, 6.5};
+    case SampleMark::hollow_square:
+      return {QCPScatterStyle::ssSquare, pen, background, 6.5};
+    case SampleMark::diamond:
+      return {QCPScatterStyle::ssDiamond, pen, background, 9.5};
+    case SampleMark::triangle:
+      return {QCPScatterStyle::ssTriangle, pen, background, 9};
+    default:
+      return {};
+  }
 }
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
@@ -60,6 +88,17 @@ QColor share_color(const QColor& base, std::size_t index, std::size_t count, boo
   return dark ? base.darker(step) : base.lighter(step);
 }
 
+/// "558 – 598", in the value's own unit where all three read in it; empty where the ends read alike.
+QString format_range(const CurvePoint& point, Quantity quantity) {
+  QString low = format_quantity(point.low, quantity);
+  const QString high = format_quantity(point.high, quantity);
+  if (low == high) return {};
+  const auto unit = [](const QString& text) { return text.section(QLatin1Char(' '), 1); };
+  const QString value_unit = unit(format_quantity(point.value, quantity));
+  if (unit(low) != value_unit || unit(high) != value_unit) return low + QStringLiteral(" – ") + high;
+  return low.section(QLatin1Char(' '), 0, 0) + QStringLiteral(" – ") + high.section(QLatin1Char(' '), 0, 0);
+}
+
 }  // namespace
 
 IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent) {
@@ -67,7 +106,6 @@ IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent) {
   setNoAntialiasingOnDrag(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(320, 240);
-  setAccessibleName(tr("Bytes against sequence length"));
   legend->setVisible(false);
 
   QCPAxisRect* main_rect = axisRect();
@@ -79,10 +117,7 @@ IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent) {
   plotLayout()->addElement(main_row, 0, main_rect);
 
   xAxis->setScaleType(QCPAxis::stLogarithmic);
-  yAxis->setScaleType(QCPAxis::stLogarithmic);
   xAxis->setTicker(QSharedPointer<LengthTicker>::create());
-  yAxis->setTicker(QSharedPointer<ByteTicker>::create());
-  xAxis->setLabel(tr("Sequence length N (1k = 1024)"));
 
   // Theory and simulation lie below what was measured.
   addLayer(QStringLiteral("theory"), layer(QStringLiteral("main")), limBelow);
@@ -127,15 +162,18 @@ void IoPlot::reset_view() {
   for (const Curve& curve : set_.curves) {
     // An asymptote dives far below everything else at small N, where it means nothing.
     if (curve.kind == CurveKind::asymptote) continue;
-    for (const CurvePoint& point : curve.points) take(point.n, point.value);
+    for (const CurvePoint& point : curve.points) {
+      take(point.n, point.low);
+      take(point.n, point.high);
+    }
   }
   for (const FailedPoint& point : set_.failed) {
     n_low = std::min(n_low, point.n);
     n_high = std::max(n_high, point.n);
   }
   if (high <= 0) {
-    low = 1e6;
-    high = 1e9;
+    low = set_.ordinate == Ordinate::rate ? 1 : 1e6;
+    high = set_.ordinate == Ordinate::rate ? 1000 : 1e9;
   }
   if (n_high <= 0) {
     n_low = 256;
@@ -143,7 +181,11 @@ void IoPlot::reset_view() {
   }
   const double margin = n_low < n_high ? 1.25 : 4;
   xAxis->setRange(n_low / margin, n_high * margin);
-  yAxis->setRange(low / 2, high * 3);
+  if (set_.ordinate == Ordinate::rate) {
+    yAxis->setRange(0, high * 1.15);
+  } else {
+    yAxis->setRange(low / 2, high * 3);
+  }
   user_view_ = false;
   replot(rpQueuedReplot);
 }
@@ -184,7 +226,25 @@ void IoPlot::style_axes() {
   }
   xAxis->grid()->setSubGridVisible(false);
   yAxis->grid()->setSubGridVisible(false);
-  yAxis->setLabel(set_.per_head ? tr("Bytes moved, per head") : tr("Bytes moved, all heads"));
+  const bool linear = set_.ordinate == Ordinate::rate;
+  yAxis->setScaleType(linear ? QCPAxis::stLinear : QCPAxis::stLogarithmic);
+  xAxis->setLabel(set_.queries ? tr("Keys n_k, with n_q = %1 (1k = 1024)").arg(*set_.queries)
+                               : tr("Sequence length N (1k = 1024)"));
+  switch (set_.ordinate) {
+    case Ordinate::bytes:
+      yAxis->setTicker(QSharedPointer<ByteTicker>::create());
+      yAxis->setLabel(set_.per_head ? tr("Bytes moved, per head") : tr("Bytes moved, all heads"));
+      break;
+    case Ordinate::time:
+      yAxis->setTicker(QSharedPointer<TimeTicker>::create());
+      yAxis->setLabel(tr("Time [ms], median and quartiles"));
+      break;
+    case Ordinate::rate:
+      yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+      yAxis->setLabel(tr("Compute rate [TFLOP/s]"));
+      break;
+  }
+  setAccessibleName(tr("%1 against %2").arg(yAxis->label(), xAxis->label()));
   QFont title_font = font();
   title_font.setBold(true);
   title_->setFont(title_font);
@@ -198,7 +258,8 @@ void IoPlot::add_curve(const Curve& curve) {
   QCPGraph* graph = addGraph();
   graph->setName(curve.label);
   graph->setPen(curve_pen(curve, color));
-  if (curve.provenance != Provenance::measured) graph->setLayer(QStringLiteral("theory"));
+  if (curve.provenance != Provenance::measured && curve.provenance != Provenance::imported)
+    graph->setLayer(QStringLiteral("theory"));
   QVector<double> n;
   QVector<double> bytes;
   for (const CurvePoint& point : curve.points) {
@@ -207,21 +268,17 @@ void IoPlot::add_curve(const Curve& curve) {
   }
   graph->setData(n, bytes, true);
   if (curve.kind == CurveKind::measured) {
-    const bool hollow = curve.provenance == Provenance::simulated;
-    QCPScatterStyle style(curve.quantity == Quantity::dram ? QCPScatterStyle::ssCircle : QCPScatterStyle::ssSquare,
-                          QPen(color, 1.5), hollow ? colors.background : color,
-                          curve.quantity == Quantity::dram ? 7.5 : 6.5);
-    graph->setScatterStyle(style);
+    graph->setScatterStyle(scatter_of(curve, color, colors.background));
 
     QVector<double> minus;
     QVector<double> plus;
-    bool repeated = false;
+    bool scattered = false;
     for (const CurvePoint& point : curve.points) {
       minus.append(point.value - point.low);
       plus.append(point.high - point.value);
-      repeated = repeated || point.repeats > 1;
+      scattered = scattered || point.high > point.low;
     }
-    if (repeated) {
+    if (scattered) {
       auto* bars = new QCPErrorBars(xAxis, yAxis);
       bars->setDataPlottable(graph);
       bars->setData(minus, plus);
@@ -331,7 +388,12 @@ void IoPlot::add_stacks() {
   const bool dram = std::any_of(set_.curves.begin(), set_.curves.end(), [](const Curve& curve) {
     return curve.kind == CurveKind::measured && curve.quantity == Quantity::dram;
   });
-  left->setLabel(dram ? tr("DRAM ÷ (4N²+4Nd)") : tr("SM↔L2 ÷ (4N²+4Nd)"));
+  // Standard attention's count, as the paper has it for n_q = n_k.
+  const QString count = set_.queries             ? tr("standard count")
+                        : set_.pass == Pass::fwd ? QStringLiteral("(4N²+4Nd)")
+                        : set_.pass == Pass::bwd ? QStringLiteral("(7N²+8Nd)")
+                                                 : QStringLiteral("(11N²+12Nd)");
+  left->setLabel(QStringLiteral("%1 ÷ %2").arg(to_string(dram ? Quantity::dram : Quantity::sm_l2), count));
 
   std::map<std::string, std::vector<const KernelStack*>> by_algorithm;
   for (const KernelStack& stack : set_.stacks) by_algorithm[stack.algorithm].push_back(&stack);
@@ -349,8 +411,9 @@ void IoPlot::add_stacks() {
                         .arg(short_title(algorithm), first.kernels[k].kernel,
                              to_string(dram ? Quantity::dram : Quantity::sm_l2),
                              to_qstring(attnscope::to_string(first.provenance))));
-      const bool simulated = first.provenance == Provenance::simulated;
-      bars->setBrush(simulated ? QBrush(color, Qt::Dense4Pattern) : QBrush(color));
+      bars->setBrush(QBrush(color, first.provenance == Provenance::simulated  ? Qt::Dense4Pattern
+                                   : first.provenance == Provenance::imported ? Qt::BDiagPattern
+                                                                              : Qt::SolidPattern));
       bars->setPen(QPen(color, 1));
       bars->setWidthType(QCPBars::wtAbsolute);
       bars->setWidth(16);
@@ -401,40 +464,53 @@ void IoPlot::prepare_hover() {
                           .arg(short_title(point.algorithm), to_qstring(to_string(point.disposition)), point.reason);
   }
   for (auto& [n, entries] : rows) {
+    const auto point_at = [n = n](const Curve& curve) -> const CurvePoint* {
+      const auto at = std::lower_bound(curve.points.begin(), curve.points.end(), n,
+                                       [](const CurvePoint& point, double wanted) { return point.n < wanted; });
+      return at == curve.points.end() || at->n != n ? nullptr : &*at;
+    };
     std::map<std::string, double> model;
+    std::set<std::string> compared;  // beside their model: it needs no row of its own
     for (const Curve& curve : set_.curves) {
-      const auto at = std::lower_bound(curve.points.begin(), curve.points.end(), n,
-                                       [](const CurvePoint& point, double wanted) { return point.n < wanted; });
-      if (at == curve.points.end() || at->n != n) continue;
-      if (curve.kind == CurveKind::model) model[curve.algorithm] = at->value;
+      const CurvePoint* at = point_at(curve);
+      if (at != nullptr && curve.kind == CurveKind::model) model[curve.algorithm] = at->value;
+      if (at != nullptr && curve.kind == CurveKind::measured && curve.quantity == Quantity::sm_l2) {
+        compared.insert(curve.algorithm);
+      }
     }
+    QStringList tiles;
     for (const Curve& curve : set_.curves) {
-      const auto at = std::lower_bound(curve.points.begin(), curve.points.end(), n,
-                                       [](const CurvePoint& point, double wanted) { return point.n < wanted; });
-      if (at == curve.points.end() || at->n != n) continue;
-      QString value = format_bytes(at->value);
-      QString label = curve.label.section(QLatin1Char('\n'), 0, 0);
+      const CurvePoint* at = point_at(curve);
+      // A fit is a law, not a reading.
+      if (at == nullptr || curve.kind == CurveKind::asymptote) continue;
+      if (curve.kind == CurveKind::model && compared.contains(curve.algorithm)) continue;
+      QString value = format_quantity(at->value, curve.quantity);
       if (at->source != nullptr) {
-        label += QStringLiteral(" · %1").arg(format_tile(at->source->record.spec.tile));
-        if (at->repeats > 1) {
-          value +=
-              QStringLiteral(" (%1 runs, %2 – %3)").arg(at->repeats).arg(format_bytes(at->low), format_bytes(at->high));
-        }
+        const TileShape& tile = at->source->record.spec.tile;
+        const QString tile_text = QStringLiteral("%1 %2").arg(short_title(curve.algorithm), format_tile(tile));
+        if (tile_stated(tile) && !tiles.contains(tile_text)) tiles << tile_text;
+        QStringList aside;
+        if (at->repeats > 1) aside << tr("%1 runs").arg(at->repeats);
+        if (const QString range = format_range(*at, curve.quantity); !range.isEmpty()) aside << range;
+        if (!aside.isEmpty()) value += QStringLiteral(" (%1)").arg(aside.join(QStringLiteral(", ")));
         const auto predicted = model.find(curve.algorithm);
         if (curve.quantity == Quantity::sm_l2 && predicted != model.end()) {
-          value += QStringLiteral("  = %1 × model").arg(at->value / predicted->second, 0, 'f', 3);
+          value += QStringLiteral(" = %1 × model").arg(at->value / predicted->second, 0, 'f', 3);
         }
       }
+      const QString label = curve.label.section(QLatin1Char('\n'), 0, 0);
       entries.emplace_back(at->value, HoverRow{curve_color(curve, colors), mark_of(curve), label, value});
     }
+    if (!tiles.isEmpty()) notes[n] << tr("Tiles: %1").arg(tiles.join(QStringLiteral("; ")));
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   }
   columns_.clear();
   for (auto& [n, entries] : rows) {
     HoverColumn column;
     column.n = n;
-    column.content.title =
-        set_.per_head ? tr("N = %1, per head").arg(format_number(n, 9)) : tr("N = %1").arg(format_number(n, 9));
+    column.content.title = set_.queries ? tr("n_k = %1, n_q = %2").arg(format_number(n, 9)).arg(*set_.queries)
+                                        : tr("N = %1").arg(format_number(n, 9));
+    if (set_.per_head) column.content.title += tr(", per head");
     for (auto& [value, row] : entries) column.content.rows.push_back(std::move(row));
     column.content.notes = notes[n];
     columns_.push_back(std::move(column));

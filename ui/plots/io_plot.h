@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bytes against N, log-log. Measured: filled marks on solid lines. Simulated: hollow marks on dotted lines. Theory:
+// Bytes or time against N, log-log, or TFLOP/s over a logarithmic N. Measured: filled marks on solid lines. Simulated:
+// hollow discs and squares on dotted lines. Imported: hollow diamonds and triangles on dash-dotted lines. Theory:
 // dashed lines without marks. One colour an algorithm.
 #pragma once
 
