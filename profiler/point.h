@@ -37,7 +37,7 @@ enum class Disposition {
 [[nodiscard]] Result<Disposition, std::string> parse_disposition(std::string_view);
 
 /// State of the L2 when a timed or counted launch begins: overwritten with foreign lines, or as the last launch left
-/// it.
+/// it. The time of a plan of several launches ("all") is that of the sequence, of which only the first begins so.
 enum class CacheState { cold, warm };
 [[nodiscard]] std::string_view to_string(CacheState);
 [[nodiscard]] Result<CacheState, std::string> parse_cache_state(std::string_view);

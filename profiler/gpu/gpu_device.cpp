@@ -334,10 +334,10 @@ class GpuDevice final : public Device {
                                            .timeout = options.timeout,
                                            .expected_ns = first_ns},
                                           cancel, read_clocks);
-    kernel_record(record, "all").samples_ns = sum_samples(samples);
+    kernel_record(record, "all").samples_ns = std::move(samples.plan);
     if (launches.size() < 2) return;
     for (std::size_t i = 0; i < launches.size(); ++i) {
-      kernel_record(record, launches[i].name()).samples_ns = std::move(samples[i]);
+      kernel_record(record, launches[i].name()).samples_ns = std::move(samples.launches[i]);
     }
   }
 

@@ -20,16 +20,19 @@ struct TimingRequest {
   double expected_ns = 0;  ///< of the whole plan: decides how many repetitions are queued at once
 };
 
-/// Samples in nanoseconds, in the order taken: [launch][repetition].
-using LaunchSamples = std::vector<std::vector<double>>;
+/// Samples in nanoseconds, in the order taken, one for each repetition.
+struct LaunchSamples {
+  /// Of the whole plan, from its first launch's begin to its last one's end: a launch finds in L2 what the one before
+  /// left there.
+  std::vector<double> plan;
+  /// [launch]: each by itself, in the requested state of the L2. A plan of one launch has that of the plan.
+  std::vector<std::vector<double>> launches;
+};
 
-/// Repeats the plan until the relative interquartile spread of its sum is small enough, the most samples are taken, the
-/// time is up, or it is cancelled; at least one repetition is complete. `while_busy` is called while the GPU works.
+/// Repeats the plan until the relative interquartile spread of its time is small enough, the most samples are taken,
+/// the time is up, or it is cancelled; at least one repetition is complete. `while_busy` is called while the GPU works.
 [[nodiscard]] LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> launches,
                                           const TimingRequest& request, const CancelToken& cancel,
                                           const std::function<void()>& while_busy);
-
-/// Element-wise sum over the launches: one sample for each repetition of the plan.
-[[nodiscard]] std::vector<double> sum_samples(const LaunchSamples& samples);
 
 }  // namespace attnscope::gpu

@@ -226,7 +226,7 @@ TEST_F(FakeDeviceTest, KernelsOfAPlanStandAloneAndAdded) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     double sum = 0;
     for (const char* name : {"qk", "softmax", "pv"}) sum += record.kernel(name)->samples_ns.at(i);
-    EXPECT_EQ(all[i], sum);
+    EXPECT_NEAR(all[i], sum, 30);  // the fake GPU has no cache, and a span ends with its last launch
   }
   EXPECT_EQ(metric(record, metric_key::model_l2_to_sm_bytes),
             metric(record, metric_key::model_l2_to_sm_bytes, "qk") +
