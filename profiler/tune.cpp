@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <cmath>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +20,9 @@ constexpr std::array br_steps{16, 32, 48, 64, 80, 96, 128, 160, 192, 256};
 constexpr std::array bc_steps{16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256, 320, 384, 448, 512};
 /// Beyond it a tile will not turn out to be the best at another length.
 constexpr double worth_a_second_look = 1.15;
+/// Ratios of repeated measurements of one tile differ by about as much.
+constexpr double noise = 0.01;
+constexpr double unusable = 1e9;
 
 AttentionProblem cell(const TuneRequest& request, Pass pass, const Mask& mask, std::int64_t d, std::int64_t n) {
   const std::int64_t heads = std::max<std::int64_t>(1, request.hidden / d);
@@ -120,22 +124,29 @@ std::vector<TuneResult> tune(Device& device, const TuneRequest& request, const T
       if (*screened[i] <= worth_a_second_look * best) kept.push_back(tiles[i]);
     }
     std::vector<double> worst(kept.size(), 1.0);
+    std::vector<double> mean(kept.size(), 0.0);  // of the ratios' logarithms
     for (const std::int64_t n : request.lengths) {
       const auto medians = tuner.measure(kept, cell(request, pass, mask, d, n), 10);
       const double least = fastest(medians);
       for (std::size_t i = 0; i < kept.size(); ++i) {
         // What fails at one length is no choice for all of them.
-        worst[i] = medians[i] ? std::max(worst[i], *medians[i] / least) : 1e9;
+        worst[i] = medians[i] ? std::max(worst[i], *medians[i] / least) : unusable;
+        if (medians[i]) mean[i] += std::log(*medians[i] / least);
         if (medians[i]) result.samples.push_back({kept[i], n, *medians[i]});
       }
     }
     if (cancel.cancelled() || !device.usable()) return;
-    const auto chosen = static_cast<std::size_t>(std::ranges::min_element(worst) - worst.begin());
+    std::vector<std::size_t> order(kept.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const double least_worst = std::ranges::min(worst);
+    std::ranges::sort(order, {}, [&](std::size_t i) {
+      // Worst ratios as near as repeated measurements are count as equal; then the mean decides.
+      const bool near = worst[i] <= least_worst + noise;
+      return std::tuple{near ? least_worst : worst[i], mean[i]};
+    });
+    const std::size_t chosen = order.front();
+    const std::size_t second = order[std::min<std::size_t>(1, order.size() - 1)];
     result.worst_ratio = worst[chosen];
-    std::size_t second = chosen;
-    for (std::size_t i = 0; i < worst.size(); ++i) {
-      if (i != chosen && (second == chosen || worst[i] < worst[second])) second = i;
-    }
     std::string reason = fmt::format("of {} tiles; at worst {:.3f} of the fastest at N {}", result.tiles,
                                      result.worst_ratio, fmt::join(request.lengths, " "));
     if (second != chosen) {

@@ -253,6 +253,10 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& 
 
 AttentionPlan FlashAttention1::plan_on(const DeviceLimits& device, const AttentionProblem& p,
                                        const TileShape& tile) const {
+  if (p.pass != Pass::fwd) {
+    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
+    return fa1_backward::append(plan_on(device, fa1_backward::forward_problem(p), forward_tile), p, tile);
+  }
   AttentionPlan plan = this->plan(p, tile);
   if (const int teams = teams_on(device, p, tile); teams > 1) {
     const KernelNeeds kernel = needs(p, tile, teams);

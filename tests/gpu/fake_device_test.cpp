@@ -258,8 +258,8 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   std::vector<std::string> names;
   for (const KernelRecord& kernel : timed.kernels) names.push_back(kernel.kernel);
   EXPECT_EQ(names, measured);
-  // Once to begin with, then three samples.
-  EXPECT_EQ(attnscope_fake_launches() - before, setup + 4 * each);
+  // Once to begin with, then three samples: of the plan as a whole, and of each launch by itself.
+  EXPECT_EQ(attnscope_fake_launches() - before, setup + each + 3 * (each + each));
 
   const PointRecord counted = device->measure(spec, quick(), cancel_);
   ASSERT_EQ(counted.disposition, Disposition::ok) << counted.reason;

@@ -16,6 +16,7 @@
 #include "kernels/algorithm.h"
 #include "kernels/device/gradient_shape.h"
 #include "kernels/embedded_sources.h"
+#include "kernels/fa2/fa2_hopper_backward_shape.h"
 #include "kernels/float16.h"
 #include "kernels/inputs.h"
 #include "tests/kernels/programs.h"
@@ -75,6 +76,62 @@ TEST(Backward, ClosedFormEqualsTheProgramToTheByte) {
         for (const KernelLaunch& launch : algorithm->plan(p, tile).launches) {
           if (launch.setup) continue;
           ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Backward, OnHopperTheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
+  const Algorithm& fa2 = *find_algorithm("fa2");
+  for (const int d : {64, 128}) {
+    const TileShape tile{.br = fa2_hopper_backward::query_rows(d), .bc = 128};
+    for (const char* words : {"none", "causal", "window:20:7", "causal+lengths:ramp"}) {
+      for (const std::int64_t group : {1, 3}) {
+        for (const std::int64_t n_q : {1, 65, 128, 239, 300}) {
+          for (const std::int64_t n_k : {1, 128, 257}) {
+            const AttentionProblem p{.pass = n_k == 1 ? Pass::fwd_bwd : Pass::bwd,
+                                     .mask = mask(words),
+                                     .batch = 2,
+                                     .heads_q = 2 * group,
+                                     .heads_kv = 2,
+                                     .n_q = n_q,
+                                     .n_k = n_k,
+                                     .d = d,
+                                     .deterministic = group == 3};
+            SCOPED_TRACE(label(fa2, p, tile));
+            ASSERT_FALSE(fa2.refusal(p, tile, h200()));
+            const AttentionPlan hopper = fa2.plan_on(h200(), p, tile);
+            const AttentionPlan portable = fa2.plan(p, tile);
+            const std::int64_t rows = fa2_hopper_backward::row_tiles(n_q, tile.br) * tile.br;
+            ASSERT_EQ(hopper.launches.size(), 4U);
+            EXPECT_EQ(hopper.launches[1].source.file, "fa2/fa2_hopper_backward_rows.cuh");
+            EXPECT_EQ(hopper.launches[2].source.file, "fa2/fa2_hopper_backward.cuh");
+            EXPECT_EQ(hopper.launches[3].source.file, "fa2/fa2_hopper_backward_rows.cuh");
+            std::map<Access, std::int64_t> of_accumulators;
+            for (std::size_t i = 1; i < hopper.launches.size(); ++i) {
+              const KernelLaunch& launch = hopper.launches[i];
+              ASSERT_EQ(launch.traffic, walk(*launch.program)) << launch.name;
+              EXPECT_EQ(launch.grid[0], launch.program->blocks()) << launch.name;
+              // Nothing but the accumulators' last tile differs from the kernels of other devices.
+              Traffic expected = portable.launches[i].traffic;
+              for (const TileAccess& a : test::all_accesses(*launch.program)) {
+                if (a.tensor != Tensor::dq_acc) continue;
+                ASSERT_EQ(a.row % tile.br, 0);
+                ASSERT_EQ(a.rows, tile.br);
+                ASSERT_LE(a.row + a.rows, rows);
+                of_accumulators[a.access] += a.bytes();
+                const std::int64_t padding = std::max<std::int64_t>(0, a.row + a.rows - n_q) * d * 4;
+                (a.access == Access::load ? expected.l2_to_sm_bytes : expected.sm_to_l2_bytes) += padding;
+              }
+              EXPECT_EQ(launch.traffic, expected) << launch.name;
+            }
+            // All of the buffer is cleared once and read once.
+            const auto buffer = std::ranges::find(hopper.buffers, "dq_acc", &BufferSpec::name);
+            EXPECT_EQ(buffer->bytes, p.instances() * rows * d * 4);
+            EXPECT_EQ(of_accumulators[Access::store], buffer->bytes);
+            EXPECT_EQ(of_accumulators[Access::load], buffer->bytes);
+          }
         }
       }
     }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -43,6 +44,38 @@ std::string plan_error(const SweepRequest& request) {
   const auto plan = make_plan(request, h200());
   EXPECT_FALSE(plan.ok());
   return plan.ok() ? "" : plan.error();
+}
+
+/// Whether the algorithm's kernels are made for the problem, whatever the device has: decoding takes few queries.
+bool takes(const Algorithm& algorithm, const AttentionProblem& problem) {
+  const auto refusal = algorithm.refusal(problem, algorithm.default_tile(problem, h200()), h200());
+  return !refusal || refusal->cause != Refusal::Cause::shape;
+}
+
+std::vector<const Algorithm*> takers_of(const AttentionProblem& problem) {
+  std::vector<const Algorithm*> takers;
+  std::ranges::copy_if(algorithms(), std::back_inserter(takers),
+                       [&](const Algorithm* algorithm) { return takes(*algorithm, problem); });
+  return takers;
+}
+
+/// What a plan in which nobody names an algorithm has: every algorithm that takes one of its problems, no other.
+void expect_all_takers(const std::vector<PointSpec>& points) {
+  for (const Algorithm* algorithm : algorithms()) {
+    const bool taken =
+        std::ranges::any_of(points, [&](const PointSpec& point) { return takes(*algorithm, point.problem); });
+    EXPECT_EQ(std::ranges::count(points, algorithm->name(), &PointSpec::algorithm) > 0, taken) << algorithm->name();
+  }
+}
+
+std::set<std::string> names_in(const std::vector<PointSpec>& points) {
+  std::set<std::string> names;
+  for (const PointSpec& point : points) names.insert(point.algorithm);
+  return names;
+}
+
+bool refused(const PointSpec& point) {
+  return find_algorithm(point.algorithm)->refusal(point.problem, point.tile, h200()).has_value();
 }
 
 TEST(ParseAxis, SingleValuesListsAndRanges) {
@@ -134,12 +167,13 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
 
 TEST(MakePlan, FreeAxesFillInTheRest) {
   const auto points = points_of(request_of({"N=2048"}));
-  ASSERT_EQ(points.size(), algorithms().size());
   const AttentionProblem expected{.heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
+  const auto takers = takers_of(expected);
+  ASSERT_EQ(points.size(), takers.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
-    EXPECT_EQ(points[i].algorithm, algorithms()[i]->name());
+    EXPECT_EQ(points[i].algorithm, takers[i]->name());
     EXPECT_EQ(points[i].problem, expected);
-    EXPECT_EQ(points[i].tile, algorithms()[i]->default_tile(expected, h200()));
+    EXPECT_EQ(points[i].tile, takers[i]->default_tile(expected, h200()));
     EXPECT_EQ(points[i].cache, CacheState::cold);
   }
 }
@@ -239,6 +273,32 @@ TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
   EXPECT_EQ(listed[1].tile.br, listed[0].tile.br) << "no smaller tile helps";
 }
 
+TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
+  EXPECT_THAT(names_in(points_of(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "naive"));
+  // Named, on either road, its points stay and end as infeasible.
+  const auto named = points_of(request_of({}, {"splitkv"}, "quick"));
+  EXPECT_EQ(named.size(), 10U) << "two d, five N, no part in the tile grid";
+  EXPECT_THAT(names_in(named), ElementsAre("splitkv"));
+  EXPECT_TRUE(std::ranges::all_of(named, refused));
+  EXPECT_EQ(points_of(request_of({"algorithm=splitkv"}, {}, "quick")), named);
+  const auto beside = points_of(request_of({}, {"fa2", "splitkv"}, "quick"));
+  EXPECT_EQ(std::ranges::count(beside, "splitkv", &PointSpec::algorithm), std::ssize(named));
+  // One shape that it takes keeps all of its points: a gap in its curve is seen.
+  std::map<std::int64_t, bool> infeasible;
+  for (const PointSpec& point : points_of(request_of({"n_q=[1,2048]", "n_k=4096"}))) {
+    if (point.algorithm == "splitkv") infeasible[point.problem.n_q] = refused(point);
+  }
+  EXPECT_EQ(infeasible, (std::map<std::int64_t, bool>{{1, false}, {2048, true}}));
+  // What a device is too small for is no foreign shape.
+  const auto large = points_of(request_of({"br=256", "bc=256", "d=256"}));
+  EXPECT_EQ(std::ranges::count(large, "fa2", &PointSpec::algorithm), 1);
+  EXPECT_TRUE(std::ranges::all_of(large, [](const PointSpec& p) { return p.algorithm != "fa2" || refused(p); }));
+  // Where nobody takes anything, everybody says why.
+  const auto nobody = points_of(request_of({"d=[72,88]"}));
+  EXPECT_EQ(nobody.size(), 2 * algorithms().size());
+  EXPECT_TRUE(std::ranges::all_of(nobody, refused));
+}
+
 TEST(MakePlan, CacheStateIsEveryPoints) {
   SweepRequest request = request_of({"N=[256,512]"});
   request.cache = CacheState::warm;
@@ -299,15 +359,13 @@ TEST(Presets, AreNamedAndDescribed) {
   EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode"));
 }
 
-TEST(Presets, QuickHasCurvesOfAllAlgorithmsAndATileGrid) {
+TEST(Presets, QuickHasCurvesOfAllTakersAndATileGrid) {
   const auto points = points_of(request_of({}, {}, "quick"));
-  std::set<std::string> algorithms_seen;
   std::set<std::pair<int, int>> fa2_tiles;
   for (const PointSpec& point : points) {
-    algorithms_seen.insert(point.algorithm);
     if (point.algorithm == "fa2" && point.problem.n_q == 4096) fa2_tiles.insert({point.tile.br, point.tile.bc});
   }
-  EXPECT_EQ(algorithms_seen.size(), algorithms().size());
+  expect_all_takers(points);
   EXPECT_GE(fa2_tiles.size(), 16U);
 }
 
@@ -388,15 +446,15 @@ TEST(Presets, PaperIsFigure2) {
   EXPECT_THAT(forward_bc, ElementsAre(64, 128, 256, 512));
 }
 
-TEST(Presets, BackwardIsOfEveryAlgorithm) {
-  std::set<std::string> seen;
+TEST(Presets, BackwardIsOfEveryAlgorithmThatHasOne) {
+  const auto points = points_of(request_of({}, {}, "backward"));
   std::set<std::int64_t> lengths;
-  for (const PointSpec& point : points_of(request_of({}, {}, "backward"))) {
+  for (const PointSpec& point : points) {
     EXPECT_EQ(point.problem.pass, Pass::bwd);
-    seen.insert(point.algorithm);
     lengths.insert(point.problem.n_k);
   }
-  EXPECT_EQ(seen.size(), algorithms().size());
+  expect_all_takers(points);
+  EXPECT_THAT(names_in(points), ElementsAre("fa1", "fa2", "naive"));
   EXPECT_THAT(lengths, ElementsAre(1024, 2048, 4096, 8192, 16384));
 }
 
@@ -410,18 +468,17 @@ TEST(Presets, MasksHasEveryKindAndLeavesPairsOut) {
 }
 
 TEST(Presets, DecodeIsOneQueryAgainstALongCache) {
+  const auto points = points_of(request_of({}, {}, "decode"));
   std::set<std::int64_t> lengths;
-  std::set<std::string> seen;
-  for (const PointSpec& point : points_of(request_of({}, {}, "decode"))) {
+  for (const PointSpec& point : points) {
     EXPECT_EQ(point.problem.n_q, 1);
     EXPECT_EQ(point.problem.heads_q, 16);
     EXPECT_EQ(point.problem.heads_kv, 2);
     lengths.insert(point.problem.n_k);
-    seen.insert(point.algorithm);
+    EXPECT_FALSE(refused(point)) << describe(point);
   }
   EXPECT_THAT(lengths, ElementsAre(4096, 8192, 16384, 32768, 65536, 131072));
-  EXPECT_TRUE(seen.contains("naive") && seen.contains("fa2"));
-  EXPECT_EQ(seen.contains("splitkv"), find_algorithm("splitkv") != nullptr);
+  EXPECT_THAT(names_in(points), ElementsAre("fa2", "naive", "splitkv"));
 }
 
 TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {

@@ -108,6 +108,7 @@ std::vector<PointRecord> memory_wall(bool simulated) {
     for (std::int64_t n = 256; n <= 16384; n *= 2) {
       PointSpec point = spec(name, n);
       point.tile = algorithm->default_tile(point.problem, device().limits);
+      if (algorithm->refusal(point.problem, point.tile, device().limits)) continue;  // it decodes
       if (name == "naive" && n > 8192) {
         points.push_back(
             failed_point(point, Disposition::out_of_memory, "needs 132 GiB of device memory, 138 GiB are free"));

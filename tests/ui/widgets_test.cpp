@@ -17,9 +17,11 @@
 #include <QToolButton>
 #include <string_view>
 
+#include "kernels/algorithm.h"
 #include "profiler/metrics.h"
 #include "tests/ui/fixtures.h"
 #include "ui/main_window.h"
+#include "ui/models/curve_series.h"
 #include "ui/offscreen.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"
@@ -145,17 +147,23 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   Workspace workspace;
   IoCurvePage page(workspace);
   ASSERT_EQ(workspace.open_now(file), QString());
-  const auto chips = [&] {
+  const auto chips = [&](bool enabled_only) {
     QStringList texts;
     for (const QToolButton* chip : page.findChildren<QToolButton*>()) {
-      if (!chip->isHidden()) texts << chip->text();
+      if (!chip->isHidden() && (chip->isEnabled() || !enabled_only)) texts << chip->text();
     }
     texts.sort();
     return texts;
   };
-  EXPECT_EQ(chips(), (QStringList{"FA1", "FA2", "Naive"}));
+  // Our own are always offered, and can be pressed where they have points.
+  QStringList ours;
+  for (const Algorithm* algorithm : algorithms()) ours << short_title(algorithm->name());
+  ours.sort();
+  EXPECT_EQ(chips(false), ours);
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
   ASSERT_EQ(workspace.open_now(peers), QString());
-  EXPECT_EQ(chips(), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
+  EXPECT_EQ(chips(false), ours + QStringList({"torch-cudnn", "torch-flash"}));
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
   page.set_ordinate(Ordinate::time);
   EXPECT_EQ(page.curves().curves.size(), 5U);
   for (QToolButton* chip : page.findChildren<QToolButton*>()) {
@@ -163,7 +171,8 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   }
   EXPECT_EQ(page.curves().curves.size(), 4U);
   workspace.close(peers);
-  EXPECT_EQ(chips(), (QStringList{"FA1", "FA2", "Naive"}));
+  EXPECT_EQ(chips(false), ours);
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
 }
 
 TEST_F(WindowTest, DecodingHasItsOwnAxis) {
