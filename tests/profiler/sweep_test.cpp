@@ -10,6 +10,7 @@
 #include <set>
 
 #include "kernels/algorithm.h"
+#include "kernels/tile_table.h"
 
 namespace attnscope {
 namespace {
@@ -48,7 +49,7 @@ std::string plan_error(const SweepRequest& request) {
 
 /// Whether the algorithm's kernels are made for the problem, whatever the device has: decoding takes few queries.
 bool takes(const Algorithm& algorithm, const AttentionProblem& problem) {
-  const auto refusal = algorithm.refusal(problem, algorithm.default_tile(problem, h200()), h200());
+  const auto refusal = algorithm.refusal(problem, auto_tile(algorithm, problem, h200()), h200());
   return !refusal || refusal->cause != Refusal::Cause::shape;
 }
 
@@ -173,7 +174,7 @@ TEST(MakePlan, FreeAxesFillInTheRest) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     EXPECT_EQ(points[i].algorithm, takers[i]->name());
     EXPECT_EQ(points[i].problem, expected);
-    EXPECT_EQ(points[i].tile, takers[i]->default_tile(expected, h200()));
+    EXPECT_EQ(points[i].tile, auto_tile(*takers[i], expected, h200()));
     EXPECT_EQ(points[i].cache, CacheState::cold);
   }
 }
@@ -258,7 +259,7 @@ TEST(MakePlan, AutoIsTheTileThatNobodySet) {
   ASSERT_EQ(both.size(), 2U);
   EXPECT_EQ(both[1].tile.br, 16);
   for (const PointSpec& point : points_of(request_of({"tile=auto"}, {"fa1"}, "tiles"))) {
-    EXPECT_EQ(point.tile, find_algorithm("fa1")->default_tile(point.problem, h200())) << "in place of the preset's map";
+    EXPECT_EQ(point.tile, auto_tile(*find_algorithm("fa1"), point.problem, h200())) << "in place of the preset's map";
   }
 }
 
