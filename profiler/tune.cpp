@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -20,6 +21,8 @@ constexpr std::array br_steps{16, 32, 48, 64, 80, 96, 128, 160, 192, 256};
 constexpr std::array bc_steps{16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256, 320, 384, 448, 512};
 /// Beyond it a tile will not turn out to be the best at another length.
 constexpr double worth_a_second_look = 1.15;
+/// Up to it, other numbers of warps and stages are tried as well.
+constexpr double worth_variants = 1.03;
 /// Ratios of repeated measurements of one tile differ by about as much.
 constexpr double noise = 0.01;
 constexpr double unusable = 1e9;
@@ -78,6 +81,24 @@ class Tuner {
   const CancelToken& cancel_;
 };
 
+/// Other numbers of warps and stages for the fastest tiles, as far as the algorithm has them.
+std::vector<TileShape> variants(const Algorithm& algorithm, const AttentionProblem& problem, const DeviceLimits& limits,
+                                const std::vector<TileShape>& tiles) {
+  std::vector<TileShape> found;
+  for (const TileShape& tile : tiles) {
+    for (const int warps : {0, tile.br / 16, tile.br / 32}) {
+      for (const int stages : {0, 1, 2, 3}) {
+        TileShape other = tile;
+        other.warps = warps;
+        other.stages = stages;
+        if (other == tile || std::ranges::find(found, other) != found.end()) continue;
+        if (!algorithm.refusal(problem, other, limits)) found.push_back(other);
+      }
+    }
+  }
+  return found;
+}
+
 double fastest(const std::vector<std::optional<double>>& medians) {
   double least = 0;
   for (const auto& median : medians) {
@@ -118,11 +139,15 @@ std::vector<TuneResult> tune(Device& device, const TuneRequest& request, const T
     const double best = fastest(screened);
     if (best == 0) return;
     std::vector<TileShape> kept;
+    std::vector<TileShape> leading;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       if (!screened[i]) continue;
       result.samples.push_back({tiles[i], middle, *screened[i]});
       if (*screened[i] <= worth_a_second_look * best) kept.push_back(tiles[i]);
+      if (*screened[i] <= worth_variants * best) leading.push_back(tiles[i]);
     }
+    std::ranges::move(variants(algorithm, cell(request, pass, mask, d, middle), limits, leading),
+                      std::back_inserter(kept));
     std::vector<double> worst(kept.size(), 1.0);
     std::vector<double> mean(kept.size(), 0.0);  // of the ratios' logarithms
     for (const std::int64_t n : request.lengths) {
@@ -139,7 +164,7 @@ std::vector<TuneResult> tune(Device& device, const TuneRequest& request, const T
     std::vector<std::size_t> order(kept.size());
     std::iota(order.begin(), order.end(), 0U);
     const double least_worst = std::ranges::min(worst);
-    std::ranges::sort(order, {}, [&](std::size_t i) {
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
       // Worst ratios as near as repeated measurements are count as equal; then the mean decides.
       const bool near = worst[i] <= least_worst + noise;
       return std::tuple{near ? least_worst : worst[i], mean[i]};

@@ -47,9 +47,9 @@ struct TuneObserver {
 [[nodiscard]] std::vector<TileShape> tune_candidates(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
 /// For each algorithm, pass, mask and d (those that the algorithm takes): measures every candidate at the middle
-/// length, then those within 15% of the fastest at every length, and chooses the tile whose worst ratio to the fastest
-/// at any length is smallest, of those within 1% of that the one with the smallest mean ratio. Cold L2, no counters,
-/// outputs unchecked. Stops at a cancel with what is finished.
+/// length, then, with other warps and stages for the fastest, those within 15% of the fastest at every length, and
+/// chooses the tile whose worst ratio to the fastest at any length is smallest, of those within 1% of that the one with
+/// the smallest mean ratio. Cold L2, no counters, outputs unchecked. Stops at a cancel with what is finished.
 [[nodiscard]] std::vector<TuneResult> tune(Device&, const TuneRequest&, const TuneObserver&, const CancelToken&);
 
 /// `old` with the lines that `found` replaces, sorted.

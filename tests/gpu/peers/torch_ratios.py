@@ -25,13 +25,14 @@ from collections import namedtuple
 Cell = namedtuple("Cell", "d n_q n_k batch heads_q heads_kv mask pass_")
 
 
-def ours(attnscope, groups, masks, passes, device):
+def ours(attnscope, groups, masks, passes, algorithms, device):
     """{(algorithm, Cell): nanoseconds} from one collected file; a group is the axes that one collect call is given."""
     times = {}
     with tempfile.TemporaryDirectory() as folder:
         database = os.path.join(folder, "peers.attnscope")
         for axes in groups:
-            command = [attnscope, "collect", "--device", device, "--no-counters", "--no-verify", "--quiet", "--output", database]
+            command = [attnscope, "collect", "--device", device, "--no-counters", "--no-verify", "--quiet", "--output", database,
+                       "-a", f"algorithm=[{algorithms}]"]
             for axis in axes + [f"mask=[{','.join(masks)}]", f"pass=[{','.join(passes)}]"]:
                 command += ["-a", axis]
             done = subprocess.run(command, stdout=subprocess.DEVNULL)
@@ -47,11 +48,16 @@ def ours(attnscope, groups, masks, passes, device):
 
 
 def torch_time(torch, function, flush, repetitions=15):
+    dirty, clean = flush
     for _ in range(3):
         function()
     spans = []
     for _ in range(repetitions):
-        flush.random_(0, 127)
+        # Foreign lines into the L2, and the dirty ones among them out again, so that no write-back falls into the span; then
+        # a pause that covers the host's queuing.
+        dirty.random_(0, 127)
+        clean.sum()
+        torch.cuda._sleep(1_000_000)
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
         function()
@@ -138,7 +144,7 @@ def prefill(torch, arguments, flush):
     lengths, dims = [int(n) for n in arguments.n.split(",")], [int(d) for d in arguments.d.split(",")]
     groups = [[f"N={n}", f"d={d}", f"batch={max(1, arguments.tokens // n)}", f"heads={arguments.hidden // d}"]
               for d in dims for n in lengths]
-    mine = ours(arguments.attnscope, groups, masks, passes, arguments.device)
+    mine = ours(arguments.attnscope, groups, masks, passes, arguments.ours, arguments.device)
     rows = []
     for pass_ in passes:
         for mask in masks:
@@ -175,7 +181,7 @@ def copy_bandwidth(torch, size, flush):
 def decode(torch, arguments, flush):
     lengths = [int(n) for n in arguments.n.split(",")]
     groups = [[f"n_q=1", f"n_k={n}", "d=128", "batch=1", "heads_q=16", "heads_kv=2"] for n in lengths]
-    mine = ours(arguments.attnscope, groups, ["none"], ["fwd"], arguments.device)
+    mine = ours(arguments.attnscope, groups, ["none"], ["fwd"], "splitkv,fa2,naive", arguments.device)
     best = max(copy_bandwidth(torch, size << 20, flush) for size in (64, 256, 1024))
     header = ["n_k", "splitkv us", "GB/s", "of copy", "same size", "flash us", "fa2 us", "naive us", "splitkv/flash"]
     rows, table = [], []
@@ -203,6 +209,7 @@ def main():
     parser.add_argument("--n", help="lengths, separated by commas")
     parser.add_argument("--masks", default="none,causal")
     parser.add_argument("--passes", default="fwd,bwd")
+    parser.add_argument("--ours", default="naive,fa1,fa2", help="our algorithms; fa1 takes long at long N")
     parser.add_argument("--tokens", type=int, default=16384)
     parser.add_argument("--hidden", type=int, default=2048)
     parser.add_argument("--decode", action="store_true")
@@ -211,7 +218,8 @@ def main():
     arguments.n = arguments.n or ("16384,65536,131072" if arguments.decode else "512,1024,2048,4096,8192,16384")
     import torch
 
-    flush = torch.empty(256 << 20, device="cuda", dtype=torch.int8)
+    flush = (torch.empty(128 << 20, device="cuda", dtype=torch.int8),
+             torch.randint(0, 127, (256 << 20,), device="cuda", dtype=torch.int8))
     rows = (decode if arguments.decode else prefill)(torch, arguments, flush)
     if arguments.csv:
         with open(arguments.csv, "w", newline="") as out:
