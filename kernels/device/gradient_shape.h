@@ -74,13 +74,13 @@ constexpr int register_estimate(int br, int bc, int d) {
 
 /// K and V tiles, P and dS; `operands` Q-shaped tiles (Q, dO; FA1 also O) and two fp32 values a row, in each stage.
 constexpr long long shared_bytes_of(int br, int bc, int d, int operands, int stages) {
-  return 4LL * bc * d + 4LL * br * bc + static_cast<long long>(stages) * (2LL * operands * br * d + 8 * br);
+  return 4LL * bc * d + 4LL * br * bc + static_cast<long long>(stages) * (2LL * operands * br * d + 8LL * br);
 }
 
 /// Two stages, the next Q tile arriving during the work on this one, where a block of compute capability 8.0 has room
 /// for them; else one.
 constexpr int stages(int br, int bc, int d, int operands) {
-  return shared_bytes_of(br, bc, d, operands, 2) <= 163 * 1024 ? 2 : 1;
+  return shared_bytes_of(br, bc, d, operands, 2) <= 163LL * 1024 ? 2 : 1;
 }
 constexpr long long shared_bytes(int br, int bc, int d, int operands) {
   return shared_bytes_of(br, bc, d, operands, stages(br, bc, d, operands));

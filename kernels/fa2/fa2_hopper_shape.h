@@ -47,7 +47,7 @@ constexpr int register_estimate(int bc, int d) {
 
 /// Q tile, `stages` buffers of K and of V, 16-bit elements, and two barriers of 8 bytes for each buffer.
 constexpr long long bytes_for_stages(int br, int bc, int d, int stages) {
-  return 2LL * panel_columns(d) * (br + 2 * stages * bc) + 32 * stages;
+  return 2LL * panel_columns(d) * (br + 2 * stages * bc) + 32LL * stages;
 }
 
 /// Shared memory of one block: Hopper's 227 KiB, or what lets a second block in (each pays 1 KiB to the system).

@@ -97,7 +97,7 @@ constexpr long long pv_stage_bytes(int br, int d) {
 /// Steps in flight. Few rows mean few blocks: what they do not keep in flight together, each has to by itself.
 constexpr int pv_stages(int br, int d) {
   int stages = 3;
-  while (pv_column_warps(br, d) > 1 && stages < 8 && (stages + 1) * pv_stage_bytes(br, d) <= 96 * 1024) {
+  while (pv_column_warps(br, d) > 1 && stages < 8 && (stages + 1) * pv_stage_bytes(br, d) <= 96LL * 1024) {
     ++stages;
   }
   return stages;

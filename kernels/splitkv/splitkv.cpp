@@ -254,7 +254,7 @@ class CombineProgram final : public TileProgram {
   }
 
  private:
-  static constexpr std::int64_t at_once = splitkv::combine_warps * splitkv::combine_splits;
+  static constexpr std::int64_t at_once = std::int64_t{splitkv::combine_warps} * splitkv::combine_splits;
 
   [[nodiscard]] std::int64_t slices() const { return grid_.problem().d / splitkv::combine_columns; }
   [[nodiscard]] std::int64_t row_groups() const { return grid_.lse_rows() / splitkv::combine_rows; }

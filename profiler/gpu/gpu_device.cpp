@@ -294,7 +294,7 @@ class GpuDevice final : public Device {
     const AttentionProblem& problem = record.spec.problem;
     const auto judge = [&] {
       current_work_ = "Checking the output failed.";
-      const CheckResult result =
+      CheckResult result =
           session_->oracle.judge(plan, problem, options.input_kind, options.seed, session_->workspace, options.timeout);
       record.max_abs_error = result.max_abs_error;
       record.error_bound = result.bound;
