@@ -50,6 +50,7 @@ class Tuner {
   std::vector<std::optional<double>> measure(const std::vector<TileShape>& tiles, const AttentionProblem& problem,
                                              int samples) {
     std::vector<PointSpec> points;
+    points.reserve(tiles.size());
     for (const TileShape& tile : tiles) {
       points.push_back({.algorithm = std::string(algorithm_.name()), .problem = problem, .tile = tile});
     }
