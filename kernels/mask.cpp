@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <tuple>
 
 namespace attnscope {
 namespace {
@@ -137,6 +138,13 @@ bool Mask::block_counts(std::int64_t i, std::int64_t j) const {
                            static_cast<std::uint64_t>(block_parameter);
   }
   return true;
+}
+
+bool Mask::operator<(const Mask& other) const {
+  const auto key = [](const Mask& m) {
+    return std::tie(m.left, m.right, m.lengths, m.length_list, m.blocks, m.block_size, m.block_parameter);
+  };
+  return key(*this) < key(other);
 }
 
 std::string to_string(const Mask& mask) {

@@ -2,7 +2,6 @@
 // Which query-key pairs count, in words that one axis value can hold.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -57,7 +56,9 @@ struct Mask {
   /// Whether the square in row `i` and column `j` of squares counts.
   [[nodiscard]] bool block_counts(std::int64_t i, std::int64_t j) const;
 
-  auto operator<=>(const Mask&) const = default;
+  bool operator==(const Mask&) const = default;
+  /// Some order, for use as a key.
+  bool operator<(const Mask& other) const;
 };
 
 inline const Mask Mask::none{};

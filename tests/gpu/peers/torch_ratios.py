@@ -3,6 +3,7 @@
 """Times PyTorch's attention back ends beside ours, at the same cells and in one run, and prints the ratios.
 
 usage: torch_ratios.py ATTNSCOPE [--d 64,128] [--n 512,1024,...] [--masks none,causal] [--passes fwd,bwd] [--csv OUT]
+       torch_ratios.py ATTNSCOPE --batch 2 --heads 132 [--ours none] ...
        torch_ratios.py ATTNSCOPE --decode [--n 65536,131072]
 
 Each cell holds `tokens` tokens and hidden / d heads (batch = tokens / N), fp16. Ours are the automatic tiles, cold L2, the
@@ -142,9 +143,10 @@ def shown(value, digits=2):
 def prefill(torch, arguments, flush):
     masks, passes = arguments.masks.split(","), arguments.passes.split(",")
     lengths, dims = [int(n) for n in arguments.n.split(",")], [int(d) for d in arguments.d.split(",")]
-    groups = [[f"N={n}", f"d={d}", f"batch={max(1, arguments.tokens // n)}", f"heads={arguments.hidden // d}"]
-              for d in dims for n in lengths]
-    mine = ours(arguments.attnscope, groups, masks, passes, arguments.ours, arguments.device)
+    batch_of = lambda n: arguments.batch or max(1, arguments.tokens // n)
+    heads_of = lambda d: arguments.heads or arguments.hidden // d
+    groups = [[f"N={n}", f"d={d}", f"batch={batch_of(n)}", f"heads={heads_of(d)}"] for d in dims for n in lengths]
+    mine = {} if arguments.ours == "none" else ours(arguments.attnscope, groups, masks, passes, arguments.ours, arguments.device)
     rows = []
     for pass_ in passes:
         for mask in masks:
@@ -152,8 +154,7 @@ def prefill(torch, arguments, flush):
             table, against = [], {"flash": [], "cudnn": [], "eager": []}
             for d in dims:
                 for n in lengths:
-                    heads = arguments.hidden // d
-                    cell = Cell(d, n, n, max(1, arguments.tokens // n), heads, heads, mask, pass_)
+                    cell = Cell(d, n, n, batch_of(n), heads_of(d), heads_of(d), mask, pass_)
                     theirs = peers(torch, cell, flush)
                     rows += [(f"torch-{name}", cell, time) for name, time in theirs.items()]
                     own = {name: mine.get((name, cell)) for name in ("naive", "fa1", "fa2")}
@@ -168,7 +169,9 @@ def prefill(torch, arguments, flush):
             table.append(["geomean", "", "", "", "", "", "", ""] + [geometric_mean(against[x]) for x in ("flash", "cudnn", "eager")])
             worst = [min(against[x]) if against[x] else None for x in ("flash", "cudnn", "eager")]
             table.append(["least", "", "", "", "", "", "", ""] + [shown(x) for x in worst])
-            print_table(f"Tflop/s and ratios, {pass_}, {mask}, {arguments.tokens} tokens, hidden {arguments.hidden}", header, table)
+            shape = (f"batch {arguments.batch}, {arguments.heads} heads" if arguments.batch and arguments.heads
+                     else f"{arguments.tokens} tokens, hidden {arguments.hidden}")
+            print_table(f"Tflop/s and ratios, {pass_}, {mask}, {shape}", header, table)
     return rows
 
 
@@ -209,7 +212,9 @@ def main():
     parser.add_argument("--n", help="lengths, separated by commas")
     parser.add_argument("--masks", default="none,causal")
     parser.add_argument("--passes", default="fwd,bwd")
-    parser.add_argument("--ours", default="naive,fa1,fa2", help="our algorithms; fa1 takes long at long N")
+    parser.add_argument("--ours", default="naive,fa1,fa2", help="our algorithms, or none; fa1 takes long at long N")
+    parser.add_argument("--batch", type=int, help="the batch at every N, instead of tokens / N: cells of one curve")
+    parser.add_argument("--heads", type=int, help="heads at every d, instead of hidden / d")
     parser.add_argument("--tokens", type=int, default=16384)
     parser.add_argument("--hidden", type=int, default=2048)
     parser.add_argument("--decode", action="store_true")
