@@ -126,8 +126,9 @@ class Algorithm {
                                                        const DeviceLimits&) const = 0;
   /// Pre: refusal() is empty for some device. Pure: allocates nothing on any device.
   [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const TileShape&) const = 0;
-  /// The plan that this device runs: buffers, accesses and traffic are plan()'s; code and geometry may be made for its
-  /// architecture. Pre: refusal() is empty there.
+  /// The plan that this device runs: plan()'s, with code and geometry made for its architecture. Buffers, accesses and
+  /// traffic may differ where its kernels pad (FA2's backward on Hopper adds whole tiles to dq_acc). Pre: refusal() is
+  /// empty there.
   [[nodiscard]] virtual AttentionPlan plan_on(const DeviceLimits&, const AttentionProblem& problem,
                                               const TileShape& tile) const {
     return plan(problem, tile);

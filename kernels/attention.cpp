@@ -73,6 +73,52 @@ std::int64_t pairs_in(const WindowEdges& edges, std::int64_t row, std::int64_t r
   return clamped_sum(rows, edges.last + row, low, high) - clamped_sum(rows, edges.first + row, low, high);
 }
 
+/// The first thing wrong with a mask for this problem, whose extents are positive; or empty.
+std::string wrong_mask(const AttentionProblem& p) {
+  constexpr std::int64_t widest_side = std::int64_t{1} << 29;
+  for (const auto& [name, side] : {std::pair{"left", p.mask.left}, std::pair{"right", p.mask.right}}) {
+    if (side == Mask::unlimited || (side >= 0 && side <= widest_side)) continue;
+    return fmt::format("the {} side of the window is {}; 0 to 2^29 keys are accepted.", name, side);
+  }
+  if (p.mask.lengths == Mask::Lengths::list) {
+    if (std::cmp_not_equal(p.mask.length_list.size(), p.batch)) {
+      return fmt::format("the mask gives {} key lengths for a batch of {}.", p.mask.length_list.size(), p.batch);
+    }
+    const auto [shortest, longest] = std::ranges::minmax(p.mask.length_list);
+    if (shortest < 0) return fmt::format("a key length of {} is below zero.", shortest);
+    if (longest > p.n_k) return fmt::format("a key length of {} is beyond n_k ({}).", longest, p.n_k);
+  }
+  if (!p.mask.sparse()) return {};
+  constexpr std::int64_t largest_block = std::int64_t{1} << 20;
+  constexpr std::int64_t most_squares = std::int64_t{1} << 26;
+  const std::int64_t size = p.mask.block_size;
+  if (size < 16 || size > largest_block || size % 16 != 0) {
+    return fmt::format("the block size must be a multiple of 16 up to 2^20, not {}.", size);
+  }
+  if (p.mask.blocks == Mask::Blocks::stride && p.mask.block_parameter < 1) {
+    return fmt::format("the stride of the block mask must be at least 1, not {}.", p.mask.block_parameter);
+  }
+  std::int64_t squares = ceil_div(p.n_q, size);
+  if (!multiply(squares, ceil_div(p.n_k, size)) || squares > most_squares) {
+    return fmt::format("the block mask would have {} x {} squares; at most 2^26 are accepted.", ceil_div(p.n_q, size),
+                       ceil_div(p.n_k, size));
+  }
+  return {};
+}
+
+/// The same for dropout.
+std::string wrong_dropout(double dropout) {
+  if (!(dropout >= 0 && dropout < 1)) {
+    return fmt::format("dropout must be a probability from 0 to below 1, not {}.", dropout);
+  }
+  // It would be labelled as dropout and be none, or leave nothing.
+  const long dropped = std::lround(256 * dropout);
+  if (dropout > 0 && (dropped == 0 || dropped == 256)) {
+    return fmt::format("dropout {:g} rounds to {} of 256.", dropout, dropped);
+  }
+  return {};
+}
+
 std::int64_t pairs_of_entry(const AttentionProblem& p, std::int64_t length) {
   const WindowEdges edges = edges_of_row_0(p, length);
   if (!p.mask.sparse()) return pairs_in(edges, 0, p.n_q, 0, length);
@@ -143,11 +189,12 @@ double forward_flops(const AttentionProblem& p) {
   return 4.0 * static_cast<double>(p.d) * static_cast<double>(unmasked_pairs(p));
 }
 
+double backward_flops(const AttentionProblem& p) {
+  return 2.5 * forward_flops(p);
+}
+
 double pass_flops(const AttentionProblem& p) {
-  constexpr double backward_over_forward = 2.5;
-  return forward_flops(p) * (p.pass == Pass::fwd   ? 1
-                             : p.pass == Pass::bwd ? backward_over_forward
-                                                   : 1 + backward_over_forward);
+  return (p.pass == Pass::bwd ? 0 : forward_flops(p)) + (p.pass == Pass::fwd ? 0 : backward_flops(p));
 }
 
 std::string describe(const AttentionProblem& p) {
@@ -183,16 +230,8 @@ std::string invalid_reason(const AttentionProblem& p) {
   if (p.heads_q % p.heads_kv != 0) {
     return fmt::format("heads_q ({}) must be a multiple of heads_kv ({}).", p.heads_q, p.heads_kv);
   }
-  if (p.mask.lengths == Mask::Lengths::list) {
-    if (std::cmp_not_equal(p.mask.length_list.size(), p.batch)) {
-      return fmt::format("the mask gives {} key lengths for a batch of {}.", p.mask.length_list.size(), p.batch);
-    }
-    const std::int64_t longest = std::ranges::max(p.mask.length_list);
-    if (longest > p.n_k) return fmt::format("a key length of {} is beyond n_k ({}).", longest, p.n_k);
-  }
-  if (!(p.dropout >= 0 && p.dropout < 1)) {
-    return fmt::format("dropout must be a probability from 0 to below 1, not {}.", p.dropout);
-  }
+  if (std::string wrong = wrong_mask(p); !wrong.empty()) return wrong;
+  if (std::string wrong = wrong_dropout(p.dropout); !wrong.empty()) return wrong;
   if (p.page < 0 || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
     return fmt::format("page must be 0 (contiguous) or a power of two from 16 on, not {}.", p.page);
   }

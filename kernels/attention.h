@@ -48,7 +48,8 @@ struct AttentionProblem {
   std::int64_t n_q = 1;
   std::int64_t n_k = 1;
   std::int64_t d = 64;
-  /// Probability with which an entry of P is dropped, in [0, 1); the kernels round it to 1/256 (dropout_keep()).
+  /// Probability with which an entry of P is dropped, in [0, 1); the kernels round it to 1/256 (dropout_keep()), and
+  /// what would round to none or all of the entries is invalid.
   double dropout = 0;
   /// Keys of a page of a paged K/V cache; 0: K and V are contiguous. K, V: [batch ceil(n_k / page) pages, heads_kv,
   /// page, d]; a block table [batch, ceil(n_k / page)] of int32 says which page holds which keys.
@@ -98,15 +99,20 @@ struct KeyRange {
 /// Matrix-product operations of the forward pass, 4 d a pair (2 for QK^T, 2 for PV), masked pairs left out: the count
 /// by which the field reports TFLOP/s.
 [[nodiscard]] double forward_flops(const AttentionProblem&);
-/// The same for the problem's pass: the backward pass counts 10 d a pair (QK^T again, dO V^T, P^T dO, dS^T Q, dS K).
+/// The same of the backward pass: 10 d a pair (QK^T again, dO V^T, P^T dO, dS^T Q, dS K).
+[[nodiscard]] double backward_flops(const AttentionProblem&);
+/// Of the passes that the problem has.
 [[nodiscard]] double pass_flops(const AttentionProblem&);
 
 /// "fp16 causal batch 1 heads 16 N 4096 d 128": one line for logs and messages.
 [[nodiscard]] std::string describe(const AttentionProblem&);
 [[nodiscard]] std::string describe(const TileShape&);
 
-/// The first thing wrong with the shape itself (zero or negative extents, heads_q no multiple of heads_kv, sizes whose
-/// byte counts overflow 63 bits), as one sentence; empty when it is a problem that could be posed at all.
+/// The first thing wrong with the problem itself, as one sentence; empty when it could be posed at all. Refused are
+/// extents below 1, heads_q no multiple of heads_kv, window sides over 2^29 keys, key lengths that are not one in
+/// 0 .. n_k for each batch entry, block sizes that are no multiple of 16 up to 2^20, block masks of over 2^26 squares,
+/// dropout outside [0, 1) or that rounds to none or all of 256, pages that are no power of two from 16 on, and sizes
+/// whose byte counts overflow 63 bits.
 [[nodiscard]] std::string invalid_reason(const AttentionProblem&);
 
 }  // namespace attnscope

@@ -74,7 +74,8 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
       Wish{p.page > 0, has.paged, "paged K/V"},
       Wish{tile.splits > 0, has.splits, "splits of the keys"},
       Wish{tile.warps > 0, has.warps, "choice of warps"},
-      Wish{tile.stages > 0, has.stages, "choice of stages"}};
+      Wish{tile.stages > 0, has.stages, "choice of stages"},
+      Wish{tile.raster == Raster::heads_fastest, has.raster, "heads_fastest raster"}};
   for (const Wish& wish : wishes) {
     if (wish.asked && !wish.available) return shape(fmt::format("{} has no {}.", algorithm, wish.name));
   }
@@ -124,6 +125,24 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
                                grouped(k.shared_bytes), device.name, grouped(device.shared_bytes_per_block))};
   }
   return std::nullopt;
+}
+
+AttentionProblem forward_problem(AttentionProblem p) {
+  p.pass = Pass::fwd;
+  p.deterministic = false;
+  return p;
+}
+
+TileShape set_up_tile(const AttentionProblem& p) {
+  const int side = dividing_blocks(p, 64);
+  return {.br = side, .bc = side};
+}
+
+int dividing_blocks(const AttentionProblem& p, int wished, int step) {
+  if (!p.mask.sparse()) return wished;
+  int side = wished / step * step;
+  while (side > step && p.mask.block_size % side != 0) side -= step;
+  return side;
 }
 
 TileShape shrink_to_fit(TileShape tile, const std::function<bool(const TileShape&)>& accepted) {

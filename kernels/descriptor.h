@@ -52,6 +52,7 @@ struct Features {
   bool splits = false;  ///< TileShape::splits
   bool warps = false;   ///< TileShape::warps
   bool stages = false;  ///< TileShape::stages
+  bool raster = false;  ///< Raster::heads_fastest
 };
 /// Cause::shape for the first thing that is asked for and not among the features, by name; also for a block mask whose
 /// blocks Br or Bc do not divide, where the kernels skip tiles by it (`tiles_blocks`).
@@ -64,6 +65,13 @@ struct Features {
                                                  std::string_view why);
 /// Architecture, then threads, registers and shared memory, each over all kernels before the next.
 [[nodiscard]] std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds>, const DeviceLimits&);
+
+/// The problem whose forward pass comes before a backward pass.
+[[nodiscard]] AttentionProblem forward_problem(AttentionProblem);
+/// A tile with which every device computes that forward pass, when the backward pass is what is measured.
+[[nodiscard]] TileShape set_up_tile(const AttentionProblem&);
+/// The largest multiple of `step` up to `wished` that divides the mask's blocks; `wished` itself without any.
+[[nodiscard]] int dividing_blocks(const AttentionProblem&, int wished, int step = 16);
 
 /// `wished` if accepted, else with its longer side halved (in multiples of 16) until it is, down to 16 x 16.
 [[nodiscard]] TileShape shrink_to_fit(TileShape wished, const std::function<bool(const TileShape&)>& accepted);

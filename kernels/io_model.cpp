@@ -15,15 +15,39 @@ Count over_pass(Pass pass, Count forward, const Count& backward) {
   return forward;
 }
 
+/// Query rows that see a key and keys that a row sees, by window and lengths: of one head, over the batch.
+struct Seen {
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+};
+
+Seen seen_rows(const AttentionProblem& p) {
+  Seen seen;
+  const std::int64_t distinct = p.mask.padded() ? p.batch : 1;
+  for (std::int64_t entry = 0; entry < distinct; ++entry) {
+    const std::int64_t length = key_length(p, entry);
+    if (length == 0) continue;
+    // The window moves on by one key a row and never leaves the keys at their end: only first rows see none, and the
+    // union of what the rows see has no gap.
+    const bool bounded = p.mask.right != Mask::unlimited;
+    seen.queries += p.n_q - (bounded ? std::clamp<std::int64_t>(p.n_q - length - p.mask.right, 0, p.n_q) : 0);
+    seen.keys += visible_keys(p, entry, p.n_q - 1).last - visible_keys(p, entry, 0).first;
+  }
+  return {.queries = seen.queries * (p.batch / distinct), .keys = seen.keys * (p.batch / distinct)};
+}
+
 }  // namespace
 
 Traffic compulsory_traffic(const AttentionProblem& p) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t q = p.instances() * p.n_q * row;
   const std::int64_t kv = p.kv_instances() * p.n_k * row;
-  const Traffic forward{.l2_to_sm_bytes = q + 2 * kv, .sm_to_l2_bytes = q};
+  const Seen seen = seen_rows(p);
+  const std::int64_t q_seen = p.heads_q * seen.queries * row;
+  const std::int64_t kv_seen = p.heads_kv * seen.keys * row;
+  const Traffic forward{.l2_to_sm_bytes = q_seen + 2 * kv_seen, .sm_to_l2_bytes = q};
   // O, dO, Q and K, V once; dQ, dK, dV once.
-  const Traffic backward{.l2_to_sm_bytes = 3 * q + 2 * kv, .sm_to_l2_bytes = q + 2 * kv};
+  const Traffic backward{.l2_to_sm_bytes = 3 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = q + 2 * kv};
   return over_pass(p.pass, forward, backward);
 }
 

@@ -37,6 +37,14 @@ std::vector<float> value_table(DType dtype) {
   return table;
 }
 
+/// The distance of the type's values in the binade of `value`; 0 at 0, which every type holds.
+double spacing_at(DType dtype, double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const int fraction_bits = dtype == DType::fp16 ? 10 : 7;
+  const int least_exponent = dtype == DType::fp16 ? -14 : -126;
+  return std::ldexp(1.0, std::max(std::ilogb(value), least_exponent) - fraction_bits);
+}
+
 /// Sums in eight interleaved parts: more exact than one, and the compiler can keep them in vector registers.
 double dot(const double* a, const float* b, std::size_t n) {
   std::array<double, 8> part{};
@@ -368,7 +376,8 @@ class Judge {
   /// `must_be_zero`, where a row of the reference holds nothing: why, as the end of a sentence.
   template <class IsEmpty>
   void judge(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
-             const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero, std::string_view why) {
+             const std::vector<RowId>& places, const Allowance& allowance, const IsEmpty& must_be_zero,
+             std::string_view why) {
     if (bits.empty()) return;
     judged_ = true;
     if (bits.size() != exact.exact.size()) {
@@ -544,7 +553,7 @@ Reference reference_attention(const AttentionProblem& p, const AttentionInputs& 
   return reference_attention(p, inputs, {.rows = all_rows(p), .keys = all_keys(p), .threads = threads});
 }
 
-double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance) {
+double error_bound(DType dtype, const ReferenceTensor& tensor, const Allowance& allowance) {
   double naive_error = 0;
   double rounding_error = 0;
   for (std::size_t e = 0; e < tensor.exact.size(); ++e) {
@@ -554,8 +563,9 @@ double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance)
     const float there = round_to(dtype, rounded + 0.3F);
     const float back = round_to(dtype, there - 0.3F);
     rounding_error = std::max(rounding_error, std::abs(static_cast<double>(back) - exact));
+    if (allowance.half_spacing) rounding_error = std::max(rounding_error, spacing_at(dtype, exact) / 2);
   }
-  return allowance * naive_error + 2 * rounding_error;
+  return allowance.naive * naive_error + 2 * rounding_error;
 }
 
 CheckResult check(const Reference& reference, const KernelOutput& output) {

@@ -8,8 +8,23 @@
 
 namespace attnscope {
 
+namespace {
+
+/// A grid has the one length that is its own: with the list in each, a batch's grids would take its square.
+Mask without_lengths(const Mask& mask) {
+  return {.left = mask.left,
+          .right = mask.right,
+          .lengths = Mask::Lengths::full,
+          .length_list = {},
+          .blocks = mask.blocks,
+          .block_size = mask.block_size,
+          .block_parameter = mask.block_parameter};
+}
+
+}  // namespace
+
 TileGrid::TileGrid(const AttentionProblem& problem, const TileShape& tile, std::int64_t entry)
-    : mask_(problem.mask),
+    : mask_(without_lengths(problem.mask)),
       n_q_(problem.n_q),
       length_(key_length(problem, entry)),
       far_(problem.n_q + problem.n_k + 1),

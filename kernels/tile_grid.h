@@ -47,7 +47,7 @@ class TileGrid {
   [[nodiscard]] std::int64_t query_rows_seen() const;
 
  private:
-  Mask mask_;
+  Mask mask_;  ///< window and blocks
   std::int64_t n_q_;
   std::int64_t length_;  ///< keys that are no padding
   std::int64_t far_;     ///< an unlimited side of the window

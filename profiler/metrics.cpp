@@ -31,7 +31,7 @@ constexpr std::array table{
     Metric{key::model_l2_to_sm_bytes, "", "", "byte", 1, "Model L2 to SM", "Bytes that the kernel's tile program reads.", false, false},
     Metric{key::model_sm_to_l2_bytes, "", "", "byte", 1, "Model SM to L2", "Bytes that the kernel's tile program writes.", false, false},
     Metric{key::model_l2_sm_bytes, "", "", "byte", 1, "Model SM<->L2", "Bytes that the kernel's tile program moves, both directions.", false, true},
-    Metric{key::model_compulsory_bytes, "", "", "byte", 1, "Compulsory minimum", "Each input read once, each output written once.", false, false},
+    Metric{key::model_compulsory_bytes, "", "", "byte", 1, "Compulsory minimum", "Each input that window and lengths let be seen read once, each output written once.", false, false},
     // Derived when asked for, never stored.
     Metric{key::time_median_ns, "", "", "ns", 1, "Time", "Median of the timing samples.", false, true},
     Metric{key::time_q1_ns, "", "", "ns", 1, "Time, first quartile", "A quarter of the timing samples lie below.", false, false},

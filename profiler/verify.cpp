@@ -59,6 +59,7 @@ std::vector<TileShape> tiles_for(const Algorithm& algorithm, const AttentionProb
                                  const DeviceLimits& limits) {
   std::vector<TileShape> tiles{{.br = 16, .bc = 32}, algorithm.default_tile(problem, limits), {.br = 48, .bc = 80}};
   tiles[2].raster = Raster::heads_fastest;
+  if (algorithm.refusal(problem, tiles[2], limits)) tiles[2].raster = Raster::q_fastest;
   return tiles;
 }
 
@@ -175,11 +176,13 @@ void add_backward(CaseTable& table) {
           }
           for (const InputKind inputs : {normal, large, dominant_last_key}) {
             table.add(problem, inputs, tiles_for);
-            if (!plain || !one_of_three || inputs != normal) continue;
+            const bool whole_tiles = n_q == 384;
+            if (!one_of_three || inputs != normal || (!plain && !whole_tiles)) continue;
             // One reference serves all three.
             AttentionProblem other = problem;
             other.deterministic = true;
             table.add(other, inputs, tiles_for);
+            if (!plain) continue;
             other.deterministic = false;
             other.pass = Pass::fwd_bwd;
             table.add(other, inputs, tiles_for);

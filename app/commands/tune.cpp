@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "app/command.h"
 #include "app/devices.h"
@@ -51,6 +53,12 @@ TuneRequest request_of(const Options& options) {
                          fmt::format("mask '{}' has no line in the table; tune none and causal", word));
     }
     request.masks.push_back(*mask);
+  }
+  for (const auto& [name, values] :
+       {std::pair{"--head-dims", &options.head_dims}, std::pair{"--lengths", &options.lengths}}) {
+    if (values->empty()) throw CommandError(ExitCode::usage, fmt::format("{} names none", name));
+    const std::int64_t least = std::ranges::min(*values);
+    if (least < 1) throw CommandError(ExitCode::usage, fmt::format("{} must be at least 1, not {}", name, least));
   }
   request.head_dims = options.head_dims;
   request.lengths = options.lengths;

@@ -3,7 +3,8 @@
 //
 // It holds, for each instance, groups of 8 rows; in a group, for each 16 columns of d, the 128 elements in the order
 // in which a warp holds them: lane (row % 8) * 4 + column % 8 / 2, element column % 16 / 8 * 2 + column % 2. So a warp
-// adds 512 contiguous bytes at a time, and the elements of a row are whole sectors.
+// adds 512 contiguous bytes, and from compute capability 9.0 on the elements of a row are whole sectors; before, rows
+// share sectors, and those of a ragged end's rows are touched in part.
 #pragma once
 
 #include "device/global.cuh"

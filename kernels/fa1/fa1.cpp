@@ -174,7 +174,7 @@ std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const
   if (p.pass != Pass::fwd) {
     const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
     if (p.pass == Pass::bwd) return backward;
-    return std::max(backward, working_set_bytes(fa1_backward::forward_problem(p), tile, device));
+    return std::max(backward, working_set_bytes(forward_problem(p), tile, device));
   }
   // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
   const std::int64_t block_bytes =
@@ -194,11 +194,7 @@ TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceL
   // The paper's rule, in whole steps of the matrix instruction.
   const PaperTile paper = paper_tile(device.sram_elements(bytes_per_element(p.dtype)), p.d);
   const auto whole_steps = [&](std::int64_t n) {
-    int side = static_cast<int>(std::max<std::int64_t>(n / 16 * 16, 16));
-    if (p.mask.sparse()) {
-      while (side > 16 && p.mask.block_size % side != 0) side -= 16;
-    }
-    return side;
+    return dividing_blocks(p, static_cast<int>(std::max<std::int64_t>(n / 16 * 16, 16)));
   };
   const TileShape wished{.br = whole_steps(paper.br), .bc = whole_steps(paper.bc)};
   return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
@@ -208,8 +204,8 @@ std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
   if (p.pass != Pass::fwd) {
-    const AttentionProblem forward = fa1_backward::forward_problem(p);
-    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
+    const AttentionProblem forward = forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? set_up_tile(p) : tile;
     if (auto refused = fa1_backward::refusal(p, tile, device)) return refused;
     return refusal(forward, forward_tile, device);
   }
@@ -219,8 +215,8 @@ std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const
 
 AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& tile) const {
   if (p.pass != Pass::fwd) {
-    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
-    return fa1_backward::append(plan(fa1_backward::forward_problem(p), forward_tile), p, tile);
+    const TileShape forward_tile = p.pass == Pass::bwd ? set_up_tile(p) : tile;
+    return fa1_backward::append(plan(forward_problem(p), forward_tile), p, tile);
   }
   auto program = std::make_shared<const Fa1Program>(p, tile);
   const KernelNeeds kernel = needs(p, tile);
@@ -254,8 +250,8 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& 
 AttentionPlan FlashAttention1::plan_on(const DeviceLimits& device, const AttentionProblem& p,
                                        const TileShape& tile) const {
   if (p.pass != Pass::fwd) {
-    const TileShape forward_tile = p.pass == Pass::bwd ? fa1_backward::set_up_tile(p) : tile;
-    return fa1_backward::append(plan_on(device, fa1_backward::forward_problem(p), forward_tile), p, tile);
+    const TileShape forward_tile = p.pass == Pass::bwd ? set_up_tile(p) : tile;
+    return fa1_backward::append(plan_on(device, forward_problem(p), forward_tile), p, tile);
   }
   AttentionPlan plan = this->plan(p, tile);
   if (const int teams = teams_on(device, p, tile); teams > 1) {

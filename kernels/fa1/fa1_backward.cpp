@@ -15,7 +15,6 @@ namespace attnscope::fa1_backward {
 namespace {
 
 constexpr int operands = 3;  // Q, O, dO
-constexpr double backward_over_forward = 2.5;
 constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
 
 KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
@@ -140,18 +139,6 @@ Traffic backward_traffic(const AttentionProblem& p, const TileShape& tile) {
 
 }  // namespace
 
-AttentionProblem forward_problem(AttentionProblem p) {
-  p.pass = Pass::fwd;
-  p.deterministic = false;
-  return p;
-}
-
-TileShape set_up_tile(const AttentionProblem& p) {
-  int side = 64;
-  while (p.mask.sparse() && side > 16 && p.mask.block_size % side != 0) side -= 16;
-  return {.br = side, .bc = side};
-}
-
 AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileShape& tile) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
   plan.buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
@@ -175,7 +162,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
        .dynamic_shared_bytes = kernel.shared_bytes,
        .arguments = std::move(arguments),
        .registers_per_thread = kernel.registers,
-       .matrix_flops = backward_over_forward * forward_flops(p),
+       .matrix_flops = backward_flops(p),
        .traffic = backward_traffic(p, tile),
        .program = program});
   return plan;
@@ -189,16 +176,11 @@ std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile,
 TileShape default_tile(const AttentionProblem& p, const std::function<bool(const TileShape&)>& accepted) {
   // The paper's Bc = M / 4d leaves no room for dK and dV in fp32 beside K and V: Bc is what fits in registers, the best
   // of those measured on an H200 (N 1024).
-  TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 256}
-                     : p.d <= 64  ? TileShape{.br = 64, .bc = 256}
-                     : p.d <= 128 ? TileShape{.br = 64, .bc = 128}
-                                  : TileShape{.br = 64, .bc = 64};
-  const auto divide = [&](int& side) {
-    while (p.mask.sparse() && side > 16 && p.mask.block_size % side != 0) side -= 16;
-  };
-  divide(wished.br);
-  divide(wished.bc);
-  return shrink_to_fit(wished, accepted);
+  const TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 256}
+                           : p.d <= 64  ? TileShape{.br = 64, .bc = 256}
+                           : p.d <= 128 ? TileShape{.br = 64, .bc = 128}
+                                        : TileShape{.br = 64, .bc = 64};
+  return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
 }
 
 std::int64_t working_set_bytes(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {

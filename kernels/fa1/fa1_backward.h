@@ -11,11 +11,6 @@
 
 namespace attnscope::fa1_backward {
 
-/// The problem whose forward pass comes before.
-[[nodiscard]] AttentionProblem forward_problem(AttentionProblem);
-/// A tile with which every device computes that forward pass, when the backward pass is what is measured.
-[[nodiscard]] TileShape set_up_tile(const AttentionProblem&);
-
 /// A forward plan with the launch "bwd" after it; where the forward pass is not measured, its launches become set-up.
 /// Pre: the problem's pass is not fwd.
 [[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const TileShape&);

@@ -91,7 +91,7 @@ Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
 }
 
 constexpr Features features{
-    .window = true, .lengths = true, .blocks = true, .dropout = true, .warps = true, .stages = true};
+    .window = true, .lengths = true, .blocks = true, .dropout = true, .warps = true, .stages = true, .raster = true};
 
 /// The kernel for every architecture from sm_80 on.
 KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
@@ -157,14 +157,6 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const TileSh
   return defines;
 }
 
-/// The largest multiple of `step` up to `wished` that divides the mask's blocks; `wished` itself without any.
-int dividing_blocks(const AttentionProblem& p, int wished, int step) {
-  if (!p.mask.sparse()) return wished;
-  int side = wished / step * step;
-  while (side > step && p.mask.block_size % side != 0) side -= step;
-  return side;
-}
-
 /// What the device runs the backward pass with.
 fa2_backward::Kernels backward_kernels(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   return fa2_backward::hopper_kernels(p, tile, device).value_or(fa2_backward::portable_kernels(p, tile));
@@ -216,20 +208,20 @@ TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceL
                      : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}
                                       : TileShape{.br = 128, .bc = 64};  // its random bytes need registers
   hopper.br = dividing_blocks(p, hopper.br, 64);
-  hopper.bc = dividing_blocks(p, hopper.bc, 16);
+  hopper.bc = dividing_blocks(p, hopper.bc);
   if (on_hopper(p, hopper, device) && accepted(hopper)) return hopper;
   // Elsewhere: wide while the scores fit in registers beside O, shorter where O alone fills them.
   const TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 128}
                            : p.d <= 128 ? TileShape{.br = 128, .bc = 64}
                                         : TileShape{.br = 64, .bc = 64};
-  return shrink_to_fit({.br = dividing_blocks(p, wished.br, 16), .bc = dividing_blocks(p, wished.bc, 16)}, accepted);
+  return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
 }
 
 std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const TileShape& tile,
                                                 const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
   if (p.pass != Pass::fwd) {
-    const AttentionProblem forward = fa2_backward::forward_problem(p);
+    const AttentionProblem forward = forward_problem(p);
     const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
     if (auto refused = fa2_backward::refusal(p, tile, backward_kernels(p, tile, device), device)) return refused;
     return refusal(forward, forward_tile, device);
@@ -242,8 +234,8 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
 
 AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& tile) const {
   if (p.pass != Pass::fwd) {
-    const TileShape forward_tile = p.pass == Pass::bwd ? fa2_backward::set_up_tile(p) : tile;
-    return fa2_backward::append(plan(fa2_backward::forward_problem(p), forward_tile), p, tile,
+    const TileShape forward_tile = p.pass == Pass::bwd ? set_up_tile(p) : tile;
+    return fa2_backward::append(plan(forward_problem(p), forward_tile), p, tile,
                                 fa2_backward::portable_kernels(p, tile));
   }
   auto program = std::make_shared<const Fa2Program>(p, tile);
@@ -274,7 +266,7 @@ AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& 
 AttentionPlan FlashAttention2::plan_on(const DeviceLimits& device, const AttentionProblem& p,
                                        const TileShape& tile) const {
   if (p.pass != Pass::fwd) {
-    const AttentionProblem forward = fa2_backward::forward_problem(p);
+    const AttentionProblem forward = forward_problem(p);
     const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
     return fa2_backward::append(plan_on(device, forward, forward_tile), p, tile, backward_kernels(p, tile, device));
   }

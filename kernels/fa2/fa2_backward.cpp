@@ -16,8 +16,8 @@ namespace attnscope::fa2_backward {
 namespace {
 
 constexpr int operands = 2;  // Q, dO
-constexpr double backward_over_forward = 2.5;
-constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
+constexpr Features features{
+    .backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true, .raster = true};
 
 std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
   return ceil_div(p.n_q, tile.br);
@@ -202,18 +202,6 @@ std::optional<Kernels> hopper_kernels(const AttentionProblem& p, const TileShape
                  .whole_tiles = true};
 }
 
-AttentionProblem forward_problem(AttentionProblem p) {
-  p.pass = Pass::fwd;
-  p.deterministic = false;
-  return p;
-}
-
-TileShape set_up_tile(const AttentionProblem& p) {
-  int side = 64;
-  while (p.mask.sparse() && side > 16 && p.mask.block_size % side != 0) side -= 16;
-  return {.br = side, .bc = side};
-}
-
 AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
   const std::int64_t rows = p.instances() * q_tiles(p, tile);
@@ -253,7 +241,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
                            .dynamic_shared_bytes = kernels.needs.shared_bytes,
                            .arguments = std::move(arguments),
                            .registers_per_thread = kernels.needs.registers,
-                           .matrix_flops = backward_over_forward * forward_flops(p),
+                           .matrix_flops = backward_flops(p),
                            .traffic = main_traffic(p, tile, kernels.whole_tiles),
                            .program = main});
 
@@ -282,16 +270,11 @@ std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile,
 
 TileShape default_tile(const AttentionProblem& p, const std::function<bool(const TileShape&)>& accepted) {
   // Measured on an H200 (N 4096): as many keys as dK and dV leave registers for, then rows; see gradient_shape.h.
-  TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 256}
-                     : p.d <= 64  ? TileShape{.br = 128, .bc = 128}
-                     : p.d <= 128 ? TileShape{.br = 64, .bc = 128}
-                                  : TileShape{.br = 64, .bc = 64};
-  const auto divide = [&](int& side) {
-    while (p.mask.sparse() && side > 16 && p.mask.block_size % side != 0) side -= 16;
-  };
-  divide(wished.br);
-  divide(wished.bc);
-  return shrink_to_fit(wished, accepted);
+  const TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 256}
+                           : p.d <= 64  ? TileShape{.br = 128, .bc = 128}
+                           : p.d <= 128 ? TileShape{.br = 64, .bc = 128}
+                                        : TileShape{.br = 64, .bc = 64};
+  return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
 }
 
 }  // namespace attnscope::fa2_backward

@@ -14,8 +14,8 @@
 
 namespace attnscope::fa2_backward {
 
-/// What executes the pass. All choices have the same entry names, parameters and tile programs, and a dq_acc of whole Q
-/// tiles: in which order its elements lie there is theirs.
+/// What executes the pass. All choices have the same entry names and parameters, and a dq_acc of whole Q tiles: in
+/// which order its elements lie there is theirs. Their tile programs differ in the rows of dq_acc, by whole_tiles.
 struct Kernels {
   std::string_view file;       ///< the main kernel's
   KernelNeeds needs;           ///< the main kernel's
@@ -31,11 +31,6 @@ struct Kernels {
 
 /// Hopper's, on whole warpgroups; nothing where they do not take the problem or the tile, or the device is another.
 [[nodiscard]] std::optional<Kernels> hopper_kernels(const AttentionProblem&, const TileShape&, const DeviceLimits&);
-
-/// The problem whose forward pass comes before.
-[[nodiscard]] AttentionProblem forward_problem(AttentionProblem);
-/// A tile with which every device computes that forward pass, when the backward pass is what is measured.
-[[nodiscard]] TileShape set_up_tile(const AttentionProblem&);
 
 /// A forward plan, with the launches "dot", "bwd" and "convert" after it; where the forward pass is not measured, its
 /// launches become set-up. Pre: the problem's pass is not fwd.

@@ -437,7 +437,8 @@ TileShape NaiveAttention::default_tile(const AttentionProblem& p, const DeviceLi
 std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const TileShape& tile,
                                                const DeviceLimits& device) const {
   if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
-  constexpr Features has{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
+  constexpr Features has{
+      .backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true, .raster = true};
   if (auto refused = refuse_features("naive", p, tile, has, false)) return refused;
   const TileGrid grid = whole_grid(p, tile);
   if (auto refused = refuse_grid("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;

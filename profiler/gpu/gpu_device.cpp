@@ -246,7 +246,8 @@ class GpuDevice final : public Device {
     for (const KernelLaunch& launch : plan.launches) loaded.push_back({&launch, &session_->runner.load(launch)});
     add_launch_facts(loaded, record);
     session_->workspace.reserve(plan);
-    add_metric(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()));
+    add_metric(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
+               Provenance::modelled);
     session_->workspace.fill(plan, spec.problem, options.input_kind, options.seed);
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;

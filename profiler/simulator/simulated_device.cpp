@@ -126,7 +126,8 @@ class SimulatedDevice final : public Device {
     const auto simulations = simulate_traffic(plan, info_.limits, {.cache = spec.cache}, cancel);
     if (!simulations) return fail(record, Disposition::cancelled, "Cancelled while the point was simulated.");
 
-    add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()));
+    add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
+        Provenance::modelled);
     const bool several = simulations->size() > 1;
     KernelValues sum;
     auto next = simulations->begin();
@@ -147,12 +148,14 @@ class SimulatedDevice final : public Device {
     add_values(kernel_record(record, "all"), sum, options);
   }
 
-  static void add(KernelRecord& kernel, std::string_view name, double value, std::string_view unit) {
-    kernel.metrics.push_back({std::string(name), value, std::string(unit), Provenance::simulated});
+  static void add(KernelRecord& kernel, std::string_view name, double value, std::string_view unit,
+                  Provenance provenance = Provenance::simulated) {
+    kernel.metrics.push_back({std::string(name), value, std::string(unit), provenance});
   }
 
-  static void add(KernelRecord& kernel, std::string_view key, double value) {
-    add(kernel, key, value, find_metric(key)->unit);
+  static void add(KernelRecord& kernel, std::string_view key, double value,
+                  Provenance provenance = Provenance::simulated) {
+    add(kernel, key, value, find_metric(key)->unit, provenance);
   }
 
   static void add_launch(KernelRecord& kernel, const KernelLaunch& launch, const Occupancy& occupancy) {

@@ -137,10 +137,16 @@ class AccessPlayer {
     return cells;
   }
 
-  // 5 bits of tensor, 20 of instance and row, 19 of column: more than any problem that fits in a GPU's memory has.
+  // A hash of all four (the finalizer of splitmix64, one after another): no extent is too large for it, and two of some
+  // millions of granules in the cache have one key with a chance of 1 in a million.
   static std::uint64_t key_of(const TileAccess& access, std::int64_t granule_row, std::int64_t granule_col) {
-    return static_cast<std::uint64_t>(access.tensor) << 59U | static_cast<std::uint64_t>(access.instance) << 39U |
-           static_cast<std::uint64_t>(granule_row) << 19U | static_cast<std::uint64_t>(granule_col);
+    const auto mixed = [](std::uint64_t key, auto part) {
+      key += static_cast<std::uint64_t>(part) + 0x9E3779B97F4A7C15U;
+      key = (key ^ (key >> 30U)) * 0xBF58476D1CE4E5B9U;
+      key = (key ^ (key >> 27U)) * 0x94D049BB133111EBU;
+      return key ^ (key >> 31U);
+    };
+    return mixed(mixed(mixed(mixed(0, access.tensor), access.instance), granule_row), granule_col);
   }
 
   L2Cache& cache_;

@@ -185,6 +185,17 @@ TEST_F(Collect, ctrl_c_keeps_what_is_there_and_resume_ends_the_sweep) {
   expect_resumes();
 }
 
+TEST_F(Collect, a_signal_that_comes_twice_at_once_is_one) {
+  // As timeout(1) sends it: to the process, and to its group.
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  read_points(process, 3);
+  process.send(SIGTERM);
+  process.send(SIGTERM);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(events<DoneEvent>(outcome.out).size(), 1U) << "it came to its end";
+}
+
 TEST_F(Collect, resume_has_nothing_to_do_when_the_newest_run_is_complete) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const Outcome again = run(folder_, sweep + Words{"--resume", "-o", file_});

@@ -135,6 +135,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"model", "--gpu", "Voodoo2"}, 2, {"Voodoo2", "H200"}},
         Mistake{{"kernels", "build", "--arch", "sm_20"}, 2, {"sm_20"}},
         Mistake{{"verify", "--algorithms", "fa9"}, 2, {"fa9"}},
+        Mistake{{"tune", "--lengths", "1024,0"}, 2, {"--lengths must be at least 1, not 0"}},
+        Mistake{{"tune", "--head-dims", "-64"}, 2, {"--head-dims must be at least 1, not -64"}},
         Mistake{{"verify", "--device", "simulated:Voodoo2"}, 2, {"Voodoo2"}}));
 
 TEST(Devices, a_gpu_that_is_demanded_and_hidden_is_an_error) {

@@ -195,6 +195,23 @@ TEST(Plan, SourcesDoNotDependOnTheProblemsSize) {
   }
 }
 
+TEST(Plan, ARasterThatAnAlgorithmHasNotIsRefusedByName) {
+  AttentionProblem p{.n_q = 8, .n_k = 64, .d = 64};
+  const TileShape tile{.br = 16, .bc = 32, .raster = Raster::heads_fastest};
+  const auto reason = [&](std::string_view name) {
+    const auto refused = algorithm(name).refusal(p, tile, h200());
+    return refused ? refused->reason : "";
+  };
+  EXPECT_EQ(reason("splitkv"), "splitkv has no heads_fastest raster.");
+  for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+    p.pass = pass;
+    EXPECT_EQ(reason("fa1"),
+              pass == Pass::fwd ? "fa1 has no heads_fastest raster." : "fa1 bwd has no heads_fastest raster.");
+    EXPECT_EQ(reason("fa2"), "");
+    EXPECT_EQ(reason("naive"), "");
+  }
+}
+
 TEST(Plan, DefinesSayTheConfiguration) {
   const AttentionProblem p{.dtype = DType::bf16, .mask = Mask::causal, .n_q = 64, .n_k = 64, .d = 128};
   const TileShape tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/attention.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,6 +108,10 @@ TEST(InvalidReason, NamesWhatIsWrong) {
     EXPECT_THAT(invalid_reason({.dropout = dropout}), HasSubstr("dropout must be a probability from 0 to below 1"));
   }
   EXPECT_THAT(invalid_reason({.dropout = 0.9}), IsEmpty());
+  EXPECT_EQ(invalid_reason({.dropout = 0.001}), "dropout 0.001 rounds to 0 of 256.");
+  EXPECT_EQ(invalid_reason({.dropout = 0.999}), "dropout 0.999 rounds to 256 of 256.");
+  for (const double dropout : {1 / 256.0, 0.5, 255 / 256.0})
+    EXPECT_THAT(invalid_reason({.dropout = dropout}), IsEmpty());
   for (const std::int64_t page : {-16, 1, 8, 24, 100}) {
     EXPECT_THAT(invalid_reason({.page = page}), HasSubstr("a power of two from 16 on, not")) << page;
   }
@@ -115,6 +120,47 @@ TEST(InvalidReason, NamesWhatIsWrong) {
   EXPECT_THAT(invalid_reason({.n_q = huge, .n_k = huge}), HasSubstr("too large"));
   EXPECT_THAT(invalid_reason({.batch = std::numeric_limits<std::int64_t>::max()}), HasSubstr("too large"));
   EXPECT_THAT(invalid_reason({.heads_q = 132, .heads_kv = 132, .n_q = 1 << 20, .n_k = 1 << 20, .d = 128}), IsEmpty());
+}
+
+TEST(InvalidReason, WindowSidesFitInTheKernelsIntegers) {
+  const auto with = [](std::int64_t left, std::int64_t right) {
+    AttentionProblem p{.n_q = 8, .n_k = 8};
+    p.mask.left = left, p.mask.right = right;
+    return invalid_reason(p);
+  };
+  const std::int64_t most = std::int64_t{1} << 29;
+  EXPECT_THAT(with(most, most), IsEmpty());
+  EXPECT_THAT(with(Mask::unlimited, 0), IsEmpty());
+  EXPECT_EQ(with(most + 1, 0), "the left side of the window is 536870913; 0 to 2^29 keys are accepted.");
+  EXPECT_EQ(with(0, most + 1), "the right side of the window is 536870913; 0 to 2^29 keys are accepted.");
+  EXPECT_EQ(with(std::int64_t{1} << 32, 0), "the left side of the window is 4294967296; 0 to 2^29 keys are accepted.");
+  EXPECT_EQ(with(0, -2), "the right side of the window is -2; 0 to 2^29 keys are accepted.");
+}
+
+TEST(InvalidReason, LengthsAreNotNegative) {
+  AttentionProblem p{.n_q = 8, .n_k = 8};
+  p.mask.lengths = Mask::Lengths::list;
+  p.mask.length_list = {-1};
+  EXPECT_EQ(invalid_reason(p), "a key length of -1 is below zero.");
+}
+
+TEST(InvalidReason, BlockMasksAreBounded) {
+  const auto with = [](std::int64_t size, std::int64_t n) {
+    AttentionProblem p{.n_q = n, .n_k = n};
+    p.mask.blocks = Mask::Blocks::butterfly;
+    p.mask.block_size = size;
+    return invalid_reason(p);
+  };
+  for (const std::int64_t size : {-16, 0, 8, 24, (1 << 20) + 16}) {
+    EXPECT_EQ(with(size, 64), fmt::format("the block size must be a multiple of 16 up to 2^20, not {}.", size));
+  }
+  for (const std::int64_t size : {16, 48, 1 << 20}) EXPECT_THAT(with(size, 64), IsEmpty()) << size;
+  EXPECT_THAT(with(128, 1 << 20), IsEmpty());
+  EXPECT_EQ(with(128, (1 << 20) + 1), "the block mask would have 8193 x 8193 squares; at most 2^26 are accepted.");
+  AttentionProblem p{.n_q = 64, .n_k = 64};
+  p.mask.blocks = Mask::Blocks::stride;
+  p.mask.block_size = 16;
+  EXPECT_EQ(invalid_reason(p), "the stride of the block mask must be at least 1, not 0.");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
+#include <utility>
 
 #include "kernels/device_limits.h"
 #include "kernels/fa2/fa2_shape.h"
@@ -48,6 +50,37 @@ TEST(IoModel, Compulsory) {
   const AttentionProblem grouped{.batch = 2, .heads_q = 8, .heads_kv = 2, .n_q = 3, .n_k = 5, .d = 64};
   EXPECT_EQ(compulsory_traffic(grouped).l2_to_sm_bytes, 2 * 64 * (16 * 3 + 2 * 4 * 5));
   EXPECT_EQ(compulsory_traffic(grouped).sm_to_l2_bytes, 2 * 64 * 16 * 3);
+}
+
+TEST(IoModel, CompulsoryLeavesOutWhatNobodySees) {
+  for (const char* words :
+       {"causal", "window:2:0", "window:0:3", "window:3:inf", "lengths:ramp", "causal+lengths:ramp", "lengths:0/7/1"}) {
+    for (const auto& [n_q, n_k] : {std::pair{1, 9}, std::pair{12, 7}, std::pair{7, 7}, std::pair{5, 20}}) {
+      AttentionProblem p{.mask = parse_mask(words).value(), .batch = 3, .heads_q = 4, .heads_kv = 2, .d = 16};
+      p.n_q = n_q, p.n_k = n_k;
+      std::int64_t queries = 0;
+      std::int64_t keys = 0;
+      for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+        std::set<std::int64_t> seen;
+        for (std::int64_t row = 0; row < p.n_q; ++row) {
+          const KeyRange range = visible_keys(p, entry, row);
+          queries += range.first < range.last ? 1 : 0;
+          for (std::int64_t key = range.first; key < range.last; ++key) seen.insert(key);
+        }
+        keys += std::ssize(seen);
+      }
+      SCOPED_TRACE(describe(p));
+      constexpr std::int64_t row = 32;
+      const Traffic forward{.l2_to_sm_bytes = (4 * queries + 2 * 2 * keys) * row, .sm_to_l2_bytes = 12 * p.n_q * row};
+      EXPECT_EQ(compulsory_traffic(p), forward);
+      p.pass = Pass::bwd;
+      const Traffic backward{.l2_to_sm_bytes = (3 * 4 * queries + 2 * 2 * keys) * row,
+                             .sm_to_l2_bytes = (12 * p.n_q + 2 * 6 * p.n_k) * row};
+      EXPECT_EQ(compulsory_traffic(p), backward);
+    }
+  }
+  const AttentionProblem blocks{.mask = parse_mask("blocks:16:butterfly").value(), .n_q = 64, .n_k = 64};
+  EXPECT_EQ(compulsory_traffic(blocks), compulsory_traffic({.n_q = 64, .n_k = 64}));
 }
 
 TEST(IoModel, PaperTileOnAnH200) {

@@ -220,6 +220,11 @@ TEST(ErrorBound, ComesFromThe16BitRoundingOfNaiveAttention) {
   const float back = round_to(DType::fp16, there - 0.3F);
   EXPECT_DOUBLE_EQ(error_bound(exact.dtype, exact.o, output_allowance), 2 * std::abs(static_cast<double>(back) - 1.0));
 
+  // For gradients at least half the distance of neighbouring values: 2^-10 at 1, 2^-8 below 8.
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {1.5}, .naive16 = {1.5F}}, gradient_allowance), 0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {-4.5}, .naive16 = {-4.5F}}, gradient_allowance), 0x1p-8);
+  EXPECT_DOUBLE_EQ(error_bound(DType::bf16, {.exact = {4.5}, .naive16 = {4.5F}}, gradient_allowance), 0x1p-5);
+
   // bf16 has 8 fewer bits: its bound is several times fp16's.
   AttentionProblem p{.n_q = 32, .n_k = 64, .d = 32};
   const auto bound = [&] {

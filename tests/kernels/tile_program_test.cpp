@@ -64,7 +64,8 @@ TEST(TileProgram, ClosedFormEqualsTheProgramUnderEveryMask) {
   std::map<std::string_view, int> taken;
   for (const Algorithm* algorithm : algorithms()) {
     for (const AttentionProblem& p : test::masked_problems()) {
-      for (const TileShape& tile : test::dividing_tiles()) {
+      for (TileShape tile : test::dividing_tiles()) {
+        if (!takes(*algorithm, p, tile)) tile.raster = Raster::q_fastest;  // some have one order of blocks
         if (!takes(*algorithm, p, tile)) continue;
         ++taken[algorithm->name()];
         for (const KernelLaunch& launch : algorithm->plan(p, tile).launches) {

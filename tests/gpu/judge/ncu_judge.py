@@ -29,7 +29,7 @@ METRICS = {
 SUMS = {"dram_bytes": ("dram_read_bytes", "dram_write_bytes"), "l2_sm_bytes": ("l2_to_sm_bytes", "sm_to_l2_bytes")}
 JUDGED = {**dict.fromkeys(SUMS, 1.0), "achieved_occupancy_pct": 1.0}
 # The kernels that measuring itself launches (kernels/device/measurement.cuh).
-SERVICE = {"attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite", "attn_reference_rows"}
+SERVICE = {"attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite", "attn_row_statistics"}
 MIB = 1024 * 1024
 
 
