@@ -119,6 +119,7 @@ void CollectPanel::build_form() {
   form->addRow(tr("&Preset"), preset_);
 
   auto* kind_row = new QHBoxLayout;
+  kind_row->setSpacing(8);
   pass_ = new QComboBox(this);
   pass_->addItem(tr("preset's"), QString());
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
