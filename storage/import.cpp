@@ -14,6 +14,7 @@
 #include <set>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/io_model.h"
@@ -257,6 +258,14 @@ int small(const Row& row, std::string_view name) {
   return static_cast<int>(value);
 }
 
+/// A value of a metric: NaN is no value, infinity and negative amounts are mistakes.
+std::optional<double> checked(const std::string& place, std::optional<double> value) {
+  if (!value || std::isnan(*value)) return std::nullopt;
+  if (std::isinf(*value)) fail("{}: the value is infinite", place);
+  if (*value < 0) fail("{}: {} is below zero", place, *value);
+  return value;
+}
+
 PointSpec spec_of(const Row& row) {
   PointSpec spec;
   spec.algorithm = row.text("algorithm");
@@ -272,7 +281,7 @@ PointSpec spec_of(const Row& row) {
   p.n_q = extent(row, "n_q", "N", 0);
   p.n_k = extent(row, "n_k", "N", 0);
   p.d = extent(row, "d", "", 0);
-  p.dropout = row.real("dropout").value_or(0);
+  p.dropout = checked(row.at("dropout"), row.real("dropout")).value_or(0);
   p.page = row.integer("page").value_or(0);
   p.deterministic = row.flag("deterministic").value_or(false);
   if (const std::string wrong = invalid_reason(p); !wrong.empty()) fail("{}: {}", row.place, wrong);
@@ -285,14 +294,6 @@ PointSpec spec_of(const Row& row) {
   row.word("raster", spec.tile.raster, parse_raster);
   row.word("cache", spec.cache, parse_cache_state);
   return spec;
-}
-
-/// A value of a metric: NaN is no value, infinity and negative amounts are mistakes.
-std::optional<double> checked(const std::string& place, std::optional<double> value) {
-  if (!value || std::isnan(*value)) return std::nullopt;
-  if (std::isinf(*value)) fail("{}: the value is infinite", place);
-  if (*value < 0) fail("{}: {} is below zero", place, *value);
-  return value;
 }
 
 bool has(const KernelRecord& kernel, std::string_view name) {
@@ -341,12 +342,13 @@ void add_numbers(const Row& row, PointRecord& point, KernelRecord& kernel) {
 void add_point_facts(const Row& row, PointRecord& point) {
   row.word("disposition", point.disposition, parse_disposition);
   point.reason = row.text("reason");
-  point.max_abs_error = row.real("max_abs_error");
+  const auto amount = [&](std::string_view name) { return checked(row.at(name), row.real(name)); };
+  point.max_abs_error = row.real("max_abs_error");  // a wrong result's may be infinite
   point.error_bound = row.real("error_bound");
   point.rms_error = row.real("rms_error");
-  if (const auto clock = row.real("sm_clock_hz")) {
+  if (const auto clock = amount("sm_clock_hz")) {
     point.clocks = ClockReading{.sm_clock_hz = *clock,
-                                .memory_clock_hz = row.real("memory_clock_hz").value_or(0),
+                                .memory_clock_hz = amount("memory_clock_hz").value_or(0),
                                 .temperature_c = 0,
                                 .power_w = 0,
                                 .throttle_reasons = 0,
@@ -586,14 +588,15 @@ MetricValue metric_from(const std::string& place, const std::string& name, const
   }
   if (!amount->is_number()) fail("{}: the value is not a number", place);
   const Metric* metric = metric_of(name);
-  const auto number = checked(place, amount->get<double>());
   const auto [base, scale] = base_unit(unit);
-  if (metric == nullptr) return {name, *number * scale, unit.empty() ? "1" : base, Provenance::imported};
-  if (!unit.empty() && unit != metric->unit && base != metric->unit) {
+  const bool in_base_unit = metric != nullptr && unit == metric->unit;
+  const auto number = checked(place, amount->get<double>() * (in_base_unit ? 1 : scale));
+  if (!number) fail("{}: the value is not a number", place);
+  if (metric == nullptr) return {name, *number, unit.empty() ? "1" : base, Provenance::imported};
+  if (!unit.empty() && !in_base_unit && base != metric->unit) {
     fail("{}: the unit is '{}', not {}", place, unit, metric->unit);
   }
-  return {std::string(metric->key), *number * (unit == metric->unit ? 1 : scale), std::string(metric->unit),
-          Provenance::imported};
+  return {std::string(metric->key), *number, std::string(metric->unit), Provenance::imported};
 }
 
 Row row_from(const Json& point, std::string place, Builder& builder) {
@@ -609,8 +612,9 @@ Row row_from(const Json& point, std::string place, Builder& builder) {
     } else if (name == "samples_ns") {
       if (!value.is_array()) fail("{}: it is no array", row.at(name));
       for (const Json& sample : value) {
-        if (!sample.is_number()) fail("{}: a sample is not a number", row.at(name));
-        row.samples_ns.push_back(*checked(row.at(name), sample.get<double>()));
+        const auto time = sample.is_number() ? checked(row.at(name), sample.get<double>()) : std::nullopt;
+        if (!time) fail("{}: a sample is not a number", row.at(name));
+        row.samples_ns.push_back(*time);
       }
     } else if (!is_known_column(name)) {
       builder.ignore(name);
@@ -623,16 +627,30 @@ Row row_from(const Json& point, std::string place, Builder& builder) {
   return row;
 }
 
-DeviceLimits limits_from(const Json& block, DeviceLimits limits) {
-  const auto read = [&](const char* key, auto& member) {
+DeviceLimits limits_from(const Json& block, const std::string& place, DeviceLimits limits) {
+  const auto read = [&]<class T>(const char* key, T& member) {
     const auto found = block.find(key);
-    if (found != block.end() && found->is_number()) found->get_to(member);
+    if (found == block.end() || !found->is_number()) return;
+    const double value = found->get<double>();
+    constexpr double most = std::is_same_v<T, int> ? 1 << 30 : std::is_same_v<T, double> ? 1e30 : 1e15;
+    const bool whole = std::is_floating_point_v<T> || value == std::trunc(value);
+    if (!whole || !(value >= 0 && value <= most)) fail("{}, '{}': {} is absurd", place, key, found->dump());
+    member = static_cast<T>(value);
   };
   if (const auto found = block.find("compute_capability"); found != block.end() && found->is_string()) {
     const auto text = found->get<std::string>();
     const char* const end = text.data() + text.size();
-    const auto major = std::from_chars(text.data(), end, limits.compute_major);
-    if (major.ptr != end) std::from_chars(major.ptr + 1, end, limits.compute_minor);
+    unsigned major = 0;
+    unsigned minor = 0;
+    constexpr unsigned most = 1000;
+    const auto first = std::from_chars(text.data(), end, major);
+    const bool dot = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
+    const auto second = dot ? std::from_chars(first.ptr + 1, end, minor) : first;
+    if (!dot || second.ec != std::errc() || second.ptr != end || major > most || minor > most) {
+      fail("{}, 'compute_capability': '{}' is not two numbers as in 9.0", place, text);
+    }
+    limits.compute_major = static_cast<int>(major);
+    limits.compute_minor = static_cast<int>(minor);
   }
   read("sm_count", limits.sm_count);
   read("max_threads_per_block", limits.max_threads_per_block);
@@ -654,8 +672,8 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   Json document;
   try {
     document = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    std::string why = error.what();  // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
+  } catch (const Json::exception& error) {  // also out_of_range, for 1e999
+    std::string why = error.what();         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
     throw Wrong(why);
   }
@@ -676,11 +694,13 @@ Import import_json(std::string_view text, const ImportRequest& request) {
 
   Import import = builder.take();
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
+  std::size_t place = 0;
   for (const Json& block : document["devices"]) {
+    const std::string here = fmt::format("devices[{}]", place++);
     if (!block.is_object() || !block.contains("name") || !block["name"].is_string()) continue;
     for (ImportedDevice& device : import.devices) {
       if (device.info.limits.name == block["name"].get<std::string>()) {
-        device.info.limits = limits_from(block, device.info.limits);
+        device.info.limits = limits_from(block, here, device.info.limits);
       }
     }
   }
@@ -766,6 +786,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
       if (!value) continue;
       const auto [unit, scale] = base_unit(unit_line.fields[i]);
       const std::string place = fmt::format("line {}, column '{}'", unit_line.number, counter);
+      if (!std::isfinite(*value * scale)) fail("line {}, column '{}': the value is infinite", line.number, counter);
       const auto require_unit = [&](std::string_view wanted) {
         if (unit != wanted) fail("{}: the unit is '{}', not one of {}", place, unit_line.fields[i], wanted);
       };
@@ -833,6 +854,8 @@ Result<Import, std::string> import_points(std::string_view text, ImportFormat fo
     fail("unknown format");
   } catch (const Wrong& wrong) {
     return Failure{std::string(wrong.what())};
+  } catch (const Json::exception& error) {
+    return Failure{std::string(error.what())};
   }
 }
 

@@ -155,6 +155,15 @@ QString format_mask(const Mask& mask) {
   return to_qstring(to_string(shown)).replace(QStringLiteral("lengths:1"), QStringLiteral("lengths:") + shortened);
 }
 
+QString run_title(const RunSummary& run) {
+  if (run.preset.empty()) return QStringLiteral("custom");
+  QString title = QString::fromStdString(run.preset);
+  // Whoever shows it says by other means that the run is imported.
+  const QString mark = QStringLiteral("import:");
+  if (run.provenance == Provenance::imported && title.startsWith(mark)) title.remove(0, mark.size());
+  return title;
+}
+
 QStringList problem_options(const AttentionProblem& problem) {
   QStringList words;
   if (problem.pass != Pass::fwd) words << to_qstring(to_string(problem.pass));

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "profiler/point.h"
+#include "storage/run_store.h"
 
 namespace attnscope::ui {
 
@@ -37,6 +38,8 @@ struct UnitScale {
 [[nodiscard]] UnitScale unit_scale(double largest, std::string_view unit);
 
 [[nodiscard]] QString to_qstring(std::string_view text);
+/// The run's preset, or the label that it was imported under.
+[[nodiscard]] QString run_title(const RunSummary& run);
 /// "batch 1 × 16 heads", with K/V heads where they differ.
 [[nodiscard]] QString format_heads(const AttentionProblem& problem);
 /// "full", "causal", "window:256:0": the mask's words, where no mask reads "full" and a long list is shortened.

@@ -104,7 +104,7 @@ ExitCode run_import(const Options& options) {
     CompleteRun& run = runs.emplace_back();
     run.header.device = device.info;
     run.header.environment.app_version = ATTNSCOPE_VERSION;
-    run.header.preset = label;
+    run.header.preset = "import:" + label;  // not to be taken for a preset of that name
     run.header.argv = {options.arguments.begin(), options.arguments.end()};
     run.header.plan_hash = "imported";
     run.header.planned_points = device.points.size();

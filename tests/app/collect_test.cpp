@@ -348,7 +348,7 @@ TEST_F(Collect, imported_numbers_go_where_ours_go) {
     const RunStore store = RunStore::open(file_, Mode::read_only);
     const std::vector<RunSummary> runs = store.runs();
     ASSERT_EQ(runs.size(), 3U);
-    EXPECT_EQ(runs[1].preset, "peers");
+    EXPECT_EQ(runs[1].preset, "import:peers");
     EXPECT_EQ(runs[1].provenance, Provenance::imported);
     EXPECT_EQ(runs[1].state, StoredRunState::complete);
     const std::vector<StoredPoint> points = store.points({{2}});
@@ -400,9 +400,7 @@ TEST_F(Collect, an_ncu_table_is_one_point) {
 }
 
 TEST_F(Collect, the_papers_figure_stands_beside_ours) {
-  ASSERT_EQ(run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "-a", "batch=1", "-a", "heads=2",
-                          "--quiet", "-o", file_})
-                .exit_code,
+  ASSERT_EQ(run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "--quiet", "-o", file_}).exit_code,
             0);
   const Outcome text = run(folder_, {"paper", file_});
   EXPECT_EQ(text.exit_code, 0) << text.err;
@@ -416,12 +414,31 @@ TEST_F(Collect, the_papers_figure_stands_beside_ours) {
   EXPECT_EQ((*row)["paper"], 3.2);
   EXPECT_EQ((*row)["provenance"], "simulated");
   EXPECT_GT((*row)["ours"], 0);
+  EXPECT_THAT(text.out, AllOf(HasSubstr("fp16, cold L2"), Not(HasSubstr("left out"))));
 
   const auto other = folder_ / "other.attnscope";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", other}).exit_code, 0);
   const Outcome none = run(folder_, {"paper", other});
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_THAT(none.err, HasSubstr("collect --preset paper"));
+}
+
+TEST_F(Collect, the_papers_figure_is_compared_with_its_own_workload_alone) {
+  ASSERT_EQ(run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "-a", "heads=[2,16]", "-a",
+                          "dtype=[fp16,bf16]", "--cache-control", "none", "--quiet", "-o", file_})
+                .exit_code,
+            0);
+  const Outcome text = run(folder_, {"paper", file_});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("left out, not what Fig. 2 shows: fa2 fp16 fwd+bwd batch 64 heads 2"),
+                              HasSubstr("bf16 and fp16, warm L2")));
+
+  // Another program's numbers are not the preset's, whatever the label.
+  const auto table = folder_ / "paper.csv";
+  std::ofstream(table) << "algorithm,pass,batch,heads,N,d,time_ns\nother,fwd+bwd,64,16,1024,64,1e6\n";
+  const auto imported = folder_ / "imported.attnscope";
+  ASSERT_EQ(run(folder_, {"import", table, "--label", "paper", "--into", imported}).exit_code, 0);
+  EXPECT_EQ(run(folder_, {"paper", imported}).exit_code, 1);
 }
 
 TEST_F(Collect, info_and_export_read_it_back) {

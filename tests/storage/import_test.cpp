@@ -158,6 +158,10 @@ TEST(ImportJson, ReadsADocumentOrABareArray) {
 }
 
 TEST(ImportJson, EveryErrorNamesThePlace) {
+  const auto devices = [](const std::string& fact) {
+    return R"({"points":[{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1,"device":"X"}],"devices":[{"name":"X",)" +
+           fact + "}]}";
+  };
   const std::pair<std::string, std::string> cases[] = {
       {"{\"points\":[\n{]}", "line 2, column 2"},
       {"{}", "there is no \"points\""},
@@ -171,6 +175,16 @@ TEST(ImportJson, EveryErrorNamesThePlace) {
        "column 'samples_ns': a sample is not a number"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"dram_read_bytes":{"value":1,"unit":"ns"}}}])",
        "column 'dram_read_bytes': the unit is 'ns', not byte"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1e999}])", "number overflow parsing '1e999'"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,null]}])", "a sample is not a number"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"x__y":{"value":1e308,"unit":"Tbyte"}}}])",
+       "column 'x__y': the value is infinite"},
+      {R"([{"algorithm":"a","N":1e18,"heads":1,"d":64,"time_ns":1}])", "column 'N': '1e+18' is not a whole number"},
+      {devices(R"("sm_count":1e30)"), "devices[0], 'sm_count': 1e+30 is absurd"},
+      {devices(R"("l2_bytes":-1)"), "devices[0], 'l2_bytes': -1 is absurd"},
+      {devices(R"("max_blocks_per_sm":1.5)"), "devices[0], 'max_blocks_per_sm': 1.5 is absurd"},
+      {devices(R"("compute_capability":"9")"), "devices[0], 'compute_capability': '9' is not two numbers"},
+      {devices(R"("compute_capability":"99999999999.0")"), "devices[0], 'compute_capability'"},
   };
   for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text, ImportFormat::json), HasSubstr(says)) << text;
 }

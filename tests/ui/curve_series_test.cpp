@@ -131,6 +131,91 @@ TEST(CurveSeries, RepeatedMeasurementsGiveMedianAndSpread) {
   EXPECT_DOUBLE_EQ(point->high, 1.2e6);
 }
 
+TEST(CurveSeries, LengthsGivenOneByOneAreDrawnAtTheirPointsAlone) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 4096}) {
+    PointSpec spec = fixtures::spec("fa2", n);
+    spec.problem.batch = 2;
+    spec.problem.mask = *parse_mask("lengths:1000/700");
+    records.push_back(fixtures::ok_point(spec));
+  }
+  const auto points = fixtures::shown(records);
+  const CurveSet set = build_curves(points, io_filter(points), everything());
+  int theory = 0;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind == CurveKind::measured) continue;
+    ++theory;
+    EXPECT_LE(curve.points.size(), 2U) << curve.label.toStdString();
+  }
+  EXPECT_GT(theory, 1);
+}
+
+TEST(CurveSeries, TheModelIsOfWhatTheDeviceRuns) {
+  std::vector<ShownPoint> points;
+  std::int64_t id = 0;
+  for (const char* gpu : {"H200", "A100"}) {
+    auto run = std::make_shared<RunInfo>(*fixtures::shown({fixtures::ok_point(fixtures::spec("fa2", 1024))})[0].run);
+    run->summary.id = ++id;
+    run->summary.device_name = gpu;
+    run->summary.device_uuid = gpu;
+    run->summary.limits = *find_gpu(gpu);
+    for (const std::int64_t n : {1000, 2000}) {
+      PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n, 64, 64, 64));
+      record.spec.problem.pass = Pass::bwd;
+      points.push_back({run, std::make_shared<StoredPoint>(StoredPoint{n + id, id, 0, record})});
+    }
+  }
+  const Algorithm& fa2 = *find_algorithm("fa2");
+  const CurveSet set = build_curves(points, io_filter(points), everything());
+  std::set<double> expected;
+  std::set<double> drawn;
+  for (const ShownPoint& point : points) {
+    const PointSpec& spec = point.spec();
+    const DeviceLimits& limits = point.run->summary.limits;
+    ASSERT_FALSE(fa2.refusal(spec.problem, spec.tile, limits)) << limits.name;
+    expected.insert(static_cast<double>(fa2.plan_on(limits, spec.problem, spec.tile).traffic().total()));
+  }
+  std::size_t models = 0;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::model) continue;
+    ++models;
+    for (const CurvePoint& point : curve.points) drawn.insert(point.value);
+  }
+  EXPECT_EQ(drawn, expected);
+  EXPECT_EQ(models, expected.size() / 2) << "one curve where the devices move the same bytes";
+}
+
+TEST(CurveSeries, AlgorithmsAreShownAsTheirTitlesWriteThem) {
+  EXPECT_EQ(short_title("fa2"), QStringLiteral("FA2"));
+  EXPECT_EQ(short_title("naive"), QStringLiteral("Naive"));
+  EXPECT_EQ(short_title("splitkv"), QStringLiteral("Split-KV"));
+  EXPECT_EQ(short_title("torch-flash"), QStringLiteral("torch-flash"));
+}
+
+TEST(CurveSeries, MasksThatAreShortenedAlikeStayTwo) {
+  std::vector<PointRecord> records;
+  for (const char* mask : {"lengths:100/200/300/400/500", "lengths:100/200/400/300/500"}) {
+    PointSpec spec = fixtures::spec("fa2", 512);
+    spec.problem.batch = 5;
+    spec.problem.mask = *parse_mask(mask);
+    records.push_back(fixtures::ok_point(spec));
+  }
+  const auto points = fixtures::shown(records);
+  ProblemFilter filter = io_filter(points);
+  const std::size_t place = filter.place_of(QStringLiteral("Mask"));
+  ASSERT_EQ(filter.state(place).options.size(), 2U);
+  EXPECT_EQ(filter.state(place).options[0].text, filter.state(place).options[1].text);
+  QSet<QString> stems;
+  for (const ShownPoint& point : points) {
+    filter.choose(place, to_qstring(to_string(point.spec().problem.mask)));
+    filter.update(points);
+    EXPECT_TRUE(filter.matches(point));
+    EXPECT_EQ(std::ranges::count_if(points, [&](const ShownPoint& other) { return filter.matches(other); }), 1);
+    stems.insert(filter.stem());
+  }
+  EXPECT_EQ(stems.size(), 2);
+}
+
 TEST(CurveSeries, SimulatedAndMeasuredNeverShareACurve) {
   auto points = fixtures::shown(fixtures::memory_wall(false), false, 1);
   const auto simulated = fixtures::shown(fixtures::memory_wall(true), true, 2);
@@ -272,14 +357,14 @@ TEST(CurveSeries, OneTileStandsForAnAlgorithm) {
   ASSERT_NE(swept, nullptr);
   EXPECT_EQ(swept->source->record.spec.tile, neighbour->source->record.spec.tile);
 
-  request.tile = {TileChoice::Rule::exact, TileShape{64, 32, Raster::q_fastest}};
+  request.tile = {TileSelection::Rule::exact, TileShape{64, 32, Raster::q_fastest}};
   const CurveSet exact = build_curves(points, filter, request);
   const Curve* only = find(exact, "fa2", CurveKind::measured, Quantity::sm_l2);
   ASSERT_NE(only, nullptr);
   ASSERT_EQ(only->points.size(), 1U);
   EXPECT_EQ(only->points[0].source->record.spec.tile, (TileShape{64, 32, Raster::q_fastest}));
 
-  request.tile.rule = TileChoice::Rule::fastest;
+  request.tile.rule = TileSelection::Rule::fastest;
   const CurveSet fastest = build_curves(points, filter, request);
   const CurvePoint* quick = at(find(fastest, "fa2", CurveKind::measured, Quantity::sm_l2), 4096);
   ASSERT_NE(quick, nullptr);
@@ -357,6 +442,7 @@ TEST(CurveSeries, RatesAreDerivedAndTheirBarsTurnAround) {
   const Curve* ours = find(set, "fa2", CurveKind::measured, Quantity::rate);
   ASSERT_NE(ours, nullptr);
   EXPECT_EQ(ours->label, QStringLiteral("FA2 · TFLOP/s · derived"));
+  EXPECT_EQ(ours->provenance, Provenance::derived);
   const Curve* flash = find(set, "torch-flash", CurveKind::measured, Quantity::rate);
   ASSERT_NE(flash, nullptr);
   EXPECT_EQ(flash->label, QStringLiteral("torch-flash · TFLOP/s · imported"));
@@ -398,7 +484,7 @@ TEST(CurveSeries, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
     points.push_back(point);
   }
   CurveRequest request = with_peers_of(Ordinate::time);
-  request.tile = {TileChoice::Rule::exact, TileShape{64, 64}};
+  request.tile = {TileSelection::Rule::exact, TileShape{64, 64}};
   const CurveSet set = build_curves(points, io_filter(points), request);
   ASSERT_EQ(set.curves.size(), 1U) << "no measured point has that tile; the imported one does not say";
   EXPECT_EQ(set.curves[0].label, QStringLiteral("FA2 · time · imported"));

@@ -65,6 +65,17 @@ TEST(HeatmapGrid, Fa2TrafficDependsOnBrAloneAndFa1OnBcAlone) {
   }
 }
 
+TEST(HeatmapGrid, APointWithoutATileHasNoCell) {
+  auto points = sweep_of("fa2");
+  const HeatmapGrid without = build_heatmap(points, metric_key::time_median_ns);
+  const auto other = fixtures::shown({fixtures::imported_point("fa2", points.front().spec().problem, 1e6)});
+  points.insert(points.begin(), other.begin(), other.end());
+  const HeatmapGrid with = build_heatmap(points, metric_key::time_median_ns);
+  EXPECT_EQ(with.br, without.br);
+  EXPECT_EQ(with.collected, without.collected);
+  EXPECT_TRUE(build_heatmap(other, metric_key::time_median_ns).empty());
+}
+
 TEST(HeatmapGrid, TheFastestIsFoundByTimeWhateverIsShown) {
   const auto points = sweep_of("fa2");
   const HeatmapGrid grid = build_heatmap(points, metric_key::registers);

@@ -86,11 +86,12 @@ TEST(PointsTableModel, GrowsInPlaceWhileARunIsFollowed) {
 TEST(RunsModel, ImportedRunsSayso) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("peers.attnscope");
-  fixtures::write_file(file, {{"peers", fixtures::peers(), false, true}});
+  fixtures::write_file(file, {{"import:peers", fixtures::peers(), false, true}});
   Workspace workspace;
   const RunsModel model(workspace);
   ASSERT_EQ(workspace.open_now(file), QString());
   EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "imported");
+  EXPECT_EQ(model.index(0).data(RunsModel::title_role).toString(), "peers");
   EXPECT_TRUE(model.index(0).data(Qt::AccessibleTextRole).toString().endsWith(", imported"));
 }
 

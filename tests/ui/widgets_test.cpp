@@ -257,6 +257,51 @@ TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
   EXPECT_GT(cells, 100);
 }
 
+TEST_F(WindowTest, CellsThatWereNotMeasuredHereHaveFrames) {
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  std::erase_if(records, [](const PointRecord& record) {
+    return record.spec.algorithm != "fa2" || record.disposition != Disposition::ok;
+  });
+  std::vector<QImage> images;
+  for (const Provenance origin : {Provenance::measured, Provenance::simulated, Provenance::imported}) {
+    for (PointRecord& record : records) {
+      record.provenance = origin;
+      for (KernelRecord& kernel : record.kernels) {
+        for (MetricValue& metric : kernel.metrics) metric.provenance = origin;
+      }
+    }
+    HeatmapView view;
+    view.resize(900, 700);
+    view.set_grid(build_heatmap(fixtures::shown(records, origin == Provenance::simulated), metric_key::time_median_ns),
+                  {QStringLiteral("tiles"), {}}, true);
+    EXPECT_EQ(view.caption().contains(QStringLiteral("dotted frame: simulated")), origin == Provenance::simulated);
+    EXPECT_EQ(view.caption().contains(QStringLiteral("dash-dotted frame: imported")), origin == Provenance::imported);
+    images.push_back(view.grab(QRect(0, 0, 900, 400)).toImage());
+  }
+  EXPECT_NE(images[0], images[1]);
+  EXPECT_NE(images[0], images[2]);
+  EXPECT_NE(images[1], images[2]);
+}
+
+TEST_F(WindowTest, PassAndMaskBecomeAxes) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectPanel panel;
+  panel.set_database(folder.filePath("c.attnscope"));
+  for (const PresetInfo& preset : presets()) {
+    panel.set_preset(QString::fromUtf8(preset.name.data(), static_cast<qsizetype>(preset.name.size())));
+    EXPECT_EQ(panel.blocker(), QString()) << preset.name;
+    EXPECT_TRUE(panel.request().axes.isEmpty());
+  }
+  panel.set_preset(QStringLiteral("memory-wall"));
+  panel.set_pass(QStringLiteral("bwd"));
+  panel.set_masks(QStringLiteral("causal window:256:0"));
+  EXPECT_EQ(panel.blocker(), QString());
+  EXPECT_EQ(panel.request().axes, (QStringList{"pass=bwd", "mask=[causal,window:256:0]"}));
+  panel.set_masks(QStringLiteral("diagonal"));
+  EXPECT_TRUE(panel.blocker().contains(QStringLiteral("diagonal"))) << panel.blocker().toStdString();
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
 TEST_F(WindowTest, SpaceTogglesTheRunUnderTheCursor) {
   Workspace workspace;
   RunsPanel panel(workspace);

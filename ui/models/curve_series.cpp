@@ -102,10 +102,11 @@ TileShape widest_tile(const Family& family, Ordinate ordinate) {
 }
 
 /// The points that stand for the family: one tile each N.
-std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(const Family& family, const TileChoice& choice,
+std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(const Family& family,
+                                                                        const TileSelection& choice,
                                                                         Ordinate ordinate) {
   std::map<std::int64_t, std::vector<const ShownPoint*>> by_length;
-  if (choice.rule == TileChoice::Rule::fastest) {
+  if (choice.rule == TileSelection::Rule::fastest) {
     std::map<std::int64_t, std::pair<double, TileShape>> fastest;
     for (const ShownPoint* point : family.points) {
       const double time = median_time(point->record()).value_or(std::numeric_limits<double>::infinity());
@@ -118,14 +119,14 @@ std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(const Fa
     }
     return by_length;
   }
-  const bool exact = choice.rule == TileChoice::Rule::exact;
+  const bool exact = choice.rule == TileSelection::Rule::exact;
   const TileShape tile = exact ? choice.tile : widest_tile(family, ordinate);
   for (const ShownPoint* point : family.points) {
     // Who does not say a tile cannot be asked for one.
     const bool meant = point->spec().tile == tile || (exact && !tile_stated(point->spec().tile));
     if (meant) by_length[point->spec().problem.n_k].push_back(point);
   }
-  if (choice.rule == TileChoice::Rule::widest) {
+  if (choice.rule == TileSelection::Rule::widest) {
     // Where a sweep changed its default tile with N, the other N keep theirs rather than go missing.
     std::map<std::int64_t, TileShape> other;
     for (const ShownPoint* point : family.points) {
@@ -226,7 +227,10 @@ class Builder {
     set_.pass = problem_->pass;
     name_devices_ = devices.size() > 1;
     scale_ = set_.per_head ? 1.0 / static_cast<double>(problem_->instances()) : 1.0;
-    lengths_ = theory_lengths(first_, last_, measured_);
+    // Lengths given one by one fit the N that they were given for.
+    lengths_ = problem_->mask.lengths == Mask::Lengths::list
+                   ? std::vector<std::int64_t>(measured_.begin(), measured_.end())
+                   : theory_lengths(first_, last_, measured_);
     std::erase_if(lengths_, [&](std::int64_t n) { return !invalid_reason(at_length(*problem_, n)).empty(); });
     for (const auto& [key, family] : families) add_family(family);
     name_model_tiles();
@@ -284,9 +288,7 @@ class Builder {
     if (algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
     if (request_.l2_boundary) add_boundary(family, l2_boundary(algorithm, *problem_, tile, limits));
     if (request_.ordinate != Ordinate::bytes) return;
-    // The theory of one tile is the same on every device.
-    const bool new_tile = theory_done_.insert({family.algorithm, key_of(tile)}).second;
-    if (new_tile && request_.model) {
+    if (request_.model && models_done_.insert({family.algorithm, key_of(tile), limits.name}).second) {
       std::vector<std::int64_t> lengths(measured_.begin(), measured_.end());
       std::erase_if(lengths, [&](std::int64_t n) {
         const AttentionProblem problem = at_length(*problem_, n);
@@ -295,14 +297,22 @@ class Builder {
       Curve curve = theory_curve(
           CurveKind::model, family.algorithm,
           QStringLiteral("%1 · SM↔L2 · exact model").arg(short_title(family.algorithm)), lengths, [&](std::int64_t n) {
-            return scale_ * static_cast<double>(algorithm.plan(at_length(*problem_, n), tile).traffic().total());
+            return scale_ *
+                   static_cast<double>(algorithm.plan_on(limits, at_length(*problem_, n), tile).traffic().total());
           });
       curve.quantity = Quantity::sm_l2;
-      model_tiles_.emplace_back(set_.curves.size(), tile);
-      set_.curves.push_back(std::move(curve));
+      // What runs for the tile may differ from one architecture to the next; mostly it does not.
+      const bool known = std::any_of(models_.begin(), models_.end(), [&](const Model& other) {
+        return set_.curves[other.place].algorithm == curve.algorithm && key_of(other.tile) == key_of(tile) &&
+               same_values(set_.curves[other.place], curve);
+      });
+      if (!known) {
+        models_.push_back({set_.curves.size(), tile, device_of(family)});
+        set_.curves.push_back(std::move(curve));
+      }
     }
     // The papers count for n_q = n_k.
-    if (!new_tile || !request_.paper_count || set_.queries) return;
+    if (!request_.paper_count || set_.queries || !counts_done_.insert({family.algorithm, key_of(tile)}).second) return;
     if (const auto count = algorithm.paper_count(*problem_, tile)) {
       set_.curves.push_back(theory_curve(
           CurveKind::paper_count, family.algorithm,
@@ -342,11 +352,11 @@ class Builder {
     curve.algorithm = family.algorithm;
     curve.kind = CurveKind::measured;
     curve.quantity = quantity;
-    curve.provenance = family.provenance;
     // A rate is computed from a measured time and a counted number of operations.
     const bool derived = quantity == Quantity::rate && family.provenance == Provenance::measured;
-    const QString origin = to_qstring(attnscope::to_string(derived ? Provenance::derived : family.provenance));
-    curve.label = QStringLiteral("%1 · %2 · %3").arg(prefix(family), to_string(quantity), origin);
+    curve.provenance = derived ? Provenance::derived : family.provenance;
+    curve.label = QStringLiteral("%1 · %2 · %3")
+                      .arg(prefix(family), to_string(quantity), to_qstring(attnscope::to_string(curve.provenance)));
     for (const auto& [n, points] : by_length) {
       std::vector<double> values;
       double low = std::numeric_limits<double>::infinity();
@@ -501,14 +511,25 @@ class Builder {
     set_.curves.push_back(std::move(curve));
   }
 
-  /// Two models of one algorithm differ in their tile: then the legend says which is which.
+  static bool same_values(const Curve& a, const Curve& b) {
+    return std::equal(a.points.begin(), a.points.end(), b.points.begin(), b.points.end(),
+                      [](const CurvePoint& x, const CurvePoint& y) { return x.n == y.n && x.value == y.value; });
+  }
+
+  /// Two models of one algorithm differ in their tile or their device: then the legend says which is which.
   void name_model_tiles() {
-    for (const auto& [place, tile] : model_tiles_) {
-      Curve& curve = set_.curves[place];
-      const auto models = std::count_if(set_.curves.begin(), set_.curves.end(), [&](const Curve& other) {
-        return other.kind == CurveKind::model && other.algorithm == curve.algorithm;
-      });
-      if (models > 1) curve.label += QLatin1Char(' ') + format_tile(tile);
+    for (const Model& model : models_) {
+      Curve& curve = set_.curves[model.place];
+      bool other_tile = false;
+      bool other_device = false;
+      for (const Model& other : models_) {
+        if (set_.curves[other.place].algorithm != curve.algorithm) continue;
+        const bool same_tile = key_of(other.tile) == key_of(model.tile);
+        other_tile = other_tile || !same_tile;
+        other_device = other_device || (same_tile && other.device != model.device);
+      }
+      if (other_tile) curve.label += QLatin1Char(' ') + format_tile(model.tile);
+      if (other_device) curve.label += QStringLiteral(" on ") + model.device;
     }
   }
 
@@ -530,8 +551,14 @@ class Builder {
   std::set<std::string> measured_algorithms_;
   std::set<std::int64_t> measured_;
   std::vector<std::int64_t> lengths_;
-  std::set<std::pair<std::string, TileKey>> theory_done_;
-  std::vector<std::pair<std::size_t, TileShape>> model_tiles_;  ///< places in set_.curves
+  std::set<std::tuple<std::string, TileKey, std::string>> models_done_;  ///< algorithm, tile, device
+  std::set<std::pair<std::string, TileKey>> counts_done_;
+  struct Model {
+    std::size_t place = 0;  ///< in set_.curves
+    TileShape tile;
+    QString device;
+  };
+  std::vector<Model> models_;
 };
 
 }  // namespace
@@ -570,7 +597,20 @@ QString format_quantity(double value, Quantity quantity) {
 
 QString short_title(std::string_view algorithm) {
   const QString name = to_qstring(algorithm);
-  if (find_algorithm(algorithm) == nullptr) return name;
+  const Algorithm* ours = find_algorithm(algorithm);
+  if (ours == nullptr) return name;
+  // As the title writes it, where the name is part of it: "splitkv" of "Flash-Decoding (split-KV)".
+  const QString title = to_qstring(ours->title());
+  for (qsizetype first = 0; first < title.size(); ++first) {
+    qsizetype matched = 0;
+    for (qsizetype i = first; i < title.size(); ++i) {
+      if (title[i].toLower() == name[matched]) {
+        if (++matched == name.size()) return title[first].toUpper() + title.mid(first + 1, i - first);
+      } else if (title[i].isLetterOrNumber() || matched == 0) {
+        break;
+      }
+    }
+  }
   return name.size() <= 4 ? name.toUpper() : name.left(1).toUpper() + name.mid(1);
 }
 

@@ -26,13 +26,13 @@ enum class Quantity { dram, sm_l2, time, rate };
 /// A curve's value with its unit.
 [[nodiscard]] QString format_quantity(double value, Quantity quantity);
 
-/// `measured`: points of a run, whatever their provenance. `asymptote`: c x the law of the algorithm's growth, c fitted
-/// to the counted bytes; derived where those were measured, else of their own provenance. It begins at the shortest N
-/// that took part: N d >= M, as the theorem has it.
+/// `measured`: points of a run, whatever their provenance (`derived`: the rates of measured ones). `asymptote`: c x the
+/// law of the algorithm's growth, c fitted to the counted bytes; derived where those were measured, else of their own
+/// provenance. It begins at the shortest N that took part: N d >= M, as the theorem has it.
 enum class CurveKind { measured, model, asymptote, paper_count, compulsory };
 
 /// Which tile stands for an algorithm when a sweep has several.
-struct TileChoice {
+struct TileSelection {
   enum class Rule { widest, fastest, exact };
   Rule rule = Rule::widest;  ///< widest: the tile that covers the most N
   TileShape tile;            ///< for `exact`
@@ -41,7 +41,7 @@ struct TileChoice {
 struct CurveRequest {
   std::set<std::string> algorithms;  ///< by name
   Ordinate ordinate = Ordinate::bytes;
-  TileChoice tile;
+  TileSelection tile;
   bool dram = true;
   bool sm_l2 = true;
   bool model = true;
@@ -125,7 +125,7 @@ struct CurveSet {
 /// Tiles that occur, as far as they are stated, among the filtered points, by how many N they cover, then by size.
 [[nodiscard]] std::vector<TileShape> tiles_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter);
 
-/// "FA2", "Naive": for legends; an algorithm that is not ours by the name that it came with.
+/// "FA2", "Naive", "Split-KV": for legends; an algorithm that is not ours by the name that it came with.
 [[nodiscard]] QString short_title(std::string_view algorithm);
 
 /// Measured (or simulated) bytes of a kernel of a point; nothing when one of the two directions is missing.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -30,7 +32,10 @@ int index_of(const std::vector<int>& values, int value) {
 
 }  // namespace
 
-HeatmapGrid build_heatmap(const std::vector<ShownPoint>& points, std::string_view metric) {
+HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view metric) {
+  std::vector<ShownPoint> points;
+  std::ranges::copy_if(given, std::back_inserter(points),
+                       [](const ShownPoint& point) { return tile_stated(point.spec().tile); });
   HeatmapGrid grid;
   grid.metric = std::string(metric);
   if (const Metric* row = find_metric(metric)) {

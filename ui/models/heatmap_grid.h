@@ -53,7 +53,8 @@ struct HeatmapGrid {
   }
 };
 
-/// `points` are of one algorithm and problem. A tile collected more than once shows the median of its ok points.
+/// `points` are of one algorithm and problem; those whose tile is not stated are left out. A tile collected more than
+/// once shows the median of its ok points.
 [[nodiscard]] HeatmapGrid build_heatmap(const std::vector<ShownPoint>& points, std::string_view metric);
 
 }  // namespace attnscope::ui

@@ -151,8 +151,7 @@ constexpr std::array columns_table{
     Column{"Run", "Preset and device",
            [](const ShownPoint& p) {
              return text_value(QStringLiteral("%1 on %2")
-                                   .arg(QString::fromStdString(p.run->summary.preset),
-                                        QString::fromStdString(p.run->summary.device_name)));
+                                   .arg(run_title(p.run->summary), QString::fromStdString(p.run->summary.device_name)));
            }},
     Column{"Reason", "Why a point has no value",
            [](const ShownPoint& p) { return text_value(QString::fromStdString(p.record().reason)); }},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/problem_filter.h"
 
+#include <QCryptographicHash>
 #include <QRegularExpression>
 #include <QSet>
 #include <algorithm>
@@ -47,7 +48,9 @@ Facet mask() {
                                  : mask.sparse()        ? 4
                                  : mask.padded()        ? 3
                                                         : 2;
-            return FacetValue{order, format_mask(mask)};
+            const QString shown = format_mask(mask);
+            const QString full = to_qstring(to_string(mask));
+            return FacetValue{order, shown, mask == Mask::none || shown == full ? QString() : full};
           },
           false, QStringLiteral("full")};
 }
@@ -236,14 +239,14 @@ void ProblemFilter::update(const std::vector<ShownPoint>& points) {
     std::map<QString, Group> groups;
     for (const ShownPoint* point : left) {
       FacetValue value = facets_[f].value(*point);
-      Group& group = groups[value.text];
+      Group& group = groups[value.id()];
       group.covered.insert(spread_(point->spec()));
       group.points.push_back(point);
       group.value = std::move(value);
     }
     std::vector<const Group*> ordered;
     ordered.reserve(groups.size());
-    for (const auto& [text, group] : groups) ordered.push_back(&group);
+    for (const auto& [id, group] : groups) ordered.push_back(&group);
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const Group* a, const Group* b) { return a->value.order < b->value.order; });
     const bool usual_first = facets_[f].quiet && groups.contains(facets_[f].usual);
@@ -253,7 +256,7 @@ void ProblemFilter::update(const std::vector<ShownPoint>& points) {
     state.current = -1;
     for (std::size_t i = 0; i < ordered.size(); ++i) {
       state.options.push_back(ordered[i]->value);
-      const bool by_hand = ordered[i]->value.text == chosen_[f];
+      const bool by_hand = ordered[i]->value.id() == chosen_[f];
       const bool better =
           usual_first ? ordered[i]->value.text == facets_[f].usual
                       : state.current < 0 || ordered[i]->covered.size() >
@@ -269,15 +272,15 @@ void ProblemFilter::update(const std::vector<ShownPoint>& points) {
   }
 }
 
-void ProblemFilter::choose(std::size_t facet, const QString& text) {
-  chosen_[facet] = text;
+void ProblemFilter::choose(std::size_t facet, const QString& id) {
+  chosen_[facet] = id;
 }
 
 bool ProblemFilter::matches(const ShownPoint& point) const {
   for (std::size_t f = 0; f < facets_.size(); ++f) {
     const State& state = states_[f];
     if (state.current < 0) return false;
-    if (facets_[f].value(point).text != state.options[static_cast<std::size_t>(state.current)].text) return false;
+    if (facets_[f].value(point) != state.options[static_cast<std::size_t>(state.current)]) return false;
   }
   return true;
 }
@@ -303,9 +306,15 @@ QString ProblemFilter::stem() const {
     const State& state = states_[f];
     if (state.current < 0) continue;
     const Facet& facet = facets_[f];
-    const QString& text = state.options[static_cast<std::size_t>(state.current)].text;
+    const FacetValue& value = state.options[static_cast<std::size_t>(state.current)];
+    const QString& text = value.text;
     const bool said = facet.always_shown || state.options.size() > 1 || (!facet.usual.isEmpty() && text != facet.usual);
-    if (said) stem += QLatin1Char('-') + facet.stem + text.left(longest_part);
+    if (!said) continue;
+    stem += QLatin1Char('-') + facet.stem + text.left(longest_part);
+    if (value.full.isEmpty()) continue;
+    // Two values may be shortened alike; their files must not be one.
+    const QByteArray hash = QCryptographicHash::hash(value.full.toUtf8(), QCryptographicHash::Sha1).toHex();
+    stem += QLatin1Char('-') + QString::fromLatin1(hash.left(6));
   }
   stem.replace(QStringLiteral(" × "), QStringLiteral("x"));
   // What file systems or shells take amiss: 300/512, window:256:0, (2 KV), a shortened list's dots.

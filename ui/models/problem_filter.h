@@ -12,10 +12,13 @@
 namespace attnscope::ui {
 
 struct FacetValue {
-  double order = 0;  ///< sorting key
-  QString text;      ///< shown, and what the value is known by
+  double order = 0;   ///< sorting key
+  QString text;       ///< shown
+  QString full = {};  ///< where `text` is shortened
 
-  bool operator==(const FacetValue& other) const { return text == other.text; }
+  /// What the value is known by.
+  [[nodiscard]] const QString& id() const { return full.isEmpty() ? text : full; }
+  bool operator==(const FacetValue& other) const { return id() == other.id(); }
 };
 
 struct Facet {
@@ -61,7 +64,7 @@ class ProblemFilter {
   };
   /// Computes the options for these points, keeping choices that are still possible.
   void update(const std::vector<ShownPoint>& points);
-  void choose(std::size_t facet, const QString& text);
+  void choose(std::size_t facet, const QString& id);
 
   [[nodiscard]] const std::vector<Facet>& facets() const { return facets_; }
   [[nodiscard]] const State& state(std::size_t facet) const { return states_[facet]; }

@@ -29,7 +29,7 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent) : QWidget(parent), fi
     flow->addWidget(pair);
     combos_.push_back(combo);
     connect(combo, &QComboBox::activated, this, [this, f, combo] {
-      filter_.choose(f, combo->currentText());
+      filter_.choose(f, combo->currentData().toString());
       emit chosen();
     });
   }
@@ -40,17 +40,20 @@ void FacetBar::refresh() {
     QComboBox* combo = combos_[f];
     const QSignalBlocker quiet(combo);
     const ProblemFilter::State& state = filter_.state(f);
-    QStringList texts;
-    for (const FacetValue& value : state.options) texts << value.text;
+    QStringList wanted;
+    for (const FacetValue& value : state.options) wanted << value.id();
     QStringList shown;
-    for (int i = 0; i < combo->count(); ++i) shown << combo->itemText(i);
-    if (texts != shown) {
+    for (int i = 0; i < combo->count(); ++i) shown << combo->itemData(i).toString();
+    if (wanted != shown) {
       combo->clear();
-      combo->addItems(texts);
+      for (const FacetValue& value : state.options) {
+        combo->addItem(value.text, value.id());
+        if (!value.full.isEmpty()) combo->setItemData(combo->count() - 1, value.full, Qt::ToolTipRole);
+      }
     }
     combo->setCurrentIndex(state.current);
-    combo->setEnabled(texts.size() > 1);
-    combo->parentWidget()->setVisible(texts.size() > 1 || filter_.facets()[f].always_shown);
+    combo->setEnabled(wanted.size() > 1);
+    combo->parentWidget()->setVisible(wanted.size() > 1 || filter_.facets()[f].always_shown);
   }
 }
 

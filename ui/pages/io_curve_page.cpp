@@ -149,16 +149,16 @@ void IoCurvePage::set_ordinate(Ordinate ordinate) {
 
 QStringList IoCurvePage::options(const QString& facet) const {
   const std::size_t place = filter_.place_of(facet);
-  QStringList texts;
-  if (place == filter_.facets().size()) return texts;
-  for (const FacetValue& value : filter_.state(place).options) texts << value.text;
-  return texts;
+  QStringList ids;
+  if (place == filter_.facets().size()) return ids;
+  for (const FacetValue& value : filter_.state(place).options) ids << value.id();
+  return ids;
 }
 
-void IoCurvePage::choose(const QString& facet, const QString& text) {
+void IoCurvePage::choose(const QString& facet, const QString& id) {
   const std::size_t place = filter_.place_of(facet);
   if (place == filter_.facets().size()) return;
-  filter_.choose(place, text);
+  filter_.choose(place, id);
   refresh(false);
 }
 
@@ -173,9 +173,9 @@ CurveRequest IoCurvePage::request() const {
   }
   const int tile = tile_->currentIndex();
   if (tile == fastest_index) {
-    request.tile.rule = TileChoice::Rule::fastest;
+    request.tile.rule = TileSelection::Rule::fastest;
   } else if (tile > fastest_index && static_cast<std::size_t>(tile - fastest_index - 1) < tiles_.size()) {
-    request.tile = {TileChoice::Rule::exact, tiles_[static_cast<std::size_t>(tile - fastest_index - 1)]};
+    request.tile = {TileSelection::Rule::exact, tiles_[static_cast<std::size_t>(tile - fastest_index - 1)]};
   }
   request.ordinate = ordinate();
   request.dram = dram_->isChecked();

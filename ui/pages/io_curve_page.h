@@ -31,7 +31,7 @@ class IoCurvePage : public QWidget {
   void set_ordinate(Ordinate ordinate);
   /// Choices by a facet's label ("d", "Pass", "Mask", "n_q", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList options(const QString& facet) const;
-  void choose(const QString& facet, const QString& text);
+  void choose(const QString& facet, const QString& id);
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);

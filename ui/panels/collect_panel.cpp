@@ -30,6 +30,11 @@ QStringList split_axes(const QString& text) {
   return text.split(gap, Qt::SkipEmptyParts);
 }
 
+QStringList split_masks(const QString& text) {
+  static const QRegularExpression gap(QStringLiteral("[\\s,;]+"));
+  return text.split(gap, Qt::SkipEmptyParts);
+}
+
 QString default_database() {
   // Beside what the command line collects.
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
@@ -113,11 +118,36 @@ void CollectPanel::build_form() {
   preset_->addItem(tr("own axes only"), QString::fromLatin1(own_axes));
   form->addRow(tr("&Preset"), preset_);
 
+  auto* kind_row = new QHBoxLayout;
+  kind_row->setSpacing(8);
+  pass_ = new QComboBox(this);
+  pass_->addItem(tr("preset's"), QString());
+  for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
+    pass_->addItem(to_qstring(to_string(pass)), to_qstring(to_string(pass)));
+  }
+  pass_->setToolTip(tr("What is measured: the forward pass, the backward pass, or one after the other"));
+  mask_ = new QLineEdit(this);
+  mask_->setPlaceholderText(tr("preset's"));
+  mask_->setClearButtonEnabled(true);
+  mask_->setToolTip(
+      tr("Masks, separated by blanks:\nnone   causal   window:LEFT:RIGHT (keys, or inf)\n"
+         "lengths:ramp   lengths:300/512/7 (one for each batch entry)\n"
+         "blocks:SIZE:butterfly   blocks:SIZE:stride4   blocks:SIZE:random25 (percent)\n"
+         "Joined by +, all of them hold: causal+lengths:ramp"));
+  auto* mask_label = new QLabel(tr("&Mask"), this);
+  mask_label->setBuddy(mask_);
+  kind_row->addWidget(pass_);
+  kind_row->addWidget(mask_label);
+  kind_row->addWidget(mask_, 1);
+  auto* pass_label = new QLabel(tr("Pa&ss"), this);
+  pass_label->setBuddy(pass_);
+  form->addRow(pass_label, kind_row);
+
   axes_ = new QLineEdit(this);
   axes_->setPlaceholderText(QStringLiteral("N[pow2]=[8,14] d=64"));
   axes_->setToolTip(
       tr("Each axis replaces the preset's, separated by blanks:\nN[pow2]=[8,14]   N=[1024,2048]   "
-         "N=[1024:4096:1024]   d=64   mask=causal   br=[64,128]   heads=132"));
+         "N=[1024:4096:1024]   d=64   dropout=0.1   splits=[1,8]   br=[64,128]   heads=132"));
   axes_->setClearButtonEnabled(true);
   form->addRow(tr("A&xes"), axes_);
 
@@ -208,6 +238,8 @@ void CollectPanel::build_form() {
     validate();
   });
   take_algorithms_of_preset();
+  connect(pass_, &QComboBox::currentIndexChanged, this, &CollectPanel::validate);
+  connect(mask_, &QLineEdit::textChanged, this, &CollectPanel::validate);
   connect(axes_, &QLineEdit::textChanged, this, &CollectPanel::validate);
   connect(file_, &QLineEdit::textChanged, this, &CollectPanel::validate);
   connect(browse, &QToolButton::clicked, this, [this] {
@@ -350,10 +382,26 @@ void CollectPanel::show_devices() {
   validate();
 }
 
+QStringList CollectPanel::axes() const {
+  QStringList axes = split_axes(axes_->text());
+  const QString pass = pass_->currentData().toString();
+  if (!pass.isEmpty()) axes << QStringLiteral("pass=") + pass;
+  const QStringList masks = split_masks(mask_->text());
+  if (masks.size() == 1) axes << QStringLiteral("mask=") + masks.front();
+  if (masks.size() > 1) axes << QStringLiteral("mask=[%1]").arg(masks.join(QLatin1Char(',')));
+  return axes;
+}
+
 SweepRequest CollectPanel::sweep_request(QString* error) const {
   SweepRequest request;
   request.preset = preset_->currentData().toString().toStdString();
-  for (const QString& text : split_axes(axes_->text())) {
+  for (const QString& text : split_masks(mask_->text())) {
+    if (const auto mask = parse_mask(text.toStdString()); !mask) {
+      *error = QString::fromStdString(mask.error());
+      return request;
+    }
+  }
+  for (const QString& text : axes()) {
     auto axis = parse_axis(text.toStdString());
     if (!axis) {
       *error = QString::fromStdString(axis.error());
@@ -420,7 +468,7 @@ void CollectPanel::validate() {
 CollectRequest CollectPanel::request() const {
   CollectRequest request;
   request.preset = preset_->currentData().toString();
-  request.axes = split_axes(axes_->text());
+  request.axes = axes();
   for (const QCheckBox* box : algorithms_) {
     if (box->isChecked()) request.algorithms << box->property("algorithm").toString();
   }
@@ -437,6 +485,14 @@ void CollectPanel::set_preset(const QString& name) {
 
 void CollectPanel::set_axes(const QString& text) {
   axes_->setText(text);
+}
+
+void CollectPanel::set_pass(const QString& word) {
+  pass_->setCurrentIndex(pass_->findData(word));
+}
+
+void CollectPanel::set_masks(const QString& text) {
+  mask_->setText(text);
 }
 
 void CollectPanel::set_database(const QString& path) {

@@ -39,6 +39,10 @@ class CollectPanel : public QWidget {
   [[nodiscard]] CollectRequest request() const;
   void set_preset(const QString& name);
   void set_axes(const QString& text);
+  /// A word of parse_pass(); empty: the preset's.
+  void set_pass(const QString& word);
+  /// Words of parse_mask(), separated by blanks; empty: the preset's.
+  void set_masks(const QString& text);
   void set_database(const QString& path);
   void set_resume(bool on);
   /// The point being measured, shortened; empty between collections.
@@ -69,6 +73,8 @@ class CollectPanel : public QWidget {
   void log(const QString& text, std::optional<Disposition> kind, const QString& tip = {});
   void ended(const QString& summary);
   [[nodiscard]] std::vector<ListedDevice> simulated_devices() const;
+  /// What the fields ask for, each as parse_axis() reads it.
+  [[nodiscard]] QStringList axes() const;
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   CollectorProcess collector_;
@@ -81,6 +87,8 @@ class CollectPanel : public QWidget {
 
   QComboBox* device_ = nullptr;
   QComboBox* preset_ = nullptr;
+  QComboBox* pass_ = nullptr;
+  QLineEdit* mask_ = nullptr;
   QLineEdit* axes_ = nullptr;
   std::vector<QCheckBox*> algorithms_;
   QComboBox* cache_ = nullptr;

@@ -39,6 +39,21 @@ void draw_hatching(QPainter& painter, const QRectF& rect) {
   painter.restore();
 }
 
+/// The frame inside a cell that is not to look like one that we measured.
+Qt::PenStyle frame_of(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::simulated:
+      return Qt::DotLine;
+    case Provenance::imported:
+      return Qt::DashDotLine;
+    case Provenance::measured:
+    case Provenance::derived:
+    case Provenance::modelled:
+      return Qt::NoPen;
+  }
+  return Qt::NoPen;
+}
+
 /// One short word for a cell that has no value.
 QString short_word(Disposition disposition) {
   switch (disposition) {
@@ -190,9 +205,9 @@ void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
         painter.setPen(Qt::NoPen);
         painter.setBrush(fill);
         painter.drawRect(inner);
-        if (cell.provenance == Provenance::simulated) {
-          // Never like a measured one: a dotted frame inside the cell.
-          painter.setPen(QPen(ink_on(fill), 1, Qt::DotLine));
+        const Qt::PenStyle frame = frame_of(cell.provenance);
+        if (frame != Qt::NoPen) {
+          painter.setPen(QPen(ink_on(fill), 1, frame));
           painter.setBrush(Qt::NoBrush);
           painter.drawRect(rect.adjusted(2.5, 2.5, -2.5, -2.5));
         }
@@ -337,9 +352,17 @@ QString HeatmapView::caption() const {
   parts << tr("%1 of %2 tiles ran").arg(grid_.ok).arg(grid_.collected);
   if (grid_.collected < cells) parts << tr("blank: not collected (%1)").arg(cells - grid_.collected);
   bool infeasible = false;
+  bool simulated = false;
+  bool imported = false;
   for (const auto& row : grid_.cells) {
-    for (const HeatmapCell& cell : row) infeasible = infeasible || cell.disposition == Disposition::infeasible;
+    for (const HeatmapCell& cell : row) {
+      infeasible = infeasible || cell.disposition == Disposition::infeasible;
+      simulated = simulated || (cell.value && cell.provenance == Provenance::simulated);
+      imported = imported || (cell.value && cell.provenance == Provenance::imported);
+    }
   }
+  if (simulated) parts << tr("dotted frame: simulated");
+  if (imported) parts << tr("dash-dotted frame: imported");
   if (infeasible) parts << tr("hatched: cannot run (hover for why)");
   if (grid_.fastest) {
     parts << tr("outlined: fastest, %1 × %2")

@@ -34,6 +34,8 @@ class HeatmapView : public QWidget {
   [[nodiscard]] QString save_pdf(const QString& file, const QSize& size) const;
 
   [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const QPointF& position) const;
+  /// The legend below the cells.
+  [[nodiscard]] QString caption() const;
   /// The read-out of a cell, as hovering shows it.
   [[nodiscard]] HoverContent describe_cell(HeatmapGrid::Place place) const;
   void hover_at(const QPointF& position);
@@ -71,7 +73,6 @@ class HeatmapView : public QWidget {
   void draw_bar(QPainter& painter, const Layout& layout) const;
   void draw_paper_mark(QPainter& painter, const Layout& layout) const;
   void draw_caption(QPainter& painter, const Layout& layout, const QRectF& area) const;
-  [[nodiscard]] QString caption() const;
   void invalidate();
 
   HeatmapGrid grid_;

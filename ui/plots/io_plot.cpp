@@ -258,7 +258,7 @@ void IoPlot::add_curve(const Curve& curve) {
   QCPGraph* graph = addGraph();
   graph->setName(curve.label);
   graph->setPen(curve_pen(curve, color));
-  if (curve.provenance != Provenance::measured && curve.provenance != Provenance::imported)
+  if (curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated)
     graph->setLayer(QStringLiteral("theory"));
   QVector<double> n;
   QVector<double> bytes;
