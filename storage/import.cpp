@@ -784,7 +784,9 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
       if (!is_counter_name(counter)) continue;
       const auto value = ncu_number(line.fields[i]);
       if (!value) continue;
-      const auto [unit, scale] = base_unit(unit_line.fields[i]);
+      const auto base = base_unit(unit_line.fields[i]);
+      const auto& unit = base.first;
+      const double scale = base.second;
       const std::string place = fmt::format("line {}, column '{}'", unit_line.number, counter);
       if (!std::isfinite(*value * scale)) fail("line {}, column '{}': the value is infinite", line.number, counter);
       const auto require_unit = [&](std::string_view wanted) {

@@ -82,7 +82,7 @@ QString write_plots(const QStringList& files, const QString& folder, QStringList
   IoCurvePage io(workspace);
   io.resize(plot_size);
   if (workspace.visible_points().empty()) return QStringLiteral("nothing to draw: no point in these files");
-  const QString failed =
+  QString failed =
       for_each_choice(io, {QStringLiteral("d"), QStringLiteral("Pass"), QStringLiteral("n_q"), QStringLiteral("Mask")},
                       [&] { return save_curves(io, target, written); });
   if (!failed.isEmpty()) return failed;

@@ -596,7 +596,7 @@ QString format_quantity(double value, Quantity quantity) {
 }
 
 QString short_title(std::string_view algorithm) {
-  const QString name = to_qstring(algorithm);
+  QString name = to_qstring(algorithm);
   const Algorithm* ours = find_algorithm(algorithm);
   if (ours == nullptr) return name;
   // As the title writes it, where the name is part of it: "splitkv" of "Flash-Decoding (split-KV)".

@@ -41,7 +41,6 @@ def exported_rows(attnscope, database):
 AXES = ("algorithm", "pass", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask", "br", "bc", "raster")
 # Axes that say nothing at this value: they are left to the program.
 OPTIONAL = {"splits": "0", "warps": "0", "stages": "0", "dropout": "0", "page": "0", "deterministic": "0"}
-YES_NO = {"0": "no", "1": "yes"}
 
 
 def point_key(row):
@@ -65,8 +64,8 @@ def under_ncu(attnscope, row, kernels, device):
     axes = [f"{name}={row[name]}" for name in AXES]
     for name, default in OPTIONAL.items():
         value = row.get(name, default)
-        if float(value) != float(default):
-            axes.append(f"{name}={YES_NO[value] if name == 'deterministic' else value}")
+        if value not in ("", default, "0.0", "false"):
+            axes.append(f"{name}={'yes' if name == 'deterministic' else value}")
     with tempfile.TemporaryDirectory() as folder:
         command = ["ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--print-units", "base",
                    "--kernel-name", "regex:^attn_", "--metrics", ",".join(METRICS.values()),
