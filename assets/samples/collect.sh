@@ -24,7 +24,7 @@ for preset in quick memory-wall tiles paper backward masks decode; do
 done
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 for file in ${peers[@]+"${peers[@]}"}; do
-  attnscope import "$file" --into sample.attnscope --label PyTorch --device-name "$device"
+  attnscope import "$file" --into sample.attnscope --label "PyTorch $(basename "$file" .csv)" --device-name "$device"
 done
 attnscope export sample.attnscope --format attnscope --output "$output"
 attnscope info "$output"

@@ -431,6 +431,12 @@ class Builder {
                 return static_cast<double>(problem_->kv_instances() * n * problem_->d) * element;
               }};
     }
+    if (growth == Growth::n2) {  // every score is in memory, whatever the mask leaves of it
+      return {QStringLiteral("N²"), false, [this, element](std::int64_t n) {
+                return static_cast<double>(problem_->instances()) * static_cast<double>(n) * static_cast<double>(n) *
+                       element;
+              }};
+    }
     // A mask that is neither full nor causal leaves a share of the pairs that changes with N: P counts those pairs.
     const bool masked = problem_->mask != Mask::none && problem_->mask != Mask::causal;
     const auto pairs = [this, masked](std::int64_t n) {
@@ -438,10 +444,6 @@ class Builder {
       return masked ? static_cast<double>(unmasked_pairs(problem))
                     : static_cast<double>(problem.instances()) * static_cast<double>(n) * static_cast<double>(n);
     };
-    if (growth == Growth::n2) {
-      return {masked ? QStringLiteral("P") : QStringLiteral("N²"), false,
-              [pairs, element](std::int64_t n) { return pairs(n) * element; }};
-    }
     const auto m = static_cast<double>(limits.sram_elements(bytes_per_element(problem_->dtype)));
     const auto d = static_cast<double>(problem_->d);
     return {masked ? QStringLiteral("P·d²/M") : QStringLiteral("N²d²/M"), true,
