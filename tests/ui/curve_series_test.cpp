@@ -404,6 +404,22 @@ CurveRequest with_peers_of(Ordinate ordinate) {
   return request;
 }
 
+TEST(CurveSeries, AnImportedProblemDoesNotLead) {
+  // Twice as many lengths as ours, at another number of heads.
+  std::vector<PointRecord> peers;
+  for (std::int64_t n = 128; n <= (1 << 20); n *= 2) {
+    peers.push_back(
+        fixtures::imported_point("torch-flash", {.heads_q = 3, .heads_kv = 3, .n_q = n, .n_k = n, .d = 80}, 1e6));
+  }
+  auto points = fixtures::shown(peers, false, 1);
+  for (const ShownPoint& point : fixtures::shown(fixtures::memory_wall(), false, 2)) points.push_back(point);
+  EXPECT_FALSE(build_curves(points, io_filter(points), everything()).curves.empty());
+  const ProblemFilter filter = io_filter(points);
+  EXPECT_FALSE(filter.matches(points.front()));
+  EXPECT_TRUE(std::any_of(points.begin() + std::ssize(peers), points.end(),
+                          [&](const ShownPoint& point) { return filter.matches(point); }));
+}
+
 TEST(CurveSeries, ImportedTimesStandBesideMeasuredOnes) {
   const auto points = with_peers();
   const CurveSet set = build_curves(points, io_filter(points), with_peers_of(Ordinate::time));

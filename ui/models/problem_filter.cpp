@@ -6,6 +6,7 @@
 #include <QSet>
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "kernels/algorithm.h"
 #include "ui/format.h"
@@ -234,13 +235,18 @@ void ProblemFilter::update(const std::vector<ShownPoint>& points) {
     struct Group {
       FacetValue value;
       std::vector<const ShownPoint*> points;
-      QSet<QString> covered;
+      QSet<QString> ours;     ///< what our own points cover: imported ones stand beside them, they do not lead
+      QSet<QString> covered;  ///< what all do
+
+      [[nodiscard]] std::pair<qsizetype, qsizetype> coverage() const { return {ours.size(), covered.size()}; }
     };
     std::map<QString, Group> groups;
     for (const ShownPoint* point : left) {
       FacetValue value = facets_[f].value(*point);
       Group& group = groups[value.id()];
-      group.covered.insert(spread_(point->spec()));
+      const QString place = spread_(point->spec());
+      group.covered.insert(place);
+      if (point->run->summary.provenance != Provenance::imported) group.ours.insert(place);
       group.points.push_back(point);
       group.value = std::move(value);
     }
@@ -257,10 +263,10 @@ void ProblemFilter::update(const std::vector<ShownPoint>& points) {
     for (std::size_t i = 0; i < ordered.size(); ++i) {
       state.options.push_back(ordered[i]->value);
       const bool by_hand = ordered[i]->value.id() == chosen_[f];
-      const bool better =
-          usual_first ? ordered[i]->value.text == facets_[f].usual
-                      : state.current < 0 || ordered[i]->covered.size() >
-                                                 ordered[static_cast<std::size_t>(state.current)]->covered.size();
+      const bool better = usual_first
+                              ? ordered[i]->value.text == facets_[f].usual
+                              : state.current < 0 || ordered[i]->coverage() >
+                                                         ordered[static_cast<std::size_t>(state.current)]->coverage();
       if (by_hand) {
         state.current = static_cast<int>(i);
         for (std::size_t j = i + 1; j < ordered.size(); ++j) state.options.push_back(ordered[j]->value);
