@@ -119,6 +119,11 @@ constexpr std::array columns_table{
            [](const ShownPoint& p) {
              Value value = text_value(to_qstring(to_string(p.record().disposition)));
              value.tip = QString::fromStdString(p.record().reason);
+             if (const auto& clocks = p.record().clocks; clocks && clocks->throttled) {
+               value.text += QStringLiteral(", throttled");
+               value.tip = QStringLiteral("The GPU slowed its clocks: %1")
+                               .arg(QString::fromStdString(describe_throttle_reasons(clocks->throttle_reasons)));
+             }
              return value;
            }},
     Column{"Time", "Median of the timing samples",

@@ -45,8 +45,8 @@ QString TimeTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
 
 QVector<double> LengthTicker::createTickVector(double, const QCPRange& range) {
   const double octaves = std::log2(range.upper / range.lower);
-  if (octaves < 1.5) return ladder(range, 2, {1, 1.125, 1.25, 1.375, 1.5, 1.625, 1.75, 1.875});
-  if (octaves < 3) return ladder(range, 2, {1, 1.25, 1.5, 1.75});
+  if (octaves < 0.8) return ladder(range, 2, {1, 1.125, 1.25, 1.375, 1.5, 1.625, 1.75, 1.875});
+  if (octaves < 1.5) return ladder(range, 2, {1, 1.25, 1.5, 1.75});
   return ladder(range, 2, {1}, octaves > 14 ? 2 : 1);
 }
 
