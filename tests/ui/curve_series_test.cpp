@@ -575,6 +575,21 @@ TEST(CurveSeries, BackwardComparesWithItsOwnMinimum) {
   EXPECT_DOUBLE_EQ(least->value, 8.0 * 2048 * 128 * 2 * 132) << "Q, K, V, O, dO in, dQ, dK, dV out";
 }
 
+TEST(CurveSeries, NaivesLawIsOfEveryScoreWhateverTheMask) {
+  std::vector<PointRecord> records;
+  for (std::int64_t n = 1024; n <= 16384; n *= 2) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("naive", n));
+    record.spec.problem.mask.left = 255;
+    record.spec.problem.mask.right = 0;
+    records.push_back(record);
+  }
+  const auto points = fixtures::shown(records);
+  const CurveSet set = build_curves(points, io_filter(points), everything());
+  const Curve* fit = find(set, "naive", CurveKind::asymptote, Quantity::sm_l2);
+  ASSERT_NE(fit, nullptr);
+  EXPECT_TRUE(fit->label.contains(QStringLiteral("·N²\n"))) << fit->label.toStdString();
+}
+
 TEST(CurveSeries, UnderAWindowTheLawCountsThePairsLeft) {
   std::vector<PointRecord> records;
   for (std::int64_t n = 1024; n <= 16384; n *= 2) {

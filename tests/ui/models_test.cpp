@@ -33,6 +33,17 @@ TEST(PointsTableModel, CellsSayWhatThePointSays) {
   EXPECT_EQ(at(model, 1, "Values").toString(), "measured");
 }
 
+TEST(PointsTableModel, AThrottledPointSaysSo) {
+  PointsTableModel model;
+  std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 4096)));
+  records[0].clocks = ClockReading{};
+  records[1].clocks = ClockReading{.throttle_reasons = 4, .throttled = true};  // NVML's power cap
+  model.set_points(fixtures::shown(records));
+  EXPECT_EQ(at(model, 0, "Result").toString(), "ok");
+  EXPECT_EQ(at(model, 1, "Result").toString(), "ok, throttled");
+  EXPECT_TRUE(at(model, 1, "Result", Qt::ToolTipRole).toString().contains("power cap"));
+}
+
 TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
   PointsTableModel model;
   std::vector<PointRecord> records{fixtures::ok_point(fixtures::decode_spec("fa2", 4096)), fixtures::peers()[0]};
