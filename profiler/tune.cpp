@@ -95,8 +95,9 @@ class Group {
         cells_(std::move(cells)),
         observer_(observer),
         cancel_(cancel) {
+    for (const AttentionProblem& p : cells_) own_splits_.push_back(algorithm_.default_tile(p, limits_).splits);
     // What `auto` takes now comes first: early times tell the slow ones.
-    for (const AttentionProblem& p : cells_) now_.push_back(index_of(tile_now(p)));
+    for (std::size_t c = 0; c < cells_.size(); ++c) now_.push_back(index_of(tile_now(c)));
     for (const AttentionProblem& p : cells_) {
       for (const TileShape& tile : tune_candidates(algorithm_, p, limits_)) index_of(tile);
     }
@@ -119,12 +120,10 @@ class Group {
   }
 
   /// What `auto` takes, with splits 0 where they are the algorithm's own.
-  [[nodiscard]] TileShape tile_now(const AttentionProblem& p) const {
-    const TileShape tile = auto_tile(algorithm_, p, limits_);
-    TileShape own = tile;
-    own.splits = 0;
-    if (tile == own || algorithm_.refusal(p, tile, limits_) || algorithm_.refusal(p, own, limits_)) return tile;
-    return same_launches(algorithm_.plan_on(limits_, p, tile), algorithm_.plan_on(limits_, p, own)) ? own : tile;
+  [[nodiscard]] TileShape tile_now(std::size_t c) const {
+    TileShape tile = auto_tile(algorithm_, cells_[c], limits_);
+    if (tile.splits == own_splits_[c]) tile.splits = 0;
+    return tile;
   }
 
   std::size_t index_of(const TileShape& tile) {
@@ -137,7 +136,9 @@ class Group {
   }
 
   [[nodiscard]] PointSpec point(const Trial& trial, std::size_t c) const {
-    return {.algorithm = std::string(algorithm_.name()), .problem = cells_[c], .tile = trial.tile};
+    TileShape tile = trial.tile;
+    if (tile.splits == 0) tile.splits = own_splits_[c];  // as auto_tile() has it
+    return {.algorithm = std::string(algorithm_.name()), .problem = cells_[c], .tile = tile};
   }
 
   /// Compiles what was not before: a tile's code is the same at every length, but for few kernels.
@@ -412,6 +413,7 @@ class Group {
   const TuneObserver& observer_;
   const CancelToken& cancel_;
   std::vector<Trial> trials_;
+  std::vector<int> own_splits_;   ///< the algorithm's choice for the device, by cell; 0: it has none
   std::vector<std::size_t> now_;  ///< the trial of auto_tile(), by cell
 };
 
