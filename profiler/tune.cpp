@@ -461,7 +461,7 @@ std::vector<TuneResult> tune(Device& device, const TuneRequest& request, const T
   const auto one = [&](const Algorithm& algorithm, Pass pass, const Mask& mask, std::int64_t d) {
     std::vector<std::int64_t> lengths = decodes(algorithm) ? request.decode_lengths : request.lengths;
     std::ranges::sort(lengths);
-    lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
     std::vector<AttentionProblem> cells;
     for (const std::int64_t n : lengths) {
       const AttentionProblem p = cell(request, algorithm, pass, mask, d, n);

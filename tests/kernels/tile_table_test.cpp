@@ -59,7 +59,7 @@ TEST(TileTable, TheOldFormatIsRefusedWithWhatToDo) {
 
 TEST(TileTable, ALineHoldsFromTheNextSmallerHeadDimensionOn) {
   const auto table = parse_tile_table(text).value();
-  const auto br_of = [&](AttentionProblem p) {
+  const auto br_of = [&](const AttentionProblem& p) {
     const TileChoice* choice = find_tile_choice(table, "fa2", p, h200());
     return choice == nullptr ? 0 : choice->tile.br;
   };

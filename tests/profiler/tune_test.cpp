@@ -206,6 +206,7 @@ TEST(Tune, NewLinesReplaceTheirOldOnesOnly) {
   found.choices = {line("9.0", 1024, "new"), line("9.0", 4096, "new")};
   const auto merged = merge_choices(old, std::span(&found, 1));
   std::vector<std::string> seen;
+  seen.reserve(merged.size());
   for (const TileChoice& choice : merged) seen.push_back(fmt::format("{} {}", choice.n, choice.reason));
   EXPECT_THAT(seen, ElementsAre("1024 other GPU", "256 shorter", "1024 new", "4096 new", "16384 longer"));
 }
