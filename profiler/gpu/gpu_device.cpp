@@ -340,10 +340,11 @@ class GpuDevice final : public Device {
       record.clocks->throttle_reasons |= reasons;  // one slow batch marks the point
       record.clocks->throttled = slows_down(record.clocks->throttle_reasons);
     };
+    const bool slow = options.slow_ns > 0 && first_ns > options.slow_ns;
     LaunchSamples samples = time_launches(session_->runner, launches,
                                           {.cache = record.spec.cache,
-                                           .min_samples = options.min_samples,
-                                           .max_samples = options.max_samples,
+                                           .min_samples = slow ? 1 : options.min_samples,
+                                           .max_samples = slow ? 1 : options.max_samples,
                                            .max_noise = options.max_noise,
                                            .timeout = options.timeout,
                                            .expected_ns = first_ns},
