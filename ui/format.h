@@ -42,7 +42,7 @@ struct UnitScale {
 [[nodiscard]] QString run_title(const RunSummary& run);
 /// "batch 1 × 16 heads", with K/V heads where they differ.
 [[nodiscard]] QString format_heads(const AttentionProblem& problem);
-/// "full", "causal", "window:256:0": the mask's words, where no mask reads "full" and a long list is shortened.
+/// "full", "causal", "window:256:0": the mask's words, where mask=none reads "full" and a long list is shortened.
 [[nodiscard]] QString format_mask(const Mask& mask);
 /// What sets a problem apart from a plain forward pass: "bwd", "dropout 0.1", "page 64", "deterministic".
 [[nodiscard]] QStringList problem_options(const AttentionProblem& problem);

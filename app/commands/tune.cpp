@@ -22,7 +22,7 @@ struct Options {
   std::string device;
   std::vector<std::string> algorithms;
   std::vector<std::string> passes{"fwd"};
-  std::vector<std::string> masks{"none", "causal"};
+  std::vector<std::string> masks{"full", "causal"};
   std::vector<std::int64_t> head_dims{32, 64, 80, 96, 128, 192, 256};
   std::vector<std::int64_t> lengths{1024, 4096, 16384};
   std::string output;
@@ -50,7 +50,7 @@ TuneRequest request_of(const Options& options) {
     if (!mask) throw CommandError(ExitCode::usage, mask.error());
     if (*mask != Mask::none && *mask != Mask::causal) {
       throw CommandError(ExitCode::usage,
-                         fmt::format("mask '{}' has no line in the table; tune none and causal", word));
+                         fmt::format("mask '{}' has no line in the table; tune full (or none) and causal", word));
     }
     request.masks.push_back(*mask);
   }
@@ -122,7 +122,7 @@ Action add_tune(CLI::App& command) {
   };
   list("--algorithms", options->algorithms, "Only these (default: all)", "NAMES");
   list("--pass", options->passes, "fwd, bwd or fwd+bwd (default: fwd)", "PASSES");
-  list("--mask", options->masks, "none, causal (default: both)", "MASKS");
+  list("--mask", options->masks, "full (or none), causal (default: both)", "MASKS");
   list("--head-dims", options->head_dims, "Head dimensions (default: 32,64,80,96,128,192,256)", "D");
   list("--lengths", options->lengths, "Sequence lengths that the tile must be good at (default: 1024,4096,16384)", "N");
   command.add_option("-o,--output", options->output, "Write the table there (default: print it)")->type_name("FILE");

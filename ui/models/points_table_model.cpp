@@ -80,7 +80,7 @@ constexpr std::array columns_table{
              return value;
            }},
     Column{"d", "Head dimension", [](const ShownPoint& p) { return integer(p.spec().problem.d); }},
-    Column{"Mask", "Which pairs of query and key count",
+    Column{"Mask", "Which pairs of query and key count; full is mask=none of the command line and of exports",
            [](const ShownPoint& p) { return text_value(format_mask(p.spec().problem.mask)); }},
     Column{"Type", "Element type",
            [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.dtype))); }},

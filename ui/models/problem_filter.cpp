@@ -40,8 +40,9 @@ Facet head_dim() {
 
 Facet mask() {
   return {QStringLiteral("Mask"),
-          QStringLiteral("Which pairs of query and key count: full, causal, a window of keys (left:right), lengths of "
-                         "the batch's sequences, or blocks; bottom-right aligned"),
+          QStringLiteral(
+              "Which pairs of query and key count: full (mask=none), causal, a window of keys (left:right), lengths of "
+              "the batch's sequences, or blocks; bottom-right aligned"),
           [](const ShownPoint& point) {
             const Mask& mask = point.spec().problem.mask;
             const double order = mask == Mask::none     ? 0
