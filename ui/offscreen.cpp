@@ -111,7 +111,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot) {
   window.show();
   if (shot.page == PageId::tiles && window.tiles_page()->has_grid()) {
     HeatmapView* view = window.tiles_page()->view();
-    view->select(view->grid().fastest);
+    view->select(view->landmark());
   }
   // Layout and the queued replots take a few turns of the loop.
   for (int i = 0; i < 10; ++i) QApplication::processEvents();

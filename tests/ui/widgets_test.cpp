@@ -235,6 +235,27 @@ TEST_F(WindowTest, ArrowKeysWalkThroughTheTiles) {
   EXPECT_EQ(view->selected(), view->grid().fastest);
 }
 
+TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
+  Workspace workspace;
+  TileHeatmapPage page(workspace);
+  page.resize(900, 700);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  EXPECT_TRUE(page.view()->caption().contains("outlined: fastest, ")) << page.view()->caption().toStdString();
+  EXPECT_FALSE(page.view()->caption().contains("dashed"));
+  page.set_metric(metric_key::l2_sm_bytes);
+  const HeatmapGrid& grid = page.view()->grid();
+  ASSERT_TRUE(grid.best);
+  ASSERT_TRUE(grid.fastest);
+  ASSERT_NE(grid.best, grid.fastest);
+  EXPECT_TRUE(page.view()->caption().contains(QStringLiteral("outlined: lowest SM↔L2 total, ")))
+      << page.view()->caption().toStdString();
+  EXPECT_TRUE(page.view()->caption().contains("dashed: fastest, ")) << page.view()->caption().toStdString();
+  EXPECT_TRUE(
+      page.view()->describe_cell(*grid.best).notes.contains(QStringLiteral("Of the tiles shown: lowest SM↔L2 total.")));
+  EXPECT_TRUE(page.view()->describe_cell(*grid.fastest).notes.contains("The fastest tile shown."));
+  EXPECT_EQ(page.view()->landmark(), *grid.best);
+}
+
 TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
   std::vector<PointRecord> simulated = fixtures::tile_sweep();
   std::erase_if(simulated, [](const PointRecord& record) { return record.disposition != Disposition::ok; });

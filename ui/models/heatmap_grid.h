@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/io_model.h"
+#include "profiler/metrics.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
@@ -42,11 +43,18 @@ struct HeatmapGrid {
     int column = 0;
     bool operator==(const Place&) const = default;
   };
+  Better better = Better::neither;  ///< which end of the metric's values is the better one
+  /// The tile that the metric speaks for: the least bytes, the highest occupancy. Of several with that very value, the
+  /// fastest. None where the metric has no better end or all values are the same.
+  std::optional<Place> best;
+  int alike = 0;                 ///< tiles that share the best one's value
   std::optional<Place> fastest;  ///< shortest median time, whatever the metric shown
   std::optional<PaperMark> paper;
   int collected = 0;
   int ok = 0;
 
+  /// "fastest", "lowest DRAM total", "highest TFLOP/s": what is best about `best`.
+  [[nodiscard]] QString best_words() const;
   [[nodiscard]] bool empty() const { return cells.empty(); }
   [[nodiscard]] const HeatmapCell& at(Place place) const {
     return cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];

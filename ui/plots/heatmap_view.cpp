@@ -236,14 +236,18 @@ void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
       painter.drawText(rect, Qt::AlignCenter, fits ? word : QStringLiteral("✕"));
     }
   }
-  if (grid_.fastest) {
-    const QRectF rect = cell_rect(layout, *grid_.fastest).adjusted(1, 1, -1, -1);
+  const auto outline = [&](HeatmapGrid::Place place, Qt::PenStyle style) {
+    const QRectF rect = cell_rect(layout, place).adjusted(1, 1, -1, -1);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colors.background, 4.5));
     painter.drawRect(rect);
-    painter.setPen(QPen(colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00), 2.5));
+    QPen pen(colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00), 2.5);
+    if (style == Qt::DashLine) pen.setDashPattern({2, 1.6});
+    painter.setPen(pen);
     painter.drawRect(rect);
-  }
+  };
+  if (grid_.fastest && grid_.fastest != grid_.best) outline(*grid_.fastest, Qt::DashLine);
+  if (grid_.best) outline(*grid_.best, Qt::SolidLine);
   painter.setFont(font());
 }
 
@@ -364,11 +368,17 @@ QString HeatmapView::caption() const {
   if (simulated) parts << tr("dotted frame: simulated");
   if (imported) parts << tr("dash-dotted frame: imported");
   if (infeasible) parts << tr("hatched: cannot run (hover for why)");
-  if (grid_.fastest) {
-    parts << tr("outlined: fastest, %1 × %2")
-                 .arg(grid_.br[static_cast<std::size_t>(grid_.fastest->row)])
-                 .arg(grid_.bc[static_cast<std::size_t>(grid_.fastest->column)]);
+  const auto tile = [&](HeatmapGrid::Place place) {
+    return QStringLiteral("%1 × %2")
+        .arg(grid_.br[static_cast<std::size_t>(place.row)])
+        .arg(grid_.bc[static_cast<std::size_t>(place.column)]);
+  };
+  if (grid_.best) {
+    QString words = tr("outlined: %1, %2").arg(grid_.best_words(), tile(*grid_.best));
+    if (grid_.alike > 1) words += tr(" (%1 tiles alike)").arg(grid_.alike);
+    parts << words;
   }
+  if (grid_.fastest && grid_.fastest != grid_.best) parts << tr("dashed: fastest, %1").arg(tile(*grid_.fastest));
   QString text = parts.join(QStringLiteral(" · "));
   if (grid_.paper) {
     const PaperTile& tile = grid_.paper->tile;
@@ -434,7 +444,8 @@ HoverContent HeatmapView::describe_cell(HeatmapGrid::Place place) const {
   add(metric_key::time_median_ns);
   add(metric_key::tflops);
   add(metric_key::achieved_occupancy_pct);
-  if (place == grid_.fastest) content.notes << tr("The fastest tile shown.");
+  if (place == grid_.best) content.notes << tr("Of the tiles shown: %1.").arg(grid_.best_words());
+  if (place == grid_.fastest && place != grid_.best) content.notes << tr("The fastest tile shown.");
   if (*cell.disposition != Disposition::ok) {
     content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)),
                                                   QString::fromStdString(record.reason));
@@ -472,7 +483,8 @@ void HeatmapView::paintEvent(QPaintEvent*) {
   if (selected_ && !grid_.empty()) {
     const PlotColors colors = plot_colors(palette());
     const Layout layout = layout_in(rect());
-    const QRectF cell = cell_rect(layout, *selected_).adjusted(-1, -1, 1, 1);
+    // Around the cell's own outline, which says what the cell is.
+    const QRectF cell = cell_rect(layout, *selected_).adjusted(-3, -3, 3, 3);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colors.background, 5));
     painter.drawRect(cell);
@@ -502,16 +514,20 @@ void HeatmapView::leaveEvent(QEvent*) {
   overlay_->clear();
 }
 
+HeatmapGrid::Place HeatmapView::landmark() const {
+  return grid_.best ? *grid_.best : grid_.fastest.value_or(HeatmapGrid::Place{});
+}
+
 void HeatmapView::focusInEvent(QFocusEvent* event) {
   QWidget::focusInEvent(event);
   if (event->reason() == Qt::TabFocusReason && !selected_ && !grid_.empty()) {
-    select(grid_.fastest.value_or(HeatmapGrid::Place{}));
+    select(landmark());
   }
 }
 
 void HeatmapView::keyPressEvent(QKeyEvent* event) {
   if (grid_.empty()) return QWidget::keyPressEvent(event);
-  HeatmapGrid::Place place = selected_.value_or(grid_.fastest.value_or(HeatmapGrid::Place{}));
+  HeatmapGrid::Place place = selected_.value_or(landmark());
   if (selected_) {
     switch (event->key()) {
       case Qt::Key_Left:
@@ -527,7 +543,7 @@ void HeatmapView::keyPressEvent(QKeyEvent* event) {
         --place.row;
         break;
       case Qt::Key_Home:
-        place = grid_.fastest.value_or(place);
+        place = landmark();
         break;
       default:
         return QWidget::keyPressEvent(event);

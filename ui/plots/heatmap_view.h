@@ -25,6 +25,8 @@ class HeatmapView : public QWidget {
   void select(std::optional<HeatmapGrid::Place> place);
   [[nodiscard]] std::optional<HeatmapGrid::Place> selected() const { return selected_; }
   [[nodiscard]] const HeatmapGrid& grid() const { return grid_; }
+  /// Where a look at the grid begins: its best tile, else its fastest.
+  [[nodiscard]] HeatmapGrid::Place landmark() const;
 
   /// Draws everything but selection and hover into `area`.
   void render_grid(QPainter& painter, const QRectF& area) const;
