@@ -256,6 +256,18 @@ TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
   EXPECT_EQ(page.view()->landmark(), *grid.best);
 }
 
+TEST_F(WindowTest, FiguresThatFindNoRoomAreHiddenAndTheLegendSaysSo) {
+  HeatmapView view;
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
+  view.set_grid(build_heatmap(fixtures::shown(records), metric_key::time_median_ns), {QStringLiteral("tiles"), {}},
+                true);
+  view.resize(1000, 700);
+  EXPECT_FALSE(view.caption().contains("numbers hidden")) << view.caption().toStdString();
+  view.resize(330, 270);
+  EXPECT_TRUE(view.caption().contains("numbers hidden")) << view.caption().toStdString();
+}
+
 TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
   std::vector<PointRecord> simulated = fixtures::tile_sweep();
   std::erase_if(simulated, [](const PointRecord& record) { return record.disposition != Disposition::ok; });
