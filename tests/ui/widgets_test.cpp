@@ -163,8 +163,17 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
   ASSERT_EQ(workspace.open_now(peers), QString());
   EXPECT_EQ(chips(false), ours + QStringList({"torch-cudnn", "torch-flash"}));
-  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"})) << "imported times are no bytes";
+  const auto tip = [&] {
+    for (const QToolButton* chip : page.findChildren<QToolButton*>()) {
+      if (chip->text() == "torch-flash") return chip->toolTip();
+    }
+    return QString();
+  };
+  EXPECT_TRUE(tip().contains("imported run has no bytes")) << tip().toStdString();
   page.set_ordinate(Ordinate::time);
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
+  EXPECT_FALSE(tip().contains("has no")) << tip().toStdString();
   EXPECT_EQ(page.curves().curves.size(), 5U);
   for (QToolButton* chip : page.findChildren<QToolButton*>()) {
     if (chip->text() == "torch-flash") chip->setChecked(false);

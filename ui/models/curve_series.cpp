@@ -616,6 +616,10 @@ QString short_title(std::string_view algorithm) {
   return name.size() <= 4 ? name.toUpper() : name.left(1).toUpper() + name.mid(1);
 }
 
+bool shows_on(const PointRecord& record, Ordinate ordinate) {
+  return has_value(record, ordinate) || record.disposition != Disposition::ok;
+}
+
 std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity, std::string_view kernel) {
   const auto bytes =
       evaluate(quantity == Quantity::dram ? metric_key::dram_bytes : metric_key::l2_sm_bytes, record, kernel);

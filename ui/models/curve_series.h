@@ -125,6 +125,9 @@ struct CurveSet {
 /// Tiles that occur, as far as they are stated, among the filtered points, by how many N they cover, then by size.
 [[nodiscard]] std::vector<TileShape> tiles_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter);
 
+/// Whether a point has something to show on that axis: a value, or an end that says why it has none.
+[[nodiscard]] bool shows_on(const PointRecord& record, Ordinate ordinate);
+
 /// "FA2", "Naive", "Split-KV": for legends; an algorithm that is not ours by the name that it came with.
 [[nodiscard]] QString short_title(std::string_view algorithm);
 

@@ -26,6 +26,13 @@ ProblemFilter make_filter() {
 constexpr int widest_index = 0;
 constexpr int fastest_index = 1;
 
+QString about_algorithm(const std::string& name) {
+  const Algorithm* algorithm = find_algorithm(name);
+  return algorithm == nullptr
+             ? IoCurvePage::tr("%1 – an algorithm of another program; there is no model of it").arg(short_title(name))
+             : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->title()), to_qstring(algorithm->source()));
+}
+
 }  // namespace
 
 IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
@@ -228,14 +235,34 @@ void IoCurvePage::show_toggles() {
 }
 
 void IoCurvePage::refresh_chips(const std::vector<ShownPoint>& points) {
-  std::set<std::string> present;
-  for (const ShownPoint& point : points) present.insert(point.spec().algorithm);
+  struct Present {
+    bool shown = false;  ///< some point has what the plot shows
+    bool imported = true;
+  };
+  std::map<std::string, Present> present;
+  for (const ShownPoint& point : points) {
+    Present& entry = present[point.spec().algorithm];
+    entry.shown = entry.shown || shows_on(point.record(), ordinate());
+    entry.imported = entry.imported && point.run->summary.provenance == Provenance::imported;
+  }
   for (const Algorithm* algorithm : algorithms()) add_chip(std::string(algorithm->name()));
-  for (const std::string& name : present) add_chip(name);
+  for (const auto& [name, entry] : present) add_chip(name);
+  const bool bytes = ordinate() == Ordinate::bytes;
   for (const auto& [name, chip] : chip_of_) {
-    chip->setEnabled(present.contains(name));
+    const auto entry = present.find(name);
+    const bool there = entry != present.end();
+    chip->setEnabled(there && entry->second.shown);
     // What is not ours is offered only while it is there.
-    chip->setVisible(chip->isEnabled() || find_algorithm(name) != nullptr);
+    chip->setVisible(there || find_algorithm(name) != nullptr);
+    QString tip = about_algorithm(name);
+    if (!there) {
+      tip += tr("\nNo point with these choices.");
+    } else if (!entry->second.shown) {
+      tip += QLatin1Char('\n') +
+             (entry->second.imported ? tr("The imported run has no %1.") : tr("Its points have no %1."))
+                 .arg(bytes ? tr("bytes; choose time or TFLOP/s under Plot") : tr("times"));
+    }
+    chip->setToolTip(tip);
   }
   color_chips();
 }
@@ -247,11 +274,6 @@ void IoCurvePage::add_chip(const std::string& name) {
   chip->setText(short_title(name));
   chip->setCheckable(true);
   chip->setChecked(true);
-  const Algorithm* algorithm = find_algorithm(name);
-  chip->setToolTip(
-      algorithm == nullptr
-          ? tr("%1 – an algorithm of another program; there is no model of it").arg(short_title(name))
-          : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->title()), to_qstring(algorithm->source())));
   toggles_->insert_widget(static_cast<int>(chip_of_.size()) - 1, chip);
   connect(chip, &QToolButton::toggled, this, [this] { refresh(true); });
 }
