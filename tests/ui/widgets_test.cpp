@@ -92,6 +92,32 @@ TEST_F(WindowTest, HoverReadsEveryCurveAtTheNearestN) {
   EXPECT_FALSE(plot->hover_at({2, 200}));
 }
 
+TEST_F(WindowTest, ACrossSaysWhatHappened) {
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  QApplication::processEvents();
+  IoPlot* plot = page.plot();
+  QStringList legend;
+  for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
+  EXPECT_TRUE(legend.contains(QStringLiteral("Naive · could not run: out-of-memory")))
+      << legend.join('\n').toStdString();
+  const QCPItemText* words = nullptr;
+  for (int i = 0; i < plot->itemCount(); ++i) {
+    const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
+    if (text != nullptr && text->text() == "out-of-memory") words = text;
+  }
+  ASSERT_NE(words, nullptr);
+  EXPECT_EQ(words->position->key(), 16384);
+  QSignalSpy selected(&page, &IoCurvePage::point_selected);
+  QTest::mouseClick(plot, Qt::LeftButton, {}, words->position->pixelPosition().toPoint());
+  ASSERT_EQ(selected.count(), 1);
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().record().disposition, Disposition::out_of_memory);
+  EXPECT_EQ(failure_words(Disposition::incorrect), "ran, result incorrect");
+}
+
 TEST_F(WindowTest, TimesAndRatesOfPeersHaveTheirAxes) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});

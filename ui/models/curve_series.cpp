@@ -597,6 +597,22 @@ QString format_quantity(double value, Quantity quantity) {
   return format_bytes(value);
 }
 
+QString failure_words(Disposition disposition) {
+  const QString word = to_qstring(attnscope::to_string(disposition));
+  switch (disposition) {
+    case Disposition::incorrect:
+      return QStringLiteral("ran, result ") + word;
+    case Disposition::no_counters:
+      return QStringLiteral("ran, ") + word;
+    case Disposition::timeout:
+    case Disposition::crashed:
+    case Disposition::cancelled:
+      return QStringLiteral("did not end: ") + word;
+    default:
+      return QStringLiteral("could not run: ") + word;
+  }
+}
+
 QString short_title(std::string_view algorithm) {
   QString name = to_qstring(algorithm);
   const Algorithm* ours = find_algorithm(algorithm);

@@ -71,6 +71,9 @@ struct Curve {
   std::vector<CurvePoint> points;
 };
 
+/// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
+[[nodiscard]] QString failure_words(Disposition disposition);
+
 /// A point that gave no value: drawn at the plot's edge, with its reason on hover.
 struct FailedPoint {
   std::string algorithm;

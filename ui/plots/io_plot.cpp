@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -289,11 +290,25 @@ void IoPlot::add_curve(const Curve& curve) {
   legend_entries_.push_back({QString::fromStdString(curve.algorithm), graph});
 }
 
+double IoPlot::shortest_length() const {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Curve& curve : set_.curves) {
+    if (!curve.points.empty()) shortest = std::min(shortest, curve.points.front().n);
+  }
+  for (const FailedPoint& point : set_.failed) shortest = std::min(shortest, point.n);
+  return shortest;
+}
+
 void IoPlot::add_failed() {
   const PlotColors colors = plot_colors(palette());
   std::map<double, int> stacked;
-  std::map<QString, QString> named;
+  std::set<QString> named;
+  failed_heights_.clear();
+  QFont small = font();
+  small.setPointSizeF(small.pointSizeF() * 0.92);
+  const double shortest = shortest_length();
   for (const FailedPoint& point : set_.failed) {
+    failed_heights_.push_back(0.03 + 0.05 * stacked[point.n]++);
     const QColor color = algorithm_color(point.algorithm, colors.dark);
     auto* cross = new QCPItemText(this);
     cross->setText(QStringLiteral("✕"));
@@ -305,10 +320,23 @@ void IoPlot::add_failed() {
     cross->setPositionAlignment(Qt::AlignCenter);
     cross->position->setTypeX(QCPItemPosition::ptPlotCoords);
     cross->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    cross->position->setCoords(point.n, 0.03 + 0.05 * stacked[point.n]++);
-    const QString word = to_qstring(to_string(point.disposition));
-    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), word);
-    if (!named.emplace(label, word).second) continue;
+    cross->position->setCoords(point.n, failed_heights_.back());
+    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), failure_words(point.disposition));
+    if (!named.insert(label).second) continue;
+    // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
+    // ran at all.
+    if (point.n > shortest) {
+      auto* words = new QCPItemText(this);
+      words->setText(to_qstring(to_string(point.disposition)));
+      words->setFont(small);
+      words->setColor(color);
+      words->setClipToAxisRect(true);
+      words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      words->setPadding({0, 0, 9, 0});
+      words->position->setTypeX(QCPItemPosition::ptPlotCoords);
+      words->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+      words->position->setCoords(point.n, failed_heights_.back());
+    }
     QCPGraph* sample = addGraph();
     sample->setName(label);
     sample->setLineStyle(QCPGraph::lsNone);
@@ -626,12 +654,15 @@ void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
       found = &candidate;
     }
   }
-  if (found == nullptr && where.y() < axisRect()->rect().top() + 0.12 * axisRect()->rect().height()) {
-    for (const FailedPoint& point : set_.failed) {
-      if (std::abs(xAxis->coordToPixel(point.n) - where.x()) > click_radius) continue;
-      candidate = {point.run, point.source};
-      found = &candidate;
-    }
+  const QRect area = axisRect()->rect();
+  for (std::size_t i = 0; i < set_.failed.size(); ++i) {
+    const FailedPoint& point = set_.failed[i];
+    const QPointF pixel(xAxis->coordToPixel(point.n), area.top() + failed_heights_[i] * area.height());
+    const double away = QLineF(pixel, where).length();
+    if (away >= best) continue;
+    best = away;
+    candidate = {point.run, point.source};
+    found = &candidate;
   }
   if (found != nullptr) emit point_clicked(*found);
 }

@@ -51,6 +51,7 @@ class IoPlot : public QCustomPlot {
   void style_axes();
   void add_curve(const Curve& curve);
   void add_failed();
+  [[nodiscard]] double shortest_length() const;
   void add_boundaries();
   void add_stacks();
   void prepare_hover();
@@ -80,7 +81,8 @@ class IoPlot : public QCustomPlot {
     double n = 0;
     HoverContent content;
   };
-  std::vector<HoverColumn> columns_;  ///< ascending n
+  std::vector<HoverColumn> columns_;    ///< ascending n
+  std::vector<double> failed_heights_;  ///< of set_.failed, as shares of the axes' height from the top
   bool user_view_ = false;
   int current_column_ = -1;
   QPoint press_position_;
