@@ -118,6 +118,27 @@ TEST_F(WindowTest, ACrossSaysWhatHappened) {
   EXPECT_EQ(failure_words(Disposition::incorrect), "ran, result incorrect");
 }
 
+TEST_F(WindowTest, TheoryAtASingleLengthIsADash) {
+  const QString single = folder.filePath("single.attnscope");
+  fixtures::write_file(single, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 1024))}, false}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  ASSERT_EQ(workspace.open_now(single), QString());
+  int theory = 0;
+  for (const Curve& curve : page.curves().curves) theory += curve.kind == CurveKind::measured ? 0 : 1;
+  ASSERT_GE(theory, 2) << "the model and the minimum";
+  for (int i = 0; i < page.plot()->graphCount(); ++i) {
+    const QCPGraph& graph = *page.plot()->graph(i);
+    if (!graph.scatterStyle().isNone()) continue;
+    --theory;
+    ASSERT_EQ(graph.data()->size(), 2) << graph.name().toStdString();
+    EXPECT_LT(graph.data()->at(0)->key, 1024);
+    EXPECT_GT(graph.data()->at(1)->key, 1024);
+    EXPECT_EQ(graph.data()->at(0)->value, graph.data()->at(1)->value);
+  }
+  EXPECT_EQ(theory, 0);
+}
+
 TEST_F(WindowTest, TimesAndRatesOfPeersHaveTheirAxes) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});

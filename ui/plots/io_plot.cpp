@@ -18,6 +18,7 @@ namespace {
 constexpr int legend_icon_width = 34;
 constexpr int legend_padding = 20;  ///< between icon and text, and between columns
 constexpr double click_radius = 14;
+constexpr double lone_dash = 1.07;  ///< half the length of a dash that stands for theory at one N, as a factor of N
 constexpr double guide_reach = 60;  ///< pixels from the pointer to the N that it reads
 
 enum PlotRow { title_row, main_row, stack_row, legend_row };
@@ -266,6 +267,11 @@ void IoPlot::add_curve(const Curve& curve) {
   for (const CurvePoint& point : curve.points) {
     n.append(point.n);
     bytes.append(point.value);
+  }
+  // Theory has no marks: at a single N it would be a line without length.
+  if (curve.kind != CurveKind::measured && n.size() == 1) {
+    n = {n[0] / lone_dash, n[0] * lone_dash};
+    bytes.append(bytes[0]);
   }
   graph->setData(n, bytes, true);
   if (curve.kind == CurveKind::measured) {
