@@ -125,6 +125,26 @@ TEST(HeatmapGrid, AmongTilesAlikeTheFastestIsTheBest) {
   EXPECT_EQ(grid.alike, alike);
 }
 
+TEST(HeatmapGrid, ThrottledTilesAreMarkedWhereClocksMatter) {
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  std::erase_if(records, [](const PointRecord& record) {
+    return record.spec.algorithm != "fa2" || record.disposition != Disposition::ok;
+  });
+  records[3].clocks->throttled = true;
+  const TileShape tile = records[3].spec.tile;
+  for (const auto& [metric, marked] : {std::pair{metric_key::time_median_ns, 1}, std::pair{metric_key::tflops, 1},
+                                       std::pair{metric_key::l2_sm_bytes, 0}}) {
+    const HeatmapGrid grid = build_heatmap(fixtures::shown(records), metric);
+    int throttled = 0;
+    for (const auto& row : grid.cells) {
+      throttled += static_cast<int>(
+          std::count_if(row.begin(), row.end(), [](const HeatmapCell& cell) { return cell.throttled; }));
+    }
+    EXPECT_EQ(throttled, marked) << metric;
+    EXPECT_EQ(grid.at(place_of(grid, tile.br, tile.bc)).throttled, marked == 1) << metric;
+  }
+}
+
 TEST(HeatmapGrid, ThePaperTileLiesBetweenGridCells) {
   const HeatmapGrid grid = build_heatmap(sweep_of("fa1"), metric_key::time_median_ns);
   ASSERT_TRUE(grid.paper);

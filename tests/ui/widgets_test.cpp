@@ -139,6 +139,43 @@ TEST_F(WindowTest, TheoryAtASingleLengthIsADash) {
   EXPECT_EQ(theory, 0);
 }
 
+TEST_F(WindowTest, ThrottledPointsAreMarked) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048, 4096}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+    records.back().clocks->throttled = n == 2048;
+    records.back().clocks->throttle_reasons = n == 2048 ? 4 : 0;
+  }
+  const QString hot = folder.filePath("hot.attnscope");
+  fixtures::write_file(hot, {{"quick", records, false}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(hot), QString());
+  IoPlot* plot = page.plot();
+  const auto marked = [&] {  // N of the marks that are half emptied
+    QList<double> lengths;
+    for (int i = 0; i < plot->graphCount(); ++i) {
+      if (plot->graph(i)->name() != "Clocks throttled") continue;
+      for (const QCPGraphData& data : *plot->graph(i)->data()) lengths << data.key;
+    }
+    return lengths;
+  };
+  EXPECT_TRUE(marked().isEmpty()) << "bytes do not depend on clocks";
+  for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
+    page.set_ordinate(ordinate);
+    QApplication::processEvents();
+    EXPECT_EQ(marked(), QList<double>{2048});
+    ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(2048), 200}));
+    EXPECT_TRUE(plot->hover_content()->notes.contains("Clocks throttled: FA2 (power cap)"))
+        << plot->hover_content()->notes.join('\n').toStdString();
+    EXPECT_EQ(plot->hover_content()->rows[0].mark, SampleMark::half_disc);
+    ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(1024), 200}));
+    EXPECT_FALSE(plot->hover_content()->notes.join(' ').contains("throttled"));
+  }
+}
+
 TEST_F(WindowTest, TimesAndRatesOfPeersHaveTheirAxes) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});

@@ -187,7 +187,7 @@ Curve theory_curve(CurveKind kind, const std::string& algorithm, QString label,
   curve.label = std::move(label);
   for (const std::int64_t n : lengths) {
     const double value = bytes(n);
-    curve.points.push_back({static_cast<double>(n), value, value, value, 1, nullptr, nullptr});
+    curve.points.push_back({static_cast<double>(n), value, value, value, 1, false, nullptr, nullptr});
   }
   return curve;
 }
@@ -361,6 +361,7 @@ class Builder {
       std::vector<double> values;
       double low = std::numeric_limits<double>::infinity();
       double high = 0;
+      bool throttled = false;
       const ShownPoint* source = nullptr;
       for (const ShownPoint* point : points) {
         const auto reading = read(point->record(), quantity);
@@ -368,11 +369,12 @@ class Builder {
         values.push_back(reading->value * scale_);
         low = std::min(low, reading->low * scale_);
         high = std::max(high, reading->high * scale_);
+        throttled = throttled || (point->record().clocks && point->record().clocks->throttled);
         source = point;
       }
       if (source == nullptr) continue;
       curve.points.push_back({static_cast<double>(n), summarize(values)->median, low, high,
-                              static_cast<int>(values.size()), source->point, source->run});
+                              static_cast<int>(values.size()), throttled, source->point, source->run});
     }
     if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
   }

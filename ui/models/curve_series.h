@@ -58,7 +58,8 @@ struct CurvePoint {
   double low = 0;    ///< bytes: smallest and largest; time and rate: the lowest and highest quartile of the samples
   double high = 0;
   int repeats = 1;
-  PointPtr source;  ///< null on drawn theory
+  bool throttled = false;  ///< the GPU slowed its clocks while one of them was measured
+  PointPtr source;         ///< null on drawn theory
   RunPtr run;
 };
 

@@ -26,6 +26,10 @@ double place_among(const std::vector<int>& values, double wanted) {
   return index - 1 + std::log(wanted / low) / std::log(high / low);
 }
 
+bool depends_on_clocks(const std::string& unit) {
+  return unit == "ns" || unit == "Tflop/s" || unit == "byte/s";
+}
+
 int index_of(const std::vector<int>& values, int value) {
   return static_cast<int>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
@@ -83,6 +87,8 @@ HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view
     if (const auto value = evaluate(metric, point.record())) {
       collected.values.push_back(value->value);
       cell.provenance = value->provenance;
+      const auto& clocks = point.record().clocks;
+      cell.throttled = cell.throttled || (depends_on_clocks(grid.unit) && clocks && clocks->throttled);
     }
     if (const auto time = evaluate(metric_key::time_median_ns, point.record())) {
       collected.times.push_back(time->value);

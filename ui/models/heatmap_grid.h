@@ -17,7 +17,8 @@ struct HeatmapCell {
   Provenance provenance = Provenance::measured;
   std::optional<Disposition> disposition;  ///< empty: no point was collected for this tile
   int repeats = 0;
-  ShownPoint source;  ///< set when disposition is
+  bool throttled = false;  ///< the GPU slowed its clocks, and the metric shown depends on them
+  ShownPoint source;       ///< set when disposition is
 };
 
 /// Where the paper's tile falls on the grid, in cells: 0 is the middle of the first row or column, 1.5 halfway between

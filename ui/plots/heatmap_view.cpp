@@ -232,6 +232,13 @@ void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
           painter.setBrush(Qt::NoBrush);
           painter.drawRect(rect.adjusted(2.5, 2.5, -2.5, -2.5));
         }
+        if (cell.throttled) {
+          constexpr double corner = 6;
+          const QPointF at = inner.topRight();
+          painter.setPen(Qt::NoPen);
+          painter.setBrush(ink_on(fill));
+          painter.drawPolygon(QPolygonF{at, at - QPointF(corner, 0), at + QPointF(0, corner)});
+        }
         if (room) {
           painter.setPen(ink_on(fill));
           const QString text = format_number(*cell.value * unit_.factor, layout.figures.digits);
@@ -387,15 +394,18 @@ QString HeatmapView::caption_text(bool figures_shown) const {
   bool infeasible = false;
   bool simulated = false;
   bool imported = false;
+  bool throttled = false;
   for (const auto& row : grid_.cells) {
     for (const HeatmapCell& cell : row) {
       infeasible = infeasible || cell.disposition == Disposition::infeasible;
       simulated = simulated || (cell.value && cell.provenance == Provenance::simulated);
+      throttled = throttled || (cell.value && cell.throttled);
       imported = imported || (cell.value && cell.provenance == Provenance::imported);
     }
   }
   if (simulated) parts << tr("dotted frame: simulated");
   if (imported) parts << tr("dash-dotted frame: imported");
+  if (throttled) parts << tr("corner: clocks throttled");
   if (infeasible) parts << tr("hatched: cannot run (hover for why)");
   const auto tile = [&](HeatmapGrid::Place place) {
     return QStringLiteral("%1 × %2")

@@ -17,6 +17,8 @@ namespace {
 
 constexpr int legend_icon_width = 34;
 constexpr int legend_padding = 20;  ///< between icon and text, and between columns
+constexpr double disc_size = 7.5;
+constexpr double path_unit_size = 6;  ///< the size at which QCPScatterStyle draws a path's units as pixels
 constexpr double click_radius = 14;
 constexpr double lone_dash = 1.07;  ///< half the length of a dash that stands for theory at one N, as a factor of N
 constexpr double guide_reach = 60;  ///< pixels from the pointer to the N that it reads
@@ -65,7 +67,8 @@ QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor
   const QPen pen(color, 1.5);
   switch (mark_of(curve)) {
     case SampleMark::disc:
-      return {QCPScatterStyle::ssCircle, pen, color, 7.5};
+    case SampleMark::half_disc:
+      return {QCPScatterStyle::ssCircle, pen, color, disc_size};
     case SampleMark::hollow_disc:
       return {QCPScatterStyle::ssCircle, pen, background, 7.5};
     case SampleMark::square:
@@ -83,6 +86,15 @@ QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   return curve.algorithm.empty() ? colors.muted : algorithm_color(curve.algorithm, colors.dark);
+}
+
+/// Bytes are counted; times, and rates with them, are those of the clocks.
+bool slowed_by_clocks(const Curve& curve) {
+  return curve.kind == CurveKind::measured && (curve.quantity == Quantity::time || curve.quantity == Quantity::rate);
+}
+
+QString throttled_words() {
+  return IoPlot::tr("Clocks throttled");
 }
 
 QColor share_color(const QColor& base, std::size_t index, std::size_t count, bool dark) {
@@ -202,6 +214,7 @@ void IoPlot::rebuild() {
   style_axes();
 
   for (const Curve& curve : set_.curves) add_curve(curve);
+  add_throttled_sample();
   add_failed();
   add_boundaries();
   add_stacks();
@@ -294,6 +307,7 @@ void IoPlot::add_curve(const Curve& curve) {
     }
   }
   legend_entries_.push_back({QString::fromStdString(curve.algorithm), graph});
+  add_throttled(curve);
 }
 
 double IoPlot::shortest_length() const {
@@ -303,6 +317,50 @@ double IoPlot::shortest_length() const {
   }
   for (const FailedPoint& point : set_.failed) shortest = std::min(shortest, point.n);
   return shortest;
+}
+
+void IoPlot::add_throttled(const Curve& curve) {
+  if (!slowed_by_clocks(curve)) return;
+  QVector<double> n;
+  QVector<double> values;
+  for (const CurvePoint& point : curve.points) {
+    if (!point.throttled) continue;
+    n.append(point.n);
+    values.append(point.value);
+  }
+  if (n.isEmpty()) return;
+  const PlotColors colors = plot_colors(palette());
+  // The upper half of the marks, emptied.
+  QPainterPath half;
+  half.moveTo(disc_size / 2, 0);
+  half.arcTo(QRectF(-disc_size / 2, -disc_size / 2, disc_size, disc_size), 0, 180);
+  half.closeSubpath();
+  QCPGraph* graph = addGraph();
+  graph->setName(throttled_words());
+  graph->setLineStyle(QCPGraph::lsNone);
+  graph->setScatterStyle(
+      QCPScatterStyle(half, QPen(curve_color(curve, colors), 1.5), colors.background, path_unit_size));
+  graph->setData(n, values, true);
+}
+
+void IoPlot::add_throttled_sample() {
+  const bool any = std::any_of(set_.curves.begin(), set_.curves.end(), [](const Curve& curve) {
+    return slowed_by_clocks(curve) && std::any_of(curve.points.begin(), curve.points.end(),
+                                                  [](const CurvePoint& point) { return point.throttled; });
+  });
+  if (!any) return;
+  const PlotColors colors = plot_colors(palette());
+  QPainterPath lower_half;  // of a disc: where the halves overlap, odd and even leave the upper one empty
+  const QRectF disc(-disc_size / 2, -disc_size / 2, disc_size, disc_size);
+  lower_half.addEllipse(disc);
+  lower_half.moveTo(disc_size / 2, 0);
+  lower_half.arcTo(disc, 0, 180);
+  lower_half.closeSubpath();
+  QCPGraph* sample = addGraph();
+  sample->setName(throttled_words());
+  sample->setLineStyle(QCPGraph::lsNone);
+  sample->setScatterStyle(QCPScatterStyle(lower_half, QPen(colors.muted, 1.5), colors.muted, path_unit_size));
+  legend_entries_.push_back({{}, sample});
 }
 
 void IoPlot::add_failed() {
@@ -513,6 +571,7 @@ void IoPlot::prepare_hover() {
       }
     }
     QStringList tiles;
+    QStringList throttled;
     for (const Curve& curve : set_.curves) {
       const CurvePoint* at = point_at(curve);
       // A fit is a law, not a reading.
@@ -523,6 +582,13 @@ void IoPlot::prepare_hover() {
         const TileShape& tile = at->source->record.spec.tile;
         const QString tile_text = QStringLiteral("%1 %2").arg(short_title(curve.algorithm), format_tile(tile));
         if (tile_stated(tile) && !tiles.contains(tile_text)) tiles << tile_text;
+        if (at->throttled) {
+          const ClockReading clocks = at->source->record.clocks.value_or(ClockReading{});
+          const QString why = QString::fromStdString(describe_throttle_reasons(clocks.throttle_reasons));
+          QString words = short_title(curve.algorithm);
+          if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
+          if (!throttled.contains(words)) throttled << words;
+        }
         QStringList aside;
         if (at->repeats > 1) aside << tr("%1 runs").arg(at->repeats);
         if (const QString range = format_range(*at, curve.quantity); !range.isEmpty()) aside << range;
@@ -533,7 +599,13 @@ void IoPlot::prepare_hover() {
         }
       }
       const QString label = curve.label.section(QLatin1Char('\n'), 0, 0);
-      entries.emplace_back(at->value, HoverRow{curve_color(curve, colors), mark_of(curve), label, value});
+      const SampleMark mark = at->throttled && slowed_by_clocks(curve) ? SampleMark::half_disc : mark_of(curve);
+      entries.emplace_back(at->value, HoverRow{curve_color(curve, colors), mark, label, value});
+    }
+    if (!throttled.isEmpty()) {
+      const QString words =
+          set_.ordinate == Ordinate::bytes ? tr("Clocks throttled, which slows times: %1") : tr("Clocks throttled: %1");
+      notes[n] << words.arg(throttled.join(QStringLiteral("; ")));
     }
     if (!tiles.isEmpty()) notes[n] << tr("Tiles: %1").arg(tiles.join(QStringLiteral("; ")));
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

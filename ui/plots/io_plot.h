@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes or time against N, log-log, or TFLOP/s over a logarithmic N. Measured: filled marks on solid lines. Simulated:
 // hollow discs and squares on dotted lines. Imported: hollow diamonds and triangles on dash-dotted lines. Theory:
-// dashed lines without marks. One colour an algorithm.
+// dashed lines without marks. Times and rates of throttled clocks: half-filled discs. One colour an algorithm.
 #pragma once
 
 #include <qcustomplot.h>
@@ -50,6 +50,8 @@ class IoPlot : public QCustomPlot {
   void rebuild();
   void style_axes();
   void add_curve(const Curve& curve);
+  void add_throttled(const Curve& curve);
+  void add_throttled_sample();
   void add_failed();
   [[nodiscard]] double shortest_length() const;
   void add_boundaries();
