@@ -555,6 +555,52 @@ TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
   EXPECT_TRUE(written[0].endsWith("time-d128-1x132.png")) << written[0].toStdString();
 }
 
+TEST_F(WindowTest, EverySweepOfAFileHasItsPlotUnderItsName) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n_k : {4096, 8192}) {
+    for (const int splits : {0, 16}) {
+      for (const std::int64_t page : {0, 256}) {
+        PointSpec spec = fixtures::decode_spec("splitkv", n_k);
+        spec.tile.splits = splits;
+        spec.problem.page = page;
+        records.push_back(fixtures::ok_point(spec));
+      }
+    }
+    for (const auto& [heads, dropout] : {std::pair{16, 0.0}, std::pair{32, 0.0}, std::pair{32, 0.25}}) {
+      PointSpec spec = fixtures::spec("fa2", n_k);
+      spec.problem.heads_q = spec.problem.heads_kv = heads;
+      spec.problem.dropout = dropout;
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  for (const int br : {32, 64}) {
+    for (const int bc : {32, 64}) {  // a map, and no curve
+      PointSpec spec = fixtures::spec("fa2", 2048, br, bc, 64);
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  const QString sweeps = folder.filePath("sweeps.attnscope");
+  fixtures::write_file(sweeps, {{"custom", records, false}});
+  QStringList written;
+  ASSERT_EQ(write_plots({sweeps}, folder.filePath("sweeps"), &written), QString());
+  QStringList names;
+  for (const QString& path : written) {
+    if (path.endsWith(".png")) names << QFileInfo(path).completeBaseName();
+  }
+  EXPECT_EQ(names, (QStringList{
+                       "io-d128-nqN-1x16",
+                       "io-d128-nqN-1x32-dropout0",
+                       "io-d128-nqN-1x32-dropout0.25",
+                       "io-d128-nq1-1x16-pagecontiguous-splitsauto",
+                       "io-d128-nq1-1x16-pagecontiguous-splits16",
+                       "io-d128-nq1-1x16-page256-splitsauto",
+                       "io-d128-nq1-1x16-page256-splits16",
+                       "tiles-fa2-n2048-d64-1x132-time_median_ns",
+                       "tiles-fa2-n2048-d64-1x132-l2_sm_bytes",
+                       "tiles-fa2-n2048-d64-1x132-dram_bytes",
+                   }));
+}
+
 TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
   // What is written beside the picture first cannot be made in /proc, not even by root; nor can a folder be replaced.
   const QString blocked = folder.filePath("blocked");
@@ -694,7 +740,7 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
     EXPECT_EQ(io.curves().failed[0].disposition, Disposition::out_of_memory);
   }
   ASSERT_TRUE(tiles.has_grid());
-  EXPECT_EQ(tiles.algorithms().contains("fa1") && tiles.algorithms().contains("fa2"), true);
+  EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2"}));
   EXPECT_GE(tiles.view()->grid().br.size(), 12U);
   EXPECT_GE(tiles.view()->grid().bc.size(), 12U);
   EXPECT_TRUE(tiles.view()->grid().fastest);

@@ -101,11 +101,27 @@ TileShape widest_tile(const Family& family, Ordinate ordinate) {
   return best->second.tile;
 }
 
+/// Numbers of splits of an algorithm's points, where one N has several; else empty.
+std::set<int> swept_splits(const std::vector<const ShownPoint*>& points) {
+  std::map<std::int64_t, std::set<int>> at_length;
+  std::set<int> all;
+  for (const ShownPoint* point : points) {
+    at_length[point->spec().problem.n_k].insert(point->spec().tile.splits);
+    all.insert(point->spec().tile.splits);
+  }
+  const bool swept =
+      std::any_of(at_length.begin(), at_length.end(), [](const auto& entry) { return entry.second.size() > 1; });
+  return swept ? all : std::set<int>{};
+}
+
 /// The points that stand for the family: one tile each N.
-std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(const Family& family,
-                                                                        const TileSelection& choice,
+std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(Family family, const TileSelection& choice,
                                                                         Ordinate ordinate) {
   std::map<std::int64_t, std::vector<const ShownPoint*>> by_length;
+  if (choice.splits && !swept_splits(family.points).empty()) {
+    std::erase_if(family.points, [&](const ShownPoint* point) { return point->spec().tile.splits != *choice.splits; });
+    if (family.points.empty()) return by_length;
+  }
   if (choice.rule == TileSelection::Rule::fastest) {
     std::map<std::int64_t, std::pair<double, TileShape>> fastest;
     for (const ShownPoint* point : family.points) {
@@ -646,6 +662,17 @@ std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity
 
 CurveSet build_curves(const std::vector<ShownPoint>& points, const ProblemFilter& filter, const CurveRequest& request) {
   return Builder(filter, request).build(points);
+}
+
+std::vector<int> splits_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter) {
+  std::map<std::pair<std::string, std::string>, std::vector<const ShownPoint*>> of_algorithm;  // on a device
+  for (const ShownPoint& point : points) {
+    if (!tile_stated(point.spec().tile) || !filter.matches(point)) continue;
+    of_algorithm[{point.spec().algorithm, point.run->summary.device_uuid}].push_back(&point);
+  }
+  std::set<int> all;
+  for (const auto& [key, its] : of_algorithm) all.merge(swept_splits(its));
+  return {all.begin(), all.end()};
 }
 
 std::vector<TileShape> tiles_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter) {

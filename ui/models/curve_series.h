@@ -34,8 +34,9 @@ enum class CurveKind { measured, model, asymptote, paper_count, compulsory };
 /// Which tile stands for an algorithm when a sweep has several.
 struct TileSelection {
   enum class Rule { widest, fastest, exact };
-  Rule rule = Rule::widest;  ///< widest: the tile that covers the most N
-  TileShape tile;            ///< for `exact`
+  Rule rule = Rule::widest;   ///< widest: the tile that covers the most N
+  TileShape tile;             ///< for `exact`
+  std::optional<int> splits;  ///< for `widest`: of an algorithm swept over splits, the points with that many (0: auto)
 };
 
 struct CurveRequest {
@@ -71,6 +72,9 @@ struct Curve {
   QString label;  ///< "FA2 · DRAM · measured"
   std::vector<CurvePoint> points;
 };
+
+/// Numbers of splits, ascending, where one problem of an algorithm was measured with several; else empty.
+[[nodiscard]] std::vector<int> splits_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter);
 
 /// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
 [[nodiscard]] QString failure_words(Disposition disposition);

@@ -12,6 +12,9 @@
 
 namespace attnscope::ui {
 
+/// Fewer tiles than this make a table, not a map.
+inline constexpr std::size_t fewest_tiles_of_a_map = 4;
+
 struct HeatmapCell {
   std::optional<double> value;  ///< in the metric's unit
   Provenance provenance = Provenance::measured;

@@ -338,4 +338,18 @@ std::size_t ProblemFilter::place_of(const QString& label) const {
       facets_.begin());
 }
 
+QStringList ProblemFilter::options(const QString& label) const {
+  const std::size_t place = place_of(label);
+  QStringList ids;
+  if (place == facets_.size()) return ids;
+  for (const FacetValue& value : states_[place].options) ids << value.id();
+  return ids;
+}
+
+QStringList ProblemFilter::labels() const {
+  QStringList labels;
+  for (const Facet& facet : facets_) labels << facet.label;
+  return labels;
+}
+
 }  // namespace attnscope::ui

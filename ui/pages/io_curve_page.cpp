@@ -7,11 +7,13 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "kernels/algorithm.h"
 #include "ui/format.h"
+#include "ui/models/heatmap_grid.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -25,6 +27,11 @@ ProblemFilter make_filter() {
 
 constexpr int widest_index = 0;
 constexpr int fastest_index = 1;
+constexpr std::size_t first_listed = 2;
+
+QString splits_text(int splits) {
+  return splits > 0 ? QString::number(splits) : QStringLiteral("auto");
+}
 
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = find_algorithm(name);
@@ -64,7 +71,8 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
     facets_->layout()->addWidget(pair);
     return combo;
   };
-  tile_ = add_combo(tr("Tile"), tr("Which Br × Bc stands for an algorithm when a sweep has several"));
+  tile_ = add_combo(tr("Tile"), tr("Which Br × Bc stands for an algorithm when a sweep has several; splits: the points "
+                                   "with that many, of the algorithms that were swept over them"));
   ordinate_ = add_combo(tr("Plot"), tr("What stands on the vertical axis. Times are medians, their bars the quartiles; "
                                        "TFLOP/s count the products of unmasked pairs alone"));
   for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, tr("bytes")}, std::pair{Ordinate::time, tr("time")},
@@ -154,14 +162,6 @@ void IoCurvePage::set_ordinate(Ordinate ordinate) {
   ordinate_->setCurrentIndex(ordinate_->findData(static_cast<int>(ordinate)));
 }
 
-QStringList IoCurvePage::options(const QString& facet) const {
-  const std::size_t place = filter_.place_of(facet);
-  QStringList ids;
-  if (place == filter_.facets().size()) return ids;
-  for (const FacetValue& value : filter_.state(place).options) ids << value.id();
-  return ids;
-}
-
 void IoCurvePage::choose(const QString& facet, const QString& id) {
   const std::size_t place = filter_.place_of(facet);
   if (place == filter_.facets().size()) return;
@@ -170,7 +170,46 @@ void IoCurvePage::choose(const QString& facet, const QString& id) {
 }
 
 QString IoCurvePage::file_stem() const {
-  return to_string(ordinate()) + filter_.stem();
+  QString stem = to_string(ordinate()) + filter_.stem();
+  const TileSelection tile = tile_selection();
+  if (tile.splits) stem += QStringLiteral("-splits") + splits_text(*tile.splits);
+  if (tile.rule == TileSelection::Rule::fastest) stem += QStringLiteral("-fastest");
+  if (tile.rule == TileSelection::Rule::exact) {
+    QString words = format_tile(tile.tile);
+    words.remove(QLatin1Char(',')).replace(QStringLiteral(" × "), QStringLiteral("x"));
+    stem += QStringLiteral("-tile") + words.replace(QLatin1Char(' '), QLatin1Char('-'));
+  }
+  return stem;
+}
+
+TileSelection IoCurvePage::tile_selection() const {
+  const auto index = static_cast<std::size_t>(std::max(0, tile_->currentIndex()));
+  if (index == fastest_index) return {TileSelection::Rule::fastest, {}, {}};
+  if (index < first_listed) return {};
+  const std::size_t listed = index - first_listed;
+  if (listed < splits_.size()) return {TileSelection::Rule::widest, {}, splits_[listed]};
+  if (listed - splits_.size() >= tiles_.size()) return {};
+  return {TileSelection::Rule::exact, tiles_[listed - splits_.size()], {}};
+}
+
+void IoCurvePage::choose_splits(int splits) {
+  const auto place = std::find(splits_.begin(), splits_.end(), splits);
+  if (place == splits_.end()) return;
+  tile_->setCurrentIndex(static_cast<int>(first_listed + static_cast<std::size_t>(place - splits_.begin())));
+  refresh(false);
+}
+
+bool IoCurvePage::only_a_tile_map() const {
+  std::set<std::int64_t> lengths;
+  std::map<std::string, std::set<std::pair<int, int>>> tiles;
+  for (const ShownPoint& point : points_) {
+    const PointSpec& spec = point.spec();
+    lengths.insert(spec.problem.n_k);
+    if (tile_stated(spec.tile)) tiles[spec.algorithm].emplace(spec.tile.br, spec.tile.bc);
+  }
+  return lengths.size() == 1 && std::any_of(tiles.begin(), tiles.end(), [](const auto& entry) {
+           return entry.second.size() >= fewest_tiles_of_a_map;
+         });
 }
 
 CurveRequest IoCurvePage::request() const {
@@ -178,12 +217,7 @@ CurveRequest IoCurvePage::request() const {
   for (const auto& [name, chip] : chip_of_) {
     if (chip->isChecked()) request.algorithms.insert(name);
   }
-  const int tile = tile_->currentIndex();
-  if (tile == fastest_index) {
-    request.tile.rule = TileSelection::Rule::fastest;
-  } else if (tile > fastest_index && static_cast<std::size_t>(tile - fastest_index - 1) < tiles_.size()) {
-    request.tile = {TileSelection::Rule::exact, tiles_[static_cast<std::size_t>(tile - fastest_index - 1)]};
-  }
+  request.tile = tile_selection();
   request.ordinate = ordinate();
   request.dram = dram_->isChecked();
   request.sm_l2 = sm_l2_->isChecked();
@@ -295,13 +329,16 @@ void IoCurvePage::color_chips() {
 
 void IoCurvePage::refresh_tiles(const std::vector<ShownPoint>& points) {
   const std::vector<TileShape> tiles = tiles_of(points, filter_);
-  if (tiles == tiles_ && tile_->count() > 0) return;
+  const std::vector<int> splits = splits_of(points, filter_);
+  if (tiles == tiles_ && splits == splits_ && tile_->count() > 0) return;
   const QString current = tile_->currentText();
   tiles_ = tiles;
+  splits_ = splits;
   const QSignalBlocker quiet(tile_);
   tile_->clear();
   tile_->insertItem(widest_index, tr("the one swept"));
   tile_->insertItem(fastest_index, tr("fastest at each N"));
+  for (const int count : splits_) tile_->addItem(tr("splits %1").arg(splits_text(count)));
   for (const TileShape& tile : tiles_) tile_->addItem(format_tile(tile));
   tile_->setCurrentIndex(std::max(0, tile_->findText(current)));
 }
