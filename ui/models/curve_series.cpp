@@ -29,7 +29,8 @@ TileKey key_of(const TileShape& tile) {
 struct Family {
   std::string algorithm;
   Provenance provenance = Provenance::measured;
-  RunPtr run;  ///< any of its runs: the device's limits
+  QString label;  ///< of an imported one: what its runs were imported under
+  RunPtr run;     ///< any of its runs: the device's limits
   std::vector<const ShownPoint*> points;
 };
 
@@ -217,7 +218,7 @@ class Builder {
   }
 
   CurveSet build(const std::vector<ShownPoint>& points) {
-    std::map<std::tuple<std::size_t, std::string, Provenance, std::string>, Family> families;
+    std::map<std::tuple<std::size_t, std::string, Provenance, std::string, QString>, Family> families;
     std::set<std::string> devices;
     for (const ShownPoint& point : points) {
       const PointSpec& spec = point.spec();
@@ -232,7 +233,11 @@ class Builder {
       if (!run.device_name.empty()) devices.insert(run.device_name);
       if (origin == Provenance::measured) measured_algorithms_.insert(spec.algorithm);
       if (!request_.algorithms.contains(spec.algorithm)) continue;
-      Family& family = families[{place_of(spec.algorithm), spec.algorithm, origin, run.device_uuid}];
+      // Two programs' or two versions' numbers of one name are not repeats of one another.
+      const QString label = origin == Provenance::imported ? run_title(run) : QString();
+      if (!label.isEmpty()) labels_[spec.algorithm].insert(label);
+      Family& family = families[{place_of(spec.algorithm), spec.algorithm, origin, run.device_uuid, label}];
+      family.label = label;
       family.algorithm = spec.algorithm;
       family.provenance = origin;
       family.run = point.run;
@@ -270,6 +275,8 @@ class Builder {
 
   QString prefix(const Family& family) const {
     QString text = short_title(family.algorithm);
+    const auto labels = labels_.find(family.algorithm);
+    if (!family.label.isEmpty() && labels->second.size() > 1) text += QStringLiteral(" (%1)").arg(family.label);
     if (const QString device = device_of(family); !device.isEmpty()) text += QStringLiteral(" on ") + device;
     return text;
   }
@@ -569,6 +576,7 @@ class Builder {
   double scale_ = 1;
   bool name_devices_ = false;
   std::set<std::string> measured_algorithms_;
+  std::map<std::string, std::set<QString>> labels_;  ///< of an algorithm's imported runs
   std::set<std::int64_t> measured_;
   std::vector<std::int64_t> lengths_;
   std::set<std::tuple<std::string, TileKey, std::string>> models_done_;  ///< algorithm, tile, device
