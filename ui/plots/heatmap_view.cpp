@@ -407,18 +407,18 @@ QString HeatmapView::caption_text(bool figures_shown) const {
   if (imported) parts << tr("dash-dotted frame: imported");
   if (throttled) parts << tr("corner: clocks throttled");
   if (infeasible) parts << tr("hatched: cannot run (hover for why)");
-  const auto tile = [&](HeatmapGrid::Place place) {
+  const auto extents = [&](HeatmapGrid::Place place) {
     return QStringLiteral("%1 × %2")
         .arg(grid_.br[static_cast<std::size_t>(place.row)])
         .arg(grid_.bc[static_cast<std::size_t>(place.column)]);
   };
   if (!figures_shown) parts << tr("numbers hidden: enlarge the window, or hover");
   if (grid_.best) {
-    QString words = tr("outlined: %1, %2").arg(grid_.best_words(), tile(*grid_.best));
+    QString words = tr("outlined: %1, %2").arg(grid_.best_words(), extents(*grid_.best));
     if (grid_.alike > 1) words += tr(" (%1 tiles alike)").arg(grid_.alike);
     parts << words;
   }
-  if (grid_.fastest && grid_.fastest != grid_.best) parts << tr("dashed: fastest, %1").arg(tile(*grid_.fastest));
+  if (grid_.fastest && grid_.fastest != grid_.best) parts << tr("dashed: fastest, %1").arg(extents(*grid_.fastest));
   QString text = parts.join(QStringLiteral(" · "));
   if (grid_.paper) {
     const PaperTile& tile = grid_.paper->tile;
