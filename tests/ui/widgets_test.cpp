@@ -102,7 +102,7 @@ TEST_F(WindowTest, ACrossSaysWhatHappened) {
   IoPlot* plot = page.plot();
   QStringList legend;
   for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
-  EXPECT_TRUE(legend.contains(QStringLiteral("Naive · could not run: out-of-memory")))
+  EXPECT_TRUE(legend.contains(QStringLiteral("Naive · could not run:\nout-of-memory")))
       << legend.join('\n').toStdString();
   const QCPItemText* words = nullptr;
   for (int i = 0; i < plot->itemCount(); ++i) {

@@ -34,9 +34,10 @@ enum class CurveKind { measured, model, asymptote, paper_count, compulsory };
 /// Which tile stands for an algorithm when a sweep has several.
 struct TileSelection {
   enum class Rule { widest, fastest, exact };
-  Rule rule = Rule::widest;   ///< widest: the tile that covers the most N
-  TileShape tile;             ///< for `exact`
-  std::optional<int> splits;  ///< for `widest`: of an algorithm swept over splits, the points with that many (0: auto)
+  Rule rule = Rule::widest;  ///< widest: the tile that covers the most N
+  TileShape tile;            ///< for `exact`
+  std::optional<int> splits =
+      {};  ///< for `widest`: of an algorithm swept over splits, the points with that many (0: auto)
 };
 
 struct CurveRequest {

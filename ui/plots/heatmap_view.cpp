@@ -234,7 +234,7 @@ void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
         }
         if (cell.throttled) {
           constexpr double corner = 6;
-          const QPointF at = inner.topRight();
+          const QPointF at = rect.topRight() + QPointF(-4, 4);  // within an outline
           painter.setPen(Qt::NoPen);
           painter.setBrush(ink_on(fill));
           painter.drawPolygon(QPolygonF{at, at - QPointF(corner, 0), at + QPointF(0, corner)});
@@ -522,9 +522,9 @@ void HeatmapView::paintEvent(QPaintEvent*) {
     const PlotColors colors = plot_colors(palette());
     const Layout layout = layout_in(rect());
     // Around the cell's own outline, which says what the cell is.
-    const QRectF cell = cell_rect(layout, *selected_).adjusted(-3, -3, 3, 3);
+    const QRectF cell = cell_rect(layout, *selected_).adjusted(-2, -2, 2, 2);
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(colors.background, 5));
+    painter.setPen(QPen(colors.background, 3.5));
     painter.drawRect(cell);
     painter.setPen(QPen(colors.text, 2));
     painter.drawRect(cell);

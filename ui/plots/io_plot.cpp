@@ -359,7 +359,7 @@ void IoPlot::add_throttled_sample() {
   QCPGraph* sample = addGraph();
   sample->setName(throttled_words());
   sample->setLineStyle(QCPGraph::lsNone);
-  sample->setScatterStyle(QCPScatterStyle(lower_half, QPen(colors.muted, 1.5), colors.muted, path_unit_size));
+  sample->setScatterStyle(QCPScatterStyle(lower_half, QPen(colors.muted, 1.1), colors.muted, 1.15 * path_unit_size));
   legend_entries_.push_back({{}, sample});
 }
 
@@ -385,7 +385,8 @@ void IoPlot::add_failed() {
     cross->position->setTypeX(QCPItemPosition::ptPlotCoords);
     cross->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
     cross->position->setCoords(point.n, failed_heights_.back());
-    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), failure_words(point.disposition));
+    const QString why = failure_words(point.disposition).replace(QStringLiteral(": "), QStringLiteral(":\n"));
+    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), why);
     if (!named.insert(label).second) continue;
     // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
     // ran at all.
