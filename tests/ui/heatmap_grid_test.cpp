@@ -99,6 +99,7 @@ TEST(HeatmapGrid, TheBestIsThatOfTheMetricShown) {
   }
   EXPECT_EQ(build_heatmap(points, metric_key::l2_sm_bytes).best_words(), QStringLiteral("lowest SM↔L2 total"));
   EXPECT_EQ(build_heatmap(points, metric_key::tflops).best_words(), "highest TFLOP/s");
+  EXPECT_EQ(build_heatmap(points, metric_key::achieved_occupancy_pct).best_words(), "highest achieved occupancy");
   const HeatmapGrid time = build_heatmap(points, metric_key::time_median_ns);
   EXPECT_EQ(time.best, time.fastest);
   EXPECT_EQ(time.best_words(), "fastest");

@@ -168,7 +168,7 @@ TEST_F(WindowTest, ThrottledPointsAreMarked) {
     QApplication::processEvents();
     EXPECT_EQ(marked(), QList<double>{2048});
     ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(2048), 200}));
-    EXPECT_TRUE(plot->hover_content()->notes.contains("Clocks throttled: FA2 (power cap)"))
+    EXPECT_TRUE(plot->hover_content()->notes.contains("Clocks throttled (power cap): FA2"))
         << plot->hover_content()->notes.join('\n').toStdString();
     EXPECT_EQ(plot->hover_content()->rows[0].mark, SampleMark::half_disc);
     ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(1024), 200}));

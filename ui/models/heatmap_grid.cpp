@@ -38,7 +38,10 @@ int index_of(const std::vector<int>& values, int value) {
 
 QString HeatmapGrid::best_words() const {
   if (metric == metric_key::time_median_ns) return QStringLiteral("fastest");
-  return (better == Better::more ? QStringLiteral("highest ") : QStringLiteral("lowest ")) + label;
+  // Within a sentence; but DRAM and TFLOP/s stay as they are.
+  const bool word = label.size() > 1 && label[1].isLower();
+  return (better == Better::more ? QStringLiteral("highest ") : QStringLiteral("lowest ")) +
+         (word ? label[0].toLower() + label.mid(1) : label);
 }
 
 HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view metric) {

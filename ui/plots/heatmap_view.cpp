@@ -408,7 +408,7 @@ QString HeatmapView::caption_text(bool figures_shown) const {
   if (throttled) parts << tr("corner: clocks throttled");
   if (infeasible) parts << tr("hatched: cannot run (hover for why)");
   const auto extents = [&](HeatmapGrid::Place place) {
-    return QStringLiteral("%1 × %2")
+    return QStringLiteral("%1\u00A0×\u00A0%2")  // on one line
         .arg(grid_.br[static_cast<std::size_t>(place.row)])
         .arg(grid_.bc[static_cast<std::size_t>(place.column)]);
   };

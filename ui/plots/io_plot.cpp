@@ -572,7 +572,7 @@ void IoPlot::prepare_hover() {
       }
     }
     QStringList tiles;
-    QStringList throttled;
+    std::map<QString, QStringList> throttled;  // algorithms, by the reason
     for (const Curve& curve : set_.curves) {
       const CurvePoint* at = point_at(curve);
       // A fit is a law, not a reading.
@@ -586,9 +586,8 @@ void IoPlot::prepare_hover() {
         if (at->throttled) {
           const ClockReading clocks = at->source->record.clocks.value_or(ClockReading{});
           const QString why = QString::fromStdString(describe_throttle_reasons(clocks.throttle_reasons));
-          QString words = short_title(curve.algorithm);
-          if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
-          if (!throttled.contains(words)) throttled << words;
+          QStringList& slowed = throttled[why];
+          if (const QString title = short_title(curve.algorithm); !slowed.contains(title)) slowed << title;
         }
         QStringList aside;
         if (at->repeats > 1) aside << tr("%1 runs").arg(at->repeats);
@@ -603,10 +602,10 @@ void IoPlot::prepare_hover() {
       const SampleMark mark = at->throttled && slowed_by_clocks(curve) ? SampleMark::half_disc : mark_of(curve);
       entries.emplace_back(at->value, HoverRow{curve_color(curve, colors), mark, label, value});
     }
-    if (!throttled.isEmpty()) {
-      const QString words =
-          set_.ordinate == Ordinate::bytes ? tr("Clocks throttled, which slows times: %1") : tr("Clocks throttled: %1");
-      notes[n] << words.arg(throttled.join(QStringLiteral("; ")));
+    for (const auto& [why, slowed] : throttled) {
+      QString words = set_.ordinate == Ordinate::bytes ? tr("Clocks throttled, which slows times") : throttled_words();
+      if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
+      notes[n] << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
     if (!tiles.isEmpty()) notes[n] << tr("Tiles: %1").arg(tiles.join(QStringLiteral("; ")));
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
