@@ -740,6 +740,9 @@ TEST(ProblemFilter, FileNamesSayMaskAndPass) {
   record.spec.problem.mask.length_list = {300, 512, 7};
   const auto points = fixtures::shown({record});
   EXPECT_EQ(io_filter(points).stem(), "-d128-lengths.300.512.7-fwd+bwd-3x132-12-KV");
+  record.spec.problem.dropout = 0.5;
+  const auto dropped = fixtures::shown({record});
+  EXPECT_EQ(io_filter(dropped).stem(), "-d128-lengths.300.512.7-fwd+bwd-3x132-12-KV-dropout0.5");
 }
 
 }  // namespace

@@ -327,7 +327,8 @@ QString ProblemFilter::stem() const {
   // What file systems or shells take amiss: 300/512, window:256:0, (2 KV), a shortened list's dots.
   static const QRegularExpression awkward(QStringLiteral("[^\\w.+-]+"));
   stem.replace(QLatin1Char(':'), QLatin1Char('.')).replace(QLatin1Char('/'), QLatin1Char('.'));
-  stem.replace(awkward, QStringLiteral("-"));
+  static const QRegularExpression doubled(QStringLiteral("--+"));
+  stem.replace(awkward, QStringLiteral("-")).replace(doubled, QStringLiteral("-"));
   while (stem.endsWith(QLatin1Char('-'))) stem.chop(1);
   return stem;
 }
