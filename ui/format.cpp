@@ -177,6 +177,10 @@ QString format_lengths(const AttentionProblem& problem) {
                                     : QStringLiteral("%1 × %2").arg(problem.n_q).arg(problem.n_k);
 }
 
+QString format_splits(int splits) {
+  return splits > 0 ? QString::number(splits) : QStringLiteral("auto");
+}
+
 QString format_tile(const TileShape& tile) {
   QString text = tile_stated(tile) ? QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc) : QStringLiteral("not stated");
   if (tile.raster != Raster::q_fastest) text += QStringLiteral(", heads fastest");

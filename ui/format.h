@@ -51,6 +51,8 @@ struct UnitScale {
 /// "128 × 64", with whatever else of the tile was chosen: "128 × 64, splits 8, warps 4". "not stated" where an imported
 /// point does not say.
 [[nodiscard]] QString format_tile(const TileShape& tile);
+/// "16", or "auto" for 0.
+[[nodiscard]] QString format_splits(int splits);
 /// Whether the point's source said which tile it used.
 [[nodiscard]] inline bool tile_stated(const TileShape& tile) {
   return tile.br > 0 && tile.bc > 0;

@@ -674,6 +674,7 @@ TEST(CurveSeries, SplitsAreChosenOnlyWhereTheyWereSwept) {
   request.algorithms = {"naive", "splitkv"};
   request.tile.splits = 16;
   const CurveSet set = build_curves(points, filter, request);
+  EXPECT_TRUE(set.title.endsWith("splits 16")) << set.title.toStdString();
   const Curve* curve = find(set, "splitkv", CurveKind::measured, Quantity::sm_l2);
   ASSERT_NE(curve, nullptr);
   ASSERT_EQ(curve->points.size(), 2U);

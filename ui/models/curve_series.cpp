@@ -215,6 +215,7 @@ class Builder {
     set_.ordinate = request.ordinate;
     set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
     set_.title = filter.summary();
+    if (request.tile.splits) set_.title += QStringLiteral(" · splits ") + format_splits(*request.tile.splits);
   }
 
   CurveSet build(const std::vector<ShownPoint>& points) {

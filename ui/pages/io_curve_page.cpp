@@ -29,10 +29,6 @@ constexpr int widest_index = 0;
 constexpr int fastest_index = 1;
 constexpr std::size_t first_listed = 2;
 
-QString splits_text(int splits) {
-  return splits > 0 ? QString::number(splits) : QStringLiteral("auto");
-}
-
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = find_algorithm(name);
   return algorithm == nullptr
@@ -172,7 +168,7 @@ void IoCurvePage::choose(const QString& facet, const QString& id) {
 QString IoCurvePage::file_stem() const {
   QString stem = to_string(ordinate()) + filter_.stem();
   const TileSelection tile = tile_selection();
-  if (tile.splits) stem += QStringLiteral("-splits") + splits_text(*tile.splits);
+  if (tile.splits) stem += QStringLiteral("-splits") + format_splits(*tile.splits);
   if (tile.rule == TileSelection::Rule::fastest) stem += QStringLiteral("-fastest");
   if (tile.rule == TileSelection::Rule::exact) {
     QString words = format_tile(tile.tile);
@@ -338,7 +334,7 @@ void IoCurvePage::refresh_tiles(const std::vector<ShownPoint>& points) {
   tile_->clear();
   tile_->insertItem(widest_index, tr("the one swept"));
   tile_->insertItem(fastest_index, tr("fastest at each N"));
-  for (const int count : splits_) tile_->addItem(tr("splits %1").arg(splits_text(count)));
+  for (const int count : splits_) tile_->addItem(tr("splits %1").arg(format_splits(count)));
   for (const TileShape& tile : tiles_) tile_->addItem(format_tile(tile));
   tile_->setCurrentIndex(std::max(0, tile_->findText(current)));
 }
