@@ -93,7 +93,7 @@ QString write_plots(const QStringList& files, const QString& folder, QStringList
   IoCurvePage io(workspace);
   io.resize(plot_size);
   if (workspace.visible_points().empty()) return QStringLiteral("nothing to draw: no point in these files");
-  const QString failed = for_each_choice(io, io.facets(), [&]() -> QString {
+  QString failed = for_each_choice(io, io.facets(), [&]() -> QString {
     if (io.only_a_tile_map()) return {};
     const std::vector<int> splits = io.splits();
     if (splits.empty()) return save_curves(io, target, written);
