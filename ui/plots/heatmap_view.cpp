@@ -333,8 +333,9 @@ void HeatmapView::draw_bar(QPainter& painter, const Layout& layout) const {
   }
   if (!unit_.suffix.isEmpty() || log_colors_) {
     const QString text = log_colors_ ? tr("%1, log").arg(unit_.suffix) : unit_.suffix;
-    painter.drawText(QRectF(layout.bar.left() - 8, layout.bar.bottom() + 3, bar_width + bar_labels, metrics.height()),
-                     Qt::AlignLeft, text);
+    const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
+    painter.drawText(QRectF(layout.bar.left() - 8, below, bar_width + bar_labels, metrics.height()), Qt::AlignLeft,
+                     text);
   }
 }
 
