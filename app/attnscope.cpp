@@ -20,7 +20,8 @@ using attnscope::Action;
 using attnscope::ExitCode;
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 5 partial or cancelled.";
+    "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `tune --check` found a slow "
+    "tile, 5 partial or cancelled.";
 
 int fail(ExitCode code, const std::string& message) {
   fmt::print(stderr, "attnscope: {}\n", attnscope::one_line(message));

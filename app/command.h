@@ -15,7 +15,7 @@ enum class ExitCode : int {
   error = 1,        ///< something went wrong while running
   usage = 2,        ///< the command line asks for what cannot be
   no_counters = 3,  ///< counters were asked for and are not available
-  regression = 4,   ///< reserved for comparisons that were asked to fail
+  regression = 4,   ///< a comparison that was asked to fail did: `tune --check`
   partial = 5,      ///< cancelled, or some points crashed, hung, failed to compile or came out wrong
 };
 

@@ -376,8 +376,7 @@ class Judge {
   /// `must_be_zero`, where a row of the reference holds nothing: why, as the end of a sentence.
   template <class IsEmpty>
   void judge(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
-             const std::vector<RowId>& places, const Allowance& allowance, const IsEmpty& must_be_zero,
-             std::string_view why) {
+             const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero, std::string_view why) {
     if (bits.empty()) return;
     judged_ = true;
     if (bits.size() != exact.exact.size()) {
@@ -553,7 +552,7 @@ Reference reference_attention(const AttentionProblem& p, const AttentionInputs& 
   return reference_attention(p, inputs, {.rows = all_rows(p), .keys = all_keys(p), .threads = threads});
 }
 
-double error_bound(DType dtype, const ReferenceTensor& tensor, const Allowance& allowance) {
+double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance) {
   double naive_error = 0;
   double rounding_error = 0;
   for (std::size_t e = 0; e < tensor.exact.size(); ++e) {
@@ -562,10 +561,10 @@ double error_bound(DType dtype, const ReferenceTensor& tensor, const Allowance& 
     const float rounded = round_to(dtype, static_cast<float>(exact));
     const float there = round_to(dtype, rounded + 0.3F);
     const float back = round_to(dtype, there - 0.3F);
-    rounding_error = std::max(rounding_error, std::abs(static_cast<double>(back) - exact));
-    if (allowance.half_spacing) rounding_error = std::max(rounding_error, spacing_at(dtype, exact) / 2);
+    rounding_error =
+        std::max({rounding_error, std::abs(static_cast<double>(back) - exact), spacing_at(dtype, exact) / 2});
   }
-  return allowance.naive * naive_error + 2 * rounding_error;
+  return allowance * naive_error + 2 * rounding_error;
 }
 
 CheckResult check(const Reference& reference, const KernelOutput& output) {

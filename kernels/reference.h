@@ -53,7 +53,7 @@ struct RowStatistics {
   std::vector<double> lse;     ///< -inf for a row that sees no key
   std::vector<double> delta;   ///< D = rowsum(dO o O)
   std::vector<float> lse16;    ///< of the scores rounded to 16 bits
-  std::vector<float> delta16;  ///< from O rounded to 16 bits
+  std::vector<float> delta16;  ///< from O of rounded scores and weights, itself rounded
 };
 
 /// Matrix `instance` of Q, K, V or dO.
@@ -79,16 +79,12 @@ struct ReferenceRequest {
 [[nodiscard]] Reference reference_attention(const AttentionProblem&, const AttentionInputs&, unsigned threads = 0);
 
 /// How often naive attention's own error a kernel may err (the criterion of the FlashAttention authors' own tests).
-struct Allowance {
-  double naive = 0;           ///< multiples of naive attention's own error
-  bool half_spacing = false;  ///< an element may round to either side, however few elements are looked at
-};
-inline constexpr Allowance output_allowance{.naive = 2};
-inline constexpr Allowance gradient_allowance{.naive = 3, .half_spacing = true};
-/// How far a kernel's output may be from the reference: allowance max|naive16 - ref| + 2 max r, r being an element's
-/// |(ref + 0.3 - 0.3) - ref|, evaluated in 16 bits, or with half_spacing the larger of that and half the distance of
-/// the type's values at |ref|.
-[[nodiscard]] double error_bound(DType, const ReferenceTensor&, const Allowance&);
+inline constexpr double output_allowance = 2;
+inline constexpr double gradient_allowance = 3;
+/// How far a kernel's output may be from the reference: allowance max|naive16 - ref| + 2 max r. r is an element's
+/// |(ref + 0.3 - 0.3) - ref|, evaluated in 16 bits, or where that is larger half the distance of the type's values at
+/// |ref|: an element may round to either side, however few elements are looked at.
+[[nodiscard]] double error_bound(DType, const ReferenceTensor&, double allowance);
 
 /// What a kernel computed, at the rows and keys of a reference and in their order. What is empty is not judged.
 struct KernelOutput {

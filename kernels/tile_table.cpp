@@ -16,8 +16,14 @@ namespace {
 using Error = Failure<std::string>;
 
 constexpr std::string_view file = "tiles.csv";
-constexpr std::string_view header = "algorithm,pass,arch,mask,d,br,bc,warps,stages,reason";
-constexpr std::size_t fields_before_reason = 9;
+constexpr std::string_view header = "algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason";
+constexpr std::size_t fields_before_reason = 11;
+/// What tables were before they had n and splits.
+constexpr std::string_view old_header = "algorithm,pass,arch,mask,d,br,bc,warps,stages,reason";
+constexpr std::size_t old_fields_before_reason = 9;
+constexpr std::string_view old_format =
+    "it is of the format without n and splits; write the table anew with `attnscope tune -o FILE`, or add to each line "
+    "n behind d and splits behind stages (0: the algorithm's choice)";
 
 template <class Int>
 bool read(std::string_view text, Int& value) {
@@ -25,8 +31,22 @@ bool read(std::string_view text, Int& value) {
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
 }
 
+/// Whether the line has the numbers of the old format, and then a reason where there are numbers now.
+bool is_old(std::string_view line) {
+  if (line == old_header) return true;
+  std::int64_t number = 0;
+  for (std::size_t i = 0; i <= old_fields_before_reason; ++i) {
+    const std::string_view field = line.substr(0, line.find(','));
+    if (i == old_fields_before_reason) return !read(field, number);
+    if (field.size() == line.size() || (i >= 4 && !read(field, number))) return false;
+    line.remove_prefix(field.size() + 1);
+  }
+  return false;
+}
+
 /// The first thing wrong with the line, or empty.
 std::string read_line(std::string_view line, TileChoice& choice) {
+  if (is_old(line)) return std::string(old_format);
   std::array<std::string_view, fields_before_reason> fields;
   for (std::string_view& field : fields) {
     const std::size_t comma = line.find(',');
@@ -43,9 +63,10 @@ std::string read_line(std::string_view line, TileChoice& choice) {
   choice.arch = fields[2];
   choice.causal = fields[3] == "causal";
   choice.reason = line;
-  if (!read(fields[4], choice.d) || !read(fields[5], choice.tile.br) || !read(fields[6], choice.tile.bc) ||
-      !read(fields[7], choice.tile.warps) || !read(fields[8], choice.tile.stages)) {
-    return "d, br, bc, warps and stages must be whole numbers";
+  if (!read(fields[4], choice.d) || !read(fields[5], choice.n) || !read(fields[6], choice.tile.br) ||
+      !read(fields[7], choice.tile.bc) || !read(fields[8], choice.tile.warps) || !read(fields[9], choice.tile.stages) ||
+      !read(fields[10], choice.tile.splits)) {
+    return "d, n, br, bc, warps, stages and splits must be whole numbers";
   }
   return {};
 }
@@ -85,34 +106,49 @@ Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view t
 std::string format_tile_table(std::span<const TileChoice> table) {
   std::string text =
       "# SPDX-License-Identifier: Apache-2.0\n"
-      "# Tiles that `auto` picks, written by `attnscope tune`; a line holds from the next smaller d on up to its "
-      "own.\n";
+      "# Tiles that `auto` picks, written by `attnscope tune`; a line holds from the next smaller d on up to its own, "
+      "there from the\n"
+      "# next smaller n on up to its own, the largest n also beyond.\n";
   text += fmt::format("{}\n", header);
   for (const TileChoice& c : table) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", c.algorithm, to_string(c.pass), c.arch,
-                        c.causal ? "causal" : "full", c.d, c.tile.br, c.tile.bc, c.tile.warps, c.tile.stages, c.reason);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", c.algorithm, to_string(c.pass), c.arch,
+                        c.causal ? "causal" : "full", c.d, c.n, c.tile.br, c.tile.bc, c.tile.warps, c.tile.stages,
+                        c.tile.splits, c.reason);
   }
   return text;
+}
+
+std::int64_t tuned_decode_kv_heads(std::int64_t d) {
+  return std::max<std::int64_t>(1, tuned_hidden / (tuned_decode_group * d));
 }
 
 const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::string_view algorithm,
                                    const AttentionProblem& p, const DeviceLimits& device) {
   const bool causal = p.mask.right != Mask::unlimited;
+  const auto nearer = [&](const TileChoice& one, const TileChoice& other) {
+    if (one.d != other.d) return one.d < other.d;
+    // Of the lines that reach n_k the shortest, else the longest.
+    if ((one.n >= p.n_k) != (other.n >= p.n_k)) return one.n >= p.n_k;
+    return one.n >= p.n_k ? one.n < other.n : one.n > other.n;
+  };
   const TileChoice* best = nullptr;
   for (const TileChoice& choice : table) {
     if (choice.algorithm != algorithm || choice.pass != p.pass || choice.arch != arch_of(device) ||
         choice.causal != causal || choice.d < p.d) {
       continue;
     }
-    if (best == nullptr || choice.d < best->d) best = &choice;
+    if (best == nullptr || nearer(choice, *best)) best = &choice;
   }
   return best;
 }
 
 TileShape auto_tile(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& device) {
+  const TileShape rule = algorithm.default_tile(p, device);
   const TileChoice* choice = find_tile_choice(tile_table(), algorithm.name(), p, device);
-  if (choice != nullptr && !algorithm.refusal(p, choice->tile, device)) return choice->tile;
-  return algorithm.default_tile(p, device);
+  if (choice == nullptr) return rule;
+  TileShape tile = choice->tile;
+  if (tile.splits == 0 || p.kv_instances() != tuned_decode_kv_heads(choice->d)) tile.splits = rule.splits;
+  return algorithm.refusal(p, tile, device) ? rule : tile;
 }
 
 }  // namespace attnscope

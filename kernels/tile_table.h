@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tile choice `auto`: the tile that was measured to be fastest for an algorithm, pass, mask, head dimension and
+// Tile choice `auto`: the tile that was measured to be fastest for an algorithm, pass, mask, head dimension, length and
 // architecture. The table is kernels/tiles.csv; `attnscope tune` writes it anew by measuring, reasons beside it.
 #pragma once
 
@@ -15,13 +15,15 @@
 namespace attnscope {
 
 /// One line of the table. It speaks for the head dimensions above the next smaller one that the table has for the same
-/// algorithm, pass, architecture and mask, up to and including its own.
+/// algorithm, pass, architecture and mask, up to and including its own; of these lines of one d, for the n_k above the
+/// next smaller n, up to and including its own, the one with the largest n also for all beyond.
 struct TileChoice {
   std::string algorithm;
   Pass pass = Pass::fwd;
   std::string arch;     ///< compute capability: "9.0"
   bool causal = false;  ///< bounded to the right; every other mask goes with the full one
   std::int64_t d = 0;
+  std::int64_t n = 0;    ///< keys
   TileShape tile{};      ///< raster as the algorithm has it by default
   std::string reason{};  ///< one sentence with the figures it was chosen by
 
@@ -31,8 +33,15 @@ struct TileChoice {
 /// The table that the program was built with.
 [[nodiscard]] std::span<const TileChoice> tile_table();
 
-/// A table's text: lines of algorithm,pass,arch,mask,d,br,bc,warps,stages,reason below that header; the reason may hold
-/// commas; '#' begins a comment. The error names the line.
+/// The hidden dimension of the problems that lines are measured with: heads = tuned_hidden / d.
+inline constexpr std::int64_t tuned_hidden = 2'048;
+/// Query heads that share a K/V head where the algorithm is made for decoding.
+inline constexpr std::int64_t tuned_decode_group = 8;
+/// K/V heads of those problems, of batch 1.
+[[nodiscard]] std::int64_t tuned_decode_kv_heads(std::int64_t d);
+
+/// A table's text: lines of algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason below that header; the reason
+/// may hold commas; '#' begins a comment. The error names the line.
 [[nodiscard]] Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view text);
 [[nodiscard]] std::string format_tile_table(std::span<const TileChoice>);
 
@@ -40,7 +49,9 @@ struct TileChoice {
 [[nodiscard]] const TileChoice* find_tile_choice(std::span<const TileChoice>, std::string_view algorithm,
                                                  const AttentionProblem&, const DeviceLimits&);
 
-/// The table's tile where it has one that runs; else Algorithm::default_tile().
+/// The table's tile where it has one that runs; else Algorithm::default_tile(). Splits are that rule's unless the line
+/// has its own and the problem has as many K/V heads, over the batch, as the line was measured with: how many splits
+/// fill the SMs turns on that.
 [[nodiscard]] TileShape auto_tile(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
 }  // namespace attnscope

@@ -50,6 +50,7 @@ struct MeasureOptions {
   int min_samples = 10;
   int max_samples = 200;
   double max_noise = 0.02;  ///< relative interquartile spread at which sampling stops
+  double slow_ns = 0;       ///< a point whose first run takes longer is timed once only; 0: none is
   std::chrono::milliseconds timeout{
       15'000};  ///< for one point; sampling ends at it, a launch that outlives it is a `timeout`
   std::uint64_t seed = 20220527;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,9 @@ struct TuneRequest {
   std::vector<Pass> passes;
   std::vector<Mask> masks;  ///< Mask::none, Mask::causal
   std::vector<std::int64_t> head_dims;
-  std::vector<std::int64_t> lengths;  ///< N; each cell has batch = tokens / N
+  std::vector<std::int64_t> lengths;         ///< N of self-attention; each cell has batch = tokens / N
+  std::vector<std::int64_t> decode_lengths;  ///< n_k of algorithms made for decoding; n_q 1, batch 1
   std::int64_t tokens = 16'384;
-  std::int64_t hidden = 2'048;  ///< heads = hidden / d
   DType dtype = DType::fp16;
 };
 
@@ -30,29 +31,47 @@ struct TuneSample {
   double median_ns = 0;
 };
 
-struct TuneResult {
-  TileChoice choice;
-  std::size_t tiles = 0;            ///< that were measured
-  double worst_ratio = 1;           ///< of the chosen tile to the fastest one, over the lengths
-  std::vector<TuneSample> samples;  ///< all of them
+/// What was found at one length.
+struct TuneCell {
+  std::int64_t n = 0;
+  double fastest_ns = 0;
+  TileShape now{};    ///< auto_tile()'s
+  double now_ns = 0;  ///< 0: it could not be measured
+  TileShape chosen{};
+  double chosen_ns = 0;
+
+  /// To the fastest; 0 where the tile could not be measured.
+  [[nodiscard]] double now_ratio() const { return now_ns / fastest_ns; }
+  [[nodiscard]] double chosen_ratio() const { return chosen_ns / fastest_ns; }
 };
 
-/// Called with each finished line, and with each tile that could not be measured: its point's record.
+/// One algorithm, pass, mask and d.
+struct TuneResult {
+  std::vector<TileChoice> choices;  ///< by ascending n; never empty
+  std::size_t tiles = 0;            ///< that were measured
+  std::vector<TuneCell> cells;      ///< by ascending n
+  std::vector<TuneSample> samples;  ///< every tile at every length at which it was measured
+};
+
+/// Called with each finished result, and with each tile that could not be measured: its point's record.
 struct TuneObserver {
-  std::function<void(const TuneResult&)> on_choice;
+  std::function<void(const TuneResult&)> on_result;
   std::function<void(const PointRecord&)> on_failure;
 };
 
-/// The tiles tried: Br and Bc over the steps below, without those that the algorithm refuses on the device.
+/// The tiles tried: Br and Bc over steps, and splits around the algorithm's own where it has them, without those that
+/// the algorithm refuses on the device; first of them the algorithm's own.
 [[nodiscard]] std::vector<TileShape> tune_candidates(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
-/// For each algorithm, pass, mask and d (those that the algorithm takes): measures every candidate at the middle
-/// length, then, with other warps and stages for the fastest, those within 15% of the fastest at every length, and
-/// chooses the tile whose worst ratio to the fastest at any length is smallest, of those within 1% of that the one with
-/// the smallest mean ratio. Cold L2, no counters, outputs unchecked. Stops at a cancel with what is finished.
+/// For each algorithm, pass, mask and d (those that the algorithm takes): screens the candidates at every length with
+/// few samples (but for those that were far off at two lengths before), then other warps and stages of the leaders, and
+/// measures what is within 10% of the fastest at a length again with more samples. Takes the fastest at each length,
+/// but of tiles within 1% those that change least along N, and the algorithm's own splits where they are within 2%.
+/// Cold L2, no counters, outputs unchecked. Stops at a cancel with what is finished.
 [[nodiscard]] std::vector<TuneResult> tune(Device&, const TuneRequest&, const TuneObserver&, const CancelToken&);
 
-/// `old` with the lines that `found` replaces, sorted.
+/// `old` with those of its lines replaced whose n lies between the shortest and the longest length that `found` has for
+/// them, sorted.
 [[nodiscard]] std::vector<TileChoice> merge_choices(std::span<const TileChoice> old, std::span<const TuneResult> found);
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -23,6 +24,7 @@ struct Options {
   std::string device;
   std::vector<std::string> algorithms;
   bool quick = false;
+  std::string part;
   bool all = false;
   TableFormat format = TableFormat::text;
 };
@@ -30,6 +32,36 @@ struct Options {
 /// Every seventh case: seven kinds of input and eleven shapes have no common divisor with the step, so that each kind
 /// still meets each shape somewhere in the table.
 constexpr std::size_t quick_step = 7;
+
+/// "2/4": the second of four parts.
+struct Part {
+  std::size_t which = 1;
+  std::size_t of = 1;
+};
+
+/// Throws CommandError.
+Part parse_part(const std::string& text) {
+  if (text.empty()) return {};
+  Part part;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, part.which);
+  const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
+  const auto second = slash ? std::from_chars(first.ptr + 1, end, part.of) : first;
+  if (!slash || second.ec != std::errc() || second.ptr != end || part.which < 1 || part.which > part.of) {
+    throw CommandError(ExitCode::usage, fmt::format("--part '{}' is not K/M with 1 <= K <= M, like 2/4", text));
+  }
+  return part;
+}
+
+/// Neighbouring cases, which share references.
+std::vector<VerifyCase> take(const Part& part, const std::vector<VerifyCase>& cases) {
+  const std::size_t each = cases.size() / part.of;
+  const std::size_t longer = cases.size() % part.of;  // the first parts take one more
+  const auto begin = [&](std::size_t i) {
+    return cases.begin() + static_cast<std::ptrdiff_t>(each * i + std::min(i, longer));
+  };
+  return {begin(part.which - 1), begin(part.which)};
+}
 
 /// The rows of the summary: one an algorithm, pass, dtype, mask and head dimension.
 using Group = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
@@ -74,6 +106,7 @@ ExitCode verify(const Options& options) {
       throw CommandError(ExitCode::usage, fmt::format("unknown algorithm '{}'; `attnscope kernels` lists them", name));
     }
   }
+  const Part part = parse_part(options.part);
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   fmt::print(stderr, "Device: {}\n", opened.announcement);
@@ -84,6 +117,7 @@ ExitCode verify(const Options& options) {
     for (std::size_t i = 0; i < cases.size(); i += quick_step) some.push_back(cases[i]);
     cases = std::move(some);
   }
+  cases = take(part, cases);
 
   std::map<Group, Counts> groups;
   Table details{
@@ -143,6 +177,8 @@ Action add_verify(CLI::App& command) {
       ->type_name("NAMES")
       ->delimiter(',');
   command.add_flag("--quick", options->quick, "Every seventh case");
+  command.add_option("--part", options->part, "Only the K-th of M parts of that, to run them side by side")
+      ->type_name("K/M");
   command.add_flag("--all", options->all, "A row a case instead of the summary");
   add_format_options(command, options->format);
   return [options] { return verify(*options); };

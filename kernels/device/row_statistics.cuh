@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reference needs of every query row of one head, computed on the device because the host would take minutes:
-// LSE and D = rowsum(dO o O), each also as 16-bit attention has it (scores rounded, O rounded). Plain fp32 loops with a
-// mask of their own: they share nothing with the kernels that they help to judge. One source serves every type, head
-// dimension (up to 256), mask and dropout.
+// LSE and D = rowsum(dO o O), each also as standard attention in 16 bits has it: S, P and O rounded. Plain fp32 loops
+// with a mask of their own: they share nothing with the kernels that they help to judge. One source serves every type,
+// head dimension (up to 256), mask and dropout.
 
 #include "device/philox_shape.h"
 
@@ -72,9 +72,9 @@ __device__ void load_tile(float* tile, const unsigned short* matrix, int first, 
 
 }  // namespace
 
-// q, k, v, dout: the head's own matrices. result: [4, n_q]: LSE, D, LSE of the rounded scores, D from the rounded O.
+// q, k, v, dout: the head's own matrices. result: [4, n_q]: LSE, D, and both in 16 bits.
 // length: keys that are no padding; left, right: the window, below zero where unlimited. Grid: ceil(n_q / 16) blocks of
-// 128 threads; shared: 4 (32 (d | 1) + 16 d + 16 32) bytes.
+// 128 threads; shared: 4 (32 (d | 1) + 16 d + 2 16 32) bytes.
 extern "C" __global__ void __launch_bounds__(warps * 32)
     attn_row_statistics(const unsigned short* q, const unsigned short* k, const unsigned short* v,
                         const unsigned short* dout, float* result, const unsigned char* block_mask, int bf16, int n_q,
@@ -85,6 +85,7 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
   float* const tile = shared;
   float* const query = tile + keys * stride;
   float* const weight = query + rows * d;
+  float* const weight16 = weight + rows * keys;
 
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -129,28 +130,35 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
     }
   }
   float lse[rows_of_warp];
+  float lse16[rows_of_warp];
   for (int r = 0; r < rows_of_warp; ++r) {
     lse[r] = exact[r].lse();
-    const float lse16 = rounded_scores[r].lse();
+    lse16[r] = rounded_scores[r].lse();
     if (lane == 0 && first_row + r < n_q) {
       result[first_row + r] = lse[r];
-      result[2ll * n_q + first_row + r] = lse16;
+      result[2ll * n_q + first_row + r] = lse16[r];
     }
   }
 
   float o[rows_of_warp][columns_of_lane] = {};
+  float o16[rows_of_warp][columns_of_lane] = {};
   for (int first = 0; first < length; first += keys) {
     load_tile(tile, k, first, length, d, stride, bf16);
     score(s);
     for (int r = 0; r < rows_of_warp; ++r) {
       const int row = first_row + r;
-      float p = sees(row, first + lane) ? expf(s[r] - lse[r]) : 0.0f;
+      const bool counts = sees(row, first + lane);
+      float p = counts ? expf(s[r] - lse[r]) : 0.0f;
+      float p16 = counts ? rounded(expf(rounded(s[r], bf16) - lse16[r]), bf16) : 0.0f;
       if (keep < 256) {
         const unsigned byte = attnscope::dropout_byte(static_cast<unsigned>(seed), static_cast<unsigned>(instance),
                                                       static_cast<unsigned>(row), static_cast<unsigned>(first + lane));
-        p = byte < static_cast<unsigned>(keep) ? p * (256.0f / static_cast<float>(keep)) : 0.0f;
+        const float factor = byte < static_cast<unsigned>(keep) ? 256.0f / static_cast<float>(keep) : 0.0f;
+        p *= factor;
+        p16 = rounded(p16 * factor, bf16);
       }
       weight[(warp * rows_of_warp + r) * keys + lane] = p;
+      weight16[(warp * rows_of_warp + r) * keys + lane] = p16;
     }
     load_tile(tile, v, first, length, d, stride, bf16);
     for (int j = 0; j < keys; ++j) {
@@ -158,7 +166,10 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
       for (int m = 0; m < columns_of_lane; ++m) {
         const int column = lane + 32 * m;
         const float x = column < d ? tile[j * stride + column] : 0.0f;
-        for (int r = 0; r < rows_of_warp; ++r) o[r][m] += weight[(warp * rows_of_warp + r) * keys + j] * x;
+        for (int r = 0; r < rows_of_warp; ++r) {
+          o[r][m] += weight[(warp * rows_of_warp + r) * keys + j] * x;
+          o16[r][m] += weight16[(warp * rows_of_warp + r) * keys + j] * x;
+        }
       }
     }
   }
@@ -172,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
       if (row >= n_q || column >= d) continue;
       const float gradient = to_float(dout[static_cast<long long>(row) * d + column], bf16);
       delta += o[r][m] * gradient;
-      delta16 += rounded(o[r][m], bf16) * gradient;
+      delta16 += rounded(o16[r][m], bf16) * gradient;
     }
     for (int other = 16; other > 0; other /= 2) {
       delta += __shfl_xor_sync(all_lanes, delta, other);

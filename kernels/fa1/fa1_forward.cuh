@@ -158,6 +158,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     const int copier = recomputed(thread);
     Tile::copy_rows<bc, block_threads>(shared_k, k, d, view.length - column, copier);
     Tile::copy_rows<bc, block_threads>(shared_v, v, d, view.length - column, copier);
+    commit_copies();  // a team without a row tile commits nothing more
     if (first_unit < units) {
 #pragma unroll 1
       for (int slice = 0; slice < slices; ++slice) {

@@ -301,7 +301,7 @@ BufferSpec table_buffer(const AttentionProblem& p) {
           std::make_shared<const std::vector<std::byte>>(std::move(bytes))};
 }
 
-AttentionPlan plan_with(const AttentionProblem& p, const TileShape& tile, int stages) {
+AttentionPlan plan_with(const AttentionProblem& p, const TileShape& tile, int stages, bool early_combine) {
   const SplitGrid grid(p, tile.splits);
   const std::int64_t parts = tile.splits * p.kv_instances();
 
@@ -346,6 +346,7 @@ AttentionPlan plan_with(const AttentionProblem& p, const TileShape& tile, int st
                            .grid = grid_of(combine_blocks),
                            .block = block_of(combine_kernel.threads),
                            .dynamic_shared_bytes = 0,
+                           .starts_early = early_combine,
                            .arguments = std::move(arguments),
                            .registers_per_thread = combine_kernel.registers,
                            .matrix_flops = 0,
@@ -431,11 +432,12 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const TileSha
 }
 
 AttentionPlan SplitKv::plan(const AttentionProblem& p, const TileShape& tile) const {
-  return plan_with(p, with_splits(p, tile), stages_of(p, tile, least_shared_limit));
+  return plan_with(p, with_splits(p, tile), stages_of(p, tile, least_shared_limit), false);
 }
 
 AttentionPlan SplitKv::plan_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) const {
-  return plan_with(p, with_splits(p, tile), stages_of(p, tile, device.shared_bytes_per_block));
+  return plan_with(p, with_splits(p, tile), stages_of(p, tile, device.shared_bytes_per_block),
+                   device.compute_major >= 9);
 }
 
 }  // namespace attnscope

@@ -4,7 +4,9 @@
 // Tile program of block (K/V head, eight of its packed rows, 16 columns of d), S splits with keys:
 //   load partial LSE, load partial O of every one of the S splits; store O, and LSE with the first columns
 // Which splits have keys follows from the entry's length alone, so that nothing waits for the partial LSE. A row that
-// sees no key of a split has LSE -inf there and weighs zero; one that sees none at all gets O = 0, LSE = -inf.
+// sees no key of a split has LSE -inf there and weighs zero; one that sees none at all gets O = 0, LSE = -inf. It
+// starts early, so that its launch and first instructions cost no time of their own.
+#include "device/early_start.cuh"
 #include "device/global.cuh"
 #include "splitkv/splitkv_shape.h"
 
@@ -57,6 +59,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps *
   const float* const split_o =
       o_part + first_part * o_stride + (first_row + row) * d + slice * combine_columns + lane % 4 * 4;
 
+  wait_for_launch_before();
   float maximum = minus_infinity;
   float sum = 0.0f;
   float4 sum_o = make_float4(0.0f, 0.0f, 0.0f, 0.0f);

@@ -8,6 +8,7 @@
 // A split without keys only stores its partial LSE, -inf. Paged, it loads the split's entries of the block table first,
 // table_window of them at a time.
 #include "device/attention.cuh"
+#include "device/early_start.cuh"
 #include "device/global.cuh"
 #include "splitkv/splitkv_shape.h"
 
@@ -57,6 +58,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   float* const maxima = reinterpret_cast<float*>(shared + tile_area_bytes(br, bc, d, ATTN_STAGES));
   float* const sums = maxima + all_groups * br;
   int* const table = reinterpret_cast<int*>(sums + all_groups * br);
+
+  let_next_launch_start();  // the combine takes what room there is beside this
 
   const int kv = static_cast<int>(blockIdx.x / static_cast<unsigned>(splits));
   const int split = static_cast<int>(blockIdx.x) - kv * splits;

@@ -66,11 +66,21 @@ PreparedLaunch::PreparedLaunch(const KernelLaunch& launch, const LoadedKernel& k
 void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
   std::vector<void*> pointers;
   for (std::uint64_t& value : values_) pointers.push_back(&value);
-  cuda.check(
-      cuda.cuLaunchKernel(kernel_->function, launch_->grid[0], launch_->grid[1], launch_->grid[2], launch_->block[0],
-                          launch_->block[1], launch_->block[2], static_cast<unsigned>(launch_->dynamic_shared_bytes),
-                          stream, pointers.data(), nullptr),
-      "cuLaunchKernel");
+  CUlaunchAttribute early{};
+  early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  early.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = launch_->grid[0];
+  config.gridDimY = launch_->grid[1];
+  config.gridDimZ = launch_->grid[2];
+  config.blockDimX = launch_->block[0];
+  config.blockDimY = launch_->block[1];
+  config.blockDimZ = launch_->block[2];
+  config.sharedMemBytes = static_cast<unsigned>(launch_->dynamic_shared_bytes);
+  config.hStream = stream;
+  config.attrs = &early;
+  config.numAttrs = launch_->starts_early ? 1 : 0;
+  cuda.check(cuda.cuLaunchKernelEx(&config, kernel_->function, pointers.data(), nullptr), "cuLaunchKernelEx");
 }
 
 KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, std::string arch, CUstream stream,

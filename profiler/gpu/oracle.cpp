@@ -84,7 +84,7 @@ KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance)
   launch.source = {.file = "device/row_statistics.cuh", .entry = "attn_row_statistics", .defines = {}};
   launch.grid = grid_of(ceil_div(p.n_q, block_rows));
   launch.block = block_of(128);
-  launch.dynamic_shared_bytes = 4 * (tile_keys * (p.d | 1) + block_rows * p.d + block_rows * tile_keys);
+  launch.dynamic_shared_bytes = 4 * (tile_keys * (p.d | 1) + block_rows * p.d + 2 * block_rows * tile_keys);
   for (const char* name : {"q", "k", "v", "dout", "statistics"}) launch.arguments.emplace_back(BufferArgument{name});
   launch.arguments.emplace_back(BufferArgument{mask.sparse() ? "block_mask" : ""});
   const auto integer = [&](std::int64_t value) { launch.arguments.emplace_back(static_cast<std::int32_t>(value)); };

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "storage/run_store.h"
@@ -68,6 +70,21 @@ TEST_F(GpuFaults, without_any_the_sweep_is_measured) {
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
   EXPECT_FALSE(the_run().simulated);
   EXPECT_NE(the_run().environment.driver_version, "");
+}
+
+TEST_F(GpuFaults, tune_tells_what_auto_costs_beside_the_fastest_tile) {
+  const auto samples = folder_ / "samples.csv";
+  const Outcome outcome = run(folder_,
+                              {"tune", "--device", "gpu", "--algorithms", "splitkv", "--head-dims", "128", "--mask",
+                               "none", "--lengths", "512", "--check", "--samples", samples},
+                              gpu(""));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err << "every tile takes the same time there";
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("algorithm  pass"), HasSubstr("auto now"), HasSubstr("new choice"),
+                                 HasSubstr("  512  "), HasSubstr("  1.000  ")));
+  std::ifstream file(samples);
+  std::string header;
+  std::getline(file, header);
+  EXPECT_EQ(header, "algorithm,pass,mask,d,N,br,bc,warps,stages,splits,median_ns");
 }
 
 TEST_F(GpuFaults, a_crash_costs_its_point_only) {

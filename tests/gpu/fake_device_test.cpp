@@ -273,6 +273,23 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   EXPECT_EQ(static_cast<std::int64_t>(both.kernels.size()), 1 + setup + each) << "there the forward pass is measured";
 }
 
+TEST_F(FakeDeviceTest, OnlyALaunchThatSaysSoStartsEarly) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  MeasureOptions options = quick();
+  options.counters = false;
+  const auto before = attnscope_fake_early_launches();
+  EXPECT_EQ(device->measure(point("fa2"), options, cancel_).disposition, Disposition::ok);
+  EXPECT_EQ(attnscope_fake_early_launches(), before);
+  PointSpec decode = point("splitkv");
+  decode.problem.n_q = 1;
+  decode.tile = find_algorithm("splitkv")->default_tile(decode.problem, device->info().limits);
+  const PointRecord record = device->measure(decode, options, cancel_);
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  // The combine: once to begin with, then three samples of the plan and three of itself.
+  EXPECT_EQ(attnscope_fake_early_launches() - before, 1 + 3 + 3);
+}
+
 TEST_F(FakeDeviceTest, ASetUpLaunchThatCrashesIsNamed) {
   const auto device = open("crash=softmax");
   ASSERT_NE(device, nullptr);

@@ -212,18 +212,23 @@ TEST_F(Check, LseAndSizes) {
 }
 
 TEST(ErrorBound, ComesFromThe16BitRoundingOfNaiveAttention) {
-  // One key: O = V exactly, naive makes no error; what is left is (x + 0.3) - 0.3 in fp16.
+  // One key: O = V exactly, naive makes no error; what is left is rounding.
   const Reference exact =
       reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = bits({1}), .k = bits({1}), .v = bits({1})}, 1);
   EXPECT_EQ(exact.o.naive16[0], 1.0F);
-  const float there = round_to(DType::fp16, 1.3F);
-  const float back = round_to(DType::fp16, there - 0.3F);
-  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, exact.o, output_allowance), 2 * std::abs(static_cast<double>(back) - 1.0));
-
-  // For gradients at least half the distance of neighbouring values: 2^-10 at 1, 2^-8 below 8.
+  // Half the distance of neighbouring values is more than that at 1 (2^-10), 1.5 and -4.5 (2^-8 below 8).
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, exact.o, output_allowance), 0x1p-10);
   EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {1.5}, .naive16 = {1.5F}}, gradient_allowance), 0x1p-10);
-  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {-4.5}, .naive16 = {-4.5F}}, gradient_allowance), 0x1p-8);
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {-4.5}, .naive16 = {-4.5F}}, output_allowance), 0x1p-8);
   EXPECT_DOUBLE_EQ(error_bound(DType::bf16, {.exact = {4.5}, .naive16 = {4.5F}}, gradient_allowance), 0x1p-5);
+  // At 2^-6 the sum with 0.3 rounds coarser than the value itself: 0.3 is in the binade of 2^-12.
+  const float there = round_to(DType::fp16, 0x1p-6F + 0.3F);
+  const float back = round_to(DType::fp16, there - 0.3F);
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {0x1p-6}, .naive16 = {0x1p-6F}}, output_allowance),
+                   2 * std::abs(static_cast<double>(back) - 0x1p-6));
+  // Naive attention's own error counts twice for outputs, three times for gradients.
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive16 = {1.5F}}, output_allowance), 1 + 0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive16 = {1.5F}}, gradient_allowance), 1.5 + 0x1p-10);
 
   // bf16 has 8 fewer bits: its bound is several times fp16's.
   AttentionProblem p{.n_q = 32, .n_k = 64, .d = 32};

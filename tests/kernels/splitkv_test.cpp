@@ -479,7 +479,7 @@ TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
   }
 }
 
-TEST(SplitKv, PlanOnADeviceDiffersInStagesAlone) {
+TEST(SplitKv, PlanOnADeviceDiffersInStagesAndEarlyCombineAlone) {
   const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
   const TileShape tile{.br = 16, .bc = 128, .splits = 66};
   const AttentionPlan anywhere = splitkv_algorithm().plan(p, tile);
@@ -495,6 +495,12 @@ TEST(SplitKv, PlanOnADeviceDiffersInStagesAlone) {
   EXPECT_EQ(here.launches[1].source, anywhere.launches[1].source);
   EXPECT_EQ(here.traffic(), anywhere.traffic());
   EXPECT_EQ(here.buffer_bytes(), anywhere.buffer_bytes());
+  EXPECT_FALSE(here.launches[0].starts_early);
+  EXPECT_TRUE(here.launches[1].starts_early);
+  EXPECT_FALSE(anywhere.launches[1].starts_early);
+  DeviceLimits ampere = h200();
+  ampere.compute_major = 8;
+  EXPECT_FALSE(splitkv_algorithm().plan_on(ampere, p, tile).launches[1].starts_early);
   // The tile's own wish goes first; the size of the problem is in no macro.
   TileShape two = tile;
   two.stages = 2;

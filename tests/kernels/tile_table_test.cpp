@@ -7,6 +7,7 @@
 namespace attnscope {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const DeviceLimits& h200() {
@@ -15,41 +16,57 @@ const DeviceLimits& h200() {
 
 constexpr std::string_view text =
     "# comment\n"
-    "algorithm,pass,arch,mask,d,br,bc,warps,stages,reason\n"
-    "fa2,fwd,9.0,full,64,192,128,0,0,of 40 tiles; at worst 1.010, and more\n"
-    "fa2,fwd,9.0,full,128,128,96,0,2,because\n"
-    "fa2,fwd,9.0,causal,128,64,64,4,0,because\n"
-    "fa2,bwd,9.0,full,128,64,128,0,0,because\n";
+    "algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason\n"
+    "fa2,fwd,9.0,full,64,16384,192,128,0,0,0,of 40 tiles; at worst 1.010, and more\n"
+    "fa2,fwd,9.0,full,128,4096,128,96,0,2,0,because\n"
+    "fa2,fwd,9.0,full,128,512,64,96,0,0,0,because\n"
+    "fa2,fwd,9.0,full,128,1024,96,96,0,0,0,because\n"
+    "fa2,fwd,9.0,causal,128,1024,64,64,4,0,0,because\n"
+    "fa2,bwd,9.0,full,128,1024,64,128,0,0,0,because\n"
+    "splitkv,fwd,9.0,full,128,4096,16,128,0,0,24,because\n";
 
 TEST(TileTable, ParsesAndPrintsTheSame) {
   const auto table = parse_tile_table(text).value();
-  ASSERT_EQ(table.size(), 4U);
+  ASSERT_EQ(table.size(), 7U);
   EXPECT_EQ(table[0].reason, "of 40 tiles; at worst 1.010, and more");
+  EXPECT_EQ(table[0].n, 16384);
   EXPECT_EQ(table[1].tile, (TileShape{.br = 128, .bc = 96, .stages = 2}));
-  EXPECT_EQ(table[2].tile, (TileShape{.br = 64, .bc = 64, .warps = 4}));
-  EXPECT_TRUE(table[2].causal);
-  EXPECT_EQ(table[3].pass, Pass::bwd);
+  EXPECT_EQ(table[4].tile, (TileShape{.br = 64, .bc = 64, .warps = 4}));
+  EXPECT_TRUE(table[4].causal);
+  EXPECT_EQ(table[5].pass, Pass::bwd);
+  EXPECT_EQ(table[6].tile, (TileShape{.br = 16, .bc = 128, .splits = 24}));
   EXPECT_EQ(parse_tile_table(format_tile_table(table)).value(), table);
 }
 
 TEST(TileTable, AMistakeIsNamedWithItsLine) {
-  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,192\n").error(), HasSubstr("line 1: it has fewer than 10 fields"));
-  EXPECT_THAT(parse_tile_table("\nfa2,fwd,9.0,half,64,1,1,0,0,x\n").error(), HasSubstr("line 2: mask 'half'"));
-  EXPECT_THAT(parse_tile_table("fa2,up,9.0,full,64,1,1,0,0,x\n").error(), HasSubstr("unknown pass 'up'"));
-  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,d,1,1,0,0,x\n").error(), HasSubstr("whole numbers"));
-  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,-1,1,0,0,x\n").error(), HasSubstr("whole numbers"));
+  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,512,192\n").error(),
+              HasSubstr("line 1: it has fewer than 12 fields"));
+  EXPECT_THAT(parse_tile_table("\nfa2,fwd,9.0,half,64,512,1,1,0,0,0,x\n").error(), HasSubstr("line 2: mask 'half'"));
+  EXPECT_THAT(parse_tile_table("fa2,up,9.0,full,64,512,1,1,0,0,0,x\n").error(), HasSubstr("unknown pass 'up'"));
+  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,d,512,1,1,0,0,0,x\n").error(), HasSubstr("whole numbers"));
+  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,n,1,1,0,0,0,x\n").error(), HasSubstr("whole numbers"));
+  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,512,-1,1,0,0,0,x\n").error(), HasSubstr("whole numbers"));
+  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,512,1,1,0,0,x,x\n").error(), HasSubstr("whole numbers"));
+}
+
+TEST(TileTable, TheOldFormatIsRefusedWithWhatToDo) {
+  const auto what_to_do = AllOf(HasSubstr("attnscope tune -o FILE"), HasSubstr("add to each line n behind d"));
+  EXPECT_THAT(parse_tile_table("# comment\nalgorithm,pass,arch,mask,d,br,bc,warps,stages,reason\n").error(),
+              AllOf(HasSubstr("line 2: "), what_to_do));
+  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,192,128,0,0,of 40 tiles\n").error(), what_to_do);
+  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,192,128,0,0,a, b, c and d\n").error(), what_to_do);
 }
 
 TEST(TileTable, ALineHoldsFromTheNextSmallerHeadDimensionOn) {
   const auto table = parse_tile_table(text).value();
-  const auto br_of = [&](AttentionProblem p) {
+  const auto br_of = [&](const AttentionProblem& p) {
     const TileChoice* choice = find_tile_choice(table, "fa2", p, h200());
     return choice == nullptr ? 0 : choice->tile.br;
   };
-  EXPECT_EQ(br_of({.d = 32}), 192);
-  EXPECT_EQ(br_of({.d = 64}), 192);
-  EXPECT_EQ(br_of({.d = 80}), 128);
-  EXPECT_EQ(br_of({.d = 192}), 0);
+  EXPECT_EQ(br_of({.n_k = 4096, .d = 32}), 192);
+  EXPECT_EQ(br_of({.n_k = 4096, .d = 64}), 192);
+  EXPECT_EQ(br_of({.n_k = 4096, .d = 80}), 128);
+  EXPECT_EQ(br_of({.n_k = 4096, .d = 192}), 0);
   EXPECT_EQ(br_of({.mask = Mask::causal, .d = 16}), 64);
   EXPECT_EQ(br_of({.mask = parse_mask("lengths:ramp").value(), .d = 64}), 192);
   EXPECT_EQ(br_of({.mask = parse_mask("window:5:7").value(), .d = 64}), 64);
@@ -58,23 +75,60 @@ TEST(TileTable, ALineHoldsFromTheNextSmallerHeadDimensionOn) {
   EXPECT_EQ(find_tile_choice(table, "fa2", {.d = 64}, *find_gpu("a100")), nullptr);
 }
 
+TEST(TileTable, OfOneHeadDimensionALineHoldsFromTheNextSmallerLengthOnAndTheLastBeyond) {
+  const auto table = parse_tile_table(text).value();
+  for (const auto& [n, br] : {std::pair{1, 64},
+                              {511, 64},
+                              {512, 64},
+                              {513, 96},
+                              {1024, 96},
+                              {1025, 128},
+                              {4096, 128},
+                              {4097, 128},
+                              {131072, 128}}) {
+    // The keys decide, not the queries; and the head dimension before the length: d 64 has a line for n 16384.
+    for (const std::int64_t d : {80, 128}) {
+      const TileChoice* choice = find_tile_choice(table, "fa2", {.n_q = 700, .n_k = n, .d = d}, h200());
+      ASSERT_NE(choice, nullptr);
+      EXPECT_EQ(choice->tile.br, br) << "n_k " << n << " d " << d;
+    }
+  }
+}
+
 TEST(TileTable, EveryLineOfOursRunsAndIsWhatAutoPicks) {
   for (const TileChoice& choice : tile_table()) {
     SCOPED_TRACE(choice.algorithm + " " + choice.arch + " " + choice.reason);
     const Algorithm* algorithm = find_algorithm(choice.algorithm);
     ASSERT_NE(algorithm, nullptr);
     ASSERT_EQ(choice.arch, "9.0") << "name a GPU for it here";
-    const AttentionProblem p{.pass = choice.pass,
-                             .mask = choice.causal ? Mask::causal : Mask::none,
-                             .batch = 4,
-                             .heads_q = 16,
-                             .heads_kv = 16,
-                             .n_q = 4096,
-                             .n_k = 4096,
-                             .d = choice.d};
+    AttentionProblem p{.pass = choice.pass,
+                       .mask = choice.causal ? Mask::causal : Mask::none,
+                       .batch = 4,
+                       .heads_q = 16,
+                       .heads_kv = 16,
+                       .n_q = choice.n,
+                       .n_k = choice.n,
+                       .d = choice.d};
+    if (algorithm->growth() == Growth::nd) {
+      p.batch = p.n_q = 1;
+      p.heads_kv = tuned_decode_kv_heads(p.d);
+      p.heads_q = tuned_decode_group * p.heads_kv;
+    }
     EXPECT_FALSE(algorithm->refusal(p, choice.tile, h200()));
-    EXPECT_EQ(auto_tile(*algorithm, p, h200()), choice.tile);
+    TileShape expected = choice.tile;
+    if (expected.splits == 0) expected.splits = algorithm->default_tile(p, h200()).splits;
+    EXPECT_EQ(auto_tile(*algorithm, p, h200()), expected);
+    if (algorithm->growth() != Growth::nd) continue;
+    p.batch = 8;
+    EXPECT_EQ(auto_tile(*algorithm, p, h200()).splits, algorithm->default_tile(p, h200()).splits);
   }
+}
+
+TEST(TileTable, LinesForDecodingAreMeasuredWithEightQueryHeadsAKeyHead) {
+  EXPECT_EQ(tuned_decode_kv_heads(128), 2);
+  EXPECT_EQ(tuned_decode_kv_heads(80), 3);
+  EXPECT_EQ(tuned_decode_kv_heads(256), 1);
+  EXPECT_EQ(tuned_decode_kv_heads(512), 1);
 }
 
 TEST(TileTable, WithoutALineTheAlgorithmsOwnRuleHolds) {

@@ -1,45 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/tune.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
 
 namespace attnscope {
 namespace {
 
-/// Answers with times from a formula: the best tile is 128 x 64 at N 1024 and 64 x 64 at N 4096, by a little.
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Answers with times from a formula of the test.
 class TimedDevice final : public Device {
  public:
-  TimedDevice() { info_.limits = *find_gpu("h200"); }
+  using Formula = std::function<double(const PointSpec&)>;  ///< to the fastest; 0: does not compile
+  explicit TimedDevice(Formula formula) : formula_(std::move(formula)) { info_.limits = *find_gpu("h200"); }
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] Environment environment() const override { return {}; }
   [[nodiscard]] CounterAvailability counters() const override { return {}; }
   [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string>) const override { return {}; }
-  void prepare(std::span<const PointSpec>, const CancelToken&, const BuildProgress&) override {}
+  void prepare(std::span<const PointSpec> points, const CancelToken&, const BuildProgress&) override {
+    for (const PointSpec& point : points) ++prepared[describe(point.tile)];
+  }
   [[nodiscard]] std::int64_t free_bytes() const override { return 0; }
-  [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions&, const CancelToken&) override {
-    ++measured;
+  [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options, const CancelToken&) override {
+    measured.push_back(spec);
+    if (options.slow_ns == 0) ++confirmed;
     PointRecord record;
     record.spec = spec;
-    if (spec.tile.bc == 512) {
+    const double ratio = formula_(spec);
+    if (ratio == 0) {
       record.disposition = Disposition::compile_error;
       record.reason = "no";
       return record;
     }
-    const double best_br = spec.problem.n_q == 1024 ? 128 : 64;
-    const double off = std::abs(std::log2(spec.tile.br / best_br)) * (best_br == 128 ? 0.10 : 0.02) +
-                       std::abs(std::log2(spec.tile.bc / 64.0)) * 0.5;
     record.kernels.emplace_back();
-    record.kernels.back().samples_ns = {1e6 * (1 + off)};
+    record.kernels.back().samples_ns = {1e6 * ratio};
     return record;
   }
-  int measured = 0;
+  [[nodiscard]] std::ptrdiff_t times_measured(const TileShape& tile, std::int64_t n) const {
+    return std::ranges::count_if(measured,
+                                 [&](const PointSpec& spec) { return spec.tile == tile && spec.problem.n_k == n; });
+  }
+  std::vector<PointSpec> measured;
+  std::map<std::string, int> prepared;  ///< by tile
+  int confirmed = 0;
 
  private:
   DeviceInfo info_;
+  Formula formula_;
 };
+
+constexpr TileShape at_short{.br = 128, .bc = 64};
+constexpr TileShape at_long{.br = 64, .bc = 64};
+
+/// Slower the farther from 64 keys, and the farther from 128 query rows up to N 1024, 64 beyond: by `much` a doubling.
+TimedDevice::Formula two_best(double much) {
+  return [much](const PointSpec& spec) {
+    if (spec.tile.bc == 512) return 0.0;
+    const double best_br = spec.problem.n_q <= 1024 ? 128 : 64;
+    return 1 + std::abs(std::log2(spec.tile.br / best_br)) * much + std::abs(std::log2(spec.tile.bc / 64.0)) * 0.5 +
+           0.05 * (spec.tile.warps != 0 ? 1 : 0) + 0.05 * (spec.tile.stages != 0 ? 1 : 0);
+  };
+}
 
 TuneRequest request() {
   TuneRequest request;
@@ -47,28 +79,101 @@ TuneRequest request() {
   request.passes = {Pass::fwd};
   request.masks = {Mask::none};
   request.head_dims = {64};
-  request.lengths = {1024, 4096};
+  request.lengths = {512, 1024, 4096, 16384};
   return request;
 }
 
-TEST(Tune, PicksTheTileThatIsNowhereFarFromTheFastest) {
-  TimedDevice device;
+TEST(Tune, PicksTheFastestTileAtEachLengthAndMergesNeighbours) {
+  TimedDevice device(two_best(0.10));
   int failures = 0;
   int lines = 0;
-  const TuneObserver observer{.on_choice = [&](const TuneResult&) { ++lines; },
+  const TuneObserver observer{.on_result = [&](const TuneResult&) { ++lines; },
                               .on_failure = [&](const PointRecord&) { ++failures; }};
   const auto results = tune(device, request(), observer, {});
   ASSERT_EQ(results.size(), 1U);
   EXPECT_EQ(lines, 1);
-  EXPECT_EQ(results[0].choice.tile, (TileShape{.br = 128, .bc = 64}));  // 1.00 and 1.02, not 1.10 and 1.00
-  EXPECT_NEAR(results[0].worst_ratio, 1.02, 1e-9);
-  EXPECT_EQ(results[0].choice.arch, "9.0");
-  EXPECT_THAT(results[0].choice.reason, ::testing::HasSubstr("at worst 1.020 of the fastest at N 1024 4096"));
+  const auto& choices = results[0].choices;
+  ASSERT_EQ(choices.size(), 2U);
+  EXPECT_EQ(choices[0].tile, at_short);
+  EXPECT_EQ(choices[0].n, 1024);
+  EXPECT_EQ(choices[1].tile, at_long);
+  EXPECT_EQ(choices[1].n, 16384);
+  EXPECT_EQ(choices[1].d, 64);
+  EXPECT_EQ(choices[1].arch, "9.0");
+  EXPECT_THAT(
+      choices[0].reason,
+      AllOf(HasSubstr(fmt::format("of {} tiles; at worst 1.000 of the fastest, at N 512 1.000, 1024 1.000; next",
+                                  results[0].tiles)),
+            HasSubstr("at worst 1.0")));
+  ASSERT_EQ(results[0].cells.size(), 4U);
+  for (const TuneCell& cell : results[0].cells) {
+    EXPECT_DOUBLE_EQ(cell.fastest_ns, 1e6);
+    EXPECT_DOUBLE_EQ(cell.chosen_ratio(), 1);
+    const AttentionProblem p{
+        .batch = 16384 / cell.n, .heads_q = 32, .heads_kv = 32, .n_q = cell.n, .n_k = cell.n, .d = 64};
+    const TileShape now = auto_tile(*find_algorithm("fa2"), p, device.info().limits);
+    EXPECT_EQ(cell.now, now);
+    EXPECT_NEAR(cell.now_ratio(), two_best(0.10)({.algorithm = "fa2", .problem = p, .tile = now}), 1e-9);
+  }
   const auto candidates =
       tune_candidates(*find_algorithm("fa2"), {.n_q = 4096, .n_k = 4096, .d = 64}, device.info().limits);
-  EXPECT_EQ(results[0].tiles, candidates.size());
-  EXPECT_EQ(failures, std::ranges::count(candidates, 512, &TileShape::bc));
-  EXPECT_LT(device.measured, static_cast<int>(2 * candidates.size()));
+  EXPECT_EQ(failures, std::ranges::count(candidates, 512, &TileShape::bc)) << "each fails once, not at every length";
+}
+
+TEST(Tune, ScreensEverywhereWhatIsNotHopelessTwiceAndCompilesOnce) {
+  TimedDevice device(two_best(0.10));
+  ASSERT_EQ(tune(device, request(), {}, {}).size(), 1U);
+  EXPECT_EQ(device.times_measured(at_short, 4096), 2) << "screened, and at 1.10 looked at again";
+  EXPECT_EQ(device.times_measured(at_short, 512), 3) << "the fastest: twice again";
+  constexpr TileShape far{.br = 64, .bc = 128};  // 1.5 and 1.6
+  EXPECT_EQ(device.times_measured(far, 4096), 1) << "the middle is first";
+  EXPECT_EQ(device.times_measured(far, 512), 1);
+  EXPECT_EQ(device.times_measured(far, 16384), 0);
+  EXPECT_EQ(device.times_measured(far, 1024), 0);
+  for (const auto& [tile, times] : device.prepared) EXPECT_EQ(times, 1) << tile;
+}
+
+TEST(Tune, ATileWithinOnePercentIsKeptAlongTheLengths) {
+  TimedDevice near(two_best(0.008));
+  const auto results = tune(near, request(), {}, {});
+  ASSERT_EQ(results.at(0).choices.size(), 1U);
+  EXPECT_EQ(results[0].choices[0].n, 16384);
+  EXPECT_TRUE(results[0].choices[0].tile == at_short || results[0].choices[0].tile == at_long);
+  TimedDevice beyond(two_best(0.03));
+  EXPECT_EQ(tune(beyond, request(), {}, {}).at(0).choices.size(), 2U);
+}
+
+TEST(Tune, OtherWarpsOfALeaderAreTried) {
+  constexpr TileShape best{.br = 128, .bc = 64, .warps = 4};
+  TimedDevice device([&](const PointSpec& spec) { return spec.tile == best ? 0.9 : two_best(0.10)(spec); });
+  TuneRequest one = request();
+  one.lengths = {512};
+  const auto results = tune(device, one, {}, {});
+  ASSERT_EQ(results.at(0).choices.size(), 1U);
+  EXPECT_EQ(results[0].choices[0].tile, best);
+}
+
+TEST(Tune, DecodingIsMeasuredWithOneQueryAndItsSplits) {
+  TuneRequest decode = request();
+  decode.algorithms = {"splitkv"};
+  decode.head_dims = {128};
+  decode.decode_lengths = {4096, 65536};
+  const auto own_or = [](double own) {
+    return [own](const PointSpec& spec) {
+      const int rule = find_algorithm("splitkv")->default_tile(spec.problem, *find_gpu("h200")).splits;
+      const double bc = std::abs(std::log2(spec.tile.bc / 64.0)) * 0.2 + (spec.tile.br == 16 ? 0 : 0.3);
+      return (spec.tile.splits == 32 ? 1.0 : spec.tile.splits == rule ? own : 1.2) + bc;
+    };
+  };
+  TimedDevice good(own_or(1.015));
+  const auto own = tune(good, decode, {}, {});
+  ASSERT_EQ(own.at(0).choices.size(), 1U);
+  EXPECT_EQ(own[0].choices[0].tile, (TileShape{.br = 16, .bc = 64})) << "the algorithm's splits may cost 2%";
+  EXPECT_EQ(own[0].choices[0].n, 65536);
+  const AttentionProblem& p = good.measured.front().problem;
+  EXPECT_EQ(std::tuple(p.batch, p.n_q, p.heads_q, p.heads_kv), std::tuple(1, 1, 16, 2));
+  TimedDevice poor(own_or(1.03));
+  EXPECT_EQ(tune(poor, decode, {}, {}).at(0).choices.at(0).tile.splits, 32);
 }
 
 TEST(Tune, CandidatesAreWhatTheAlgorithmAccepts) {
@@ -81,23 +186,29 @@ TEST(Tune, CandidatesAreWhatTheAlgorithmAccepts) {
 }
 
 TEST(Tune, CancelKeepsWhatIsFinished) {
-  TimedDevice device;
+  TimedDevice device(two_best(0.10));
   CancelToken cancel;
   TuneRequest two = request();
   two.head_dims = {64, 128};
-  const TuneObserver observer{.on_choice = [&](const TuneResult&) { cancel.cancel(); }, .on_failure = {}};
+  const TuneObserver observer{.on_result = [&](const TuneResult&) { cancel.cancel(); }, .on_failure = {}};
   EXPECT_EQ(tune(device, two, observer, cancel).size(), 1U);
 }
 
 TEST(Tune, NewLinesReplaceTheirOldOnesOnly) {
-  const std::vector<TileChoice> old{{.algorithm = "fa2", .arch = "8.0", .d = 64, .reason = "kept"},
-                                    {.algorithm = "fa2", .arch = "9.0", .d = 64, .reason = "replaced"}};
+  const auto line = [](std::string arch, std::int64_t n, std::string reason) {
+    return TileChoice{.algorithm = "fa2", .arch = std::move(arch), .d = 64, .n = n, .reason = std::move(reason)};
+  };
+  const std::vector<TileChoice> old{line("8.0", 1024, "other GPU"), line("9.0", 256, "shorter"),
+                                    line("9.0", 512, "replaced"), line("9.0", 2048, "replaced"),
+                                    line("9.0", 16384, "longer")};
   TuneResult found;
-  found.choice = {.algorithm = "fa2", .arch = "9.0", .d = 64, .reason = "new"};
+  found.cells = {{.n = 512}, {.n = 1024}, {.n = 4096}};
+  found.choices = {line("9.0", 1024, "new"), line("9.0", 4096, "new")};
   const auto merged = merge_choices(old, std::span(&found, 1));
-  ASSERT_EQ(merged.size(), 2U);
-  EXPECT_EQ(merged[0].reason, "kept");
-  EXPECT_EQ(merged[1].reason, "new");
+  std::vector<std::string> seen;
+  seen.reserve(merged.size());
+  for (const TileChoice& choice : merged) seen.push_back(fmt::format("{} {}", choice.n, choice.reason));
+  EXPECT_THAT(seen, ElementsAre("1024 other GPU", "256 shorter", "1024 new", "4096 new", "16384 longer"));
 }
 
 }  // namespace

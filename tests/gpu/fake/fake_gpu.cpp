@@ -85,6 +85,7 @@ struct Device {
   std::int64_t allocations = 0;
   std::int64_t used_bytes = 0;
   std::int64_t launches = 0;
+  std::int64_t early_launches = 0;
   std::int64_t uploaded_bytes = 0;
   std::int64_t refused_modules = 0;
   std::map<CUdeviceptr, std::int64_t> sizes;
@@ -213,6 +214,9 @@ extern "C" {
 
 std::int64_t attnscope_fake_launches() {
   return device.launches;
+}
+std::int64_t attnscope_fake_early_launches() {
+  return device.early_launches;
 }
 std::int64_t attnscope_fake_uploaded_bytes() {
   return device.uploaded_bytes;
@@ -479,6 +483,19 @@ CUresult cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsig
     buffer<std::uint16_t>(arguments, 3)[elements] = 0;
   }
   return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const CUlaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+        attribute.value.programmaticStreamSerializationAllowed != 0) {
+      ++device.early_launches;
+    }
+  }
+  return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                        config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, arguments,
+                        extra);
 }
 
 // ---- NVRTC --------------------------------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ class Faults {
 extern "C" {
 /// Kernels launched since cuInit whose entry is no service kernel's.
 std::int64_t attnscope_fake_launches();
+/// Those of them that were allowed to start before the launch before them ends.
+std::int64_t attnscope_fake_early_launches();
 /// Bytes copied from host to device since cuInit.
 std::int64_t attnscope_fake_uploaded_bytes();
 /// Sources compiled since the library was loaded.
