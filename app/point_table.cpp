@@ -16,11 +16,11 @@ std::vector<TableColumn> point_columns() {
           {"br", true},  {"bc", true},  {"raster"},  {"splits", true},  {"warps", true},   {"stages", true}};
 }
 
-std::vector<std::string> point_fields(const PointSpec& point) {
+std::vector<std::string> point_fields(const PointSpec& point, bool people) {
   const AttentionProblem& p = point.problem;
   return {std::string(to_string(p.dtype)),
           std::string(to_string(p.pass)),
-          to_string(p.mask),
+          people ? mask_title(p.mask) : to_string(p.mask),
           fmt::to_string(p.batch),
           fmt::to_string(p.heads_q),
           fmt::to_string(p.heads_kv),

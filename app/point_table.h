@@ -12,8 +12,8 @@ namespace attnscope {
 
 /// Problem and tile, without the algorithm.
 [[nodiscard]] std::vector<TableColumn> point_columns();
-/// A row's fields below them.
-[[nodiscard]] std::vector<std::string> point_fields(const PointSpec&);
+/// A row's fields below them; for people the mask's title, for programs its word.
+[[nodiscard]] std::vector<std::string> point_fields(const PointSpec&, bool people);
 
 /// For people: without those of the columns above that say in every row what goes without saying (pass fwd, dropout 0,
 /// ...).

@@ -18,10 +18,10 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
       .add_option(
           "-a,--axis", axes_,
           "Axis, replacing the preset's of that name; one option for each. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
-          "\"N=[1024:4096:1024]\", \"mask=[none,causal]\", \"d=64\"; names: N (or n_q and n_k) d batch heads (or "
+          "\"N=[1024:4096:1024]\", \"mask=[full,causal]\", \"d=64\"; names: N (or n_q and n_k) d batch heads (or "
           "heads_q and heads_kv) dtype pass (fwd, bwd, fwd+bwd) mask dropout page deterministic (no, yes) "
           "algorithm raster tile (auto or BrxBc, or br and bc) splits warps stages\n"
-          "Masks: none, causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
+          "Masks: full (or none), causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
           "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'")
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)

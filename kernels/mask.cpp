@@ -16,7 +16,7 @@ namespace {
 using Error = Failure<std::string>;
 
 constexpr std::string_view accepted =
-    "accepted: none, causal, window:LEFT:RIGHT, lengths:ramp, lengths:300/512/..., blocks:SIZE:butterfly, "
+    "accepted: full (or none), causal, window:LEFT:RIGHT, lengths:ramp, lengths:300/512/..., blocks:SIZE:butterfly, "
     "blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'";
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -99,7 +99,7 @@ std::string read_blocks(Mask& mask, const std::vector<std::string_view>& parts) 
 
 std::string read_part(Mask& mask, std::string_view part) {
   const auto parts = split(part, ':');
-  if (part == "none") return {};
+  if (part == "none" || part == "full") return {};
   if (part == "causal") {
     if (mask.windowed()) return "it sets a window twice";
     mask.right = 0;
@@ -172,6 +172,10 @@ std::string to_string(const Mask& mask) {
       break;
   }
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, "+"));
+}
+
+std::string mask_title(const Mask& mask) {
+  return mask == Mask::none ? "full" : to_string(mask);
 }
 
 Result<Mask, std::string> parse_mask(std::string_view text) {

@@ -12,6 +12,9 @@
 
 namespace attnscope {
 
+/// Which end of a metric's values a tile is chosen for.
+enum class Better { neither, less, more };
+
 struct Metric {
   std::string_view key;               ///< our name: "dram_read_bytes"; also the export's column
   std::string_view counter;           ///< Nsight Compute's name, verbatim; empty for what is not a counter
@@ -22,6 +25,7 @@ struct Metric {
   std::string_view help;              ///< one sentence for tooltips
   bool collected_by_default = false;  ///< a counter that every counting pass asks for
   bool on_heatmap = false;            ///< offered as a heatmap's colour
+  Better better = Better::less;       ///< `neither`: no end of it is the better one
 };
 
 [[nodiscard]] std::span<const Metric> metrics_table();

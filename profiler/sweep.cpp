@@ -57,7 +57,7 @@ Result<double, std::string> parse_dropout(std::string_view word) {
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size()) {
-    return Error{fmt::format("'{}' is not a probability", word)};
+    return Error{fmt::format("'{}' is not a probability from 0 to below 1", word)};
   }
   if (std::string wrong = invalid_reason({.dropout = value}); !wrong.empty()) return Error{std::move(wrong)};
   return value;
@@ -181,12 +181,26 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-Result<std::int64_t, std::string> parse_integer(std::string_view text) {
+// What is wrong with an axis. How axes are written helps only where that is the mistake.
+struct Wrong {
+  std::string why;
+  bool syntax = false;
+};
+Failure<Wrong> miswritten(std::string why) {
+  return {Wrong{.why = std::move(why), .syntax = true}};
+}
+Failure<Wrong> unusable(std::string why) {
+  return {Wrong{.why = std::move(why), .syntax = false}};
+}
+
+Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) return Error{fmt::format("{} is far too large", text)};
+  if (error == std::errc::result_out_of_range) {
+    return unusable(fmt::format("{} is far too large for any axis; at most {} is taken", text, most_keys));
+  }
   if (error != std::errc() || end != text.data() + text.size()) {
-    return Error{fmt::format("'{}' is not a whole number", text)};
+    return miswritten(fmt::format("'{}' is not a whole number", text));
   }
   return value;
 }
@@ -198,24 +212,29 @@ std::string range_error(const AxisKind& kind, std::int64_t value) {
   return kind.wrong != nullptr ? kind.wrong(std::to_string(value)) : std::string();
 }
 
-using Numbers = Result<std::vector<std::int64_t>, std::string>;
+using Numbers = Result<std::vector<std::int64_t>, Wrong>;
 
 Numbers parse_range(std::string_view text) {
   const auto parts = split(text, ':');
-  if (parts.size() > 3) return Error{"a range is [first:last] or [first:last:step]"};
+  if (parts.size() > 3) return miswritten("a range is [first:last] or [first:last:step]");
   std::array<std::int64_t, 3> numbers{0, 0, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = parse_integer(parts[i]);
-    if (!number) return Error{number.error()};
+    if (!number) return Failure<Wrong>{number.error()};
     numbers.at(i) = *number;
   }
   const auto [first, last, step] = numbers;
-  if (step < 1) return Error{fmt::format("the step must be at least 1, not {}", step)};
-  if (first > last) return Error{fmt::format("the range is reversed: {} is above {}", first, last)};
+  if (step < 1) return unusable(fmt::format("the step must be at least 1, not {}", step));
+  if (first > last) {
+    return unusable(fmt::format("the range is reversed: {} is above {}; give the smaller one first", first, last));
+  }
   // Unsigned: the distance between two 63-bit numbers may not fit in one.
   const std::uint64_t count =
       (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step) + 1;
-  if (count > max_axis_values) return Error{fmt::format("the range has {} values, at most {}", count, max_axis_values)};
+  if (count > max_axis_values) {
+    return unusable(
+        fmt::format("the range has {} values, at most {} are taken; give it a larger step", count, max_axis_values));
+  }
   std::vector<std::int64_t> values;
   for (std::uint64_t i = 0; i < count; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
   return values;
@@ -224,9 +243,9 @@ Numbers parse_range(std::string_view text) {
 Numbers parse_list(std::string_view text) {
   std::vector<std::int64_t> values;
   for (const std::string_view part : split(text, ',')) {
-    if (part.empty()) return Error{"a value is missing"};
+    if (part.empty()) return miswritten("a value is missing");
     const auto number = parse_integer(part);
-    if (!number) return Error{number.error()};
+    if (!number) return Failure<Wrong>{number.error()};
     values.push_back(*number);
   }
   return values;
@@ -240,19 +259,23 @@ Numbers parse_exponents(std::string_view text) {
   Numbers numbers = range.find(':') != std::string::npos ? parse_range(range) : parse_list(text);
   if (!numbers) return numbers;
   for (std::int64_t& value : *numbers) {
-    if (value < 0 || value > 62) return Error{fmt::format("2^{} is absurd", value)};
+    if (value < 0 || value > 62) {
+      return unusable(fmt::format("2^{} is absurd; under [pow2] the values are exponents", value));
+    }
     value = std::int64_t{1} << value;
   }
   return numbers;
 }
 
-Result<Axis, std::string> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text) {
+Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text) {
   Axis axis{.name = std::string(kind.name), .values = {}};
   if (kind.largest == 0) {
-    if (!modifier.empty()) return Error{fmt::format("[{}] does not apply to {}", modifier, kind.name)};
+    if (!modifier.empty()) {
+      return unusable(fmt::format("[{}] does not apply to {}, which takes words; leave it out", modifier, kind.name));
+    }
     for (const std::string_view word : split(text, ',')) {
-      if (word.empty()) return Error{"a value is missing"};
-      if (std::string wrong = kind.wrong(word); !wrong.empty()) return Error{std::move(wrong)};
+      if (word.empty()) return miswritten("a value is missing");
+      if (std::string wrong = kind.wrong(word); !wrong.empty()) return unusable(std::move(wrong));
       axis.values.emplace_back(word);
     }
     return axis;
@@ -260,9 +283,9 @@ Result<Axis, std::string> parse_values(const AxisKind& kind, std::string_view mo
   const Numbers numbers = modifier == "pow2"                         ? parse_exponents(text)
                           : text.find(':') != std::string_view::npos ? parse_range(text)
                                                                      : parse_list(text);
-  if (!numbers) return Error{numbers.error()};
+  if (!numbers) return Failure<Wrong>{numbers.error()};
   for (const std::int64_t value : *numbers) {
-    if (std::string wrong = range_error(kind, value); !wrong.empty()) return Error{std::move(wrong)};
+    if (std::string wrong = range_error(kind, value); !wrong.empty()) return unusable(std::move(wrong));
     axis.values.push_back(std::to_string(value));
   }
   return axis;
@@ -498,10 +521,10 @@ std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> g
 }  // namespace
 
 Result<Axis, std::string> parse_axis(std::string_view text) {
-  const auto fail = [&](std::string_view why) {
+  const auto fail = [&](std::string_view why, bool syntax = true) {
     if (why.ends_with('.')) why.remove_suffix(1);
-    return Error{fmt::format("axis '{}': {}. Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]",
-                             text, why)};
+    constexpr std::string_view hint = ". Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]";
+    return Error{fmt::format("axis '{}': {}{}", text, why, syntax ? hint : "")};
   };
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return fail("there is no '='");
@@ -520,7 +543,8 @@ Result<Axis, std::string> parse_axis(std::string_view text) {
     const auto names = axis_names();
     const auto near = near_matches(name, names);
     return fail(near.empty() ? fmt::format("unknown name '{}'; accepted: {}", name, fmt::join(names, ", "))
-                             : fmt::format("unknown name '{}'; did you mean {}?", name, join_or(near)));
+                             : fmt::format("unknown name '{}'; did you mean {}?", name, join_or(near)),
+                false);
   }
   if (!values.empty() && values.front() == '[') {
     if (values.size() < 2 || values.back() != ']') return fail("the closing ']' is missing");
@@ -528,8 +552,8 @@ Result<Axis, std::string> parse_axis(std::string_view text) {
   }
   if (values.empty()) return fail("it has no values");
   auto axis = parse_values(*kind, modifier, values);
-  if (!axis) return fail(axis.error());
-  return axis;
+  if (!axis) return fail(axis.error().why, axis.error().syntax);
+  return std::move(axis).value();
 }
 
 std::span<const PresetInfo> presets() {

@@ -23,7 +23,8 @@ struct Axis {
   std::string name;  ///< canonical: N n_q n_k d br bc tile batch heads_q heads_kv heads dtype pass mask dropout ...
   std::vector<std::string> values;
 };
-/// The error names the text, what is wrong with it, and the accepted form.
+/// The error names the text, what is wrong with it and what would be accepted: how an axis is written only where that
+/// is the mistake.
 [[nodiscard]] Result<Axis, std::string> parse_axis(std::string_view text);
 
 struct SweepPlan {

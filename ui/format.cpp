@@ -139,8 +139,7 @@ QString format_heads(const AttentionProblem& problem) {
 
 QString format_mask(const Mask& mask) {
   constexpr std::size_t longest_list = 4;
-  if (mask == Mask::none) return QStringLiteral("full");
-  if (mask.length_list.size() <= longest_list) return to_qstring(to_string(mask));
+  if (mask.length_list.size() <= longest_list) return to_qstring(mask_title(mask));
   // A list of a whole batch would widen every control that shows it; count and sum still tell two of them apart.
   std::int64_t sum = 0;
   for (const std::int64_t length : mask.length_list) sum += length;
@@ -176,6 +175,10 @@ QStringList problem_options(const AttentionProblem& problem) {
 QString format_lengths(const AttentionProblem& problem) {
   return problem.n_q == problem.n_k ? QString::number(problem.n_k)
                                     : QStringLiteral("%1 × %2").arg(problem.n_q).arg(problem.n_k);
+}
+
+QString format_splits(int splits) {
+  return splits > 0 ? QString::number(splits) : QStringLiteral("auto");
 }
 
 QString format_tile(const TileShape& tile) {

@@ -38,11 +38,11 @@ struct UnitScale {
 [[nodiscard]] UnitScale unit_scale(double largest, std::string_view unit);
 
 [[nodiscard]] QString to_qstring(std::string_view text);
-/// The run's preset, or the label that it was imported under.
+/// The run's preset, or the label that it was imported under. RunInfo::title tells runs of one title apart.
 [[nodiscard]] QString run_title(const RunSummary& run);
 /// "batch 1 × 16 heads", with K/V heads where they differ.
 [[nodiscard]] QString format_heads(const AttentionProblem& problem);
-/// "full", "causal", "window:256:0": the mask's words, where no mask reads "full" and a long list is shortened.
+/// "full", "causal", "window:256:0": the mask's words, where mask=none reads "full" and a long list is shortened.
 [[nodiscard]] QString format_mask(const Mask& mask);
 /// What sets a problem apart from a plain forward pass: "bwd", "dropout 0.1", "page 64", "deterministic".
 [[nodiscard]] QStringList problem_options(const AttentionProblem& problem);
@@ -51,6 +51,8 @@ struct UnitScale {
 /// "128 × 64", with whatever else of the tile was chosen: "128 × 64, splits 8, warps 4". "not stated" where an imported
 /// point does not say.
 [[nodiscard]] QString format_tile(const TileShape& tile);
+/// "16", or "auto" for 0.
+[[nodiscard]] QString format_splits(int splits);
 /// Whether the point's source said which tile it used.
 [[nodiscard]] inline bool tile_stated(const TileShape& tile) {
   return tile.br > 0 && tile.bc > 0;

@@ -466,10 +466,12 @@ void MainWindow::show_explanation() {
       "towards SM↔L2.</p>"
       "<p><b>Where a number comes from.</b> Filled marks on solid lines are measured by counters. Hollow discs and "
       "squares on dotted lines are simulated. Hollow diamonds and triangles on dash-dotted lines are imported: another "
-      "program measured them. Dashed lines are theory; “fit” takes its constant from the points. ✕ at the top is "
+      "program measured them. Half-filled discs are times whose clocks the GPU had throttled. Dashed lines are theory; "
+      "“fit” takes its constant from the points. ✕ at the top is "
       "a point without a value: hover for the reason.</p>"
       "<p><b>Tile heatmap.</b> Each cell is one Br × Bc. Hatched cells cannot run on this GPU, ◆ is the tile of the "
-      "paper's rule, the outline marks the fastest. FA2's traffic depends on Br alone, FA1's on Bc alone.</p>"));
+      "paper's rule, the outline the best tile of what is shown, dashes the fastest. FA2's traffic depends on Br "
+      "alone, FA1's on Bc alone.</p>"));
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
   connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
   auto* column = new QVBoxLayout(dialog);

@@ -38,11 +38,13 @@ QString save_both(View* view, const QDir& folder, const QString& stem, QStringLi
 }
 
 /// Calls `visit` with every combination of the facets' choices that has points; the first error ends it.
-template <class Visit>
-QString for_each_choice(IoCurvePage& page, QStringList facets, Visit visit) {
+template <class Page, class Visit>
+QString for_each_choice(Page& page, QStringList facets, Visit visit) {
   if (facets.isEmpty()) return visit();
   const QString facet = facets.takeFirst();
   const QStringList options = page.options(facet);
+  // Where there is no choice the page has made it, and need not draw again.
+  if (options.size() < 2) return for_each_choice(page, facets, visit);
   for (const QString& option : options) {
     page.choose(facet, option);
     if (QString error = for_each_choice(page, facets, visit); !error.isEmpty()) return error;
@@ -70,6 +72,15 @@ QString save_curves(IoCurvePage& page, const QDir& folder, QStringList* written)
   return save(Ordinate::rate, true);
 }
 
+QString save_maps(TileHeatmapPage& page, const QDir& folder, QStringList* written) {
+  for (const std::string_view metric : {metric_key::time_median_ns, metric_key::l2_sm_bytes, metric_key::dram_bytes}) {
+    page.set_metric(metric);
+    if (!page.view()->grid().minimum) continue;
+    if (QString error = save_both(page.view(), folder, page.file_stem(), written); !error.isEmpty()) return error;
+  }
+  return {};
+}
+
 }  // namespace
 
 QString write_plots(const QStringList& files, const QString& folder, QStringList* written) {
@@ -82,24 +93,22 @@ QString write_plots(const QStringList& files, const QString& folder, QStringList
   IoCurvePage io(workspace);
   io.resize(plot_size);
   if (workspace.visible_points().empty()) return QStringLiteral("nothing to draw: no point in these files");
-  QString failed =
-      for_each_choice(io, {QStringLiteral("d"), QStringLiteral("Pass"), QStringLiteral("n_q"), QStringLiteral("Mask")},
-                      [&] { return save_curves(io, target, written); });
+  QString failed = for_each_choice(io, io.facets(), [&]() -> QString {
+    if (io.only_a_tile_map()) return {};
+    const std::vector<int> splits = io.splits();
+    if (splits.empty()) return save_curves(io, target, written);
+    for (const int count : splits) {
+      io.choose_splits(count);
+      if (QString error = save_curves(io, target, written); !error.isEmpty()) return error;
+    }
+    return {};
+  });
   if (!failed.isEmpty()) return failed;
 
   TileHeatmapPage tiles(workspace);
   tiles.resize(plot_size);
   if (!tiles.has_grid()) return {};
-  for (const QString& algorithm : tiles.algorithms()) {
-    tiles.set_algorithm(algorithm);
-    for (const std::string_view metric :
-         {metric_key::time_median_ns, metric_key::l2_sm_bytes, metric_key::dram_bytes}) {
-      tiles.set_metric(metric);
-      if (!tiles.view()->grid().minimum) continue;
-      if (QString error = save_both(tiles.view(), target, tiles.file_stem(), written); !error.isEmpty()) return error;
-    }
-  }
-  return {};
+  return for_each_choice(tiles, tiles.facets(), [&] { return save_maps(tiles, target, written); });
 }
 
 QString write_screenshot(const QStringList& files, const Screenshot& shot) {
@@ -111,7 +120,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot) {
   window.show();
   if (shot.page == PageId::tiles && window.tiles_page()->has_grid()) {
     HeatmapView* view = window.tiles_page()->view();
-    view->select(view->grid().fastest);
+    view->select(view->landmark());
   }
   // Layout and the queued replots take a few turns of the loop.
   for (int i = 0; i < 10; ++i) QApplication::processEvents();

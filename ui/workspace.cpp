@@ -6,7 +6,9 @@
 #include <QFileInfo>
 #include <QMetaObject>
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <map>
 #include <unordered_map>
 
 #include "ui/format.h"
@@ -38,6 +40,66 @@ FileContents read_file(const QString& path, std::int64_t after_id) {
     contents.error = QString::fromUtf8(error.what());
   }
   return contents;
+}
+
+namespace {
+
+/// What sets one run's points apart, from the coarse to the fine.
+constexpr std::array<QString (*)(const AttentionProblem&), 7> properties{
+    [](const AttentionProblem& p) { return to_qstring(to_string(p.pass)); },
+    [](const AttentionProblem& p) { return p.n_q == p.n_k ? QString() : QStringLiteral("n_q %1").arg(p.n_q); },
+    [](const AttentionProblem& p) { return format_mask(p.mask); },
+    [](const AttentionProblem& p) { return QStringLiteral("d %1").arg(p.d); },
+    [](const AttentionProblem& p) { return format_heads(p); },
+    [](const AttentionProblem& p) { return to_qstring(to_string(p.dtype)); },
+    [](const AttentionProblem& p) { return p.dropout > 0 ? QStringLiteral("dropout %1").arg(p.dropout) : QString(); },
+};
+
+/// The property's values among the run's points: "bwd", "d 64/d 128"; long lists are shortened.
+QString values_of(const LoadedRun& run, QString (*property)(const AttentionProblem&)) {
+  constexpr qsizetype most = 3;
+  QStringList values;
+  for (const PointPtr& point : run.points) {
+    const QString value = property(point->record.spec.problem);
+    if (!value.isEmpty() && !values.contains(value)) values << value;
+  }
+  if (values.size() > most) values = values.mid(0, most) << QStringLiteral("…");
+  return values.join(QLatin1Char('/'));
+}
+
+bool all_differ(QStringList titles) {
+  return titles.removeDuplicates() == 0;
+}
+
+}  // namespace
+
+std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
+  std::vector<QString> titles(runs.size());
+  std::map<std::pair<QString, std::string>, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    titles[i] = run_title(runs[i].info->summary);
+    alike[{titles[i], runs[i].info->summary.device_name}].push_back(i);
+  }
+  for (const auto& [title, places] : alike) {
+    if (places.size() < 2) continue;
+    QStringList named(static_cast<qsizetype>(places.size()), title.first);
+    for (const auto property : properties) {
+      if (all_differ(named)) break;
+      QStringList values;
+      for (const std::size_t place : places) values << values_of(runs[place], property);
+      if (std::all_of(values.begin(), values.end(), [&](const QString& value) { return value == values[0]; })) continue;
+      for (qsizetype i = 0; i < named.size(); ++i) {
+        if (!values[i].isEmpty()) named[i] += QStringLiteral(" · ") + values[i];
+      }
+    }
+    std::map<QString, int> times;
+    for (qsizetype i = 0; i < named.size(); ++i) {
+      const int nth = ++times[named[i]];
+      titles[places[static_cast<std::size_t>(i)]] =
+          nth == 1 ? named[i] : QStringLiteral("%1 (%2)").arg(named[i]).arg(nth);
+    }
+  }
+  return titles;
 }
 
 Workspace::Workspace(QObject* parent) : QObject(parent) {
@@ -81,6 +143,7 @@ void Workspace::close(const QString& path) {
   if (!files_.removeOne(file)) return;
   followed_.erase(file);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == file; });
+  name_runs();
   emit runs_changed();
   emit points_changed();
 }
@@ -149,10 +212,10 @@ void Workspace::accept(const FileContents& contents, bool first) {
       return run.info->file == contents.path && run.info->summary.id == summary.id;
     });
     if (known == runs_.end()) {
-      runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary}), {}, true});
+      runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}}), {}, true});
       runs_differ = true;
     } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
-      known->info = std::make_shared<RunInfo>(RunInfo{contents.path, summary});
+      known->info = std::make_shared<RunInfo>(RunInfo{contents.path, summary, known->info->title});
       runs_differ = true;
     }
   }
@@ -173,10 +236,21 @@ void Workspace::accept(const FileContents& contents, bool first) {
       points.insert(place, std::move(shared));
     }
   }
+  if (runs_differ || points_differ) name_runs();
   if (first) emit opened(contents.path);
   if (runs_differ) emit runs_changed();
   if (points_differ || runs_differ) emit points_changed();
   if (first && running) follow(contents.path);
+}
+
+void Workspace::name_runs() {
+  const std::vector<QString> titles = distinct_titles(runs_);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].info->title == titles[i]) continue;
+    RunInfo named = *runs_[i].info;
+    named.title = titles[i];
+    runs_[i].info = std::make_shared<RunInfo>(std::move(named));
+  }
 }
 
 std::vector<ShownPoint> Workspace::visible_points() const {

@@ -19,6 +19,7 @@ namespace attnscope::ui {
 struct RunInfo {
   QString file;  ///< absolute path
   RunSummary summary;
+  QString title = {};  ///< run_title(), with what sets the run apart from others of that title and device
 };
 using RunPtr = std::shared_ptr<const RunInfo>;
 using PointPtr = std::shared_ptr<const StoredPoint>;
@@ -37,6 +38,10 @@ struct LoadedRun {
   std::vector<PointPtr> points;  ///< by place in the plan
   bool visible = true;
 };
+
+/// A title each: run_title(), and where runs of one device share it the fewest of their properties that tell them apart
+/// ("PyTorch · bwd", "PyTorch · fwd · n_q 1"), or else a number.
+[[nodiscard]] std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs);
 
 /// What one read of a file gave: `error` is one sentence, and then nothing else is set.
 struct FileContents {
@@ -81,6 +86,7 @@ class Workspace : public QObject {
 
  private:
   void read_in_background(const QString& path);
+  void name_runs();
   void accept(const FileContents& contents, bool first);
   void poll();
   [[nodiscard]] std::int64_t last_point_id(const QString& path) const;

@@ -156,7 +156,7 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
                                      : "";
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
-    append(row, point_fields(point));
+    append(row, point_fields(point, people));
     append(row,
            {std::string(to_string(point.cache)), people ? format_iec_bytes(need) : fmt::to_string(need), expected});
   }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/command.h"
@@ -18,6 +22,40 @@ struct Options {
   std::string file;
   TableFormat format = TableFormat::text;
 };
+
+/// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2" for each run: what tells runs of one name apart.
+std::map<std::int64_t, std::string> contents(const RunStore& store) {
+  struct Seen {
+    std::set<Pass> passes;
+    std::set<std::int64_t> n_q;  // of decoding
+    std::set<std::int64_t> dims;
+    std::set<std::int64_t> lengths;
+    std::set<std::string> algorithms;
+  };
+  std::map<std::int64_t, Seen> seen;
+  for (const StoredPoint& point : store.points()) {
+    const PointSpec& spec = point.record.spec;
+    Seen& of_run = seen[point.run_id];
+    of_run.passes.insert(spec.problem.pass);
+    if (spec.problem.n_q != spec.problem.n_k) of_run.n_q.insert(spec.problem.n_q);
+    of_run.dims.insert(spec.problem.d);
+    of_run.lengths.insert(spec.problem.n_k);
+    of_run.algorithms.insert(spec.algorithm);
+  }
+  std::map<std::int64_t, std::string> texts;
+  for (const auto& [run, of_run] : seen) {
+    std::vector<std::string_view> passes;
+    for (const Pass pass : of_run.passes) passes.push_back(to_string(pass));
+    const std::int64_t first = *of_run.lengths.begin();
+    const std::int64_t last = *of_run.lengths.rbegin();
+    texts[run] = fmt::format("{}; {}d {}; {} {}; {}", fmt::join(passes, ", "),
+                             of_run.n_q.empty() ? "" : fmt::format("n_q {}; ", fmt::join(of_run.n_q, ", ")),
+                             fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
+                             first == last ? fmt::to_string(first) : fmt::format("{} to {}", first, last),
+                             fmt::join(of_run.algorithms, ", "));
+  }
+  return texts;
+}
 
 /// "80 ok, 3 infeasible" for each run.
 std::map<std::int64_t, std::string> dispositions(const RunStore& store) {
@@ -37,6 +75,7 @@ ExitCode info(const Options& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<RunSummary> runs = store.runs();
   std::map<std::int64_t, std::string> found = dispositions(store);
+  std::map<std::int64_t, std::string> held = contents(store);
   Table table{{{"run", true},
                {"preset"},
                {"state"},
@@ -47,6 +86,7 @@ ExitCode info(const Options& options) {
                {"planned", true},
                {"points", true},
                {"dispositions"},
+               {"contents"},
                {"app"},
                {"driver"},
                {"cupti"}},
@@ -54,7 +94,7 @@ ExitCode info(const Options& options) {
   for (const RunSummary& run : runs) {
     table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
                           std::string(to_string(run.provenance)), run.started_at, run.finished_at,
-                          fmt::to_string(run.planned_points), fmt::to_string(run.points), found[run.id],
+                          fmt::to_string(run.planned_points), fmt::to_string(run.points), found[run.id], held[run.id],
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   if (options.format == TableFormat::text) {

@@ -92,7 +92,7 @@ ExitCode model(const Options& options) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = table.rows.emplace_back();
       fields = {point.algorithm, row.kernel};
-      append(fields, point_fields(point));
+      append(fields, point_fields(point, people));
       append(
           fields,
           {row.traffic ? "yes" : "no", row.grid, row.block,

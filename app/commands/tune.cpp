@@ -23,7 +23,7 @@ struct Options {
   std::string device;
   std::vector<std::string> algorithms;
   std::vector<std::string> passes{"fwd"};
-  std::vector<std::string> masks{"none", "causal"};
+  std::vector<std::string> masks{"full", "causal"};
   std::vector<std::int64_t> head_dims{32, 64, 80, 96, 128, 192, 256};
   std::vector<std::int64_t> lengths;
   std::string output;
@@ -57,7 +57,7 @@ TuneRequest request_of(const Options& options) {
     if (!mask) throw CommandError(ExitCode::usage, mask.error());
     if (*mask != Mask::none && *mask != Mask::causal) {
       throw CommandError(ExitCode::usage,
-                         fmt::format("mask '{}' has no line in the table; tune none and causal", word));
+                         fmt::format("mask '{}' has no line in the table; tune full (or none) and causal", word));
     }
     request.masks.push_back(*mask);
   }
@@ -173,7 +173,7 @@ Action add_tune(CLI::App& command) {
   };
   list("--algorithms", options->algorithms, "Only these (default: all)", "NAMES");
   list("--pass", options->passes, "fwd, bwd or fwd+bwd (default: fwd)", "PASSES");
-  list("--mask", options->masks, "none, causal (default: both)", "MASKS");
+  list("--mask", options->masks, "full (or none), causal (default: both)", "MASKS");
   list("--head-dims", options->head_dims, "Head dimensions (default: 32,64,80,96,128,192,256)", "D");
   list("--lengths", options->lengths,
        "Sequence lengths to choose tiles for (default: 512,1024,2048,4096,8192,16384; keys of decoding: "

@@ -66,9 +66,9 @@ std::vector<VerifyCase> take(const Part& part, const std::vector<VerifyCase>& ca
 /// The rows of the summary: one an algorithm, pass, dtype, mask and head dimension.
 using Group = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
 
-/// The mask's word, without the figures of a list of lengths: they differ from shape to shape.
+/// The mask's title, without the figures of a list of lengths: they differ from shape to shape.
 std::string mask_group(Mask mask) {
-  if (mask.lengths != Mask::Lengths::list) return to_string(mask);
+  if (mask.lengths != Mask::Lengths::list) return mask_title(mask);
   mask.lengths = Mask::Lengths::full;
   return mask == Mask::none ? "lengths" : to_string(mask) + "+lengths";
 }

@@ -356,7 +356,8 @@ TEST_F(Collect, imported_numbers_go_where_ours_go) {
     EXPECT_EQ(points[0].record.spec.algorithm, "torch-flash");
     EXPECT_EQ(evaluate(metric_key::tflops, points[0].record)->provenance, Provenance::imported);
   }
-  EXPECT_THAT(run(folder_, {"info", file_}).out, AllOf(HasSubstr("peers"), HasSubstr("imported")));
+  EXPECT_THAT(run(folder_, {"info", file_}).out,
+              AllOf(HasSubstr("peers"), HasSubstr("imported"), HasSubstr("fwd; d 128; N ")));
   EXPECT_THAT(run(folder_, {"export", file_, "--run", "3"}).out, HasSubstr("\"torch, eager\",all,fwd"));
   const auto document = nlohmann::json::parse(run(folder_, {"export", file_, "--run", "2", "--format", "json"}).out);
   EXPECT_EQ(document["points"][0]["provenance"], "imported");

@@ -18,6 +18,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels",
@@ -213,6 +214,17 @@ TEST(Model, gives_the_closed_forms) {
     EXPECT_EQ((*row)["feasible"], "yes");
   }
   EXPECT_EQ(rows.size(), 1U + 3U + 1U) << "naive's kernels also stand alone";
+}
+
+TEST(Model, people_read_full_and_programs_none) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words{"model", "-a", "N=128", "-a", "mask=full", "--algorithms", "fa2"};
+  const Outcome table = run(folder, words);
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr(" full "), Not(HasSubstr(" none "))));
+  std::vector<std::string> csv = words;
+  csv.emplace_back("--csv");
+  EXPECT_THAT(run(folder, csv).out, HasSubstr(",none,"));
 }
 
 TEST(Model, says_why_a_tile_does_not_fit) {

@@ -39,6 +39,9 @@ TEST(MaskWords, RoundTrip) {
   EXPECT_EQ(to_string(mask_of("none+causal")), "causal");
   EXPECT_EQ(to_string(mask_of("blocks:64:stride2+causal")), "causal+blocks:64:stride2");
   EXPECT_EQ(mask_of("none"), Mask::none);
+  EXPECT_EQ(mask_of("full"), Mask::none);
+  EXPECT_EQ(mask_title(Mask::none), "full") << "for people; files keep to one spelling";
+  EXPECT_EQ(mask_title(mask_of("full+causal")), "causal");
   EXPECT_EQ(mask_of("causal"), Mask::causal);
   EXPECT_NE(mask_of("lengths:1/2"), mask_of("lengths:2/1"));
 }
@@ -80,7 +83,7 @@ TEST(MaskWords, EveryErrorSaysWhatIsWrongAndWhatIsAccepted) {
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_THAT(parsed.error(), StartsWith("mask '" + std::string(text) + "': ")) << text;
     EXPECT_THAT(parsed.error(), HasSubstr(error)) << text;
-    EXPECT_THAT(parsed.error(), HasSubstr("accepted: none, causal, window:LEFT:RIGHT")) << text;
+    EXPECT_THAT(parsed.error(), HasSubstr("accepted: full (or none), causal, window:LEFT:RIGHT")) << text;
     EXPECT_THAT(parsed.error(), EndsWith(".")) << text;
   }
 }

@@ -17,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const DeviceLimits& h200() {
   return *find_gpu("H200");
@@ -142,7 +143,7 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
       {"dtype=[fp16,]", "a value is missing"},
       {"algorithm=fa7", "unknown algorithm 'fa7'; accepted: naive, fa1, fa2"},
       {"hedas=16", "did you mean heads"},
-      {"pass=sideways", "'sideways'; accepted: fwd, bwd, fwd+bwd. Write"},
+      {"pass=sideways", "'sideways'; accepted: fwd, bwd, fwd+bwd"},
       {"mask=window:-1:0", "the left side of the window is -1, below zero"},
       {"mask=window:5", "a window is window:LEFT:RIGHT"},
       {"dropout=1.5", "dropout must be a probability from 0 to below 1, not 1.5"},
@@ -164,6 +165,21 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
     EXPECT_THAT(axis.error(), HasSubstr("axis '" + std::string(text) + "': ")) << text;
     EXPECT_THAT(axis.error(), HasSubstr(std::string(why))) << text;
   }
+}
+
+TEST(ParseAxis, TheSyntaxIsExplainedOnlyWhereItIsWrong) {
+  constexpr std::string_view hint = "Write it as N=1024";
+  for (const std::string_view text : {"N", "N=", "N=[1024", "N=[1024,]", "N=abc", "N[log]=[1,2]", "N=[1:2:3:4]"}) {
+    EXPECT_THAT(parse_axis(text).error(), HasSubstr(std::string(hint))) << text;
+  }
+  for (const std::string_view text :
+       {"N=0", "N=999999999", "N=99999999999999999999", "N=[4096:1024:1024]", "N=[1:100:0]", "N=[1:16777216]",
+        "N[pow2]=[8:70]", "mask[pow2]=none", "mask=diagonal", "mask=window:5", "algorithm=fa7", "hedas=16",
+        "temperature=3", "pass=sideways", "dropout=1.5", "page=48", "tile=64", "deterministic=maybe"}) {
+    EXPECT_THAT(parse_axis(text).error(), Not(HasSubstr(std::string(hint)))) << text;
+  }
+  EXPECT_EQ(parse_axis("N=[2:1]").error(),
+            "axis 'N=[2:1]': the range is reversed: 2 is above 1; give the smaller one first");
 }
 
 TEST(MakePlan, FreeAxesFillInTheRest) {

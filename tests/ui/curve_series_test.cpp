@@ -637,6 +637,55 @@ TEST(CurveSeries, NothingInNothingOut) {
   EXPECT_TRUE(set.empty());
 }
 
+TEST(CurveSeries, ImportsOfOneNameUnderTwoLabelsAreTwoSeries) {
+  auto points = fixtures::shown(fixtures::peers());
+  auto newer = fixtures::shown(fixtures::peers(), false, 2);
+  const auto label = [](std::vector<ShownPoint>& of, const char* words) {
+    auto run = std::make_shared<RunInfo>(*of[0].run);
+    run->summary.preset = words;
+    for (ShownPoint& point : of) point.run = run;
+  };
+  label(points, "import:torch 2.8");
+  const CurveSet one = build_curves(points, io_filter(points), with_peers_of(Ordinate::time));
+  ASSERT_EQ(one.curves.size(), 2U);
+  EXPECT_EQ(one.curves[1].label, QStringLiteral("torch-flash · time · imported"));
+  label(newer, "import:torch 2.9");
+  points.insert(points.end(), newer.begin(), newer.end());
+  const CurveSet both = build_curves(points, io_filter(points), with_peers_of(Ordinate::time));
+  ASSERT_EQ(both.curves.size(), 4U);
+  EXPECT_EQ(both.curves[2].label, QStringLiteral("torch-flash (torch 2.8) · time · imported"));
+  EXPECT_EQ(both.curves[3].label, QStringLiteral("torch-flash (torch 2.9) · time · imported"));
+}
+
+TEST(CurveSeries, SplitsAreChosenOnlyWhereTheyWereSwept) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n_k : {4096, 8192}) {
+    for (const int splits : {8, 16}) {
+      PointSpec spec = fixtures::decode_spec("splitkv", n_k);
+      spec.tile.splits = splits;
+      records.push_back(fixtures::ok_point(spec));
+    }
+    records.push_back(fixtures::ok_point(fixtures::decode_spec("naive", n_k)));
+  }
+  const auto points = fixtures::shown(records);
+  const ProblemFilter filter = io_filter(points);
+  EXPECT_EQ(splits_of(points, filter), (std::vector<int>{8, 16}));
+  CurveRequest request = everything();
+  request.algorithms = {"naive", "splitkv"};
+  request.tile.splits = 16;
+  const CurveSet set = build_curves(points, filter, request);
+  EXPECT_TRUE(set.title.endsWith("splits 16")) << set.title.toStdString();
+  const Curve* curve = find(set, "splitkv", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_NE(curve, nullptr);
+  ASSERT_EQ(curve->points.size(), 2U);
+  for (const CurvePoint& point : curve->points) EXPECT_EQ(point.source->record.spec.tile.splits, 16);
+  EXPECT_NE(find(set, "naive", CurveKind::measured, Quantity::sm_l2), nullptr) << "it has no splits to choose";
+
+  // Splits that follow from N are no sweep over splits.
+  const auto alone = fixtures::shown({records[0], records[4]});
+  EXPECT_TRUE(splits_of(alone, io_filter(alone)).empty());
+}
+
 TEST(ProblemFilter, OffersOnlyWhatEarlierChoicesLeave) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {256, 512, 1024})
@@ -692,6 +741,9 @@ TEST(ProblemFilter, FileNamesSayMaskAndPass) {
   record.spec.problem.mask.length_list = {300, 512, 7};
   const auto points = fixtures::shown({record});
   EXPECT_EQ(io_filter(points).stem(), "-d128-lengths.300.512.7-fwd+bwd-3x132-12-KV");
+  record.spec.problem.dropout = 0.5;
+  const auto dropped = fixtures::shown({record});
+  EXPECT_EQ(io_filter(dropped).stem(), "-d128-lengths.300.512.7-fwd+bwd-3x132-12-KV-dropout0.5");
 }
 
 }  // namespace

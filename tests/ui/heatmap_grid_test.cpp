@@ -87,6 +87,65 @@ TEST(HeatmapGrid, TheFastestIsFoundByTimeWhateverIsShown) {
   }
 }
 
+TEST(HeatmapGrid, TheBestIsThatOfTheMetricShown) {
+  const auto points = sweep_of("fa2");
+  for (const auto& [metric, better] :
+       {std::pair{metric_key::l2_sm_bytes, Better::less}, std::pair{metric_key::time_median_ns, Better::less},
+        std::pair{metric_key::tflops, Better::more}}) {
+    const HeatmapGrid grid = build_heatmap(points, metric);
+    EXPECT_EQ(grid.better, better) << metric;
+    ASSERT_TRUE(grid.best) << metric;
+    EXPECT_EQ(grid.at(*grid.best).value, better == Better::less ? grid.minimum : grid.maximum) << metric;
+  }
+  EXPECT_EQ(build_heatmap(points, metric_key::l2_sm_bytes).best_words(), QStringLiteral("lowest SM↔L2 total"));
+  EXPECT_EQ(build_heatmap(points, metric_key::tflops).best_words(), "highest TFLOP/s");
+  EXPECT_EQ(build_heatmap(points, metric_key::achieved_occupancy_pct).best_words(), "highest achieved occupancy");
+  const HeatmapGrid time = build_heatmap(points, metric_key::time_median_ns);
+  EXPECT_EQ(time.best, time.fastest);
+  EXPECT_EQ(time.best_words(), "fastest");
+  EXPECT_FALSE(build_heatmap(points, metric_key::registers).best) << "all of one value";
+  EXPECT_FALSE(build_heatmap(points, metric_key::l2_sm_over_model).best) << "no better end";
+}
+
+TEST(HeatmapGrid, AmongTilesAlikeTheFastestIsTheBest) {
+  // FA2 moves the same bytes whatever Bc is: the tiles of its tallest Br share the least.
+  const HeatmapGrid grid = build_heatmap(sweep_of("fa2"), metric_key::model_l2_sm_bytes);
+  ASSERT_TRUE(grid.best);
+  int alike = 0;
+  const auto time_at = [](const HeatmapCell& cell) {
+    return evaluate(metric_key::time_median_ns, cell.source.record())->value;
+  };
+  for (const auto& row : grid.cells) {
+    for (const HeatmapCell& cell : row) {
+      if (!cell.value || *cell.value != *grid.minimum) continue;
+      ++alike;
+      EXPECT_GE(time_at(cell), time_at(grid.at(*grid.best)));
+    }
+  }
+  EXPECT_GT(alike, 1);
+  EXPECT_EQ(grid.alike, alike);
+}
+
+TEST(HeatmapGrid, ThrottledTilesAreMarkedWhereClocksMatter) {
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  std::erase_if(records, [](const PointRecord& record) {
+    return record.spec.algorithm != "fa2" || record.disposition != Disposition::ok;
+  });
+  records[3].clocks->throttled = true;
+  const TileShape tile = records[3].spec.tile;
+  for (const auto& [metric, marked] : {std::pair{metric_key::time_median_ns, 1}, std::pair{metric_key::tflops, 1},
+                                       std::pair{metric_key::l2_sm_bytes, 0}}) {
+    const HeatmapGrid grid = build_heatmap(fixtures::shown(records), metric);
+    int throttled = 0;
+    for (const auto& row : grid.cells) {
+      throttled += static_cast<int>(
+          std::count_if(row.begin(), row.end(), [](const HeatmapCell& cell) { return cell.throttled; }));
+    }
+    EXPECT_EQ(throttled, marked) << metric;
+    EXPECT_EQ(grid.at(place_of(grid, tile.br, tile.bc)).throttled, marked == 1) << metric;
+  }
+}
+
 TEST(HeatmapGrid, ThePaperTileLiesBetweenGridCells) {
   const HeatmapGrid grid = build_heatmap(sweep_of("fa1"), metric_key::time_median_ns);
   ASSERT_TRUE(grid.paper);

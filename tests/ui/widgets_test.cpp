@@ -92,6 +92,90 @@ TEST_F(WindowTest, HoverReadsEveryCurveAtTheNearestN) {
   EXPECT_FALSE(plot->hover_at({2, 200}));
 }
 
+TEST_F(WindowTest, ACrossSaysWhatHappened) {
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  QApplication::processEvents();
+  IoPlot* plot = page.plot();
+  QStringList legend;
+  for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
+  EXPECT_TRUE(legend.contains(QStringLiteral("Naive · could not run:\nout-of-memory")))
+      << legend.join('\n').toStdString();
+  const QCPItemText* words = nullptr;
+  for (int i = 0; i < plot->itemCount(); ++i) {
+    const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
+    if (text != nullptr && text->text() == "out-of-memory") words = text;
+  }
+  ASSERT_NE(words, nullptr);
+  EXPECT_EQ(words->position->key(), 16384);
+  QSignalSpy selected(&page, &IoCurvePage::point_selected);
+  QTest::mouseClick(plot, Qt::LeftButton, {}, words->position->pixelPosition().toPoint());
+  ASSERT_EQ(selected.count(), 1);
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().record().disposition, Disposition::out_of_memory);
+  EXPECT_EQ(failure_words(Disposition::incorrect), "ran, result incorrect");
+}
+
+TEST_F(WindowTest, TheoryAtASingleLengthIsADash) {
+  const QString single = folder.filePath("single.attnscope");
+  fixtures::write_file(single, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 1024))}, false}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  ASSERT_EQ(workspace.open_now(single), QString());
+  int theory = 0;
+  for (const Curve& curve : page.curves().curves) theory += curve.kind == CurveKind::measured ? 0 : 1;
+  ASSERT_GE(theory, 2) << "the model and the minimum";
+  for (int i = 0; i < page.plot()->graphCount(); ++i) {
+    const QCPGraph& graph = *page.plot()->graph(i);
+    if (!graph.scatterStyle().isNone()) continue;
+    --theory;
+    ASSERT_EQ(graph.data()->size(), 2) << graph.name().toStdString();
+    EXPECT_LT(graph.data()->at(0)->key, 1024);
+    EXPECT_GT(graph.data()->at(1)->key, 1024);
+    EXPECT_EQ(graph.data()->at(0)->value, graph.data()->at(1)->value);
+  }
+  EXPECT_EQ(theory, 0);
+}
+
+TEST_F(WindowTest, ThrottledPointsAreMarked) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048, 4096}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+    records.back().clocks->throttled = n == 2048;
+    records.back().clocks->throttle_reasons = n == 2048 ? 4 : 0;
+  }
+  const QString hot = folder.filePath("hot.attnscope");
+  fixtures::write_file(hot, {{"quick", records, false}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  page.resize(1000, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(hot), QString());
+  IoPlot* plot = page.plot();
+  const auto marked = [&] {  // N of the marks that are half emptied
+    QList<double> lengths;
+    for (int i = 0; i < plot->graphCount(); ++i) {
+      if (plot->graph(i)->name() != "Clocks throttled") continue;
+      for (const QCPGraphData& data : *plot->graph(i)->data()) lengths << data.key;
+    }
+    return lengths;
+  };
+  EXPECT_TRUE(marked().isEmpty()) << "bytes do not depend on clocks";
+  for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
+    page.set_ordinate(ordinate);
+    QApplication::processEvents();
+    EXPECT_EQ(marked(), QList<double>{2048});
+    ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(2048), 200}));
+    EXPECT_TRUE(plot->hover_content()->notes.contains("Clocks throttled (power cap): FA2"))
+        << plot->hover_content()->notes.join('\n').toStdString();
+    EXPECT_EQ(plot->hover_content()->rows[0].mark, SampleMark::half_disc);
+    ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(1024), 200}));
+    EXPECT_FALSE(plot->hover_content()->notes.join(' ').contains("throttled"));
+  }
+}
+
 TEST_F(WindowTest, TimesAndRatesOfPeersHaveTheirAxes) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
@@ -163,8 +247,17 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
   ASSERT_EQ(workspace.open_now(peers), QString());
   EXPECT_EQ(chips(false), ours + QStringList({"torch-cudnn", "torch-flash"}));
-  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"})) << "imported times are no bytes";
+  const auto tip = [&] {
+    for (const QToolButton* chip : page.findChildren<QToolButton*>()) {
+      if (chip->text() == "torch-flash") return chip->toolTip();
+    }
+    return QString();
+  };
+  EXPECT_TRUE(tip().contains("imported run has no bytes")) << tip().toStdString();
   page.set_ordinate(Ordinate::time);
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
+  EXPECT_FALSE(tip().contains("has no")) << tip().toStdString();
   EXPECT_EQ(page.curves().curves.size(), 5U);
   for (QToolButton* chip : page.findChildren<QToolButton*>()) {
     if (chip->text() == "torch-flash") chip->setChecked(false);
@@ -233,6 +326,39 @@ TEST_F(WindowTest, ArrowKeysWalkThroughTheTiles) {
   EXPECT_EQ(view->selected(), (HeatmapGrid::Place{0, 1})) << "stops at the edge";
   QTest::keyClick(view, Qt::Key_Home);
   EXPECT_EQ(view->selected(), view->grid().fastest);
+}
+
+TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
+  Workspace workspace;
+  TileHeatmapPage page(workspace);
+  page.resize(900, 700);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  EXPECT_TRUE(page.view()->caption().contains("outlined: fastest, ")) << page.view()->caption().toStdString();
+  EXPECT_FALSE(page.view()->caption().contains("dashed"));
+  page.set_metric(metric_key::l2_sm_bytes);
+  const HeatmapGrid& grid = page.view()->grid();
+  ASSERT_TRUE(grid.best);
+  ASSERT_TRUE(grid.fastest);
+  ASSERT_NE(grid.best, grid.fastest);
+  EXPECT_TRUE(page.view()->caption().contains(QStringLiteral("outlined: lowest SM↔L2 total, ")))
+      << page.view()->caption().toStdString();
+  EXPECT_TRUE(page.view()->caption().contains("dashed: fastest, ")) << page.view()->caption().toStdString();
+  EXPECT_TRUE(
+      page.view()->describe_cell(*grid.best).notes.contains(QStringLiteral("Of the tiles shown: lowest SM↔L2 total.")));
+  EXPECT_TRUE(page.view()->describe_cell(*grid.fastest).notes.contains("The fastest tile shown."));
+  EXPECT_EQ(page.view()->landmark(), *grid.best);
+}
+
+TEST_F(WindowTest, FiguresThatFindNoRoomAreHiddenAndTheLegendSaysSo) {
+  HeatmapView view;
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
+  view.set_grid(build_heatmap(fixtures::shown(records), metric_key::time_median_ns), {QStringLiteral("tiles"), {}},
+                true);
+  view.resize(1000, 700);
+  EXPECT_FALSE(view.caption().contains("numbers hidden")) << view.caption().toStdString();
+  view.resize(330, 270);
+  EXPECT_TRUE(view.caption().contains("numbers hidden")) << view.caption().toStdString();
 }
 
 TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
@@ -429,6 +555,52 @@ TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
   EXPECT_TRUE(written[0].endsWith("time-d128-1x132.png")) << written[0].toStdString();
 }
 
+TEST_F(WindowTest, EverySweepOfAFileHasItsPlotUnderItsName) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n_k : {4096, 8192}) {
+    for (const int splits : {0, 16}) {
+      for (const std::int64_t page : {0, 256}) {
+        PointSpec spec = fixtures::decode_spec("splitkv", n_k);
+        spec.tile.splits = splits;
+        spec.problem.page = page;
+        records.push_back(fixtures::ok_point(spec));
+      }
+    }
+    for (const auto& [heads, dropout] : {std::pair{16, 0.0}, std::pair{32, 0.0}, std::pair{32, 0.25}}) {
+      PointSpec spec = fixtures::spec("fa2", n_k);
+      spec.problem.heads_q = spec.problem.heads_kv = heads;
+      spec.problem.dropout = dropout;
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  for (const int br : {32, 64}) {
+    for (const int bc : {32, 64}) {  // a map, and no curve
+      PointSpec spec = fixtures::spec("fa2", 2048, br, bc, 64);
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  const QString sweeps = folder.filePath("sweeps.attnscope");
+  fixtures::write_file(sweeps, {{"custom", records, false}});
+  QStringList written;
+  ASSERT_EQ(write_plots({sweeps}, folder.filePath("sweeps"), &written), QString());
+  QStringList names;
+  for (const QString& path : written) {
+    if (path.endsWith(".png")) names << QFileInfo(path).completeBaseName();
+  }
+  EXPECT_EQ(names, (QStringList{
+                       "io-d128-nqN-1x16",
+                       "io-d128-nqN-1x32-dropout0",
+                       "io-d128-nqN-1x32-dropout0.25",
+                       "io-d128-nq1-1x16-pagecontiguous-splitsauto",
+                       "io-d128-nq1-1x16-pagecontiguous-splits16",
+                       "io-d128-nq1-1x16-page256-splitsauto",
+                       "io-d128-nq1-1x16-page256-splits16",
+                       "tiles-fa2-n2048-d64-1x132-time_median_ns",
+                       "tiles-fa2-n2048-d64-1x132-l2_sm_bytes",
+                       "tiles-fa2-n2048-d64-1x132-dram_bytes",
+                   }));
+}
+
 TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
   // What is written beside the picture first cannot be made in /proc, not even by root; nor can a folder be replaced.
   const QString blocked = folder.filePath("blocked");
@@ -568,7 +740,7 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
     EXPECT_EQ(io.curves().failed[0].disposition, Disposition::out_of_memory);
   }
   ASSERT_TRUE(tiles.has_grid());
-  EXPECT_EQ(tiles.algorithms().contains("fa1") && tiles.algorithms().contains("fa2"), true);
+  EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2"}));
   EXPECT_GE(tiles.view()->grid().br.size(), 12U);
   EXPECT_GE(tiles.view()->grid().bc.size(), 12U);
   EXPECT_TRUE(tiles.view()->grid().fastest);

@@ -45,6 +45,37 @@ TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {
   EXPECT_EQ(workspace.visible_points().size(), 21U);
 }
 
+TEST(Workspace, RunsOfOneTitleAreToldApartByWhatTheyHold) {
+  const auto import_of = [](const AttentionProblem& problem) {
+    return fixtures::RunOf{"import:PyTorch", {fixtures::imported_point("torch-flash", problem, 1e6)}, false, true};
+  };
+  AttentionProblem forward = fixtures::spec("fa2", 1024).problem;
+  AttentionProblem backward = forward;
+  backward.pass = Pass::bwd;
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("a.attnscope");
+  fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false},
+                              import_of(backward),
+                              import_of(fixtures::decode_spec("fa2", 4096).problem),
+                              import_of(forward)});
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const auto titles = [&] {
+    QStringList all;
+    for (const LoadedRun& run : workspace.runs()) all << run.info->title;
+    return all;
+  };
+  EXPECT_EQ(titles(), (QStringList{"quick", QStringLiteral("PyTorch · bwd"), QStringLiteral("PyTorch · fwd · n_q 1"),
+                                   QStringLiteral("PyTorch · fwd")}));
+  // What nothing tells apart is numbered.
+  const QString again = folder.filePath("b.attnscope");
+  fixtures::write_file(again, {{"quick", fixtures::memory_wall(), false}});
+  ASSERT_EQ(workspace.open_now(again), QString());
+  EXPECT_EQ(titles().constLast(), "quick (2)");
+  workspace.close(file);
+  EXPECT_EQ(titles(), QStringList{"quick"});
+}
+
 TEST(Workspace, FollowsARunThatGrows) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("growing.attnscope");

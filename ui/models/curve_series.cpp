@@ -29,7 +29,8 @@ TileKey key_of(const TileShape& tile) {
 struct Family {
   std::string algorithm;
   Provenance provenance = Provenance::measured;
-  RunPtr run;  ///< any of its runs: the device's limits
+  QString label;  ///< of an imported one: what its runs were imported under
+  RunPtr run;     ///< any of its runs: the device's limits
   std::vector<const ShownPoint*> points;
 };
 
@@ -101,11 +102,27 @@ TileShape widest_tile(const Family& family, Ordinate ordinate) {
   return best->second.tile;
 }
 
+/// Numbers of splits of an algorithm's points, where one N has several; else empty.
+std::set<int> swept_splits(const std::vector<const ShownPoint*>& points) {
+  std::map<std::int64_t, std::set<int>> at_length;
+  std::set<int> all;
+  for (const ShownPoint* point : points) {
+    at_length[point->spec().problem.n_k].insert(point->spec().tile.splits);
+    all.insert(point->spec().tile.splits);
+  }
+  const bool swept =
+      std::any_of(at_length.begin(), at_length.end(), [](const auto& entry) { return entry.second.size() > 1; });
+  return swept ? all : std::set<int>{};
+}
+
 /// The points that stand for the family: one tile each N.
-std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(const Family& family,
-                                                                        const TileSelection& choice,
+std::map<std::int64_t, std::vector<const ShownPoint*>> points_by_length(Family family, const TileSelection& choice,
                                                                         Ordinate ordinate) {
   std::map<std::int64_t, std::vector<const ShownPoint*>> by_length;
+  if (choice.splits && !swept_splits(family.points).empty()) {
+    std::erase_if(family.points, [&](const ShownPoint* point) { return point->spec().tile.splits != *choice.splits; });
+    if (family.points.empty()) return by_length;
+  }
   if (choice.rule == TileSelection::Rule::fastest) {
     std::map<std::int64_t, std::pair<double, TileShape>> fastest;
     for (const ShownPoint* point : family.points) {
@@ -187,7 +204,7 @@ Curve theory_curve(CurveKind kind, const std::string& algorithm, QString label,
   curve.label = std::move(label);
   for (const std::int64_t n : lengths) {
     const double value = bytes(n);
-    curve.points.push_back({static_cast<double>(n), value, value, value, 1, nullptr, nullptr});
+    curve.points.push_back({static_cast<double>(n), value, value, value, 1, false, nullptr, nullptr});
   }
   return curve;
 }
@@ -198,10 +215,11 @@ class Builder {
     set_.ordinate = request.ordinate;
     set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
     set_.title = filter.summary();
+    if (request.tile.splits) set_.title += QStringLiteral(" · splits ") + format_splits(*request.tile.splits);
   }
 
   CurveSet build(const std::vector<ShownPoint>& points) {
-    std::map<std::tuple<std::size_t, std::string, Provenance, std::string>, Family> families;
+    std::map<std::tuple<std::size_t, std::string, Provenance, std::string, QString>, Family> families;
     std::set<std::string> devices;
     for (const ShownPoint& point : points) {
       const PointSpec& spec = point.spec();
@@ -216,7 +234,11 @@ class Builder {
       if (!run.device_name.empty()) devices.insert(run.device_name);
       if (origin == Provenance::measured) measured_algorithms_.insert(spec.algorithm);
       if (!request_.algorithms.contains(spec.algorithm)) continue;
-      Family& family = families[{place_of(spec.algorithm), spec.algorithm, origin, run.device_uuid}];
+      // Two programs' or two versions' numbers of one name are not repeats of one another.
+      const QString label = origin == Provenance::imported ? run_title(run) : QString();
+      if (!label.isEmpty()) labels_[spec.algorithm].insert(label);
+      Family& family = families[{place_of(spec.algorithm), spec.algorithm, origin, run.device_uuid, label}];
+      family.label = label;
       family.algorithm = spec.algorithm;
       family.provenance = origin;
       family.run = point.run;
@@ -254,6 +276,8 @@ class Builder {
 
   QString prefix(const Family& family) const {
     QString text = short_title(family.algorithm);
+    const auto labels = labels_.find(family.algorithm);
+    if (!family.label.isEmpty() && labels->second.size() > 1) text += QStringLiteral(" (%1)").arg(family.label);
     if (const QString device = device_of(family); !device.isEmpty()) text += QStringLiteral(" on ") + device;
     return text;
   }
@@ -361,6 +385,7 @@ class Builder {
       std::vector<double> values;
       double low = std::numeric_limits<double>::infinity();
       double high = 0;
+      bool throttled = false;
       const ShownPoint* source = nullptr;
       for (const ShownPoint* point : points) {
         const auto reading = read(point->record(), quantity);
@@ -368,11 +393,12 @@ class Builder {
         values.push_back(reading->value * scale_);
         low = std::min(low, reading->low * scale_);
         high = std::max(high, reading->high * scale_);
+        throttled = throttled || (point->record().clocks && point->record().clocks->throttled);
         source = point;
       }
       if (source == nullptr) continue;
       curve.points.push_back({static_cast<double>(n), summarize(values)->median, low, high,
-                              static_cast<int>(values.size()), source->point, source->run});
+                              static_cast<int>(values.size()), throttled, source->point, source->run});
     }
     if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
   }
@@ -551,6 +577,7 @@ class Builder {
   double scale_ = 1;
   bool name_devices_ = false;
   std::set<std::string> measured_algorithms_;
+  std::map<std::string, std::set<QString>> labels_;  ///< of an algorithm's imported runs
   std::set<std::int64_t> measured_;
   std::vector<std::int64_t> lengths_;
   std::set<std::tuple<std::string, TileKey, std::string>> models_done_;  ///< algorithm, tile, device
@@ -597,6 +624,22 @@ QString format_quantity(double value, Quantity quantity) {
   return format_bytes(value);
 }
 
+QString failure_words(Disposition disposition) {
+  const QString word = to_qstring(attnscope::to_string(disposition));
+  switch (disposition) {
+    case Disposition::incorrect:
+      return QStringLiteral("ran, result ") + word;
+    case Disposition::no_counters:
+      return QStringLiteral("ran, ") + word;
+    case Disposition::timeout:
+    case Disposition::crashed:
+    case Disposition::cancelled:
+      return QStringLiteral("did not end: ") + word;
+    default:
+      return QStringLiteral("could not run: ") + word;
+  }
+}
+
 QString short_title(std::string_view algorithm) {
   QString name = to_qstring(algorithm);
   const Algorithm* ours = find_algorithm(algorithm);
@@ -616,6 +659,10 @@ QString short_title(std::string_view algorithm) {
   return name.size() <= 4 ? name.toUpper() : name.left(1).toUpper() + name.mid(1);
 }
 
+bool shows_on(const PointRecord& record, Ordinate ordinate) {
+  return has_value(record, ordinate) || record.disposition != Disposition::ok;
+}
+
 std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity, std::string_view kernel) {
   const auto bytes =
       evaluate(quantity == Quantity::dram ? metric_key::dram_bytes : metric_key::l2_sm_bytes, record, kernel);
@@ -624,6 +671,17 @@ std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity
 
 CurveSet build_curves(const std::vector<ShownPoint>& points, const ProblemFilter& filter, const CurveRequest& request) {
   return Builder(filter, request).build(points);
+}
+
+std::vector<int> splits_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter) {
+  std::map<std::pair<std::string, std::string>, std::vector<const ShownPoint*>> of_algorithm;  // on a device
+  for (const ShownPoint& point : points) {
+    if (!tile_stated(point.spec().tile) || !filter.matches(point)) continue;
+    of_algorithm[{point.spec().algorithm, point.run->summary.device_uuid}].push_back(&point);
+  }
+  std::set<int> all;
+  for (const auto& [key, its] : of_algorithm) all.merge(swept_splits(its));
+  return {all.begin(), all.end()};
 }
 
 std::vector<TileShape> tiles_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter) {

@@ -36,6 +36,8 @@ struct TileSelection {
   enum class Rule { widest, fastest, exact };
   Rule rule = Rule::widest;  ///< widest: the tile that covers the most N
   TileShape tile;            ///< for `exact`
+  std::optional<int> splits =
+      {};  ///< for `widest`: of an algorithm swept over splits, the points with that many (0: auto)
 };
 
 struct CurveRequest {
@@ -58,7 +60,8 @@ struct CurvePoint {
   double low = 0;    ///< bytes: smallest and largest; time and rate: the lowest and highest quartile of the samples
   double high = 0;
   int repeats = 1;
-  PointPtr source;  ///< null on drawn theory
+  bool throttled = false;  ///< the GPU slowed its clocks while one of them was measured
+  PointPtr source;         ///< null on drawn theory
   RunPtr run;
 };
 
@@ -70,6 +73,12 @@ struct Curve {
   QString label;  ///< "FA2 · DRAM · measured"
   std::vector<CurvePoint> points;
 };
+
+/// Numbers of splits, ascending, where one problem of an algorithm was measured with several; else empty.
+[[nodiscard]] std::vector<int> splits_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter);
+
+/// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
+[[nodiscard]] QString failure_words(Disposition disposition);
 
 /// A point that gave no value: drawn at the plot's edge, with its reason on hover.
 struct FailedPoint {
@@ -124,6 +133,9 @@ struct CurveSet {
 
 /// Tiles that occur, as far as they are stated, among the filtered points, by how many N they cover, then by size.
 [[nodiscard]] std::vector<TileShape> tiles_of(const std::vector<ShownPoint>& points, const ProblemFilter& filter);
+
+/// Whether a point has something to show on that axis: a value, or an end that says why it has none.
+[[nodiscard]] bool shows_on(const PointRecord& record, Ordinate ordinate);
 
 /// "FA2", "Naive", "Split-KV": for legends; an algorithm that is not ours by the name that it came with.
 [[nodiscard]] QString short_title(std::string_view algorithm);

@@ -26,11 +26,23 @@ double place_among(const std::vector<int>& values, double wanted) {
   return index - 1 + std::log(wanted / low) / std::log(high / low);
 }
 
+bool depends_on_clocks(const std::string& unit) {
+  return unit == "ns" || unit == "Tflop/s" || unit == "byte/s";
+}
+
 int index_of(const std::vector<int>& values, int value) {
   return static_cast<int>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
 
 }  // namespace
+
+QString HeatmapGrid::best_words() const {
+  if (metric == metric_key::time_median_ns) return QStringLiteral("fastest");
+  // Within a sentence; but DRAM and TFLOP/s stay as they are.
+  const bool word = label.size() > 1 && label[1].isLower();
+  return (better == Better::more ? QStringLiteral("highest ") : QStringLiteral("lowest ")) +
+         (word ? label[0].toLower() + label.mid(1) : label);
+}
 
 HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view metric) {
   std::vector<ShownPoint> points;
@@ -41,6 +53,7 @@ HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view
   if (const Metric* row = find_metric(metric)) {
     grid.label = metric_label(metric);
     grid.unit = std::string(row->unit);
+    grid.better = row->better;
   }
   if (points.empty()) return grid;
 
@@ -77,12 +90,16 @@ HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view
     if (const auto value = evaluate(metric, point.record())) {
       collected.values.push_back(value->value);
       cell.provenance = value->provenance;
+      const auto& clocks = point.record().clocks;
+      cell.throttled = cell.throttled || (depends_on_clocks(grid.unit) && clocks && clocks->throttled);
     }
     if (const auto time = evaluate(metric_key::time_median_ns, point.record())) {
       collected.times.push_back(time->value);
     }
   }
-  double best_time = std::numeric_limits<double>::infinity();
+  constexpr double never = std::numeric_limits<double>::infinity();
+  double best_time = never;
+  double time_of_best = never;
   for (const auto& [place, collected] : samples) {
     HeatmapCell& cell = grid.cells[static_cast<std::size_t>(place.first)][static_cast<std::size_t>(place.second)];
     if (const auto summary = summarize(collected.values)) {
@@ -91,12 +108,24 @@ HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view
       grid.minimum = std::min(grid.minimum.value_or(summary->median), summary->median);
       grid.maximum = std::max(grid.maximum.value_or(summary->median), summary->median);
     }
-    const auto time = summarize(collected.times);
-    if (time && cell.disposition == Disposition::ok && time->median < best_time) {
-      best_time = time->median;
-      grid.fastest = HeatmapGrid::Place{place.first, place.second};
+    const auto summary_of_times = summarize(collected.times);
+    const double time = summary_of_times ? summary_of_times->median : never;
+    const HeatmapGrid::Place here{place.first, place.second};
+    if (time < best_time) {
+      best_time = time;
+      grid.fastest = here;
+    }
+    if (!cell.value || grid.better == Better::neither) continue;
+    const std::optional<double> best = grid.best ? grid.at(*grid.best).value : std::nullopt;
+    const bool same = best && *cell.value == *best;
+    const bool better = !best || (grid.better == Better::less ? *cell.value < *best : *cell.value > *best);
+    grid.alike = same ? grid.alike + 1 : better ? 1 : grid.alike;
+    if (better || (same && time < time_of_best)) {
+      grid.best = here;
+      time_of_best = time;
     }
   }
+  if (grid.minimum == grid.maximum) grid.best.reset();
 
   const ShownPoint& any = points.front();
   const AttentionProblem& problem = any.spec().problem;

@@ -7,16 +7,21 @@
 #include <vector>
 
 #include "kernels/io_model.h"
+#include "profiler/metrics.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
+
+/// Fewer tiles than this make a table, not a map.
+inline constexpr std::size_t fewest_tiles_of_a_map = 4;
 
 struct HeatmapCell {
   std::optional<double> value;  ///< in the metric's unit
   Provenance provenance = Provenance::measured;
   std::optional<Disposition> disposition;  ///< empty: no point was collected for this tile
   int repeats = 0;
-  ShownPoint source;  ///< set when disposition is
+  bool throttled = false;  ///< the GPU slowed its clocks, and the metric shown depends on them
+  ShownPoint source;       ///< set when disposition is
 };
 
 /// Where the paper's tile falls on the grid, in cells: 0 is the middle of the first row or column, 1.5 halfway between
@@ -42,11 +47,18 @@ struct HeatmapGrid {
     int column = 0;
     bool operator==(const Place&) const = default;
   };
+  Better better = Better::neither;  ///< which end of the metric's values is the better one
+  /// The tile that the metric speaks for: the least bytes, the highest occupancy. Of several with that very value, the
+  /// fastest. None where the metric has no better end or all values are the same.
+  std::optional<Place> best;
+  int alike = 0;                 ///< tiles that share the best one's value
   std::optional<Place> fastest;  ///< shortest median time, whatever the metric shown
   std::optional<PaperMark> paper;
   int collected = 0;
   int ok = 0;
 
+  /// "fastest", "lowest DRAM total", "highest TFLOP/s": what is best about `best`.
+  [[nodiscard]] QString best_words() const;
   [[nodiscard]] bool empty() const { return cells.empty(); }
   [[nodiscard]] const HeatmapCell& at(Place place) const {
     return cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];

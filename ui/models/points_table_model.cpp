@@ -80,7 +80,7 @@ constexpr std::array columns_table{
              return value;
            }},
     Column{"d", "Head dimension", [](const ShownPoint& p) { return integer(p.spec().problem.d); }},
-    Column{"Mask", "Which pairs of query and key count",
+    Column{"Mask", "Which pairs of query and key count; full is mask=none of the command line and of exports",
            [](const ShownPoint& p) { return text_value(format_mask(p.spec().problem.mask)); }},
     Column{"Type", "Element type",
            [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.dtype))); }},
@@ -156,7 +156,8 @@ constexpr std::array columns_table{
     Column{"Run", "Preset and device",
            [](const ShownPoint& p) {
              return text_value(QStringLiteral("%1 on %2")
-                                   .arg(run_title(p.run->summary), QString::fromStdString(p.run->summary.device_name)));
+                                   .arg(p.run->title.isEmpty() ? run_title(p.run->summary) : p.run->title,
+                                        QString::fromStdString(p.run->summary.device_name)));
            }},
     Column{"Reason", "Why a point has no value",
            [](const ShownPoint& p) { return text_value(QString::fromStdString(p.record().reason)); }},
@@ -167,9 +168,11 @@ constexpr std::array columns_table{
 PointsTableModel::PointsTableModel(QObject* parent) : TableModel(parent) {}
 
 void PointsTableModel::set_points(std::vector<ShownPoint> points) {
-  const bool grown = points.size() >= points_.size() &&
-                     std::equal(points_.begin(), points_.end(), points.begin(),
-                                [](const ShownPoint& a, const ShownPoint& b) { return a.point == b.point; });
+  const bool grown =
+      points.size() >= points_.size() &&
+      std::equal(points_.begin(), points_.end(), points.begin(), [](const ShownPoint& a, const ShownPoint& b) {
+        return a.point == b.point && a.run->title == b.run->title;
+      });
   if (!grown || points_.empty()) {
     beginResetModel();
     points_ = std::move(points);

@@ -40,8 +40,9 @@ Facet head_dim() {
 
 Facet mask() {
   return {QStringLiteral("Mask"),
-          QStringLiteral("Which pairs of query and key count: full, causal, a window of keys (left:right), lengths of "
-                         "the batch's sequences, or blocks; bottom-right aligned"),
+          QStringLiteral(
+              "Which pairs of query and key count: full (mask=none), causal, a window of keys (left:right), lengths of "
+              "the batch's sequences, or blocks; bottom-right aligned"),
           [](const ShownPoint& point) {
             const Mask& mask = point.spec().problem.mask;
             const double order = mask == Mask::none     ? 0
@@ -326,7 +327,8 @@ QString ProblemFilter::stem() const {
   // What file systems or shells take amiss: 300/512, window:256:0, (2 KV), a shortened list's dots.
   static const QRegularExpression awkward(QStringLiteral("[^\\w.+-]+"));
   stem.replace(QLatin1Char(':'), QLatin1Char('.')).replace(QLatin1Char('/'), QLatin1Char('.'));
-  stem.replace(awkward, QStringLiteral("-"));
+  static const QRegularExpression doubled(QStringLiteral("--+"));
+  stem.replace(awkward, QStringLiteral("-")).replace(doubled, QStringLiteral("-"));
   while (stem.endsWith(QLatin1Char('-'))) stem.chop(1);
   return stem;
 }
@@ -335,6 +337,20 @@ std::size_t ProblemFilter::place_of(const QString& label) const {
   return static_cast<std::size_t>(
       std::find_if(facets_.begin(), facets_.end(), [&](const Facet& facet) { return facet.label == label; }) -
       facets_.begin());
+}
+
+QStringList ProblemFilter::options(const QString& label) const {
+  const std::size_t place = place_of(label);
+  QStringList ids;
+  if (place == facets_.size()) return ids;
+  for (const FacetValue& value : states_[place].options) ids << value.id();
+  return ids;
+}
+
+QStringList ProblemFilter::labels() const {
+  QStringList labels;
+  for (const Facet& facet : facets_) labels << facet.label;
+  return labels;
 }
 
 }  // namespace attnscope::ui

@@ -73,8 +73,10 @@ class ProblemFilter {
   [[nodiscard]] QString summary() const;
   /// "-d128-causal-1x132": the same for file names, without what goes without saying.
   [[nodiscard]] QString stem() const;
-  /// The place of the facet with that label.
+  /// By a facet's label: its place, and the ids of what it offers, which depends on the choices before it.
   [[nodiscard]] std::size_t place_of(const QString& label) const;
+  [[nodiscard]] QStringList options(const QString& label) const;
+  [[nodiscard]] QStringList labels() const;
 
  private:
   std::vector<Facet> facets_;

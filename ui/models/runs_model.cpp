@@ -52,7 +52,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto row = static_cast<std::size_t>(index.row());
   const RunSummary& summary = shown_[row]->summary;
-  const QString title = run_title(summary);
+  const QString title = shown_[row]->title;
   switch (role) {
     case Qt::DisplayRole:
     case title_role:

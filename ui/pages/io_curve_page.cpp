@@ -7,11 +7,13 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "kernels/algorithm.h"
 #include "ui/format.h"
+#include "ui/models/heatmap_grid.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -25,6 +27,14 @@ ProblemFilter make_filter() {
 
 constexpr int widest_index = 0;
 constexpr int fastest_index = 1;
+constexpr std::size_t first_listed = 2;
+
+QString about_algorithm(const std::string& name) {
+  const Algorithm* algorithm = find_algorithm(name);
+  return algorithm == nullptr
+             ? IoCurvePage::tr("%1 – an algorithm of another program; there is no model of it").arg(short_title(name))
+             : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->title()), to_qstring(algorithm->source()));
+}
 
 }  // namespace
 
@@ -57,7 +67,8 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
     facets_->layout()->addWidget(pair);
     return combo;
   };
-  tile_ = add_combo(tr("Tile"), tr("Which Br × Bc stands for an algorithm when a sweep has several"));
+  tile_ = add_combo(tr("Tile"), tr("Which Br × Bc stands for an algorithm when a sweep has several; splits: the points "
+                                   "with that many, of the algorithms that were swept over them"));
   ordinate_ = add_combo(tr("Plot"), tr("What stands on the vertical axis. Times are medians, their bars the quartiles; "
                                        "TFLOP/s count the products of unmasked pairs alone"));
   for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, tr("bytes")}, std::pair{Ordinate::time, tr("time")},
@@ -147,14 +158,6 @@ void IoCurvePage::set_ordinate(Ordinate ordinate) {
   ordinate_->setCurrentIndex(ordinate_->findData(static_cast<int>(ordinate)));
 }
 
-QStringList IoCurvePage::options(const QString& facet) const {
-  const std::size_t place = filter_.place_of(facet);
-  QStringList ids;
-  if (place == filter_.facets().size()) return ids;
-  for (const FacetValue& value : filter_.state(place).options) ids << value.id();
-  return ids;
-}
-
 void IoCurvePage::choose(const QString& facet, const QString& id) {
   const std::size_t place = filter_.place_of(facet);
   if (place == filter_.facets().size()) return;
@@ -163,7 +166,46 @@ void IoCurvePage::choose(const QString& facet, const QString& id) {
 }
 
 QString IoCurvePage::file_stem() const {
-  return to_string(ordinate()) + filter_.stem();
+  QString stem = to_string(ordinate()) + filter_.stem();
+  const TileSelection tile = tile_selection();
+  if (tile.splits) stem += QStringLiteral("-splits") + format_splits(*tile.splits);
+  if (tile.rule == TileSelection::Rule::fastest) stem += QStringLiteral("-fastest");
+  if (tile.rule == TileSelection::Rule::exact) {
+    QString words = format_tile(tile.tile);
+    words.remove(QLatin1Char(',')).replace(QStringLiteral(" × "), QStringLiteral("x"));
+    stem += QStringLiteral("-tile") + words.replace(QLatin1Char(' '), QLatin1Char('-'));
+  }
+  return stem;
+}
+
+TileSelection IoCurvePage::tile_selection() const {
+  const auto index = static_cast<std::size_t>(std::max(0, tile_->currentIndex()));
+  if (index == fastest_index) return {TileSelection::Rule::fastest, {}, {}};
+  if (index < first_listed) return {};
+  const std::size_t listed = index - first_listed;
+  if (listed < splits_.size()) return {TileSelection::Rule::widest, {}, splits_[listed]};
+  if (listed - splits_.size() >= tiles_.size()) return {};
+  return {TileSelection::Rule::exact, tiles_[listed - splits_.size()], {}};
+}
+
+void IoCurvePage::choose_splits(int splits) {
+  const auto place = std::find(splits_.begin(), splits_.end(), splits);
+  if (place == splits_.end()) return;
+  tile_->setCurrentIndex(static_cast<int>(first_listed + static_cast<std::size_t>(place - splits_.begin())));
+  refresh(false);
+}
+
+bool IoCurvePage::only_a_tile_map() const {
+  std::set<std::int64_t> lengths;
+  std::map<std::string, std::set<std::pair<int, int>>> tiles;
+  for (const ShownPoint& point : points_) {
+    const PointSpec& spec = point.spec();
+    lengths.insert(spec.problem.n_k);
+    if (tile_stated(spec.tile)) tiles[spec.algorithm].emplace(spec.tile.br, spec.tile.bc);
+  }
+  return lengths.size() == 1 && std::any_of(tiles.begin(), tiles.end(), [](const auto& entry) {
+           return entry.second.size() >= fewest_tiles_of_a_map;
+         });
 }
 
 CurveRequest IoCurvePage::request() const {
@@ -171,12 +213,7 @@ CurveRequest IoCurvePage::request() const {
   for (const auto& [name, chip] : chip_of_) {
     if (chip->isChecked()) request.algorithms.insert(name);
   }
-  const int tile = tile_->currentIndex();
-  if (tile == fastest_index) {
-    request.tile.rule = TileSelection::Rule::fastest;
-  } else if (tile > fastest_index && static_cast<std::size_t>(tile - fastest_index - 1) < tiles_.size()) {
-    request.tile = {TileSelection::Rule::exact, tiles_[static_cast<std::size_t>(tile - fastest_index - 1)]};
-  }
+  request.tile = tile_selection();
   request.ordinate = ordinate();
   request.dram = dram_->isChecked();
   request.sm_l2 = sm_l2_->isChecked();
@@ -228,14 +265,34 @@ void IoCurvePage::show_toggles() {
 }
 
 void IoCurvePage::refresh_chips(const std::vector<ShownPoint>& points) {
-  std::set<std::string> present;
-  for (const ShownPoint& point : points) present.insert(point.spec().algorithm);
+  struct Present {
+    bool shown = false;  ///< some point has what the plot shows
+    bool imported = true;
+  };
+  std::map<std::string, Present> present;
+  for (const ShownPoint& point : points) {
+    Present& entry = present[point.spec().algorithm];
+    entry.shown = entry.shown || shows_on(point.record(), ordinate());
+    entry.imported = entry.imported && point.run->summary.provenance == Provenance::imported;
+  }
   for (const Algorithm* algorithm : algorithms()) add_chip(std::string(algorithm->name()));
-  for (const std::string& name : present) add_chip(name);
+  for (const auto& [name, entry] : present) add_chip(name);
+  const bool bytes = ordinate() == Ordinate::bytes;
   for (const auto& [name, chip] : chip_of_) {
-    chip->setEnabled(present.contains(name));
+    const auto entry = present.find(name);
+    const bool there = entry != present.end();
+    chip->setEnabled(there && entry->second.shown);
     // What is not ours is offered only while it is there.
-    chip->setVisible(chip->isEnabled() || find_algorithm(name) != nullptr);
+    chip->setVisible(there || find_algorithm(name) != nullptr);
+    QString tip = about_algorithm(name);
+    if (!there) {
+      tip += tr("\nNo point with these choices.");
+    } else if (!entry->second.shown) {
+      tip += QLatin1Char('\n') +
+             (entry->second.imported ? tr("The imported run has no %1.") : tr("Its points have no %1."))
+                 .arg(bytes ? tr("bytes; choose time or TFLOP/s under Plot") : tr("times"));
+    }
+    chip->setToolTip(tip);
   }
   color_chips();
 }
@@ -247,11 +304,6 @@ void IoCurvePage::add_chip(const std::string& name) {
   chip->setText(short_title(name));
   chip->setCheckable(true);
   chip->setChecked(true);
-  const Algorithm* algorithm = find_algorithm(name);
-  chip->setToolTip(
-      algorithm == nullptr
-          ? tr("%1 – an algorithm of another program; there is no model of it").arg(short_title(name))
-          : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->title()), to_qstring(algorithm->source())));
   toggles_->insert_widget(static_cast<int>(chip_of_.size()) - 1, chip);
   connect(chip, &QToolButton::toggled, this, [this] { refresh(true); });
 }
@@ -273,13 +325,16 @@ void IoCurvePage::color_chips() {
 
 void IoCurvePage::refresh_tiles(const std::vector<ShownPoint>& points) {
   const std::vector<TileShape> tiles = tiles_of(points, filter_);
-  if (tiles == tiles_ && tile_->count() > 0) return;
+  const std::vector<int> splits = splits_of(points, filter_);
+  if (tiles == tiles_ && splits == splits_ && tile_->count() > 0) return;
   const QString current = tile_->currentText();
   tiles_ = tiles;
+  splits_ = splits;
   const QSignalBlocker quiet(tile_);
   tile_->clear();
   tile_->insertItem(widest_index, tr("the one swept"));
   tile_->insertItem(fastest_index, tr("fastest at each N"));
+  for (const int count : splits_) tile_->addItem(tr("splits %1").arg(format_splits(count)));
   for (const TileShape& tile : tiles_) tile_->addItem(format_tile(tile));
   tile_->setCurrentIndex(std::max(0, tile_->findText(current)));
 }

@@ -30,8 +30,14 @@ class IoCurvePage : public QWidget {
   void set_stacks(bool on);
   void set_ordinate(Ordinate ordinate);
   /// Choices by a facet's label ("d", "Pass", "Mask", "n_q", ...); what one offers depends on those before it.
-  [[nodiscard]] QStringList options(const QString& facet) const;
+  [[nodiscard]] QStringList facets() const { return filter_.labels(); }
+  [[nodiscard]] QStringList options(const QString& facet) const { return filter_.options(facet); }
   void choose(const QString& facet, const QString& id);
+  /// Numbers of splits that the shown problem was swept over, as splits_of(); choose_splits() shows one of them.
+  [[nodiscard]] const std::vector<int>& splits() const { return splits_; }
+  void choose_splits(int splits);
+  /// Whether the shown problem has but one N and its tiles make a map: a curve says nothing of it.
+  [[nodiscard]] bool only_a_tile_map() const;
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
@@ -47,6 +53,7 @@ class IoCurvePage : public QWidget {
   void color_chips();
   void show_toggles();
   [[nodiscard]] CurveRequest request() const;
+  [[nodiscard]] TileSelection tile_selection() const;
   [[nodiscard]] Ordinate ordinate() const;
   QCheckBox* add_toggle(const QString& text, const QString& help, bool on);
 
@@ -58,6 +65,7 @@ class IoCurvePage : public QWidget {
   QComboBox* ordinate_ = nullptr;
   QComboBox* tile_ = nullptr;
   std::vector<TileShape> tiles_;
+  std::vector<int> splits_;
   FlowLayout* toggles_ = nullptr;  ///< the chips stand first
   std::map<std::string, QToolButton*> chip_of_;
   QCheckBox* dram_ = nullptr;

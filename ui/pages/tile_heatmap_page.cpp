@@ -16,10 +16,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr std::size_t algorithm_facet = 1;
-/// Fewer tiles than this make a table, not a map.
-constexpr std::size_t fewest_tiles = 4;
-
 ProblemFilter make_filter() {
   return {{facets::device(), facets::algorithm(), facets::length(), facets::head_dim(), facets::pass(), facets::mask(),
            facets::dtype(), facets::heads(), facets::dropout(), facets::page(), facets::deterministic(),
@@ -43,7 +39,7 @@ std::vector<ShownPoint> swept_points(const std::vector<ShownPoint>& points) {
   }
   std::vector<ShownPoint> swept;
   for (const ShownPoint& point : points) {
-    if (tile_stated(point.spec().tile) && tiles[key(point)].size() >= fewest_tiles) swept.push_back(point);
+    if (tile_stated(point.spec().tile) && tiles[key(point)].size() >= fewest_tiles_of_a_map) swept.push_back(point);
   }
   return swept;
 }
@@ -99,15 +95,11 @@ void TileHeatmapPage::set_metric(std::string_view key) {
   metric_->setCurrentIndex(metric_->findData(to_qstring(key)));
 }
 
-void TileHeatmapPage::set_algorithm(const QString& name) {
-  filter_.choose(algorithm_facet, name);
+void TileHeatmapPage::choose(const QString& facet, const QString& id) {
+  const std::size_t place = filter_.place_of(facet);
+  if (place == filter_.facets().size()) return;
+  filter_.choose(place, id);
   refresh();
-}
-
-QStringList TileHeatmapPage::algorithms() const {
-  QStringList names;
-  for (const FacetValue& value : filter_.state(algorithm_facet).options) names << value.text;
-  return names;
 }
 
 QString TileHeatmapPage::file_stem() const {

@@ -23,9 +23,10 @@ class TileHeatmapPage : public QWidget {
   [[nodiscard]] bool has_grid() const { return !view_->grid().empty(); }
   /// By key of the metrics table.
   void set_metric(std::string_view key);
-  void set_algorithm(const QString& name);
-  /// Algorithms that have a grid among the shown runs.
-  [[nodiscard]] QStringList algorithms() const;
+  /// Choices by a facet's label ("Algorithm", "N", ...), as IoCurvePage has them.
+  [[nodiscard]] QStringList facets() const { return filter_.labels(); }
+  [[nodiscard]] QStringList options(const QString& facet) const { return filter_.options(facet); }
+  void choose(const QString& facet, const QString& id);
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const;
 

@@ -130,7 +130,7 @@ void CollectPanel::build_form() {
   mask_->setPlaceholderText(tr("preset's"));
   mask_->setClearButtonEnabled(true);
   mask_->setToolTip(
-      tr("Masks, separated by blanks:\nnone   causal   window:LEFT:RIGHT (keys, or inf)\n"
+      tr("Masks, separated by blanks:\nfull (or none)   causal   window:LEFT:RIGHT (keys, or inf)\n"
          "lengths:ramp   lengths:300/512/7 (one for each batch entry)\n"
          "blocks:SIZE:butterfly   blocks:SIZE:stride4   blocks:SIZE:random25 (percent)\n"
          "Joined by +, all of them hold: causal+lengths:ramp"));

@@ -21,8 +21,12 @@ constexpr double bar_labels = 76;
 constexpr double left_margin = 66;
 constexpr double bottom_axis = 44;
 constexpr double right_margin = 8;
+constexpr double caption_left = 12;
 constexpr double largest_cell = 96;
-constexpr double smallest_figures = 5;  ///< points; below that they cannot be read and are left out
+constexpr double figure_gap = 6;        ///< pixels between the figures of neighbouring cells, at least
+constexpr double legible_figures = 7;   ///< points; rather than smaller ones, figures of two digits
+constexpr double smallest_figures = 6;  ///< points; below that they cannot be read and are left out
+constexpr double paper_mark_radius = 7;
 
 /// Diagonal lines over a rectangle; drawn one by one, since SVG files lose a brush's pattern.
 void draw_hatching(QPainter& painter, const QRectF& rect) {
@@ -52,6 +56,11 @@ Qt::PenStyle frame_of(Provenance provenance) {
       return Qt::NoPen;
   }
   return Qt::NoPen;
+}
+
+QFont caption_font(QFont font) {
+  font.setPointSizeF(font.pointSizeF() * 0.92);
+  return font;
 }
 
 /// One short word for a cell that has no value.
@@ -111,14 +120,20 @@ void HeatmapView::select(std::optional<HeatmapGrid::Place> place) {
 
 HeatmapView::Layout HeatmapView::layout_in(const QRectF& area) const {
   Layout layout;
-  const double line = QFontMetricsF(font()).height();
-  const double caption = 2.6 * line + 8;
+  const QFontMetricsF small(caption_font(font()));
   const double width = area.width() - left_margin - bar_gap - bar_width - bar_labels - right_margin;
-  const double height = area.height() - title_height - bottom_axis - caption;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, grid_.bc.size()));
   const auto rows = static_cast<double>(std::max<std::size_t>(1, grid_.br.size()));
   layout.cell_width = std::max(4.0, std::min(largest_cell * 1.4, width / columns));
-  layout.cell_height = std::max(4.0, std::min(largest_cell, height / rows));
+  // Figures that find no room are a line more of caption, which takes room itself.
+  for (const bool shown : {true, false}) {
+    const QRectF room(0, 0, std::max(1.0, area.width() - caption_left - right_margin), 1000);
+    const double caption = small.boundingRect(room, Qt::TextWordWrap, caption_text(shown)).height() + 10;
+    const double height = area.height() - title_height - bottom_axis - caption;
+    layout.cell_height = std::max(4.0, std::min(largest_cell, height / rows));
+    layout.figures = figures_in(layout.cell_width, layout.cell_height);
+    if (layout.figures.shown) break;
+  }
   layout.cells = QRectF(area.left() + left_margin, area.top() + title_height, layout.cell_width * columns,
                         layout.cell_height * rows);
   layout.bar = QRectF(layout.cells.right() + bar_gap, layout.cells.top(), bar_width, layout.cells.height());
@@ -167,28 +182,34 @@ void HeatmapView::render_grid(QPainter& painter, const QRectF& area) const {
   draw_caption(painter, layout, area);
 }
 
-QFont HeatmapView::cell_font(const Layout& layout) const {
-  double widest = 0;  // at the widget's font
+HeatmapView::Figures HeatmapView::figures_in(double cell_width, double cell_height) const {
   const QFontMetricsF metrics(font());
-  for (const auto& row : grid_.cells) {
-    for (const HeatmapCell& cell : row) {
-      if (cell.value) widest = std::max(widest, metrics.horizontalAdvance(format_number(*cell.value * unit_.factor)));
+  const double by_height = (cell_height - 2) / metrics.height();
+  for (const int digits : {3, 2}) {
+    double widest = 0;  // at the widget's font
+    for (const auto& row : grid_.cells) {
+      for (const HeatmapCell& cell : row) {
+        if (!cell.value) continue;
+        widest = std::max(widest, metrics.horizontalAdvance(format_number(*cell.value * unit_.factor, digits)));
+      }
     }
+    const double by_width = widest > 0 ? (cell_width - figure_gap) / widest : 1;
+    const double size = font().pointSizeF() * std::min({1.0, by_width, by_height});
+    if (size < (digits > 2 ? legible_figures : smallest_figures)) continue;
+    QFont small = font();
+    small.setPointSizeF(size);
+    return {small, digits, true};
   }
-  const double by_width = widest > 0 ? (layout.cell_width - 2) / widest : 1;
-  const double by_height = (layout.cell_height - 2) / metrics.height();
   QFont small = font();
-  small.setPointSizeF(std::clamp(font().pointSizeF() * std::min(by_width, by_height), smallest_figures,
-                                 std::max(smallest_figures, font().pointSizeF())));
-  return small;
+  small.setPointSizeF(std::min(font().pointSizeF(), smallest_figures));
+  return {small, 2, false};
 }
 
 void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
   const PlotColors colors = plot_colors(palette());
-  const QFont small = cell_font(layout);
-  painter.setFont(small);
-  const QFontMetricsF metrics(small);
-  const bool room = layout.cell_height >= metrics.ascent() + 2;
+  painter.setFont(layout.figures.font);
+  const QFontMetricsF metrics(layout.figures.font);
+  const bool room = layout.figures.shown;
   for (int row = 0; row < static_cast<int>(grid_.br.size()); ++row) {
     for (int column = 0; column < static_cast<int>(grid_.bc.size()); ++column) {
       const HeatmapCell& cell = grid_.at({row, column});
@@ -211,14 +232,22 @@ void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
           painter.setBrush(Qt::NoBrush);
           painter.drawRect(rect.adjusted(2.5, 2.5, -2.5, -2.5));
         }
+        if (cell.throttled) {
+          constexpr double corner = 6;
+          const QPointF at = rect.topRight() + QPointF(-4, 4);  // within an outline
+          painter.setPen(Qt::NoPen);
+          painter.setBrush(ink_on(fill));
+          painter.drawPolygon(QPolygonF{at, at - QPointF(corner, 0), at + QPointF(0, corner)});
+        }
         if (room) {
           painter.setPen(ink_on(fill));
-          const QString text = format_number(*cell.value * unit_.factor);
-          // The paper's mark stands in the middle of its cell: the figure moves up.
-          const bool marked =
-              grid_.paper && std::lround(grid_.paper->column) == column && std::lround(grid_.paper->row) == row;
-          const QRectF place = marked ? rect.adjusted(0, 0, 0, -0.45 * rect.height()) : rect;
-          if (metrics.horizontalAdvance(text) <= rect.width() - 1) painter.drawText(place, Qt::AlignCenter, text);
+          const QString text = format_number(*cell.value * unit_.factor, layout.figures.digits);
+          QRectF place = rect;
+          // Where the paper's mark stands in the cell, the figure goes above it, or to the tooltip alone.
+          if (grid_.paper && rect.contains(paper_position(layout))) {
+            place.setBottom(paper_position(layout).y() - paper_mark_radius - 2);
+          }
+          if (place.height() >= metrics.ascent()) painter.drawText(place, Qt::AlignCenter, text);
         }
         continue;
       }
@@ -236,14 +265,18 @@ void HeatmapView::draw_cells(QPainter& painter, const Layout& layout) const {
       painter.drawText(rect, Qt::AlignCenter, fits ? word : QStringLiteral("✕"));
     }
   }
-  if (grid_.fastest) {
-    const QRectF rect = cell_rect(layout, *grid_.fastest).adjusted(1, 1, -1, -1);
+  const auto outline = [&](HeatmapGrid::Place place, Qt::PenStyle style) {
+    const QRectF rect = cell_rect(layout, place).adjusted(1, 1, -1, -1);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colors.background, 4.5));
     painter.drawRect(rect);
-    painter.setPen(QPen(colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00), 2.5));
+    QPen pen(colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00), 2.5);
+    if (style == Qt::DashLine) pen.setDashPattern({2, 1.6});
+    painter.setPen(pen);
     painter.drawRect(rect);
-  }
+  };
+  if (grid_.fastest && grid_.fastest != grid_.best) outline(*grid_.fastest, Qt::DashLine);
+  if (grid_.best) outline(*grid_.best, Qt::SolidLine);
   painter.setFont(font());
 }
 
@@ -300,25 +333,29 @@ void HeatmapView::draw_bar(QPainter& painter, const Layout& layout) const {
   }
   if (!unit_.suffix.isEmpty() || log_colors_) {
     const QString text = log_colors_ ? tr("%1, log").arg(unit_.suffix) : unit_.suffix;
-    painter.drawText(QRectF(layout.bar.left() - 8, layout.bar.bottom() + 3, bar_width + bar_labels, metrics.height()),
-                     Qt::AlignLeft, text);
+    const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
+    painter.drawText(QRectF(layout.bar.left() - 8, below, bar_width + bar_labels, metrics.height()), Qt::AlignLeft,
+                     text);
   }
+}
+
+QPointF HeatmapView::paper_position(const Layout& layout) const {
+  const double columns = static_cast<double>(grid_.bc.size());
+  const double rows = static_cast<double>(grid_.br.size());
+  const double column = std::clamp(grid_.paper->column, -0.5, columns - 0.5);
+  const double row = std::clamp(grid_.paper->row, -0.5, rows - 0.5);
+  return {layout.cells.left() + (column + 0.5) * layout.cell_width,
+          layout.cells.top() + (rows - 0.5 - row) * layout.cell_height};
 }
 
 void HeatmapView::draw_paper_mark(QPainter& painter, const Layout& layout) const {
   if (!grid_.paper) return;
   const PlotColors colors = plot_colors(palette());
-  const PaperMark& mark = *grid_.paper;
-  const double columns = static_cast<double>(grid_.bc.size());
-  const double rows = static_cast<double>(grid_.br.size());
-  const double column = std::clamp(mark.column, -0.5, columns - 0.5);
-  const double row = std::clamp(mark.row, -0.5, rows - 0.5);
-  const QPointF at(layout.cells.left() + (column + 0.5) * layout.cell_width,
-                   layout.cells.top() + (rows - 0.5 - row) * layout.cell_height);
+  const QPointF at = paper_position(layout);
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
   QPolygonF diamond;
-  constexpr double radius = 7;
+  constexpr double radius = paper_mark_radius;
   diamond << at + QPointF(0, -radius) << at + QPointF(radius, 0) << at + QPointF(0, radius) << at + QPointF(-radius, 0);
   painter.setPen(QPen(colors.background, 5));
   painter.setBrush(Qt::NoBrush);
@@ -347,6 +384,10 @@ void HeatmapView::draw_paper_mark(QPainter& painter, const Layout& layout) const
 }
 
 QString HeatmapView::caption() const {
+  return caption_text(grid_.empty() || layout_in(rect()).figures.shown);
+}
+
+QString HeatmapView::caption_text(bool figures_shown) const {
   QStringList parts;
   const auto cells = static_cast<int>(grid_.br.size() * grid_.bc.size());
   parts << tr("%1 of %2 tiles ran").arg(grid_.ok).arg(grid_.collected);
@@ -354,21 +395,31 @@ QString HeatmapView::caption() const {
   bool infeasible = false;
   bool simulated = false;
   bool imported = false;
+  bool throttled = false;
   for (const auto& row : grid_.cells) {
     for (const HeatmapCell& cell : row) {
       infeasible = infeasible || cell.disposition == Disposition::infeasible;
       simulated = simulated || (cell.value && cell.provenance == Provenance::simulated);
+      throttled = throttled || (cell.value && cell.throttled);
       imported = imported || (cell.value && cell.provenance == Provenance::imported);
     }
   }
   if (simulated) parts << tr("dotted frame: simulated");
   if (imported) parts << tr("dash-dotted frame: imported");
+  if (throttled) parts << tr("corner: clocks throttled");
   if (infeasible) parts << tr("hatched: cannot run (hover for why)");
-  if (grid_.fastest) {
-    parts << tr("outlined: fastest, %1 × %2")
-                 .arg(grid_.br[static_cast<std::size_t>(grid_.fastest->row)])
-                 .arg(grid_.bc[static_cast<std::size_t>(grid_.fastest->column)]);
+  const auto extents = [&](HeatmapGrid::Place place) {
+    return QStringLiteral("%1\u00A0×\u00A0%2")  // on one line
+        .arg(grid_.br[static_cast<std::size_t>(place.row)])
+        .arg(grid_.bc[static_cast<std::size_t>(place.column)]);
+  };
+  if (!figures_shown) parts << tr("numbers hidden: enlarge the window, or hover");
+  if (grid_.best) {
+    QString words = tr("outlined: %1, %2").arg(grid_.best_words(), extents(*grid_.best));
+    if (grid_.alike > 1) words += tr(" (%1 tiles alike)").arg(grid_.alike);
+    parts << words;
   }
+  if (grid_.fastest && grid_.fastest != grid_.best) parts << tr("dashed: fastest, %1").arg(extents(*grid_.fastest));
   QString text = parts.join(QStringLiteral(" · "));
   if (grid_.paper) {
     const PaperTile& tile = grid_.paper->tile;
@@ -384,13 +435,11 @@ QString HeatmapView::caption() const {
 
 void HeatmapView::draw_caption(QPainter& painter, const Layout& layout, const QRectF& area) const {
   painter.setPen(plot_colors(palette()).muted);
-  QFont small = font();
-  small.setPointSizeF(small.pointSizeF() * 0.92);
-  painter.setFont(small);
-  const double left = area.left() + 12;
+  painter.setFont(caption_font(font()));
+  const double left = area.left() + caption_left;
   painter.drawText(
       QRectF(left, layout.caption_top, area.right() - left - right_margin, area.bottom() - layout.caption_top),
-      Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, caption());
+      Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, caption_text(layout.figures.shown));
   painter.setFont(font());
 }
 
@@ -434,7 +483,8 @@ HoverContent HeatmapView::describe_cell(HeatmapGrid::Place place) const {
   add(metric_key::time_median_ns);
   add(metric_key::tflops);
   add(metric_key::achieved_occupancy_pct);
-  if (place == grid_.fastest) content.notes << tr("The fastest tile shown.");
+  if (place == grid_.best) content.notes << tr("Of the tiles shown: %1.").arg(grid_.best_words());
+  if (place == grid_.fastest && place != grid_.best) content.notes << tr("The fastest tile shown.");
   if (*cell.disposition != Disposition::ok) {
     content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)),
                                                   QString::fromStdString(record.reason));
@@ -472,9 +522,10 @@ void HeatmapView::paintEvent(QPaintEvent*) {
   if (selected_ && !grid_.empty()) {
     const PlotColors colors = plot_colors(palette());
     const Layout layout = layout_in(rect());
-    const QRectF cell = cell_rect(layout, *selected_).adjusted(-1, -1, 1, 1);
+    // Around the cell's own outline, which says what the cell is.
+    const QRectF cell = cell_rect(layout, *selected_).adjusted(-2, -2, 2, 2);
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(colors.background, 5));
+    painter.setPen(QPen(colors.background, 3.5));
     painter.drawRect(cell);
     painter.setPen(QPen(colors.text, 2));
     painter.drawRect(cell);
@@ -502,16 +553,20 @@ void HeatmapView::leaveEvent(QEvent*) {
   overlay_->clear();
 }
 
+HeatmapGrid::Place HeatmapView::landmark() const {
+  return grid_.best ? *grid_.best : grid_.fastest.value_or(HeatmapGrid::Place{});
+}
+
 void HeatmapView::focusInEvent(QFocusEvent* event) {
   QWidget::focusInEvent(event);
   if (event->reason() == Qt::TabFocusReason && !selected_ && !grid_.empty()) {
-    select(grid_.fastest.value_or(HeatmapGrid::Place{}));
+    select(landmark());
   }
 }
 
 void HeatmapView::keyPressEvent(QKeyEvent* event) {
   if (grid_.empty()) return QWidget::keyPressEvent(event);
-  HeatmapGrid::Place place = selected_.value_or(grid_.fastest.value_or(HeatmapGrid::Place{}));
+  HeatmapGrid::Place place = selected_.value_or(landmark());
   if (selected_) {
     switch (event->key()) {
       case Qt::Key_Left:
@@ -527,7 +582,7 @@ void HeatmapView::keyPressEvent(QKeyEvent* event) {
         --place.row;
         break;
       case Qt::Key_Home:
-        place = grid_.fastest.value_or(place);
+        place = landmark();
         break;
       default:
         return QWidget::keyPressEvent(event);

@@ -25,6 +25,8 @@ class HeatmapView : public QWidget {
   void select(std::optional<HeatmapGrid::Place> place);
   [[nodiscard]] std::optional<HeatmapGrid::Place> selected() const { return selected_; }
   [[nodiscard]] const HeatmapGrid& grid() const { return grid_; }
+  /// Where a look at the grid begins: its best tile, else its fastest.
+  [[nodiscard]] HeatmapGrid::Place landmark() const;
 
   /// Draws everything but selection and hover into `area`.
   void render_grid(QPainter& painter, const QRectF& area) const;
@@ -56,18 +58,27 @@ class HeatmapView : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  struct Figures {
+    QFont font;
+    int digits = 3;
+    bool shown = true;  ///< false: no font is small enough
+  };
   struct Layout {
     QRectF cells;
     QRectF bar;
     double cell_width = 0;
     double cell_height = 0;
     double caption_top = 0;
+    Figures figures;
   };
   [[nodiscard]] Layout layout_in(const QRectF& area) const;
   [[nodiscard]] QRectF cell_rect(const Layout& layout, HeatmapGrid::Place place) const;
   [[nodiscard]] double share_of(double value) const;  ///< 0..1 on the colour scale
-  /// The largest font, up to the widget's own, in which every value fits its cell.
-  [[nodiscard]] QFont cell_font(const Layout& layout) const;
+  /// The largest font, up to the widget's own, in which every value stands clear of its neighbours: with three digits,
+  /// or two where three would be too small to read.
+  [[nodiscard]] Figures figures_in(double cell_width, double cell_height) const;
+  [[nodiscard]] QString caption_text(bool figures_shown) const;
+  [[nodiscard]] QPointF paper_position(const Layout& layout) const;
   void draw_cells(QPainter& painter, const Layout& layout) const;
   void draw_axes(QPainter& painter, const Layout& layout) const;
   void draw_bar(QPainter& painter, const Layout& layout) const;

@@ -35,6 +35,12 @@ void draw_sample(QPainter& painter, const QRectF& where, SampleMark mark, const 
       painter.setBrush(mark == SampleMark::disc ? color : background);
       painter.drawEllipse(middle, 3.5, 3.5);
       break;
+    case SampleMark::half_disc:
+      painter.setBrush(background);
+      painter.drawEllipse(middle, 3.5, 3.5);
+      painter.setBrush(color);
+      painter.drawChord(QRectF(middle.x() - 3.5, middle.y() - 3.5, 7, 7), 180 * 16, 180 * 16);
+      break;
     case SampleMark::square:
     case SampleMark::hollow_square:
       painter.setBrush(mark == SampleMark::square ? color : background);

@@ -12,7 +12,18 @@
 namespace attnscope::ui {
 
 /// How an entry's sample is drawn, in the box as in the plot.
-enum class SampleMark { none, disc, square, hollow_disc, hollow_square, diamond, triangle, dashes, cross };
+enum class SampleMark {
+  none,
+  disc,
+  square,
+  half_disc,  ///< filled below: a measured value, but of throttled clocks
+  hollow_disc,
+  hollow_square,
+  diamond,
+  triangle,
+  dashes,
+  cross
+};
 
 struct HoverRow {
   QColor color;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -16,7 +17,10 @@ namespace {
 
 constexpr int legend_icon_width = 34;
 constexpr int legend_padding = 20;  ///< between icon and text, and between columns
+constexpr double disc_size = 7.5;
+constexpr double path_unit_size = 6;  ///< the size at which QCPScatterStyle draws a path's units as pixels
 constexpr double click_radius = 14;
+constexpr double lone_dash = 1.07;  ///< half the length of a dash that stands for theory at one N, as a factor of N
 constexpr double guide_reach = 60;  ///< pixels from the pointer to the N that it reads
 
 enum PlotRow { title_row, main_row, stack_row, legend_row };
@@ -63,7 +67,8 @@ QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor
   const QPen pen(color, 1.5);
   switch (mark_of(curve)) {
     case SampleMark::disc:
-      return {QCPScatterStyle::ssCircle, pen, color, 7.5};
+    case SampleMark::half_disc:
+      return {QCPScatterStyle::ssCircle, pen, color, disc_size};
     case SampleMark::hollow_disc:
       return {QCPScatterStyle::ssCircle, pen, background, 7.5};
     case SampleMark::square:
@@ -81,6 +86,15 @@ QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   return curve.algorithm.empty() ? colors.muted : algorithm_color(curve.algorithm, colors.dark);
+}
+
+/// Bytes are counted; times, and rates with them, are those of the clocks.
+bool slowed_by_clocks(const Curve& curve) {
+  return curve.kind == CurveKind::measured && (curve.quantity == Quantity::time || curve.quantity == Quantity::rate);
+}
+
+QString throttled_words() {
+  return IoPlot::tr("Clocks throttled");
 }
 
 QColor share_color(const QColor& base, std::size_t index, std::size_t count, bool dark) {
@@ -200,6 +214,7 @@ void IoPlot::rebuild() {
   style_axes();
 
   for (const Curve& curve : set_.curves) add_curve(curve);
+  add_throttled_sample();
   add_failed();
   add_boundaries();
   add_stacks();
@@ -266,6 +281,11 @@ void IoPlot::add_curve(const Curve& curve) {
     n.append(point.n);
     bytes.append(point.value);
   }
+  // Theory has no marks: at a single N it would be a line without length.
+  if (curve.kind != CurveKind::measured && n.size() == 1) {
+    n = {n[0] / lone_dash, n[0] * lone_dash};
+    bytes.append(bytes[0]);
+  }
   graph->setData(n, bytes, true);
   if (curve.kind == CurveKind::measured) {
     graph->setScatterStyle(scatter_of(curve, color, colors.background));
@@ -287,13 +307,72 @@ void IoPlot::add_curve(const Curve& curve) {
     }
   }
   legend_entries_.push_back({QString::fromStdString(curve.algorithm), graph});
+  add_throttled(curve);
+}
+
+double IoPlot::shortest_length() const {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Curve& curve : set_.curves) {
+    if (!curve.points.empty()) shortest = std::min(shortest, curve.points.front().n);
+  }
+  for (const FailedPoint& point : set_.failed) shortest = std::min(shortest, point.n);
+  return shortest;
+}
+
+void IoPlot::add_throttled(const Curve& curve) {
+  if (!slowed_by_clocks(curve)) return;
+  QVector<double> n;
+  QVector<double> values;
+  for (const CurvePoint& point : curve.points) {
+    if (!point.throttled) continue;
+    n.append(point.n);
+    values.append(point.value);
+  }
+  if (n.isEmpty()) return;
+  const PlotColors colors = plot_colors(palette());
+  // The upper half of the marks, emptied.
+  QPainterPath half;
+  half.moveTo(disc_size / 2, 0);
+  half.arcTo(QRectF(-disc_size / 2, -disc_size / 2, disc_size, disc_size), 0, 180);
+  half.closeSubpath();
+  QCPGraph* graph = addGraph();
+  graph->setName(throttled_words());
+  graph->setLineStyle(QCPGraph::lsNone);
+  graph->setScatterStyle(
+      QCPScatterStyle(half, QPen(curve_color(curve, colors), 1.5), colors.background, path_unit_size));
+  graph->setData(n, values, true);
+}
+
+void IoPlot::add_throttled_sample() {
+  const bool any = std::any_of(set_.curves.begin(), set_.curves.end(), [](const Curve& curve) {
+    return slowed_by_clocks(curve) && std::any_of(curve.points.begin(), curve.points.end(),
+                                                  [](const CurvePoint& point) { return point.throttled; });
+  });
+  if (!any) return;
+  const PlotColors colors = plot_colors(palette());
+  QPainterPath lower_half;  // of a disc: where the halves overlap, odd and even leave the upper one empty
+  const QRectF disc(-disc_size / 2, -disc_size / 2, disc_size, disc_size);
+  lower_half.addEllipse(disc);
+  lower_half.moveTo(disc_size / 2, 0);
+  lower_half.arcTo(disc, 0, 180);
+  lower_half.closeSubpath();
+  QCPGraph* sample = addGraph();
+  sample->setName(throttled_words());
+  sample->setLineStyle(QCPGraph::lsNone);
+  sample->setScatterStyle(QCPScatterStyle(lower_half, QPen(colors.muted, 1.1), colors.muted, 1.15 * path_unit_size));
+  legend_entries_.push_back({{}, sample});
 }
 
 void IoPlot::add_failed() {
   const PlotColors colors = plot_colors(palette());
   std::map<double, int> stacked;
-  std::map<QString, QString> named;
+  std::set<QString> named;
+  failed_heights_.clear();
+  QFont small = font();
+  small.setPointSizeF(small.pointSizeF() * 0.92);
+  const double shortest = shortest_length();
   for (const FailedPoint& point : set_.failed) {
+    failed_heights_.push_back(0.03 + 0.05 * stacked[point.n]++);
     const QColor color = algorithm_color(point.algorithm, colors.dark);
     auto* cross = new QCPItemText(this);
     cross->setText(QStringLiteral("✕"));
@@ -305,10 +384,24 @@ void IoPlot::add_failed() {
     cross->setPositionAlignment(Qt::AlignCenter);
     cross->position->setTypeX(QCPItemPosition::ptPlotCoords);
     cross->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    cross->position->setCoords(point.n, 0.03 + 0.05 * stacked[point.n]++);
-    const QString word = to_qstring(to_string(point.disposition));
-    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), word);
-    if (!named.emplace(label, word).second) continue;
+    cross->position->setCoords(point.n, failed_heights_.back());
+    const QString why = failure_words(point.disposition).replace(QStringLiteral(": "), QStringLiteral(":\n"));
+    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), why);
+    if (!named.insert(label).second) continue;
+    // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
+    // ran at all.
+    if (point.n > shortest) {
+      auto* words = new QCPItemText(this);
+      words->setText(to_qstring(to_string(point.disposition)));
+      words->setFont(small);
+      words->setColor(color);
+      words->setClipToAxisRect(true);
+      words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      words->setPadding({0, 0, 9, 0});
+      words->position->setTypeX(QCPItemPosition::ptPlotCoords);
+      words->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+      words->position->setCoords(point.n, failed_heights_.back());
+    }
     QCPGraph* sample = addGraph();
     sample->setName(label);
     sample->setLineStyle(QCPGraph::lsNone);
@@ -479,6 +572,7 @@ void IoPlot::prepare_hover() {
       }
     }
     QStringList tiles;
+    std::map<QString, QStringList> throttled;  // algorithms, by the reason
     for (const Curve& curve : set_.curves) {
       const CurvePoint* at = point_at(curve);
       // A fit is a law, not a reading.
@@ -489,6 +583,12 @@ void IoPlot::prepare_hover() {
         const TileShape& tile = at->source->record.spec.tile;
         const QString tile_text = QStringLiteral("%1 %2").arg(short_title(curve.algorithm), format_tile(tile));
         if (tile_stated(tile) && !tiles.contains(tile_text)) tiles << tile_text;
+        if (at->throttled) {
+          const ClockReading clocks = at->source->record.clocks.value_or(ClockReading{});
+          const QString why = QString::fromStdString(describe_throttle_reasons(clocks.throttle_reasons));
+          QStringList& slowed = throttled[why];
+          if (const QString title = short_title(curve.algorithm); !slowed.contains(title)) slowed << title;
+        }
         QStringList aside;
         if (at->repeats > 1) aside << tr("%1 runs").arg(at->repeats);
         if (const QString range = format_range(*at, curve.quantity); !range.isEmpty()) aside << range;
@@ -499,7 +599,13 @@ void IoPlot::prepare_hover() {
         }
       }
       const QString label = curve.label.section(QLatin1Char('\n'), 0, 0);
-      entries.emplace_back(at->value, HoverRow{curve_color(curve, colors), mark_of(curve), label, value});
+      const SampleMark mark = at->throttled && slowed_by_clocks(curve) ? SampleMark::half_disc : mark_of(curve);
+      entries.emplace_back(at->value, HoverRow{curve_color(curve, colors), mark, label, value});
+    }
+    for (const auto& [why, slowed] : throttled) {
+      QString words = set_.ordinate == Ordinate::bytes ? tr("Clocks throttled, which slows times") : throttled_words();
+      if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
+      notes[n] << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
     if (!tiles.isEmpty()) notes[n] << tr("Tiles: %1").arg(tiles.join(QStringLiteral("; ")));
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -626,12 +732,15 @@ void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
       found = &candidate;
     }
   }
-  if (found == nullptr && where.y() < axisRect()->rect().top() + 0.12 * axisRect()->rect().height()) {
-    for (const FailedPoint& point : set_.failed) {
-      if (std::abs(xAxis->coordToPixel(point.n) - where.x()) > click_radius) continue;
-      candidate = {point.run, point.source};
-      found = &candidate;
-    }
+  const QRect area = axisRect()->rect();
+  for (std::size_t i = 0; i < set_.failed.size(); ++i) {
+    const FailedPoint& point = set_.failed[i];
+    const QPointF pixel(xAxis->coordToPixel(point.n), area.top() + failed_heights_[i] * area.height());
+    const double away = QLineF(pixel, where).length();
+    if (away >= best) continue;
+    best = away;
+    candidate = {point.run, point.source};
+    found = &candidate;
   }
   if (found != nullptr) emit point_clicked(*found);
 }

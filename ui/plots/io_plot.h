@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes or time against N, log-log, or TFLOP/s over a logarithmic N. Measured: filled marks on solid lines. Simulated:
 // hollow discs and squares on dotted lines. Imported: hollow diamonds and triangles on dash-dotted lines. Theory:
-// dashed lines without marks. One colour an algorithm.
+// dashed lines without marks. Times and rates of throttled clocks: half-filled discs. One colour an algorithm.
 #pragma once
 
 #include <qcustomplot.h>
@@ -50,7 +50,10 @@ class IoPlot : public QCustomPlot {
   void rebuild();
   void style_axes();
   void add_curve(const Curve& curve);
+  void add_throttled(const Curve& curve);
+  void add_throttled_sample();
   void add_failed();
+  [[nodiscard]] double shortest_length() const;
   void add_boundaries();
   void add_stacks();
   void prepare_hover();
@@ -80,7 +83,8 @@ class IoPlot : public QCustomPlot {
     double n = 0;
     HoverContent content;
   };
-  std::vector<HoverColumn> columns_;  ///< ascending n
+  std::vector<HoverColumn> columns_;    ///< ascending n
+  std::vector<double> failed_heights_;  ///< of set_.failed, as shares of the axes' height from the top
   bool user_view_ = false;
   int current_column_ = -1;
   QPoint press_position_;

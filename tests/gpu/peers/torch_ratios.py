@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times PyTorch's attention back ends beside ours, at the same cells and in one run, and prints the ratios.
 
-usage: torch_ratios.py ATTNSCOPE [--d 64,128] [--n 512,1024,...] [--masks none,causal] [--passes fwd,bwd] [--csv OUT]
+usage: torch_ratios.py ATTNSCOPE [--d 64,128] [--n 512,1024,...] [--masks full,causal] [--passes fwd,bwd] [--csv OUT]
        torch_ratios.py ATTNSCOPE --batch 2 --heads 132 [--ours none] ...
        torch_ratios.py ATTNSCOPE --decode [--n 65536,131072]
 
@@ -141,7 +141,9 @@ def shown(value, digits=2):
 
 
 def prefill(torch, arguments, flush):
-    masks, passes = arguments.masks.split(","), arguments.passes.split(",")
+    # Exports, which are read here, say "none".
+    masks = ["none" if mask == "full" else mask for mask in arguments.masks.split(",")]
+    passes = arguments.passes.split(",")
     lengths, dims = [int(n) for n in arguments.n.split(",")], [int(d) for d in arguments.d.split(",")]
     batch_of = lambda n: arguments.batch or max(1, arguments.tokens // n)
     heads_of = lambda d: arguments.heads or arguments.hidden // d
@@ -171,7 +173,7 @@ def prefill(torch, arguments, flush):
             table.append(["least", "", "", "", "", "", "", ""] + [shown(x) for x in worst])
             shape = (f"batch {arguments.batch}, {arguments.heads} heads" if arguments.batch and arguments.heads
                      else f"{arguments.tokens} tokens, hidden {arguments.hidden}")
-            print_table(f"Tflop/s and ratios, {pass_}, {mask}, {shape}", header, table)
+            print_table(f"Tflop/s and ratios, {pass_}, {'full' if mask == 'none' else mask}, {shape}", header, table)
     return rows
 
 
@@ -210,7 +212,7 @@ def main():
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--d", default="64,128")
     parser.add_argument("--n", help="lengths, separated by commas")
-    parser.add_argument("--masks", default="none,causal")
+    parser.add_argument("--masks", default="full,causal")
     parser.add_argument("--passes", default="fwd,bwd")
     parser.add_argument("--ours", default="naive,fa1,fa2", help="our algorithms, or none; fa1 takes long at long N")
     parser.add_argument("--batch", type=int, help="the batch at every N, instead of tokens / N: cells of one curve")
