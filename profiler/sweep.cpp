@@ -37,6 +37,7 @@ struct Draft {
   std::optional<int> splits;
   std::optional<int> warps;
   std::optional<int> stages;
+  bool auto_tile = false;  // asked for: each N has its own
 };
 
 // The error of a parser, empty for a word that it accepts.
@@ -126,7 +127,9 @@ constexpr std::array axis_kinds{
     AxisKind{"warps", 0, 64, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.warps = static_cast<int>(n); }},
     AxisKind{"stages", 0, 64, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.stages = static_cast<int>(n); }},
     AxisKind{"tile", 0, 0, "", check<parse_tile>, [](Draft& p, std::string_view w, std::int64_t) {
-               if (const auto tile = *parse_tile(w)) std::tie(p.br, p.bc) = *tile;
+               const auto tile = *parse_tile(w);
+               p.auto_tile = !tile;
+               if (tile) std::tie(p.br, p.bc) = *tile;
              }},
     AxisKind{"bc", 1, 4096, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.bc = static_cast<int>(n); }},
     AxisKind{"br", 1, 4096, "", nullptr, [](Draft& p, std::string_view, std::int64_t n) { p.br = static_cast<int>(n); }},
@@ -380,10 +383,25 @@ std::vector<Axis> complete(const std::vector<Axis>& given) {
   return ordered;
 }
 
+// Where nobody asks for a tile, a curve over N is one tile's, the best for its longest N: a change of tile would look
+// like a law of N. Unless the tile means nothing to the traffic, or does not run everywhere.
+TileShape tile_of_curve(const Algorithm& algorithm, const Draft& draft, std::int64_t longest,
+                        const DeviceLimits& limits) {
+  if (!draft.auto_tile && algorithm.tile_decides_traffic()) {
+    AttentionProblem last = draft.problem;
+    last.n_k = longest;
+    if (draft.problem.n_q == draft.problem.n_k) last.n_q = longest;
+    const TileShape tile = auto_tile(algorithm, last, limits);
+    if (!algorithm.refusal(draft.problem, tile, limits)) return tile;
+  }
+  return auto_tile(algorithm, draft.problem, limits);
+}
+
 // What the axes set, the rest as the algorithm would have it. An extent that nobody set shrinks until the tile fits,
 // down to 16, the smallest there is.
-TileShape choose_tile(const Algorithm& algorithm, const Draft& draft, const DeviceLimits& limits) {
-  TileShape tile = auto_tile(algorithm, draft.problem, limits);
+TileShape choose_tile(const Algorithm& algorithm, const Draft& draft, std::int64_t longest,
+                      const DeviceLimits& limits) {
+  TileShape tile = tile_of_curve(algorithm, draft, longest, limits);
   if (draft.br || draft.bc) tile.warps = tile.stages = 0;  // chosen for another tile
   if (draft.raster) tile.raster = *draft.raster;
   if (draft.splits) tile.splits = *draft.splits;
@@ -411,7 +429,12 @@ class Expansion {
   // The first error, or empty.
   std::string add(const std::vector<Axis>& axes) {
     double count = 1;
-    for (const Axis& axis : axes) count *= static_cast<double>(axis.values.size());
+    longest_ = 0;
+    for (const Axis& axis : axes) {
+      count *= static_cast<double>(axis.values.size());
+      if (axis.name != "N" && axis.name != "n_k") continue;
+      for (const std::string& value : axis.values) longest_ = std::max<std::int64_t>(longest_, std::stoll(value));
+    }
     if (count > static_cast<double>(max_points)) {
       return fmt::format("the axes make {:.0f} points; at most {} are accepted", count, max_points);
     }
@@ -438,13 +461,14 @@ class Expansion {
     const Algorithm& algorithm = *find_algorithm(draft.algorithm);
     PointSpec spec{.algorithm = draft.algorithm,
                    .problem = draft.problem,
-                   .tile = choose_tile(algorithm, draft, limits_),
+                   .tile = choose_tile(algorithm, draft, longest_, limits_),
                    .cache = CacheState::cold};
     if (seen_.insert(describe(spec)).second) points_.push_back(std::move(spec));
     return {};
   }
 
   const DeviceLimits& limits_;
+  std::int64_t longest_ = 0;  // n_k of the grid at hand
   std::unordered_set<std::string> seen_;
   std::vector<PointSpec> points_;
 };

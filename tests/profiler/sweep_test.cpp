@@ -182,6 +182,28 @@ TEST(ParseAxis, TheSyntaxIsExplainedOnlyWhereItIsWrong) {
             "axis 'N=[2:1]': the range is reversed: 2 is above 1; give the smaller one first");
 }
 
+TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
+  const Algorithm& fa2 = *find_algorithm("fa2");
+  const auto at = [](std::int64_t n) {
+    return AttentionProblem{.heads_q = 16, .heads_kv = 16, .n_q = n, .n_k = n, .d = 64};
+  };
+  const TileShape of_short = auto_tile(fa2, at(512), h200());
+  const TileShape of_long = auto_tile(fa2, at(16'384), h200());
+  ASSERT_NE(of_short, of_long);
+  const auto curve = points_of(request_of({"N=[512,16384]"}, {"fa2"}));
+  ASSERT_EQ(curve.size(), 2U);
+  EXPECT_EQ(curve[0].tile, of_long);
+  EXPECT_EQ(curve[1].tile, of_long);
+  const auto each = points_of(request_of({"N=[512,16384]", "tile=auto"}, {"fa2"}));
+  ASSERT_EQ(each.size(), 2U);
+  EXPECT_EQ(each[0].tile, of_short);
+  EXPECT_EQ(each[1].tile, of_long);
+  // Splits follow the cache's length: they mean next to nothing to the traffic.
+  const auto decode = points_of(request_of({"n_q=1", "n_k=[256,131072]", "heads_q=16", "heads_kv=2"}, {"splitkv"}));
+  ASSERT_EQ(decode.size(), 2U);
+  EXPECT_LT(decode[0].tile.splits, decode[1].tile.splits);
+}
+
 TEST(MakePlan, FreeAxesFillInTheRest) {
   const auto points = points_of(request_of({"N=2048"}));
   const AttentionProblem expected{.heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};

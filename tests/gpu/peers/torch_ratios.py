@@ -34,7 +34,7 @@ def ours(attnscope, groups, masks, passes, algorithms, device):
         for axes in groups:
             command = [attnscope, "collect", "--device", device, "--no-counters", "--no-verify", "--quiet", "--output", database,
                        "-a", f"algorithm=[{algorithms}]"]
-            for axis in axes + [f"mask=[{','.join(masks)}]", f"pass=[{','.join(passes)}]"]:
+            for axis in axes + ["tile=auto", f"mask=[{','.join(masks)}]", f"pass=[{','.join(passes)}]"]:
                 command += ["-a", axis]
             done = subprocess.run(command, stdout=subprocess.DEVNULL)
             if done.returncode not in (0, 5):  # 5: some points could not run; they are missing from the table
