@@ -13,13 +13,18 @@ export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/build/cache}
 mkdir -p build
 rm -f build/*.test.log
 
+# build PRESET: configure, build.
+build() {
+  echo "== $1: configure and build"
+  cmake --preset "$1" >"build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log" >&2; return 1; }
+  cmake --build --preset "$1" -- --quiet
+}
+
 # check PRESET [ctest arguments]: configure, build, test. A folder with no test in it is an error (presets: noTestsAction).
 check() {
   local preset=$1 start=$SECONDS
   shift
-  echo "== $preset: configure and build"
-  cmake --preset "$preset" >"build/$preset.configure.log" 2>&1 || { cat "build/$preset.configure.log" >&2; return 1; }
-  cmake --build --preset "$preset" -- --quiet
+  build "$preset"
   echo "== $preset: test (built in $((SECONDS - start)) s)"
   ctest --preset "$preset" "$@" >"build/$preset.test.log" 2>&1 || { tail -n 200 "build/$preset.test.log" >&2; return 1; }
   grep 'tests passed' "build/$preset.test.log"
@@ -34,8 +39,9 @@ check() {
 check release
 if [ "${1:-}" != quick ]; then
   check no-cuda
-  # The whole tile grid is compiled by NVRTC once, above.
-  check no-gui --exclude-regex '^kernels_build_tiles'
+  # Its programs are those of the release build, and its tests run in asan, which is a build without Qt too.
+  build no-gui
+  # The tile grid is compiled by NVRTC once, above.
   check asan --exclude-regex '^kernels_build_tiles'
   echo "== lint"
   bash cmake/lint.sh

@@ -10,6 +10,25 @@ find_package(SQLiteCpp REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(Boost REQUIRED)
 
+# attnscope::fmt and attnscope::spdlog: neither's shared library, and fmt compiled once (cmake/fmt.cpp, written for 9;
+# another version is used header-only).
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  add_library(attnscope_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt.cpp)
+  target_link_libraries(attnscope_fmt PRIVATE attnscope_options)
+  target_include_directories(attnscope_fmt SYSTEM PUBLIC
+    $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+else()
+  add_library(attnscope_fmt INTERFACE)
+  target_link_libraries(attnscope_fmt INTERFACE fmt::fmt-header-only)
+endif()
+add_library(attnscope::fmt ALIAS attnscope_fmt)
+add_library(attnscope_spdlog INTERFACE)
+target_compile_definitions(attnscope_spdlog INTERFACE SPDLOG_FMT_EXTERNAL)
+target_include_directories(attnscope_spdlog SYSTEM INTERFACE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_libraries(attnscope_spdlog INTERFACE attnscope_fmt Threads::Threads)
+add_library(attnscope::spdlog ALIAS attnscope_spdlog)
+
 if(ATTNSCOPE_CUDA)
   # Headers only: driver, NVRTC, CUPTI and NVML are loaded at run time.
   find_path(ATTNSCOPE_CUDA_INCLUDE_DIR NAMES cupti_range_profiler.h

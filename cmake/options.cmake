@@ -16,6 +16,16 @@ if(ATTNSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${ATTNSCOPE_CCACHE})
 endif()
 
+# Argument parsing and tests are templates that compile far longer than they run: optimised less than the libraries.
+# (gcc's -Wnull-dereference needs some optimisation; the builds without sanitizers give it.)
+set(ATTNSCOPE_LIGHT -O1)
+if(ATTNSCOPE_SANITIZE)
+  set(ATTNSCOPE_LIGHT -O0)
+endif()
+function(attnscope_compile_lightly target)
+  target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${ATTNSCOPE_LIGHT}>)
+endfunction()
+
 # attnscope_library(name SOURCES... ) makes attnscope_<name> with the alias attnscope::<name>; headers are included by
 # their path from the project's root ("kernels/attention.h").
 function(attnscope_library name)
