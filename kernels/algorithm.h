@@ -71,8 +71,8 @@ struct KernelLaunch {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared_bytes = 0;
-  /// Its blocks may start while the launch before it still runs (programmatic dependent launch, compute capability 9.0):
-  /// the kernel itself waits before it touches what that one writes, see device/early_start.cuh.
+  /// Its blocks may start while the launch before it still runs (programmatic dependent launch, compute
+  /// capability 9.0): the kernel itself waits before it touches what that one writes, see device/early_start.cuh.
   bool starts_early = false;
   std::vector<Argument> arguments;
   int registers_per_thread = 0;  ///< the estimate that refusal() uses; the compiler's count may differ a little

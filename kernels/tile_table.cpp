@@ -147,7 +147,8 @@ TileShape auto_tile(const Algorithm& algorithm, const AttentionProblem& p, const
   const TileChoice* choice = find_tile_choice(tile_table(), algorithm.name(), p, device);
   if (choice == nullptr) return rule;
   TileShape tile = choice->tile;
-  if (tile.splits == 0 || p.kv_instances() != tuned_decode_kv_heads(choice->d)) tile.splits = rule.splits;
+  const bool measured = p.kv_instances() == tuned_decode_kv_heads(choice->d) && 2 * p.n_k > choice->n;
+  if (tile.splits == 0 || !measured) tile.splits = rule.splits;
   return algorithm.refusal(p, tile, device) ? rule : tile;
 }
 

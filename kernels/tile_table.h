@@ -50,8 +50,8 @@ inline constexpr std::int64_t tuned_decode_group = 8;
                                                  const AttentionProblem&, const DeviceLimits&);
 
 /// The table's tile where it has one that runs; else Algorithm::default_tile(). Splits are that rule's unless the line
-/// has its own and the problem has as many K/V heads, over the batch, as the line was measured with: how many splits
-/// fill the SMs turns on that.
+/// has its own, the problem has as many K/V heads, over the batch, as the line was measured with, and more than half of
+/// its keys: how many splits fill the SMs, and have keys, turns on those.
 [[nodiscard]] TileShape auto_tile(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
 }  // namespace attnscope

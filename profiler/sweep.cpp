@@ -383,14 +383,19 @@ std::vector<Axis> complete(const std::vector<Axis>& given) {
   return ordered;
 }
 
+struct LongestN {
+  std::int64_t n_k = 0;
+  bool of_queries_too = false;  // the axis is N, not n_k alone
+};
+
 // Where nobody asks for a tile, a curve over N is one tile's, the best for its longest N: a change of tile would look
-// like a law of N. Unless the tile means nothing to the traffic, or does not run everywhere.
-TileShape tile_of_curve(const Algorithm& algorithm, const Draft& draft, std::int64_t longest,
+// like a law of N. Unless that tile does not run at every N, or K and V are read once whatever the tile.
+TileShape tile_of_curve(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                         const DeviceLimits& limits) {
-  if (!draft.auto_tile && algorithm.tile_decides_traffic()) {
+  if (!draft.auto_tile && algorithm.growth() != Growth::nd) {
     AttentionProblem last = draft.problem;
-    last.n_k = longest;
-    if (draft.problem.n_q == draft.problem.n_k) last.n_q = longest;
+    last.n_k = longest.n_k;
+    if (longest.of_queries_too) last.n_q = longest.n_k;
     const TileShape tile = auto_tile(algorithm, last, limits);
     if (!algorithm.refusal(draft.problem, tile, limits)) return tile;
   }
@@ -399,7 +404,7 @@ TileShape tile_of_curve(const Algorithm& algorithm, const Draft& draft, std::int
 
 // What the axes set, the rest as the algorithm would have it. An extent that nobody set shrinks until the tile fits,
 // down to 16, the smallest there is.
-TileShape choose_tile(const Algorithm& algorithm, const Draft& draft, std::int64_t longest,
+TileShape choose_tile(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                       const DeviceLimits& limits) {
   TileShape tile = tile_of_curve(algorithm, draft, longest, limits);
   if (draft.br || draft.bc) tile.warps = tile.stages = 0;  // chosen for another tile
@@ -429,11 +434,16 @@ class Expansion {
   // The first error, or empty.
   std::string add(const std::vector<Axis>& axes) {
     double count = 1;
-    longest_ = 0;
+    longest_ = {};
     for (const Axis& axis : axes) {
       count *= static_cast<double>(axis.values.size());
+      // n_q and n_k come later and refine N.
+      if (axis.name == "n_q") longest_.of_queries_too = false;
       if (axis.name != "N" && axis.name != "n_k") continue;
-      for (const std::string& value : axis.values) longest_ = std::max<std::int64_t>(longest_, std::stoll(value));
+      longest_ = {.of_queries_too = axis.name == "N"};
+      for (const std::string& value : axis.values) {
+        longest_.n_k = std::max<std::int64_t>(longest_.n_k, std::stoll(value));
+      }
     }
     if (count > static_cast<double>(max_points)) {
       return fmt::format("the axes make {:.0f} points; at most {} are accepted", count, max_points);
@@ -468,7 +478,7 @@ class Expansion {
   }
 
   const DeviceLimits& limits_;
-  std::int64_t longest_ = 0;  // n_k of the grid at hand
+  LongestN longest_;  // of the grid at hand
   std::unordered_set<std::string> seen_;
   std::vector<PointSpec> points_;
 };

@@ -17,8 +17,9 @@ namespace attnscope {
 
 /// One axis in nvbench's notation: "N=[1024,2048]", "N[pow2]=[8,14]" (2^8 ... 2^14), "N=[1024:4096:1024]"
 /// (first:last:step), "mask=[none,causal,window:1024:0]", "d=64". Words: dtype, pass, mask (kernels/mask.h), dropout (a
-/// probability), deterministic (yes, no), tile ("auto": the best of each N; or "128x64"; where no axis says, a curve
-/// has one tile, the best of its longest N), algorithm, raster. splits, warps and stages may be 0, the algorithm's
+/// probability), deterministic (yes, no), tile ("auto": the best of each N; or "128x64"; where no axis says,
+/// a curve has one tile, the best of its longest N, but for decoding and where that does not run), algorithm, raster.
+/// splits, warps and stages may be 0, the algorithm's
 /// choice; page may be 0, contiguous.
 struct Axis {
   std::string name;  ///< canonical: N n_q n_k d br bc tile batch heads_q heads_kv heads dtype pass mask dropout ...

@@ -16,6 +16,7 @@
 // turns around: ptxas would serialize all of them.
 #include "device/attention.cuh"
 #include "device/global.cuh"
+#include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
 #include "fa2/fa2_hopper_backward_shape.h"
 
@@ -26,9 +27,6 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
-constexpr bool bound_right = (ATTN_MASK & 1) != 0;
-constexpr bool bound_left = (ATTN_MASK & 2) != 0;
-constexpr bool given_lengths = (ATTN_MASK & 4) != 0;
 #if defined(ATTN_DETERMINISTIC) && ATTN_DETERMINISTIC
 constexpr bool in_turns = true;
 #else
@@ -48,7 +46,7 @@ constexpr unsigned dq_bytes = br * d * 4;
 constexpr bool tight = d == 128;
 // In turns, blocks add to a tile in the order of their launch, so that none waits for one that cannot start yet. Under
 // a right bound the last keys, whose blocks begin nearest to the tile, go first; else the first keys do.
-constexpr bool last_keys_first = in_turns && bound_right;
+constexpr bool last_keys_first = in_turns && bounded_right;
 
 using RowTile = PanelTile<br, d>;
 using KeyTile = PanelTile<bc, d>;
@@ -217,7 +215,7 @@ __device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, 
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int on_diagonal = key + half * 8 - column;
-    int first = bound_right ? on_diagonal - right : 0;
+    int first = bounded_right ? on_diagonal - right : 0;
     if (key + half * 8 >= n_q) {
       first = 64;
     }
@@ -226,7 +224,7 @@ __device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, 
     for (int n = 0; n < 8; ++n) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        if (n * 8 + e < first || (bound_left && n * 8 + e > last)) {
+        if (n * 8 + e < first || (bounded_left && n * 8 + e > last)) {
           s[n][half * 2 + e] = minus_infinity;
         }
       }
@@ -348,21 +346,17 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   const int tile = key_tile(static_cast<int>(blockIdx.x), key_tiles);
   const int tile_key = tile * bc;
   const int instance = kv_instance * group;  // the first of the query heads
-  const int length = given_lengths ? key_lengths[instance / heads_q] : n_k;
+  const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
+  const int length = view.length;
   const int diagonal = length - n_q;
 
-  // Query rows that see any key of the tile.
-  int first_row = 0;
-  int last_row = n_q;
-  if (bound_right) {
-    first_row = max(0, tile_key - diagonal - right);
-  }
-  if (bound_left) {
-    last_row = min(n_q, min(tile_key + bc, length) - diagonal + left);
-  }
-  Visit visit{first_row / br, (last_row + br - 1) / br};
-  if (tile_key >= length || first_row >= last_row) {
-    visit.first = visit.last = 0;
+  Visit visit{0, 0};  // of the query rows that see any key of the tile
+  if (tile_key < length) {
+    const int first_row = view.row_begin(tile_key);
+    const int last_row = view.row_end(tile_key + bc - 1);
+    if (first_row < last_row) {
+      visit = {first_row / br, (last_row + br - 1) / br};
+    }
   }
   const int visits = group * (visit.last - visit.first);
 
@@ -383,7 +377,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
   if (thread < warpgroup_threads) {
     give_registers<producer_registers>();
     const int before = visit.first * br;
-    const int after = n_q - (bound_left ? visit.last : row_tiles) * br;
+    const int after = n_q - (bounded_left ? visit.last : row_tiles) * br;
     const long long first = static_cast<long long>(instance) * n_q;
     if (thread < copy_threads) {
       q_ring.fill(q + first * d, visits, before, after, n_q, thread);
@@ -402,7 +396,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
         if (in_turns) {
           const int first_key = dq_tile % row_tiles * br + diagonal;  // on the tile's first diagonal
           const int turn = last_keys_first ? (min(length, min(first_key + br, length) + right) - 1) / bc - tile
-                                           : tile - (bound_left ? max(0, (first_key - left) / bc) : 0);
+                                           : tile - (bounded_left ? max(0, (first_key - left) / bc) : 0);
           wait_turn(turns + dq_tile, turn);
         }
         add_bulk(dq_acc + static_cast<long long>(dq_tile) * (br * d), shared_dq + at % dq_buffers * dq_bytes, dq_bytes);
@@ -507,7 +501,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
       const auto exponentiate = [&](float(&scores)[8][4], int half) {
         const int first = row + half * 64;
         const int aligned = warp_key - first;
-        if (warp_key + 16 > n_q || (bound_right && aligned + 15 > right) || (bound_left && aligned + left < 63)) {
+        if (warp_key + 16 > n_q || (bounded_right && aligned + 15 > right) || (bounded_left && aligned + left < 63)) {
           mask_scores(scores, warp_key + recomputed(thread) % 32 / 4, first, n_q, left, right);
         }
         exponentials(scores, p, q_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8,
@@ -627,7 +621,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::thr
           pin(dq);
         }
         row += br;
-        if (row >= (bound_left ? visit.last * br : n_q)) {  // on to the next head
+        if (row >= (bounded_left ? visit.last * br : n_q)) {  // on to the next head
           row = visit.first * br;
         }
         if (static_cast<int>(++at) == visits) {

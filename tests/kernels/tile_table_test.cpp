@@ -119,8 +119,13 @@ TEST(TileTable, EveryLineOfOursRunsAndIsWhatAutoPicks) {
     if (expected.splits == 0) expected.splits = algorithm->default_tile(p, h200()).splits;
     EXPECT_EQ(auto_tile(*algorithm, p, h200()), expected);
     if (algorithm->growth() != Growth::nd) continue;
-    p.batch = 8;
-    EXPECT_EQ(auto_tile(*algorithm, p, h200()).splits, algorithm->default_tile(p, h200()).splits);
+    AttentionProblem more_heads = p;
+    more_heads.batch = 8;
+    AttentionProblem few_keys = p;
+    few_keys.n_k = 256;
+    for (const AttentionProblem& other : {more_heads, few_keys}) {
+      EXPECT_EQ(auto_tile(*algorithm, other, h200()).splits, algorithm->default_tile(other, h200()).splits);
+    }
   }
 }
 
