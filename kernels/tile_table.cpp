@@ -31,22 +31,26 @@ bool read(std::string_view text, Int& value) {
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
 }
 
-/// Whether the line has the numbers of the old format, and then a reason where there are numbers now.
+/// Whether the line has the numbers of the old format, and then a reason where there are numbers now: in both places,
+/// for one alone may be a mistake.
 bool is_old(std::string_view line) {
-  if (line == old_header) return true;
   std::int64_t number = 0;
-  for (std::size_t i = 0; i <= old_fields_before_reason; ++i) {
-    const std::string_view field = line.substr(0, line.find(','));
-    if (i == old_fields_before_reason) return !read(field, number);
-    if (field.size() == line.size() || (i >= 4 && !read(field, number))) return false;
-    line.remove_prefix(field.size() + 1);
+  for (std::size_t i = 0; i < fields_before_reason; ++i) {
+    const std::size_t comma = line.find(',');
+    const bool last = comma == std::string_view::npos;
+    const bool numeric = read(line.substr(0, comma), number);
+    if (i < old_fields_before_reason) {
+      if (last || (i >= 4 && !numeric)) return false;
+    } else if (numeric || last) {
+      return !numeric;
+    }
+    line.remove_prefix(comma + 1);
   }
-  return false;
+  return true;
 }
 
 /// The first thing wrong with the line, or empty.
 std::string read_line(std::string_view line, TileChoice& choice) {
-  if (is_old(line)) return std::string(old_format);
   std::array<std::string_view, fields_before_reason> fields;
   for (std::string_view& field : fields) {
     const std::size_t comma = line.find(',');
@@ -90,12 +94,15 @@ std::span<const TileChoice> tile_table() {
 
 Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view text) {
   std::vector<TileChoice> table;
+  bool headed = false;
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
+    headed = headed || line == header;
     if (line.empty() || line.front() == '#' || line == header) continue;
     TileChoice choice;
-    if (const std::string wrong = read_line(line, choice); !wrong.empty()) {
+    const bool old = line == old_header || (!headed && is_old(line));
+    if (const std::string wrong = old ? std::string(old_format) : read_line(line, choice); !wrong.empty()) {
       return Error{fmt::format("line {}: {}; a line is {}.", number, wrong, header)};
     }
     table.push_back(std::move(choice));

@@ -80,7 +80,7 @@ struct Trial {
   std::vector<double> confirmed;
   int far_off = 0;  ///< cells at which it was screened and is hopeless
   bool prepared = false;
-  bool failed = false;
+  std::size_t barred_from = std::numeric_limits<std::size_t>::max();  ///< it failed so that longer cells would as well
 };
 using Times = std::vector<double> Trial::*;
 
@@ -109,6 +109,9 @@ class Group {
     screen_variants();
     for (std::size_t c = 0; c < cells_.size(); ++c) confirm(c);
     if (stopped()) return std::nullopt;
+    for (std::size_t c = 0; c < cells_.size() && observer_.on_untimed; ++c) {
+      if (fastest(c, &Trial::confirmed) == 0) observer_.on_untimed(algorithm_, cells_[c]);
+    }
     return result();
   }
 
@@ -116,7 +119,7 @@ class Group {
   [[nodiscard]] bool stopped() const { return cancel_.cancelled() || !device_.usable(); }
 
   [[nodiscard]] bool takes(const Trial& trial, std::size_t c) const {
-    return !trial.failed && !algorithm_.refusal(cells_[c], trial.tile, limits_);
+    return c < trial.barred_from && !algorithm_.refusal(cells_[c], trial.tile, limits_);
   }
 
   /// What `auto` takes, with splits 0 where they are the algorithm's own.
@@ -165,8 +168,13 @@ class Group {
     const auto median = evaluate(metric_key::time_median_ns, record);
     if (record.disposition == Disposition::ok && median) return median->value;
     if (record.disposition == Disposition::cancelled) return 0;
-    // A shorter length may need memory that is there; all else would fail again.
-    if (record.disposition != Disposition::out_of_memory) trial.failed = true;
+    // What does not compile or crashes does so at every length; what ran out of time would do so at longer ones. Memory
+    // that was short may be there another time.
+    if (record.disposition == Disposition::compile_error || record.disposition == Disposition::crashed) {
+      trial.barred_from = 0;
+    } else if (record.disposition == Disposition::timeout) {
+      trial.barred_from = std::min(trial.barred_from, c);
+    }
     if (observer_.on_failure) observer_.on_failure(record);
     return 0;
   }
@@ -298,6 +306,11 @@ class Group {
     return trials_[t].confirmed[c] / fastest(c, &Trial::confirmed);
   }
 
+  /// Whether tiles have splits to choose.
+  [[nodiscard]] bool has_splits() const {
+    return std::ranges::any_of(trials_, [](const Trial& trial) { return trial.tile.splits > 0; });
+  }
+
   /// A tile for each of the cells `measured`: of those near the fastest, with as few splits of the table's own, then as
   /// few changes, then as little time as can be.
   [[nodiscard]] std::vector<std::size_t> choose(std::span<const std::size_t> measured) const {
@@ -307,7 +320,7 @@ class Group {
       Cost cost;
       std::size_t before;
     };
-    const bool splits = std::ranges::any_of(trials_, [](const Trial& trial) { return trial.tile.splits > 0; });
+    const bool splits = has_splits();
     std::vector<std::vector<Step>> steps;
     for (const std::size_t c : measured) {
       std::vector<Step> here;
@@ -358,6 +371,13 @@ class Group {
     for (std::size_t t = 0; t < trials_.size(); ++t) {
       if (t == chosen || worst(t, cells) == 0) continue;
       if (!next || worst(t, cells) < worst(*next, cells)) next = t;
+    }
+    // A tile with splits of its own may well be faster than the one chosen.
+    const bool own = trials_[chosen].tile.splits == 0 && has_splits();
+    const double most = worst(chosen, cells);
+    const bool faster = next && trials_[*next].tile.splits > 0 && worst(*next, cells) < most;
+    if (own && (most > noise || faster)) {
+      text += fmt::format("; own splits preferred within {:.0f}%", 100 * (own_splits_worth - 1));
     }
     if (next) text += fmt::format("; next {} at worst {:.3f}", describe(trials_[*next].tile), worst(*next, cells));
     return text;

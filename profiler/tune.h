@@ -53,10 +53,12 @@ struct TuneResult {
   std::vector<TuneSample> samples;  ///< every tile at every length at which it was measured
 };
 
-/// Called with each finished result, and with each tile that could not be measured: its point's record.
+/// Called with each finished result, with each tile that could not be measured: its point's record, and with each
+/// length at which none could, which has no TuneCell: the problem there.
 struct TuneObserver {
   std::function<void(const TuneResult&)> on_result;
   std::function<void(const PointRecord&)> on_failure;
+  std::function<void(const Algorithm&, const AttentionProblem&)> on_untimed{};
 };
 
 /// The tiles tried: Br and Bc over steps, and splits around the algorithm's own where it has them, without those that

@@ -2,9 +2,12 @@
 #include "profiler/tune.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -107,20 +110,69 @@ std::string samples_csv(const std::vector<TuneResult>& results) {
   return text;
 }
 
-/// The cells where `auto` is slower than it may be, or fails.
-std::ptrdiff_t slow_cells(const std::vector<TuneResult>& results) {
-  std::ptrdiff_t count = 0;
-  for (const TuneResult& result : results) {
-    count += std::ranges::count_if(
-        result.cells, [](const TuneCell& cell) { return cell.now_ns == 0 || cell.now_ratio() > allowed_ratio; });
+/// Warns of the head dimensions that none of the algorithms takes, and counts the cells that they would have had.
+std::size_t cells_nobody_takes(const TuneRequest& request) {
+  std::size_t cells = 0;
+  for (const std::int64_t d : request.head_dims) {
+    const auto takes = [&](const std::string& name) {
+      const auto dims = find_algorithm(name)->head_dims();
+      return std::ranges::find(dims, d) != dims.end();
+    };
+    if (std::ranges::any_of(request.algorithms, takes)) continue;
+    spdlog::warn("no algorithm asked for takes head dimension {}; `attnscope kernels` lists what they take", d);
+    for (const std::string& name : request.algorithms) {
+      const bool decodes = find_algorithm(name)->growth() == Growth::nd;
+      const std::size_t lengths = decodes ? request.decode_lengths.size() : request.lengths.size();
+      cells += request.passes.size() * request.masks.size() * lengths;
+    }
   }
-  return count;
+  return cells;
 }
 
-void write(const std::string& path, const std::string& text) {
+/// Ends a --check that found something; `untimed`: cells asked for at which no tile could be measured.
+void require_good(const std::vector<TuneResult>& results, std::size_t untimed) {
+  if (results.empty()) {
+    throw CommandError(ExitCode::error,
+                       "no cell was measured, so `auto` was compared with nothing: on this device no tile runs of the "
+                       "algorithms, passes, masks and head dimensions asked for");
+  }
+  std::size_t slow = 0;
+  std::size_t failed = 0;
+  for (const TuneResult& result : results) {
+    for (const TuneCell& cell : result.cells) {
+      if (cell.now_ns == 0) {
+        ++failed;
+      } else if (cell.now_ratio() > allowed_ratio) {
+        ++slow;
+      }
+    }
+  }
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& what, std::size_t cells) {
+    if (cells > 0) found.push_back(fmt::format("{} in {} cell{}", what, cells, cells == 1 ? "" : "s"));
+  };
+  add(fmt::format("auto is more than {:.0f}% slower than the fastest tile", 100 * (allowed_ratio - 1)), slow);
+  add("the tile of auto fails", failed);
+  add("no tile could be measured", untimed);
+  if (found.empty()) return;
+  if (slow + failed > 0) found.emplace_back("write the table anew with `attnscope tune -o FILE`");
+  throw CommandError(ExitCode::regression, fmt::format("{}", fmt::join(found, "; ")));
+}
+
+/// Before hours of measuring; what the file has stays.
+void require_writable(const std::string& path, const char* option) {
+  if (path.empty() || std::ofstream(path, std::ios::binary | std::ios::app)) return;
+  throw CommandError(ExitCode::error, fmt::format("cannot write {} ({}); choose another place with {}", path,
+                                                  std::strerror(errno), option));
+}
+
+/// To stdout where the file fails: the text took long to measure.
+bool written(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
-  if (!file.flush()) throw CommandError(ExitCode::error, fmt::format("cannot write {}", path));
+  if (file.flush()) return true;
+  std::cout << text;
+  return false;
 }
 
 ExitCode run(const Options& options) {
@@ -130,7 +182,10 @@ ExitCode run(const Options& options) {
   if (device.info().simulated) {
     throw CommandError(ExitCode::usage, "tiles are tuned by measuring, and the simulated device measures nothing");
   }
+  require_writable(options.output, "-o");
+  require_writable(options.samples, "--samples");
   fmt::print(stderr, "Device: {}\n", opened.announcement);
+  std::size_t untimed = cells_nobody_takes(request);
   TuneObserver observer;
   observer.on_result = [](const TuneResult& result) {
     for (const TileChoice& choice : result.choices) {
@@ -141,6 +196,10 @@ ExitCode run(const Options& options) {
   observer.on_failure = [](const PointRecord& record) {
     spdlog::warn("{}: {}: {}", describe(record.spec), to_string(record.disposition), record.reason);
   };
+  observer.on_untimed = [&](const Algorithm& algorithm, const AttentionProblem& problem) {
+    spdlog::warn("{} {}: no tile could be measured", algorithm.name(), describe(problem));
+    ++untimed;
+  };
   const CancelToken& cancel = cancel_on_signals();
   const std::vector<TuneResult> results = tune(device, request, observer, cancel);
 
@@ -149,17 +208,16 @@ ExitCode run(const Options& options) {
   print(comparison(results), TableFormat::text, print_tiles ? std::cerr : std::cout);
   const std::string table = format_tile_table(merge_choices(tile_table(), results));
   if (print_tiles) std::cout << table;
-  if (!options.output.empty()) write(options.output, table);
-  if (!options.samples.empty()) write(options.samples, samples_csv(results));
+  std::vector<std::string> failed;
+  if (!options.output.empty() && !written(options.output, table)) failed.push_back(options.output);
+  if (!options.samples.empty() && !written(options.samples, samples_csv(results))) failed.push_back(options.samples);
+  if (!failed.empty()) {
+    throw CommandError(ExitCode::error, fmt::format("cannot write {}; what was to stand there is on stdout",
+                                                    fmt::join(failed, " and ")));
+  }
   if (!device.usable()) throw CommandError(ExitCode::error, "the device was lost; the table has what was finished");
   if (cancel.cancelled()) return ExitCode::partial;
-  if (const auto slow = slow_cells(results); options.check && slow > 0) {
-    throw CommandError(
-        ExitCode::regression,
-        fmt::format("auto is more than {:.0f}% slower than the fastest tile in {} cells; write the table "
-                    "anew with `attnscope tune -o FILE`",
-                    100 * (allowed_ratio - 1), slow));
-  }
+  if (options.check) require_good(results, untimed);
   return ExitCode::ok;
 }
 
@@ -182,7 +240,8 @@ Action add_tune(CLI::App& command) {
   command.add_option("-o,--output", options->output, "Write the table there (default: print it)")->type_name("FILE");
   command.add_option("--samples", options->samples, "Write every tile's median there, as CSV")->type_name("FILE");
   command.add_flag("--check", options->check,
-                   "Exit with 4 if `auto`, as it is built in, is anywhere more than 3% slower than the fastest tile");
+                   "Exit with 4 if `auto`, as it is built in, is anywhere more than 3% slower than the fastest tile or "
+                   "fails, or if a cell has no tile that runs; with 1 if nothing was measured");
   return [options] { return run(*options); };
 }
 

@@ -46,7 +46,10 @@ TEST(TileTable, AMistakeIsNamedWithItsLine) {
   EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,d,512,1,1,0,0,0,x\n").error(), HasSubstr("whole numbers"));
   EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,n,1,1,0,0,0,x\n").error(), HasSubstr("whole numbers"));
   EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,512,-1,1,0,0,0,x\n").error(), HasSubstr("whole numbers"));
+  EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,512,1,1,0,x,0,x\n").error(), HasSubstr("whole numbers"));
   EXPECT_THAT(parse_tile_table("fa2,fwd,9.0,full,64,512,1,1,0,0,x,x\n").error(), HasSubstr("whole numbers"));
+  const std::string headed = "algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason\n";
+  EXPECT_THAT(parse_tile_table(headed + "fa2,fwd,9.0,full,64,512,1,1,0,x,x,x\n").error(), HasSubstr("whole numbers"));
 }
 
 TEST(TileTable, TheOldFormatIsRefusedWithWhatToDo) {

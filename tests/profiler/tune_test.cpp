@@ -18,11 +18,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Answers with times from a formula of the test.
 class TimedDevice final : public Device {
  public:
-  using Formula = std::function<double(const PointSpec&)>;  ///< to the fastest; 0: does not compile
+  /// To the fastest; 0: does not compile; negative: takes too long.
+  using Formula = std::function<double(const PointSpec&)>;
   explicit TimedDevice(Formula formula) : formula_(std::move(formula)) { info_.limits = *find_gpu("h200"); }
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] Environment environment() const override { return {}; }
@@ -38,8 +40,8 @@ class TimedDevice final : public Device {
     PointRecord record;
     record.spec = spec;
     const double ratio = formula_(spec);
-    if (ratio == 0) {
-      record.disposition = Disposition::compile_error;
+    if (ratio <= 0) {
+      record.disposition = ratio == 0 ? Disposition::compile_error : Disposition::timeout;
       record.reason = "no";
       return record;
     }
@@ -88,7 +90,8 @@ TEST(Tune, PicksTheFastestTileAtEachLengthAndMergesNeighbours) {
   int failures = 0;
   int lines = 0;
   const TuneObserver observer{.on_result = [&](const TuneResult&) { ++lines; },
-                              .on_failure = [&](const PointRecord&) { ++failures; }};
+                              .on_failure = [&](const PointRecord&) { ++failures; },
+                              .on_untimed = [](const Algorithm&, const AttentionProblem&) { ADD_FAILURE(); }};
   const auto results = tune(device, request(), observer, {});
   ASSERT_EQ(results.size(), 1U);
   EXPECT_EQ(lines, 1);
@@ -133,6 +136,37 @@ TEST(Tune, ScreensEverywhereWhatIsNotHopelessTwiceAndCompilesOnce) {
   for (const auto& [tile, times] : device.prepared) EXPECT_EQ(times, 1) << tile;
 }
 
+TEST(Tune, ATileThatTakesTooLongIsTriedAtShorterLengthsOnly) {
+  TimedDevice device([](const PointSpec& spec) {
+    return spec.tile == at_short && spec.problem.n_q == 4096 ? -1.0 : two_best(0.10)(spec);
+  });
+  const auto results = tune(device, request(), {}, {});
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].choices.front().tile, at_short);
+  EXPECT_EQ(results[0].choices.front().n, 1024);
+  EXPECT_EQ(device.times_measured(at_short, 4096), 1) << "the middle is first";
+  EXPECT_EQ(device.times_measured(at_short, 512), 3);
+  EXPECT_EQ(device.times_measured(at_short, 16384), 0);
+}
+
+TEST(Tune, ALengthWithoutATimeIsToldAndHasNoCell) {
+  std::vector<std::int64_t> untimed;
+  const TuneObserver observer{
+      .on_result = {}, .on_failure = {}, .on_untimed = [&](const Algorithm& algorithm, const AttentionProblem& p) {
+        EXPECT_EQ(algorithm.name(), "fa2");
+        untimed.push_back(p.n_k);
+      }};
+  TimedDevice none_long([](const PointSpec& spec) { return spec.problem.n_q > 4096 ? -1.0 : two_best(0.10)(spec); });
+  const auto results = tune(none_long, request(), observer, {});
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].cells.size(), 3U);
+  EXPECT_THAT(untimed, ElementsAre(16384));
+  untimed.clear();
+  TimedDevice none([](const PointSpec&) { return 0.0; });
+  EXPECT_TRUE(tune(none, request(), observer, {}).empty());
+  EXPECT_THAT(untimed, ElementsAre(512, 1024, 4096, 16384));
+}
+
 TEST(Tune, ATileWithinOnePercentIsKeptAlongTheLengths) {
   TimedDevice near(two_best(0.008));
   const auto results = tune(near, request(), {}, {});
@@ -171,10 +205,13 @@ TEST(Tune, DecodingIsMeasuredWithOneQueryAndItsSplits) {
   const TileShape& tile = own[0].choices[0].tile;
   EXPECT_EQ(std::tuple(tile.br, tile.bc, tile.splits), std::tuple(16, 64, 0)) << "the algorithm's splits may cost 2%";
   EXPECT_EQ(own[0].choices[0].n, 65536);
+  EXPECT_THAT(own[0].choices[0].reason, HasSubstr("; own splits preferred within 2%; next "));
   const AttentionProblem& p = good.measured.front().problem;
   EXPECT_EQ(std::tuple(p.batch, p.n_q, p.heads_q, p.heads_kv), std::tuple(1, 1, 16, 2));
   TimedDevice poor(own_or(1.03));
-  EXPECT_EQ(tune(poor, decode, {}, {}).at(0).choices.at(0).tile.splits, 32);
+  const auto table = tune(poor, decode, {}, {});
+  EXPECT_EQ(table.at(0).choices.at(0).tile.splits, 32);
+  EXPECT_THAT(table[0].choices[0].reason, Not(HasSubstr("own splits")));
 }
 
 TEST(Tune, CandidatesAreWhatTheAlgorithmAccepts) {

@@ -471,7 +471,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsig
   }
   ++device.launches;
   // Not all alike, so that quartiles differ from the median.
-  device.clock_ns += 10'000 + 10 * (device.launches % 3);
+  const bool slow = faults.matches("slow", kernel.entry) || faults.matches("slow", kernel.module->options);
+  device.clock_ns += (slow ? 100 : 1) * (10'000 + 10 * (device.launches % 3));
   if (faults.matches("lost", kernel.entry)) return device.sticky = CUDA_ERROR_DEVICE_UNAVAILABLE;
   if (faults.matches("crash", kernel.entry)) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (faults.matches("hang", kernel.entry)) device.hanging = true;
@@ -536,7 +537,9 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
 }
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* options) {
   ++compilations;
-  if (Faults().matches("compile-error", program->name)) {
+  const Faults faults;
+  const auto refused = [&](std::string_view text) { return faults.matches("compile-error", text); };
+  if (refused(program->name) || std::any_of(options, options + count, refused)) {
     program->log = program->name + "(1): error: as the test asked\n\n1 error detected in the compilation.\n";
     return NVRTC_ERROR_COMPILATION;
   }
