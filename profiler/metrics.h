@@ -25,7 +25,8 @@ struct Metric {
   std::string_view help;              ///< one sentence for tooltips
   bool collected_by_default = false;  ///< a counter that every counting pass asks for
   bool on_heatmap = false;            ///< offered as a heatmap's colour
-  Better better = Better::less;       ///< `neither`: no end of it is the better one
+  Better better = Better::neither;    ///< which end a heatmap outlines
+  bool follows_clocks = false;        ///< throttled clocks change it: a time, or a rate over one
 };
 
 [[nodiscard]] std::span<const Metric> metrics_table();

@@ -44,23 +44,31 @@ FileContents read_file(const QString& path, std::int64_t after_id) {
 
 namespace {
 
+using Property = QString (*)(const PointSpec&);
+
 /// What sets one run's points apart, from the coarse to the fine.
-constexpr std::array<QString (*)(const AttentionProblem&), 7> properties{
-    [](const AttentionProblem& p) { return to_qstring(to_string(p.pass)); },
-    [](const AttentionProblem& p) { return p.n_q == p.n_k ? QString() : QStringLiteral("n_q %1").arg(p.n_q); },
-    [](const AttentionProblem& p) { return format_mask(p.mask); },
-    [](const AttentionProblem& p) { return QStringLiteral("d %1").arg(p.d); },
-    [](const AttentionProblem& p) { return format_heads(p); },
-    [](const AttentionProblem& p) { return to_qstring(to_string(p.dtype)); },
-    [](const AttentionProblem& p) { return p.dropout > 0 ? QStringLiteral("dropout %1").arg(p.dropout) : QString(); },
+constexpr std::array<Property, 9> properties{
+    [](const PointSpec& s) { return to_qstring(to_string(s.problem.pass)); },
+    [](const PointSpec& s) {
+      return s.problem.n_q == s.problem.n_k ? QString() : QStringLiteral("n_q %1").arg(s.problem.n_q);
+    },
+    [](const PointSpec& s) { return to_qstring(s.algorithm); },
+    [](const PointSpec& s) { return format_mask(s.problem.mask); },
+    [](const PointSpec& s) { return QStringLiteral("d %1").arg(s.problem.d); },
+    [](const PointSpec& s) { return format_heads(s.problem); },
+    [](const PointSpec& s) { return to_qstring(to_string(s.problem.dtype)); },
+    [](const PointSpec& s) { return s.problem.page > 0 ? QStringLiteral("page %1").arg(s.problem.page) : QString(); },
+    [](const PointSpec& s) {
+      return s.problem.dropout > 0 ? QStringLiteral("dropout %1").arg(s.problem.dropout) : QString();
+    },
 };
 
 /// The property's values among the run's points: "bwd", "d 64/d 128"; long lists are shortened.
-QString values_of(const LoadedRun& run, QString (*property)(const AttentionProblem&)) {
+QString values_of(const LoadedRun& run, Property property) {
   constexpr qsizetype most = 3;
   QStringList values;
   for (const PointPtr& point : run.points) {
-    const QString value = property(point->record.spec.problem);
+    const QString value = property(point->record.spec);
     if (!value.isEmpty() && !values.contains(value)) values << value;
   }
   if (values.size() > most) values = values.mid(0, most) << QStringLiteral("…");
@@ -83,7 +91,7 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
   for (const auto& [title, places] : alike) {
     if (places.size() < 2) continue;
     QStringList named(static_cast<qsizetype>(places.size()), title.first);
-    for (const auto property : properties) {
+    for (const Property property : properties) {
       if (all_differ(named)) break;
       QStringList values;
       for (const std::size_t place : places) values << values_of(runs[place], property);

@@ -39,8 +39,9 @@ struct LoadedRun {
   bool visible = true;
 };
 
-/// A title each: run_title(), and where runs of one device share it the fewest of their properties that tell them apart
-/// ("PyTorch · bwd", "PyTorch · fwd · n_q 1"), or else a number.
+/// A title each: run_title(). Where runs of one device share it, each property in which they differ is appended, from
+/// the coarse to the fine, until all titles differ ("PyTorch · bwd", "PyTorch · fwd · n_q 1"); what is still alike then
+/// gets a number.
 [[nodiscard]] std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs);
 
 /// What one read of a file gave: `error` is one sentence, and then nothing else is set.

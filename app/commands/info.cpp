@@ -24,7 +24,7 @@ struct Options {
 };
 
 /// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2" for each run: what tells runs of one name apart.
-std::map<std::int64_t, std::string> contents(const RunStore& store) {
+std::map<std::int64_t, std::string> contents(const std::vector<StoredPoint>& points) {
   struct Seen {
     std::set<Pass> passes;
     std::set<std::int64_t> n_q;  // of decoding
@@ -33,7 +33,7 @@ std::map<std::int64_t, std::string> contents(const RunStore& store) {
     std::set<std::string> algorithms;
   };
   std::map<std::int64_t, Seen> seen;
-  for (const StoredPoint& point : store.points()) {
+  for (const StoredPoint& point : points) {
     const PointSpec& spec = point.record.spec;
     Seen& of_run = seen[point.run_id];
     of_run.passes.insert(spec.problem.pass);
@@ -58,9 +58,9 @@ std::map<std::int64_t, std::string> contents(const RunStore& store) {
 }
 
 /// "80 ok, 3 infeasible" for each run.
-std::map<std::int64_t, std::string> dispositions(const RunStore& store) {
+std::map<std::int64_t, std::string> dispositions(const std::vector<StoredPoint>& points) {
   std::map<std::int64_t, std::map<Disposition, std::size_t>> counts;
-  for (const StoredPoint& point : store.points()) ++counts[point.run_id][point.record.disposition];
+  for (const StoredPoint& point : points) ++counts[point.run_id][point.record.disposition];
   std::map<std::int64_t, std::string> texts;
   for (const auto& [run, of_run] : counts) {
     std::string& text = texts[run];
@@ -74,8 +74,9 @@ std::map<std::int64_t, std::string> dispositions(const RunStore& store) {
 ExitCode info(const Options& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<RunSummary> runs = store.runs();
-  std::map<std::int64_t, std::string> found = dispositions(store);
-  std::map<std::int64_t, std::string> held = contents(store);
+  const std::vector<StoredPoint> points = store.points();
+  std::map<std::int64_t, std::string> found = dispositions(points);
+  std::map<std::int64_t, std::string> held = contents(points);
   Table table{{{"run", true},
                {"preset"},
                {"state"},

@@ -64,6 +64,29 @@ TEST(MetricsTable, CountersCarryNsightComputesNames) {
   EXPECT_EQ(find_metric("no_such_metric"), nullptr);
 }
 
+TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterEnd) {
+  const std::set<std::string_view> less{
+      key::dram_read_bytes, key::dram_write_bytes,     key::l2_to_sm_bytes,       key::sm_to_l2_bytes,
+      key::memory_bytes,    key::model_l2_to_sm_bytes, key::model_sm_to_l2_bytes, key::dram_bytes,
+      key::l2_sm_bytes,     key::model_l2_sm_bytes,    key::time_median_ns,       key::time_q1_ns,
+      key::time_q3_ns};
+  const std::set<std::string_view> more{key::tflops, key::tensor_pipe_pct, key::achieved_occupancy_pct,
+                                        key::theoretical_occupancy_pct};
+  for (const Metric& metric : metrics_table()) {
+    const Better expected = less.contains(metric.key)   ? Better::less
+                            : more.contains(metric.key) ? Better::more
+                                                        : Better::neither;
+    EXPECT_EQ(metric.better, expected) << metric.key;
+  }
+}
+
+TEST(MetricsTable, TimesAndRatesFollowTheClocks) {
+  for (const Metric& metric : metrics_table()) {
+    const bool over_time = metric.unit == "ns" || metric.unit == "Tflop/s" || metric.unit == "byte/s";
+    EXPECT_EQ(metric.follows_clocks, over_time) << metric.key;
+  }
+}
+
 TEST(Evaluate, AStoredValueComesBackAsItIs) {
   expect_metric(measured_point(), key::dram_read_bytes, 6000, "byte", Provenance::measured);
 }

@@ -192,6 +192,28 @@ TEST(CurveSeries, AlgorithmsAreShownAsTheirTitlesWriteThem) {
   EXPECT_EQ(short_title("torch-flash"), QStringLiteral("torch-flash"));
 }
 
+TEST(CurveSeries, EachEndWithoutAValueHasItsWords) {
+  for (const auto& [disposition, words] : {std::pair{Disposition::infeasible, "could not run: infeasible"},
+                                           std::pair{Disposition::out_of_memory, "could not run: out-of-memory"},
+                                           std::pair{Disposition::incorrect, "ran, result incorrect"},
+                                           std::pair{Disposition::compile_error, "could not run: compile-error"},
+                                           std::pair{Disposition::timeout, "did not end: timeout"},
+                                           std::pair{Disposition::crashed, "did not end: crashed"},
+                                           std::pair{Disposition::no_counters, "ran, no-counters"},
+                                           std::pair{Disposition::cancelled, "did not end: cancelled"}}) {
+    EXPECT_EQ(failure_words(disposition), words);
+  }
+}
+
+TEST(CurveSeries, EveryQuantityIsALineOfTheMetricsTable) {
+  for (const auto& [quantity, follows_clocks] : {std::pair{Quantity::dram, false}, std::pair{Quantity::sm_l2, false},
+                                                 std::pair{Quantity::time, true}, std::pair{Quantity::rate, true}}) {
+    const Metric* metric = find_metric(metric_of(quantity));
+    ASSERT_NE(metric, nullptr) << to_string(quantity).toStdString();
+    EXPECT_EQ(metric->follows_clocks, follows_clocks) << metric->key;
+  }
+}
+
 TEST(CurveSeries, MasksThatAreShortenedAlikeStayTwo) {
   std::vector<PointRecord> records;
   for (const char* mask : {"lengths:100/200/300/400/500", "lengths:100/200/400/300/500"}) {

@@ -103,8 +103,12 @@ TEST(HeatmapGrid, TheBestIsThatOfTheMetricShown) {
   const HeatmapGrid time = build_heatmap(points, metric_key::time_median_ns);
   EXPECT_EQ(time.best, time.fastest);
   EXPECT_EQ(time.best_words(), "fastest");
-  EXPECT_FALSE(build_heatmap(points, metric_key::registers).best) << "all of one value";
-  EXPECT_FALSE(build_heatmap(points, metric_key::l2_sm_over_model).best) << "no better end";
+  EXPECT_FALSE(build_heatmap(points, metric_key::achieved_occupancy_pct).best) << "all of one value";
+  for (const std::string_view metric : {metric_key::dram_bandwidth, metric_key::l2_sm_bandwidth}) {
+    const HeatmapGrid grid = build_heatmap(points, metric);
+    EXPECT_LT(grid.minimum, grid.maximum) << metric;
+    EXPECT_FALSE(grid.best) << metric << ": no better end";
+  }
 }
 
 TEST(HeatmapGrid, AmongTilesAlikeTheFastestIsTheBest) {
@@ -133,8 +137,9 @@ TEST(HeatmapGrid, ThrottledTilesAreMarkedWhereClocksMatter) {
   });
   records[3].clocks->throttled = true;
   const TileShape tile = records[3].spec.tile;
-  for (const auto& [metric, marked] : {std::pair{metric_key::time_median_ns, 1}, std::pair{metric_key::tflops, 1},
-                                       std::pair{metric_key::l2_sm_bytes, 0}}) {
+  for (const auto& [metric, marked] :
+       {std::pair{metric_key::time_median_ns, 1}, std::pair{metric_key::tflops, 1},
+        std::pair{metric_key::dram_bandwidth, 1}, std::pair{metric_key::l2_sm_bytes, 0}}) {
     const HeatmapGrid grid = build_heatmap(fixtures::shown(records), metric);
     int throttled = 0;
     for (const auto& row : grid.cells) {

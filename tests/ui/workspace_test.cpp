@@ -76,6 +76,23 @@ TEST(Workspace, RunsOfOneTitleAreToldApartByWhatTheyHold) {
   EXPECT_EQ(titles(), QStringList{"quick"});
 }
 
+TEST(Workspace, RunsOfOneTitleAreToldApartByAlgorithmAndPage) {
+  const auto import_of = [](const char* algorithm, std::int64_t page) {
+    AttentionProblem problem = fixtures::decode_spec("fa2", 4096).problem;
+    problem.page = page;
+    return fixtures::RunOf{"import:PyTorch", {fixtures::imported_point(algorithm, problem, 1e6)}, false, true};
+  };
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("a.attnscope");
+  fixtures::write_file(file, {import_of("torch-flash", 0), import_of("torch-cudnn", 0), import_of("torch-cudnn", 256)});
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  QStringList titles;
+  for (const LoadedRun& run : workspace.runs()) titles << run.info->title;
+  EXPECT_EQ(titles, (QStringList{QStringLiteral("PyTorch · torch-flash"), QStringLiteral("PyTorch · torch-cudnn"),
+                                 QStringLiteral("PyTorch · torch-cudnn · page 256")}));
+}
+
 TEST(Workspace, FollowsARunThatGrows) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("growing.attnscope");

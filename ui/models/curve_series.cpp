@@ -618,6 +618,20 @@ QString to_string(Quantity quantity) {
   return {};
 }
 
+std::string_view metric_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::dram:
+      return metric_key::dram_bytes;
+    case Quantity::sm_l2:
+      return metric_key::l2_sm_bytes;
+    case Quantity::time:
+      return metric_key::time_median_ns;
+    case Quantity::rate:
+      return metric_key::tflops;
+  }
+  return {};
+}
+
 QString format_quantity(double value, Quantity quantity) {
   if (quantity == Quantity::time) return format_duration(value);
   if (quantity == Quantity::rate) return format_value(value, "Tflop/s");
@@ -664,8 +678,7 @@ bool shows_on(const PointRecord& record, Ordinate ordinate) {
 }
 
 std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity, std::string_view kernel) {
-  const auto bytes =
-      evaluate(quantity == Quantity::dram ? metric_key::dram_bytes : metric_key::l2_sm_bytes, record, kernel);
+  const auto bytes = evaluate(metric_of(quantity), record, kernel);
   return bytes ? std::optional(bytes->value) : std::nullopt;
 }
 

@@ -23,6 +23,8 @@ enum class Ordinate { bytes, time, rate };
 /// What a curve shows: two levels of bytes, nanoseconds, or TFLOP/s.
 enum class Quantity { dram, sm_l2, time, rate };
 [[nodiscard]] QString to_string(Quantity quantity);
+/// Its line of the metrics table.
+[[nodiscard]] std::string_view metric_of(Quantity quantity);
 /// A curve's value with its unit.
 [[nodiscard]] QString format_quantity(double value, Quantity quantity);
 

@@ -26,10 +26,6 @@ double place_among(const std::vector<int>& values, double wanted) {
   return index - 1 + std::log(wanted / low) / std::log(high / low);
 }
 
-bool depends_on_clocks(const std::string& unit) {
-  return unit == "ns" || unit == "Tflop/s" || unit == "byte/s";
-}
-
 int index_of(const std::vector<int>& values, int value) {
   return static_cast<int>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
@@ -50,10 +46,12 @@ HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view
                        [](const ShownPoint& point) { return tile_stated(point.spec().tile); });
   HeatmapGrid grid;
   grid.metric = std::string(metric);
+  bool follows_clocks = false;
   if (const Metric* row = find_metric(metric)) {
     grid.label = metric_label(metric);
     grid.unit = std::string(row->unit);
     grid.better = row->better;
+    follows_clocks = row->follows_clocks;
   }
   if (points.empty()) return grid;
 
@@ -91,7 +89,7 @@ HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view
       collected.values.push_back(value->value);
       cell.provenance = value->provenance;
       const auto& clocks = point.record().clocks;
-      cell.throttled = cell.throttled || (depends_on_clocks(grid.unit) && clocks && clocks->throttled);
+      cell.throttled = cell.throttled || (follows_clocks && clocks && clocks->throttled);
     }
     if (const auto time = evaluate(metric_key::time_median_ns, point.record())) {
       collected.times.push_back(time->value);

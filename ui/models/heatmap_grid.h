@@ -20,7 +20,7 @@ struct HeatmapCell {
   Provenance provenance = Provenance::measured;
   std::optional<Disposition> disposition;  ///< empty: no point was collected for this tile
   int repeats = 0;
-  bool throttled = false;  ///< the GPU slowed its clocks, and the metric shown depends on them
+  bool throttled = false;  ///< the GPU slowed its clocks, and the metric shown follows them
   ShownPoint source;       ///< set when disposition is
 };
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "profiler/metrics.h"
 #include "ui/format.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/save_file.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr int legend_icon_width = 34;
 constexpr int legend_padding = 20;  ///< between icon and text, and between columns
 constexpr double disc_size = 7.5;
+constexpr double square_size = 6.5;
 constexpr double path_unit_size = 6;  ///< the size at which QCPScatterStyle draws a path's units as pixels
 constexpr double click_radius = 14;
 constexpr double lone_dash = 1.07;  ///< half the length of a dash that stands for theory at one N, as a factor of N
@@ -67,19 +69,18 @@ QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor
   const QPen pen(color, 1.5);
   switch (mark_of(curve)) {
     case SampleMark::disc:
-    case SampleMark::half_disc:
       return {QCPScatterStyle::ssCircle, pen, color, disc_size};
     case SampleMark::hollow_disc:
-      return {QCPScatterStyle::ssCircle, pen, background, 7.5};
+      return {QCPScatterStyle::ssCircle, pen, background, disc_size};
     case SampleMark::square:
-      return {QCPScatterStyle::ssSquare, pen, color, 6.5};
+      return {QCPScatterStyle::ssSquare, pen, color, square_size};
     case SampleMark::hollow_square:
-      return {QCPScatterStyle::ssSquare, pen, background, 6.5};
+      return {QCPScatterStyle::ssSquare, pen, background, square_size};
     case SampleMark::diamond:
       return {QCPScatterStyle::ssDiamond, pen, background, 9.5};
     case SampleMark::triangle:
       return {QCPScatterStyle::ssTriangle, pen, background, 9};
-    default:
+    default:  // theory has no marks; a half disc is one point's, and add_throttled() draws it over the curve's own
       return {};
   }
 }
@@ -88,9 +89,10 @@ QColor curve_color(const Curve& curve, const PlotColors& colors) {
   return curve.algorithm.empty() ? colors.muted : algorithm_color(curve.algorithm, colors.dark);
 }
 
-/// Bytes are counted; times, and rates with them, are those of the clocks.
 bool slowed_by_clocks(const Curve& curve) {
-  return curve.kind == CurveKind::measured && (curve.quantity == Quantity::time || curve.quantity == Quantity::rate);
+  if (curve.kind != CurveKind::measured) return false;
+  const Metric* metric = find_metric(metric_of(curve.quantity));
+  return metric != nullptr && metric->follows_clocks;
 }
 
 QString throttled_words() {
