@@ -166,7 +166,12 @@ class Group {
     options.slow_ns = slow_ns;
     const PointRecord record = device_.measure(point(trial, c), options, cancel_);
     const auto median = evaluate(metric_key::time_median_ns, record);
-    if (record.disposition == Disposition::ok && median) return median->value;
+    if (record.disposition == Disposition::ok && median) {
+      const auto local = evaluate(metric_key::local_bytes, record);
+      if (!local || local->value == 0) return median->value;
+      trial.barred_from = 0;  // its bytes would be the spilled registers' too
+      return 0;
+    }
     if (record.disposition == Disposition::cancelled) return 0;
     // What does not compile or crashes does so at every length; what ran out of time would do so at longer ones. Memory
     // that was short may be there another time.

@@ -69,6 +69,7 @@ struct TuneObserver {
 /// few samples (but for those that were far off at two lengths before), then other warps and stages of the leaders, and
 /// measures what is within 10% of the fastest at a length again with more samples. Takes the fastest at each length,
 /// but of tiles within 1% those that change least along N, and the algorithm's own splits where they are within 2%.
+/// Tiles whose kernels use local memory are no choice: what they spill is traffic that no model has.
 /// Cold L2, no counters, outputs unchecked. Stops at a cancel with what is finished.
 [[nodiscard]] std::vector<TuneResult> tune(Device&, const TuneRequest&, const TuneObserver&, const CancelToken&);
 

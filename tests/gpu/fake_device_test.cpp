@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class FakeDeviceTest : public testing::Test {
  protected:
@@ -168,7 +169,7 @@ TEST_F(FakeDeviceTest, DescribesItself) {
 // ---- A point that goes well ---------------------------------------------------------------------------------------
 
 TEST_F(FakeDeviceTest, OnePointWithEverything) {
-  const auto device = open("compute-output");
+  const auto device = open("compute-output,local=16");
   ASSERT_NE(device, nullptr);
   EXPECT_EQ(device->counters().state, CounterState::available);
   MeasureOptions options = quick();
@@ -271,6 +272,29 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   spec.problem.pass = Pass::fwd_bwd;
   const PointRecord both = device->measure(spec, options, cancel_);
   EXPECT_EQ(static_cast<std::int64_t>(both.kernels.size()), 1 + setup + each) << "there the forward pass is measured";
+}
+
+TEST_F(FakeDeviceTest, APlanThatOverlapsIsJudgedRunTogetherToo) {
+  MeasureOptions options = quick();
+  options.counters = false;
+  options.verify = true;
+  PointSpec decode = point("splitkv");
+  decode.problem.n_q = 1;
+  const auto right = open("compute-output");
+  ASSERT_NE(right, nullptr);
+  decode.tile = find_algorithm("splitkv")->default_tile(decode.problem, right->info().limits);
+  const auto before = attnscope_fake_early_launches();
+  const PointRecord record = right->measure(decode, options, cancel_);
+  EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+  // The combine: once to begin with and once together, then three samples of the plan and three of itself.
+  EXPECT_EQ(attnscope_fake_early_launches() - before, 2 + 3 + 3);
+
+  // What the first run left is gone when the second one begins: one that writes nothing is seen.
+  const auto wrong = open("compute-output,once=combine");
+  ASSERT_NE(wrong, nullptr);
+  const PointRecord stale = wrong->measure(decode, options, cancel_);
+  EXPECT_EQ(stale.disposition, Disposition::incorrect);
+  EXPECT_THAT(stale.reason, StartsWith("Run again:"));
 }
 
 TEST_F(FakeDeviceTest, OnlyALaunchThatSaysSoStartsEarly) {

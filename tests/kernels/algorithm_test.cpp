@@ -55,6 +55,32 @@ TEST(Registry, EveryAlgorithmDescribesItself) {
   }
 }
 
+TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
+  const auto says = [](const KernelLaunch& launch, std::string_view call) {
+    const auto found =
+        std::ranges::find(embedded_sources(), std::string_view(launch.source.file), &EmbeddedSource::path);
+    return found != embedded_sources().end() && found->text.find(call) != std::string_view::npos;
+  };
+  int early = 0;
+  for (const Algorithm* a : algorithms()) {
+    for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
+      AttentionProblem p{.pass = pass, .heads_q = 4, .heads_kv = 4, .n_q = 4, .n_k = 4096, .d = 128};
+      const TileShape tile = a->default_tile(p, h200());
+      if (a->refusal(p, tile, h200())) continue;
+      const AttentionPlan plan = a->plan_on(h200(), p, tile);
+      for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+        if (!plan.launches[i].starts_early) continue;
+        ++early;
+        // The first of the set-up or measured launches would overlap what prepares them.
+        ASSERT_TRUE(i > 0 && plan.launches[i].setup == plan.launches[i - 1].setup) << a->name();
+        EXPECT_TRUE(says(plan.launches[i], "wait_for_launch_before()")) << a->name();
+        EXPECT_TRUE(says(plan.launches[i - 1], "let_next_launch_start()")) << a->name();
+      }
+    }
+  }
+  EXPECT_GT(early, 0);
+}
+
 TEST(Theory, WhatTheTileDecidesAndHowTrafficGrows) {
   for (const Algorithm* a : algorithms()) {
     if (a->growth() == Growth::nd) continue;  // decodes: splitkv_test.cpp

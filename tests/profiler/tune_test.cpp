@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/tune.h"
+#include "profiler/metrics.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,6 +48,10 @@ class TimedDevice final : public Device {
     }
     record.kernels.emplace_back();
     record.kernels.back().samples_ns = {1e6 * ratio};
+    record.kernels.back().kernel = "all";
+    const double local = spills && spills(spec.tile) ? 16 : 0;
+    record.kernels.back().metrics.push_back(
+        {std::string(metric_key::local_bytes), local, "byte", Provenance::measured});
     return record;
   }
   [[nodiscard]] std::ptrdiff_t times_measured(const TileShape& tile, std::int64_t n) const {
@@ -56,6 +61,7 @@ class TimedDevice final : public Device {
   std::vector<PointSpec> measured;
   std::map<std::string, int> prepared;  ///< by tile
   int confirmed = 0;
+  std::function<bool(const TileShape&)> spills{};
 
  private:
   DeviceInfo info_;
@@ -175,6 +181,17 @@ TEST(Tune, ATileWithinOnePercentIsKeptAlongTheLengths) {
   EXPECT_TRUE(results[0].choices[0].tile == at_short || results[0].choices[0].tile == at_long);
   TimedDevice beyond(two_best(0.03));
   EXPECT_EQ(tune(beyond, request(), {}, {}).at(0).choices.size(), 2U);
+}
+
+TEST(Tune, ATileThatUsesLocalMemoryIsNoChoice) {
+  TimedDevice device(two_best(0.10));
+  device.spills = [](const TileShape& tile) { return tile.br == at_short.br && tile.bc == at_short.bc; };
+  TuneRequest one = request();
+  one.lengths = {512};
+  const auto results = tune(device, one, {}, {});
+  ASSERT_EQ(results.at(0).choices.size(), 1U);
+  EXPECT_FALSE(device.spills(results[0].choices[0].tile));
+  EXPECT_GT(results[0].cells.at(0).fastest_ns, 1e6);
 }
 
 TEST(Tune, OtherWarpsOfALeaderAreTried) {

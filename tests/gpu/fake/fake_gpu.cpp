@@ -12,6 +12,7 @@
 #include <nvrtc.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <csignal>
@@ -20,6 +21,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kernels/device/philox_shape.h"
@@ -89,6 +91,7 @@ struct Device {
   std::int64_t uploaded_bytes = 0;
   std::int64_t refused_modules = 0;
   std::map<CUdeviceptr, std::int64_t> sizes;
+  std::map<std::string, int> computed;  ///< launches, by entry
 };
 Device device;
 std::vector<std::unique_ptr<FakeFunction>> functions;  // live as long as the library
@@ -192,6 +195,49 @@ void compute_fa2(const FakeModule& module, void** arguments) {
     lse[row] = keys.empty() ? -std::numeric_limits<float>::infinity() : static_cast<float>(highest + std::log(sum));
   }
 }
+
+/// Split-KV's combine computes all of it from what its partial kernel was launched with, kept here by the slots of
+/// attn_fa2_forward's parameters.
+struct SplitkvLaunch {
+  std::array<std::uint64_t, 18> slots{};
+
+  /// attn_splitkv_partial(q, k, v, block_table, o_part, lse_part, group, n_q, n_k, splits, page, scale, heads_q, left,
+  /// right, key_lengths, block_mask, mask_block, keep, seed)
+  void partial(void** arguments, std::int64_t blocks) {
+    constexpr std::array<std::pair<int, int>, 16> moves{{{0, 0},
+                                                         {1, 1},
+                                                         {2, 2},
+                                                         {6, 6},
+                                                         {7, 7},
+                                                         {8, 8},
+                                                         {11, 9},
+                                                         {12, 10},
+                                                         {13, 11},
+                                                         {14, 12},
+                                                         {15, 13},
+                                                         {16, 14},
+                                                         {17, 15},
+                                                         {18, 16},
+                                                         {19, 17},
+                                                         {6, 5}}};
+    constexpr std::array pointers{0, 1, 2, 13, 14};
+    for (const auto& [from, to] : moves) {
+      const bool pointer = std::ranges::find(pointers, to) != pointers.end();
+      slots[static_cast<std::size_t>(to)] = 0;
+      std::memcpy(&slots[static_cast<std::size_t>(to)], arguments[from], pointer ? 8 : 4);
+    }
+    slots[5] *= static_cast<std::uint64_t>(blocks / argument<int>(arguments, 9));  // query heads in all
+  }
+  /// attn_splitkv_combine(o_part, lse_part, o, lse, ...)
+  void combine(const FakeModule& module, void** arguments) {
+    slots[3] = argument<CUdeviceptr>(arguments, 2);
+    slots[4] = argument<CUdeviceptr>(arguments, 3);
+    std::array<void*, 18> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = &slots[i];
+    compute_fa2(module, all.data());
+  }
+};
+SplitkvLaunch splitkv;
 
 // What CUPTI keeps: the ranges of the session, and how many kernels ran in each.
 struct Profiler {
@@ -443,7 +489,7 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) 
       *value = 256;
       break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-      *value = 16;
+      *value = static_cast<int>(Faults().number("local", 0));
       break;
     default:
       *value = 0;
@@ -458,8 +504,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
   *blocks = 2;
   return state();
 }
-CUresult cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        CUstream, void** arguments, void**) {
+CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned,
+                        unsigned, CUstream, void** arguments, void**) {
   if (state() != CUDA_SUCCESS) return state();
   const auto& kernel = *reinterpret_cast<FakeFunction*>(function);
   const Faults faults;
@@ -477,7 +523,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsig
   if (faults.matches("crash", kernel.entry)) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (faults.matches("hang", kernel.entry)) device.hanging = true;
   if (faults.matches("interrupt", kernel.entry)) (void)std::raise(SIGINT);
-  if (faults.has("compute-output") && kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);
+  const bool again = device.computed[kernel.entry]++ > 0;
+  if (faults.has("compute-output") && !(again && faults.matches("once", kernel.entry))) {
+    if (kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);
+    if (kernel.entry == "attn_splitkv_partial") splitkv.partial(arguments, blocks);
+    if (kernel.entry == "attn_splitkv_combine") splitkv.combine(*kernel.module, arguments);
+  }
   if (faults.matches("overrun", kernel.entry)) {
     const std::int64_t elements =
         std::int64_t{argument<int>(arguments, 5)} * argument<int>(arguments, 7) * define(*kernel.module, "ATTN_D", 64);

@@ -22,11 +22,13 @@ namespace attnscope::fake {
 ///   hang=ENTRY            they never end
 ///   interrupt=ENTRY       Ctrl-C comes right after their launch
 ///   lost=ENTRY            the GPU is gone when they are launched
-///   slow=TEXT             launches of kernels whose entry or compiler options ("ATTN_BR=64") contain TEXT take 100
-///   times
-///                         as long
+///   slow=TEXT             launches of kernels whose entry or compiler options ("ATTN_BR=64") contain TEXT take
+///                         100 times as long
 ///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)
-///   compute-output        fa2's kernel computes; without it kernels leave their outputs as they were
+///   compute-output        fa2's kernel computes, and split-KV's combine (contiguous K and V); without it kernels leave
+///                         their outputs as they were
+///   once=ENTRY            of those that compute, kernels whose entry contains ENTRY do so at their first launch only
+///   local=BYTES           each thread's local memory
 ///   compile-error=TEXT    sources whose name or compiler options contain TEXT do not compile
 ///   refuse-module=N       the driver refuses the first N cubins
 ///   cupti-version=NNNNNN  cuptiGetVersion
