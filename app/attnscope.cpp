@@ -24,7 +24,8 @@ constexpr const char* exit_codes =
     "tile, 5 partial or cancelled.";
 
 int fail(ExitCode code, const std::string& message) {
-  fmt::print(stderr, "attnscope: {}\n", attnscope::one_line(message));
+  // Where stderr is a closed pipe, too, nobody is left to tell: no exception from here.
+  std::fputs(fmt::format("attnscope: {}\n", attnscope::one_line(message)).c_str(), stderr);
   return static_cast<int>(code);
 }
 
@@ -99,7 +100,7 @@ int run(int argc, char** argv) {
     const ExitCode code = action();
     std::cout.flush();
     if (!std::cout || std::fflush(stdout) != 0) {
-      return fail(ExitCode::error, "the output could not be written: is the disk full?");
+      return fail(ExitCode::error, "the output could not be written: is the disk full, or the reader gone?");
     }
     return static_cast<int>(code);
   }

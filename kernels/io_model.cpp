@@ -48,7 +48,9 @@ Traffic compulsory_traffic(const AttentionProblem& p) {
   const Traffic forward{.l2_to_sm_bytes = q_seen + 2 * kv_seen, .sm_to_l2_bytes = q};
   // O, dO, Q and K, V once; dQ, dK, dV once.
   const Traffic backward{.l2_to_sm_bytes = 3 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = q + 2 * kv};
-  return over_pass(p.pass, forward, backward);
+  // What the passes share crosses in a cache: Q, K, V and O need not be read again.
+  const Traffic both{.l2_to_sm_bytes = 2 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = 2 * q + 2 * kv};
+  return p.pass == Pass::fwd_bwd ? both : over_pass(p.pass, forward, backward);
 }
 
 std::int64_t standard_attention_bytes(const AttentionProblem& p) {

@@ -10,8 +10,9 @@
 namespace attnscope {
 
 /// Each input read once, each output written once: Q, K, V in, O out (K and V once per K/V head); backward Q, K, V, O
-/// and dO in, dQ, dK and dV out; their sum for both. Inputs are counted where window and lengths let a query see a key,
-/// outputs whole (what sees nothing is written as zeros); what a block mask leaves out is counted all the same.
+/// and dO in, dQ, dK and dV out; both: Q, K, V and dO in, O, dQ, dK and dV out. Inputs are counted where window and
+/// lengths let a query see a key, outputs whole (what sees nothing is written as zeros); what a block mask leaves out
+/// is counted all the same.
 [[nodiscard]] Traffic compulsory_traffic(const AttentionProblem&);
 
 /// Standard attention's HBM traffic, (4 N^2 + 4 N d) elements a head; generalised to n_q != n_k as

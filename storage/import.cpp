@@ -457,7 +457,10 @@ class Builder {
       for (PointRecord& point : device.points) complete_kernels(point);
     }
     std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
-    if (import_.devices.empty()) fail("it holds no numbers: no row has a time, a metric or a counter");
+    if (import_.devices.empty()) {
+      fail("it holds no numbers: no row has a time, a metric or a counter{}",
+           ignored_.empty() ? "" : fmt::format(" (columns not known: {})", fmt::join(ignored_, ", ")));
+    }
     return std::move(import_);
   }
 

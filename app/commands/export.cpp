@@ -50,22 +50,35 @@ ExitCode run_export(const Options& options) {
     write(store, options, std::cout);
     return ExitCode::ok;
   }
-  // Written beside and renamed: a full disk leaves no half file under the name.
-  const std::string part = options.output + ".part";
-  std::ofstream out(part, std::ios::binary);
-  if (!out) {
-    throw CommandError(ExitCode::error, fmt::format("cannot write {} ({}); choose another place with -o",
-                                                    options.output, std::strerror(errno)));
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path target = options.output;
+  for (int links = 0; links < 40 && fs::is_symlink(target, error); ++links) {  // what a link names, not the link
+    target = target.parent_path() / fs::read_symlink(target, error);
   }
+  const auto cannot = [&](const std::string& why) {
+    return CommandError(ExitCode::error,
+                        fmt::format("cannot write {} ({}); choose another place with -o", options.output, why));
+  };
+  if (fs::exists(target, error) &&
+      (target.extension() == ".attnscope" || fs::equivalent(options.files.front(), target, error))) {
+    throw CommandError(ExitCode::usage, fmt::format("{} holds measurements: --format {} does not go over them; choose "
+                                                    "another name with -o",
+                                                    options.output, options.format));
+  }
+  // Written beside and renamed: a full disk leaves no half file under the name. A device or a pipe is written to.
+  const bool beside = !fs::exists(target, error) || fs::is_regular_file(target, error);
+  const fs::path written = beside ? fs::path(target.string() + ".part") : target;
+  std::ofstream out(written, std::ios::binary);
+  if (!out) throw cannot(std::strerror(errno));
   write(store, options, out);
   out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(part, options.output, error);
+  error.clear();
+  if (out && beside) fs::rename(written, target, error);
   if (!out || error) {
     const std::string why = error ? error.message() : "no space left, or a size limit";
-    std::filesystem::remove(part, error);
-    throw CommandError(ExitCode::error,
-                       fmt::format("cannot write {} ({}); choose another place with -o", options.output, why));
+    if (beside) fs::remove(written, error);
+    throw cannot(why);
   }
   return ExitCode::ok;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "app/command.h"
 #include "app/devices.h"
@@ -51,9 +52,10 @@ const DeviceLimits& limits_of(const std::string& arch) {
     const std::string own = fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
     if (arch == own || arch == own + "a") return limits;
   }
-  std::vector<std::string> known;
+  std::set<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) {
-    known.push_back(fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor));
+    known.insert(
+        fmt::format("sm_{}{}{}", limits.compute_major, limits.compute_minor, limits.compute_major == 9 ? "a" : ""));
   }
   throw CommandError(ExitCode::usage,
                      fmt::format("--arch '{}' is none of a known GPU ({}); name a GPU of it with --gpu", arch,

@@ -109,6 +109,10 @@ ExitCode verify(const Options& options) {
   const Part part = parse_part(options.part);
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
+  if (device.info().simulated) {
+    throw CommandError(ExitCode::usage,
+                       "kernels are verified by running them, and the simulated device computes no output");
+  }
   fmt::print(stderr, "Device: {}\n", opened.announcement);
 
   std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits);

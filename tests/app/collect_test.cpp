@@ -442,6 +442,21 @@ TEST_F(Collect, the_papers_figure_is_compared_with_its_own_workload_alone) {
   EXPECT_EQ(run(folder_, {"paper", imported}).exit_code, 1);
 }
 
+TEST_F(Collect, export_goes_over_no_measurements_and_follows_links) {
+  ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
+  const auto size = std::filesystem::file_size(file_);
+  const Outcome itself = run(folder_, {"export", file_, "-o", file_});
+  EXPECT_EQ(itself.exit_code, 2);
+  EXPECT_THAT(itself.err, HasSubstr("holds measurements"));
+  EXPECT_EQ(std::filesystem::file_size(file_), size);
+  const std::filesystem::path plain = folder_ / "plain.csv";
+  const std::filesystem::path link = folder_ / "link.csv";
+  std::filesystem::create_symlink(plain, link);
+  EXPECT_EQ(run(folder_, {"export", file_, "-o", link.string()}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(plain)));
+}
+
 TEST_F(Collect, info_and_export_read_it_back) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const Outcome info = run(folder_, {"info", file_});

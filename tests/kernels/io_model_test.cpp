@@ -77,6 +77,10 @@ TEST(IoModel, CompulsoryLeavesOutWhatNobodySees) {
       const Traffic backward{.l2_to_sm_bytes = (3 * 4 * queries + 2 * 2 * keys) * row,
                              .sm_to_l2_bytes = (12 * p.n_q + 2 * 6 * p.n_k) * row};
       EXPECT_EQ(compulsory_traffic(p), backward);
+      p.pass = Pass::fwd_bwd;
+      const Traffic both{.l2_to_sm_bytes = (2 * 4 * queries + 2 * 2 * keys) * row,
+                         .sm_to_l2_bytes = (2 * 12 * p.n_q + 2 * 6 * p.n_k) * row};
+      EXPECT_EQ(compulsory_traffic(p), both);
     }
   }
   const AttentionProblem blocks{.mask = parse_mask("blocks:16:butterfly").value(), .n_q = 64, .n_k = 64};

@@ -117,6 +117,7 @@ TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
       {"algorithm,n_q,heads,d\n", "line 1: there is no column 'n_k' (or 'N'); did you mean it by 'n_q'?"},
       {"algorithm,N,heads,d,d\n", "line 1: column 'd' is there twice"},
       {header, "it holds no numbers"},
+      {"algorithm,N,heads,d,time_ms\na,64,1,64,5\n", "(columns not known: time_ms)"},
       {header + "a,64,1,1,64,none\n", "line 2: 6 fields below a header of 7"},
       {header + "a,64,1,1,64,none,5\n\na,6x,1,1,64,none,5\n", "line 4, column 'N': '6x' is not a number"},
       {header + "a,64.5,1,1,64,none,5\n", "line 2, column 'N': '64.5' is not a whole number"},

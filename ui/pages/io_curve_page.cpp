@@ -250,6 +250,15 @@ void IoCurvePage::refresh(bool keep_view) {
     stack_->setCurrentWidget(empty_);
     return;
   }
+  const auto shown = [this](const ShownPoint& point) { return shows_on(point.record(), ordinate()); };
+  if (!points_.empty() && std::ranges::none_of(points_, shown)) {  // theory alone would look like a result
+    const bool bytes = ordinate() == Ordinate::bytes;
+    empty_->set_message(bytes ? tr("No bytes here") : tr("No times here"),
+                        bytes ? tr("These points hold times only: choose time or TFLOP/s under <i>Plot</i>.")
+                              : tr("These points hold bytes only: choose bytes under <i>Plot</i>."));
+    stack_->setCurrentWidget(empty_);
+    return;
+  }
   stack_->setCurrentWidget(plot_);
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     plot_->user_view();
