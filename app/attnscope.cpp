@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "profiler/text.h"
+#include "profiler/plan/text.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "profiler/simulator/simulated_device.h"
+#include "profiler/measure/simulated_device.h"
 
 namespace attnscope {
 namespace {

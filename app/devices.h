@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "profiler/device.h"
-#include "profiler/gpu/gpu_device.h"
+#include "profiler/measure/device.h"
+#include "profiler/measure/gpu/gpu_device.h"
 
 namespace attnscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for people: traffic and rates in SI units, capacities in IEC units (profiler/text.h).
+// Numbers for people: traffic and rates in SI units, capacities in IEC units (profiler/plan/text.h).
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 // Ctrl-C and SIGTERM end the work after the current launch; a second Ctrl-C ends the process at once.
 #pragma once
 
-#include "profiler/device.h"
+#include "profiler/measure/device.h"
 
 namespace attnscope {
 

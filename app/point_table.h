@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/table.h"
-#include "profiler/point.h"
+#include "profiler/metrics/point.h"
 
 namespace attnscope {
 

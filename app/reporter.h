@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "profiler/events.h"
+#include "profiler/measure/events.h"
 
 namespace attnscope {
 

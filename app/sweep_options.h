@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/sweep.h"
+#include "profiler/plan/sweep.h"
 
 namespace attnscope {
 

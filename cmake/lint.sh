@@ -17,10 +17,23 @@ if ldd build/release/app/attnscope | grep -qiE 'qt6|libcuda|cupti|nvrtc'; then
   echo "lint: attnscope links Qt or CUDA" >&2; exit 1
 fi
 if grep -rnE '#include *[<"](cuda|cupti|nvrtc|nvml)' ui app >&2; then echo "lint: ui or app includes CUDA" >&2; exit 1; fi
-if grep -rnE '#include *"(profiler|storage|ui|app)/' kernels >&2 || grep -rnE '#include *"(storage|ui|app)/' profiler >&2 ||
-   grep -rnE '#include *"(ui|app)/' storage >&2; then
-  echo "lint: an include goes against kernels <- profiler <- storage <- ui <- app" >&2; exit 1
-fi
+# forbid ROOM REGEX: no file below ROOM includes a header whose path matches.
+forbid() {
+  if grep -rnE "#include *\"($2)/" "$1" >&2; then echo "lint: $1 includes what stands above it: $2" >&2; exit 1; fi
+}
+# kernels <- profiler <- storage <- ui <- app; within kernels model <- oracle, algorithms; within profiler plan, metrics
+# <- simulator <- measure, analysis, of which the last two do not know each other.
+forbid kernels 'profiler|storage|ui|app'
+forbid profiler 'storage|ui|app'
+forbid storage 'ui|app'
+forbid ui 'app'
+forbid kernels/model 'kernels/(oracle|naive|fa1|fa2|splitkv)'
+forbid kernels/oracle 'kernels/(naive|fa1|fa2|splitkv)'
+forbid profiler/plan 'profiler/(metrics|simulator|measure|analysis)'
+forbid profiler/metrics 'profiler/(simulator|measure|analysis)'
+forbid profiler/simulator 'profiler/(measure|analysis)'
+forbid profiler/measure 'profiler/analysis'
+forbid profiler/analysis 'profiler/measure'
 
 # gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.
 tidy() {

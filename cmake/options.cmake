@@ -27,7 +27,7 @@ function(attnscope_compile_lightly target)
 endfunction()
 
 # attnscope_library(name SOURCES... ) makes attnscope_<name> with the alias attnscope::<name>; headers are included by
-# their path from the project's root ("kernels/attention.h").
+# their path from the project's root ("kernels/model/attention.h").
 function(attnscope_library name)
   add_library(attnscope_${name} STATIC ${ARGN})
   add_library(attnscope::${name} ALIAS attnscope_${name})

@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/attention.h"
-#include "kernels/device_limits.h"
-#include "kernels/tile_program.h"
+#include "kernels/model/attention.h"
+#include "kernels/model/device_limits.h"
+#include "kernels/model/tile_program.h"
 
 namespace attnscope {
 

@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-#include "kernels/integer.h"
+#include "kernels/model/integer.h"
 
 namespace attnscope {
 namespace {

@@ -97,8 +97,6 @@ void append_mask_arguments(std::vector<Argument>&, const AttentionProblem&);
 /// The buffers "key_lengths" and "block_mask" where the mask has them. Reading them is not in the closed forms: some
 /// bytes a tile of kilobytes.
 [[nodiscard]] std::vector<BufferSpec> mask_buffers(const AttentionProblem&);
-/// The seed of dropout's Philox stream.
-inline constexpr std::int32_t dropout_seed = 20220527;
 /// 1/sqrt(d).
 [[nodiscard]] float score_scale(const AttentionProblem&);
 /// One-dimensional launches.
@@ -114,11 +112,6 @@ inline constexpr std::int32_t dropout_seed = 20220527;
                                     int element_bytes);
 
 inline constexpr int fp32_bytes = 4;
-
-/// Query heads that share one K/V head.
-[[nodiscard]] inline std::int64_t group_size(const AttentionProblem& p) {
-  return p.heads_q / p.heads_kv;
-}
 
 /// The block's place in a launch of one block for each Q tile and instance.
 struct BlockPlace {

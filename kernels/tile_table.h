@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/result.h"
+#include "kernels/model/result.h"
 
 namespace attnscope {
 

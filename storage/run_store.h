@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/device.h"
-#include "profiler/point.h"
+#include "profiler/measure/device.h"
+#include "profiler/metrics/point.h"
 
 namespace attnscope {
 

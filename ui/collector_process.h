@@ -10,7 +10,7 @@
 #include <QTimer>
 #include <optional>
 
-#include "profiler/events.h"
+#include "profiler/measure/events.h"
 
 namespace attnscope::ui {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 
 namespace attnscope::ui {
 namespace {

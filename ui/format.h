@@ -6,7 +6,7 @@
 #include <QStringList>
 #include <string_view>
 
-#include "profiler/point.h"
+#include "profiler/metrics/point.h"
 #include "storage/run_store.h"
 
 namespace attnscope::ui {

@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/export.h"
+#include "storage/exchange/export.h"
 #include "ui/format.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"

@@ -6,7 +6,7 @@
 #include <QFileInfo>
 #include <array>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"

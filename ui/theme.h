@@ -7,7 +7,7 @@
 #include <QString>
 #include <string_view>
 
-#include "profiler/point.h"
+#include "profiler/metrics/point.h"
 
 namespace attnscope::ui {
 

@@ -28,11 +28,11 @@
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/algorithm.h"
-#include "profiler/metrics.h"
-#include "profiler/progress.h"
-#include "profiler/runner.h"
-#include "profiler/text.h"
-#include "storage/export.h"
+#include "profiler/measure/progress.h"
+#include "profiler/measure/runner.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
+#include "storage/exchange/export.h"
 
 namespace attnscope {
 namespace {

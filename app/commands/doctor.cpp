@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/gpu/doctor.h"
+#include "profiler/measure/gpu/doctor.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "app/command.h"
 #include "app/run_files.h"
 #include "app/table.h"
-#include "kernels/device_limits.h"
+#include "kernels/model/device_limits.h"
 
 namespace attnscope {
 namespace {

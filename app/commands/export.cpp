@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/export.h"
+#include "storage/exchange/export.h"
 
 #include <fmt/format.h>
 

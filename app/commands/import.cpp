@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/import.h"
+#include "storage/exchange/import.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -16,7 +16,7 @@
 
 #include "app/command.h"
 #include "app/run_files.h"
-#include "profiler/sweep.h"
+#include "profiler/plan/sweep.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

@@ -12,7 +12,7 @@
 
 #include "app/command.h"
 #include "app/table.h"
-#include "profiler/text.h"
+#include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

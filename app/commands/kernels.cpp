@@ -13,8 +13,8 @@
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/algorithm.h"
-#include "profiler/gpu/kernel_builder.h"
-#include "profiler/text.h"
+#include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {

@@ -11,8 +11,8 @@
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/algorithm.h"
-#include "kernels/io_model.h"
-#include "profiler/text.h"
+#include "kernels/model/io_model.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {

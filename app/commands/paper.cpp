@@ -14,8 +14,8 @@
 #include "app/command.h"
 #include "app/table.h"
 #include "kernels/algorithm.h"
-#include "profiler/metrics.h"
-#include "profiler/sweep.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/sweep.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

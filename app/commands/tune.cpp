@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/tune.h"
+#include "profiler/measure/tune.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/verify.h"
+#include "profiler/measure/verify.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which keys a query row sees, and which tiles a kernel can leave out. ATTN_MASK says at compile time which rules there
 // are (bits: 1 a right bound, causal being 0; 2 a left bound; 4 key lengths; 8 a block mask), so that the others cost
-// nothing. The host's counterpart is kernels/tile_grid.h.
+// nothing. The host's counterpart is kernels/model/tile_grid.h.
 #pragma once
 
 namespace attnscope::device {

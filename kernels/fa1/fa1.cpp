@@ -10,8 +10,8 @@
 #include "kernels/descriptor.h"
 #include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
-#include "kernels/io_model.h"
-#include "kernels/tile_grid.h"
+#include "kernels/model/io_model.h"
+#include "kernels/model/tile_grid.h"
 
 namespace attnscope {
 namespace {

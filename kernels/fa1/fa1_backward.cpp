@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/device/gradient_shape.h"
-#include "kernels/integer.h"
-#include "kernels/tile_grid.h"
+#include "kernels/model/integer.h"
+#include "kernels/model/tile_grid.h"
 
 namespace attnscope::fa1_backward {
 namespace {

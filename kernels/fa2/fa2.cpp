@@ -13,7 +13,7 @@
 #include "kernels/fa2/fa2_backward.h"
 #include "kernels/fa2/fa2_hopper_shape.h"
 #include "kernels/fa2/fa2_shape.h"
-#include "kernels/tile_grid.h"
+#include "kernels/model/tile_grid.h"
 
 namespace attnscope {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "kernels/device/gradient_shape.h"
 #include "kernels/fa2/fa2_hopper_backward_shape.h"
-#include "kernels/integer.h"
-#include "kernels/tile_grid.h"
+#include "kernels/model/integer.h"
+#include "kernels/model/tile_grid.h"
 
 namespace attnscope::fa2_backward {
 namespace {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "kernels/descriptor.h"
-#include "kernels/integer.h"
-#include "kernels/io_model.h"
+#include "kernels/model/integer.h"
+#include "kernels/model/io_model.h"
+#include "kernels/model/tile_grid.h"
 #include "kernels/naive/naive_shape.h"
-#include "kernels/tile_grid.h"
 
 namespace attnscope {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "kernels/descriptor.h"
-#include "kernels/inputs.h"
-#include "kernels/integer.h"
+#include "kernels/model/integer.h"
+#include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_shape.h"
 
 namespace attnscope {

@@ -19,9 +19,10 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/device_limits.h"
-#include "profiler/device.h"
-#include "profiler/occupancy.h"
+#include "kernels/model/device_limits.h"
+#include "kernels/model/occupancy.h"
+#include "profiler/plan/point_spec.h"
+#include "profiler/simulator/cancel_token.h"
 
 namespace attnscope {
 

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "profiler/events.h"
-#include "profiler/metrics.h"
-#include "storage/export.h"
+#include "profiler/measure/events.h"
+#include "profiler/metrics/metrics.h"
+#include "storage/exchange/export.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/algorithm.h"
-#include "kernels/io_model.h"
+#include "kernels/model/io_model.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metric names and pass counts by CUPTI's own host library, which needs no GPU.
-#include "profiler/gpu/counter_host.h"
+#include "profiler/measure/gpu/counter_host.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "profiler/gpu/counting.h"
+#include "profiler/measure/gpu/counting.h"
 
 namespace attnscope::gpu {
 namespace {

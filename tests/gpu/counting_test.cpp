@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/gpu/counting.h"
+#include "profiler/measure/gpu/counting.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "profiler/gpu/nvml.h"
-#include "profiler/gpu/nvrtc.h"
+#include "profiler/measure/gpu/nvml.h"
+#include "profiler/measure/gpu/nvrtc.h"
 
 namespace attnscope::gpu {
 namespace {

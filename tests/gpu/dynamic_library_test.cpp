@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/gpu/dynamic_library.h"
+#include "profiler/measure/gpu/dynamic_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,9 +12,9 @@
 
 #include "fake_gpu.h"
 #include "kernels/algorithm.h"
-#include "profiler/gpu/doctor.h"
-#include "profiler/gpu/gpu_device.h"
-#include "profiler/metrics.h"
+#include "profiler/measure/gpu/doctor.h"
+#include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/metrics/metrics.h"
 
 namespace attnscope {
 namespace {

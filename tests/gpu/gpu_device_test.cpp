@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On a real GPU; skipped, with the reason, where there is none.
-#include "profiler/gpu/gpu_device.h"
+#include "profiler/measure/gpu/gpu_device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "kernels/algorithm.h"
-#include "profiler/gpu/doctor.h"
-#include "profiler/metrics.h"
+#include "profiler/measure/gpu/doctor.h"
+#include "profiler/metrics/metrics.h"
 
 namespace attnscope {
 namespace {

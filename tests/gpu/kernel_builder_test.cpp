@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real kernels through the real NVRTC, which needs no GPU.
-#include "profiler/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/kernel_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "profiler/gpu/cubin_cache.h"
+#include "profiler/measure/gpu/cubin_cache.h"
 
 namespace attnscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/gpu/oracle.h"
+#include "profiler/measure/gpu/oracle.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "kernels/float16.h"
+#include "kernels/oracle/float16.h"
 
 namespace attnscope::gpu {
 namespace {

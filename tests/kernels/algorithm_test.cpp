@@ -16,7 +16,7 @@
 #include "kernels/descriptor.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/fa2/fa2_shape.h"
-#include "kernels/io_model.h"
+#include "kernels/model/io_model.h"
 #include "tests/kernels/programs.h"
 
 namespace attnscope {

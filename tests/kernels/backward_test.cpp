@@ -17,8 +17,8 @@
 #include "kernels/device/gradient_shape.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/fa2/fa2_hopper_backward_shape.h"
-#include "kernels/float16.h"
-#include "kernels/inputs.h"
+#include "kernels/oracle/float16.h"
+#include "kernels/oracle/inputs.h"
 #include "tests/kernels/programs.h"
 
 namespace attnscope {

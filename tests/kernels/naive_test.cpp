@@ -15,7 +15,7 @@
 
 #include "kernels/descriptor.h"
 #include "kernels/embedded_sources.h"
-#include "kernels/io_model.h"
+#include "kernels/model/io_model.h"
 #include "kernels/naive/naive_shape.h"
 #include "tests/kernels/programs.h"
 

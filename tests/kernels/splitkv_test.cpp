@@ -20,8 +20,8 @@
 
 #include "kernels/descriptor.h"
 #include "kernels/embedded_sources.h"
-#include "kernels/float16.h"
-#include "kernels/inputs.h"
+#include "kernels/oracle/float16.h"
+#include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_shape.h"
 #include "tests/kernels/programs.h"
 

@@ -12,9 +12,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "samples.h"
 #include "storage/migrations.h"
 #include "storage/run_store.h"
+#include "tests/storage/samples.h"
 
 namespace attnscope::testing {
 namespace {

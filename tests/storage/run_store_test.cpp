@@ -12,8 +12,8 @@
 #include <limits>
 #include <sstream>
 
-#include "samples.h"
 #include "storage/migrations.h"
+#include "tests/storage/samples.h"
 
 namespace attnscope::testing {
 namespace {

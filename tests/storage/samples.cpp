@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "samples.h"
+#include "tests/storage/samples.h"
 
 #include <cstdlib>
 #include <stdexcept>

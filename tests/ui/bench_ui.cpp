@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
 #include "ui/main_window.h"
 #include "ui/pages/io_curve_page.h"

@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "kernels/algorithm.h"
-#include "kernels/io_model.h"
-#include "profiler/metrics.h"
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
 #include "ui/format.h"
 

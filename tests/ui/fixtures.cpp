@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "kernels/algorithm.h"
-#include "kernels/io_model.h"
-#include "profiler/metrics.h"
-#include "profiler/model_metrics.h"
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
 
 namespace attnscope::ui::fixtures {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <QSet>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {

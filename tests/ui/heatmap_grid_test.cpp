@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
 
 namespace attnscope::ui {

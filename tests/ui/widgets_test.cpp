@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "kernels/algorithm.h"
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
 #include "ui/main_window.h"
 #include "ui/models/curve_series.h"

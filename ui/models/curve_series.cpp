@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "kernels/algorithm.h"
-#include "kernels/io_model.h"
-#include "profiler/fit.h"
-#include "profiler/metrics.h"
+#include "kernels/model/io_model.h"
+#include "profiler/analysis/fit.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 
 namespace attnscope::ui {

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 
 namespace attnscope::ui {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/io_model.h"
-#include "profiler/metrics.h"
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {

@@ -8,7 +8,7 @@
 #include <array>
 #include <optional>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/theme.h"

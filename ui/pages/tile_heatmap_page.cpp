@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "kernels/algorithm.h"
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 

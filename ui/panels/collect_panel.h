@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/sweep.h"
+#include "profiler/plan/sweep.h"
 #include "ui/collector_process.h"
 
 namespace attnscope::ui {

@@ -4,7 +4,7 @@
 #include <QEvent>
 
 #include "kernels/algorithm.h"
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/theme.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/models/curve_series.h"
 #include "ui/save_file.h"
 #include "ui/theme.h"

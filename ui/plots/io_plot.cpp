@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "profiler/metrics.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/save_file.h"

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "kernels/device/philox_shape.h"
-#include "kernels/float16.h"
+#include "kernels/oracle/float16.h"
 
 #undef cuEventElapsedTime  // the table loads its first version
 

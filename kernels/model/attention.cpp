@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "kernels/model/integer.h"
+
+namespace attnscope {
+namespace {
+
+template <class E>
+struct Word {
+  E value;
+  std::string_view word;
+};
+
+constexpr std::array dtype_words{Word<DType>{DType::fp16, "fp16"}, Word<DType>{DType::bf16, "bf16"}};
+constexpr std::array pass_words{Word<Pass>{Pass::fwd, "fwd"}, Word<Pass>{Pass::bwd, "bwd"},
+                                Word<Pass>{Pass::fwd_bwd, "fwd+bwd"}};
+constexpr std::array raster_words{Word<Raster>{Raster::q_fastest, "q_fastest"},
+                                  Word<Raster>{Raster::heads_fastest, "heads_fastest"}};
+
+template <class E>
+std::string_view word_of(std::span<const Word<E>> words, E value) {
+  const auto found = std::ranges::find(words, value, &Word<E>::value);
+  return found == words.end() ? std::string_view{"?"} : found->word;
+}
+
+template <class E>
+Result<E, std::string> parse_word(std::span<const Word<E>> words, std::string_view what, std::string_view text) {
+  const auto found = std::ranges::find(words, text, &Word<E>::word);
+  if (found != words.end()) return found->value;
+  std::string accepted;
+  for (const auto& word : words) accepted += fmt::format("{}{}", accepted.empty() ? "" : ", ", word.word);
+  return Failure{fmt::format("unknown {} '{}'; accepted: {}.", what, text, accepted)};
+}
+
+/// a * b, and whether it still fits; for non-negative factors.
+bool multiply(std::int64_t& a, std::int64_t b) {
+  return !__builtin_mul_overflow(a, b, &a);
+}
+
+/// Sum over i in [0, n) of clamp(i + offset, low, high). Pre: low <= high.
+std::int64_t clamped_sum(std::int64_t n, std::int64_t offset, std::int64_t low, std::int64_t high) {
+  const std::int64_t rising = std::clamp<std::int64_t>(low - offset, 0, n);  // rows before it are at `low`
+  const std::int64_t flat = std::clamp<std::int64_t>(high - offset, rising, n);
+  const std::int64_t between = flat - rising;
+  return rising * low + between * offset + (rising + flat - 1) * between / 2 + (n - flat) * high;
+}
+
+/// The key before which row 0's window ends, and where it begins, before clamping: both move right by one a row.
+struct WindowEdges {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+WindowEdges edges_of_row_0(const AttentionProblem& p, std::int64_t length) {
+  const std::int64_t far = p.n_q + p.n_k + 1;  // beyond the matrix on every row
+  return {.first = p.mask.left == Mask::unlimited ? -far : length - p.n_q - p.mask.left,
+          .last = p.mask.right == Mask::unlimited ? far : length - p.n_q + p.mask.right + 1};
+}
+
+/// Pairs in rows [row, row + rows) and columns [low, high) that the window leaves.
+std::int64_t pairs_in(const WindowEdges& edges, std::int64_t row, std::int64_t rows, std::int64_t low,
+                      std::int64_t high) {
+  if (high <= low) return 0;
+  return clamped_sum(rows, edges.last + row, low, high) - clamped_sum(rows, edges.first + row, low, high);
+}
+
+/// The first thing wrong with a mask for this problem, whose extents are positive; or empty.
+std::string wrong_mask(const AttentionProblem& p) {
+  constexpr std::int64_t widest_side = std::int64_t{1} << 29;
+  for (const auto& [name, side] : {std::pair{"left", p.mask.left}, std::pair{"right", p.mask.right}}) {
+    if (side == Mask::unlimited || (side >= 0 && side <= widest_side)) continue;
+    return fmt::format("the {} side of the window is {}; 0 to 2^29 keys are accepted.", name, side);
+  }
+  if (p.mask.lengths == Mask::Lengths::list) {
+    if (std::cmp_not_equal(p.mask.length_list.size(), p.batch)) {
+      return fmt::format("the mask gives {} key lengths for a batch of {}.", p.mask.length_list.size(), p.batch);
+    }
+    const auto [shortest, longest] = std::ranges::minmax(p.mask.length_list);
+    if (shortest < 0) return fmt::format("a key length of {} is below zero.", shortest);
+    if (longest > p.n_k) return fmt::format("a key length of {} is beyond n_k ({}).", longest, p.n_k);
+  }
+  if (!p.mask.sparse()) return {};
+  constexpr std::int64_t largest_block = std::int64_t{1} << 20;
+  constexpr std::int64_t most_squares = std::int64_t{1} << 26;
+  const std::int64_t size = p.mask.block_size;
+  if (size < 16 || size > largest_block || size % 16 != 0) {
+    return fmt::format("the block size must be a multiple of 16 up to 2^20, not {}.", size);
+  }
+  if (p.mask.blocks == Mask::Blocks::stride && p.mask.block_parameter < 1) {
+    return fmt::format("the stride of the block mask must be at least 1, not {}.", p.mask.block_parameter);
+  }
+  std::int64_t squares = ceil_div(p.n_q, size);
+  if (!multiply(squares, ceil_div(p.n_k, size)) || squares > most_squares) {
+    return fmt::format("the block mask would have {} x {} squares; at most 2^26 are accepted.", ceil_div(p.n_q, size),
+                       ceil_div(p.n_k, size));
+  }
+  return {};
+}
+
+/// The same for dropout.
+std::string wrong_dropout(double dropout) {
+  if (!(dropout >= 0 && dropout < 1)) {
+    return fmt::format("dropout must be a probability from 0 to below 1, not {}.", dropout);
+  }
+  // It would be labelled as dropout and be none, or leave nothing.
+  const long dropped = std::lround(256 * dropout);
+  if (dropout > 0 && (dropped == 0 || dropped == 256)) {
+    return fmt::format("dropout {:g} rounds to {} of 256.", dropout, dropped);
+  }
+  return {};
+}
+
+std::int64_t pairs_of_entry(const AttentionProblem& p, std::int64_t length) {
+  const WindowEdges edges = edges_of_row_0(p, length);
+  if (!p.mask.sparse()) return pairs_in(edges, 0, p.n_q, 0, length);
+  const std::int64_t size = p.mask.block_size;
+  std::int64_t pairs = 0;
+  for (std::int64_t i = 0; i * size < p.n_q; ++i) {
+    for (std::int64_t j = 0; j * size < length; ++j) {
+      if (!p.mask.block_counts(i, j)) continue;
+      pairs += pairs_in(edges, i * size, std::min(size, p.n_q - i * size), j * size, std::min((j + 1) * size, length));
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+std::string_view to_string(DType value) {
+  return word_of<DType>(dtype_words, value);
+}
+std::string_view to_string(Pass value) {
+  return word_of<Pass>(pass_words, value);
+}
+std::string_view to_string(Raster value) {
+  return word_of<Raster>(raster_words, value);
+}
+
+Result<DType, std::string> parse_dtype(std::string_view text) {
+  return parse_word<DType>(dtype_words, "dtype", text);
+}
+Result<Pass, std::string> parse_pass(std::string_view text) {
+  return parse_word<Pass>(pass_words, "pass", text);
+}
+Result<Raster, std::string> parse_raster(std::string_view text) {
+  return parse_word<Raster>(raster_words, "raster", text);
+}
+
+std::int64_t key_length(const AttentionProblem& p, std::int64_t entry) {
+  switch (p.mask.lengths) {
+    case Mask::Lengths::full:
+      return p.n_k;
+    case Mask::Lengths::ramp:
+      return ceil_div(p.n_k * (entry + 1), p.batch);
+    case Mask::Lengths::list:
+      return p.mask.length_list.at(static_cast<std::size_t>(entry));
+  }
+  return p.n_k;
+}
+
+KeyRange visible_keys(const AttentionProblem& p, std::int64_t entry, std::int64_t row) {
+  const std::int64_t length = key_length(p, entry);
+  const WindowEdges edges = edges_of_row_0(p, length);
+  const std::int64_t first = std::clamp<std::int64_t>(edges.first + row, 0, length);
+  return {.first = first, .last = std::clamp(edges.last + row, first, length)};
+}
+
+std::int64_t unmasked_pairs(const AttentionProblem& p) {
+  if (!p.mask.padded()) return p.instances() * pairs_of_entry(p, p.n_k);
+  std::int64_t pairs = 0;
+  for (std::int64_t entry = 0; entry < p.batch; ++entry) pairs += p.heads_q * pairs_of_entry(p, key_length(p, entry));
+  return pairs;
+}
+
+int dropout_keep(const AttentionProblem& p) {
+  return std::clamp(static_cast<int>(std::lround(256 * (1 - p.dropout))), 1, 256);
+}
+
+double forward_flops(const AttentionProblem& p) {
+  return 4.0 * static_cast<double>(p.d) * static_cast<double>(unmasked_pairs(p));
+}
+
+double backward_flops(const AttentionProblem& p) {
+  return 2.5 * forward_flops(p);
+}
+
+double pass_flops(const AttentionProblem& p) {
+  return (p.pass == Pass::bwd ? 0 : forward_flops(p)) + (p.pass == Pass::fwd ? 0 : backward_flops(p));
+}
+
+std::string describe(const AttentionProblem& p) {
+  const std::string heads =
+      p.heads_q == p.heads_kv ? fmt::format("{}", p.heads_q) : fmt::format("{}/{}", p.heads_q, p.heads_kv);
+  const std::string n = p.n_q == p.n_k ? fmt::format("{}", p.n_q) : fmt::format("{}x{}", p.n_q, p.n_k);
+  const std::string pass = p.pass == Pass::fwd ? "" : fmt::format(" {}", to_string(p.pass));
+  const std::string mask = p.mask == Mask::none ? "" : fmt::format(" {}", to_string(p.mask));
+  const std::string dropout = p.dropout > 0 ? fmt::format(" dropout {:g}", p.dropout) : "";
+  const std::string page = p.page > 0 ? fmt::format(" page {}", p.page) : "";
+  return fmt::format("{}{}{} batch {} heads {} N {} d {}{}{}{}", to_string(p.dtype), pass, mask, p.batch, heads, n, p.d,
+                     dropout, page, p.deterministic ? " deterministic" : "");
+}
+
+std::string describe(const TileShape& tile) {
+  const auto chosen = [](std::string_view name, int value) {
+    return value > 0 ? fmt::format(" {} {}", name, value) : std::string();
+  };
+  return fmt::format("{}x{}{}{}{}{}", tile.br, tile.bc, tile.raster == Raster::heads_fastest ? " heads_fastest" : "",
+                     chosen("splits", tile.splits), chosen("warps", tile.warps), chosen("stages", tile.stages));
+}
+
+std::string invalid_reason(const AttentionProblem& p) {
+  struct Extent {
+    std::string_view name;
+    std::int64_t value;
+  };
+  const std::array extents{Extent{"batch", p.batch}, Extent{"heads_q", p.heads_q}, Extent{"heads_kv", p.heads_kv},
+                           Extent{"n_q", p.n_q},     Extent{"n_k", p.n_k},         Extent{"d", p.d}};
+  for (const auto& [name, value] : extents) {
+    if (value <= 0) return fmt::format("{} must be at least 1, not {}.", name, value);
+  }
+  if (p.heads_q % p.heads_kv != 0) {
+    return fmt::format("heads_q ({}) must be a multiple of heads_kv ({}).", p.heads_q, p.heads_kv);
+  }
+  if (std::string wrong = wrong_mask(p); !wrong.empty()) return wrong;
+  if (std::string wrong = wrong_dropout(p.dropout); !wrong.empty()) return wrong;
+  if (p.page < 0 || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
+    return fmt::format("page must be 0 (contiguous) or a power of two from 16 on, not {}.", p.page);
+  }
+  // Every count of the program (bytes of fp32 scores, floating-point operations, traffic of the smallest tile) stays
+  // below 16 n_q n_k d or 16 (n_q + n_k) d bytes an instance, so bounding those bounds them all.
+  std::int64_t size = 16;
+  const bool fits = multiply(size, p.batch) && multiply(size, p.heads_q) && multiply(size, p.n_q) &&
+                    multiply(size, p.n_k) && multiply(size, p.d);
+  if (!fits) return fmt::format("{} is too large: its byte counts do not fit in 63 bits.", describe(p));
+  return {};
+}
+
+}  // namespace attnscope

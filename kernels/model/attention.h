@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is computed: the attention problem and the tile shape, in the field's own names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kernels/model/mask.h"
+#include "kernels/model/result.h"
+
+namespace attnscope {
+
+enum class DType { fp16, bf16 };
+
+/// What is measured. `bwd` runs the forward pass first, unmeasured, for the O and LSE (or P) that it starts from.
+enum class Pass { fwd, bwd, fwd_bwd };
+
+/// The order in which thread blocks are handed to the SMs. `q_fastest`: neighbouring blocks share one head's K and V,
+/// which then stay in L2. `heads_fastest`: neighbouring blocks belong to different heads, whose K and V evict one
+/// another.
+enum class Raster { q_fastest, heads_fastest };
+
+[[nodiscard]] constexpr int bytes_per_element(DType) {
+  return 2;
+}
+
+[[nodiscard]] std::string_view to_string(DType);
+[[nodiscard]] std::string_view to_string(Pass);
+[[nodiscard]] std::string_view to_string(Raster);
+/// The inverse of to_string; the error is a full sentence that names the accepted words.
+[[nodiscard]] Result<DType, std::string> parse_dtype(std::string_view);
+[[nodiscard]] Result<Pass, std::string> parse_pass(std::string_view);
+[[nodiscard]] Result<Raster, std::string> parse_raster(std::string_view);
+
+/// O = Z(softmax(mask(Q K^T / sqrt(d)))) V, per batch and head, Z being dropout.
+/// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; all row-major and contiguous, `dtype` elements;
+/// LSE: [batch, heads_q, n_q] fp32, natural logarithm, before dropout. A row that sees no key has O = 0, LSE = -inf and
+/// no gradient. The backward pass takes dO (like O) and gives dQ (like Q), dK and dV (like K, summed over the query
+/// heads that share a K/V head), all `dtype`.
+struct AttentionProblem {
+  DType dtype = DType::fp16;
+  Pass pass = Pass::fwd;
+  Mask mask = Mask::none;
+  std::int64_t batch = 1;
+  std::int64_t heads_q = 1;
+  std::int64_t heads_kv = 1;
+  std::int64_t n_q = 1;
+  std::int64_t n_k = 1;
+  std::int64_t d = 64;
+  /// Probability with which an entry of P is dropped, in [0, 1); the kernels round it to 1/256 (dropout_keep()), and
+  /// what would round to none or all of the entries is invalid.
+  double dropout = 0;
+  /// Keys of a page of a paged K/V cache; 0: K and V are contiguous. K, V: [batch ceil(n_k / page) pages, heads_kv,
+  /// page, d]; a block table [batch, ceil(n_k / page)] of int32 says which page holds which keys.
+  std::int64_t page = 0;
+  /// Gradients repeat bitwise: additions from several blocks come in a fixed order.
+  bool deterministic = false;
+
+  /// Query heads over the whole batch: the number of independent attention problems.
+  [[nodiscard]] std::int64_t instances() const { return batch * heads_q; }
+  /// K/V heads over the whole batch.
+  [[nodiscard]] std::int64_t kv_instances() const { return batch * heads_kv; }
+
+  bool operator==(const AttentionProblem&) const = default;
+};
+
+/// The on-chip block shape. For FlashAttention Br x Bc is the paper's; for the naive kernels it is the GEMM tile of S =
+/// QK^T.
+struct TileShape {
+  int br = 64;  ///< query rows of a tile
+  int bc = 64;  ///< key rows of a tile
+  Raster raster = Raster::q_fastest;
+  int splits = 0;  ///< parts that each head's keys are cut into (split-KV); 0: the algorithm's choice
+  int warps = 0;   ///< warps that multiply; 0: the algorithm's choice
+  int stages = 0;  ///< buffers of K and of V; 0: the algorithm's choice
+
+  bool operator==(const TileShape&) const = default;
+};
+
+/// Keys of batch entry `entry` that are no padding: n_k, or what the mask's lengths say.
+[[nodiscard]] std::int64_t key_length(const AttentionProblem&, std::int64_t entry);
+
+/// Keys [first, last) that the window lets query `row` of batch entry `entry` see; first == last for none. The block
+/// mask is not in it.
+struct KeyRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  bool operator==(const KeyRange&) const = default;
+};
+[[nodiscard]] KeyRange visible_keys(const AttentionProblem&, std::int64_t entry, std::int64_t row);
+
+/// Query-key pairs that the mask leaves, summed over all instances.
+[[nodiscard]] std::int64_t unmasked_pairs(const AttentionProblem&);
+
+/// Of 256 entries of P, how many dropout keeps: 256 without dropout, at least 1.
+[[nodiscard]] int dropout_keep(const AttentionProblem&);
+
+/// The seed of dropout's Philox stream.
+inline constexpr std::int32_t dropout_seed = 20220527;
+
+/// Query heads that share one K/V head.
+[[nodiscard]] inline std::int64_t group_size(const AttentionProblem& p) {
+  return p.heads_q / p.heads_kv;
+}
+
+/// Matrix-product operations of the forward pass, 4 d a pair (2 for QK^T, 2 for PV), masked pairs left out: the count
+/// by which the field reports TFLOP/s.
+[[nodiscard]] double forward_flops(const AttentionProblem&);
+/// The same of the backward pass: 10 d a pair (QK^T again, dO V^T, P^T dO, dS^T Q, dS K).
+[[nodiscard]] double backward_flops(const AttentionProblem&);
+/// Of the passes that the problem has.
+[[nodiscard]] double pass_flops(const AttentionProblem&);
+
+/// "fp16 causal batch 1 heads 16 N 4096 d 128": one line for logs and messages.
+[[nodiscard]] std::string describe(const AttentionProblem&);
+[[nodiscard]] std::string describe(const TileShape&);
+
+/// The first thing wrong with the problem itself, as one sentence; empty when it could be posed at all. Refused are
+/// extents below 1, heads_q no multiple of heads_kv, window sides over 2^29 keys, key lengths that are not one in
+/// 0 .. n_k for each batch entry, block sizes that are no multiple of 16 up to 2^20, block masks of over 2^26 squares,
+/// dropout outside [0, 1) or that rounds to none or all of 256, pages that are no power of two from 16 on, and sizes
+/// whose byte counts overflow 63 bits.
+[[nodiscard]] std::string invalid_reason(const AttentionProblem&);
+
+}  // namespace attnscope

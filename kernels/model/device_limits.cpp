@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/device_limits.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t kib = 1024;
+constexpr std::int64_t mib = 1024 * kib;
+constexpr std::int64_t gib = 1024 * mib;
+
+/// What depends on the compute capability alone (CUDA C++ Programming Guide, table "Technical Specifications per
+/// Compute Capability"; shared memory a block = an SM's less the 1 KiB reserved for it).
+struct Capability {
+  int major;
+  int minor;
+  int threads_per_sm;
+  int blocks_per_sm;
+  std::int64_t shared_kib_per_sm;
+};
+constexpr Capability ampere_server{8, 0, 2048, 32, 164};
+constexpr Capability ampere_desktop{8, 6, 1536, 16, 100};
+constexpr Capability ada{8, 9, 1536, 24, 100};
+constexpr Capability hopper{9, 0, 2048, 32, 228};
+constexpr Capability blackwell_server{10, 0, 2048, 32, 228};
+constexpr Capability blackwell_desktop{12, 0, 1536, 24, 100};
+
+/// What depends on the product: datasheets and architecture white papers. Memory capacities are powers of two there,
+/// whatever the unit's name; `tflops` is dense fp16 with fp32 accumulation (half the advertised figure where that has
+/// sparsity, or fp16 accumulation, in it).
+struct Product {
+  std::string_view name;
+  Capability capability;
+  int sms;
+  std::int64_t l2_mib;
+  std::int64_t dram_gib;
+  double dram_gb_per_second;
+  double tflops;
+  double boost_ghz;
+};
+constexpr std::array products{
+    Product{"NVIDIA H200", hopper, 132, 60, 141, 4800, 989.4, 1.98},
+    Product{"NVIDIA H100 SXM", hopper, 132, 50, 80, 3350, 989.4, 1.98},
+    Product{"NVIDIA A100 80GB", ampere_server, 108, 40, 80, 2039, 312, 1.41},
+    Product{"NVIDIA A100 40GB", ampere_server, 108, 40, 40, 1555, 312, 1.41},
+    Product{"NVIDIA L40S", ada, 142, 96, 48, 864, 362, 2.52},
+    Product{"NVIDIA GeForce RTX 4090", ada, 128, 72, 24, 1008, 165.2, 2.52},
+    Product{"NVIDIA GeForce RTX 3090", ampere_desktop, 82, 6, 24, 936, 71, 1.695},
+    Product{"NVIDIA GeForce RTX 5090", blackwell_desktop, 170, 96, 32, 1792, 209.5, 2.41},
+    Product{"NVIDIA B200", blackwell_server, 148, 126, 180, 8000, 2250, 1.965},
+};
+
+/// Bytes that each SM gets from L2 in a cycle, as public microbenchmarks of recent GPUs find it, roughly.
+constexpr double l2_bytes_per_sm_cycle = 24;
+
+DeviceLimits limits_of(const Product& p) {
+  DeviceLimits limits;
+  limits.name = p.name;
+  limits.compute_major = p.capability.major;
+  limits.compute_minor = p.capability.minor;
+  limits.sm_count = p.sms;
+  limits.max_threads_per_sm = p.capability.threads_per_sm;
+  limits.max_blocks_per_sm = p.capability.blocks_per_sm;
+  limits.shared_bytes_per_sm = p.capability.shared_kib_per_sm * kib;
+  limits.shared_bytes_per_block = limits.shared_bytes_per_sm - limits.shared_bytes_reserved;
+  limits.l2_bytes = p.l2_mib * mib;
+  limits.dram_bytes = p.dram_gib * gib;
+  limits.dram_bytes_per_second = p.dram_gb_per_second * 1e9;
+  limits.l2_bytes_per_second = l2_bytes_per_sm_cycle * p.sms * p.boost_ghz * 1e9;
+  limits.tensor_flops = p.tflops * 1e12;
+  return limits;
+}
+
+/// Lower-case words of letters and digits; the vendor's and the brand's name left out.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool was_in_word = std::exchange(in_word, std::isalnum(byte) != 0);
+    if (!in_word) continue;
+    if (!was_in_word) words.emplace_back();
+    words.back() += static_cast<char>(std::tolower(byte));
+  }
+  std::erase_if(words, [](const std::string& word) { return word == "nvidia" || word == "geforce"; });
+  return words;
+}
+
+}  // namespace
+
+std::span<const DeviceLimits> known_gpus() {
+  static const std::vector<DeviceLimits> gpus = [] {
+    std::vector<DeviceLimits> all;
+    all.reserve(products.size());
+    for (const Product& product : products) all.push_back(limits_of(product));
+    return all;
+  }();
+  return gpus;
+}
+
+const DeviceLimits* find_gpu(std::string_view name) {
+  const std::vector<std::string> wanted = words_of(name);
+  if (wanted.empty()) return nullptr;
+  for (const DeviceLimits& gpu : known_gpus()) {
+    const std::vector<std::string> words = words_of(gpu.name);
+    if (wanted.size() <= words.size() && std::equal(wanted.begin(), wanted.end(), words.begin())) return &gpu;
+  }
+  return nullptr;
+}
+
+}  // namespace attnscope

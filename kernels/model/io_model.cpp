@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/io_model.h"
+
+#include <algorithm>
+
+#include "kernels/model/integer.h"
+
+namespace attnscope {
+namespace {
+
+template <class Count>
+Count over_pass(Pass pass, Count forward, const Count& backward) {
+  if (pass == Pass::bwd) return backward;
+  if (pass == Pass::fwd_bwd) forward += backward;
+  return forward;
+}
+
+/// Query rows that see a key and keys that a row sees, by window and lengths: of one head, over the batch.
+struct Seen {
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+};
+
+Seen seen_rows(const AttentionProblem& p) {
+  Seen seen;
+  const std::int64_t distinct = p.mask.padded() ? p.batch : 1;
+  for (std::int64_t entry = 0; entry < distinct; ++entry) {
+    const std::int64_t length = key_length(p, entry);
+    if (length == 0) continue;
+    // The window moves on by one key a row and never leaves the keys at their end: only first rows see none, and the
+    // union of what the rows see has no gap.
+    const bool bounded = p.mask.right != Mask::unlimited;
+    seen.queries += p.n_q - (bounded ? std::clamp<std::int64_t>(p.n_q - length - p.mask.right, 0, p.n_q) : 0);
+    seen.keys += visible_keys(p, entry, p.n_q - 1).last - visible_keys(p, entry, 0).first;
+  }
+  return {.queries = seen.queries * (p.batch / distinct), .keys = seen.keys * (p.batch / distinct)};
+}
+
+}  // namespace
+
+Traffic compulsory_traffic(const AttentionProblem& p) {
+  const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  const std::int64_t q = p.instances() * p.n_q * row;
+  const std::int64_t kv = p.kv_instances() * p.n_k * row;
+  const Seen seen = seen_rows(p);
+  const std::int64_t q_seen = p.heads_q * seen.queries * row;
+  const std::int64_t kv_seen = p.heads_kv * seen.keys * row;
+  const Traffic forward{.l2_to_sm_bytes = q_seen + 2 * kv_seen, .sm_to_l2_bytes = q};
+  // O, dO, Q and K, V once; dQ, dK, dV once.
+  const Traffic backward{.l2_to_sm_bytes = 3 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = q + 2 * kv};
+  // What the passes share crosses in a cache: Q, K, V and O need not be read again.
+  const Traffic both{.l2_to_sm_bytes = 2 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = 2 * q + 2 * kv};
+  return p.pass == Pass::fwd_bwd ? both : over_pass(p.pass, forward, backward);
+}
+
+std::int64_t standard_attention_bytes(const AttentionProblem& p) {
+  const std::int64_t scores = p.n_q * p.n_k;
+  const std::int64_t rows = (p.n_q + p.n_k) * p.d;
+  return p.instances() * over_pass(p.pass, 4 * scores + 2 * rows, 7 * scores + 4 * rows) * bytes_per_element(p.dtype);
+}
+
+std::int64_t flash_paper_bytes(const AttentionProblem& p, int bc) {
+  const std::int64_t tc = ceil_div(p.n_k, bc);
+  return p.instances() * over_pass(p.pass, 3 * tc + 1, 4 * tc + 4) * p.n_q * p.d * bytes_per_element(p.dtype);
+}
+
+double n2d2_over_m_bytes(const AttentionProblem& p, std::int64_t m_elements) {
+  const double heads_bytes = static_cast<double>(p.instances()) * bytes_per_element(p.dtype);
+  const double n2 = static_cast<double>(p.n_q) * static_cast<double>(p.n_k);
+  const double d2 = static_cast<double>(p.d) * static_cast<double>(p.d);
+  return heads_bytes * n2 * d2 / static_cast<double>(m_elements);
+}
+
+PaperTile paper_tile(std::int64_t m_elements, std::int64_t d) {
+  const std::int64_t bc = ceil_div(m_elements, 4 * d);
+  return {.br = std::min(bc, d), .bc = bc};
+}
+
+std::int64_t fa1_working_set_bytes(const AttentionProblem& p, std::int64_t heads_at_once) {
+  // What every pass over the Q tiles touches again: Q (16-bit), O (fp32), l and m (fp32).
+  const std::int64_t row = p.d * bytes_per_element(p.dtype) + (p.d + 2) * 4;
+  return std::min(heads_at_once, p.instances()) * p.n_q * row;
+}
+
+}  // namespace attnscope

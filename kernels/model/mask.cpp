@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/mask.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <tuple>
+
+namespace attnscope {
+namespace {
+
+using Error = Failure<std::string>;
+
+constexpr std::string_view accepted =
+    "accepted: full (or none), causal, window:LEFT:RIGHT, lengths:ramp, lengths:300/512/..., blocks:SIZE:butterfly, "
+    "blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'";
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// The first thing wrong, or empty.
+std::string read_window(Mask& mask, const std::vector<std::string_view>& parts) {
+  if (mask.windowed()) return "it sets a window twice";
+  if (parts.size() != 3) return "a window is window:LEFT:RIGHT";
+  for (const auto& [side, text, target] :
+       {std::tuple{"left", parts[1], &mask.left}, std::tuple{"right", parts[2], &mask.right}}) {
+    if (text == "inf") continue;
+    const auto value = number(text);
+    if (!value) return fmt::format("the {} side of the window is '{}', not a number of keys or inf", side, text);
+    if (*value < 0) return fmt::format("the {} side of the window is {}, below zero", side, *value);
+    *target = *value;
+  }
+  return {};
+}
+
+std::string read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
+  if (mask.padded()) return "it sets lengths twice";
+  if (parts.size() != 2) return "lengths are lengths:ramp or lengths:300/512/...";
+  if (parts[1] == "ramp") {
+    mask.lengths = Mask::Lengths::ramp;
+    return {};
+  }
+  mask.lengths = Mask::Lengths::list;
+  for (const std::string_view text : split(parts[1], '/')) {
+    const auto value = number(text);
+    if (!value) return fmt::format("'{}' is not a length", text);
+    if (*value < 0) return fmt::format("length {} is below zero", *value);
+    mask.length_list.push_back(*value);
+  }
+  return {};
+}
+
+std::string read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
+  if (mask.sparse()) return "it sets blocks twice";
+  if (parts.size() != 3) return "blocks are blocks:SIZE:PATTERN";
+  const auto size = number(parts[1]);
+  if (!size || *size < 16 || *size % 16 != 0) {
+    return fmt::format("the block size must be a positive multiple of 16, not '{}'", parts[1]);
+  }
+  mask.block_size = *size;
+  std::string_view pattern = parts[2];
+  if (pattern == "butterfly") {
+    mask.blocks = Mask::Blocks::butterfly;
+    return {};
+  }
+  constexpr std::string_view stride = "stride";
+  constexpr std::string_view random = "random";
+  const bool strided = pattern.starts_with(stride);
+  if (!strided && !pattern.starts_with(random)) return fmt::format("unknown block pattern '{}'", pattern);
+  pattern.remove_prefix(strided ? stride.size() : random.size());
+  const auto value = number(pattern);
+  const std::int64_t most = strided ? std::int64_t{1} << 20 : 100;
+  if (!value || *value < (strided ? 1 : 0) || *value > most) {
+    return strided ? fmt::format("'{}' is no stride of at least 1", pattern)
+                   : fmt::format("'{}' is no percentage from 0 to 100", pattern);
+  }
+  mask.blocks = strided ? Mask::Blocks::stride : Mask::Blocks::random;
+  mask.block_parameter = *value;
+  return {};
+}
+
+std::string read_part(Mask& mask, std::string_view part) {
+  const auto parts = split(part, ':');
+  if (part == "none" || part == "full") return {};
+  if (part == "causal") {
+    if (mask.windowed()) return "it sets a window twice";
+    mask.right = 0;
+    return {};
+  }
+  if (parts[0] == "window") return read_window(mask, parts);
+  if (parts[0] == "lengths") return read_lengths(mask, parts);
+  if (parts[0] == "blocks") return read_blocks(mask, parts);
+  return fmt::format("unknown word '{}'", part);
+}
+
+std::string bound(std::int64_t side) {
+  return side == Mask::unlimited ? "inf" : fmt::format("{}", side);
+}
+
+/// A hash that spreads neighbouring squares (the finalizer of splitmix64).
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15U;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31U);
+}
+
+}  // namespace
+
+bool Mask::block_counts(std::int64_t i, std::int64_t j) const {
+  switch (blocks) {
+    case Blocks::none:
+      return true;
+    case Blocks::butterfly:
+      return i == j || std::has_single_bit(static_cast<std::uint64_t>(std::abs(i - j)));
+    case Blocks::stride:
+      return j == i || j == i - 1 || (j + 1) % block_parameter == 0;
+    case Blocks::random:
+      return i == j || mixed(static_cast<std::uint64_t>(i) << 32U | static_cast<std::uint64_t>(j)) % 100 <
+                           static_cast<std::uint64_t>(block_parameter);
+  }
+  return true;
+}
+
+bool Mask::operator<(const Mask& other) const {
+  const auto key = [](const Mask& m) {
+    return std::tie(m.left, m.right, m.lengths, m.length_list, m.blocks, m.block_size, m.block_parameter);
+  };
+  return key(*this) < key(other);
+}
+
+std::string to_string(const Mask& mask) {
+  std::vector<std::string> parts;
+  if (mask.right == 0 && mask.left == Mask::unlimited) {
+    parts.emplace_back("causal");
+  } else if (mask.windowed()) {
+    parts.push_back(fmt::format("window:{}:{}", bound(mask.left), bound(mask.right)));
+  }
+  if (mask.lengths == Mask::Lengths::ramp) parts.emplace_back("lengths:ramp");
+  if (mask.lengths == Mask::Lengths::list) {
+    parts.push_back(fmt::format("lengths:{}", fmt::join(mask.length_list, "/")));
+  }
+  switch (mask.blocks) {
+    case Mask::Blocks::none:
+      break;
+    case Mask::Blocks::butterfly:
+      parts.push_back(fmt::format("blocks:{}:butterfly", mask.block_size));
+      break;
+    case Mask::Blocks::stride:
+      parts.push_back(fmt::format("blocks:{}:stride{}", mask.block_size, mask.block_parameter));
+      break;
+    case Mask::Blocks::random:
+      parts.push_back(fmt::format("blocks:{}:random{}", mask.block_size, mask.block_parameter));
+      break;
+  }
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, "+"));
+}
+
+std::string mask_title(const Mask& mask) {
+  return mask == Mask::none ? "full" : to_string(mask);
+}
+
+Result<Mask, std::string> parse_mask(std::string_view text) {
+  Mask mask;
+  for (const std::string_view part : split(text, '+')) {
+    if (std::string wrong = read_part(mask, part); !wrong.empty()) {
+      return Error{fmt::format("mask '{}': {}; {}.", text, wrong, accepted)};
+    }
+  }
+  return mask;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which query-key pairs count, in words that one axis value can hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/result.h"
+
+namespace attnscope {
+
+/// The pairs that attention sees, as the intersection of three rules.
+///
+/// Window, bottom-right aligned: with `length` keys of n_k, query i sees the keys j of
+///   i + length - n_q - left <= j <= i + length - n_q + right.
+/// right = 0 with an unlimited left side is the causal mask.
+///
+/// Lengths (key padding): batch entry b has key_length() of the n_k keys; the others are padding.
+///
+/// Blocks: the score matrix is cut into squares of block_size, and a square counts whole or not at all (block-sparse
+/// FlashAttention, arXiv 2205.14135v2, Section 3.3); one pattern for all heads.
+///
+/// In words, joined by '+': "none" (or "full"), "causal", "window:LEFT:RIGHT" (keys, or inf), "lengths:ramp",
+/// "lengths:300/512/7" (one for each batch entry), "blocks:SIZE:butterfly", "blocks:SIZE:stride4",
+/// "blocks:SIZE:random25" (percent).
+struct Mask {
+  static constexpr std::int64_t unlimited = -1;
+  enum class Lengths : std::uint8_t {
+    full,
+    ramp,  ///< n_k (b + 1) / batch, rounded up: what a batch of mixed lengths looks like
+    list
+  };
+  enum class Blocks : std::uint8_t {
+    none,
+    butterfly,  ///< squares whose distance to the diagonal is 0 or a power of two
+    stride,     ///< the diagonal and its left neighbour, and each k-th column of squares
+    random      ///< the diagonal, and of the other squares the given percentage, by a fixed hash
+  };
+
+  std::int64_t left = unlimited;
+  std::int64_t right = unlimited;
+  Lengths lengths = Lengths::full;
+  std::vector<std::int64_t> length_list;  ///< for Lengths::list
+  Blocks blocks = Blocks::none;
+  std::int64_t block_size = 0;
+  std::int64_t block_parameter = 0;  ///< k of stride, percent of random
+
+  static const Mask none;
+  static const Mask causal;
+
+  [[nodiscard]] bool windowed() const { return left != unlimited || right != unlimited; }
+  [[nodiscard]] bool padded() const { return lengths != Lengths::full; }
+  [[nodiscard]] bool sparse() const { return blocks != Blocks::none; }
+  /// Whether the square in row `i` and column `j` of squares counts.
+  [[nodiscard]] bool block_counts(std::int64_t i, std::int64_t j) const;
+
+  bool operator==(const Mask&) const = default;
+  /// Some order, for use as a key.
+  bool operator<(const Mask& other) const;
+};
+
+inline const Mask Mask::none{};
+inline const Mask Mask::causal{.left = unlimited,
+                               .right = 0,
+                               .lengths = Lengths::full,
+                               .length_list = {},
+                               .blocks = Blocks::none,
+                               .block_size = 0,
+                               .block_parameter = 0};
+
+/// Canonical: parse_mask(to_string(m)) == m.
+[[nodiscard]] std::string to_string(const Mask&);
+/// The same for people, who read "full" where files and axes say "none".
+[[nodiscard]] std::string mask_title(const Mask&);
+/// The error is a full sentence: what is wrong, and the accepted form.
+[[nodiscard]] Result<Mask, std::string> parse_mask(std::string_view);
+
+}  // namespace attnscope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/occupancy.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/model/integer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t threads_per_warp = 32;
+constexpr std::int64_t warp_unit = 4;  // an SM has four partitions, each with a quarter of the registers
+constexpr std::int64_t register_unit = 256;
+constexpr std::int64_t shared_unit = 128;
+
+}  // namespace
+
+Occupancy theoretical_occupancy(const DeviceLimits& limits, const LaunchFootprint& launch) {
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t warps = std::max<std::int64_t>(1, ceil_div(launch.threads_per_block, threads_per_warp));
+  const std::int64_t max_warps = limits.max_threads_per_sm / threads_per_warp;
+
+  std::int64_t by_registers = unlimited;
+  if (launch.registers_per_thread > 0) {
+    const std::int64_t per_warp = round_up(launch.registers_per_thread * threads_per_warp, register_unit);
+    const std::int64_t warps_that_fit = limits.registers_per_sm / warp_unit / per_warp * warp_unit;
+    by_registers = warps_that_fit / round_up(warps, warp_unit);
+  }
+  const std::int64_t shared = round_up(launch.shared_bytes + limits.shared_bytes_reserved, shared_unit);
+  const std::int64_t by_shared = shared > 0 ? limits.shared_bytes_per_sm / shared : unlimited;
+
+  struct Limit {
+    std::int64_t blocks;
+    std::string_view name;
+  };
+  const Limit candidates[] = {{max_warps / warps, "threads"},
+                              {limits.max_blocks_per_sm, "blocks"},
+                              {by_registers, "registers"},
+                              {by_shared, "shared memory"}};
+  const Limit least = *std::ranges::min_element(candidates, {}, &Limit::blocks);
+
+  Occupancy occupancy;
+  occupancy.blocks_per_sm = static_cast<int>(least.blocks);
+  occupancy.warps_pct =
+      max_warps > 0 ? 100.0 * static_cast<double>(least.blocks * warps) / static_cast<double>(max_warps) : 0;
+  const bool grid_too_small = launch.blocks < least.blocks * limits.sm_count;
+  occupancy.limiter = grid_too_small ? "grid" : least.name;
+  return occupancy;
+}
+
+}  // namespace attnscope

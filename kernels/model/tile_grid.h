@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Tr x Tc grid of tiles over the score matrix, and which of its tiles the mask leaves something of: what the
+// FlashAttention kernels have in common.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/model/attention.h"
+
+namespace attnscope {
+
+/// The grid of one batch entry. A kernel walks the K tiles [k_begin(i), k_end(i)) of Q tile i, or the Q tiles
+/// [q_begin(j), q_end(j)) of K tile j, and leaves out those that the block mask leaves out whole (visited() is false).
+class TileGrid {
+ public:
+  /// Pre: invalid_reason(problem) is empty; br, bc > 0 and, under a block mask, divisors of its block size.
+  TileGrid(const AttentionProblem& problem, const TileShape& tile, std::int64_t entry = 0);
+
+  [[nodiscard]] std::int64_t q_tiles() const { return q_tiles_; }  ///< Tr = ceil(n_q / Br)
+  [[nodiscard]] std::int64_t k_tiles() const { return k_tiles_; }  ///< Tc = ceil(n_k / Bc), padding included
+  [[nodiscard]] std::int64_t q_rows(std::int64_t i) const;         ///< rows of Q tile i inside the matrix
+  [[nodiscard]] std::int64_t k_rows(std::int64_t j) const;         ///< rows of K tile j that are keys, no padding
+
+  /// The K tiles that hold a key which the window lets some row of Q tile i see; empty when all its rows see none.
+  [[nodiscard]] std::int64_t k_begin(std::int64_t i) const;
+  [[nodiscard]] std::int64_t k_end(std::int64_t i) const;
+  /// The Q tiles that, by the window, see something of K tile j.
+  [[nodiscard]] std::int64_t q_begin(std::int64_t j) const;
+  [[nodiscard]] std::int64_t q_end(std::int64_t j) const;
+  /// Whether kernels compute tile (i, j).
+  [[nodiscard]] bool visited(std::int64_t i, std::int64_t j) const;
+  /// The visited tiles of a row or a column of the grid, in order.
+  [[nodiscard]] std::vector<std::int64_t> k_tiles_of(std::int64_t i) const;
+  [[nodiscard]] std::vector<std::int64_t> q_tiles_of(std::int64_t j) const;
+  /// How many they are.
+  [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i) const;
+  [[nodiscard]] std::int64_t q_tiles_seen(std::int64_t j) const;
+
+  /// Rows of the Q tiles that see any key, and of the K tiles that any query sees.
+  [[nodiscard]] std::int64_t query_rows_touched() const;
+  [[nodiscard]] std::int64_t key_rows_touched() const;
+  /// Visited tiles; and the rows of K that all Q tiles together read, of Q that all K tiles together read. Sums over
+  /// the Q tiles of a count that is closed, without a block mask: O(Tr).
+  [[nodiscard]] std::int64_t tiles_seen() const;
+  [[nodiscard]] std::int64_t key_rows_seen() const;
+  [[nodiscard]] std::int64_t query_rows_seen() const;
+
+ private:
+  Mask mask_;  ///< window and blocks
+  std::int64_t n_q_;
+  std::int64_t length_;  ///< keys that are no padding
+  std::int64_t far_;     ///< an unlimited side of the window
+  std::int64_t br_;
+  std::int64_t bc_;
+  std::int64_t q_tiles_;
+  std::int64_t k_tiles_;
+};
+
+/// The grids of all batch entries: one where they are equal.
+class BatchGrid {
+ public:
+  BatchGrid(const AttentionProblem& problem, const TileShape& tile);
+
+  /// The grid of a query head's instance, batch entry x heads_q + head.
+  [[nodiscard]] const TileGrid& of(std::int64_t instance) const;
+  /// The grid of a K/V head's instance.
+  [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
+  /// Sum of `count`, a member of TileGrid without arguments, over all query heads' instances.
+  [[nodiscard]] std::int64_t sum(std::int64_t (TileGrid::*count)() const) const;
+  /// The same over all K/V heads' instances.
+  [[nodiscard]] std::int64_t sum_kv(std::int64_t (TileGrid::*count)() const) const;
+
+ private:
+  std::int64_t batch_;
+  std::int64_t heads_q_;
+  std::int64_t heads_kv_;
+  std::vector<TileGrid> grids_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/tile_program.h"
+
+namespace attnscope {
+
+std::string_view to_string(Tensor tensor) {
+  switch (tensor) {
+    case Tensor::q:
+      return "Q";
+    case Tensor::k:
+      return "K";
+    case Tensor::v:
+      return "V";
+    case Tensor::o:
+      return "O";
+    case Tensor::s:
+      return "S";
+    case Tensor::p:
+      return "P";
+    case Tensor::o_acc:
+      return "O_acc";
+    case Tensor::l:
+      return "l";
+    case Tensor::m:
+      return "m";
+    case Tensor::lse:
+      return "LSE";
+    case Tensor::dout:
+      return "dO";
+    case Tensor::dq:
+      return "dQ";
+    case Tensor::dk:
+      return "dK";
+    case Tensor::dv:
+      return "dV";
+    case Tensor::delta:
+      return "D";
+    case Tensor::dp:
+      return "dP";
+    case Tensor::ds:
+      return "dS";
+    case Tensor::dq_acc:
+      return "dQ_acc";
+    case Tensor::o_part:
+      return "O_part";
+    case Tensor::lse_part:
+      return "LSE_part";
+    case Tensor::block_table:
+      return "block table";
+  }
+  return "?";
+}
+
+Traffic walk(const TileProgram& program) {
+  Traffic sum;
+  std::vector<TileAccess> accesses;
+  for (std::int64_t block = 0; block < program.blocks(); ++block) {
+    const std::int64_t steps = program.steps(block);
+    for (std::int64_t step = 0; step < steps; ++step) {
+      accesses.clear();
+      program.visit(block, step, accesses);
+      for (const TileAccess& access : accesses) {
+        (access.access == Access::load ? sum.l2_to_sm_bytes : sum.sm_to_l2_bytes) += access.bytes();
+      }
+    }
+  }
+  return sum;
+}
+
+}  // namespace attnscope

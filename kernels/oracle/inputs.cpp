@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/oracle/inputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/model/integer.h"
+#include "kernels/oracle/float16.h"
+
+namespace attnscope {
+namespace {
+
+struct KindWord {
+  InputKind kind;
+  std::string_view word;
+};
+constexpr std::array kinds{InputKind::normal,    InputKind::all_equal,  InputKind::dominant_last_key,
+                           InputKind::ascending, InputKind::descending, InputKind::large,
+                           InputKind::one_hot_v};
+constexpr std::array<std::string_view, kinds.size()> words{"normal",     "all-equal", "dominant-last-key", "ascending",
+                                                           "descending", "large",     "one-hot-v"};
+
+/// SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): a counter in,
+/// 64 well mixed bits out.
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x += 0x9E37'79B9'7F4A'7C15U;
+  x = (x ^ (x >> 30)) * 0xBF58'476D'1CE4'E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D0'49BB'1331'11EBU;
+  return x ^ (x >> 31);
+}
+
+/// In (0, 1], so that its logarithm is finite.
+double uniform(std::uint64_t bits) {
+  return static_cast<double>((bits >> 11) + 1) * 0x1p-53;
+}
+
+double normal(std::uint64_t key, std::uint64_t counter) {
+  const std::uint64_t a = mix(key ^ mix(2 * counter));
+  const std::uint64_t b = mix(key ^ mix(2 * counter + 1));
+  return std::sqrt(-2.0 * std::log(uniform(a))) * std::cos(2.0 * std::numbers::pi * uniform(b));
+}
+
+/// Streams of one tensor's key: the values, the outliers, the instances' shifts.
+constexpr std::uint64_t outlier_stream = 0x6F75'746C;
+constexpr std::uint64_t shift_stream = 0x7368'6966;
+
+double normal_with_outliers(std::uint64_t key, std::uint64_t counter) {
+  double value = normal(key, counter);
+  const std::uint64_t outlier_key = mix(key ^ outlier_stream);
+  if (uniform(mix(outlier_key ^ counter)) <= 0.001) value += 10.0 * normal(outlier_key, counter);
+  return value;
+}
+
+double plus_minus_eight(std::uint64_t key, std::uint64_t counter) {
+  return (mix(key ^ mix(counter)) & 1U) != 0 ? 8.0 : -8.0;
+}
+
+std::size_t index_of(Tensor tensor) {
+  switch (tensor) {
+    case Tensor::q:
+      return 0;
+    case Tensor::k:
+      return 1;
+    case Tensor::v:
+      return 2;
+    case Tensor::dout:
+      return 3;
+    default:
+      throw std::invalid_argument("only Q, K, V and dO are inputs");
+  }
+}
+
+std::uint64_t key_of(std::uint64_t seed, Tensor tensor) {
+  return mix(mix(seed) + index_of(tensor));
+}
+
+/// Score span of the ascending and descending kinds: e^20 between the first and the last key.
+constexpr double ramp_span = 20.0;
+
+}  // namespace
+
+std::span<const InputKind> input_kinds() {
+  return kinds;
+}
+
+std::string_view to_string(InputKind kind) {
+  return words.at(static_cast<std::size_t>(std::ranges::find(kinds, kind) - kinds.begin()));
+}
+
+Result<InputKind, std::string> parse_input_kind(std::string_view text) {
+  const auto found = std::ranges::find(words, text);
+  if (found != words.end()) return kinds.at(static_cast<std::size_t>(found - words.begin()));
+  return Failure{fmt::format("unknown input '{}'; accepted: {}.", text, fmt::join(words, ", "))};
+}
+
+InputGenerator::InputGenerator(const AttentionProblem& problem, InputKind kind, std::uint64_t seed)
+    : problem_(problem), kind_(kind), seed_(seed) {
+  for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::dout}) {
+    if (!uses_pool(tensor) || (tensor == Tensor::dout && problem.pass == Pass::fwd)) continue;
+    const std::uint64_t key = key_of(seed, tensor);
+    auto& pool = pools_[index_of(tensor)];
+    pool.resize(static_cast<std::size_t>(pool_size));
+    for (std::size_t e = 0; e < pool.size(); ++e) {
+      const bool large = kind == InputKind::large && tensor != Tensor::dout;
+      const double value = large ? plus_minus_eight(key, e) : normal_with_outliers(key, e);
+      pool[e] = to_bits(problem.dtype, static_cast<float>(value));
+    }
+  }
+}
+
+bool InputGenerator::uses_pool(Tensor tensor) const {
+  if (tensor == Tensor::dout) return true;
+  switch (kind_) {
+    case InputKind::normal:
+    case InputKind::large:
+      return true;
+    case InputKind::all_equal:
+    case InputKind::dominant_last_key:
+    case InputKind::ascending:
+    case InputKind::descending:
+      return tensor == Tensor::v;
+    case InputKind::one_hot_v:
+      return tensor != Tensor::v;
+  }
+  return true;
+}
+
+std::span<const std::uint16_t> InputGenerator::pool(Tensor tensor) const {
+  return pools_[index_of(tensor)];
+}
+
+std::int64_t InputGenerator::shift(Tensor tensor, std::int64_t instance) const {
+  const std::uint64_t key = key_of(seed_, tensor) ^ shift_stream;
+  return static_cast<std::int64_t>(mix(key ^ mix(static_cast<std::uint64_t>(instance))) %
+                                   static_cast<std::uint64_t>(pool_size));
+}
+
+float InputGenerator::structured(Tensor tensor, std::int64_t row, std::int64_t col) const {
+  if (tensor == Tensor::v) return row % problem_.d == col ? 1.0F : 0.0F;  // only one_hot_v has a V of its own
+  if (tensor == Tensor::q) return 1.0F;
+  // Q is all ones, so a key of constant x scores x d / sqrt(d) = x sqrt(d).
+  const double unit_score = 1.0 / std::sqrt(static_cast<double>(problem_.d));
+  const double place = static_cast<double>(row) / static_cast<double>(problem_.n_k);
+  switch (kind_) {
+    case InputKind::dominant_last_key:
+      return row == problem_.n_k - 1 ? static_cast<float>(ramp_span * unit_score) : 0.0F;
+    case InputKind::ascending:
+      return static_cast<float>(ramp_span * place * unit_score);
+    case InputKind::descending:
+      return static_cast<float>(ramp_span * (1.0 - place) * unit_score);
+    default:
+      return 1.0F;
+  }
+}
+
+void InputGenerator::fill(Tensor tensor, std::int64_t instance, std::span<std::uint16_t> out) const {
+  if (!uses_pool(tensor)) {
+    const std::int64_t rows = static_cast<std::int64_t>(out.size()) / problem_.d;
+    std::size_t e = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t col = 0; col < problem_.d; ++col) {
+        out[e++] = to_bits(problem_.dtype, structured(tensor, row, col));
+      }
+    }
+    return;
+  }
+  const auto& values = pools_[index_of(tensor)];
+  std::span<const std::uint16_t> source = std::span(values).subspan(static_cast<std::size_t>(shift(tensor, instance)));
+  while (!out.empty()) {
+    const std::size_t count = std::min(out.size(), source.size());
+    std::ranges::copy(source.first(count), out.begin());
+    out = out.subspan(count);
+    source = values;
+  }
+}
+
+AttentionInputs make_inputs(const AttentionProblem& p, InputKind kind, std::uint64_t seed) {
+  const InputGenerator generator(p, kind, seed);
+  const auto make = [&](Tensor tensor, std::int64_t instances, std::int64_t rows) {
+    const auto size = static_cast<std::size_t>(rows * p.d);
+    std::vector<std::uint16_t> all(static_cast<std::size_t>(instances) * size);
+    for (std::int64_t i = 0; i < instances; ++i) {
+      generator.fill(tensor, i, std::span(all).subspan(static_cast<std::size_t>(i) * size, size));
+    }
+    return all;
+  };
+  return {.q = make(Tensor::q, p.instances(), p.n_q),
+          .k = make(Tensor::k, p.kv_instances(), p.n_k),
+          .v = make(Tensor::v, p.kv_instances(), p.n_k),
+          .dout = p.pass == Pass::fwd ? std::vector<std::uint16_t>{} : make(Tensor::dout, p.instances(), p.n_q)};
+}
+
+std::vector<std::int32_t> block_table(const AttentionProblem& p) {
+  std::vector<std::int32_t> table(static_cast<std::size_t>(p.batch * ceil_div(p.n_k, p.page)));
+  std::iota(table.begin(), table.end(), 0);
+  for (std::size_t i = table.size(); i > 1; --i) std::swap(table[i - 1], table[mix(i) % i]);
+  return table;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/oracle/reference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "kernels/device/philox_shape.h"
+#include "kernels/oracle/float16.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// fp32 scores of some hundreds, summed in another order and exponentiated by the fast instruction, stay well within.
+constexpr double lse_tolerance = 1e-4;
+
+/// Every value of the type, for conversion by look-up.
+std::vector<float> value_table(DType dtype) {
+  std::vector<float> table(1U << 16);
+  for (std::uint32_t bits = 0; bits < table.size(); ++bits) {
+    table[bits] = from_bits(dtype, static_cast<std::uint16_t>(bits));
+  }
+  return table;
+}
+
+/// The distance of the type's values in the binade of `value`; 0 at 0, which every type holds.
+double spacing_at(DType dtype, double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const int fraction_bits = dtype == DType::fp16 ? 10 : 7;
+  const int least_exponent = dtype == DType::fp16 ? -14 : -126;
+  return std::ldexp(1.0, std::max(std::ilogb(value), least_exponent) - fraction_bits);
+}
+
+/// Sums in eight interleaved parts: more exact than one, and the compiler can keep them in vector registers.
+double dot(const double* a, const float* b, std::size_t n) {
+  std::array<double, 8> part{};
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    for (std::size_t k = 0; k < 8; ++k) part[k] += a[i + k] * static_cast<double>(b[i + k]);
+  }
+  for (std::size_t k = 0; i < n; ++i, ++k) part[k] += a[i] * static_cast<double>(b[i]);
+  return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+}
+
+void add(double* to, double weight, const float* row, std::size_t n) {
+  for (std::size_t c = 0; c < n; ++c) to[c] += weight * static_cast<double>(row[c]);
+}
+void add(float* to, float weight, const float* row, std::size_t n) {
+  for (std::size_t c = 0; c < n; ++c) to[c] += weight * row[c];
+}
+
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// The problem with everything that one head's work looks up again and again.
+struct Setting {
+  explicit Setting(const AttentionProblem& problem)
+      : p(problem), d(index(problem.d)), table(value_table(problem.dtype)) {}
+
+  [[nodiscard]] float rounded(double value) const { return round_to(p.dtype, static_cast<float>(value)); }
+  [[nodiscard]] std::vector<float> floats(const std::vector<std::uint16_t>& bits) const {
+    std::vector<float> values(bits.size());
+    std::ranges::transform(bits, values.begin(), [&](std::uint16_t b) { return table[b]; });
+    return values;
+  }
+  [[nodiscard]] std::int64_t entry_of(std::int64_t instance) const { return instance / p.heads_q; }
+  [[nodiscard]] bool block_counts(std::int64_t row, std::int64_t key) const {
+    return !p.mask.sparse() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
+  }
+  /// What dropout multiplies the entry of P with.
+  [[nodiscard]] double dropout_factor(std::int64_t instance, std::int64_t row, std::int64_t key) const {
+    if (p.dropout <= 0) return 1;
+    const unsigned byte = dropout_byte(static_cast<unsigned>(dropout_seed), static_cast<unsigned>(instance),
+                                       static_cast<unsigned>(row), static_cast<unsigned>(key));
+    return byte < static_cast<unsigned>(keep) ? 256.0 / keep : 0.0;
+  }
+
+  const AttentionProblem& p;
+  std::size_t d;
+  std::vector<float> table;
+  double scale = 1.0 / std::sqrt(static_cast<double>(p.d));
+  int keep = dropout_keep(p);
+  bool gradients = p.pass != Pass::fwd;
+};
+
+/// Matrices of two tensors of one head as fp32 (exact): K and V, or Q and dO.
+struct Pair {
+  std::vector<float> first;
+  std::vector<float> second;
+};
+
+RowStatistics statistics_of(std::size_t rows) {
+  return {.lse = std::vector<double>(rows, -infinity),
+          .delta = std::vector<double>(rows, 0),
+          .lse16 = std::vector<float>(rows, -std::numeric_limits<float>::infinity()),
+          .delta16 = std::vector<float>(rows, 0)};
+}
+
+/// Where a row's results go; null where they are not wanted.
+struct RowTarget {
+  double* lse = nullptr;
+  double* o = nullptr;
+  float* o16 = nullptr;
+  double* dq = nullptr;
+  float* dq16 = nullptr;
+  RowStatistics* statistics = nullptr;
+};
+
+/// An entry of dS in 16 bits.
+float ds16(const Setting& s, float weight, float dp, float delta) {
+  return s.rounded(static_cast<double>(weight * (dp - delta)));
+}
+
+/// Whichever is farther from what is exact. Standard attention rounds dP, fused kernels do not: where dP and D cancel,
+/// either may be lucky.
+float worse(double exact, float a, float b) {
+  return std::abs(static_cast<double>(a) - exact) >= std::abs(static_cast<double>(b) - exact) ? a : b;
+}
+
+class RowWorker {
+ public:
+  explicit RowWorker(const Setting& setting)
+      : s_(setting), q_(setting.d), dout_(setting.d), o_(setting.d), o16_(setting.d), fused_(setting.d) {}
+
+  /// Pre: what the target points to is as for a row that sees no key.
+  void run(std::int64_t instance, std::int64_t row, const Pair& q_dout, const Pair& kv, const RowTarget& target) {
+    const std::size_t d = s_.d;
+    find_keys(instance, row);
+    if (key_.empty()) return;
+
+    load(q_, &q_dout.first[index(row) * d]);
+    double max = -infinity;
+    float max16 = -std::numeric_limits<float>::infinity();
+    for (std::size_t n = 0; n < key_.size(); ++n) {
+      weight_[n] = s_.scale * dot(q_.data(), &kv.first[key_[n] * d], d);
+      weight16_[n] = s_.rounded(weight_[n]);
+      max = std::max(max, weight_[n]);
+      max16 = std::max(max16, weight16_[n]);
+    }
+    double sum = 0;
+    float sum16 = 0;
+    for (std::size_t n = 0; n < key_.size(); ++n) {
+      sum += weight_[n] = std::exp(weight_[n] - max);
+      sum16 += weight16_[n] = std::exp(weight16_[n] - max16);
+    }
+    std::ranges::fill(o_, 0);
+    std::ranges::fill(o16_, 0);
+    for (std::size_t n = 0; n < key_.size(); ++n) {
+      weight_[n] /= sum;
+      weight16_[n] = s_.rounded(static_cast<double>(weight16_[n] / sum16));
+      factor_[n] = s_.dropout_factor(instance, row, static_cast<std::int64_t>(key_[n]));
+      const float* v = &kv.second[key_[n] * d];
+      add(o_.data(), weight_[n] * factor_[n], v, d);
+      add(o16_.data(), s_.rounded(static_cast<double>(weight16_[n]) * factor_[n]), v, d);
+    }
+    for (float& x : o16_) x = s_.rounded(static_cast<double>(x));
+    const double lse = max + std::log(sum);
+    if (target.lse != nullptr) *target.lse = lse;
+    if (target.o != nullptr) std::ranges::copy(o_, target.o);
+    if (target.o16 != nullptr) std::ranges::copy(o16_, target.o16);
+    if (!s_.gradients) return;
+
+    load(dout_, &q_dout.second[index(row) * d]);
+    const double delta = std::inner_product(o_.begin(), o_.end(), dout_.begin(), 0.0);
+    float delta16 = 0;
+    for (std::size_t c = 0; c < d; ++c) delta16 += o16_[c] * static_cast<float>(dout_[c]);
+    if (target.statistics != nullptr) {
+      target.statistics->lse[index(row)] = lse;
+      target.statistics->delta[index(row)] = delta;
+      target.statistics->lse16[index(row)] = max16 + std::log(sum16);
+      target.statistics->delta16[index(row)] = delta16;
+    }
+    if (target.dq == nullptr) return;
+    std::ranges::fill(fused_, 0);
+    for (std::size_t n = 0; n < key_.size(); ++n) {
+      const float* k = &kv.first[key_[n] * d];
+      const double dp = factor_[n] == 0 ? 0 : dot(dout_.data(), &kv.second[key_[n] * d], d) * factor_[n];
+      add(target.dq, s_.scale * weight_[n] * (dp - delta), k, d);
+      add(target.dq16, ds16(s_, weight16_[n], s_.rounded(dp), delta16), k, d);
+      add(fused_.data(), ds16(s_, weight16_[n], static_cast<float>(dp), delta16), k, d);
+    }
+    for (std::size_t c = 0; c < d; ++c) {
+      target.dq16[c] = worse(target.dq[c], s_.rounded(static_cast<double>(target.dq16[c]) * s_.scale),
+                             s_.rounded(static_cast<double>(fused_[c]) * s_.scale));
+    }
+  }
+
+ private:
+  static void load(std::vector<double>& to, const float* from) { std::copy_n(from, to.size(), to.begin()); }
+
+  void find_keys(std::int64_t instance, std::int64_t row) {
+    key_.clear();
+    const KeyRange range = visible_keys(s_.p, s_.entry_of(instance), row);
+    for (std::int64_t key = range.first; key < range.last; ++key) {
+      if (s_.block_counts(row, key)) key_.push_back(index(key));
+    }
+    weight_.resize(key_.size());
+    weight16_.resize(key_.size());
+    factor_.resize(key_.size());
+  }
+
+  const Setting& s_;
+  std::vector<double> q_;
+  std::vector<double> dout_;
+  std::vector<double> o_;
+  std::vector<float> o16_;
+  std::vector<float> fused_;      ///< dQ from a dP that is not rounded
+  std::vector<std::size_t> key_;  ///< those that the row sees
+  std::vector<double> weight_;    ///< scores, then P
+  std::vector<float> weight16_;
+  std::vector<double> factor_;  ///< dropout's
+};
+
+/// Sums of one key over the query rows that see it.
+struct KeySums {
+  std::vector<double> dk, dv;
+  std::vector<float> dk16, fused_dk16, dv16;
+  bool seen = false;
+
+  explicit KeySums(std::size_t d) : dk(d), dv(d), dk16(d), fused_dk16(d), dv16(d) {}
+};
+
+/// Adds what the rows of query head `instance` give to a key's gradients.
+void add_head(const Setting& s, std::int64_t instance, std::int64_t key, const Pair& q_dout, const Pair& kv,
+              std::span<const KeyRange> visible, const RowStatistics& statistics, KeySums& sums) {
+  const std::size_t d = s.d;
+  const auto row_of = [&](const std::vector<float>& matrix) {
+    const auto begin = matrix.begin() + static_cast<std::ptrdiff_t>(index(key) * d);
+    return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(d));
+  };
+  const std::vector<double> k = row_of(kv.first);
+  const std::vector<double> v = row_of(kv.second);
+  for (std::int64_t row = 0; row < s.p.n_q; ++row) {
+    const std::size_t i = index(row);
+    if (key < visible[i].first || key >= visible[i].last || !s.block_counts(row, key)) continue;
+    sums.seen = true;
+    const float* q = &q_dout.first[i * d];
+    const float* dout = &q_dout.second[i * d];
+    const double score = s.scale * dot(k.data(), q, d);
+    const double weight = std::exp(score - statistics.lse[i]);
+    const float weight16 = s.rounded(static_cast<double>(std::exp(s.rounded(score) - statistics.lse16[i])));
+    const double factor = s.dropout_factor(instance, row, key);
+    const double dp = factor == 0 ? 0 : dot(v.data(), dout, d) * factor;
+    add(sums.dv.data(), weight * factor, dout, d);
+    add(sums.dv16.data(), s.rounded(static_cast<double>(weight16) * factor), dout, d);
+    add(sums.dk.data(), s.scale * weight * (dp - statistics.delta[i]), q, d);
+    add(sums.dk16.data(), ds16(s, weight16, s.rounded(dp), statistics.delta16[i]), q, d);
+    add(sums.fused_dk16.data(), ds16(s, weight16, static_cast<float>(dp), statistics.delta16[i]), q, d);
+  }
+}
+
+/// Calls work(make(), i) for each i below `count`, each thread with a worker of its own.
+template <class Make, class Work>
+void in_parallel(std::size_t count, unsigned threads, const Make& make, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    auto worker = make();
+    for (std::size_t i = next++; i < count; i = next++) work(worker, i);
+  };
+  std::vector<std::jthread> helpers;
+  for (std::size_t t = 1; t < std::min<std::size_t>(threads, count); ++t) helpers.emplace_back(run);
+  run();
+}
+
+/// Everything of one K/V head: the rows of the query heads that read it, then its keys.
+class HeadWork {
+ public:
+  HeadWork(const Setting& setting, const MatrixSource& matrix, const ReferenceRequest& request, unsigned threads,
+           Reference& result)
+      : s_(setting), matrix_(matrix), request_(request), threads_(threads), result_(result) {}
+
+  /// Rows [row_begin, row_end) and keys [key_begin, key_end) of the result are those of K/V instance `kv`.
+  void run(std::int64_t kv, std::size_t row_begin, std::size_t row_end, std::size_t key_begin, std::size_t key_end) {
+    const Pair keys{s_.floats(matrix_(Tensor::k, kv)), s_.floats(matrix_(Tensor::v, kv))};
+    const std::int64_t group = s_.p.heads_q / s_.p.heads_kv;
+    std::vector<KeySums> sums(key_end - key_begin, KeySums(s_.d));
+    for (std::int64_t instance = kv * group; instance < (kv + 1) * group; ++instance) {
+      std::size_t end = row_begin;
+      while (end < row_end && result_.rows[end].instance == instance) ++end;
+      if (row_begin == end && sums.empty()) continue;
+      const Pair queries{s_.floats(matrix_(Tensor::q, instance)),
+                         s_.gradients ? s_.floats(matrix_(Tensor::dout, instance)) : std::vector<float>{}};
+      std::optional<RowStatistics> statistics;
+      const bool own = !sums.empty() && !request_.statistics;
+      if (own) statistics = statistics_of(index(s_.p.n_q));
+      if (!sums.empty() && !own) statistics = request_.statistics(instance);
+      run_rows(instance, row_begin, end, queries, keys, own ? &*statistics : nullptr);
+      if (!sums.empty()) run_keys(instance, key_begin, queries, keys, *statistics, sums);
+      row_begin = end;
+    }
+    store(key_begin, sums);
+  }
+
+ private:
+  /// With `statistics` all rows of the head are computed, not only the wanted ones.
+  void run_rows(std::int64_t instance, std::size_t begin, std::size_t end, const Pair& queries, const Pair& keys,
+                RowStatistics* statistics) {
+    struct Job {
+      std::int64_t row = 0;
+      RowTarget target;
+    };
+    std::vector<Job> jobs;
+    if (statistics != nullptr) {
+      for (std::int64_t row = 0; row < s_.p.n_q; ++row) jobs.push_back({row, {.statistics = statistics}});
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::int64_t row = result_.rows[i].row;
+      if (statistics == nullptr) jobs.push_back({row, {}});
+      RowTarget& target = (statistics == nullptr ? jobs.back() : jobs[index(row)]).target;
+      target.lse = &result_.lse[i];
+      target.o = &result_.o.exact[i * s_.d];
+      target.o16 = &result_.o.naive16[i * s_.d];
+      if (!s_.gradients) continue;
+      target.dq = &result_.dq.exact[i * s_.d];
+      target.dq16 = &result_.dq.naive16[i * s_.d];
+    }
+    in_parallel(
+        jobs.size(), threads_, [&] { return RowWorker(s_); },
+        [&](RowWorker& worker, std::size_t i) { worker.run(instance, jobs[i].row, queries, keys, jobs[i].target); });
+  }
+
+  void run_keys(std::int64_t instance, std::size_t begin, const Pair& queries, const Pair& keys,
+                const RowStatistics& statistics, std::vector<KeySums>& sums) const {
+    std::vector<KeyRange> visible;
+    for (std::int64_t row = 0; row < s_.p.n_q; ++row) {
+      visible.push_back(visible_keys(s_.p, s_.entry_of(instance), row));
+    }
+    in_parallel(
+        sums.size(), threads_, [] { return 0; },
+        [&](int, std::size_t i) {
+          add_head(s_, instance, result_.keys[begin + i].row, queries, keys, visible, statistics, sums[i]);
+        });
+  }
+
+  void store(std::size_t begin, const std::vector<KeySums>& sums) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::size_t at = (begin + i) * s_.d;
+      result_.seen[begin + i] = sums[i].seen ? 1 : 0;
+      for (std::size_t c = 0; c < s_.d; ++c) {
+        result_.dk.exact[at + c] = sums[i].dk[c];
+        result_.dv.exact[at + c] = sums[i].dv[c];
+        result_.dk.naive16[at + c] = worse(sums[i].dk[c], s_.rounded(static_cast<double>(sums[i].dk16[c]) * s_.scale),
+                                           s_.rounded(static_cast<double>(sums[i].fused_dk16[c]) * s_.scale));
+        result_.dv.naive16[at + c] = s_.rounded(static_cast<double>(sums[i].dv16[c]));
+      }
+    }
+  }
+
+  const Setting& s_;
+  const MatrixSource& matrix_;
+  const ReferenceRequest& request_;
+  unsigned threads_;
+  Reference& result_;
+};
+
+/// Judges one tensor after another and keeps the one nearest to its bound.
+class Judge {
+ public:
+  explicit Judge(const Reference& reference) : reference_(reference) {}
+
+  /// `must_be_zero`, where a row of the reference holds nothing: why, as the end of a sentence.
+  template <class IsEmpty>
+  void judge(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
+             const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero, std::string_view why) {
+    if (bits.empty()) return;
+    judged_ = true;
+    if (bits.size() != exact.exact.size()) {
+      fail(fmt::format("the output has {} elements of {}, the reference {}.", bits.size(), name, exact.exact.size()));
+      keep({.tensor = std::string(name), .max_abs_error = infinity, .bound = 0});
+      return;
+    }
+    const auto d = index(reference_.d);
+    CheckResult found{.tensor = std::string(name), .bound = error_bound(reference_.dtype, exact, allowance)};
+    double squares = 0;
+    std::size_t worst = 0;
+    const auto place = [&](std::size_t e) {
+      return fmt::format("instance {} {} {}", places[e / d].instance, &places == &reference_.rows ? "row" : "key",
+                         places[e / d].row);
+    };
+    for (std::size_t e = 0; e < bits.size(); ++e) {
+      const auto value = static_cast<double>(from_bits(reference_.dtype, bits[e]));
+      const double difference = std::abs(value - exact.exact[e]);
+      const double error = std::isfinite(value) ? difference : infinity;
+      squares += error * error;
+      if (error > found.max_abs_error) {
+        found.max_abs_error = error;
+        worst = e;
+      }
+      if (value != 0 && must_be_zero(e / d)) {
+        fail(fmt::format("{} is {} instead of 0 at {}, {}.", name, value, place(e), why));
+      }
+    }
+    found.rms_error = std::sqrt(squares / static_cast<double>(bits.size()));
+    if (!(found.max_abs_error <= found.bound)) {
+      fail(fmt::format("{} is {:.6g} instead of {:.6g} at {} column {}: error {:.3g}, bound {:.3g}.", name,
+                       from_bits(reference_.dtype, bits[worst]), exact.exact[worst], place(worst), worst % d,
+                       found.max_abs_error, found.bound));
+    }
+    keep(std::move(found));
+  }
+
+  void judge_lse(const std::vector<float>& lse) {
+    if (lse.empty()) return;
+    judged_ = true;
+    if (lse.size() != reference_.lse.size()) {
+      fail(fmt::format("the output has {} elements of LSE, the reference {}.", lse.size(), reference_.lse.size()));
+      return;
+    }
+    for (std::size_t row = 0; row < lse.size(); ++row) {
+      const double exact = reference_.lse[row];
+      const auto value = static_cast<double>(lse[row]);
+      const double difference = value == exact ? 0 : std::abs(value - exact);  // equal infinities differ by NaN
+      const double error = std::isfinite(difference) ? difference : infinity;
+      max_lse_error_ = std::max(max_lse_error_, error);
+      const double tolerance = std::isfinite(exact) ? lse_tolerance * std::max(1.0, std::abs(exact)) : 0;
+      if (error > tolerance) {
+        fail(fmt::format("LSE is {} instead of {:.7g} at instance {} row {}.", lse[row], exact,
+                         reference_.rows[row].instance, reference_.rows[row].row));
+      }
+    }
+  }
+
+  [[nodiscard]] CheckResult result() {
+    if (!judged_) fail("there is no output to judge.");
+    CheckResult result = std::move(worst_);
+    result.max_lse_error = max_lse_error_;
+    result.reason = std::move(reason_);
+    result.pass = result.reason.empty();
+    return result;
+  }
+
+ private:
+  void fail(std::string reason) {
+    if (reason_.empty()) reason_ = std::move(reason);
+  }
+  void keep(CheckResult found) {
+    const auto share = [](const CheckResult& r) {
+      return r.max_abs_error > 0 ? (r.bound > 0 ? r.max_abs_error / r.bound : infinity) : 0;
+    };
+    if (worst_.tensor.empty() || share(found) > share(worst_)) worst_ = std::move(found);
+  }
+
+  const Reference& reference_;
+  CheckResult worst_;
+  double max_lse_error_ = 0;
+  std::string reason_;
+  bool judged_ = false;
+};
+
+}  // namespace
+
+std::vector<RowId> all_rows(const AttentionProblem& p) {
+  std::vector<RowId> rows;
+  rows.reserve(index(p.instances() * p.n_q));
+  for (std::int64_t instance = 0; instance < p.instances(); ++instance) {
+    for (std::int64_t row = 0; row < p.n_q; ++row) rows.push_back({instance, row});
+  }
+  return rows;
+}
+
+std::vector<RowId> all_keys(const AttentionProblem& p) {
+  std::vector<RowId> keys;
+  keys.reserve(index(p.kv_instances() * p.n_k));
+  for (std::int64_t instance = 0; instance < p.kv_instances(); ++instance) {
+    for (std::int64_t key = 0; key < p.n_k; ++key) keys.push_back({instance, key});
+  }
+  return keys;
+}
+
+std::vector<RowId> sample_rows(const AttentionProblem& p, std::size_t count, std::uint64_t seed) {
+  const std::int64_t total = p.instances() * p.n_q;
+  if (std::cmp_less_equal(total, count)) return all_rows(p);
+  std::set<std::int64_t> chosen;
+  for (const std::int64_t row : {std::int64_t{0}, total - 1, p.n_q - 1, total - p.n_q}) {
+    if (chosen.size() < count) chosen.insert(row);
+  }
+  std::mt19937_64 random(seed);
+  while (chosen.size() < count) chosen.insert(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(total)));
+  std::vector<RowId> rows;
+  rows.reserve(chosen.size());
+  for (const std::int64_t row : chosen) rows.push_back({row / p.n_q, row % p.n_q});
+  return rows;
+}
+
+Reference reference_attention(const AttentionProblem& p, const MatrixSource& matrix, ReferenceRequest request) {
+  const Setting setting(p);
+  Reference result;
+  result.dtype = p.dtype;
+  result.d = p.d;
+  result.rows = std::move(request.rows);
+  result.lse.assign(result.rows.size(), -infinity);
+  if (setting.gradients) result.keys = std::move(request.keys);
+  result.seen.assign(result.keys.size(), 0);
+  const auto make_room = [&](ReferenceTensor& tensor, std::size_t rows) {
+    tensor.exact.assign(rows * setting.d, 0);
+    tensor.naive16.assign(rows * setting.d, 0);
+  };
+  make_room(result.o, result.rows.size());
+  if (setting.gradients) make_room(result.dq, result.rows.size());
+  make_room(result.dk, result.keys.size());
+  make_room(result.dv, result.keys.size());
+
+  // One K/V head at a time, so that memory stays at one head's matrices whatever the batch; rows and keys come grouped.
+  const std::int64_t group = p.heads_q / p.heads_kv;
+  const unsigned threads = request.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : request.threads;
+  HeadWork work(setting, matrix, request, threads, result);
+  for (std::size_t row = 0, key = 0; row < result.rows.size() || key < result.keys.size();) {
+    std::int64_t kv = std::numeric_limits<std::int64_t>::max();
+    if (row < result.rows.size()) kv = std::min(kv, result.rows[row].instance / group);
+    if (key < result.keys.size()) kv = std::min(kv, result.keys[key].instance);
+    std::size_t row_end = row;
+    std::size_t key_end = key;
+    while (row_end < result.rows.size() && result.rows[row_end].instance / group == kv) ++row_end;
+    while (key_end < result.keys.size() && result.keys[key_end].instance == kv) ++key_end;
+    work.run(kv, row, row_end, key, key_end);
+    row = row_end;
+    key = key_end;
+  }
+  return result;
+}
+
+Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs, ReferenceRequest request) {
+  const auto matrix = [&](Tensor tensor, std::int64_t instance) {
+    const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
+    const std::vector<std::uint16_t>& all = tensor == Tensor::q   ? inputs.q
+                                            : tensor == Tensor::k ? inputs.k
+                                            : tensor == Tensor::v ? inputs.v
+                                                                  : inputs.dout;
+    const std::int64_t size = (of_queries ? p.n_q : p.n_k) * p.d;
+    const auto begin = all.begin() + instance * size;
+    return std::vector<std::uint16_t>(begin, begin + size);
+  };
+  return reference_attention(p, matrix, std::move(request));
+}
+
+Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs, unsigned threads) {
+  return reference_attention(p, inputs, {.rows = all_rows(p), .keys = all_keys(p), .threads = threads});
+}
+
+double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance) {
+  double naive_error = 0;
+  double rounding_error = 0;
+  for (std::size_t e = 0; e < tensor.exact.size(); ++e) {
+    const double exact = tensor.exact[e];
+    naive_error = std::max(naive_error, std::abs(static_cast<double>(tensor.naive16[e]) - exact));
+    const float rounded = round_to(dtype, static_cast<float>(exact));
+    const float there = round_to(dtype, rounded + 0.3F);
+    const float back = round_to(dtype, there - 0.3F);
+    rounding_error =
+        std::max({rounding_error, std::abs(static_cast<double>(back) - exact), spacing_at(dtype, exact) / 2});
+  }
+  return allowance * naive_error + 2 * rounding_error;
+}
+
+CheckResult check(const Reference& reference, const KernelOutput& output) {
+  Judge judge(reference);
+  const auto empty_row = [&](std::size_t row) { return reference.lse[row] == -infinity; };
+  const auto unseen = [&](std::size_t key) { return reference.seen[key] == 0; };
+  judge.judge("O", reference.o, output.o, reference.rows, output_allowance, empty_row, "which sees no key");
+  judge.judge_lse(output.lse);
+  judge.judge("dQ", reference.dq, output.dq, reference.rows, gradient_allowance, empty_row, "which sees no key");
+  judge.judge("dK", reference.dk, output.dk, reference.keys, gradient_allowance, unseen, "which no query sees");
+  judge.judge("dV", reference.dv, output.dv, reference.keys, gradient_allowance, unseen, "which no query sees");
+  return judge.result();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/fit.h"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace attnscope {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Logarithms; empty when a value has none.
+std::vector<double> logs(std::span<const double> values) {
+  std::vector<double> result;
+  result.reserve(values.size());
+  for (const double value : values) {
+    if (!(value > 0) || !std::isfinite(value)) return {};
+    result.push_back(std::log(value));
+  }
+  return result;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// Half the width of a 95% interval.
+double half_width(double standard_error, std::size_t degrees_of_freedom) {
+  if (degrees_of_freedom == 0) return infinity;
+  const boost::math::students_t distribution(static_cast<double>(degrees_of_freedom));
+  return boost::math::quantile(distribution, 0.975) * standard_error;
+}
+
+}  // namespace
+
+std::optional<PowerFit> fit_power_law(std::span<const double> x, std::span<const double> y) {
+  const std::vector<double> u = logs(x);
+  const std::vector<double> v = logs(y);
+  const std::size_t n = u.size();
+  if (n < 2 || v.size() != n || std::ranges::min(u) == std::ranges::max(u)) return std::nullopt;
+
+  const double u_mean = mean(u);
+  const double v_mean = mean(v);
+  double uu = 0;
+  double uv = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    uu += (u[i] - u_mean) * (u[i] - u_mean);
+    uv += (u[i] - u_mean) * (v[i] - v_mean);
+  }
+  const double slope = uv / uu;
+  const double intercept = v_mean - (slope * u_mean);
+  double residual = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double off = v[i] - intercept - (slope * u[i]);
+    residual += off * off;
+  }
+  const double error = n > 2 ? std::sqrt(residual / static_cast<double>(n - 2) / uu) : 0;
+  const double half = half_width(error, n - 2);
+  return PowerFit{.slope = slope,
+                  .slope_interval = {.low = slope - half, .high = slope + half},
+                  .coefficient = std::exp(intercept),
+                  .points = n};
+}
+
+std::optional<ScaleFit> fit_scale(std::span<const double> model, std::span<const double> y) {
+  const std::vector<double> u = logs(model);
+  std::vector<double> ratios = logs(y);
+  const std::size_t n = u.size();
+  if (n == 0 || ratios.size() != n) return std::nullopt;
+  for (std::size_t i = 0; i < n; ++i) ratios[i] -= u[i];
+
+  const double center = mean(ratios);
+  double squares = 0;
+  for (const double ratio : ratios) squares += (ratio - center) * (ratio - center);
+  const double error = n > 1 ? std::sqrt(squares / static_cast<double>(n - 1) / static_cast<double>(n)) : 0;
+  const double half = half_width(error, n - 1);
+  return ScaleFit{.scale = std::exp(center),
+                  .scale_interval = {.low = std::exp(center - half), .high = std::exp(center + half)},
+                  .points = n};
+}
+
+}  // namespace attnscope

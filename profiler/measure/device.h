@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thing that can run sweep points: a GPU, or the simulator that stands for one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/model/device_limits.h"
+#include "kernels/oracle/inputs.h"
+#include "profiler/metrics/point.h"
+#include "profiler/simulator/cancel_token.h"
+
+namespace attnscope {
+
+struct DeviceInfo {
+  std::string uuid;  ///< "GPU-xxxxxxxx-...", or "SIM-<name>" for the simulator
+  bool simulated = false;
+  int ordinal = 0;
+  DeviceLimits limits;
+};
+
+/// The software that a measurement depends on; empty strings where a part is absent.
+struct Environment {
+  std::string app_version;
+  std::string driver_version;
+  std::string cuda_driver_api;  ///< "13.0"
+  std::string nvrtc_version;
+  std::string cupti_version;
+  std::string nvml_version;
+  std::string operating_system;
+};
+
+enum class CounterState { available, not_permitted, busy, unsupported, not_installed, not_asked };
+struct CounterAvailability {
+  CounterState state = CounterState::not_asked;
+  std::string reason;  ///< why not, one sentence
+  std::string fix;     ///< what to do on this machine, one sentence
+};
+
+struct MeasureOptions {
+  bool counters = true;
+  bool verify = true;
+  std::vector<std::string> extra_metrics;  ///< counters by their Nsight Compute names
+  int min_samples = 10;
+  int max_samples = 200;
+  double max_noise = 0.02;  ///< relative interquartile spread at which sampling stops
+  double slow_ns = 0;       ///< a point whose first run takes longer is timed once only; 0: none is
+  std::chrono::milliseconds timeout{
+      15'000};  ///< for one point; sampling ends at it, a launch that outlives it is a `timeout`
+  std::uint64_t seed = 20220527;
+  InputKind input_kind = InputKind::normal;
+};
+
+/// What compiling one kernel gave.
+struct BuildReport {
+  std::string kernel;  ///< "fa2 fwd d128 128x64 fp16"
+  int registers = 0;
+  std::int64_t static_shared_bytes = 0;
+  std::int64_t dynamic_shared_bytes = 0;
+  std::int64_t local_bytes = 0;
+  std::int64_t spill_store_bytes = 0;
+  std::int64_t spill_load_bytes = 0;
+  bool cached = false;
+  std::string error;  ///< the compiler's log when it failed
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+  [[nodiscard]] virtual Environment environment() const = 0;
+  [[nodiscard]] virtual CounterAvailability counters() const = 0;
+
+  /// The names in `names` that this device's counters do not know, each with up to three near matches.
+  struct UnknownMetric {
+    std::string name;
+    std::vector<std::string> near;
+  };
+  [[nodiscard]] virtual std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const = 0;
+
+  /// Compiles what the points need, in parallel, into the cache. Optional: measure() compiles what is missing. Compile
+  /// failures are kept for the point that needs the kernel. `progress` is called from one thread at a time.
+  using BuildProgress = std::function<void(std::size_t done, std::size_t total, const BuildReport&)>;
+  virtual void prepare(std::span<const PointSpec> points, const CancelToken&, const BuildProgress& progress) = 0;
+
+  /// Device bytes free now (the simulator: the named GPU's memory).
+  [[nodiscard]] virtual std::int64_t free_bytes() const = 0;
+
+  /// Runs one point to a disposition. Never throws for what a point can do wrong. After a `crashed` or `timeout` that
+  /// left the context unusable, usable() is false and the runner stops: the process must be restarted to go on.
+  [[nodiscard]] virtual PointRecord measure(const PointSpec&, const MeasureOptions&, const CancelToken&) = 0;
+  [[nodiscard]] virtual bool usable() const { return true; }
+};
+
+}  // namespace attnscope

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collector's JSON-lines protocol: `attnscope collect --jsonl` writes one event a line on stdout; the window, or a
+// script over ssh, reads them. Version 1. Unknown fields and events are to be ignored by readers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "kernels/model/result.h"
+#include "profiler/measure/device.h"
+#include "profiler/metrics/point.h"
+
+namespace attnscope {
+
+struct PlanEvent {  ///< "plan": first line
+  int version = 1;
+  std::string device_name;
+  std::string device_uuid;
+  bool simulated = false;
+  std::string preset;
+  std::string database;     ///< path of the file written
+  std::int64_t run_id = 0;  ///< 0 with --dry-run
+  std::size_t total = 0;
+  std::size_t skipped = 0;
+  std::int64_t max_memory_bytes = 0;
+  std::string counters;  ///< "available", or why not
+};
+struct BuildEvent {  ///< "build": one kernel compiled
+  std::size_t done = 0;
+  std::size_t total = 0;
+  std::string kernel;
+  bool cached = false;
+  std::string error;
+};
+struct StartedEvent {  ///< "started"
+  std::size_t index = 0;
+  std::string point;  ///< describe(PointSpec)
+};
+struct PointEvent {  ///< "point": it is committed in the database
+  std::size_t index = 0;
+  std::int64_t point_id = 0;
+  std::string point;  ///< describe(PointSpec)
+  PointSpec spec;     ///< a field each, "algorithm" to "cache"; older collectors' lines have none of them
+  std::string disposition;
+  std::string reason;
+  double time_median_ns = 0;  ///< 0 when there is none
+  double dram_bytes = 0;
+  double l2_sm_bytes = 0;  ///< both directions
+  bool throttled = false;
+};
+struct ProgressEvent {  ///< "progress": at most a few a second
+  std::size_t done = 0;
+  std::size_t total = 0;
+  double elapsed_s = 0;
+  double remaining_s = 0;  ///< estimate; negative while unknown
+};
+struct LogEvent {     ///< "log"
+  std::string level;  ///< "info", "warning", "error"
+  std::string text;
+};
+struct DoneEvent {    ///< "done": last line
+  std::string state;  ///< "complete", "cancelled", "device-lost", "failed"
+  std::string reason;
+  std::size_t ok = 0;
+  std::size_t not_ok = 0;
+  int exit_code = 0;
+};
+using Event = std::variant<PlanEvent, BuildEvent, StartedEvent, PointEvent, ProgressEvent, LogEvent, DoneEvent>;
+
+/// One line, no newline at its end.
+[[nodiscard]] std::string to_json_line(const Event&);
+/// The error says what was wrong with the line; an event of unknown name is an error too, to be skipped by the caller.
+[[nodiscard]] Result<Event, std::string> parse_event(std::string_view line);
+
+}  // namespace attnscope

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/cubin_cache.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/uuid_io.hpp>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/embedded_sources.h"
+
+namespace attnscope::gpu {
+namespace fs = std::filesystem;
+namespace {
+
+std::optional<std::string> read_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+/// Under another name first, so that no reader ever sees half a file.
+bool write_file(const fs::path& file, const std::string& content) {
+  static std::atomic<unsigned> counter{0};
+  const fs::path temporary = fmt::format("{}.{}.{}.tmp", file.string(), getpid(), counter++);
+  std::error_code error;
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    out.close();
+    if (!out) {
+      fs::remove(temporary, error);
+      return false;
+    }
+  }
+  fs::rename(temporary, file, error);
+  if (!error) return true;
+  fs::remove(temporary, error);
+  return false;
+}
+
+/// A name-based UUID (SHA-1) of all device sources: a changed header changes every kernel that may include it.
+const std::string& sources_digest() {
+  static const std::string digest = [] {
+    std::string all;
+    for (const EmbeddedSource& source : embedded_sources()) {
+      if (source.path.ends_with(".csv")) continue;  // the tile table compiles into no kernel
+      all.append(source.path).push_back('\0');
+      all.append(source.text).push_back('\0');
+    }
+    return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(all));
+  }();
+  return digest;
+}
+
+}  // namespace
+
+std::string CubinKey::digest() const {
+  std::string text = sources_digest();
+  const auto add = [&](std::string_view part) { text.append("\n").append(part); };
+  add(source.file);
+  add(source.entry);
+  add(arch);
+  add(nvrtc_version);
+  for (const std::string& option : options) add(option);
+  return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(text));
+}
+
+std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
+  const fs::path stem = folder_ / key.digest();
+  auto cubin = read_file(fs::path(stem).replace_extension(".cubin"));
+  const auto facts = read_file(fs::path(stem).replace_extension(".json"));
+  if (!cubin || !facts) return std::nullopt;
+  const auto json = nlohmann::json::parse(*facts, nullptr, false);
+  if (!json.is_object() || json.value("cubin_bytes", std::size_t{0}) != cubin->size()) return std::nullopt;
+  return Compiled{.cubin = std::move(*cubin),
+                  .log = json.value("log", ""),
+                  .figures = {.registers = json.value("registers", 0),
+                              .static_shared_bytes = json.value("static_shared_bytes", std::int64_t{0}),
+                              .local_bytes = json.value("local_bytes", std::int64_t{0}),
+                              .spill_store_bytes = json.value("spill_store_bytes", std::int64_t{0}),
+                              .spill_load_bytes = json.value("spill_load_bytes", std::int64_t{0})}};
+}
+
+bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return false;
+  const nlohmann::ordered_json json{{"file", key.source.file},
+                                    {"entry", key.source.entry},
+                                    {"arch", key.arch},
+                                    {"nvrtc", key.nvrtc_version},
+                                    {"options", key.options},
+                                    {"cubin_bytes", compiled.cubin.size()},
+                                    {"registers", compiled.figures.registers},
+                                    {"static_shared_bytes", compiled.figures.static_shared_bytes},
+                                    {"local_bytes", compiled.figures.local_bytes},
+                                    {"spill_store_bytes", compiled.figures.spill_store_bytes},
+                                    {"spill_load_bytes", compiled.figures.spill_load_bytes},
+                                    {"log", compiled.log}};
+  const fs::path stem = folder_ / key.digest();
+  return write_file(fs::path(stem).replace_extension(".cubin"), compiled.cubin) &&
+         write_file(fs::path(stem).replace_extension(".json"),
+                    json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void CubinCache::erase(const CubinKey& key) const {
+  const fs::path stem = folder_ / key.digest();
+  std::error_code ignored;
+  fs::remove(fs::path(stem).replace_extension(".json"), ignored);
+  fs::remove(fs::path(stem).replace_extension(".cubin"), ignored);
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/gpu_device.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/model/occupancy.h"
+#include "profiler/measure/gpu/counting.h"
+#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/driver_start.h"
+#include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/kernel_runner.h"
+#include "profiler/measure/gpu/nvml.h"
+#include "profiler/measure/gpu/nvrtc.h"
+#include "profiler/measure/gpu/oracle.h"
+#include "profiler/measure/gpu/timing.h"
+#include "profiler/measure/gpu/workspace.h"
+#include "profiler/measure/host_environment.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
+
+namespace attnscope {
+namespace {
+
+using namespace gpu;  // NOLINT(google-build-using-namespace): this file is the device's
+using Clock = std::chrono::steady_clock;
+
+std::int64_t to_ms(std::chrono::milliseconds duration) {
+  return duration.count();
+}
+
+/// Everything that lives in the device's context. Members are in the order in which they are made; a device that was
+/// lost is never torn down, since every call into its context would wait for the launch that does not end.
+struct Session {
+  Session(const CudaApi& cuda_api, CUdevice device, std::unique_ptr<KernelBuilder> kernel_builder,
+          const std::string& arch, const DeviceLimits& limits)
+      : cuda(cuda_api),
+        builder(std::move(kernel_builder)),
+        context(cuda, device),
+        stream(make_stream(cuda)),
+        runner(cuda, *builder, arch, stream.get(), limits),
+        workspace(cuda, stream.get()),
+        oracle(cuda, runner),
+        begin(make_event(cuda)),
+        end(make_event(cuda)) {}
+
+  const CudaApi& cuda;
+  std::unique_ptr<KernelBuilder> builder;
+  Context context;
+  Stream stream;
+  KernelRunner runner;
+  Workspace workspace;
+  Oracle oracle;
+  Event begin;
+  Event end;
+  std::optional<CounterCollector> counters;
+};
+
+/// Never destroyed: see Session.
+std::vector<std::unique_ptr<Session>>& lost_sessions() {
+  static auto& lost = *new std::vector<std::unique_ptr<Session>>;
+  return lost;
+}
+
+class GpuDevice final : public Device {
+ public:
+  GpuDevice(CudaApi cuda, CUdevice device, DeviceInfo info, std::string arch, unsigned build_threads,
+            std::unique_ptr<KernelBuilder> builder)
+      : cuda_(std::move(cuda)), info_(std::move(info)), arch_(std::move(arch)), build_threads_(build_threads) {
+    session_ = std::make_unique<Session>(cuda_, device, std::move(builder), arch_, info_.limits);
+    if (auto nvml = Nvml::open()) {
+      nvml_ = std::move(nvml).value();
+      nvml_->select(info_.uuid);
+    }
+  }
+  GpuDevice(const GpuDevice&) = delete;
+  GpuDevice& operator=(const GpuDevice&) = delete;
+  ~GpuDevice() override {
+    if (usable_) {
+      cuda_.cuCtxSetCurrent(session_->context.get());  // perhaps another thread than the one that opened it
+    } else {
+      lost_sessions().push_back(std::move(session_));
+    }
+  }
+
+  void prepare_counters(CUdevice device) {
+    auto cupti = CuptiApi::load();
+    if (!cupti) {
+      counter_state_ = {CounterState::not_installed, cupti.error(),
+                        "Install the CUPTI of CUDA 13, or name the file in ATTNSCOPE_CUPTI_LIBRARY."};
+      return;
+    }
+    cupti_ = std::move(cupti).value();
+    try {
+      session_->counters.emplace(*cupti_, session_->context.get(), device, info_.limits.compute_major);
+      counter_state_ = {CounterState::available, {}, {}};
+    } catch (const CuptiError& error) {
+      counter_state_ = explain(error, *cupti_, driver_api_version(cuda_));
+    }
+  }
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] CounterAvailability counters() const override { return counter_state_; }
+  [[nodiscard]] bool usable() const override { return usable_; }
+
+  [[nodiscard]] Environment environment() const override {
+    Environment environment = host_environment();
+    environment.cuda_driver_api = driver_api_version(cuda_);
+    environment.nvrtc_version = session_->builder->nvrtc_version();
+    if (cupti_) environment.cupti_version = cupti_->version;
+    if (nvml_) {
+      environment.driver_version = nvml_->driver_version();
+      environment.nvml_version = nvml_->nvml_version();
+    }
+    return environment;
+  }
+
+  [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const override {
+    std::vector<UnknownMetric> unknown;
+    if (!cupti_) return unknown;  // nothing to ask: counters() says that none will be collected
+    const auto ask = [&](const CounterHost& host) {
+      for (const std::string& name : names) {
+        if (!host.knows(name)) unknown.push_back({name, host.near(name)});
+      }
+    };
+    try {
+      if (session_->counters) {
+        ask(session_->counters->host());
+      } else {
+        ask(CounterHost(*cupti_, chip_of(info_.limits.compute_major, info_.limits.compute_minor)));
+      }
+    } catch (const CuptiError&) {
+      unknown.clear();  // no list to judge by
+    }
+    return unknown;
+  }
+
+  void prepare(std::span<const PointSpec> points, const CancelToken& cancel, const BuildProgress& progress) override {
+    std::vector<KernelLaunch> launches;
+    for (const PointSpec& point : points) {
+      const Algorithm* algorithm = find_algorithm(point.algorithm);
+      if (algorithm == nullptr || algorithm->refusal(point.problem, point.tile, info_.limits)) continue;
+      std::ranges::move(algorithm->plan_on(info_.limits, point.problem, point.tile).launches,
+                        std::back_inserter(launches));
+    }
+    (void)session_->builder->build_all(arch_, launches, build_threads_, cancel, progress);
+  }
+
+  [[nodiscard]] std::int64_t free_bytes() const override {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    if (!usable_ || cuda_.cuMemGetInfo(&free, &total) != CUDA_SUCCESS) return 0;
+    return static_cast<std::int64_t>(free) + session_->workspace.held_bytes();
+  }
+
+  [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
+                                    const CancelToken& cancel) override {
+    const auto begin = Clock::now();
+    PointRecord record;
+    record.spec = spec;
+    const auto end_as = [&](Disposition disposition, std::string reason) {
+      record.disposition = disposition;
+      record.reason = std::move(reason);
+    };
+    if (!usable_) {
+      end_as(Disposition::crashed, "The device was lost at an earlier point.");
+      return record;
+    }
+    try {
+      session_->context.make_current();
+      measure_phases(record, options, cancel);
+    } catch (const PointEnd& end) {
+      end_as(end.disposition(), end.what());
+    } catch (const LaunchTimeout& timeout) {
+      usable_ = false;
+      end_as(Disposition::timeout, timeout.what());
+    } catch (const DriverError& error) {
+      end_after(error, end_as);
+    } catch (const std::bad_alloc&) {
+      end_as(Disposition::out_of_memory, "The host has no memory left for this point.");
+    } catch (const std::exception& error) {
+      end_as(Disposition::crashed, fmt::format("{} [{}]", current_work_, error.what()));
+    }
+    record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    return record;
+  }
+
+ private:
+  template <class EndAs>
+  void end_after(const DriverError& error, const EndAs& end_as) {
+    // A fault stays in the context and answers every later call; other errors concern one call only.
+    const CUresult state = cuda_.cuStreamQuery(session_->stream.get());
+    usable_ = state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY;
+    switch (error.code()) {
+      case CUDA_ERROR_OUT_OF_MEMORY: {
+        end_as(Disposition::out_of_memory,
+               fmt::format("The driver found no memory for this point, {} bytes were free. [{}]", free_bytes(),
+                           error.what()));
+        return;
+      }
+      case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+        end_as(Disposition::infeasible,
+               fmt::format("A launch needs more registers or shared memory than a block can have. [{}]", error.what()));
+        return;
+      case CUDA_ERROR_LAUNCH_TIMEOUT:
+        usable_ = false;
+        end_as(Disposition::timeout, fmt::format("The driver stopped a launch that ran too long. [{}]", error.what()));
+        return;
+      case CUDA_ERROR_NO_DEVICE:
+      case CUDA_ERROR_DEVICE_UNAVAILABLE:
+      case CUDA_ERROR_DEINITIALIZED:
+      case CUDA_ERROR_ECC_UNCORRECTABLE:
+        usable_ = false;
+        end_as(Disposition::crashed, fmt::format("The GPU is gone. [{}]", error.what()));
+        return;
+      default:
+        end_as(Disposition::crashed, fmt::format("{} [{}]", current_work_, error.what()));
+    }
+  }
+
+  void measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel) {
+    const PointSpec& spec = record.spec;
+    const auto stop_if_cancelled = [&](const char* where) {
+      if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, fmt::format("Cancelled before {}.", where));
+    };
+    stop_if_cancelled("this point began");
+    current_work_ = "Preparing the point failed.";
+    const Algorithm* algorithm = find_algorithm(spec.algorithm);
+    if (algorithm == nullptr) {
+      throw PointEnd(Disposition::infeasible, fmt::format("There is no algorithm '{}'.", spec.algorithm));
+    }
+    if (const auto refusal = algorithm->refusal(spec.problem, spec.tile, info_.limits)) {
+      throw PointEnd(Disposition::infeasible, refusal->reason);
+    }
+    const AttentionPlan plan = algorithm->plan_on(info_.limits, spec.problem, spec.tile);
+    add_model_metrics(plan, spec.problem, record);
+
+    std::vector<Loaded> loaded;
+    for (const KernelLaunch& launch : plan.launches) loaded.push_back({&launch, &session_->runner.load(launch)});
+    add_launch_facts(loaded, record);
+    session_->workspace.reserve(plan);
+    add_metric(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
+               Provenance::modelled);
+    session_->workspace.fill(plan, spec.problem, options.input_kind, options.seed);
+    std::vector<PreparedLaunch> setup;
+    std::vector<PreparedLaunch> launches;
+    for (const Loaded& each : loaded) {
+      (each.launch->setup ? setup : launches).emplace_back(*each.launch, *each.kernel, [&](const std::string& buffer) {
+        return session_->workspace.address(buffer);
+      });
+    }
+    session_->runner.wait(options.timeout);
+
+    stop_if_cancelled("the first launch");
+    run_once(setup, options.timeout);
+    const double first_ns = run_once(launches, options.timeout);
+    if (options.verify) verify(record, plan, setup, launches, options);
+
+    stop_if_cancelled("timing");
+    time(record, launches, options, cancel, first_ns);
+    stop_if_cancelled("counting");
+    if (options.counters) count(record, launches, options);
+  }
+
+  /// Runs launches once, one by one, so that a fault has a name. Returns their device time, roughly.
+  double run_once(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
+    const CUstream stream = session_->stream.get();
+    double total = 0;
+    for (PreparedLaunch& launch : launches) {
+      current_work_ = fmt::format("Kernel {} crashed.", launch.name());
+      cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
+      launch.enqueue(cuda_, stream);
+      cuda_.check(cuda_.cuEventRecord(session_->end.get(), stream), "cuEventRecord");
+      try {
+        session_->runner.wait(session_->end.get(), timeout);
+      } catch (const LaunchTimeout&) {
+        throw LaunchTimeout(fmt::format("Kernel {} was still running after {} ms.", launch.name(), to_ms(timeout)));
+      }
+      float milliseconds = 0;
+      cuda_.check(cuda_.elapsed_time(&milliseconds, session_->begin.get(), session_->end.get()), "cuEventElapsedTime");
+      total += 1e6 * static_cast<double>(milliseconds);
+    }
+    return total;
+  }
+
+  /// Runs launches once, one behind the other as when they are timed: those that may start early do.
+  void run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
+    current_work_ = "A kernel crashed in the second run.";
+    for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, session_->stream.get());
+    session_->runner.wait(timeout);
+  }
+
+  void verify(PointRecord& record, const AttentionPlan& plan, std::vector<PreparedLaunch>& setup,
+              std::vector<PreparedLaunch>& launches, const MeasureOptions& options) {
+    const AttentionProblem& problem = record.spec.problem;
+    const auto judge = [&] {
+      current_work_ = "Checking the output failed.";
+      CheckResult result =
+          session_->oracle.judge(plan, problem, options.input_kind, options.seed, session_->workspace, options.timeout);
+      const double share =
+          result.max_abs_error * record.error_bound.value_or(1);  // the run nearest to its bound counts
+      if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {
+        record.max_abs_error = result.max_abs_error;
+        record.error_bound = result.bound;
+        record.rms_error = result.rms_error;
+      }
+      return result;
+    };
+    if (const CheckResult result = judge(); !result.pass) throw PointEnd(Disposition::incorrect, result.reason);
+    const bool early = std::ranges::any_of(plan.launches, &KernelLaunch::starts_early);
+    if (problem.pass == Pass::fwd && !early) return;
+    // Gradients are added up in memory, from several blocks: a second run must start from zero again, and come to the
+    // same bits where that was asked for.
+    const KernelOutput first = session_->oracle.seen();
+    if (early) {
+      // A launch that does not wait must not find what the first run left.
+      session_->workspace.fill(plan, problem, options.input_kind, options.seed);
+      run_once(setup, options.timeout);
+    }
+    run_together(launches, options.timeout);
+    if (const CheckResult result = judge(); !result.pass) {
+      throw PointEnd(Disposition::incorrect, fmt::format("Run again: {}", result.reason));
+    }
+    if (problem.deterministic && first != session_->oracle.seen()) {
+      throw PointEnd(Disposition::incorrect, "A second run gave other bits, where a deterministic one was asked for.");
+    }
+  }
+
+  void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
+            const CancelToken& cancel, double first_ns) {
+    current_work_ = "A kernel crashed while it was timed.";
+    const auto read_clocks = [&] {
+      const auto reading = nvml_ ? nvml_->read() : std::nullopt;
+      if (!reading) return;
+      const std::uint64_t reasons = record.clocks ? record.clocks->throttle_reasons : 0;
+      record.clocks = reading;
+      record.clocks->throttle_reasons |= reasons;  // one slow batch marks the point
+      record.clocks->throttled = slows_down(record.clocks->throttle_reasons);
+    };
+    const bool slow = options.slow_ns > 0 && first_ns > options.slow_ns;
+    LaunchSamples samples = time_launches(session_->runner, launches,
+                                          {.cache = record.spec.cache,
+                                           .min_samples = slow ? 1 : options.min_samples,
+                                           .max_samples = slow ? 1 : options.max_samples,
+                                           .max_noise = options.max_noise,
+                                           .timeout = options.timeout,
+                                           .expected_ns = first_ns},
+                                          cancel, read_clocks);
+    kernel_record(record, "all").samples_ns = std::move(samples.plan);
+    if (launches.size() < 2) return;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      kernel_record(record, launches[i].name()).samples_ns = std::move(samples.launches[i]);
+    }
+  }
+
+  void count(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options) {
+    if (!session_->counters) throw PointEnd(Disposition::no_counters, no_counters_reason());
+    current_work_ = "A kernel crashed while it was counted.";
+    try {
+      const auto values = session_->counters->collect(session_->runner, launches, record.spec.cache,
+                                                      options.extra_metrics, options.timeout);
+      add_counts(record, launches, values);
+    } catch (const CuptiError& error) {
+      const CounterAvailability why = explain(error, *cupti_, driver_api_version(cuda_));
+      throw PointEnd(Disposition::no_counters, why.reason);
+    }
+  }
+
+  [[nodiscard]] std::string no_counters_reason() const {
+    return counter_state_.reason.empty() ? "The counters were not prepared." : counter_state_.reason;
+  }
+
+  void add_counts(PointRecord& record, const std::vector<PreparedLaunch>& launches,
+                  const std::map<std::string, std::vector<MetricValue>>& values) const {
+    const auto metrics = session_->counters->metrics();
+    KernelRecord& all = kernel_record(record, "all");
+    if (launches.size() == 1) {
+      std::ranges::copy(values.at(launches.front().name()), std::back_inserter(all.metrics));
+      return;
+    }
+    std::vector<double> weights;
+    for (const PreparedLaunch& launch : launches) {
+      const auto summary = summarize(kernel_record(record, launch.name()).samples_ns);
+      weights.push_back(summary ? summary->median : 1);
+    }
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      std::vector<double> each;
+      each.reserve(launches.size());
+      for (const PreparedLaunch& launch : launches) each.push_back(values.at(launch.name())[m].value);
+      const Combine rule = combine_rule(metrics[m]);
+      const auto provenance = rule == Combine::weighted_mean ? Provenance::derived : Provenance::measured;
+      kernel_record(record, "all")
+          .metrics.push_back({metrics[m].name, combine(rule, each, weights), metrics[m].unit, provenance});
+    }
+    for (const PreparedLaunch& launch : launches) {
+      std::ranges::copy(values.at(launch.name()), std::back_inserter(kernel_record(record, launch.name()).metrics));
+    }
+  }
+
+  struct Loaded {
+    const KernelLaunch* launch;
+    const LoadedKernel* kernel;
+  };
+
+  static void add_metric(KernelRecord& kernel, std::string_view key, double value,
+                         Provenance provenance = Provenance::measured) {
+    kernel.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), provenance});
+  }
+
+  /// Registers, shared and local memory, occupancy of each measured launch. A plan of several shows the largest of the
+  /// first three for its sum, and no occupancy: kernels that run one after another have none in common.
+  void add_launch_facts(const std::vector<Loaded>& loaded, PointRecord& record) const {
+    struct Facts {
+      double registers = 0;
+      double shared_bytes = 0;
+      double local_bytes = 0;
+    };
+    const auto put = [](KernelRecord& kernel, const Facts& facts) {
+      add_metric(kernel, metric_key::registers, facts.registers);
+      add_metric(kernel, metric_key::shared_bytes, facts.shared_bytes);
+      add_metric(kernel, metric_key::local_bytes, facts.local_bytes);
+    };
+    const auto put_occupancy = [](KernelRecord& kernel, double percent, std::string_view limiter) {
+      add_metric(kernel, metric_key::theoretical_occupancy_pct, percent, Provenance::derived);
+      kernel.occupancy_limiter = limiter;
+    };
+    const bool several = std::ranges::count_if(loaded, [](const Loaded& each) { return !each.launch->setup; }) > 1;
+    Facts largest;
+    for (const auto& [of, kernel] : loaded) {
+      const KernelLaunch& launch = *of;
+      if (launch.setup) continue;
+      const int threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+      int blocks = 0;
+      cuda_.check(cuda_.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                      &blocks, kernel->function, threads, static_cast<std::size_t>(launch.dynamic_shared_bytes)),
+                  "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+      const std::int64_t shared = kernel->static_shared_bytes + launch.dynamic_shared_bytes;
+      const Occupancy computed =
+          theoretical_occupancy(info_.limits, {.blocks = std::int64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2],
+                                               .threads_per_block = threads,
+                                               .registers_per_thread = kernel->registers,
+                                               .shared_bytes = shared});
+      // Warps are resident as wholes; the driver's count of blocks has the last word.
+      const int warps = (threads + 31) / 32;
+      const Facts facts{.registers = static_cast<double>(kernel->registers),
+                        .shared_bytes = static_cast<double>(shared),
+                        .local_bytes = static_cast<double>(kernel->local_bytes)};
+      KernelRecord& target = kernel_record(record, several ? launch.name : "all");
+      if (several) put(target, facts);
+      put_occupancy(target, 100.0 * 32 * warps * blocks / info_.limits.max_threads_per_sm, computed.limiter);
+      largest.registers = std::max(largest.registers, facts.registers);
+      largest.shared_bytes = std::max(largest.shared_bytes, facts.shared_bytes);
+      largest.local_bytes = std::max(largest.local_bytes, facts.local_bytes);
+    }
+    put(kernel_record(record, "all"), largest);
+  }
+
+  CudaApi cuda_;
+  DeviceInfo info_;
+  std::string arch_;
+  unsigned build_threads_;
+  std::unique_ptr<Nvml> nvml_;
+  std::optional<CuptiApi> cupti_;
+  CounterAvailability counter_state_;
+  std::unique_ptr<Session> session_;
+  std::string current_work_;  ///< what a fault would have interrupted
+  bool usable_ = true;
+};
+
+}  // namespace
+
+Result<std::vector<GpuListing>, GpuError> list_gpus() {
+  const auto cuda = start_driver();
+  if (!cuda) return Failure{cuda.error()};
+  std::vector<GpuListing> listings;
+  try {
+    int count = 0;
+    cuda->check(cuda->cuDeviceGetCount(&count), "cuDeviceGetCount");
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      CUdevice device = 0;
+      cuda->check(cuda->cuDeviceGet(&device, ordinal), "cuDeviceGet");
+      std::size_t memory = 0;
+      cuda->check(cuda->cuDeviceTotalMem(&memory, device), "cuDeviceTotalMem");
+      listings.push_back({.ordinal = ordinal,
+                          .name = device_name(*cuda, device),
+                          .uuid = device_uuid(*cuda, device),
+                          .compute_major = attribute(*cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                          .compute_minor = attribute(*cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                          .dram_bytes = static_cast<std::int64_t>(memory)});
+    }
+  } catch (const DriverError& error) {
+    return Failure{GpuError{GpuError::Kind::device_failed, fmt::format("A GPU did not answer: {}.", error.what()), {}}};
+  }
+  return listings;
+}
+
+Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& options) {
+  auto cuda = start_driver();
+  if (!cuda) return Failure{cuda.error()};
+  int count = 0;
+  CUdevice device = 0;
+  if (cuda->cuDeviceGetCount(&count) != CUDA_SUCCESS || options.ordinal < 0 || options.ordinal >= count ||
+      cuda->cuDeviceGet(&device, options.ordinal) != CUDA_SUCCESS) {
+    return Failure{GpuError{GpuError::Kind::bad_ordinal,
+                            fmt::format("There is no GPU {}; this machine shows {}.", options.ordinal, count),
+                            "GPUs are numbered from 0."}};
+  }
+  auto builder = KernelBuilder::open(options.cache_dir);
+  if (!builder) return Failure{builder.error()};
+  try {
+    DeviceInfo info{.uuid = device_uuid(*cuda, device),
+                    .simulated = false,
+                    .ordinal = options.ordinal,
+                    .limits = device_limits(*cuda, device)};
+    if (info.limits.compute_major < 8) {
+      return Failure{GpuError{GpuError::Kind::unsupported,
+                              fmt::format("{} has compute capability {}.{}; the kernels need 8.0 or newer.",
+                                          info.limits.name, info.limits.compute_major, info.limits.compute_minor),
+                              ""}};
+    }
+    std::string arch =
+        options.arch.empty() ? arch_for(info.limits.compute_major, info.limits.compute_minor) : options.arch;
+    if (std::string why = (*builder)->refuses(arch); !why.empty()) {
+      return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), ""}};
+    }
+    auto gpu = std::make_unique<GpuDevice>(std::move(cuda).value(), device, std::move(info), std::move(arch),
+                                           options.build_threads, std::move(builder).value());
+    if (options.counters) gpu->prepare_counters(device);
+    return std::unique_ptr<Device>(std::move(gpu));
+  } catch (const DriverError& error) {
+    return Failure{GpuError{GpuError::Kind::device_failed,
+                            fmt::format("GPU {} cannot be used: {}.", options.ordinal, error.what()),
+                            error.code() == CUDA_ERROR_OUT_OF_MEMORY ? "Its memory is taken by other processes." : ""}};
+  } catch (const PointEnd& end) {
+    return Failure{GpuError{GpuError::Kind::device_failed, end.what(), ""}};
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/kernel_builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "profiler/measure/gpu/cubin_cache.h"
+#include "profiler/measure/gpu/nvrtc.h"
+
+namespace attnscope {
+namespace {
+
+class NvrtcBuilder final : public KernelBuilder {
+ public:
+  NvrtcBuilder(gpu::Nvrtc nvrtc, gpu::CubinCache cache) : nvrtc_(std::move(nvrtc)), cache_(std::move(cache)) {}
+
+  [[nodiscard]] std::string nvrtc_version() const override { return nvrtc_.version(); }
+  [[nodiscard]] std::string refuses(std::string_view arch) const override { return nvrtc_.refuses(arch); }
+
+  [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh) const override {
+    const gpu::CubinKey key{.source = launch.source,
+                            .arch = std::string(arch),
+                            .nvrtc_version = nvrtc_.version(),
+                            .options = gpu::compile_options(launch.source, arch)};
+    if (fresh) cache_.erase(key);
+    BuiltKernel built;
+    built.report.kernel = describe(launch);
+    built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    if (const std::string error = earlier_failure(launch.source, arch); !error.empty()) {
+      built.report.error = error;
+      return built;
+    }
+    auto compiled = cache_.find(key);
+    built.report.cached = compiled.has_value();
+    if (!compiled) {
+      auto result = nvrtc_.compile(launch.source, key.options);
+      if (!result) {
+        built.report.error = result.error();
+        const std::lock_guard lock(failures_mutex_);
+        failures_.push_back({launch.source, std::string(arch), result.error()});
+        return built;
+      }
+      compiled = std::move(result).value();
+      cache_.store(key, *compiled);
+    }
+    built.report.registers = compiled->figures.registers;
+    built.report.static_shared_bytes = compiled->figures.static_shared_bytes;
+    built.report.local_bytes = compiled->figures.local_bytes;
+    built.report.spill_store_bytes = compiled->figures.spill_store_bytes;
+    built.report.spill_load_bytes = compiled->figures.spill_load_bytes;
+    built.cubin = std::move(compiled->cubin);
+    return built;
+  }
+
+ private:
+  struct CompileFailure {
+    KernelSource source;
+    std::string arch;
+    std::string log;
+  };
+
+  /// The compiler's log, when this builder has tried the source before in vain; else empty.
+  [[nodiscard]] std::string earlier_failure(const KernelSource& source, std::string_view arch) const {
+    const std::lock_guard lock(failures_mutex_);
+    const auto found = std::ranges::find_if(
+        failures_, [&](const CompileFailure& failure) { return failure.source == source && failure.arch == arch; });
+    return found == failures_.end() ? std::string() : found->log;
+  }
+
+  gpu::Nvrtc nvrtc_;
+  gpu::CubinCache cache_;
+  mutable std::mutex failures_mutex_;
+  mutable std::vector<CompileFailure> failures_;
+};
+
+}  // namespace
+
+std::filesystem::path default_cubin_cache() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::filesystem::path(value != nullptr ? value : "");
+  };
+  if (const auto own = variable("ATTNSCOPE_CACHE_DIR"); !own.empty()) return own / "cubins";
+  if (const auto xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "attnscope" / "cubins";
+  if (const auto home = variable("HOME"); !home.empty()) return home / ".cache" / "attnscope" / "cubins";
+  return std::filesystem::temp_directory_path() / "attnscope" / "cubins";
+}
+
+std::string describe(const KernelLaunch& launch) {
+  std::string br;
+  std::string bc;
+  std::string d;
+  std::string rest;
+  for (const std::string& define : launch.source.defines) {
+    const std::size_t equals = std::min(define.find('='), define.size());
+    const std::string name = define.substr(0, equals);
+    const std::string value = define.substr(std::min(equals + 1, define.size()));
+    if (name == "ATTN_BR") {
+      br = value;
+    } else if (name == "ATTN_BC") {
+      bc = value;
+    } else if (name == "ATTN_D") {
+      d = " d" + value;
+    } else if (name == "ATTN_BF16") {
+      rest += value == "1" ? " bf16" : " fp16";
+    } else if (name == "ATTN_MASK") {
+      rest += value == "0" ? "" : value == "1" ? " causal" : " mask" + value;
+    } else if (name == "ATTN_DROPOUT") {
+      rest += value == "1" ? " dropout" : "";
+    } else if (name == "ATTN_DETERMINISTIC") {
+      rest += value == "1" ? " deterministic" : "";
+    } else if (name == "ATTN_PAGED") {
+      rest += value == "1" ? " paged" : "";
+    } else if (name == "ATTN_HEADS_FASTEST") {
+      rest += value == "1" ? " heads-fastest" : "";
+    } else {
+      rest += " " + define;
+    }
+  }
+  const std::string tile = br.empty() && bc.empty() ? "" : " " + br + (br.empty() || bc.empty() ? "" : "x") + bc;
+  const std::string folder = launch.source.file.substr(0, launch.source.file.find('/'));
+  return fmt::format("{} {}{}{}{}", folder, launch.name, d, tile, rest);
+}
+
+Result<std::unique_ptr<KernelBuilder>, GpuError> KernelBuilder::open(const std::filesystem::path& cache_dir) {
+  auto nvrtc = gpu::Nvrtc::load();
+  if (!nvrtc) {
+    return Failure{GpuError{GpuError::Kind::no_nvrtc, nvrtc.error(),
+                            "Install the CUDA toolkit's NVRTC (libnvrtc.so.13), or name the file in "
+                            "ATTNSCOPE_NVRTC_LIBRARY."}};
+  }
+  return std::unique_ptr<KernelBuilder>(std::make_unique<NvrtcBuilder>(
+      std::move(nvrtc).value(), gpu::CubinCache(cache_dir.empty() ? default_cubin_cache() : cache_dir)));
+}
+
+std::vector<BuildReport> KernelBuilder::build_all(std::string_view arch, std::span<const KernelLaunch> launches,
+                                                  unsigned threads, const CancelToken& cancel,
+                                                  const Device::BuildProgress& progress) const {
+  std::vector<const KernelLaunch*> distinct;
+  for (const KernelLaunch& launch : launches) {
+    if (std::ranges::none_of(distinct, [&](const KernelLaunch* each) { return each->source == launch.source; })) {
+      distinct.push_back(&launch);
+    }
+  }
+  std::vector<std::optional<BuildReport>> reports(distinct.size());
+  std::atomic<std::size_t> next{0};
+  std::size_t done = 0;
+  std::mutex progress_mutex;
+  const auto work = [&] {
+    while (!cancel.cancelled()) {
+      const std::size_t index = next.fetch_add(1);
+      if (index >= distinct.size()) return;
+      reports[index] = build(arch, *distinct[index]).report;
+      const std::lock_guard lock(progress_mutex);
+      ++done;
+      if (progress) progress(done, distinct.size(), *reports[index]);
+    }
+  };
+  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 1; i < std::min<std::size_t>(threads, distinct.size()); ++i) workers.emplace_back(work);
+    work();
+  }
+  std::vector<BuildReport> built;
+  for (auto& report : reports) {
+    if (report) built.push_back(std::move(*report));
+  }
+  return built;
+}
+
+Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view arch, std::span<const KernelLaunch> launches,
+                                                         unsigned threads, const CancelToken& cancel,
+                                                         const Device::BuildProgress& progress,
+                                                         const std::filesystem::path& cache_dir) {
+  const auto builder = KernelBuilder::open(cache_dir);
+  if (!builder) return Failure{builder.error()};
+  if (std::string why = (*builder)->refuses(arch); !why.empty()) {
+    return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), ""}};
+  }
+  return (*builder)->build_all(arch, launches, threads, cancel, progress);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/kernel_runner.h"
+
+#include <cstring>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace attnscope::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned service_threads = 256;
+constexpr std::int64_t l2_line_bytes = 128;
+
+/// One source holds all service kernels.
+KernelLaunch service_launch() {
+  KernelLaunch launch;
+  launch.name = "service";
+  launch.source = {.file = "device/measurement.cuh", .entry = "attn_fill_l2", .defines = {}};
+  return launch;
+}
+
+std::string key_of(const KernelSource& source) {
+  return fmt::format("{} {} {}", source.file, source.entry, fmt::join(source.defines, " "));
+}
+
+/// The line of a compiler's log that says what is wrong: for a reason, which is one sentence.
+std::string first_error(std::string_view log) {
+  std::size_t begin = 0;
+  while (begin < log.size()) {
+    const std::size_t end = std::min(log.find('\n', begin), log.size());
+    const std::string_view line = log.substr(begin, end - begin);
+    if (line.find("error") != std::string_view::npos && line.find("NVRTC_ERROR") == std::string_view::npos) {
+      return std::string(line);
+    }
+    begin = end + 1;
+  }
+  return std::string(log.substr(0, log.find('\n')));
+}
+
+}  // namespace
+
+PreparedLaunch::PreparedLaunch(const KernelLaunch& launch, const LoadedKernel& kernel, const Resolve& address_of)
+    : launch_(&launch), kernel_(&kernel) {
+  for (const Argument& argument : launch.arguments) {
+    std::uint64_t slot = 0;
+    std::visit(
+        [&](const auto& value) {
+          using T = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<T, BufferArgument>) {
+            if (!value.name.empty()) slot = address_of(value.name);
+          } else {
+            std::memcpy(&slot, &value, sizeof value);
+          }
+        },
+        argument);
+    values_.push_back(slot);
+  }
+}
+
+void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
+  std::vector<void*> pointers;
+  for (std::uint64_t& value : values_) pointers.push_back(&value);
+  CUlaunchAttribute early{};
+  early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  early.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = launch_->grid[0];
+  config.gridDimY = launch_->grid[1];
+  config.gridDimZ = launch_->grid[2];
+  config.blockDimX = launch_->block[0];
+  config.blockDimY = launch_->block[1];
+  config.blockDimZ = launch_->block[2];
+  config.sharedMemBytes = static_cast<unsigned>(launch_->dynamic_shared_bytes);
+  config.hStream = stream;
+  config.attrs = &early;
+  config.numAttrs = launch_->starts_early ? 1 : 0;
+  cuda.check(cuda.cuLaunchKernelEx(&config, kernel_->function, pointers.data(), nullptr), "cuLaunchKernelEx");
+}
+
+KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, std::string arch, CUstream stream,
+                           const DeviceLimits& limits)
+    : cuda_(cuda),
+      builder_(builder),
+      arch_(std::move(arch)),
+      stream_(stream),
+      limits_(limits),
+      last_(make_event(cuda)),
+      fill_bytes_(2 * limits.l2_bytes / l2_line_bytes * l2_line_bytes),
+      fill_buffer_(allocate(cuda, fill_bytes_)) {
+  const LoadedKernel& service = load(service_launch());
+  const auto find = [&](CUfunction& function, const char* name) {
+    cuda_.check(cuda_.cuModuleGetFunction(&function, service.module.get(), name), "cuModuleGetFunction");
+  };
+  find(fill_l2_, "attn_fill_l2");
+  find(discard_l2_, "attn_discard_l2");
+  find(delay_, "attn_delay");
+  find(count_nonfinite_, "attn_count_nonfinite");
+}
+
+const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
+  auto [place, is_new] = kernels_.try_emplace(key_of(launch.source));
+  LoadedKernel& kernel = place->second;
+  if (is_new || kernel.function == nullptr) {
+    BuiltKernel built = builder_.build(arch_, launch);
+    const auto compiled = [&] {
+      if (!built.report.error.empty()) {
+        throw PointEnd(Disposition::compile_error,
+                       fmt::format("{} does not compile: {}", built.report.kernel, first_error(built.report.error)));
+      }
+    };
+    compiled();
+    try {
+      kernel.module = load_module(cuda_, built.cubin);
+    } catch (const DriverError& error) {
+      if (error.code() == CUDA_ERROR_OUT_OF_MEMORY) throw;
+      if (built.report.cached) {  // perhaps only the cached file is damaged
+        built = builder_.build(arch_, launch, true);
+        compiled();
+      }
+      try {
+        kernel.module = load_module(cuda_, built.cubin);
+      } catch (const DriverError& again) {
+        throw PointEnd(Disposition::compile_error,
+                       fmt::format("The driver (CUDA {}) does not take the cubin that NVRTC {} made for {}: {}",
+                                   driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what()));
+      }
+    }
+    cuda_.check(cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str()),
+                "cuModuleGetFunction");
+    const auto ask = [&](CUfunction_attribute which) {
+      int value = 0;
+      cuda_.check(cuda_.cuFuncGetAttribute(&value, which, kernel.function), "cuFuncGetAttribute");
+      return value;
+    };
+    kernel.registers = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
+    kernel.static_shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    kernel.local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  }
+  if (launch.dynamic_shared_bytes > 0) {  // needed above 48 KiB
+    const CUresult result = cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                     static_cast<int>(launch.dynamic_shared_bytes));
+    if (result == CUDA_ERROR_INVALID_VALUE) {
+      throw PointEnd(
+          Disposition::infeasible,
+          fmt::format("Kernel {} needs {} bytes of dynamic shared memory and {} static; a block has {}.", launch.name,
+                      launch.dynamic_shared_bytes, kernel.static_shared_bytes, limits_.shared_bytes_per_block));
+    }
+    cuda_.check(result, "cuFuncSetAttribute");
+  }
+  return kernel;
+}
+
+void KernelRunner::wait(std::chrono::milliseconds limit) {
+  cuda_.check(cuda_.cuEventRecord(last_.get(), stream_), "cuEventRecord");
+  wait(last_.get(), limit);
+}
+
+void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit) const {
+  const auto begin = Clock::now();
+  for (;;) {
+    const CUresult state = cuda_.cuEventQuery(event);
+    if (state == CUDA_SUCCESS) return;
+    if (state != CUDA_ERROR_NOT_READY) cuda_.check(state, "cuEventQuery");
+    const auto waited = Clock::now() - begin;
+    if (waited > limit) throw LaunchTimeout(fmt::format("A launch was still running after {} ms.", limit.count()));
+    // Most launches end within the spin; for the others a sleep costs nothing that is measured.
+    if (waited > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+void KernelRunner::launch_service(CUfunction function, unsigned blocks, unsigned threads, void** arguments) {
+  cuda_.check(cuda_.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream_, arguments, nullptr),
+              "cuLaunchKernel");
+}
+
+void KernelRunner::enqueue_cold_cache() {
+  CUdeviceptr address = fill_buffer_.get();
+  long long bytes = fill_bytes_;
+  void* arguments[] = {&address, &bytes};
+  const auto blocks = static_cast<unsigned>(8 * limits_.sm_count);
+  launch_service(fill_l2_, blocks, service_threads, arguments);
+  launch_service(discard_l2_, blocks, service_threads, arguments);
+}
+
+void KernelRunner::enqueue_delay(std::chrono::nanoseconds length) {
+  long long nanoseconds = length.count();
+  void* arguments[] = {&nanoseconds};
+  launch_service(delay_, 1, 1, arguments);
+}
+
+void KernelRunner::enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result) {
+  long long elements = count;
+  int infinity = dtype == DType::fp16 ? 0x7C00 : 0x7F80;
+  void* arguments[] = {&data, &elements, &infinity, &result};
+  launch_service(count_nonfinite_, static_cast<unsigned>(8 * limits_.sm_count), service_threads, arguments);
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels on one device: compiled, loaded, launched, waited for.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/point_end.h"
+
+namespace attnscope::gpu {
+
+/// A kernel in the context, with what the driver says about it.
+struct LoadedKernel {
+  Module module;
+  CUfunction function = nullptr;
+  int registers = 0;
+  std::int64_t static_shared_bytes = 0;
+  std::int64_t local_bytes = 0;  ///< a thread
+};
+
+/// A launch of a plan made ready: kernel loaded, addresses filled in.
+class PreparedLaunch {
+ public:
+  using Resolve = std::function<CUdeviceptr(const std::string& buffer)>;
+  PreparedLaunch(const KernelLaunch& launch, const LoadedKernel& kernel, const Resolve& address_of);
+
+  [[nodiscard]] const std::string& name() const { return launch_->name; }
+  /// Throws DriverError. Returns when the launch is in the stream.
+  void enqueue(const CudaApi& cuda, CUstream stream);
+
+ private:
+  const KernelLaunch* launch_;
+  const LoadedKernel* kernel_;
+  std::vector<std::uint64_t> values_;  ///< each argument's bytes, at the start of its own slot
+};
+
+class KernelRunner {
+ public:
+  /// Keeps references to all of them. Throws PointEnd when the service kernels do not compile, DriverError
+  /// when the buffer that clears the L2 cannot be had.
+  KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, std::string arch, CUstream stream,
+               const DeviceLimits& limits);
+
+  /// Compiles (or finds) and loads a kernel; later calls are a lookup. Throws PointEnd: compile_error, or infeasible
+  /// when the driver refuses its shared memory.
+  const LoadedKernel& load(const KernelLaunch& launch);
+
+  /// Waits until what is in the stream now has run. Throws DriverError, or LaunchTimeout after `limit`.
+  void wait(std::chrono::milliseconds limit);
+  /// The same up to `event`.
+  void wait(CUevent event, std::chrono::milliseconds limit) const;
+
+  /// Enqueues what leaves L2 without a line of any plan's and without dirty ones: a buffer of twice its size is
+  /// written, then discarded. What a kernel leaves dirty in L2 at its end is thereby never counted, as under ncu.
+  void enqueue_cold_cache();
+  /// Enqueues a pause of the stream.
+  void enqueue_delay(std::chrono::nanoseconds length);
+  /// Enqueues a count of the infinite and NaN values among `count` elements; *result is a 64-bit counter.
+  void enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result);
+
+  [[nodiscard]] const CudaApi& cuda() const { return cuda_; }
+  [[nodiscard]] CUstream stream() const { return stream_; }
+
+ private:
+  void launch_service(CUfunction function, unsigned blocks, unsigned threads, void** arguments);
+
+  const CudaApi& cuda_;
+  const KernelBuilder& builder_;
+  std::string arch_;
+  CUstream stream_;
+  const DeviceLimits& limits_;
+  std::map<std::string, LoadedKernel> kernels_;
+  Event last_;
+  std::int64_t fill_bytes_;
+  DeviceMemory fill_buffer_;
+  CUfunction fill_l2_ = nullptr;
+  CUfunction discard_l2_ = nullptr;
+  CUfunction delay_ = nullptr;
+  CUfunction count_nonfinite_ = nullptr;
+};
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/nvml.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "profiler/measure/gpu/dynamic_library.h"
+
+namespace attnscope::gpu {
+namespace {
+
+constexpr int clock_sm = 1;
+constexpr int clock_memory = 2;
+constexpr int temperature_gpu = 0;
+
+constexpr std::uint64_t software_power_cap = 0x4;
+constexpr std::uint64_t hardware_slowdown = 0x8;
+constexpr std::uint64_t software_thermal = 0x20;
+constexpr std::uint64_t hardware_thermal = 0x40;
+constexpr std::uint64_t power_brake = 0x80;
+
+}  // namespace
+
+struct Nvml::Functions {
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  const char* (*error_string)(int) = nullptr;
+  int (*nvml_version)(char*, unsigned) = nullptr;
+  int (*driver_version)(char*, unsigned) = nullptr;
+  int (*handle_by_uuid)(const char*, void**) = nullptr;
+  int (*clock)(void*, int, unsigned*) = nullptr;
+  int (*temperature)(void*, int, unsigned*) = nullptr;
+  int (*power)(void*, unsigned*) = nullptr;
+  int (*reasons)(void*, unsigned long long*) = nullptr;
+};
+
+bool slows_down(std::uint64_t reasons) {
+  return (reasons & (software_power_cap | hardware_slowdown | software_thermal | hardware_thermal | power_brake)) != 0;
+}
+
+Result<std::unique_ptr<Nvml>, std::string> Nvml::open() {
+  const auto library = DynamicLibrary::open({.title = "NVML",
+                                             .override_variable = "ATTNSCOPE_NVML_LIBRARY",
+                                             .names = {"libnvidia-ml.so.1"},
+                                             .folders = {"/usr/lib/wsl/lib"}});
+  if (!library) return Failure{library.error()};
+  auto api = std::make_unique<Functions>();
+  const bool complete = library->bind(api->init, "nvmlInit_v2") && library->bind(api->shutdown, "nvmlShutdown") &&
+                        library->bind(api->error_string, "nvmlErrorString") &&
+                        library->bind(api->nvml_version, "nvmlSystemGetNVMLVersion") &&
+                        library->bind(api->driver_version, "nvmlSystemGetDriverVersion") &&
+                        library->bind(api->handle_by_uuid, "nvmlDeviceGetHandleByUUID") &&
+                        library->bind(api->clock, "nvmlDeviceGetClockInfo") &&
+                        library->bind(api->temperature, "nvmlDeviceGetTemperature") &&
+                        library->bind(api->power, "nvmlDeviceGetPowerUsage") &&
+                        // The first is the newer name of the second.
+                        (library->bind(api->reasons, "nvmlDeviceGetCurrentClocksEventReasons") ||
+                         library->bind(api->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
+  if (!complete)
+    return Failure{fmt::format("NVML in {} lacks functions that are used here.", library->path().string())};
+  if (const int result = api->init(); result != 0) {
+    return Failure{fmt::format("NVML did not start: {}.", api->error_string(result))};
+  }
+  std::unique_ptr<Nvml> nvml(new Nvml);
+  nvml->api_ = std::move(api);
+  return nvml;
+}
+
+Nvml::~Nvml() {
+  api_->shutdown();
+}
+
+std::string Nvml::nvml_version() const {
+  std::array<char, 96> text{};
+  return api_->nvml_version(text.data(), static_cast<unsigned>(text.size()) - 1) == 0 ? text.data() : "";
+}
+
+std::string Nvml::driver_version() const {
+  std::array<char, 96> text{};
+  return api_->driver_version(text.data(), static_cast<unsigned>(text.size()) - 1) == 0 ? text.data() : "";
+}
+
+bool Nvml::select(const std::string& uuid) {
+  return api_->handle_by_uuid(uuid.c_str(), &device_) == 0;
+}
+
+std::optional<ClockReading> Nvml::read() const {
+  if (device_ == nullptr) return std::nullopt;
+  ClockReading reading;
+  bool any = false;
+  const auto ask = [&](double& target, double scale, auto function, auto... what) {
+    unsigned value = 0;
+    if (function(device_, what..., &value) != 0) return;
+    target = scale * value;
+    any = true;
+  };
+  ask(reading.sm_clock_hz, 1e6, api_->clock, clock_sm);
+  ask(reading.memory_clock_hz, 1e6, api_->clock, clock_memory);
+  ask(reading.temperature_c, 1, api_->temperature, temperature_gpu);
+  ask(reading.power_w, 1e-3, api_->power);
+  if (unsigned long long reasons = 0; api_->reasons(device_, &reasons) == 0) {
+    reading.throttle_reasons = reasons;
+    reading.throttled = slows_down(reasons);
+    any = true;
+  }
+  return any ? std::optional(reading) : std::nullopt;
+}
+
+}  // namespace attnscope::gpu

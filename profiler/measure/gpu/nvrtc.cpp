@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/nvrtc.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/embedded_sources.h"
+#include "profiler/measure/gpu/dynamic_library.h"
+
+namespace attnscope::gpu {
+namespace {
+
+/// The whole number that ends right before `phrase` in `text`, spaces between: "40" for "Used 40 registers".
+std::int64_t number_before(std::string_view text, std::string_view phrase) {
+  std::size_t end = text.find(phrase);
+  if (end == std::string_view::npos) return 0;
+  while (end > 0 && text[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+  std::int64_t value = 0;
+  std::from_chars(text.data() + begin, text.data() + end, value);
+  return value;
+}
+
+/// 90 for "sm_90a".
+std::optional<int> arch_number(std::string_view arch) {
+  if (!arch.starts_with("sm_")) return std::nullopt;
+  int number = 0;
+  const char* first = arch.data() + 3;
+  const char* last = arch.data() + arch.size();
+  const auto [end, error] = std::from_chars(first, last, number);
+  const std::string_view suffix(end, static_cast<std::size_t>(last - end));
+  if (error != std::errc{} || (!suffix.empty() && suffix != "a" && suffix != "f")) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Result<Nvrtc, std::string> Nvrtc::load() {
+  const auto library = DynamicLibrary::open({.title = "NVRTC",
+                                             .override_variable = "ATTNSCOPE_NVRTC_LIBRARY",
+                                             .names = {"libnvrtc.so.13", "libnvrtc.so.12"},
+                                             .folders = toolkit_library_folders()});
+  if (!library) return Failure{library.error()};
+  Nvrtc nvrtc;
+  nvrtc.path_ = library->path();
+  std::string missing;
+  const auto bind = [&](auto& function, const char* name) {
+    if (!library->bind(function, name) && missing.empty()) missing = name;
+  };
+#define ATTNSCOPE_BIND(name) bind(nvrtc.api_.name, #name);
+  ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_BIND)
+#undef ATTNSCOPE_BIND
+  if (!missing.empty()) return Failure{fmt::format("NVRTC in {} has no {}.", nvrtc.path_.string(), missing)};
+  int major = 0;
+  int minor = 0;
+  nvrtc.api_.nvrtcVersion(&major, &minor);
+  nvrtc.version_ = fmt::format("{}.{}", major, minor);
+  return nvrtc;
+}
+
+std::string Nvrtc::refuses(std::string_view arch) const {
+  const auto number = arch_number(arch);
+  if (!number) return fmt::format("'{}' is not an architecture; write it as sm_80 or sm_90a.", arch);
+  int count = 0;
+  api_.nvrtcGetNumSupportedArchs(&count);
+  std::vector<int> known(static_cast<std::size_t>(count));
+  api_.nvrtcGetSupportedArchs(known.data());
+  std::erase_if(known, [](int each) { return each < 80; });
+  if (std::ranges::find(known, *number) != known.end()) return {};
+  return fmt::format("{} is not an architecture that NVRTC {} compiles these kernels for; it knows sm_{}.", arch,
+                     version_, fmt::join(known, ", sm_"));
+}
+
+Result<Compiled, std::string> Nvrtc::compile(const KernelSource& source,
+                                             const std::vector<std::string>& options) const {
+  const char* main_text = nullptr;
+  std::vector<std::string> names;
+  std::vector<const char*> texts;
+  for (const EmbeddedSource& embedded : embedded_sources()) {
+    if (embedded.path == source.file) {
+      main_text = embedded.text.data();
+    } else if (!embedded.path.ends_with(".csv")) {
+      names.emplace_back(embedded.path);
+      texts.push_back(embedded.text.data());
+    }
+  }
+  if (main_text == nullptr) return Failure{fmt::format("{} is not among this program's kernel sources.", source.file)};
+  const auto pointers = [](const std::vector<std::string>& strings) {
+    std::vector<const char*> result;
+    result.reserve(strings.size());
+    for (const std::string& each : strings) result.push_back(each.c_str());
+    return result;
+  };
+  const auto name_pointers = pointers(names);
+  const auto option_pointers = pointers(options);
+
+  nvrtcProgram program = nullptr;
+  nvrtcResult result = api_.nvrtcCreateProgram(&program, main_text, source.file.c_str(), static_cast<int>(texts.size()),
+                                               texts.data(), name_pointers.data());
+  if (result != NVRTC_SUCCESS) return Failure{std::string(api_.nvrtcGetErrorString(result))};
+  struct Guard {
+    const Functions& api;
+    nvrtcProgram program;
+    ~Guard() { api.nvrtcDestroyProgram(&program); }
+  } const guard{api_, program};
+
+  result = api_.nvrtcCompileProgram(program, static_cast<int>(option_pointers.size()), option_pointers.data());
+  Compiled compiled;
+  std::size_t size = 0;
+  if (api_.nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
+    compiled.log.resize(size);
+    api_.nvrtcGetProgramLog(program, compiled.log.data());
+    compiled.log.resize(size - 1);  // its terminating zero
+  }
+  const auto fail = [&](std::string_view why) {
+    return Failure{compiled.log.empty() ? std::string(why) : fmt::format("{}\n{}", why, compiled.log)};
+  };
+  if (result != NVRTC_SUCCESS) return fail(api_.nvrtcGetErrorString(result));
+  // ptxas runs such a kernel, at a fraction of its speed: a measurement of it would mislead.
+  if (compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
+    return fail("the assembler serialized the tensor-core instructions");
+  }
+  result = api_.nvrtcGetCUBINSize(program, &size);
+  if (result != NVRTC_SUCCESS || size == 0) return fail("NVRTC made no cubin");
+  compiled.cubin.resize(size);
+  result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
+  if (result != NVRTC_SUCCESS) return fail(api_.nvrtcGetErrorString(result));
+  compiled.figures = figures_from_log(compiled.log, source.entry);
+  return compiled;
+}
+
+std::vector<std::string> compile_options(const KernelSource& source, std::string_view arch) {
+  std::vector<std::string> options{fmt::format("--gpu-architecture={}", arch), "--std=c++17",
+                                   "--device-as-default-execution-space", "--ptxas-options=-v"};
+  for (const std::string& define : source.defines) options.push_back("-D" + define);
+  return options;
+}
+
+KernelFigures figures_from_log(std::string_view log, std::string_view entry) {
+  // "Compiling entry function 'name' for ..." opens a kernel's part; the next one closes it.
+  const std::string opening = fmt::format("Compiling entry function '{}'", entry);
+  const std::size_t begin = log.find(opening);
+  if (begin == std::string_view::npos) return {};
+  log.remove_prefix(begin + opening.size());
+  log = log.substr(0, log.find("Compiling entry function"));
+  return {.registers = static_cast<int>(number_before(log, "registers")),
+          .static_shared_bytes = number_before(log, "bytes smem"),
+          .local_bytes = number_before(log, "bytes stack frame"),
+          .spill_store_bytes = number_before(log, "bytes spill stores"),
+          .spill_load_bytes = number_before(log, "bytes spill loads")};
+}
+
+std::string arch_for(int compute_major, int compute_minor) {
+  // sm_90a: wgmma and setmaxnreg; from 10.0 on every family has such a variant too.
+  const char* suffix = compute_major >= 9 ? "a" : "";
+  return fmt::format("sm_{}{}{}", compute_major, compute_minor, suffix);
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/oracle.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/descriptor.h"
+#include "kernels/model/integer.h"
+
+namespace attnscope::gpu {
+namespace {
+
+/// Multiply-adds of one reference, in units of two: a tenth of a second on a desktop's cores.
+constexpr std::int64_t work_budget = std::int64_t{1} << 26;
+constexpr std::int64_t sampled_instances = 8;
+constexpr std::int64_t sampled_key_instances = 4;
+constexpr std::int64_t least_keys = 8;  ///< of a K/V head: first and last key, and the last that is no padding
+constexpr std::size_t kept_references = 4;
+
+/// Evenly spread, first and last among them.
+std::vector<std::int64_t> pick_instances(std::int64_t instances, std::int64_t most) {
+  const std::int64_t count = std::min(instances, most);
+  std::set<std::int64_t> picked;
+  for (std::int64_t i = 0; i < count; ++i) picked.insert(count == 1 ? 0 : i * (instances - 1) / (count - 1));
+  return {picked.begin(), picked.end()};
+}
+
+std::vector<RowId> pick_rows(const AttentionProblem& problem, std::int64_t affordable, std::uint64_t seed) {
+  const auto instances = pick_instances(problem.instances(), sampled_instances);
+  const auto rows_each =
+      static_cast<std::size_t>(std::max<std::int64_t>(2, affordable / static_cast<std::int64_t>(instances.size())));
+  AttentionProblem head = problem;
+  head.batch = head.heads_q = head.heads_kv = 1;
+  std::vector<RowId> rows;
+  for (const std::int64_t instance : instances) {
+    for (const RowId& row : sample_rows(head, rows_each, seed + static_cast<std::uint64_t>(instance))) {
+      rows.push_back({instance, row.row});
+    }
+  }
+  return rows;
+}
+
+std::vector<RowId> pick_keys(const AttentionProblem& problem, std::uint64_t seed) {
+  const std::int64_t group = problem.heads_q / problem.heads_kv;
+  const auto instances = pick_instances(problem.kv_instances(), sampled_key_instances);
+  const std::int64_t affordable = work_budget / (2 * group * problem.n_q * problem.d);
+  const std::int64_t each =
+      std::min(problem.n_k, std::max(least_keys, affordable / static_cast<std::int64_t>(instances.size())));
+  std::vector<RowId> keys;
+  for (const std::int64_t instance : instances) {
+    const std::int64_t length = key_length(problem, instance / problem.heads_kv);
+    std::set<std::int64_t> chosen{0, std::max<std::int64_t>(0, length - 1), problem.n_k - 1};
+    std::mt19937_64 random(seed + static_cast<std::uint64_t>(instance));
+    // Padding is looked at too, but not at the cost of the keys that count.
+    const auto range = static_cast<std::uint64_t>(std::max<std::int64_t>(1, length));
+    for (std::int64_t tries = 0; std::ssize(chosen) < each && tries < 4 * each; ++tries) {
+      chosen.insert(
+          static_cast<std::int64_t>(random() % (tries % 4 == 3 ? static_cast<std::uint64_t>(problem.n_k) : range)));
+    }
+    for (const std::int64_t key : chosen) keys.push_back({instance, key});
+  }
+  return keys;
+}
+
+const BufferSpec* find_buffer(const AttentionPlan& plan, std::string_view name) {
+  const auto found = std::ranges::find(plan.buffers, name, &BufferSpec::name);
+  return found == plan.buffers.end() ? nullptr : &*found;
+}
+
+/// The service kernel of kernels/device/row_statistics.cuh for one head.
+KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance) {
+  constexpr std::int64_t block_rows = 16;
+  constexpr std::int64_t tile_keys = 32;
+  const Mask& mask = p.mask;
+  KernelLaunch launch;
+  launch.name = "row statistics";
+  launch.source = {.file = "device/row_statistics.cuh", .entry = "attn_row_statistics", .defines = {}};
+  launch.grid = grid_of(ceil_div(p.n_q, block_rows));
+  launch.block = block_of(128);
+  launch.dynamic_shared_bytes = 4 * (tile_keys * (p.d | 1) + block_rows * p.d + 2 * block_rows * tile_keys);
+  for (const char* name : {"q", "k", "v", "dout", "statistics"}) launch.arguments.emplace_back(BufferArgument{name});
+  launch.arguments.emplace_back(BufferArgument{mask.sparse() ? "block_mask" : ""});
+  const auto integer = [&](std::int64_t value) { launch.arguments.emplace_back(static_cast<std::int32_t>(value)); };
+  integer(p.dtype == DType::bf16 ? 1 : 0);
+  integer(p.n_q);
+  integer(p.d);
+  launch.arguments.emplace_back(score_scale(p));
+  integer(key_length(p, instance / p.heads_q));
+  integer(mask.left);
+  integer(mask.right);
+  integer(mask.block_size);
+  integer(mask.sparse() ? ceil_div(p.n_k, mask.block_size) : 0);
+  integer(dropout_keep(p));
+  integer(dropout_seed);
+  integer(instance);
+  return launch;
+}
+
+}  // namespace
+
+Reference make_reference(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
+                         const StatisticsSource& statistics) {
+  const InputGenerator generator(problem, kind, seed);
+  const auto matrix = [&](Tensor tensor, std::int64_t instance) {
+    const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
+    std::vector<std::uint16_t> bits(static_cast<std::size_t>((of_queries ? problem.n_q : problem.n_k) * problem.d));
+    generator.fill(tensor, instance, bits);
+    return bits;
+  };
+  const bool gradients = problem.pass != Pass::fwd;
+  const std::int64_t rows = problem.instances() * problem.n_q;
+  std::int64_t affordable = std::max<std::int64_t>(16, work_budget / (problem.n_k * problem.d));
+  if (gradients) affordable = std::max<std::int64_t>(16, affordable / 4);
+  if (rows <= affordable) {
+    return reference_attention(problem, matrix, {.rows = all_rows(problem), .keys = all_keys(problem)});
+  }
+  return reference_attention(problem, matrix,
+                             {.rows = pick_rows(problem, affordable, seed),
+                              .keys = gradients ? pick_keys(problem, seed) : std::vector<RowId>{},
+                              .statistics = statistics});
+}
+
+const Reference& Oracle::reference_for(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
+                                       std::uint64_t seed, const Workspace& workspace,
+                                       std::chrono::milliseconds limit) {
+  Key key{problem, kind, seed};
+  // What changes no result.
+  key.problem.page = 0;
+  key.problem.deterministic = false;
+  if (key.problem.pass == Pass::fwd_bwd) key.problem.pass = Pass::bwd;
+  if (const auto found = std::ranges::find(known_, key, &Known::key); found != known_.end()) {
+    known_.splice(known_.begin(), known_, found);
+    return found->reference;
+  }
+  StatisticsSource statistics;
+  const bool pages_or_blocks =
+      problem.page > 0 || (problem.mask.sparse() && find_buffer(plan, "block_mask") == nullptr);
+  constexpr std::int64_t largest_d = 256;
+  if (!pages_or_blocks && problem.d <= largest_d) {
+    statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, workspace, limit); };
+  }
+  known_.push_front({key, make_reference(key.problem, kind, seed, statistics)});
+  if (known_.size() > kept_references) known_.pop_back();
+  return known_.front().reference;
+}
+
+RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64_t instance, const Workspace& workspace,
+                                     std::chrono::milliseconds limit) {
+  const auto rows = static_cast<std::size_t>(problem.n_q);
+  const DeviceMemory target = allocate(cuda_, 4 * problem.n_q * fp32_bytes);
+  const std::int64_t kv = instance / (problem.heads_q / problem.heads_kv);
+  const auto address_of = [&](const std::string& name) {
+    if (name == "statistics") return target.get();
+    const bool of_queries = name == "q" || name == "dout";
+    const std::int64_t before = name == "block_mask" ? 0 : of_queries ? instance * problem.n_q : kv * problem.n_k;
+    return workspace.address(name) + static_cast<CUdeviceptr>(before * problem.d * bytes_per_element(problem.dtype));
+  };
+  const KernelLaunch launch = statistics_launch(problem, instance);
+  PreparedLaunch prepared(launch, runner_.load(launch), address_of);
+  prepared.enqueue(cuda_, runner_.stream());
+  runner_.wait(limit);
+  std::vector<float> values(4 * rows);
+  cuda_.check(cuda_.cuMemcpyDtoH(values.data(), target.get(), values.size() * sizeof(float)), "cuMemcpyDtoH");
+  const auto part = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i * rows); };
+  return {.lse = {part(0), part(1)},
+          .delta = {part(1), part(2)},
+          .lse16 = {part(2), part(3)},
+          .delta16 = {part(3), part(4)}};
+}
+
+std::int64_t Oracle::count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
+                                     std::chrono::milliseconds limit) {
+  if (!counter_) counter_ = allocate(cuda_, sizeof(std::uint64_t));
+  cuda_.check(cuda_.cuMemsetD8Async(counter_.get(), 0, sizeof(std::uint64_t), runner_.stream()), "cuMemsetD8Async");
+  runner_.enqueue_count_nonfinite(data, count, dtype, counter_.get());
+  runner_.wait(limit);
+  std::uint64_t found = 0;
+  cuda_.check(cuda_.cuMemcpyDtoH(&found, counter_.get(), sizeof found), "cuMemcpyDtoH");
+  return static_cast<std::int64_t>(found);
+}
+
+template <class T>
+void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, std::int64_t matrix_rows,
+                  std::size_t row_elements) const {
+  target.resize(rows.size() * row_elements);
+  const auto place = [&](std::size_t i) { return rows[i].instance * matrix_rows + rows[i].row; };
+  const std::size_t row_bytes = row_elements * sizeof(T);
+  // Rows that follow one another come in one copy.
+  for (std::size_t begin = 0; begin < rows.size();) {
+    std::size_t end = begin + 1;
+    while (end < rows.size() && place(end) == place(end - 1) + 1) ++end;
+    cuda_.check(
+        cuda_.cuMemcpyDtoH(&target[begin * row_elements], buffer + static_cast<CUdeviceptr>(place(begin)) * row_bytes,
+                           (end - begin) * row_bytes),
+        "cuMemcpyDtoH");
+    begin = end;
+  }
+}
+
+CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
+                          std::uint64_t seed, const Workspace& workspace, std::chrono::milliseconds limit) {
+  const Reference& reference = reference_for(plan, problem, kind, seed, workspace, limit);
+  struct Matrix {
+    const char* buffer;
+    const char* name;
+    const std::vector<RowId>& rows;
+    std::int64_t instances;
+    std::int64_t matrix_rows;
+    std::vector<std::uint16_t> KernelOutput::*seen;
+  };
+  const std::array matrices{Matrix{"o", "output", reference.rows, problem.instances(), problem.n_q, &KernelOutput::o},
+                            Matrix{"dq", "dQ", reference.rows, problem.instances(), problem.n_q, &KernelOutput::dq},
+                            Matrix{"dk", "dK", reference.keys, problem.kv_instances(), problem.n_k, &KernelOutput::dk},
+                            Matrix{"dv", "dV", reference.keys, problem.kv_instances(), problem.n_k, &KernelOutput::dv}};
+  seen_ = {};
+  std::string broken;
+  const auto d = static_cast<std::size_t>(problem.d);
+  for (const Matrix& matrix : matrices) {
+    if (find_buffer(plan, matrix.buffer) == nullptr) continue;
+    const CUdeviceptr address = workspace.address(matrix.buffer);
+    const std::int64_t elements = matrix.instances * matrix.matrix_rows * problem.d;
+    const std::int64_t nonfinite = count_nonfinite(address, elements, problem.dtype, limit);
+    if (nonfinite > 0 && broken.empty()) {
+      broken = fmt::format("{} of {} {} elements are NaN or infinite, or were never written.", nonfinite, elements,
+                           matrix.name);
+    }
+    read(seen_.*matrix.seen, address, matrix.rows, matrix.matrix_rows, d);
+  }
+  if (find_buffer(plan, "lse") != nullptr) {
+    read(seen_.lse, workspace.address("lse"), reference.rows, problem.n_q, 1);
+  }
+
+  CheckResult result = check(reference, seen_);
+  const auto missing = [&](const char* name) { return find_buffer(plan, name) == nullptr; };
+  if (!broken.empty()) {
+    result.pass = false;
+    result.max_abs_error = std::numeric_limits<double>::infinity();
+    result.reason = std::move(broken);
+  } else if (problem.pass != Pass::fwd && (missing("dq") || missing("dk") || missing("dv"))) {
+    result.pass = false;
+    result.reason = "The plan has no buffer dq, dk or dv to judge.";
+  } else if (const std::string buffer = workspace.overrun(plan); !buffer.empty()) {
+    result.pass = false;
+    result.reason = fmt::format("A kernel wrote beyond the end of {}.", buffer);
+  }
+  return result;
+}
+
+}  // namespace attnscope::gpu

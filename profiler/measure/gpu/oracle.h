@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether what a kernel computed is attention.
+#pragma once
+
+#include <list>
+#include <string>
+#include <string_view>
+
+#include "kernels/algorithm.h"
+#include "kernels/oracle/inputs.h"
+#include "kernels/oracle/reference.h"
+#include "profiler/measure/gpu/kernel_runner.h"
+#include "profiler/measure/gpu/workspace.h"
+
+namespace attnscope::gpu {
+
+/// Judges outputs against float64 on the host: everything of a small problem, a sample of a large one (first and last
+/// row of several heads, the rest at random; keys likewise), so that it takes some tenths of a second. Every element of
+/// O and of the gradients is looked at for being finite at all, and the space behind each buffer for being untouched.
+class Oracle {
+ public:
+  Oracle(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner) {}
+
+  /// Judges what the plan has of "o", "lse", "dq", "dk" and "dv". Pre: the launches of the plan have run, the stream is
+  /// idle. References are kept for the next tiles, algorithms and layouts of the same problem. Throws DriverError, and
+  /// PointEnd or LaunchTimeout for a service kernel.
+  [[nodiscard]] CheckResult judge(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
+                                  std::uint64_t seed, const Workspace& workspace, std::chrono::milliseconds limit);
+
+  /// What the last judge() saw. Pre: judge() was called.
+  [[nodiscard]] const KernelOutput& seen() const { return seen_; }
+
+ private:
+  struct Key {
+    AttentionProblem problem;
+    InputKind kind;
+    std::uint64_t seed;
+    bool operator==(const Key&) const = default;
+  };
+  struct Known {
+    Key key;
+    Reference reference;
+  };
+  [[nodiscard]] const Reference& reference_for(const AttentionPlan& plan, const AttentionProblem& problem,
+                                               InputKind kind, std::uint64_t seed, const Workspace& workspace,
+                                               std::chrono::milliseconds limit);
+  [[nodiscard]] RowStatistics row_statistics(const AttentionProblem& problem, std::int64_t instance,
+                                             const Workspace& workspace, std::chrono::milliseconds limit);
+  [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
+                                             std::chrono::milliseconds limit);
+  /// Rows `rows` (elements of `row_elements`) of matrices of `matrix_rows` rows.
+  template <class T>
+  void read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, std::int64_t matrix_rows,
+            std::size_t row_elements) const;
+
+  const CudaApi& cuda_;
+  KernelRunner& runner_;
+  DeviceMemory counter_;
+  std::list<Known> known_;  ///< the latest first
+  KernelOutput seen_;
+};
+
+/// The reference rows and keys that a problem is judged by: all of them where that is little work. `statistics` saves
+/// the keys of a large problem most of theirs.
+[[nodiscard]] Reference make_reference(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
+                                       const StatisticsSource& statistics = {});
+
+}  // namespace attnscope::gpu

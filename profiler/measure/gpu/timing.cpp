@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/timing.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace attnscope::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Device time queued at once: short enough to stay responsive, long enough that the queue never runs dry.
+constexpr double batch_ns = 1e8;
+constexpr int largest_batch = 32;
+/// Covers the host's queuing of a record, a launch and a record: before a warm launch there is no cache sweep to do
+/// that, and of several launches it covers the first alone.
+constexpr std::chrono::nanoseconds queuing_time = std::chrono::microseconds(20);
+
+struct Span {
+  Event begin;
+  Event end;
+};
+
+}  // namespace
+
+LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> launches, const TimingRequest& request,
+                            const CancelToken& cancel, const std::function<void()>& while_busy) {
+  const CudaApi& cuda = runner.cuda();
+  const auto start = Clock::now();
+  const double wanted = request.expected_ns > 0 ? batch_ns / request.expected_ns : largest_batch;
+  const int batch = std::clamp(static_cast<int>(std::min(wanted, 1e6)), 1, largest_batch);
+  // The plan as a whole, then each launch by itself.
+  std::vector<std::span<PreparedLaunch>> parts{launches};
+  for (std::size_t i = 0; launches.size() > 1 && i < launches.size(); ++i) parts.push_back(launches.subspan(i, 1));
+  std::vector<Span> spans;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(batch) * parts.size(); ++i) {
+    spans.push_back({make_event(cuda), make_event(cuda)});
+  }
+
+  std::vector<std::vector<double>> samples(parts.size());
+  const auto result = [&] {
+    LaunchSamples taken;
+    taken.plan = samples.front();
+    if (parts.size() > 1) samples.erase(samples.begin());
+    taken.launches = std::move(samples);
+    return taken;
+  };
+  for (int taken = 0;;) {
+    // Up to the least number first, then in small steps: the spread decides when it is enough.
+    const int left = taken < request.min_samples ? request.min_samples - taken : std::max(5, request.min_samples / 2);
+    const int repetitions = std::max(1, std::min({left, request.max_samples - taken, batch}));
+    for (int r = 0; r < repetitions; ++r) {
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Span& span = spans[static_cast<std::size_t>(r) * parts.size() + i];
+        if (request.cache == CacheState::cold) runner.enqueue_cold_cache();
+        if (request.cache == CacheState::warm || parts[i].size() > 1) {
+          runner.enqueue_delay(queuing_time * static_cast<std::int64_t>(parts[i].size()));
+        }
+        cuda.check(cuda.cuEventRecord(span.begin.get(), runner.stream()), "cuEventRecord");
+        for (PreparedLaunch& launch : parts[i]) launch.enqueue(cuda, runner.stream());
+        cuda.check(cuda.cuEventRecord(span.end.get(), runner.stream()), "cuEventRecord");
+      }
+    }
+    if (while_busy) while_busy();
+    const std::size_t used = static_cast<std::size_t>(repetitions) * parts.size();
+    runner.wait(spans[used - 1].end.get(), request.timeout * static_cast<std::int64_t>(parts.size()));
+    for (std::size_t i = 0; i < used; ++i) {
+      float milliseconds = 0;
+      cuda.check(cuda.elapsed_time(&milliseconds, spans[i].begin.get(), spans[i].end.get()), "cuEventElapsedTime");
+      samples[i % parts.size()].push_back(1e6 * static_cast<double>(milliseconds));
+    }
+    taken += repetitions;
+    if (taken >= request.max_samples || cancel.cancelled() || Clock::now() - start >= request.timeout) return result();
+    if (taken < request.min_samples) continue;
+    if (const auto summary = summarize(samples.front()); summary && summary->relative_spread <= request.max_noise) {
+      return result();
+    }
+  }
+}
+
+}  // namespace attnscope::gpu

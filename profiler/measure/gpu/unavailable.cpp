@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands for the GPU half in a build without CUDA's headers: every question gets the same plain answer.
+#include "profiler/measure/gpu/doctor.h"
+#include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/measure/gpu/kernel_builder.h"
+
+namespace attnscope {
+namespace {
+
+GpuError not_built() {
+  return {GpuError::Kind::not_built, "This build of Attnscope has no GPU support.",
+          "Build it where CUDA 13's headers are, with ATTNSCOPE_CUDA=ON."};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions&) {
+  return Failure{not_built()};
+}
+
+Result<std::vector<GpuListing>, GpuError> list_gpus() {
+  return Failure{not_built()};
+}
+
+std::filesystem::path default_cubin_cache() {
+  return {};
+}
+
+Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view, std::span<const KernelLaunch>, unsigned,
+                                                         const CancelToken&, const Device::BuildProgress&,
+                                                         const std::filesystem::path&) {
+  return Failure{not_built()};
+}
+
+std::string_view to_string(DoctorFinding::Status status) {
+  switch (status) {
+    case DoctorFinding::Status::ok:
+      return "ok";
+    case DoctorFinding::Status::warning:
+      return "warning";
+    case DoctorFinding::Status::missing:
+      return "missing";
+  }
+  return "missing";
+}
+
+std::vector<DoctorFinding> diagnose_gpu(int) {
+  return {{"driver", DoctorFinding::Status::missing, not_built().what, not_built().fix,
+           "The simulated device, the models, and every recorded run."}};
+}
+
+}  // namespace attnscope

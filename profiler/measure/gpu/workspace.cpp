@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/workspace.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "profiler/measure/gpu/point_end.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope::gpu {
+namespace {
+
+/// Behind every buffer: more than any kernel loads or stores at once.
+constexpr std::int64_t guard_bytes = 4096;
+constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
+
+[[noreturn]] void refuse(std::int64_t needed, std::int64_t free) {
+  throw PointEnd(Disposition::out_of_memory,
+                 fmt::format("Needs {} bytes of device memory ({}), {} bytes are free ({}).", needed,
+                             format_iec_bytes(needed), free, format_iec_bytes(free)));
+}
+
+bool is_input(const BufferSpec& buffer) {
+  return buffer.fill != BufferFill::poison && buffer.fill != BufferFill::contents;
+}
+
+}  // namespace
+
+void Workspace::reserve(const AttentionPlan& plan) {
+  const auto fits = [&](const BufferSpec& buffer) {
+    const auto found = buffers_.find(buffer.name);
+    return found != buffers_.end() && found->second.capacity >= buffer.bytes + guard_bytes;
+  };
+  // False when there is too little memory; what was allocated until then stays, and counts as held.
+  const auto allocate_missing = [&] {
+    std::int64_t missing = 0;
+    for (const BufferSpec& buffer : plan.buffers) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes;
+    if (missing > free_device_bytes(cuda_)) return false;
+    for (const BufferSpec& buffer : plan.buffers) {
+      if (fits(buffer)) continue;
+      const std::int64_t bytes = buffer.bytes + guard_bytes;
+      try {
+        buffers_.insert_or_assign(buffer.name, Buffer{allocate(cuda_, bytes), bytes});
+      } catch (const DriverError& error) {
+        if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
+        return false;
+      }
+    }
+    return true;
+  };
+  // Buffers that are too small go first: what takes their place needs the room.
+  for (const BufferSpec& buffer : plan.buffers) {
+    if (fits(buffer)) continue;
+    if (is_input(buffer)) inputs_.reset();
+    buffers_.erase(buffer.name);
+  }
+  if (allocate_missing()) return;
+  // Give up what this plan can do without, also buffers of its own that are much larger than it needs.
+  std::erase_if(buffers_, [&](const auto& held) {
+    return std::ranges::none_of(plan.buffers, [&](const BufferSpec& buffer) {
+      return buffer.name == held.first && held.second.capacity <= 2 * (buffer.bytes + guard_bytes);
+    });
+  });
+  inputs_.reset();
+  if (!allocate_missing()) refuse(plan.buffer_bytes(), free_device_bytes(cuda_) + held_bytes());
+}
+
+void Workspace::upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
+                       CUdeviceptr target) {
+  const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
+  const std::int64_t instances = of_queries ? problem.instances() : problem.kv_instances();
+  const std::int64_t elements = (of_queries ? problem.n_q : problem.n_k) * problem.d;
+  constexpr std::int64_t size = sizeof(std::uint16_t);
+  if (problem.page > 0 && !of_queries) {
+    upload_pages(generator, tensor, problem, target);
+    return;
+  }
+  if (!generator.uses_pool(tensor)) {
+    std::vector<std::uint16_t> matrix(static_cast<std::size_t>(elements));
+    for (std::int64_t i = 0; i < instances; ++i) {
+      generator.fill(tensor, i, matrix);
+      cuda_.check(cuda_.cuMemcpyHtoDAsync(target + static_cast<CUdeviceptr>(i * elements * size), matrix.data(),
+                                          matrix.size() * size, stream_),
+                  "cuMemcpyHtoDAsync");
+    }
+    return;
+  }
+  // The pool goes over the bus once; the matrices are copies of its parts.
+  const auto pool = generator.pool(tensor);
+  const auto pool_elements = static_cast<std::int64_t>(pool.size());
+  if (!pool_) pool_ = allocate(cuda_, InputGenerator::pool_size * size);
+  cuda_.check(cuda_.cuMemcpyHtoDAsync(pool_.get(), pool.data(), pool.size_bytes(), stream_), "cuMemcpyHtoDAsync");
+  for (std::int64_t i = 0; i < instances; ++i) {
+    std::int64_t from = generator.shift(tensor, i);
+    for (std::int64_t done = 0; done < elements;) {
+      const std::int64_t count = std::min(elements - done, pool_elements - from);
+      cuda_.check(cuda_.cuMemcpyDtoDAsync(target + static_cast<CUdeviceptr>((i * elements + done) * size),
+                                          pool_.get() + static_cast<CUdeviceptr>(from * size),
+                                          static_cast<std::size_t>(count * size), stream_),
+                  "cuMemcpyDtoDAsync");
+      done += count;
+      from = 0;
+    }
+  }
+}
+
+void Workspace::upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
+                             CUdeviceptr target) {
+  const std::vector<std::int32_t> table = block_table(problem);
+  const std::int64_t pages = std::ssize(table) / problem.batch;
+  const std::int64_t page_elements = problem.page * problem.d;
+  std::vector<std::uint16_t> matrix(static_cast<std::size_t>(problem.n_k * problem.d));
+  constexpr std::uint16_t nan = 0xFFFF;  // what lies behind the last key of a page is nobody's
+  std::vector<std::uint16_t> cache(static_cast<std::size_t>(std::ssize(table) * problem.heads_kv * page_elements), nan);
+  for (std::int64_t instance = 0; instance < problem.kv_instances(); ++instance) {
+    generator.fill(tensor, instance, matrix);
+    const std::int64_t entry = instance / problem.heads_kv;
+    for (std::int64_t logical = 0; logical < pages; ++logical) {
+      const std::int64_t physical = table[static_cast<std::size_t>(entry * pages + logical)];
+      const std::int64_t from = logical * page_elements;
+      const std::int64_t count = std::min(page_elements, std::ssize(matrix) - from);
+      const std::int64_t to = (physical * problem.heads_kv + instance % problem.heads_kv) * page_elements;
+      std::copy_n(matrix.begin() + from, count, cache.begin() + to);
+    }
+  }
+  cuda_.check(cuda_.cuMemcpyHtoDAsync(target, cache.data(), cache.size() * sizeof(std::uint16_t), stream_),
+              "cuMemcpyHtoDAsync");
+}
+
+void Workspace::fill(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind, std::uint64_t seed) {
+  InputKey key{problem, kind, seed};
+  // What is not in the inputs.
+  key.problem.mask = Mask::none;
+  key.problem.dropout = 0;
+  key.problem.deterministic = false;
+  const bool reuse = inputs_ == key;
+  std::optional<InputGenerator> generator;
+  if (!reuse) {
+    inputs_.reset();
+    generator.emplace(problem, kind, seed);
+  }
+  for (const BufferSpec& buffer : plan.buffers) {
+    const CUdeviceptr start = address(buffer.name);
+    const bool keep = is_input(buffer) && reuse;
+    const std::int64_t from = is_input(buffer) ? buffer.bytes : 0;
+    if (!keep) {
+      cuda_.check(cuda_.cuMemsetD8Async(start + static_cast<CUdeviceptr>(from), poison,
+                                        static_cast<std::size_t>(buffer.bytes - from + guard_bytes), stream_),
+                  "cuMemsetD8Async");
+    }
+    if (keep) continue;
+    switch (buffer.fill) {
+      case BufferFill::input_q:
+        upload(*generator, Tensor::q, problem, start);
+        break;
+      case BufferFill::input_k:
+        upload(*generator, Tensor::k, problem, start);
+        break;
+      case BufferFill::input_v:
+        upload(*generator, Tensor::v, problem, start);
+        break;
+      case BufferFill::input_dout:
+        upload(*generator, Tensor::dout, problem, start);
+        break;
+      case BufferFill::contents:
+        cuda_.check(cuda_.cuMemcpyHtoDAsync(start, buffer.contents->data(), buffer.contents->size(), stream_),
+                    "cuMemcpyHtoDAsync");
+        break;
+      case BufferFill::poison:
+        break;
+    }
+  }
+  inputs_ = key;
+}
+
+std::string Workspace::overrun(const AttentionPlan& plan) const {
+  std::array<unsigned char, guard_bytes> guard{};
+  for (const BufferSpec& buffer : plan.buffers) {
+    cuda_.check(
+        cuda_.cuMemcpyDtoH(guard.data(), address(buffer.name) + static_cast<CUdeviceptr>(buffer.bytes), guard.size()),
+        "cuMemcpyDtoH");
+    if (std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; })) return buffer.name;
+  }
+  return {};
+}
+
+CUdeviceptr Workspace::address(const std::string& buffer) const {
+  return buffers_.at(buffer).memory.get();
+}
+
+std::int64_t Workspace::held_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& [name, buffer] : buffers_) bytes += buffer.capacity;
+  return bytes;
+}
+
+}  // namespace attnscope::gpu

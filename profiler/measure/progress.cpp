@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/progress.h"
+
+#include <algorithm>
+
+namespace attnscope {
+
+ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const std::vector<bool>& skip) {
+  work_.reserve(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool open = i >= skip.size() || !skip[i];
+    work_.push_back(pass_flops(points[i].problem));
+    open_.push_back(open);
+    if (!open) continue;
+    open_work_ += work_[i];
+    ++open_count_;
+  }
+}
+
+void ProgressEstimator::finished(std::size_t index, double seconds, bool measured) {
+  if (index >= open_.size() || !open_[index]) return;
+  open_[index] = false;
+  open_work_ -= work_[index];
+  --open_count_;
+  if (!measured) return;
+  done_count_ += 1;
+  done_work_ += work_[index];
+  done_seconds_ += seconds;
+  done_work_squared_ += work_[index] * work_[index];
+  done_work_seconds_ += work_[index] * seconds;
+}
+
+std::optional<double> ProgressEstimator::remaining_seconds() const {
+  if (open_count_ == 0) return 0.0;
+  if (done_count_ == 0) return std::nullopt;
+  const double mean_work = done_work_ / done_count_;
+  const double mean_seconds = done_seconds_ / done_count_;
+  const double spread = done_work_squared_ - (done_work_ * mean_work);
+  const double rate =
+      spread > 1e-9 * done_work_squared_ ? (done_work_seconds_ - (done_work_ * mean_seconds)) / spread : 0;
+  // Negative parts come from noise, never from the truth: a line through the origin or a constant fits better then.
+  const double slope = std::clamp(rate, 0.0, mean_work > 0 ? mean_seconds / mean_work : 0.0);
+  const double fixed = mean_seconds - (slope * mean_work);
+  return (fixed * static_cast<double>(open_count_)) + (slope * std::max(open_work_, 0.0));
+}
+
+}  // namespace attnscope

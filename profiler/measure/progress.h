@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a sweep still takes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope {
+
+/// Estimates from the points done so far. A point's cost grows with its work (N 16384 takes thousands of times as long
+/// as N 256), so the estimate is seconds = fixed + rate x work, fitted to what each point took.
+class ProgressEstimator {
+ public:
+  /// `skip[i]` marks points that will not be run (empty: none).
+  ProgressEstimator(std::span<const PointSpec> points, const std::vector<bool>& skip);
+
+  /// Point `index` ended after `seconds`. `measured` is false for one that was not run to its end (infeasible, out of
+  /// memory): it says nothing about the others.
+  void finished(std::size_t index, double seconds, bool measured);
+
+  /// Seconds for the points not yet finished; empty until one was measured.
+  [[nodiscard]] std::optional<double> remaining_seconds() const;
+
+ private:
+  std::vector<double> work_;
+  std::vector<bool> open_;
+  double open_work_ = 0;
+  std::size_t open_count_ = 0;
+  double done_count_ = 0;
+  double done_work_ = 0;
+  double done_seconds_ = 0;
+  double done_work_squared_ = 0;
+  double done_work_seconds_ = 0;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a plan on a device, point after point, and reports each as it ends. Knows neither files nor the command line.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "profiler/measure/device.h"
+#include "profiler/plan/sweep.h"
+
+namespace attnscope {
+
+struct RunCounts {
+  std::size_t total = 0;
+  std::size_t done = 0;     ///< reported in this run, whatever the disposition
+  std::size_t skipped = 0;  ///< found done by --resume
+  std::size_t ok = 0;
+  std::size_t not_ok = 0;
+};
+
+struct RunObserver {
+  std::function<void(std::size_t done, std::size_t total, const BuildReport&)> on_build;
+  std::function<void(std::size_t index, const PointSpec&)> on_point_started;
+  /// Called once for each point, in order, before the next starts: the place to commit it.
+  std::function<void(std::size_t index, const PointRecord&, const RunCounts&)> on_point;
+};
+
+enum class RunState { complete, cancelled, device_lost };
+struct RunOutcome {
+  RunState state = RunState::complete;
+  std::string reason;  ///< for device_lost
+  RunCounts counts;
+};
+
+/// `already_done[i]` marks points that a resumed run skips (empty: none). An exception from an observer ends the run
+/// and passes through; points reported before it are done.
+[[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&,
+                                   const std::vector<bool>& already_done, const RunObserver&, const CancelToken&);
+
+}  // namespace attnscope

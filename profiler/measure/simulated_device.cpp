@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/simulated_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "kernels/algorithm.h"
+#include "profiler/measure/host_environment.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
+#include "profiler/plan/text.h"
+#include "profiler/simulator/traffic_simulation.h"
+
+namespace attnscope {
+namespace {
+
+/// One kernel's simulated values, or those of several in sum.
+struct KernelValues {
+  double dram_read_bytes = 0;
+  double dram_write_bytes = 0;
+  Traffic traffic;
+  double warps_pct_ns = 0;  ///< achieved occupancy x time, so that it can be averaged over kernels
+  double time_ns = 0;
+
+  KernelValues& operator+=(const KernelValues& other) {
+    dram_read_bytes += other.dram_read_bytes;
+    dram_write_bytes += other.dram_write_bytes;
+    traffic += other.traffic;
+    warps_pct_ns += other.warps_pct_ns;
+    time_ns += other.time_ns;
+    return *this;
+  }
+
+  /// The counter behind a row of the metrics table, if the simulator has it.
+  [[nodiscard]] std::optional<double> counter(std::string_view key) const {
+    if (key == metric_key::dram_read_bytes) return dram_read_bytes;
+    if (key == metric_key::dram_write_bytes) return dram_write_bytes;
+    if (key == metric_key::l2_to_sm_bytes) return static_cast<double>(traffic.l2_to_sm_bytes);
+    if (key == metric_key::sm_to_l2_bytes) return static_cast<double>(traffic.sm_to_l2_bytes);
+    if (key == metric_key::achieved_occupancy_pct) return time_ns > 0 ? warps_pct_ns / time_ns : 0;
+    return std::nullopt;
+  }
+};
+
+bool is_simulated_counter(const Metric& metric) {
+  return !metric.counter.empty() && KernelValues{}.counter(metric.key).has_value();
+}
+
+// The slowest of matrix products, L2 and DRAM, each at its peak. SMs without a block lend their share of the first two
+// to nobody.
+double roofline_ns(const KernelLaunch& launch, const LaunchSimulation& simulation, const DeviceLimits& limits) {
+  const double share = limits.sm_count > 0 ? simulation.busy_sms / limits.sm_count : 1;
+  const auto seconds = [](double amount, double rate) { return rate > 0 ? amount / rate : 0; };
+  const double dram = simulation.dram_read_bytes + simulation.dram_write_bytes;
+  return 1e9 * std::max({seconds(launch.matrix_flops, limits.tensor_flops * share),
+                         seconds(static_cast<double>(simulation.traffic.total()), limits.l2_bytes_per_second * share),
+                         seconds(dram, limits.dram_bytes_per_second)});
+}
+
+class SimulatedDevice final : public Device {
+ public:
+  explicit SimulatedDevice(const DeviceLimits& limits) {
+    info_.limits = limits;
+    info_.simulated = true;
+    info_.uuid = "SIM-" + limits.name;
+    std::ranges::replace(info_.uuid, ' ', '-');
+  }
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] Environment environment() const override { return host_environment(); }
+  [[nodiscard]] CounterAvailability counters() const override { return {CounterState::available, {}, {}}; }
+  [[nodiscard]] std::int64_t free_bytes() const override { return info_.limits.dram_bytes; }
+
+  [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const override {
+    std::vector<std::string> known;
+    for (const Metric& metric : metrics_table()) {
+      if (is_simulated_counter(metric)) known.emplace_back(metric.counter);
+    }
+    std::vector<UnknownMetric> unknown;
+    for (const std::string& name : names) {
+      if (std::ranges::find(known, name) == known.end()) unknown.push_back({name, near_matches(name, known)});
+    }
+    return unknown;
+  }
+
+  void prepare(std::span<const PointSpec>, const CancelToken&, const BuildProgress&) override {}  // nothing to compile
+
+  [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
+                                    const CancelToken& cancel) override {
+    const auto start = std::chrono::steady_clock::now();
+    PointRecord record;
+    record.spec = spec;
+    record.provenance = Provenance::simulated;
+    record.kernels.emplace_back();
+    simulate(record, options, cancel);
+    record.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return record;
+  }
+
+ private:
+  static void fail(PointRecord& record, Disposition disposition, std::string reason) {
+    record.disposition = disposition;
+    record.reason = std::move(reason);
+  }
+
+  void simulate(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel) const {
+    const PointSpec& spec = record.spec;
+    const Algorithm* algorithm = find_algorithm(spec.algorithm);
+    if (algorithm == nullptr) {
+      return fail(record, Disposition::infeasible, fmt::format("This build has no algorithm '{}'.", spec.algorithm));
+    }
+    if (const auto refusal = algorithm->refusal(spec.problem, spec.tile, info_.limits)) {
+      return fail(record, Disposition::infeasible, refusal->reason);
+    }
+    const AttentionPlan plan = algorithm->plan_on(info_.limits, spec.problem, spec.tile);
+    add_model_metrics(plan, spec.problem, record);
+    if (plan.buffer_bytes() > free_bytes()) {
+      return fail(record, Disposition::out_of_memory,
+                  fmt::format("The buffers need {} of device memory; {} are free.",
+                              format_iec_bytes(plan.buffer_bytes()), format_iec_bytes(free_bytes())));
+    }
+    const auto simulations = simulate_traffic(plan, info_.limits, {.cache = spec.cache}, cancel);
+    if (!simulations) return fail(record, Disposition::cancelled, "Cancelled while the point was simulated.");
+
+    add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
+        Provenance::modelled);
+    const bool several = simulations->size() > 1;
+    KernelValues sum;
+    auto next = simulations->begin();
+    for (const KernelLaunch& launch : plan.launches) {
+      if (launch.setup) continue;
+      const LaunchSimulation& simulation = *next++;
+      const double time_ns = roofline_ns(launch, simulation, info_.limits);
+      const KernelValues values{.dram_read_bytes = simulation.dram_read_bytes,
+                                .dram_write_bytes = simulation.dram_write_bytes,
+                                .traffic = simulation.traffic,
+                                .warps_pct_ns = simulation.achieved_warps_pct * time_ns,
+                                .time_ns = time_ns};
+      sum += values;
+      KernelRecord& kernel = kernel_record(record, several ? launch.name : "all");
+      add_launch(kernel, launch, simulation.occupancy);
+      if (several) add_values(kernel, values, options);
+    }
+    add_values(kernel_record(record, "all"), sum, options);
+  }
+
+  static void add(KernelRecord& kernel, std::string_view name, double value, std::string_view unit,
+                  Provenance provenance = Provenance::simulated) {
+    kernel.metrics.push_back({std::string(name), value, std::string(unit), provenance});
+  }
+
+  static void add(KernelRecord& kernel, std::string_view key, double value,
+                  Provenance provenance = Provenance::simulated) {
+    add(kernel, key, value, find_metric(key)->unit, provenance);
+  }
+
+  static void add_launch(KernelRecord& kernel, const KernelLaunch& launch, const Occupancy& occupancy) {
+    add(kernel, metric_key::theoretical_occupancy_pct, occupancy.warps_pct);
+    kernel.occupancy_limiter = occupancy.limiter;
+    if (launch.registers_per_thread > 0) add(kernel, metric_key::registers, launch.registers_per_thread);
+    add(kernel, metric_key::shared_bytes, static_cast<double>(launch.dynamic_shared_bytes));
+  }
+
+  static void add_values(KernelRecord& kernel, const KernelValues& values, const MeasureOptions& options) {
+    kernel.samples_ns = {values.time_ns};
+    if (!options.counters) return;
+    for (const Metric& metric : metrics_table()) {
+      if (!is_simulated_counter(metric)) continue;
+      const double value = *values.counter(metric.key);
+      add(kernel, metric.key, value, metric.unit);
+      const bool asked = std::ranges::find(options.extra_metrics, metric.counter) != options.extra_metrics.end();
+      if (asked) add(kernel, metric.counter, value, metric.unit);
+    }
+  }
+
+  DeviceInfo info_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_simulated_device(const DeviceLimits& limits) {
+  return std::make_unique<SimulatedDevice>(limits);
+}
+
+}  // namespace attnscope

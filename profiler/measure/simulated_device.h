@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU that is not there: the Device interface, answered by playing tile programs through an L2 model.
+#pragma once
+
+#include <memory>
+
+#include "kernels/model/device_limits.h"
+#include "profiler/measure/device.h"
+
+namespace attnscope {
+
+/// Stands for the GPU with these limits. SM<->L2 bytes are exact; DRAM bytes, occupancy and time are estimates (see
+/// traffic_simulation.h for the model). Every value is Provenance::simulated or, where it is a closed form, modelled.
+[[nodiscard]] std::unique_ptr<Device> make_simulated_device(const DeviceLimits&);
+
+}  // namespace attnscope

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/tune.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array br_steps{16, 32, 48, 64, 80, 96, 128, 160, 192, 256};
+constexpr std::array bc_steps{16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256, 320, 384, 448, 512};
+/// While screening, a tile whose first run is slower than this is timed once; launching costs the rest at most.
+constexpr double plainly_slow = 1.5;
+constexpr double launch_ns = 20'000;
+/// Beyond it at so many lengths, a tile will not turn out to be the best at another.
+constexpr double hopeless = 1.4;
+constexpr int hopeless_lengths = 2;
+/// Up to it a screened tile is measured again.
+constexpr double worth_a_second_look = 1.10;
+/// Up to it, then, a third time.
+constexpr double worth_a_third_look = 1.04;
+/// Up to it, other numbers of warps and stages are tried as well, of so many tiles a length.
+constexpr double worth_variants = 1.03;
+constexpr std::size_t most_leaders = 4;
+/// Ratios of repeated measurements of one tile differ by about as much.
+constexpr double noise = 1.01;
+/// The algorithm's own splits follow batch and heads, which the table does not know: they may cost a little.
+constexpr double own_splits_worth = 1.02;
+
+struct Sampling {
+  int least;
+  int most;
+};
+constexpr Sampling screening{3, 5};
+constexpr Sampling second_look{5, 10};
+constexpr Sampling third_look{10, 30};
+
+bool decodes(const Algorithm& algorithm) {
+  return algorithm.growth() == Growth::nd;
+}
+
+AttentionProblem cell(const TuneRequest& request, const Algorithm& algorithm, Pass pass, const Mask& mask,
+                      std::int64_t d, std::int64_t n) {
+  AttentionProblem p{.dtype = request.dtype, .pass = pass, .mask = mask, .n_q = n, .n_k = n, .d = d};
+  if (decodes(algorithm)) {
+    p.batch = 1;
+    p.n_q = 1;
+    p.heads_kv = tuned_decode_kv_heads(d);
+    p.heads_q = tuned_decode_group * p.heads_kv;
+  } else {
+    p.batch = std::max<std::int64_t>(1, request.tokens / n);
+    p.heads_q = p.heads_kv = std::max<std::int64_t>(1, tuned_hidden / d);
+  }
+  return p;
+}
+
+/// Whether the device runs the same code in the same geometry for both.
+bool same_launches(const AttentionPlan& one, const AttentionPlan& other) {
+  return std::ranges::equal(one.launches, other.launches, [](const KernelLaunch& a, const KernelLaunch& b) {
+    return a.source == b.source && a.grid == b.grid && a.block == b.block &&
+           a.dynamic_shared_bytes == b.dynamic_shared_bytes;
+  });
+}
+
+/// A tile and its times in ns, by cell; 0 where it was not measured.
+struct Trial {
+  TileShape tile;
+  std::vector<double> screened;
+  std::vector<double> confirmed;
+  int far_off = 0;  ///< cells at which it was screened and is hopeless
+  bool prepared = false;
+  std::size_t barred_from = std::numeric_limits<std::size_t>::max();  ///< it failed so that longer cells would as well
+};
+using Times = std::vector<double> Trial::*;
+
+/// The tiles of one algorithm, pass, mask and d. A cell is a length, ascending.
+class Group {
+ public:
+  Group(Device& device, const Algorithm& algorithm, std::vector<AttentionProblem> cells, const TuneObserver& observer,
+        const CancelToken& cancel)
+      : device_(device),
+        limits_(device.info().limits),
+        algorithm_(algorithm),
+        cells_(std::move(cells)),
+        observer_(observer),
+        cancel_(cancel) {
+    for (const AttentionProblem& p : cells_) own_splits_.push_back(algorithm_.default_tile(p, limits_).splits);
+    // What `auto` takes now comes first: early times tell the slow ones.
+    for (std::size_t c = 0; c < cells_.size(); ++c) now_.push_back(index_of(tile_now(c)));
+    for (const AttentionProblem& p : cells_) {
+      for (const TileShape& tile : tune_candidates(algorithm_, p, limits_)) index_of(tile);
+    }
+  }
+
+  /// Nothing when no tile runs, or when it was stopped.
+  std::optional<TuneResult> tune() {
+    screen_all();
+    screen_variants();
+    for (std::size_t c = 0; c < cells_.size(); ++c) confirm(c);
+    if (stopped()) return std::nullopt;
+    for (std::size_t c = 0; c < cells_.size() && observer_.on_untimed; ++c) {
+      if (fastest(c, &Trial::confirmed) == 0) observer_.on_untimed(algorithm_, cells_[c]);
+    }
+    return result();
+  }
+
+ private:
+  [[nodiscard]] bool stopped() const { return cancel_.cancelled() || !device_.usable(); }
+
+  [[nodiscard]] bool takes(const Trial& trial, std::size_t c) const {
+    return c < trial.barred_from && !algorithm_.refusal(cells_[c], trial.tile, limits_);
+  }
+
+  /// What `auto` takes, with splits 0 where they are the algorithm's own.
+  [[nodiscard]] TileShape tile_now(std::size_t c) const {
+    TileShape tile = auto_tile(algorithm_, cells_[c], limits_);
+    if (tile.splits == own_splits_[c]) tile.splits = 0;
+    return tile;
+  }
+
+  std::size_t index_of(const TileShape& tile) {
+    const auto found = std::ranges::find(trials_, tile, &Trial::tile);
+    if (found != trials_.end()) return static_cast<std::size_t>(found - trials_.begin());
+    trials_.push_back({.tile = tile,
+                       .screened = std::vector<double>(cells_.size()),
+                       .confirmed = std::vector<double>(cells_.size())});
+    return trials_.size() - 1;
+  }
+
+  [[nodiscard]] PointSpec point(const Trial& trial, std::size_t c) const {
+    TileShape tile = trial.tile;
+    if (tile.splits == 0) tile.splits = own_splits_[c];  // as auto_tile() has it
+    return {.algorithm = std::string(algorithm_.name()), .problem = cells_[c], .tile = tile};
+  }
+
+  /// Compiles what was not before: a tile's code is the same at every length, but for few kernels.
+  void prepare(std::span<const std::size_t> trials, std::size_t c) {
+    std::vector<PointSpec> points;
+    for (const std::size_t t : trials) {
+      if (trials_[t].prepared || !takes(trials_[t], c)) continue;
+      trials_[t].prepared = true;
+      points.push_back(point(trials_[t], c));
+    }
+    if (!points.empty()) device_.prepare(points, cancel_, [](std::size_t, std::size_t, const BuildReport&) {});
+  }
+
+  /// The median; 0 when there is none.
+  double measure(Trial& trial, std::size_t c, Sampling sampling, double slow_ns) {
+    if (stopped() || !takes(trial, c)) return 0;
+    MeasureOptions options;
+    options.counters = false;
+    options.verify = false;
+    options.min_samples = sampling.least;
+    options.max_samples = sampling.most;
+    options.slow_ns = slow_ns;
+    const PointRecord record = device_.measure(point(trial, c), options, cancel_);
+    const auto median = evaluate(metric_key::time_median_ns, record);
+    if (record.disposition == Disposition::ok && median) {
+      const auto local = evaluate(metric_key::local_bytes, record);
+      if (!local || local->value == 0) return median->value;
+      trial.barred_from = 0;  // its bytes would be the spilled registers' too
+      return 0;
+    }
+    if (record.disposition == Disposition::cancelled) return 0;
+    // What does not compile or crashes does so at every length; what ran out of time would do so at longer ones. Memory
+    // that was short may be there another time.
+    if (record.disposition == Disposition::compile_error || record.disposition == Disposition::crashed) {
+      trial.barred_from = 0;
+    } else if (record.disposition == Disposition::timeout) {
+      trial.barred_from = std::min(trial.barred_from, c);
+    }
+    if (observer_.on_failure) observer_.on_failure(record);
+    return 0;
+  }
+
+  [[nodiscard]] double fastest(std::size_t c, Times times) const {
+    double least = 0;
+    for (const Trial& trial : trials_) {
+      const double ns = (trial.*times)[c];
+      if (ns > 0 && (least == 0 || ns < least)) least = ns;
+    }
+    return least;
+  }
+
+  /// Those within `factor` of the fastest there, fastest first.
+  [[nodiscard]] std::vector<std::size_t> within(double factor, std::size_t c, Times times) const {
+    const double least = fastest(c, times);
+    std::vector<std::size_t> found;
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      const double ns = (trials_[t].*times)[c];
+      if (ns > 0 && ns <= factor * least) found.push_back(t);
+    }
+    std::ranges::stable_sort(found, {}, [&](std::size_t t) { return (trials_[t].*times)[c]; });
+    return found;
+  }
+
+  void screen(std::span<const std::size_t> trials, std::size_t c) {
+    prepare(trials, c);
+    double best = fastest(c, &Trial::screened);
+    for (const std::size_t t : trials) {
+      const double ns = measure(trials_[t], c, screening, best > 0 ? plainly_slow * best + launch_ns : 0);
+      trials_[t].screened[c] = ns;
+      if (ns > 0 && (best == 0 || ns < best)) best = ns;
+    }
+  }
+
+  /// Middle, shortest, longest, then the rest: what is far off there is so between them.
+  [[nodiscard]] std::vector<std::size_t> screening_order() const {
+    std::vector<std::size_t> order{cells_.size() / 2, 0, cells_.size() - 1};
+    for (std::size_t c = 0; c < cells_.size(); ++c) order.push_back(c);
+    std::vector<std::size_t> distinct;
+    for (const std::size_t c : order) {
+      if (std::ranges::find(distinct, c) == distinct.end()) distinct.push_back(c);
+    }
+    return distinct;
+  }
+
+  void screen_all() {
+    std::vector<std::size_t> order(trials_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    for (const std::size_t c : screening_order()) {
+      std::vector<std::size_t> tried;
+      for (const std::size_t t : order) {
+        if (trials_[t].far_off < hopeless_lengths || t == now_[c]) tried.push_back(t);
+      }
+      screen(tried, c);
+      const double best = fastest(c, &Trial::screened);
+      for (Trial& trial : trials_) trial.far_off += trial.screened[c] > hopeless * best ? 1 : 0;
+      std::ranges::stable_sort(order, {}, [&](std::size_t t) {
+        const double ns = trials_[t].screened[c];
+        return ns > 0 ? ns : std::numeric_limits<double>::infinity();
+      });
+    }
+  }
+
+  /// Other numbers of warps and stages of a tile, as far as the algorithm has them and other code comes of it.
+  std::vector<std::size_t> variants(std::size_t of, std::size_t c) {
+    const TileShape tile = trials_[of].tile;
+    std::vector<AttentionPlan> plans{algorithm_.plan_on(limits_, cells_[c], tile)};
+    std::vector<std::size_t> found;
+    for (const int warps : {0, tile.br / 16, tile.br / 32}) {
+      for (const int stages : {0, 1, 2, 3}) {
+        TileShape other = tile;
+        other.warps = warps;
+        other.stages = stages;
+        if (algorithm_.refusal(cells_[c], other, limits_)) continue;
+        AttentionPlan plan = algorithm_.plan_on(limits_, cells_[c], other);
+        if (std::ranges::any_of(plans, [&](const AttentionPlan& known) { return same_launches(known, plan); }))
+          continue;
+        plans.push_back(std::move(plan));
+        found.push_back(index_of(other));
+      }
+    }
+    return found;
+  }
+
+  void screen_variants() {
+    if (stopped()) return;
+    std::vector<std::pair<std::size_t, std::vector<std::size_t>>> families;  // leader, its variants
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      std::vector<std::size_t> leaders = within(worth_variants, c, &Trial::screened);
+      leaders.resize(std::min(leaders.size(), most_leaders));
+      for (const std::size_t leader : leaders) {
+        const auto is_it = [&](const auto& family) { return family.first == leader; };
+        if (std::ranges::none_of(families, is_it)) families.emplace_back(leader, variants(leader, c));
+      }
+    }
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      const double worth = worth_a_second_look * fastest(c, &Trial::screened);
+      std::vector<std::size_t> tried;
+      for (const auto& [leader, others] : families) {
+        const double ns = trials_[leader].screened[c];
+        if (ns == 0 || ns > worth) continue;
+        for (const std::size_t t : others) {
+          const bool anew = trials_[t].screened[c] == 0 && std::ranges::find(tried, t) == tried.end();
+          if (anew) tried.push_back(t);
+        }
+      }
+      screen(tried, c);
+    }
+  }
+
+  /// Two rounds, so that what the clock did in one of them does not decide.
+  void confirm(std::size_t c) {
+    const auto look = [&](std::vector<std::size_t> trials, Sampling sampling) {
+      if (std::ranges::find(trials, now_[c]) == trials.end()) trials.push_back(now_[c]);
+      for (const std::size_t t : trials) {
+        double& known = trials_[t].confirmed[c];
+        const double ns = measure(trials_[t], c, sampling, 0);
+        if (ns > 0) known = known > 0 ? std::min(known, ns) : ns;
+      }
+    };
+    if (fastest(c, &Trial::screened) == 0) return;
+    look(within(worth_a_second_look, c, &Trial::screened), second_look);
+    look(within(worth_a_third_look, c, &Trial::confirmed), third_look);
+  }
+
+  /// To the fastest there; 0 when not measured well.
+  [[nodiscard]] double ratio(std::size_t t, std::size_t c) const {
+    return trials_[t].confirmed[c] / fastest(c, &Trial::confirmed);
+  }
+
+  /// Whether tiles have splits to choose.
+  [[nodiscard]] bool has_splits() const {
+    return std::ranges::any_of(trials_, [](const Trial& trial) { return trial.tile.splits > 0; });
+  }
+
+  /// A tile for each of the cells `measured`: of those near the fastest, with as few splits of the table's own, then as
+  /// few changes, then as little time as can be.
+  [[nodiscard]] std::vector<std::size_t> choose(std::span<const std::size_t> measured) const {
+    using Cost = std::tuple<int, int, double>;
+    struct Step {
+      std::size_t trial;
+      Cost cost;
+      std::size_t before;
+    };
+    const bool splits = has_splits();
+    std::vector<std::vector<Step>> steps;
+    for (const std::size_t c : measured) {
+      std::vector<Step> here;
+      for (const std::size_t t : within(splits ? own_splits_worth : noise, c, &Trial::confirmed)) {
+        const bool own = splits && trials_[t].tile.splits == 0;
+        const double to_fastest = ratio(t, c);
+        if (to_fastest > noise && !own) continue;
+        Step step{t, {}, 0};
+        for (std::size_t b = 0; b < (steps.empty() ? 1 : steps.back().size()); ++b) {
+          Cost cost = steps.empty() ? Cost{} : steps.back()[b].cost;
+          std::get<0>(cost) += splits && !own ? 1 : 0;
+          std::get<1>(cost) += !steps.empty() && steps.back()[b].trial != t ? 1 : 0;
+          std::get<2>(cost) += std::log(to_fastest);
+          if (b == 0 || cost < step.cost) step = {t, cost, b};
+        }
+        here.push_back(step);
+      }
+      steps.push_back(std::move(here));
+    }
+    std::vector<std::size_t> chosen(measured.size());
+    std::size_t at = 0;
+    for (std::size_t i = measured.size(); i-- > 0;) {
+      if (i + 1 == measured.size()) {
+        at = static_cast<std::size_t>(std::ranges::min_element(steps[i], {}, &Step::cost) - steps[i].begin());
+      }
+      chosen[i] = steps[i][at].trial;
+      at = steps[i][at].before;
+    }
+    return chosen;
+  }
+
+  /// The worst ratio of a tile over cells; 0 when it was not measured at one of them.
+  [[nodiscard]] double worst(std::size_t t, std::span<const std::size_t> cells) const {
+    double most = 0;
+    for (const std::size_t c : cells) {
+      if (trials_[t].confirmed[c] == 0) return 0;
+      most = std::max(most, ratio(t, c));
+    }
+    return most;
+  }
+
+  [[nodiscard]] std::string reason(std::size_t chosen, std::span<const std::size_t> cells, std::size_t tiles) const {
+    std::vector<std::string> ratios;
+    for (const std::size_t c : cells) ratios.push_back(fmt::format("{} {:.3f}", cells_[c].n_k, ratio(chosen, c)));
+    std::string text = fmt::format("of {} tiles; at worst {:.3f} of the fastest, at N {}", tiles, worst(chosen, cells),
+                                   fmt::join(ratios, ", "));
+    std::optional<std::size_t> next;
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      if (t == chosen || worst(t, cells) == 0) continue;
+      if (!next || worst(t, cells) < worst(*next, cells)) next = t;
+    }
+    // A tile with splits of its own may well be faster than the one chosen.
+    const bool own = trials_[chosen].tile.splits == 0 && has_splits();
+    const double most = worst(chosen, cells);
+    const bool faster = next && trials_[*next].tile.splits > 0 && worst(*next, cells) < most;
+    if (own && (most > noise || faster)) {
+      text += fmt::format("; own splits preferred within {:.0f}%", 100 * (own_splits_worth - 1));
+    }
+    if (next) text += fmt::format("; next {} at worst {:.3f}", describe(trials_[*next].tile), worst(*next, cells));
+    return text;
+  }
+
+  [[nodiscard]] std::optional<TuneResult> result() const {
+    std::vector<std::size_t> measured;
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      if (fastest(c, &Trial::confirmed) > 0) measured.push_back(c);
+    }
+    if (measured.empty()) return std::nullopt;
+    TuneResult result;
+    for (const Trial& trial : trials_) {
+      const std::size_t before = result.samples.size();
+      for (std::size_t c = 0; c < cells_.size(); ++c) {
+        const double ns = trial.confirmed[c] > 0 ? trial.confirmed[c] : trial.screened[c];
+        if (ns > 0) result.samples.push_back({trial.tile, cells_[c].n_k, ns});
+      }
+      if (result.samples.size() > before) ++result.tiles;
+    }
+    const std::vector<std::size_t> chosen = choose(measured);
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+      const std::size_t c = measured[i];
+      result.cells.push_back({.n = cells_[c].n_k,
+                              .fastest_ns = fastest(c, &Trial::confirmed),
+                              .now = trials_[now_[c]].tile,
+                              .now_ns = trials_[now_[c]].confirmed[c],
+                              .chosen = trials_[chosen[i]].tile,
+                              .chosen_ns = trials_[chosen[i]].confirmed[c]});
+    }
+    for (std::size_t first = 0; first < measured.size();) {
+      std::size_t end = first + 1;
+      while (end < measured.size() && chosen[end] == chosen[first]) ++end;
+      const AttentionProblem& p = cells_[measured[end - 1]];
+      result.choices.push_back(
+          {.algorithm = std::string(algorithm_.name()),
+           .pass = p.pass,
+           .arch = fmt::format("{}.{}", limits_.compute_major, limits_.compute_minor),
+           .causal = p.mask.right != Mask::unlimited,
+           .d = p.d,
+           .n = p.n_k,
+           .tile = trials_[chosen[first]].tile,
+           .reason = reason(chosen[first], std::span(measured).subspan(first, end - first), result.tiles)});
+      first = end;
+    }
+    return result;
+  }
+
+  Device& device_;
+  const DeviceLimits& limits_;
+  const Algorithm& algorithm_;
+  std::vector<AttentionProblem> cells_;
+  const TuneObserver& observer_;
+  const CancelToken& cancel_;
+  std::vector<Trial> trials_;
+  std::vector<int> own_splits_;   ///< the algorithm's choice for the device, by cell; 0: it has none
+  std::vector<std::size_t> now_;  ///< the trial of auto_tile(), by cell
+};
+
+/// Splits to try: the algorithm's choice, numbers beside it, and powers of two within a factor of four; 0 alone for
+/// algorithms that have none.
+std::vector<int> split_steps(int own) {
+  std::vector<int> steps{0};
+  const auto add = [&](int splits) {
+    if (splits > 0 && std::ranges::find(steps, splits) == steps.end()) steps.push_back(splits);
+  };
+  if (own == 0) return steps;
+  for (const int splits : {own / 2, own - 1, own + 1, 2 * own}) add(splits);
+  for (int power = 1; power <= 4 * own; power *= 2) {
+    if (4 * power >= own) add(power);
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::vector<TileShape> tune_candidates(const Algorithm& algorithm, const AttentionProblem& problem,
+                                       const DeviceLimits& limits) {
+  std::vector<TileShape> tiles;
+  const auto add = [&](const TileShape& tile) {
+    if (!algorithm.refusal(problem, tile, limits) && std::ranges::find(tiles, tile) == tiles.end()) {
+      tiles.push_back(tile);
+    }
+  };
+  // The algorithm's own rule may lie between the steps. Its splits are what it has for 0.
+  TileShape rule = algorithm.default_tile(problem, limits);
+  const std::vector<int> splits = split_steps(rule.splits);
+  rule.splits = 0;
+  add(rule);
+  for (const int br : br_steps) {
+    for (const int bc : bc_steps) {
+      for (const int parts : splits) add({.br = br, .bc = bc, .splits = parts});
+    }
+  }
+  return tiles;
+}
+
+std::vector<TuneResult> tune(Device& device, const TuneRequest& request, const TuneObserver& observer,
+                             const CancelToken& cancel) {
+  std::vector<TuneResult> results;
+  const auto one = [&](const Algorithm& algorithm, Pass pass, const Mask& mask, std::int64_t d) {
+    std::vector<std::int64_t> lengths = decodes(algorithm) ? request.decode_lengths : request.lengths;
+    std::ranges::sort(lengths);
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+    std::vector<AttentionProblem> cells;
+    for (const std::int64_t n : lengths) {
+      const AttentionProblem p = cell(request, algorithm, pass, mask, d, n);
+      if (!tune_candidates(algorithm, p, device.info().limits).empty()) cells.push_back(p);
+    }
+    if (cells.empty()) return;
+    auto result = Group(device, algorithm, std::move(cells), observer, cancel).tune();
+    if (!result) return;
+    if (observer.on_result) observer.on_result(*result);
+    results.push_back(std::move(*result));
+  };
+  for (const std::string& name : request.algorithms) {
+    const Algorithm& algorithm = *find_algorithm(name);
+    const auto dims = algorithm.head_dims();
+    for (const Pass pass : request.passes) {
+      for (const Mask& mask : request.masks) {
+        for (const std::int64_t d : request.head_dims) {
+          if (cancel.cancelled() || !device.usable()) return results;
+          if (std::ranges::find(dims, d) != dims.end()) one(algorithm, pass, mask, d);
+        }
+      }
+    }
+  }
+  return results;
+}
+
+std::vector<TileChoice> merge_choices(std::span<const TileChoice> old, std::span<const TuneResult> found) {
+  const auto key = [](const TileChoice& c) { return std::tie(c.algorithm, c.pass, c.arch, c.causal, c.d); };
+  std::vector<TileChoice> merged(old.begin(), old.end());
+  for (const TuneResult& result : found) {
+    std::erase_if(merged, [&](const TileChoice& c) {
+      return key(c) == key(result.choices.front()) && c.n >= result.cells.front().n && c.n <= result.cells.back().n;
+    });
+    merged.insert(merged.end(), result.choices.begin(), result.choices.end());
+  }
+  std::ranges::sort(merged, {}, [&](const TileChoice& c) { return std::tuple_cat(key(c), std::tie(c.n)); });
+  return merged;
+}
+
+}  // namespace attnscope

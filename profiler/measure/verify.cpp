@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <iterator>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "kernels/algorithm.h"
+
+namespace attnscope {
+namespace {
+
+// (n_q, n_k): single elements, lengths around tile edges, more queries than keys and the other way round.
+constexpr std::array<std::pair<std::int64_t, std::int64_t>, 11> shapes{{{1, 1},
+                                                                        {64, 128},
+                                                                        {239, 1},
+                                                                        {799, 3},
+                                                                        {113, 203},
+                                                                        {108, 256},
+                                                                        {384, 256},
+                                                                        {640, 128},
+                                                                        {1023, 1024},
+                                                                        {1024, 1023},
+                                                                        {4224, 4224}}};
+constexpr std::array<std::int64_t, 8> head_dims{32, 40, 64, 80, 96, 128, 192, 256};
+
+// A fitting subset for what is not crossed with everything: ragged and whole tiles, more queries and more keys.
+constexpr std::array<std::int64_t, 5> few_head_dims{32, 64, 80, 128, 256};
+constexpr std::array dtypes{DType::fp16, DType::bf16};
+
+/// Two batch entries, the first of them of no keys at all.
+Mask one_empty_entry(std::int64_t n_k) {
+  Mask mask;
+  mask.lengths = Mask::Lengths::list;
+  mask.length_list = {0, (2 * n_k + 2) / 3};
+  return mask;
+}
+
+Mask mask_of(std::string_view text) {
+  return parse_mask(text).value();
+}
+
+/// Windows, lengths and blocks, and what of them meets the diagonal.
+std::vector<Mask> other_masks(std::int64_t n_k) {
+  Mask causal_ragged = one_empty_entry(n_k);
+  causal_ragged.right = 0;
+  return {mask_of("window:64:0"),        mask_of("window:33:17"), mask_of("lengths:ramp"),
+          one_empty_entry(n_k),          causal_ragged,           mask_of("causal+blocks:128:butterfly"),
+          mask_of("blocks:128:random40")};
+}
+
+std::vector<TileShape> tiles_for(const Algorithm& algorithm, const AttentionProblem& problem,
+                                 const DeviceLimits& limits) {
+  std::vector<TileShape> tiles{{.br = 16, .bc = 32}, algorithm.default_tile(problem, limits), {.br = 48, .bc = 80}};
+  tiles[2].raster = Raster::heads_fastest;
+  if (algorithm.refusal(problem, tiles[2], limits)) tiles[2].raster = Raster::q_fastest;
+  return tiles;
+}
+
+/// The default tile and a small one, with as many splits as the algorithm likes, few, and more than short caches have
+/// tiles.
+std::vector<TileShape> decode_tiles_for(const Algorithm& algorithm, const AttentionProblem& problem,
+                                        const DeviceLimits& limits) {
+  std::vector<TileShape> tiles;
+  for (const int splits : {0, 3, 64}) {
+    for (TileShape tile : {algorithm.default_tile(problem, limits), TileShape{.br = 16, .bc = 32}}) {
+      tile.splits = splits;
+      tiles.push_back(tile);
+    }
+  }
+  return tiles;
+}
+
+/// Puts cases together, problem by problem.
+class CaseTable {
+ public:
+  CaseTable(std::vector<const Algorithm*> algorithms, const DeviceLimits& limits)
+      : algorithms_(std::move(algorithms)), limits_(limits) {}
+
+  /// The problem in every tile of every algorithm, without what an algorithm cannot do at all; what it could do on
+  /// another device stays, to be skipped with the reason.
+  template <class Tiles>
+  void add(const AttentionProblem& problem, InputKind inputs, const Tiles& tiles_of) {
+    for (const Algorithm* algorithm : algorithms_) {
+      if (std::ranges::find(algorithm->head_dims(), problem.d) == algorithm->head_dims().end()) continue;
+      for (const TileShape& tile : tiles_of(*algorithm, problem, limits_)) {
+        const auto refusal = algorithm->refusal(problem, tile, limits_);
+        if (refusal && refusal->cause == Refusal::Cause::shape) continue;
+        cases_.push_back({.spec = {.algorithm = std::string(algorithm->name()),
+                                   .problem = problem,
+                                   .tile = tile,
+                                   .cache = CacheState::warm},
+                          .inputs = inputs});
+      }
+    }
+  }
+  void add(const AttentionProblem& problem, std::initializer_list<InputKind> inputs) {
+    for (const InputKind kind : inputs) add(problem, kind, tiles_for);
+  }
+
+  [[nodiscard]] std::vector<VerifyCase> take() { return std::move(cases_); }
+
+ private:
+  std::vector<const Algorithm*> algorithms_;
+  const DeviceLimits& limits_;
+  std::vector<VerifyCase> cases_;
+};
+
+using Shapes = std::initializer_list<std::pair<std::int64_t, std::int64_t>>;
+
+/// Full and causal forward attention: everything crossed with everything.
+void add_forward(CaseTable& table) {
+  for (const std::int64_t d : head_dims) {
+    for (const DType dtype : dtypes) {
+      for (const Mask& mask : {Mask::none, Mask::causal}) {
+        for (const auto& [n_q, n_k] : shapes) {
+          // Two batch entries of one K/V head with two query heads: every index of the layout takes two values.
+          const AttentionProblem problem{
+              .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = n_q, .n_k = n_k, .d = d};
+          for (const InputKind inputs : input_kinds()) table.add(problem, inputs, tiles_for);
+        }
+      }
+    }
+  }
+}
+
+/// The other masks, and dropout.
+void add_masks_and_dropout(CaseTable& table) {
+  using enum InputKind;
+  for (const std::int64_t d : few_head_dims) {
+    for (const DType dtype : dtypes) {
+      AttentionProblem problem{.dtype = dtype, .batch = 2, .heads_q = 2, .heads_kv = 1, .d = d};
+      for (const auto& [n_q, n_k] : Shapes{{1, 1}, {113, 203}, {384, 256}, {799, 3}, {1023, 1024}}) {
+        problem.n_q = n_q, problem.n_k = n_k;
+        for (const Mask& mask : other_masks(n_k)) {
+          problem.mask = mask;
+          table.add(problem, {normal, large, ascending});
+        }
+      }
+      problem.dropout = 0.1;
+      for (const auto& [n_q, n_k] : Shapes{{113, 203}, {384, 256}, {1023, 1024}}) {
+        problem.n_q = n_q, problem.n_k = n_k;
+        for (const Mask& mask : {Mask::none, Mask::causal, mask_of("window:33:17")}) {
+          problem.mask = mask;
+          table.add(problem, {normal, large, all_equal});
+        }
+      }
+    }
+  }
+}
+
+void add_backward(CaseTable& table) {
+  using enum InputKind;
+  for (const std::int64_t d : head_dims) {
+    const bool all_of_it = std::ranges::find(few_head_dims, d) != few_head_dims.end();
+    for (const DType dtype : dtypes) {
+      const AttentionProblem base{.dtype = dtype, .pass = Pass::bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .d = d};
+      for (const auto& [n_q, n_k] : Shapes{{113, 203}, {384, 256}, {1023, 1024}, {1, 1}, {64, 128}, {799, 3}}) {
+        AttentionProblem problem = base;
+        problem.n_q = n_q, problem.n_k = n_k;
+        const bool one_of_three = n_q > 100 && n_k > 100;
+        std::vector<Mask> masks{Mask::none, Mask::causal};
+        if (all_of_it) std::ranges::move(other_masks(n_k), std::back_inserter(masks));
+        for (const Mask& mask : masks) {
+          problem.mask = mask;
+          const bool plain = mask == Mask::none || mask == Mask::causal;
+          if (!all_of_it) {
+            if (one_of_three) table.add(problem, {normal});
+            continue;
+          }
+          for (const InputKind inputs : {normal, large, dominant_last_key}) {
+            table.add(problem, inputs, tiles_for);
+            const bool whole_tiles = n_q == 384;
+            if (!one_of_three || inputs != normal || (!plain && !whole_tiles)) continue;
+            // One reference serves all three.
+            AttentionProblem other = problem;
+            other.deterministic = true;
+            table.add(other, inputs, tiles_for);
+            if (!plain) continue;
+            other.deterministic = false;
+            other.pass = Pass::fwd_bwd;
+            table.add(other, inputs, tiles_for);
+          }
+          if (!plain || !one_of_three) continue;
+          AttentionProblem dropped = problem;
+          dropped.dropout = 0.1;
+          table.add(dropped, {normal, large});
+        }
+      }
+    }
+  }
+}
+
+/// Groups of one and of three query heads; those of two are everywhere else.
+void add_groups(CaseTable& table) {
+  for (const std::int64_t d : {64, 128}) {
+    for (const DType dtype : dtypes) {
+      for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+        for (const Mask& mask : {Mask::none, Mask::causal, mask_of("causal+lengths:ramp")}) {
+          for (const std::int64_t heads_q : {2, 6}) {
+            for (const auto& [n_q, n_k] : Shapes{{113, 203}, {384, 256}}) {
+              table.add({.dtype = dtype,
+                         .pass = pass,
+                         .mask = mask,
+                         .batch = 2,
+                         .heads_q = heads_q,
+                         .heads_kv = 2,
+                         .n_q = n_q,
+                         .n_k = n_k,
+                         .d = d},
+                        {InputKind::normal});
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Few queries against a cache, contiguous or paged.
+void add_decoding(CaseTable& table) {
+  for (const std::int64_t d : {64, 80, 128, 256}) {
+    for (const DType dtype : dtypes) {
+      for (const auto& [n_q, n_k] :
+           Shapes{{1, 1}, {1, 1000}, {1, 4099}, {5, 1}, {5, 1000}, {5, 4099}, {16, 1}, {16, 1000}, {16, 4099}}) {
+        for (const Mask& mask : {Mask::none, Mask::causal, one_empty_entry(n_k), mask_of("window:64:0")}) {
+          for (const InputKind inputs : {InputKind::normal, InputKind::dominant_last_key}) {
+            for (const std::int64_t page : {0, 64}) {
+              table.add({.dtype = dtype,
+                         .mask = mask,
+                         .batch = 2,
+                         .heads_q = 8,
+                         .heads_kv = 2,
+                         .n_q = n_q,
+                         .n_k = n_k,
+                         .d = d,
+                         .page = page},
+                        inputs, decode_tiles_for);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+VerifyResult judge(const PointRecord& record) {
+  VerifyResult result;
+  result.max_abs_error = record.max_abs_error.value_or(0);
+  result.error_bound = record.error_bound.value_or(0);
+  result.rms_error = record.rms_error.value_or(0);
+  const bool checked = record.max_abs_error.has_value();
+  switch (record.disposition) {
+    case Disposition::ok:
+    case Disposition::no_counters:  // the output was computed and checked all the same
+      result.outcome = checked ? VerifyOutcome::pass : VerifyOutcome::skip;
+      if (!checked) result.reason = "The device did not check the output.";
+      break;
+    case Disposition::infeasible:
+    case Disposition::out_of_memory:
+    case Disposition::cancelled:
+      result.outcome = VerifyOutcome::skip;
+      result.reason = record.reason;
+      break;
+    case Disposition::incorrect:
+    case Disposition::compile_error:
+    case Disposition::timeout:
+    case Disposition::crashed:
+      result.outcome = VerifyOutcome::fail;
+      result.reason = record.reason;
+      break;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string describe(const VerifyCase& verify_case) {
+  return fmt::format("{}, {} inputs", describe(verify_case.spec), to_string(verify_case.inputs));
+}
+
+std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const DeviceLimits& limits) {
+  std::vector<const Algorithm*> chosen;
+  for (const Algorithm* algorithm : algorithms()) {
+    if (names.empty() || std::ranges::find(names, algorithm->name()) != names.end()) chosen.push_back(algorithm);
+  }
+  CaseTable table(std::move(chosen), limits);
+  add_forward(table);
+  add_masks_and_dropout(table);
+  add_backward(table);
+  add_groups(table);
+  add_decoding(table);
+  return table.take();
+}
+
+VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, const MeasureOptions& options,
+                         const VerifyObserver& observer, const CancelToken& cancel) {
+  VerifySummary summary;
+  summary.total = cases.size();
+  if (device.info().simulated) {
+    summary.stopped = "The simulated device computes no output: there is nothing to verify.";
+    return summary;
+  }
+
+  // Inputs change no kernel: the cases of one spec need it once.
+  std::vector<PointSpec> specs;
+  std::unordered_set<std::string> seen;
+  for (const VerifyCase& verify_case : cases) {
+    if (seen.insert(describe(verify_case.spec)).second) specs.push_back(verify_case.spec);
+  }
+  device.prepare(specs, cancel, [&](std::size_t done, std::size_t total, const BuildReport& report) {
+    if (observer.on_build) observer.on_build(done, total, report);
+  });
+
+  MeasureOptions once = options;
+  once.verify = true;
+  once.counters = false;
+  once.min_samples = 1;
+  once.max_samples = 1;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cancel.cancelled()) {
+      summary.cancelled = true;
+      return summary;
+    }
+    once.input_kind = cases[i].inputs;
+    const PointRecord record = device.measure(cases[i].spec, once, cancel);
+    if (record.disposition == Disposition::cancelled) {
+      summary.cancelled = true;
+      return summary;
+    }
+    const VerifyResult result = judge(record);
+    ++(result.outcome == VerifyOutcome::pass   ? summary.pass
+       : result.outcome == VerifyOutcome::fail ? summary.fail
+                                               : summary.skip);
+    if (observer.on_case) observer.on_case(i, cases[i], result);
+    if (!device.usable()) {
+      summary.stopped =
+          fmt::format("The device cannot be used any more after {}: {}", describe(cases[i]), record.reason);
+      return summary;
+    }
+  }
+  return summary;
+}
+
+}  // namespace attnscope

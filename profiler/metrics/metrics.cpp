@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/metrics/metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+namespace attnscope {
+namespace {
+
+namespace key = metric_key;
+
+// One line a metric; clang-format would make five of each.
+// clang-format off
+constexpr std::array table{
+    // Counters of every counting pass.
+    Metric{key::dram_read_bytes, "dram__bytes_read.sum", "dram__bytes_op_read.sum", "byte", 1, "DRAM read", "Bytes read from device memory.", true, true, Better::less},
+    Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, "DRAM write", "Bytes written to device memory.", true, true, Better::less},
+    Metric{key::l2_to_sm_bytes, "l1tex__m_xbar2l1tex_read_bytes.sum", "", "byte", 1, "L2 to SM", "Bytes that the SMs read from L2.", true, true, Better::less},
+    Metric{key::sm_to_l2_bytes, "l1tex__m_l1tex2xbar_write_bytes.sum", "", "byte", 1, "SM to L2", "Bytes that the SMs wrote to L2.", true, true, Better::less},
+    Metric{key::achieved_occupancy_pct, "sm__warps_active.avg.pct_of_peak_sustained_active", "", "percent", 1, "Achieved occupancy", "Warps resident on an SM while it is active, of those it can hold.", true, true, Better::more},
+    Metric{key::tensor_pipe_pct, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "", "percent", 1, "Tensor pipe", "Cycles in which the tensor cores work, of the SM's active cycles.", true, true, Better::more},
+    Metric{key::sm_cycles, "sm__cycles_elapsed.max", "", "cycle", 1, "SM cycles", "Cycles that the launch took, of the slowest SM.", true, false},
+    // What the driver says of a launch.
+    Metric{key::theoretical_occupancy_pct, "", "", "percent", 1, "Theoretical occupancy", "Warps that fit on an SM at once, of those it can hold.", false, true, Better::more},
+    Metric{key::registers, "", "", "register", 1, "Registers", "Registers of a thread.", false, true},
+    Metric{key::shared_bytes, "", "", "byte", 1, "Shared memory", "Shared memory of a block, static and dynamic.", false, true},
+    Metric{key::local_bytes, "", "", "byte", 1, "Local memory", "Local memory of a thread: stack and spilled registers.", false, false},
+    Metric{key::memory_bytes, "", "", "byte", 1, "Device memory", "Bytes of the buffers that the point needs at once.", false, true, Better::less},
+    // The closed forms.
+    Metric{key::model_l2_to_sm_bytes, "", "", "byte", 1, "Model L2 to SM", "Bytes that the kernel's tile program reads.", false, false, Better::less},
+    Metric{key::model_sm_to_l2_bytes, "", "", "byte", 1, "Model SM to L2", "Bytes that the kernel's tile program writes.", false, false, Better::less},
+    Metric{key::model_l2_sm_bytes, "", "", "byte", 1, "Model SM<->L2", "Bytes that the kernel's tile program moves, both directions.", false, true, Better::less},
+    Metric{key::model_compulsory_bytes, "", "", "byte", 1, "Compulsory minimum", "Each input that window and lengths let be seen read once, each output written once.", false, false},
+    // Derived when asked for, never stored.
+    Metric{key::time_median_ns, "", "", "ns", 1, "Time", "Median of the timing samples.", false, true, Better::less, true},
+    Metric{key::time_q1_ns, "", "", "ns", 1, "Time, first quartile", "A quarter of the timing samples lie below.", false, false, Better::less, true},
+    Metric{key::time_q3_ns, "", "", "ns", 1, "Time, third quartile", "A quarter of the timing samples lie above.", false, false, Better::less, true},
+    Metric{key::time_spread, "", "", "1", 1, "Time spread", "Interquartile range over median.", false, false},
+    Metric{key::tflops, "", "", "Tflop/s", 1, "TFLOP/s", "Matrix-product operations of unmasked pairs per second, 10^12.", false, true, Better::more, true},
+    Metric{key::dram_bytes, "", "", "byte", 1, "DRAM total", "Bytes read from and written to device memory.", false, true, Better::less},
+    Metric{key::l2_sm_bytes, "", "", "byte", 1, "SM<->L2 total", "Bytes between the SMs and L2, both directions.", false, true, Better::less},
+    Metric{key::dram_bandwidth, "", "", "byte/s", 1, "DRAM bandwidth", "DRAM bytes over the median time.", false, true, Better::neither, true},
+    Metric{key::l2_sm_bandwidth, "", "", "byte/s", 1, "SM<->L2 bandwidth", "SM<->L2 bytes over the median time.", false, true, Better::neither, true},
+    Metric{key::l2_sm_over_model, "", "", "1", 1, "SM<->L2 over model", "SM<->L2 bytes over what the tile program says.", false, true},
+    Metric{key::dram_over_compulsory, "", "", "1", 1, "DRAM over compulsory", "DRAM bytes over the compulsory minimum.", false, true},
+    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, "Arithmetic intensity", "Matrix-product operations per DRAM byte.", false, true},
+};
+// clang-format on
+
+// A derived value is imported if anything in it is, else simulated if anything in it is; modelled if everything is.
+Provenance provenance_of(std::initializer_list<Provenance> parts) {
+  const auto is = [](Provenance wanted) { return [wanted](Provenance p) { return p == wanted; }; };
+  if (std::ranges::any_of(parts, is(Provenance::imported))) return Provenance::imported;
+  if (std::ranges::any_of(parts, is(Provenance::simulated))) return Provenance::simulated;
+  if (std::ranges::all_of(parts, is(Provenance::modelled))) return Provenance::modelled;
+  return Provenance::derived;
+}
+
+/// Evaluates derived metrics of one kernel. Each rule gives nothing when a part is missing or a divisor is zero.
+class Evaluation {
+ public:
+  Evaluation(const PointRecord& point, const KernelRecord& kernel) : point_(point), kernel_(kernel) {}
+
+  [[nodiscard]] std::optional<MetricValue> operator()(std::string_view name) const {
+    const auto found = std::ranges::find(kernel_.metrics, name, &MetricValue::name);
+    if (found != kernel_.metrics.end()) return *found;
+
+    if (name == key::time_median_ns) return time(name, &SampleSummary::median);
+    if (name == key::time_q1_ns) return time(name, &SampleSummary::q1);
+    if (name == key::time_q3_ns) return time(name, &SampleSummary::q3);
+    if (name == key::time_spread) return time(name, &SampleSummary::relative_spread);
+    if (name == key::dram_bytes) return sum(name, key::dram_read_bytes, key::dram_write_bytes);
+    if (name == key::l2_sm_bytes) return sum(name, key::l2_to_sm_bytes, key::sm_to_l2_bytes);
+    if (name == key::model_l2_sm_bytes) return sum(name, key::model_l2_to_sm_bytes, key::model_sm_to_l2_bytes);
+    if (name == key::dram_bandwidth) return ratio(name, (*this)(key::dram_bytes), (*this)(key::time_median_ns), 1e9);
+    if (name == key::l2_sm_bandwidth) return ratio(name, (*this)(key::l2_sm_bytes), (*this)(key::time_median_ns), 1e9);
+    if (name == key::l2_sm_over_model) return ratio(name, (*this)(key::l2_sm_bytes), (*this)(key::model_l2_sm_bytes));
+    if (name == key::dram_over_compulsory) {
+      return ratio(name, (*this)(key::dram_bytes), (*this)(key::model_compulsory_bytes));
+    }
+    if (name == key::tflops) return ratio(name, flops(), (*this)(key::time_median_ns), 1e9 / 1e12);
+    if (name == key::arithmetic_intensity) return ratio(name, flops(), (*this)(key::dram_bytes));
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] static MetricValue make(std::string_view name, double value, Provenance provenance) {
+    const Metric* row = find_metric(name);
+    return {std::string(name), value, std::string(row != nullptr ? row->unit : "1"), provenance};
+  }
+
+  [[nodiscard]] std::optional<MetricValue> time(std::string_view name, double SampleSummary::*part) const {
+    const auto summary = summarize(kernel_.samples_ns);
+    if (!summary) return std::nullopt;
+    return make(name, (*summary).*part, point_.provenance);
+  }
+
+  [[nodiscard]] std::optional<MetricValue> sum(std::string_view name, std::string_view a, std::string_view b) const {
+    const auto first = (*this)(a);
+    const auto second = (*this)(b);
+    if (!first || !second) return std::nullopt;
+    return make(name, first->value + second->value, provenance_of({first->provenance, second->provenance}));
+  }
+
+  [[nodiscard]] static std::optional<MetricValue> ratio(std::string_view name, const std::optional<MetricValue>& above,
+                                                        const std::optional<MetricValue>& below, double scale = 1) {
+    if (!above || !below || !(below->value > 0)) return std::nullopt;
+    return make(name, above->value / below->value * scale, provenance_of({above->provenance, below->provenance}));
+  }
+
+  // The count is the whole pass's: it says nothing of one kernel among several.
+  [[nodiscard]] std::optional<MetricValue> flops() const {
+    if (kernel_.kernel != "all") return std::nullopt;
+    return MetricValue{"", pass_flops(point_.spec.problem), "flop", Provenance::modelled};
+  }
+
+  const PointRecord& point_;
+  const KernelRecord& kernel_;
+};
+
+}  // namespace
+
+std::span<const Metric> metrics_table() {
+  return table;
+}
+
+const Metric* find_metric(std::string_view name) {
+  const auto* found = std::ranges::find(table, name, &Metric::key);
+  return found == table.end() ? nullptr : found;
+}
+
+std::optional<MetricValue> evaluate(std::string_view name, const PointRecord& point, std::string_view kernel) {
+  const KernelRecord* record = point.kernel(kernel);
+  if (record == nullptr) return std::nullopt;
+  return Evaluation(point, *record)(name);
+}
+
+}  // namespace attnscope

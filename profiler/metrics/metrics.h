@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics table: one line a metric. No metric name is written anywhere else.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/metrics/point.h"
+
+namespace attnscope {
+
+/// Which end of a metric's values a tile is chosen for.
+enum class Better { neither, less, more };
+
+struct Metric {
+  std::string_view key;               ///< our name: "dram_read_bytes"; also the export's column
+  std::string_view counter;           ///< Nsight Compute's name, verbatim; empty for what is not a counter
+  std::string_view counter_cc12;      ///< the name on compute capability 12.x where it differs; else empty
+  std::string_view unit;              ///< "byte", "percent", "ns", "cycle", "register", "byte/s", "Tflop/s", ..., "1"
+  double scale = 1;                   ///< counter value x scale = value in `unit`
+  std::string_view label;             ///< for axes and columns: "DRAM read"
+  std::string_view help;              ///< one sentence for tooltips
+  bool collected_by_default = false;  ///< a counter that every counting pass asks for
+  bool on_heatmap = false;            ///< offered as a heatmap's colour
+  Better better = Better::neither;    ///< which end a heatmap outlines
+  bool follows_clocks = false;        ///< throttled clocks change it: a time, or a rate over one
+};
+
+[[nodiscard]] std::span<const Metric> metrics_table();
+[[nodiscard]] const Metric* find_metric(std::string_view key);
+
+/// Key constants, so that code can refer to rows without spelling a name twice.
+namespace metric_key {
+inline constexpr std::string_view dram_read_bytes = "dram_read_bytes";
+inline constexpr std::string_view dram_write_bytes = "dram_write_bytes";
+inline constexpr std::string_view l2_to_sm_bytes = "l2_to_sm_bytes";
+inline constexpr std::string_view sm_to_l2_bytes = "sm_to_l2_bytes";
+inline constexpr std::string_view achieved_occupancy_pct = "achieved_occupancy_pct";
+inline constexpr std::string_view tensor_pipe_pct = "tensor_pipe_pct";
+inline constexpr std::string_view sm_cycles = "sm_cycles";
+inline constexpr std::string_view theoretical_occupancy_pct = "theoretical_occupancy_pct";
+inline constexpr std::string_view registers = "registers";
+inline constexpr std::string_view shared_bytes = "shared_bytes";
+inline constexpr std::string_view local_bytes = "local_bytes";
+inline constexpr std::string_view memory_bytes = "memory_bytes";  // modelled: the sum of the plan's buffers
+inline constexpr std::string_view model_l2_to_sm_bytes = "model_l2_to_sm_bytes";
+inline constexpr std::string_view model_sm_to_l2_bytes = "model_sm_to_l2_bytes";
+inline constexpr std::string_view model_compulsory_bytes = "model_compulsory_bytes";
+inline constexpr std::string_view model_l2_sm_bytes = "model_l2_sm_bytes";
+inline constexpr std::string_view time_median_ns = "time_median_ns";
+inline constexpr std::string_view time_q1_ns = "time_q1_ns";
+inline constexpr std::string_view time_q3_ns = "time_q3_ns";
+inline constexpr std::string_view time_spread = "time_spread";
+inline constexpr std::string_view tflops = "tflops";
+inline constexpr std::string_view dram_bytes = "dram_bytes";
+inline constexpr std::string_view l2_sm_bytes = "l2_sm_bytes";
+inline constexpr std::string_view dram_bandwidth = "dram_bandwidth";
+inline constexpr std::string_view l2_sm_bandwidth = "l2_sm_bandwidth";
+inline constexpr std::string_view l2_sm_over_model = "l2_sm_over_model";
+inline constexpr std::string_view dram_over_compulsory = "dram_over_compulsory";
+inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
+}  // namespace metric_key
+
+/// A metric's value for one kernel of a point: a stored one, or one derived from stored ones (medians of the samples,
+/// TFLOP/s, total DRAM bytes, bandwidth, measured over modelled). Empty when what it needs is not there. Medians keep
+/// the point's own provenance; what is computed from several values is derived, or imported or simulated as soon as one
+/// of them is (imported before simulated).
+[[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
+                                                  std::string_view kernel = "all");
+
+}  // namespace attnscope

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The closed forms beside the measurement.
+#pragma once
+
+#include "kernels/algorithm.h"
+#include "profiler/metrics/point.h"
+
+namespace attnscope {
+
+/// Adds the modelled SM<->L2 bytes to every measured kernel of the record and to `all`, and the compulsory minimum to
+/// `all`. Kernel records that are missing are made; `all` comes first, and a plan that measures one launch has only
+/// that.
+void add_model_metrics(const AttentionPlan&, const AttentionProblem&, PointRecord&);
+
+/// The record's entry for a kernel, made at the end when there is none.
+KernelRecord& kernel_record(PointRecord&, std::string_view kernel);
+
+}  // namespace attnscope

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What came of a sweep point: dispositions, numbers with their origin, clocks. Plain types, shared by collector,
+// storage and views.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/result.h"
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope {
+
+/// Where a number comes from; the label goes with it from the collector to every view and export.
+/// `imported`: measured by another program, and told to us.
+enum class Provenance { measured, derived, modelled, simulated, imported };
+[[nodiscard]] std::string_view to_string(Provenance);
+[[nodiscard]] Result<Provenance, std::string> parse_provenance(std::string_view);
+
+/// How a point ended. Every point of a plan ends in exactly one; `to_string` gives the spelling used everywhere
+/// ("ok", "infeasible", "out-of-memory", "incorrect", "compile-error", "timeout", "crashed", "no-counters",
+/// "cancelled").
+enum class Disposition {
+  ok,
+  infeasible,
+  out_of_memory,
+  incorrect,
+  compile_error,
+  timeout,
+  crashed,
+  no_counters,
+  cancelled
+};
+[[nodiscard]] std::string_view to_string(Disposition);
+[[nodiscard]] Result<Disposition, std::string> parse_disposition(std::string_view);
+
+/// A number with its unit and origin. `name` is a key of the metrics table ("dram_read_bytes", "registers", ...) or,
+/// for metrics asked for with --metrics, the counter's own Nsight Compute name. Units are base units: "byte", "ns",
+/// "percent", "cycle", "register", "1".
+struct MetricValue {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  Provenance provenance = Provenance::measured;
+
+  bool operator==(const MetricValue&) const = default;
+};
+
+/// Results of one kernel of a point, or of their sum (kernel "all"; every point has it, and a point of several kernels
+/// has theirs beside it).
+struct KernelRecord {
+  std::string kernel = "all";
+  std::vector<MetricValue> metrics;
+  std::vector<double> samples_ns;  ///< every timing sample kept, in the order taken
+  std::string occupancy_limiter;   ///< "registers", "shared memory", "threads", "blocks", "grid"; empty when unknown
+
+  [[nodiscard]] std::optional<double> metric(std::string_view name) const;
+};
+
+/// The device's state beside a measurement, through NVML.
+struct ClockReading {
+  double sm_clock_hz = 0;
+  double memory_clock_hz = 0;
+  double temperature_c = 0;
+  double power_w = 0;
+  std::uint64_t throttle_reasons = 0;  ///< NVML's bit mask (nvmlClocksEventReason*)
+  bool throttled = false;              ///< a reason that slows the SMs: power cap, thermal, hardware slowdown
+  [[nodiscard]] bool operator==(const ClockReading&) const = default;
+};
+/// "power cap, thermal slowdown"; empty for none.
+[[nodiscard]] std::string describe_throttle_reasons(std::uint64_t reasons);
+
+struct PointRecord {
+  PointSpec spec;
+  Disposition disposition = Disposition::ok;
+  std::string reason;                            ///< one sentence, empty when ok
+  Provenance provenance = Provenance::measured;  ///< measured (a GPU), simulated or imported
+  std::vector<KernelRecord> kernels;
+  std::optional<ClockReading> clocks;
+  std::optional<double> max_abs_error;  ///< against the reference; absent when not verified
+  std::optional<double> error_bound;    ///< the largest error that passes (io-models oracle bound)
+  std::optional<double> rms_error;
+  double wall_seconds = 0;  ///< the whole point, host clock
+
+  [[nodiscard]] const KernelRecord* kernel(std::string_view name) const;
+};
+
+/// Median and quartiles (linear interpolation between order statistics), and (q3 - q1) / median.
+struct SampleSummary {
+  double median = 0;
+  double q1 = 0;
+  double q3 = 0;
+  double relative_spread = 0;
+  std::size_t count = 0;
+};
+/// Empty for no samples.
+[[nodiscard]] std::optional<SampleSummary> summarize(const std::vector<double>& samples);
+
+}  // namespace attnscope

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/point_spec.h"
+
+#include <fmt/format.h>
+
+namespace attnscope {
+
+std::string_view to_string(CacheState value) {
+  return value == CacheState::warm ? "warm" : "cold";
+}
+
+Result<CacheState, std::string> parse_cache_state(std::string_view text) {
+  if (text == "cold") return CacheState::cold;
+  if (text == "warm") return CacheState::warm;
+  return Failure{fmt::format("unknown cache state '{}': cold or warm expected", text)};
+}
+
+std::string describe(const PointSpec& spec) {
+  const std::string tile = spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "";
+  return fmt::format("{} {}{}", spec.algorithm, describe(spec.problem), tile) +
+         (spec.cache == CacheState::warm ? " warm" : "");
+}
+
+}  // namespace attnscope

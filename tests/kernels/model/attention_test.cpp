@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/attention.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace attnscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Words, RoundTripAndNameTheAcceptedOnes) {
+  for (const DType v : {DType::fp16, DType::bf16}) EXPECT_EQ(parse_dtype(to_string(v)).value(), v);
+  for (const Mask& v : {Mask::none, Mask::causal}) EXPECT_EQ(parse_mask(to_string(v)).value(), v);
+  for (const Pass v : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) EXPECT_EQ(parse_pass(to_string(v)).value(), v);
+  for (const Raster v : {Raster::q_fastest, Raster::heads_fastest}) EXPECT_EQ(parse_raster(to_string(v)).value(), v);
+  EXPECT_EQ(parse_dtype("fp8").error(), "unknown dtype 'fp8'; accepted: fp16, bf16.");
+  EXPECT_EQ(parse_pass("backward").error(), "unknown pass 'backward'; accepted: fwd, bwd, fwd+bwd.");
+  EXPECT_EQ(parse_raster("").error(), "unknown raster ''; accepted: q_fastest, heads_fastest.");
+}
+
+TEST(UnmaskedPairs, CausalIsBottomRightAligned) {
+  AttentionProblem p{.mask = Mask::causal, .n_q = 2, .n_k = 5};  // 11110 / 11111
+  EXPECT_EQ(unmasked_pairs(p), 9);
+  p.n_q = 5, p.n_k = 2;  // three empty rows, then 10 / 11
+  EXPECT_EQ(unmasked_pairs(p), 3);
+  p.n_q = p.n_k = 4;
+  p.batch = 3, p.heads_q = 2;
+  EXPECT_EQ(unmasked_pairs(p), 6 * 10);
+  p.mask = Mask::none;
+  EXPECT_EQ(unmasked_pairs(p), 6 * 16);
+}
+
+TEST(UnmaskedPairs, MatchesCountingThem) {
+  for (std::int64_t n_q = 1; n_q < 9; ++n_q) {
+    for (std::int64_t n_k = 1; n_k < 9; ++n_k) {
+      std::int64_t count = 0;
+      for (std::int64_t i = 0; i < n_q; ++i) {
+        for (std::int64_t j = 0; j < n_k; ++j) count += j <= i + n_k - n_q ? 1 : 0;
+      }
+      EXPECT_EQ(unmasked_pairs({.mask = Mask::causal, .n_q = n_q, .n_k = n_k}), count) << n_q << " x " << n_k;
+    }
+  }
+}
+
+TEST(ForwardFlops, FourDAPair) {
+  EXPECT_DOUBLE_EQ(forward_flops({.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64}),
+                   4.0 * 64 * 1024 * 1024 * 1024);
+}
+
+TEST(PassFlops, BackwardIsTwoAndAHalfForwards) {
+  AttentionProblem p{.heads_q = 4, .n_q = 100, .n_k = 200, .d = 64};
+  const double forward = forward_flops(p);
+  EXPECT_DOUBLE_EQ(pass_flops(p), forward);
+  p.pass = Pass::bwd;
+  EXPECT_DOUBLE_EQ(pass_flops(p), 2.5 * forward);
+  p.pass = Pass::fwd_bwd;
+  EXPECT_DOUBLE_EQ(pass_flops(p), 3.5 * forward);
+}
+
+TEST(Dropout, KeepsSoManyOf256) {
+  const auto keep = [](double dropout) { return dropout_keep({.dropout = dropout}); };
+  EXPECT_EQ(keep(0), 256);
+  EXPECT_EQ(keep(0.5), 128);
+  EXPECT_EQ(keep(0.1), 230);
+  EXPECT_EQ(keep(0.001), 256);
+  EXPECT_EQ(keep(0.999), 1);
+}
+
+TEST(Describe, OneLine) {
+  EXPECT_EQ(describe(AttentionProblem{
+                .mask = Mask::causal, .heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 128}),
+            "fp16 causal batch 1 heads 16 N 4096 d 128");
+  EXPECT_EQ(describe(AttentionProblem{.dtype = DType::bf16, .heads_q = 8, .heads_kv = 2, .n_q = 1, .n_k = 512}),
+            "bf16 batch 1 heads 8/2 N 1x512 d 64");
+  EXPECT_EQ(describe(AttentionProblem{.pass = Pass::bwd,
+                                      .mask = parse_mask("window:64:0").value(),
+                                      .n_q = 4,
+                                      .n_k = 4,
+                                      .dropout = 0.1,
+                                      .page = 64,
+                                      .deterministic = true}),
+            "fp16 bwd window:64:0 batch 1 heads 1 N 4 d 64 dropout 0.1 page 64 deterministic");
+  EXPECT_EQ(describe(TileShape{.br = 128, .bc = 64}), "128x64");
+  EXPECT_EQ(describe(TileShape{.br = 128, .bc = 64, .splits = 8, .warps = 4, .stages = 2}),
+            "128x64 splits 8 warps 4 stages 2");
+  EXPECT_EQ(describe(TileShape{.br = 128, .bc = 64, .raster = Raster::heads_fastest}), "128x64 heads_fastest");
+}
+
+TEST(InvalidReason, NamesWhatIsWrong) {
+  EXPECT_THAT(invalid_reason({}), IsEmpty());
+  EXPECT_EQ(invalid_reason({.n_q = 0}), "n_q must be at least 1, not 0.");
+  EXPECT_EQ(invalid_reason({.batch = -2}), "batch must be at least 1, not -2.");
+  EXPECT_EQ(invalid_reason({.heads_q = 6, .heads_kv = 4}), "heads_q (6) must be a multiple of heads_kv (4).");
+  const auto with = [](const char* mask, std::int64_t batch) {
+    return invalid_reason({.mask = parse_mask(mask).value(), .batch = batch, .n_q = 8, .n_k = 100});
+  };
+  EXPECT_THAT(with("lengths:100/0/7", 3), IsEmpty());
+  EXPECT_EQ(with("lengths:100/0/7", 2), "the mask gives 3 key lengths for a batch of 2.");
+  EXPECT_EQ(with("lengths:5", 2), "the mask gives 1 key lengths for a batch of 2.");
+  EXPECT_EQ(with("lengths:5/101", 2), "a key length of 101 is beyond n_k (100).");
+  for (const double dropout : {-0.1, 1.0, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THAT(invalid_reason({.dropout = dropout}), HasSubstr("dropout must be a probability from 0 to below 1"));
+  }
+  EXPECT_THAT(invalid_reason({.dropout = 0.9}), IsEmpty());
+  EXPECT_EQ(invalid_reason({.dropout = 0.001}), "dropout 0.001 rounds to 0 of 256.");
+  EXPECT_EQ(invalid_reason({.dropout = 0.999}), "dropout 0.999 rounds to 256 of 256.");
+  for (const double dropout : {1 / 256.0, 0.5, 255 / 256.0})
+    EXPECT_THAT(invalid_reason({.dropout = dropout}), IsEmpty());
+  for (const std::int64_t page : {-16, 1, 8, 24, 100}) {
+    EXPECT_THAT(invalid_reason({.page = page}), HasSubstr("a power of two from 16 on, not")) << page;
+  }
+  for (const std::int64_t page : {0, 16, 64, 4096}) EXPECT_THAT(invalid_reason({.page = page}), IsEmpty()) << page;
+  const std::int64_t huge = std::int64_t{1} << 31;
+  EXPECT_THAT(invalid_reason({.n_q = huge, .n_k = huge}), HasSubstr("too large"));
+  EXPECT_THAT(invalid_reason({.batch = std::numeric_limits<std::int64_t>::max()}), HasSubstr("too large"));
+  EXPECT_THAT(invalid_reason({.heads_q = 132, .heads_kv = 132, .n_q = 1 << 20, .n_k = 1 << 20, .d = 128}), IsEmpty());
+}
+
+TEST(InvalidReason, WindowSidesFitInTheKernelsIntegers) {
+  const auto with = [](std::int64_t left, std::int64_t right) {
+    AttentionProblem p{.n_q = 8, .n_k = 8};
+    p.mask.left = left, p.mask.right = right;
+    return invalid_reason(p);
+  };
+  const std::int64_t most = std::int64_t{1} << 29;
+  EXPECT_THAT(with(most, most), IsEmpty());
+  EXPECT_THAT(with(Mask::unlimited, 0), IsEmpty());
+  EXPECT_EQ(with(most + 1, 0), "the left side of the window is 536870913; 0 to 2^29 keys are accepted.");
+  EXPECT_EQ(with(0, most + 1), "the right side of the window is 536870913; 0 to 2^29 keys are accepted.");
+  EXPECT_EQ(with(std::int64_t{1} << 32, 0), "the left side of the window is 4294967296; 0 to 2^29 keys are accepted.");
+  EXPECT_EQ(with(0, -2), "the right side of the window is -2; 0 to 2^29 keys are accepted.");
+}
+
+TEST(InvalidReason, LengthsAreNotNegative) {
+  AttentionProblem p{.n_q = 8, .n_k = 8};
+  p.mask.lengths = Mask::Lengths::list;
+  p.mask.length_list = {-1};
+  EXPECT_EQ(invalid_reason(p), "a key length of -1 is below zero.");
+}
+
+TEST(InvalidReason, BlockMasksAreBounded) {
+  const auto with = [](std::int64_t size, std::int64_t n) {
+    AttentionProblem p{.n_q = n, .n_k = n};
+    p.mask.blocks = Mask::Blocks::butterfly;
+    p.mask.block_size = size;
+    return invalid_reason(p);
+  };
+  for (const std::int64_t size : {-16, 0, 8, 24, (1 << 20) + 16}) {
+    EXPECT_EQ(with(size, 64), fmt::format("the block size must be a multiple of 16 up to 2^20, not {}.", size));
+  }
+  for (const std::int64_t size : {16, 48, 1 << 20}) EXPECT_THAT(with(size, 64), IsEmpty()) << size;
+  EXPECT_THAT(with(128, 1 << 20), IsEmpty());
+  EXPECT_EQ(with(128, (1 << 20) + 1), "the block mask would have 8193 x 8193 squares; at most 2^26 are accepted.");
+  AttentionProblem p{.n_q = 64, .n_k = 64};
+  p.mask.blocks = Mask::Blocks::stride;
+  p.mask.block_size = 16;
+  EXPECT_EQ(invalid_reason(p), "the stride of the block mask must be at least 1, not 0.");
+}
+
+}  // namespace
+}  // namespace attnscope

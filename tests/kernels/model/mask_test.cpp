@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/mask.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "kernels/model/attention.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Mask mask_of(std::string_view text) {
+  return parse_mask(text).value();
+}
+
+TEST(MaskWords, RoundTrip) {
+  for (const char* text :
+       {"none", "causal", "window:64:0", "window:0:0", "window:inf:5", "window:128:inf", "lengths:ramp", "lengths:0",
+        "lengths:300/512/7", "blocks:128:butterfly", "blocks:16:stride1", "blocks:64:stride4", "blocks:256:random0",
+        "blocks:256:random100", "causal+lengths:ramp", "window:33:17+lengths:5/0+blocks:64:random25",
+        "causal+blocks:128:butterfly"}) {
+    EXPECT_EQ(to_string(mask_of(text)), text);
+    EXPECT_EQ(mask_of(to_string(mask_of(text))), mask_of(text)) << text;
+  }
+  // Other spellings of the same mask have one canonical word.
+  EXPECT_EQ(to_string(mask_of("window:inf:0")), "causal");
+  EXPECT_EQ(to_string(mask_of("window:inf:inf")), "none");
+  EXPECT_EQ(to_string(mask_of("none+causal")), "causal");
+  EXPECT_EQ(to_string(mask_of("blocks:64:stride2+causal")), "causal+blocks:64:stride2");
+  EXPECT_EQ(mask_of("none"), Mask::none);
+  EXPECT_EQ(mask_of("full"), Mask::none);
+  EXPECT_EQ(mask_title(Mask::none), "full") << "for people; files keep to one spelling";
+  EXPECT_EQ(mask_title(mask_of("full+causal")), "causal");
+  EXPECT_EQ(mask_of("causal"), Mask::causal);
+  EXPECT_NE(mask_of("lengths:1/2"), mask_of("lengths:2/1"));
+}
+
+TEST(MaskWords, EveryErrorSaysWhatIsWrongAndWhatIsAccepted) {
+  const std::vector<std::pair<const char*, const char*>> wrong{
+      {"", "unknown word ''"},
+      {"diagonal", "unknown word 'diagonal'"},
+      {"causal+", "unknown word ''"},
+      {"Causal", "unknown word 'Causal'"},
+      {"window:-1:0", "the left side of the window is -1, below zero"},
+      {"window:3:-2", "the right side of the window is -2, below zero"},
+      {"window:x:0", "the left side of the window is 'x', not a number of keys or inf"},
+      {"window:4:0x", "the right side of the window is '0x', not a number of keys or inf"},
+      {"window:99999999999999999999:0", "not a number of keys or inf"},
+      {"window:4", "a window is window:LEFT:RIGHT"},
+      {"window:1:2:3", "a window is window:LEFT:RIGHT"},
+      {"causal+window:4:4", "it sets a window twice"},
+      {"window:4:4+causal", "it sets a window twice"},
+      {"causal+causal", "it sets a window twice"},
+      {"lengths", "lengths are lengths:ramp or lengths:300/512/..."},
+      {"lengths:5/-1", "length -1 is below zero"},
+      {"lengths:5//6", "'' is not a length"},
+      {"lengths:all", "'all' is not a length"},
+      {"lengths:ramp+lengths:5", "it sets lengths twice"},
+      {"blocks:128", "blocks are blocks:SIZE:PATTERN"},
+      {"blocks:0:butterfly", "the block size must be a positive multiple of 16, not '0'"},
+      {"blocks:24:butterfly", "the block size must be a positive multiple of 16, not '24'"},
+      {"blocks:-16:butterfly", "the block size must be a positive multiple of 16, not '-16'"},
+      {"blocks:big:butterfly", "the block size must be a positive multiple of 16, not 'big'"},
+      {"blocks:64:checker", "unknown block pattern 'checker'"},
+      {"blocks:64:stride0", "'0' is no stride of at least 1"},
+      {"blocks:64:stride", "'' is no stride of at least 1"},
+      {"blocks:64:random101", "'101' is no percentage from 0 to 100"},
+      {"blocks:64:random-1", "'-1' is no percentage from 0 to 100"},
+      {"blocks:64:butterfly+blocks:64:stride2", "it sets blocks twice"}};
+  for (const auto& [text, error] : wrong) {
+    const auto parsed = parse_mask(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_THAT(parsed.error(), StartsWith("mask '" + std::string(text) + "': ")) << text;
+    EXPECT_THAT(parsed.error(), HasSubstr(error)) << text;
+    EXPECT_THAT(parsed.error(), HasSubstr("accepted: full (or none), causal, window:LEFT:RIGHT")) << text;
+    EXPECT_THAT(parsed.error(), EndsWith(".")) << text;
+  }
+}
+
+TEST(MaskBlocks, PatternsByTheirDefinitions) {
+  const Mask butterfly = mask_of("blocks:16:butterfly");
+  const Mask stride = mask_of("blocks:16:stride3");
+  const Mask none = mask_of("blocks:16:random0");
+  const Mask all = mask_of("blocks:16:random100");
+  const Mask quarter = mask_of("blocks:16:random25");
+  int counted = 0;
+  for (std::int64_t i = 0; i < 64; ++i) {
+    for (std::int64_t j = 0; j < 64; ++j) {
+      const std::int64_t distance = std::abs(i - j);
+      bool power = distance == 0;
+      for (std::int64_t x = 1; x <= 64; x *= 2) power |= distance == x;
+      EXPECT_EQ(butterfly.block_counts(i, j), power);
+      EXPECT_EQ(stride.block_counts(i, j), i == j || j == i - 1 || j % 3 == 2);
+      EXPECT_EQ(none.block_counts(i, j), i == j);
+      EXPECT_TRUE(all.block_counts(i, j));
+      EXPECT_TRUE(Mask::none.block_counts(i, j));
+      counted += quarter.block_counts(i, j) ? 1 : 0;
+    }
+  }
+  EXPECT_NEAR(counted, 64 + (64 * 63) / 4, 120);
+}
+
+TEST(KeyLengths, RampListAndFull) {
+  AttentionProblem p{.batch = 4, .n_q = 1, .n_k = 10};
+  const auto lengths = [&] {
+    std::vector<std::int64_t> all;
+    for (std::int64_t entry = 0; entry < p.batch; ++entry) all.push_back(key_length(p, entry));
+    return all;
+  };
+  EXPECT_EQ(lengths(), (std::vector<std::int64_t>{10, 10, 10, 10}));
+  p.mask = mask_of("lengths:ramp");
+  EXPECT_EQ(lengths(), (std::vector<std::int64_t>{3, 5, 8, 10}));
+  p.mask = mask_of("lengths:10/0/7/1");
+  EXPECT_EQ(lengths(), (std::vector<std::int64_t>{10, 0, 7, 1}));
+}
+
+/// The definition in the header, pair by pair.
+bool sees(const AttentionProblem& p, std::int64_t entry, std::int64_t i, std::int64_t j) {
+  const std::int64_t length = key_length(p, entry);
+  const std::int64_t diagonal = i + length - p.n_q;
+  return j < length && (p.mask.left == Mask::unlimited || diagonal - p.mask.left <= j) &&
+         (p.mask.right == Mask::unlimited || j <= diagonal + p.mask.right);
+}
+
+TEST(VisibleKeys, AreTheDefinitionPairByPair) {
+  for (const char* text : {"none", "causal", "window:0:0", "window:3:0", "window:2:4", "window:inf:2", "window:5:inf",
+                           "lengths:ramp", "lengths:0/9/4", "causal+lengths:0/9/4", "window:2:1+lengths:ramp"}) {
+    for (const std::int64_t n_q : {1, 2, 5, 9, 14}) {
+      const AttentionProblem p{.mask = mask_of(text), .batch = 3, .heads_q = 2, .heads_kv = 1, .n_q = n_q, .n_k = 9};
+      std::int64_t pairs = 0;
+      for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+        for (std::int64_t i = 0; i < n_q; ++i) {
+          const KeyRange range = visible_keys(p, entry, i);
+          EXPECT_LE(range.first, range.last);
+          for (std::int64_t j = 0; j < p.n_k; ++j) {
+            EXPECT_EQ(j >= range.first && j < range.last, sees(p, entry, i, j))
+                << text << " n_q " << n_q << " entry " << entry << " row " << i << " key " << j;
+          }
+          pairs += p.heads_q * (range.last - range.first);
+        }
+      }
+      EXPECT_EQ(unmasked_pairs(p), pairs) << text << " n_q " << n_q;
+    }
+  }
+}
+
+TEST(UnmaskedPairs, OfBlockMasksMatchCounting) {
+  for (const char* text : {"blocks:16:butterfly", "blocks:32:stride2", "blocks:16:random30",
+                           "causal+blocks:16:butterfly", "window:20:3+blocks:32:random50",
+                           "lengths:ramp+blocks:16:stride3", "causal+lengths:0/77+blocks:32:butterfly"}) {
+    for (const std::int64_t n_q : {1, 47, 96}) {
+      const AttentionProblem p{.mask = mask_of(text), .batch = 2, .heads_q = 3, .n_q = n_q, .n_k = 90};
+      std::int64_t pairs = 0;
+      for (std::int64_t entry = 0; entry < 2; ++entry) {
+        for (std::int64_t i = 0; i < n_q; ++i) {
+          for (std::int64_t j = 0; j < 90; ++j) {
+            const std::int64_t size = p.mask.block_size;
+            pairs += sees(p, entry, i, j) && p.mask.block_counts(i / size, j / size) ? p.heads_q : 0;
+          }
+        }
+      }
+      EXPECT_EQ(unmasked_pairs(p), pairs) << text << " n_q " << n_q;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/tile_grid.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/model/integer.h"
+
+namespace attnscope {
+namespace {
+
+TEST(Integer, CeilDivAndRoundUp) {
+  EXPECT_EQ(ceil_div(0, 16), 0);
+  EXPECT_EQ(ceil_div(1, 16), 1);
+  EXPECT_EQ(ceil_div(16, 16), 1);
+  EXPECT_EQ(ceil_div(17, 16), 2);
+  EXPECT_EQ(round_up(17, 16), 32);
+}
+
+TEST(Integer, FloorSumMatchesAdding) {
+  for (std::int64_t m : {1, 2, 7, 16, 48}) {
+    for (std::int64_t a : {0, 1, 5, 16, 31, 100}) {
+      for (std::int64_t b : {0, 1, 15, 47, 200}) {
+        std::int64_t sum = 0;
+        for (std::int64_t n = 0; n < 40; ++n) {
+          EXPECT_EQ(floor_sum(n, m, a, b), sum) << n << " " << m << " " << a << " " << b;
+          sum += (a * n + b) / m;
+        }
+      }
+    }
+  }
+}
+
+TEST(TileGrid, FullMaskSeesEverything) {
+  const TileGrid grid({.n_q = 130, .n_k = 100}, {.br = 64, .bc = 32});
+  EXPECT_EQ(grid.q_tiles(), 3);
+  EXPECT_EQ(grid.k_tiles(), 4);
+  EXPECT_EQ(grid.q_rows(2), 2);
+  EXPECT_EQ(grid.k_rows(3), 4);
+  EXPECT_EQ(grid.k_tiles_seen(0), 4);
+  EXPECT_EQ(grid.q_begin(3), 0);
+  EXPECT_EQ(grid.tiles_seen(), 12);
+  EXPECT_EQ(grid.key_rows_seen(), 300);
+  EXPECT_EQ(grid.query_rows_seen(), 520);
+}
+
+TEST(TileGrid, CausalByHand) {
+  // 4 x 2 tiles of 64 x 128: rows 0..63 see keys 0..63, and so on.
+  const TileGrid square({.mask = Mask::causal, .n_q = 256, .n_k = 256}, {.br = 64, .bc = 128});
+  EXPECT_EQ(square.k_tiles_seen(0), 1);
+  EXPECT_EQ(square.k_tiles_seen(1), 1);
+  EXPECT_EQ(square.k_tiles_seen(2), 2);
+  EXPECT_EQ(square.k_tiles_seen(3), 2);
+  EXPECT_EQ(square.q_begin(1), 2);
+  EXPECT_EQ(square.tiles_seen(), 6);
+  EXPECT_EQ(square.key_rows_seen(), 6 * 128);
+
+  // 5 queries, 2 keys: queries 0..2 see none.
+  const TileGrid tall({.mask = Mask::causal, .n_q = 5, .n_k = 2}, {.br = 1, .bc = 1});
+  EXPECT_EQ(tall.k_tiles_seen(2), 0);
+  EXPECT_EQ(tall.k_tiles_seen(3), 1);
+  EXPECT_EQ(tall.k_tiles_seen(4), 2);
+  EXPECT_EQ(tall.q_begin(0), 3);
+  EXPECT_EQ(tall.q_begin(1), 4);
+}
+
+/// Counts by the mask itself, pair by pair.
+TEST(TileGrid, CausalMatchesTheMask) {
+  for (std::int64_t n_q = 1; n_q < 26; ++n_q) {
+    for (std::int64_t n_k = 1; n_k < 26; ++n_k) {
+      for (int br : {1, 3, 4, 16}) {
+        for (int bc : {1, 4, 5, 32}) {
+          const TileGrid grid({.mask = Mask::causal, .n_q = n_q, .n_k = n_k}, {.br = br, .bc = bc});
+          std::int64_t tiles = 0;
+          std::int64_t key_rows = 0;
+          std::int64_t query_rows = 0;
+          for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
+            std::int64_t seen = 0;
+            for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
+              bool any = false;
+              for (std::int64_t row = i * br; row < i * br + grid.q_rows(i); ++row) {
+                for (std::int64_t key = j * bc; key < j * bc + grid.k_rows(j); ++key) any |= key <= row + n_k - n_q;
+              }
+              EXPECT_EQ(any, i >= grid.q_begin(j));
+              if (!any) continue;
+              ++seen;
+              key_rows += grid.k_rows(j);
+              query_rows += grid.q_rows(i);
+            }
+            ASSERT_EQ(grid.k_tiles_seen(i), seen) << n_q << "x" << n_k << " tile " << br << "x" << bc << " i " << i;
+            tiles += seen;
+          }
+          ASSERT_EQ(grid.tiles_seen(), tiles) << n_q << "x" << n_k << " tile " << br << "x" << bc;
+          ASSERT_EQ(grid.key_rows_seen(), key_rows) << n_q << "x" << n_k << " tile " << br << "x" << bc;
+          ASSERT_EQ(grid.query_rows_seen(), query_rows) << n_q << "x" << n_k << " tile " << br << "x" << bc;
+        }
+      }
+    }
+  }
+}
+
+/// Every count of a grid against the mask's definition, pair by pair.
+void expect_counts(const AttentionProblem& p, const TileShape& tile, std::int64_t entry) {
+  const TileGrid grid(p, tile, entry);
+  const std::string label = to_string(p.mask) + " " + std::to_string(p.n_q) + "x" + std::to_string(p.n_k) + " tile " +
+                            describe(tile) + " entry " + std::to_string(entry);
+  const std::int64_t length = key_length(p, entry);
+  std::int64_t tiles = 0;
+  std::int64_t key_rows = 0;
+  std::int64_t query_rows = 0;
+  std::int64_t queries_touched = 0;
+  std::vector<std::int64_t> rows_of(static_cast<std::size_t>(grid.q_tiles()));
+  std::vector<std::vector<std::int64_t>> q_tiles_of(static_cast<std::size_t>(grid.k_tiles()));
+  for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
+    std::vector<std::int64_t> k_tiles;
+    for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
+      bool any = false;
+      for (std::int64_t row = i * tile.br; row < i * tile.br + grid.q_rows(i); ++row) {
+        const std::int64_t diagonal = row + length - p.n_q;
+        for (std::int64_t key = j * tile.bc; key < std::min<std::int64_t>((j + 1) * tile.bc, length); ++key) {
+          any |= (p.mask.left == Mask::unlimited || key >= diagonal - p.mask.left) &&
+                 (p.mask.right == Mask::unlimited || key <= diagonal + p.mask.right);
+        }
+      }
+      ASSERT_EQ(any, j >= grid.k_begin(i) && j < grid.k_end(i)) << label << " tile " << i << ", " << j;
+      ASSERT_EQ(any, i >= grid.q_begin(j) && i < grid.q_end(j)) << label << " tile " << i << ", " << j;
+      const bool counts =
+          !p.mask.sparse() || p.mask.block_counts(i * tile.br / p.mask.block_size, j * tile.bc / p.mask.block_size);
+      ASSERT_EQ(grid.visited(i, j), any && counts) << label << " tile " << i << ", " << j;
+      if (!any || !counts) continue;
+      k_tiles.push_back(j);
+      q_tiles_of[static_cast<std::size_t>(j)].push_back(i);
+      ++tiles;
+      key_rows += grid.k_rows(j);
+      query_rows += grid.q_rows(i);
+    }
+    ASSERT_LE(grid.k_begin(i), grid.k_end(i)) << label;
+    ASSERT_EQ(grid.k_tiles_of(i), k_tiles) << label;
+    ASSERT_EQ(grid.k_tiles_seen(i), std::ssize(k_tiles)) << label;
+    queries_touched += k_tiles.empty() ? 0 : grid.q_rows(i);
+  }
+  std::int64_t keys_touched = 0;
+  std::int64_t keys = 0;
+  for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
+    const auto& seen = q_tiles_of[static_cast<std::size_t>(j)];
+    ASSERT_LE(grid.q_begin(j), grid.q_end(j)) << label;
+    ASSERT_EQ(grid.q_tiles_of(j), seen) << label;
+    ASSERT_EQ(grid.q_tiles_seen(j), std::ssize(seen)) << label;
+    keys_touched += seen.empty() ? 0 : grid.k_rows(j);
+    keys += grid.k_rows(j);
+  }
+  ASSERT_EQ(keys, length) << label;
+  ASSERT_EQ(grid.tiles_seen(), tiles) << label;
+  ASSERT_EQ(grid.key_rows_seen(), key_rows) << label;
+  ASSERT_EQ(grid.query_rows_seen(), query_rows) << label;
+  ASSERT_EQ(grid.query_rows_touched(), queries_touched) << label;
+  ASSERT_EQ(grid.key_rows_touched(), keys_touched) << label;
+}
+
+Mask mask_of(const char* text) {
+  return parse_mask(text).value();
+}
+
+TEST(TileGrid, WindowsAndLengthsMatchTheMask) {
+  for (const char* text :
+       {"none", "causal", "window:0:0", "window:7:0", "window:3:5", "window:inf:4", "window:6:inf", "window:30:2",
+        "lengths:ramp", "lengths:0/19/5", "causal+lengths:ramp", "window:2:3+lengths:0/19/5"}) {
+    for (const std::int64_t n_q : {1, 4, 13, 19, 33}) {
+      for (const std::int64_t n_k : {19, 24}) {
+        for (const auto& [br, bc] : {std::pair{1, 1}, std::pair{4, 3}, std::pair{5, 8}, std::pair{16, 4},
+                                     std::pair{8, 32}, std::pair{64, 16}}) {
+          const AttentionProblem p{.mask = mask_of(text), .batch = 3, .n_q = n_q, .n_k = n_k};
+          for (std::int64_t entry = 0; entry < 3; ++entry) expect_counts(p, {.br = br, .bc = bc}, entry);
+        }
+      }
+    }
+  }
+}
+
+TEST(TileGrid, BlocksMatchTheMask) {
+  for (const char* text : {"blocks:16:butterfly", "blocks:16:stride2", "blocks:32:random30",
+                           "causal+blocks:16:butterfly", "window:20:9+blocks:32:stride3",
+                           "lengths:61/0+blocks:16:random50", "causal+lengths:ramp+blocks:32:butterfly"}) {
+    for (const std::int64_t n_q : {1, 47, 80, 150}) {
+      for (const auto& [br, bc] : {std::pair{16, 16}, std::pair{8, 16}, std::pair{4, 8}, std::pair{16, 2}}) {
+        const AttentionProblem p{.mask = mask_of(text), .batch = 2, .n_q = n_q, .n_k = 93};
+        for (std::int64_t entry = 0; entry < 2; ++entry) expect_counts(p, {.br = br, .bc = bc}, entry);
+      }
+    }
+  }
+}
+
+TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
+  for (const char* text :
+       {"none", "causal", "lengths:ramp", "window:9:3+lengths:40/0/7", "causal+lengths:ramp+blocks:16:stride2"}) {
+    const AttentionProblem p{.mask = mask_of(text), .batch = 3, .heads_q = 6, .heads_kv = 2, .n_q = 50, .n_k = 40};
+    const TileShape tile{.br = 16, .bc = 8};
+    const BatchGrid batch(p, tile);
+    for (const auto count : {&TileGrid::tiles_seen, &TileGrid::key_rows_seen, &TileGrid::query_rows_seen,
+                             &TileGrid::query_rows_touched, &TileGrid::key_rows_touched, &TileGrid::q_tiles}) {
+      std::int64_t of_queries = 0;
+      std::int64_t of_keys = 0;
+      for (std::int64_t i = 0; i < p.instances(); ++i) of_queries += (TileGrid(p, tile, i / 6).*count)();
+      for (std::int64_t i = 0; i < p.kv_instances(); ++i) of_keys += (TileGrid(p, tile, i / 2).*count)();
+      EXPECT_EQ(batch.sum(count), of_queries) << text;
+      EXPECT_EQ(batch.sum_kv(count), of_keys) << text;
+    }
+    for (std::int64_t i = 0; i < p.instances(); ++i) {
+      EXPECT_EQ(batch.of(i).tiles_seen(), TileGrid(p, tile, i / 6).tiles_seen()) << text << ' ' << i;
+      EXPECT_EQ(batch.of(i).k_end(1), TileGrid(p, tile, i / 6).k_end(1)) << text << ' ' << i;
+    }
+    for (std::int64_t i = 0; i < p.kv_instances(); ++i) {
+      EXPECT_EQ(batch.of_kv(i).tiles_seen(), TileGrid(p, tile, i / 2).tiles_seen()) << text << ' ' << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/oracle/reference.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "kernels/oracle/float16.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::vector<std::uint16_t> bits(const std::vector<double>& values, DType dtype = DType::fp16) {
+  std::vector<std::uint16_t> all;
+  all.reserve(values.size());
+  for (const double x : values) all.push_back(to_bits(dtype, static_cast<float>(x)));
+  return all;
+}
+
+/// What a perfect kernel would store.
+std::vector<std::uint16_t> rounded(const Reference& reference) {
+  return bits(reference.o.exact, reference.dtype);
+}
+std::vector<float> lse_of(const Reference& reference) {
+  return {reference.lse.begin(), reference.lse.end()};
+}
+
+TEST(Reference, OnlineSoftmaxExamples) {
+  // Scores [2, 1, 0], v = [10, 0, -10]: d = 1, q = 1.
+  const Reference three = reference_attention({.n_q = 1, .n_k = 3, .d = 1},
+                                              {.q = bits({1}), .k = bits({2, 1, 0}), .v = bits({10, 0, -10})}, 1);
+  const double l = 1 + std::exp(-1.0) + std::exp(-2.0);
+  EXPECT_NEAR(three.o.exact[0], (10 - 10 * std::exp(-2.0)) / l, 1e-12);
+  EXPECT_NEAR(three.lse[0], 2 + std::log(l), 1e-12);
+
+  // [3.01, 0.09, 2.48, 1.95]: m 3.01, l 1.99, first weight 50.28% (bf16 and fp16 move the scores a little).
+  const Reference four = reference_attention(
+      {.n_q = 1, .n_k = 4, .d = 1}, {.q = bits({1}), .k = bits({3.01, 0.09, 2.48, 1.95}), .v = bits({1, 0, 0, 0})}, 1);
+  EXPECT_NEAR(four.o.exact[0], 0.5028, 5e-4);
+  EXPECT_NEAR(four.lse[0], 3.01 + std::log(1.99), 2e-3);
+}
+
+/// 4 x 2 example, no 1/sqrt(d): Q is scaled by sqrt(2) to undo it, which fp16 holds to 3 digits.
+Reference four_by_two(std::int64_t keys) {
+  const double r = std::sqrt(2.0);
+  const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
+  const std::vector<double> v{1, 0, 0, 1, 2, 1, 1, 2};
+  return reference_attention({.n_q = 4, .n_k = keys, .d = 2},
+                             {.q = bits({r, 0, 0, r, 2 * r, r, r, 2 * r}),
+                              .k = bits({k.begin(), k.begin() + 2 * keys}),
+                              .v = bits({v.begin(), v.begin() + 2 * keys})},
+                             1);
+}
+
+TEST(Reference, FourByTwoExample) {
+  const Reference block1 = four_by_two(2);
+  EXPECT_NEAR(block1.o.exact[0], 0.731, 1e-3);
+  EXPECT_NEAR(block1.o.exact[1], 0.269, 1e-3);
+  EXPECT_NEAR(block1.o.exact[2], 0.269, 1e-3);
+  EXPECT_NEAR(block1.o.exact[3], 0.731, 1e-3);
+  EXPECT_NEAR(block1.lse[0], 1 + std::log(1.368), 1e-3);
+  EXPECT_NEAR(block1.lse[1], 2 + std::log(1.368), 1e-3);
+
+  // Block 2 raises the first row's maximum from 1 to 2: alpha = e^-1; its own scores are (1, 2).
+  const Reference both = four_by_two(4);
+  const double alpha = std::exp(-1.0);
+  const double l = 1.368 * alpha + alpha + 1;
+  EXPECT_NEAR(both.lse[0], 2 + std::log(l), 2e-3);
+  EXPECT_NEAR(both.o.exact[0], (1.368 * alpha * 0.731 + alpha * 2 + 1) / l, 2e-3);
+  // The second row keeps its maximum 2: alpha = 1, and block 2's scores (0, 1) have beta = e^-1 together.
+  const double l2 = 1.368 + std::exp(-2.0) + std::exp(-1.0);
+  EXPECT_NEAR(both.lse[1], 2 + std::log(l2), 2e-3);
+}
+
+TEST(Reference, CausalIsBottomRightAlignedAndEmptyRowsAreZero) {
+  const AttentionProblem p{.mask = Mask::causal, .n_q = 5, .n_k = 2, .d = 1};
+  const AttentionInputs inputs{.q = bits({0, 0, 0, 0, 0}), .k = bits({1, 1}), .v = bits({4, 8})};
+  const Reference tall = reference_attention(p, inputs, 2);
+  EXPECT_EQ(tall.o.exact, (std::vector<double>{0, 0, 0, 4, 6}));
+  EXPECT_EQ(tall.lse, (std::vector<double>{-infinity, -infinity, -infinity, 0, std::log(2.0)}));
+
+  const Reference wide =
+      reference_attention({.mask = Mask::causal, .n_q = 2, .n_k = 5, .d = 1},
+                          {.q = bits({0, 0}), .k = bits({1, 1, 1, 1, 1}), .v = bits({1, 2, 3, 4, 10})}, 1);
+  EXPECT_EQ(wide.o.exact, (std::vector<double>{2.5, 4}));
+}
+
+TEST(Reference, GroupedHeadsReadTheirKeyHead) {
+  // Heads 0, 1 read K/V head 0 (v = 1), heads 2, 3 read 1 (v = 2); the second batch 3 and 4.
+  const Reference r =
+      reference_attention({.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 1, .n_k = 1, .d = 1},
+                          {.q = bits(std::vector<double>(8, 1)), .k = bits({1, 1, 1, 1}), .v = bits({1, 2, 3, 4})});
+  EXPECT_EQ(r.o.exact, (std::vector<double>{1, 1, 2, 2, 3, 3, 4, 4}));
+}
+
+TEST(Reference, AllEqualGivesTheMeanOfV) {
+  const AttentionProblem p{.n_q = 3, .n_k = 37, .d = 16};
+  const AttentionInputs inputs = make_inputs(p, InputKind::all_equal, 1);
+  const Reference r = reference_attention(p, inputs);
+  for (std::size_t c = 0; c < 16; ++c) {
+    double mean = 0;
+    for (std::size_t j = 0; j < 37; ++j) mean += static_cast<double>(from_bits(DType::fp16, inputs.v[j * 16 + c])) / 37;
+    EXPECT_NEAR(r.o.exact[c], mean, 1e-12);
+    EXPECT_NEAR(r.o.exact[32 + c], mean, 1e-12);
+  }
+}
+
+TEST(Reference, DoesNotDependOnThreadsOrOnWhichRowsAreAsked) {
+  const AttentionProblem p{
+      .dtype = DType::bf16, .mask = Mask::causal, .heads_q = 4, .heads_kv = 2, .n_q = 33, .n_k = 40, .d = 24};
+  const AttentionInputs inputs = make_inputs(p, InputKind::normal, 8);
+  const Reference one = reference_attention(p, inputs, 1);
+  const Reference five = reference_attention(p, inputs, 5);
+  EXPECT_EQ(one.o.exact, five.o.exact);
+  EXPECT_EQ(one.lse, five.lse);
+  EXPECT_EQ(one.o.naive16, five.o.naive16);
+  const Reference some = reference_attention(p, inputs, {.rows = {{0, 32}, {2, 7}, {3, 0}}, .threads = 2});
+  EXPECT_EQ(some.lse, (std::vector<double>{one.lse[32], one.lse[73], one.lse[99]}));
+  EXPECT_TRUE(std::equal(some.o.exact.begin() + 24, some.o.exact.begin() + 48, one.o.exact.begin() + 73L * 24));
+}
+
+TEST(SampleRows, CoverTheEndsOnceEach) {
+  const AttentionProblem p{.heads_q = 10, .heads_kv = 10, .n_q = 1000, .n_k = 1};
+  const std::vector<RowId> rows = sample_rows(p, 64, 1);
+  ASSERT_EQ(rows.size(), 64U);
+  EXPECT_EQ(rows.front(), (RowId{0, 0}));
+  EXPECT_EQ(rows.back(), (RowId{9, 999}));
+  std::set<std::int64_t> places;
+  std::set<std::int64_t> instances;
+  for (const RowId& r : rows) {
+    EXPECT_TRUE(r.instance >= 0 && r.instance < 10 && r.row >= 0 && r.row < 1000);
+    EXPECT_TRUE(places.empty() || *places.rbegin() < r.instance * 1000 + r.row) << "memory order";
+    places.insert(r.instance * 1000 + r.row);
+    instances.insert(r.instance);
+  }
+  EXPECT_TRUE(places.contains(999));
+  EXPECT_TRUE(places.contains(9000));
+  EXPECT_GT(instances.size(), 7U);
+  EXPECT_EQ(sample_rows(p, 20'000, 1).size(), 10'000U) << "all rows where there are fewer";
+}
+
+class Check : public ::testing::Test {
+ protected:
+  AttentionProblem p{.mask = Mask::causal, .n_q = 20, .n_k = 16, .d = 16};  // four empty rows
+  AttentionInputs inputs = make_inputs(p, InputKind::normal, 4);
+  Reference reference = reference_attention(p, inputs);
+};
+
+TEST_F(Check, PassesTheRoundedReferenceAndTheNaiveOutput) {
+  const CheckResult perfect = check(reference, {.o = rounded(reference), .lse = lse_of(reference)});
+  EXPECT_TRUE(perfect.pass) << perfect.reason;
+  EXPECT_GT(perfect.bound, 0);
+  EXPECT_LT(perfect.bound, 0.02);
+  EXPECT_LT(perfect.max_abs_error, perfect.bound);
+  EXPECT_GT(perfect.rms_error, 0);
+  EXPECT_LT(perfect.rms_error, perfect.max_abs_error);
+
+  const std::vector<double> naive(reference.o.naive16.begin(), reference.o.naive16.end());
+  EXPECT_TRUE(check(reference, {.o = bits(naive)}).pass);
+}
+
+TEST_F(Check, FailsOneWrongElementAndSaysWhere) {
+  auto o = rounded(reference);
+  o[10 * 16 + 3] = to_bits(DType::fp16, from_bits(DType::fp16, o[10 * 16 + 3]) + 0.1F);
+  const CheckResult result = check(reference, {.o = o});
+  EXPECT_FALSE(result.pass);
+  EXPECT_NEAR(result.max_abs_error, 0.1, 0.01);
+  EXPECT_THAT(result.reason, HasSubstr("instance 0 row 10 column 3"));
+}
+
+TEST_F(Check, NanAndInfinityNeverPass) {
+  for (const std::uint16_t poison : {std::uint16_t{0x7E00}, std::uint16_t{0xFFFF}, std::uint16_t{0x7C00}}) {
+    auto o = rounded(reference);
+    o.back() = poison;
+    const CheckResult result = check(reference, {.o = o});
+    EXPECT_FALSE(result.pass);
+    EXPECT_EQ(result.max_abs_error, infinity);
+  }
+  auto lse = lse_of(reference);
+  lse.back() = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(check(reference, {.o = rounded(reference), .lse = lse}).pass);
+}
+
+TEST_F(Check, EmptyRowsAreExact) {
+  auto o = rounded(reference);
+  o[0] = 1;  // the smallest subnormal
+  EXPECT_THAT(check(reference, {.o = o}).reason, HasSubstr("sees no key"));
+  auto lse = lse_of(reference);
+  lse[0] = -1e30F;
+  EXPECT_FALSE(check(reference, {.o = rounded(reference), .lse = lse}).pass);
+}
+
+TEST_F(Check, LseAndSizes) {
+  auto lse = lse_of(reference);
+  lse[12] += 0.01F;
+  const CheckResult result = check(reference, {.o = rounded(reference), .lse = lse});
+  EXPECT_FALSE(result.pass);
+  EXPECT_NEAR(result.max_lse_error, 0.01, 1e-4);
+  EXPECT_THAT(result.reason, HasSubstr("LSE"));
+  EXPECT_FALSE(check(reference, {}).pass) << "nothing to judge";
+  EXPECT_FALSE(check(reference, {.o = {0, 0}}).pass);
+  EXPECT_FALSE(check(reference, {.o = rounded(reference), .lse = {0}}).pass);
+}
+
+TEST(ErrorBound, ComesFromThe16BitRoundingOfNaiveAttention) {
+  // One key: O = V exactly, naive makes no error; what is left is rounding.
+  const Reference exact =
+      reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = bits({1}), .k = bits({1}), .v = bits({1})}, 1);
+  EXPECT_EQ(exact.o.naive16[0], 1.0F);
+  // Half the distance of neighbouring values is more than that at 1 (2^-10), 1.5 and -4.5 (2^-8 below 8).
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, exact.o, output_allowance), 0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {1.5}, .naive16 = {1.5F}}, gradient_allowance), 0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {-4.5}, .naive16 = {-4.5F}}, output_allowance), 0x1p-8);
+  EXPECT_DOUBLE_EQ(error_bound(DType::bf16, {.exact = {4.5}, .naive16 = {4.5F}}, gradient_allowance), 0x1p-5);
+  // At 2^-6 the sum with 0.3 rounds coarser than the value itself: 0.3 is in the binade of 2^-12.
+  const float there = round_to(DType::fp16, 0x1p-6F + 0.3F);
+  const float back = round_to(DType::fp16, there - 0.3F);
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {0x1p-6}, .naive16 = {0x1p-6F}}, output_allowance),
+                   2 * std::abs(static_cast<double>(back) - 0x1p-6));
+  // Naive attention's own error counts twice for outputs, three times for gradients.
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive16 = {1.5F}}, output_allowance), 1 + 0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive16 = {1.5F}}, gradient_allowance), 1.5 + 0x1p-10);
+
+  // bf16 has 8 fewer bits: its bound is several times fp16's.
+  AttentionProblem p{.n_q = 32, .n_k = 64, .d = 32};
+  const auto bound = [&] {
+    return error_bound(p.dtype, reference_attention(p, make_inputs(p, InputKind::normal, 2)).o, output_allowance);
+  };
+  const double fp16 = bound();
+  p.dtype = DType::bf16;
+  const double bf16 = bound();
+  EXPECT_GT(bf16, 4 * fp16);
+  EXPECT_LT(bf16, 0.1);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace attnscope {
+namespace {
+
+TEST(PowerFit, AnExactPowerLawIsFoundWithNoWidth) {
+  const std::vector<double> n{256, 512, 1024, 2048, 4096};
+  std::vector<double> bytes = n;
+  for (double& x : bytes) x *= 12 * x;
+  const auto fit = fit_power_law(n, bytes);
+  ASSERT_TRUE(fit.has_value());
+  EXPECT_NEAR(fit->slope, 2, 1e-12);
+  EXPECT_NEAR(fit->coefficient, 12, 1e-9);
+  EXPECT_NEAR(fit->slope_interval.low, 2, 1e-10);
+  EXPECT_NEAR(fit->slope_interval.high, 2, 1e-10);
+  EXPECT_EQ(fit->points, 5U);
+}
+
+// By hand: u = 0 1 2 3, v = u + (0.1, -0.1, -0.1, 0.1). Sxx = 5, Sxv = 5, so the slope is 1; residual sum 0.04 over 2
+// degrees of freedom, standard error sqrt(0.02 / 5); t(0.975, 2) = 4.302653.
+TEST(PowerFit, TheIntervalIsStudentsT) {
+  const std::vector<double> x{1, std::exp(1), std::exp(2), std::exp(3)};
+  const std::vector<double> y{std::exp(0.1), std::exp(0.9), std::exp(1.9), std::exp(3.1)};
+  const auto fit = fit_power_law(x, y);
+  ASSERT_TRUE(fit.has_value());
+  const double half = 4.30265273 * std::sqrt(0.02 / 5);
+  EXPECT_NEAR(fit->slope, 1, 1e-12);
+  EXPECT_NEAR(fit->coefficient, 1, 1e-12);
+  EXPECT_NEAR(fit->slope_interval.low, 1 - half, 1e-7);
+  EXPECT_NEAR(fit->slope_interval.high, 1 + half, 1e-7);
+}
+
+TEST(PowerFit, TwoPointsMakeALineOfUnknownWidth) {
+  const auto fit = fit_power_law(std::vector<double>{1, 2}, std::vector<double>{3, 24});
+  ASSERT_TRUE(fit.has_value());
+  EXPECT_NEAR(fit->slope, 3, 1e-12);
+  EXPECT_TRUE(fit->slope_interval.contains(-1e300));
+  EXPECT_TRUE(fit->slope_interval.contains(1e300));
+}
+
+TEST(PowerFit, WhatHasNoLogarithmOrNoSpreadHasNoFit) {
+  using Values = std::vector<double>;
+  EXPECT_FALSE(fit_power_law(Values{}, Values{}).has_value());
+  EXPECT_FALSE(fit_power_law(Values{1}, Values{1}).has_value());
+  EXPECT_FALSE(fit_power_law(Values{2, 2}, Values{1, 3}).has_value());
+  EXPECT_FALSE(fit_power_law(Values{1, 2}, Values{1, 0}).has_value());
+  EXPECT_FALSE(fit_power_law(Values{1, -2}, Values{1, 1}).has_value());
+  EXPECT_FALSE(fit_power_law(Values{1, 2}, Values{1, std::numeric_limits<double>::infinity()}).has_value());
+  EXPECT_FALSE(fit_power_law(Values{1, 2, 3}, Values{1, 2}).has_value());
+}
+
+// By hand: ratios e^0.9, e^1.0, e^1.1: mean e^1, deviation 0.1, standard error 0.1 / sqrt(3), t(0.975, 2) = 4.302653.
+TEST(ScaleFit, IsTheGeometricMeanWithItsInterval) {
+  const std::vector<double> model{10, 20, 40};
+  const std::vector<double> y{10 * std::exp(0.9), 20 * std::exp(1.0), 40 * std::exp(1.1)};
+  const auto fit = fit_scale(model, y);
+  ASSERT_TRUE(fit.has_value());
+  const double half = 4.30265273 * 0.1 / std::sqrt(3.0);
+  EXPECT_NEAR(fit->scale, std::exp(1.0), 1e-12);
+  EXPECT_NEAR(fit->scale_interval.low, std::exp(1 - half), 1e-7);
+  EXPECT_NEAR(fit->scale_interval.high, std::exp(1 + half), 1e-7);
+  EXPECT_EQ(fit->points, 3U);
+}
+
+TEST(ScaleFit, OnePointHasAScaleOfUnknownWidth) {
+  const auto fit = fit_scale(std::vector<double>{4}, std::vector<double>{12});
+  ASSERT_TRUE(fit.has_value());
+  EXPECT_NEAR(fit->scale, 3, 1e-12);
+  EXPECT_TRUE(fit->scale_interval.contains(1e-300));
+  EXPECT_TRUE(fit->scale_interval.contains(1e300));
+  EXPECT_FALSE(fit_scale(std::vector<double>{}, std::vector<double>{}).has_value());
+  EXPECT_FALSE(fit_scale(std::vector<double>{0}, std::vector<double>{1}).has_value());
+}
+
+}  // namespace
+}  // namespace attnscope

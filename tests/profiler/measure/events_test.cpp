@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/events.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace attnscope {
+namespace {
+
+template <class E>
+E round_trip(const E& event) {
+  const std::string line = to_json_line(event);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto parsed = parse_event(line);
+  EXPECT_TRUE(parsed.ok()) << line;
+  return std::get<E>(*parsed);
+}
+
+TEST(Events, ALineIsStable) {
+  EXPECT_EQ(to_json_line(StartedEvent{.index = 3, .point = "fa2"}), R"({"event":"started","index":3,"point":"fa2"})");
+  EXPECT_EQ(to_json_line(DoneEvent{.state = "complete", .reason = "", .ok = 5, .not_ok = 1, .exit_code = 0}),
+            R"({"event":"done","state":"complete","reason":"","ok":5,"not_ok":1,"exit_code":0})");
+}
+
+TEST(Events, PlanReadsBack) {
+  const PlanEvent plan = round_trip(PlanEvent{.version = 1,
+                                              .device_name = "NVIDIA H200",
+                                              .device_uuid = "GPU-1",
+                                              .simulated = true,
+                                              .preset = "quick",
+                                              .database = "/tmp/a \"b\".attnscope",
+                                              .run_id = 7,
+                                              .total = 62,
+                                              .skipped = 2,
+                                              .max_memory_bytes = std::int64_t{1} << 40,
+                                              .counters = "available"});
+  EXPECT_EQ(plan.version, 1);
+  EXPECT_EQ(plan.device_name, "NVIDIA H200");
+  EXPECT_EQ(plan.device_uuid, "GPU-1");
+  EXPECT_TRUE(plan.simulated);
+  EXPECT_EQ(plan.preset, "quick");
+  EXPECT_EQ(plan.database, "/tmp/a \"b\".attnscope");
+  EXPECT_EQ(plan.run_id, 7);
+  EXPECT_EQ(plan.total, 62U);
+  EXPECT_EQ(plan.skipped, 2U);
+  EXPECT_EQ(plan.max_memory_bytes, std::int64_t{1} << 40);
+  EXPECT_EQ(plan.counters, "available");
+}
+
+TEST(Events, PointReadsBack) {
+  const PointSpec spec{
+      .algorithm = "naive",
+      .problem = {.dtype = DType::bf16,
+                  .pass = Pass::fwd_bwd,
+                  .mask = *parse_mask("causal+lengths:ramp"),
+                  .batch = 2,
+                  .heads_q = 8,
+                  .heads_kv = 4,
+                  .n_q = 3,
+                  .n_k = 4,
+                  .d = 128,
+                  .dropout = 0.1,
+                  .page = 32,
+                  .deterministic = true},
+      .tile = {.br = 16, .bc = 32, .raster = Raster::heads_fastest, .splits = 5, .warps = 6, .stages = 2},
+      .cache = CacheState::warm};
+  const PointEvent point = round_trip(PointEvent{.index = 9,
+                                                 .point_id = 4,
+                                                 .point = "naive",
+                                                 .spec = spec,
+                                                 .disposition = "out-of-memory",
+                                                 .reason = "needs 132.0 GiB",
+                                                 .time_median_ns = 1.5,
+                                                 .dram_bytes = 2e12,
+                                                 .l2_sm_bytes = 3e12,
+                                                 .throttled = true});
+  EXPECT_EQ(point.index, 9U);
+  EXPECT_EQ(point.point_id, 4);
+  EXPECT_EQ(point.spec, spec);
+  EXPECT_EQ(point.disposition, "out-of-memory");
+  EXPECT_EQ(point.reason, "needs 132.0 GiB");
+  EXPECT_DOUBLE_EQ(point.time_median_ns, 1.5);
+  EXPECT_DOUBLE_EQ(point.dram_bytes, 2e12);
+  EXPECT_DOUBLE_EQ(point.l2_sm_bytes, 3e12);
+  EXPECT_TRUE(point.throttled);
+}
+
+TEST(Events, ALineOfAnOlderCollectorIsRead) {
+  const auto parsed =
+      parse_event(R"({"event":"point","index":2,"point_id":3,"point":"fa2 fp16 N 64","disposition":"ok","reason":"",)"
+                  R"("time_median_ns":5.5,"dram_bytes":1,"l2_sm_bytes":2,"throttled":false})");
+  ASSERT_TRUE(parsed.ok()) << parsed.error();
+  const auto& point = std::get<PointEvent>(*parsed);
+  EXPECT_EQ(point.point_id, 3);
+  EXPECT_EQ(point.spec, PointSpec{});
+  EXPECT_FALSE(parse_event(R"({"event":"point","mask":"diagonal"})").ok());
+}
+
+TEST(Events, TheOthersReadBack) {
+  EXPECT_EQ(round_trip(BuildEvent{.done = 1, .total = 2, .kernel = "k", .cached = true, .error = "line\nline"}).error,
+            "line\nline");
+  EXPECT_DOUBLE_EQ(round_trip(ProgressEvent{.done = 1, .total = 2, .elapsed_s = 3, .remaining_s = -1}).remaining_s, -1);
+  EXPECT_EQ(round_trip(LogEvent{.level = "warning", .text = "t"}).level, "warning");
+  EXPECT_EQ(round_trip(DoneEvent{.state = "cancelled", .reason = "", .exit_code = 5}).exit_code, 5);
+}
+
+TEST(Events, UnknownFieldsAreIgnoredAndMissingOnesDefault) {
+  const auto parsed = parse_event(R"({"event":"progress","done":4,"new_field":[1,2],"remaining_s":null})");
+  ASSERT_TRUE(parsed.ok());
+  const auto& progress = std::get<ProgressEvent>(*parsed);
+  EXPECT_EQ(progress.done, 4U);
+  EXPECT_EQ(progress.total, 0U);
+  EXPECT_DOUBLE_EQ(progress.remaining_s, 0);
+}
+
+TEST(Events, WhatIsNoEventIsAnError) {
+  for (const std::string_view line :
+       {"", "noise", "[]", "{}", R"({"event":7})", R"({"event":"later"})", R"({"event":"started","index":-1})",
+        R"({"event":"started","index":1.5})", R"({"event":"started","index":"1"})", R"({"event":"started","point":3})",
+        R"({"event":"progress","elapsed_s":"long"})", R"({"event":"plan","simulated":"yes"})",
+        R"({"event":"started")"}) {
+    const auto parsed = parse_event(line);
+    EXPECT_FALSE(parsed.ok()) << line;
+    if (!parsed.ok()) {
+      EXPECT_FALSE(parsed.error().empty()) << line;
+    }
+  }
+}
+
+TEST(Events, BytesThatAreNoUtf8DoNotEndTheProtocol) {
+  const std::string line = to_json_line(LogEvent{.level = "error", .text = "\xff\xfe"});
+  ASSERT_TRUE(parse_event(line).ok());
+}
+
+TEST(Events, ANumberThatJsonLacksReadsAsZero) {
+  ProgressEvent event;
+  event.remaining_s = std::numeric_limits<double>::infinity();
+  const auto parsed = parse_event(to_json_line(event));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_DOUBLE_EQ(std::get<ProgressEvent>(*parsed).remaining_s, 0);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <list>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "profiler/measure/simulated_device.h"
+#include "tests/profiler/measure/fake_device.h"
+
+namespace attnscope {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<VerifyCase> few_cases(std::size_t count) {
+  const std::vector<std::string> only{"fa2"};
+  auto cases = verify_cases(only, *find_gpu("H200"));
+  cases.resize(count);
+  return cases;
+}
+
+const DeviceLimits& h200() {
+  return *find_gpu("H200");
+}
+
+/// Every case of the table; made once.
+const std::vector<VerifyCase>& table() {
+  static const auto cases = verify_cases({}, h200());
+  return cases;
+}
+
+bool can(const Algorithm& algorithm, const AttentionProblem& problem) {
+  const auto refusal = algorithm.refusal(problem, algorithm.default_tile(problem, h200()), h200());
+  return !refusal || refusal->cause != Refusal::Cause::shape;
+}
+
+TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
+  for (const Algorithm* algorithm : algorithms()) {
+    std::set<std::pair<std::int64_t, std::int64_t>> shapes;
+    std::set<DType> dtypes;
+    std::set<InputKind> kinds;
+    std::set<std::int64_t> dims;
+    std::set<std::pair<int, int>> tiles_at_64;
+    std::set<Raster> rasters;
+    std::size_t count = 0;
+    for (const VerifyCase& one : table()) {
+      const AttentionProblem& p = one.spec.problem;
+      const bool plain = p.pass == Pass::fwd && (p.mask == Mask::none || p.mask == Mask::causal) && p.dropout == 0 &&
+                         p.heads_q == 2 && p.heads_kv == 1;
+      if (one.spec.algorithm != algorithm->name() || !plain) continue;
+      ++count;
+      shapes.insert({p.n_q, p.n_k});
+      dtypes.insert(p.dtype);
+      kinds.insert(one.inputs);
+      dims.insert(p.d);
+      rasters.insert(one.spec.tile.raster);
+      if (p.d == 64 && p.n_q == 384) tiles_at_64.insert({one.spec.tile.br, one.spec.tile.bc});
+    }
+    if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;  // one for decoding alone
+    EXPECT_EQ(shapes.size(), 11U) << algorithm->name();
+    EXPECT_EQ(dtypes.size(), 2U);
+    EXPECT_EQ(kinds.size(), input_kinds().size());
+    EXPECT_EQ(tiles_at_64.size(), 3U);
+    EXPECT_EQ(rasters.size(), algorithm->name() == "fa1" ? 1U : 2U) << algorithm->name();
+    EXPECT_TRUE(dims.contains(64) && dims.contains(128));
+    EXPECT_EQ(count, shapes.size() * 4 * kinds.size() * dims.size() * 3) << algorithm->name();
+  }
+}
+
+TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
+  for (const Algorithm* algorithm : algorithms()) {
+    std::set<std::string> words;
+    for (const VerifyCase& one : table()) {
+      if (one.spec.algorithm != algorithm->name()) continue;
+      const AttentionProblem& p = one.spec.problem;
+      const std::string pass = p.pass == Pass::fwd ? "" : "bwd ";
+      if (p.mask.windowed() && p.mask.left != Mask::unlimited) words.insert(pass + "window");
+      if (p.mask.lengths == Mask::Lengths::ramp) words.insert(pass + "ramp");
+      if (p.mask.lengths == Mask::Lengths::list) words.insert(pass + "list");
+      if (p.mask.sparse()) words.insert(pass + "blocks");
+      if (p.dropout > 0) words.insert(pass + "dropout");
+      if (p.deterministic) words.insert(pass + "deterministic");
+      if (p.deterministic && p.mask.sparse()) words.insert(pass + "deterministic blocks");
+      if (p.pass == Pass::fwd_bwd) words.insert("fwd+bwd");
+      if (p.page > 0) words.insert("page");
+      if (one.spec.tile.splits == 64) words.insert("splits");
+      if (p.heads_q == p.heads_kv) words.insert(pass + "ungrouped");
+      if (p.heads_q == 3 * p.heads_kv) words.insert(pass + "groups of three");
+    }
+    const auto expect = [&](const std::string& word, const AttentionProblem& problem) {
+      EXPECT_EQ(words.contains(word), can(*algorithm, problem)) << algorithm->name() << ": " << word;
+    };
+    const AttentionProblem square{.batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 113, .n_k = 203, .d = 64};
+    const AttentionProblem decode{.batch = 2, .heads_q = 8, .heads_kv = 2, .n_q = 1, .n_k = 1000, .d = 64};
+    for (const bool backward : {false, true}) {
+      const std::string pass = backward ? "bwd " : "";
+      const auto with = [&](const char* mask, double dropout) {
+        AttentionProblem p = square;
+        // A decoding algorithm has its masks there.
+        if (!backward && !can(*algorithm, square)) p = decode;
+        p.pass = backward ? Pass::bwd : Pass::fwd;
+        p.mask = parse_mask(mask).value();
+        p.dropout = dropout;
+        return p;
+      };
+      expect(pass + "window", with("window:64:0", 0));
+      expect(pass + "list", with("lengths:0/135", 0));
+      if (!can(*algorithm, square)) continue;
+      expect(pass + "ramp", with("lengths:ramp", 0));
+      expect(pass + "dropout", with("none", 0.1));
+      AttentionProblem blocks = with("blocks:128:butterfly", 0);
+      EXPECT_EQ(words.contains(pass + "blocks"), !algorithm->refusal(blocks, {.br = 16, .bc = 32}, h200()).has_value())
+          << algorithm->name();
+      expect(pass + "ungrouped", with("none", 0));
+      expect(pass + "groups of three", with("none", 0));
+    }
+    AttentionProblem backward = square;
+    backward.pass = Pass::bwd;
+    expect("bwd deterministic", backward);
+    EXPECT_EQ(words.contains("bwd deterministic blocks"), words.contains("bwd blocks")) << algorithm->name();
+    expect("fwd+bwd", backward);
+    AttentionProblem paged = decode;
+    paged.page = 64;
+    expect("page", paged);
+    TileShape split = algorithm->default_tile(decode, h200());
+    split.splits = 64;
+    EXPECT_EQ(words.contains("splits"), !algorithm->refusal(decode, split, h200()).has_value()) << algorithm->name();
+  }
+}
+
+TEST(VerifyCases, HoldNothingThatAnAlgorithmRefusesByItsShape) {
+  for (const VerifyCase& one : table()) {
+    const auto refusal = find_algorithm(one.spec.algorithm)->refusal(one.spec.problem, one.spec.tile, h200());
+    ASSERT_TRUE(!refusal || refusal->cause != Refusal::Cause::shape) << describe(one) << ": " << refusal->reason;
+  }
+  EXPECT_LT(table().size(), 65'000U) << "an hour's work at most";
+}
+
+TEST(VerifyCases, NamedAlgorithmsOnly) {
+  for (const VerifyCase& one : few_cases(50)) EXPECT_EQ(one.spec.algorithm, "fa2");
+}
+
+TEST(VerifyCases, WhatOneReferenceServesStandsTogether) {
+  // A device keeps the last few references: no problem comes back once as many others were between.
+  std::list<std::pair<AttentionProblem, InputKind>> kept;
+  std::size_t references = 0;
+  for (const VerifyCase& one : table()) {
+    std::pair<AttentionProblem, InputKind> key{one.spec.problem, one.inputs};
+    key.first.page = 0;
+    key.first.deterministic = false;
+    if (key.first.pass == Pass::fwd_bwd) key.first.pass = Pass::bwd;
+    if (!kept.empty() && kept.front() == key) continue;
+    const auto found = std::ranges::find(kept, key);
+    if (found != kept.end()) {
+      kept.erase(found);
+    } else {
+      ++references;
+    }
+    kept.push_front(key);
+    if (kept.size() > 4) kept.pop_back();
+  }
+  EXPECT_LT(references * 5, table().size());
+}
+
+TEST(RunVerify, EachDispositionHasItsOutcome) {
+  FakeDevice device;
+  const std::vector<VerifyCase> cases = few_cases(6);
+  std::size_t next = 0;
+  device.answer = [&](PointRecord& record) {
+    const Disposition dispositions[] = {Disposition::ok,          Disposition::incorrect, Disposition::infeasible,
+                                        Disposition::no_counters, Disposition::ok,        Disposition::compile_error};
+    record.disposition = dispositions[next];
+    record.reason = "why";
+    if (next != 4) record.max_abs_error = 0.25;
+    record.error_bound = 0.5;
+    record.rms_error = 0.125;
+    ++next;
+  };
+  std::vector<VerifyResult> results;
+  VerifyObserver observer;
+  observer.on_case = [&](std::size_t i, const VerifyCase& one, const VerifyResult& result) {
+    EXPECT_EQ(one, cases[i]);
+    results.push_back(result);
+  };
+  const VerifySummary summary = run_verify(device, cases, {}, observer, CancelToken{});
+  EXPECT_EQ(summary.total, 6U);
+  EXPECT_EQ(summary.pass, 2U);
+  EXPECT_EQ(summary.fail, 2U);
+  EXPECT_EQ(summary.skip, 2U);
+  EXPECT_TRUE(summary.stopped.empty());
+  ASSERT_EQ(results.size(), 6U);
+  EXPECT_EQ(results[0].outcome, VerifyOutcome::pass);
+  EXPECT_DOUBLE_EQ(results[0].max_abs_error, 0.25);
+  EXPECT_DOUBLE_EQ(results[0].error_bound, 0.5);
+  EXPECT_DOUBLE_EQ(results[0].rms_error, 0.125);
+  EXPECT_EQ(results[1].outcome, VerifyOutcome::fail);
+  EXPECT_EQ(results[1].reason, "why");
+  EXPECT_EQ(results[2].outcome, VerifyOutcome::skip);
+  EXPECT_EQ(results[3].outcome, VerifyOutcome::pass);
+  EXPECT_EQ(results[4].outcome, VerifyOutcome::skip);  // ok, but nobody looked at the output: that is no pass
+  EXPECT_EQ(results[5].outcome, VerifyOutcome::fail);
+}
+
+TEST(RunVerify, MeasuresOnceUncountedWithTheCasesInputs) {
+  FakeDevice device;
+  const std::vector<VerifyCase> cases = few_cases(3);
+  const VerifySummary summary = run_verify(device, cases, {}, {}, CancelToken{});
+  EXPECT_EQ(summary.skip, 3U);
+  ASSERT_EQ(device.asked.size(), 3U);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_TRUE(device.asked[i].verify);
+    EXPECT_FALSE(device.asked[i].counters);
+    EXPECT_EQ(device.asked[i].max_samples, 1);
+    EXPECT_EQ(device.asked[i].input_kind, cases[i].inputs);
+  }
+  EXPECT_EQ(device.prepared.size(), 3U);
+}
+
+TEST(RunVerify, PreparesEachKernelOnceForAllInputs) {
+  FakeDevice device;
+  const std::vector<VerifyCase> cases = few_cases(21);  // one shape: seven kinds of inputs, three tiles
+  (void)run_verify(device, cases, {}, {}, CancelToken{});
+  EXPECT_EQ(device.measured.size(), 21U);
+  EXPECT_EQ(device.prepared.size(), 3U);
+}
+
+TEST(RunVerify, StopsWhenCancelledOrWhenTheDeviceIsLost) {
+  FakeDevice device;
+  CancelToken cancel;
+  device.answer = [&](PointRecord&) { cancel.cancel(); };
+  EXPECT_TRUE(run_verify(device, few_cases(3), {}, {}, cancel).cancelled);
+  EXPECT_EQ(device.measured.size(), 1U);
+
+  FakeDevice lost;
+  lost.answer = [&](PointRecord& record) {
+    record.disposition = Disposition::crashed;
+    record.reason = "illegal address";
+    lost.is_usable = false;
+  };
+  const VerifySummary summary = run_verify(lost, few_cases(3), {}, {}, CancelToken{});
+  EXPECT_EQ(summary.fail, 1U);
+  EXPECT_THAT(summary.stopped, HasSubstr("illegal address"));
+}
+
+TEST(RunVerify, TheSimulatorHasNothingToVerify) {
+  const auto device = make_simulated_device(*find_gpu("H200"));
+  const VerifySummary summary = run_verify(*device, few_cases(3), {}, {}, CancelToken{});
+  EXPECT_EQ(summary.pass, 0U);
+  EXPECT_THAT(summary.stopped, HasSubstr("nothing to verify"));
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/metrics/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernels/algorithm.h"
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/model_metrics.h"
+
+namespace attnscope {
+namespace {
+
+namespace key = metric_key;
+
+// One head, N 64, d 64: 4 * 64 * 64 * 64 = 2^20 operations.
+PointRecord measured_point() {
+  PointRecord record;
+  record.spec = {.algorithm = "fa2", .problem = {.n_q = 64, .n_k = 64, .d = 64}, .tile = {}};
+  KernelRecord all;
+  all.samples_ns = {3000, 1000, 2000};
+  all.metrics = {{std::string(key::dram_read_bytes), 6000, "byte", Provenance::measured},
+                 {std::string(key::dram_write_bytes), 2000, "byte", Provenance::measured},
+                 {std::string(key::l2_to_sm_bytes), 30000, "byte", Provenance::measured},
+                 {std::string(key::sm_to_l2_bytes), 3000, "byte", Provenance::measured},
+                 {std::string(key::model_l2_to_sm_bytes), 29000, "byte", Provenance::modelled},
+                 {std::string(key::model_sm_to_l2_bytes), 1000, "byte", Provenance::modelled},
+                 {std::string(key::model_compulsory_bytes), 4000, "byte", Provenance::modelled}};
+  record.kernels.push_back(all);
+  return record;
+}
+
+void expect_metric(const PointRecord& record, std::string_view name, double value, std::string_view unit,
+                   Provenance provenance) {
+  const auto metric = evaluate(name, record);
+  ASSERT_TRUE(metric.has_value()) << name;
+  EXPECT_EQ(metric->name, name);
+  EXPECT_DOUBLE_EQ(metric->value, value) << name;
+  EXPECT_EQ(metric->unit, unit) << name;
+  EXPECT_EQ(metric->provenance, provenance) << name;
+}
+
+TEST(MetricsTable, KeysAndCountersAreUniqueAndEveryRowIsComplete) {
+  std::set<std::string_view> keys;
+  std::set<std::string_view> counters;
+  for (const Metric& metric : metrics_table()) {
+    EXPECT_TRUE(keys.insert(metric.key).second) << metric.key;
+    EXPECT_FALSE(metric.unit.empty()) << metric.key;
+    EXPECT_FALSE(metric.label.empty()) << metric.key;
+    EXPECT_FALSE(metric.help.empty()) << metric.key;
+    if (!metric.counter.empty()) {
+      EXPECT_TRUE(counters.insert(metric.counter).second) << metric.counter;
+    }
+    EXPECT_TRUE(!metric.collected_by_default || !metric.counter.empty()) << metric.key;
+  }
+}
+
+TEST(MetricsTable, CountersCarryNsightComputesNames) {
+  EXPECT_EQ(find_metric(key::dram_read_bytes)->counter, "dram__bytes_read.sum");
+  EXPECT_EQ(find_metric(key::dram_read_bytes)->counter_cc12, "dram__bytes_op_read.sum");
+  EXPECT_EQ(find_metric(key::l2_to_sm_bytes)->counter, "l1tex__m_xbar2l1tex_read_bytes.sum");
+  EXPECT_EQ(find_metric(key::sm_to_l2_bytes)->counter, "l1tex__m_l1tex2xbar_write_bytes.sum");
+  EXPECT_EQ(find_metric("no_such_metric"), nullptr);
+}
+
+TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterEnd) {
+  const std::set<std::string_view> less{
+      key::dram_read_bytes, key::dram_write_bytes,     key::l2_to_sm_bytes,       key::sm_to_l2_bytes,
+      key::memory_bytes,    key::model_l2_to_sm_bytes, key::model_sm_to_l2_bytes, key::dram_bytes,
+      key::l2_sm_bytes,     key::model_l2_sm_bytes,    key::time_median_ns,       key::time_q1_ns,
+      key::time_q3_ns};
+  const std::set<std::string_view> more{key::tflops, key::tensor_pipe_pct, key::achieved_occupancy_pct,
+                                        key::theoretical_occupancy_pct};
+  for (const Metric& metric : metrics_table()) {
+    const Better expected = less.contains(metric.key)   ? Better::less
+                            : more.contains(metric.key) ? Better::more
+                                                        : Better::neither;
+    EXPECT_EQ(metric.better, expected) << metric.key;
+  }
+}
+
+TEST(MetricsTable, TimesAndRatesFollowTheClocks) {
+  for (const Metric& metric : metrics_table()) {
+    const bool over_time = metric.unit == "ns" || metric.unit == "Tflop/s" || metric.unit == "byte/s";
+    EXPECT_EQ(metric.follows_clocks, over_time) << metric.key;
+  }
+}
+
+TEST(Evaluate, AStoredValueComesBackAsItIs) {
+  expect_metric(measured_point(), key::dram_read_bytes, 6000, "byte", Provenance::measured);
+}
+
+TEST(Evaluate, DerivesSumsRatesAndRatios) {
+  const PointRecord record = measured_point();
+  expect_metric(record, key::time_median_ns, 2000, "ns", Provenance::measured);
+  expect_metric(record, key::time_q1_ns, 1500, "ns", Provenance::measured);
+  expect_metric(record, key::time_q3_ns, 2500, "ns", Provenance::measured);
+  expect_metric(record, key::time_spread, 0.5, "1", Provenance::measured);
+  expect_metric(record, key::dram_bytes, 8000, "byte", Provenance::derived);
+  expect_metric(record, key::l2_sm_bytes, 33000, "byte", Provenance::derived);
+  expect_metric(record, key::model_l2_sm_bytes, 30000, "byte", Provenance::modelled);
+  expect_metric(record, key::dram_bandwidth, 4e9, "byte/s", Provenance::derived);
+  expect_metric(record, key::l2_sm_bandwidth, 16.5e9, "byte/s", Provenance::derived);
+  expect_metric(record, key::l2_sm_over_model, 1.1, "1", Provenance::derived);
+  expect_metric(record, key::dram_over_compulsory, 2, "1", Provenance::derived);
+  expect_metric(record, key::tflops, 1048576 / 2000e-9 / 1e12, "Tflop/s", Provenance::derived);
+  expect_metric(record, key::arithmetic_intensity, 1048576 / 8000.0, "flop/byte", Provenance::derived);
+}
+
+TEST(Evaluate, WhatComesFromASimulationIsSimulated) {
+  PointRecord record = measured_point();
+  record.provenance = Provenance::simulated;
+  for (MetricValue& metric : record.kernels[0].metrics) {
+    if (metric.provenance == Provenance::measured) metric.provenance = Provenance::simulated;
+  }
+  EXPECT_EQ(evaluate(key::time_median_ns, record)->provenance, Provenance::simulated);
+  EXPECT_EQ(evaluate(key::l2_sm_over_model, record)->provenance, Provenance::simulated);
+  EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::simulated);
+}
+
+TEST(Evaluate, WhatComesFromOutsideIsImported) {
+  PointRecord record = measured_point();
+  record.provenance = Provenance::imported;
+  record.kernels[0].metrics[0].provenance = Provenance::imported;  // of DRAM's two
+  record.kernels[0].metrics[1].provenance = Provenance::simulated;
+  EXPECT_EQ(evaluate(key::dram_bytes, record)->provenance, Provenance::imported);
+  EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::imported);
+  EXPECT_EQ(evaluate(key::model_l2_sm_bytes, record)->provenance, Provenance::modelled);
+}
+
+TEST(Evaluate, NothingWhereAPartIsMissing) {
+  PointRecord record = measured_point();
+  EXPECT_FALSE(evaluate(key::registers, record).has_value());
+  EXPECT_FALSE(evaluate(key::dram_bytes, record, "qk").has_value());
+  record.kernels[0].samples_ns.clear();
+  EXPECT_FALSE(evaluate(key::tflops, record).has_value());
+  record.kernels[0].metrics.erase(record.kernels[0].metrics.begin());
+  EXPECT_FALSE(evaluate(key::dram_bytes, record).has_value());
+}
+
+TEST(Evaluate, OneKernelOfSeveralHasNoTflops) {
+  PointRecord record = measured_point();
+  record.kernels.push_back(record.kernels[0]);
+  record.kernels[1].kernel = "qk";
+  EXPECT_TRUE(evaluate(key::time_median_ns, record, "qk").has_value());
+  EXPECT_FALSE(evaluate(key::tflops, record, "qk").has_value());
+}
+
+TEST(ModelMetrics, NaiveHasItsKernelsAndTheirSum) {
+  const AttentionProblem problem{.heads_q = 4, .heads_kv = 4, .n_q = 256, .n_k = 256, .d = 64};
+  const AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64});
+  PointRecord record;
+  add_model_metrics(plan, problem, record);
+  ASSERT_EQ(record.kernels.size(), plan.launches.size() + 1);
+  EXPECT_EQ(record.kernels[0].kernel, "all");
+  double sum = 0;
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    EXPECT_EQ(record.kernels[i + 1].kernel, plan.launches[i].name);
+    sum += *record.kernels[i + 1].metric(key::model_l2_to_sm_bytes);
+  }
+  EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), sum);
+  // Q, K, V and O of 4 heads, 256 x 64, two bytes each.
+  EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_compulsory_bytes), 4.0 * 4 * 256 * 64 * 2);
+  EXPECT_EQ(record.kernels[0].metrics[0].provenance, Provenance::modelled);
+}
+
+TEST(ModelMetrics, OneLaunchIsOnlyAll) {
+  const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
+  PointRecord record;
+  record.kernels.emplace_back();
+  add_model_metrics(find_algorithm("fa2")->plan(problem, {.br = 64, .bc = 64}), problem, record);
+  ASSERT_EQ(record.kernels.size(), 1U);
+  // Reads Q once, K and V for each of the 4 Q tiles; writes O and fp32 LSE.
+  EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), (256 * 64 + 4.0 * 2 * 256 * 64) * 2);
+  EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_sm_to_l2_bytes), 256 * 64 * 2 + 256 * 4);
+}
+
+TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
+  const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
+  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64});
+  ASSERT_EQ(plan.launches.size(), 3U);
+  plan.launches[0].setup = true;
+  PointRecord several;
+  add_model_metrics(plan, problem, several);
+  ASSERT_EQ(several.kernels.size(), 3U);
+  EXPECT_EQ(several.kernels[1].kernel, plan.launches[1].name);
+  EXPECT_DOUBLE_EQ(*several.kernels[0].metric(key::model_l2_to_sm_bytes),
+                   static_cast<double>(plan.launches[1].traffic.l2_to_sm_bytes) +
+                       static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));
+  plan.launches[1].setup = true;
+  PointRecord one;
+  add_model_metrics(plan, problem, one);
+  ASSERT_EQ(one.kernels.size(), 1U) << "what is measured is one launch: all";
+  EXPECT_DOUBLE_EQ(*one.kernels[0].metric(key::model_l2_to_sm_bytes),
+                   static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));
+}
+
+}  // namespace
+}  // namespace attnscope

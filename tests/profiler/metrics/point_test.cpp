@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/metrics/point.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+TEST(Words, EveryDispositionReadsBackAndIsSpeltAsDocumented) {
+  const std::pair<Disposition, std::string_view> words[] = {{Disposition::ok, "ok"},
+                                                            {Disposition::infeasible, "infeasible"},
+                                                            {Disposition::out_of_memory, "out-of-memory"},
+                                                            {Disposition::incorrect, "incorrect"},
+                                                            {Disposition::compile_error, "compile-error"},
+                                                            {Disposition::timeout, "timeout"},
+                                                            {Disposition::crashed, "crashed"},
+                                                            {Disposition::no_counters, "no-counters"},
+                                                            {Disposition::cancelled, "cancelled"}};
+  for (const auto& [value, word] : words) {
+    EXPECT_EQ(to_string(value), word);
+    ASSERT_TRUE(parse_disposition(word).ok());
+    EXPECT_EQ(*parse_disposition(word), value);
+  }
+}
+
+TEST(Words, EveryProvenanceAndCacheStateReadsBack) {
+  for (const auto value : {Provenance::measured, Provenance::derived, Provenance::modelled, Provenance::simulated}) {
+    EXPECT_EQ(*parse_provenance(to_string(value)), value);
+  }
+  for (const auto value : {CacheState::cold, CacheState::warm}) {
+    EXPECT_EQ(*parse_cache_state(to_string(value)), value);
+  }
+}
+
+TEST(Words, AnUnknownWordIsAnErrorThatNamesTheAcceptedOnes) {
+  const auto parsed = parse_cache_state("hot");
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error(), "unknown cache state 'hot': cold or warm expected");
+}
+
+TEST(Describe, APointInOneLine) {
+  PointSpec spec{.algorithm = "fa2",
+                 .problem = {.mask = Mask::causal, .heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 128},
+                 .tile = {.br = 128, .bc = 64}};
+  EXPECT_EQ(describe(spec), "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64");
+  spec.cache = CacheState::warm;
+  EXPECT_EQ(describe(spec), "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64 warm");
+}
+
+TEST(Throttle, ReasonsAreNamedAndIdleIsNone) {
+  EXPECT_EQ(describe_throttle_reasons(0), "");
+  EXPECT_EQ(describe_throttle_reasons(0x1), "");
+  EXPECT_EQ(describe_throttle_reasons(0x4 | 0x20), "power cap, thermal slowdown");
+}
+
+TEST(Summary, NoSamplesGiveNone) {
+  EXPECT_FALSE(summarize({}).has_value());
+}
+
+TEST(Summary, OneSampleIsItsOwnQuartiles) {
+  const auto summary = summarize({7});
+  ASSERT_TRUE(summary.has_value());
+  EXPECT_DOUBLE_EQ(summary->median, 7);
+  EXPECT_DOUBLE_EQ(summary->q1, 7);
+  EXPECT_DOUBLE_EQ(summary->q3, 7);
+  EXPECT_DOUBLE_EQ(summary->relative_spread, 0);
+  EXPECT_EQ(summary->count, 1U);
+}
+
+TEST(Summary, QuartilesInterpolateBetweenOrderStatistics) {
+  // Sorted 1 2 4 8: positions 0.75, 1.5, 2.25.
+  const auto summary = summarize({8, 1, 4, 2});
+  ASSERT_TRUE(summary.has_value());
+  EXPECT_DOUBLE_EQ(summary->q1, 1.75);
+  EXPECT_DOUBLE_EQ(summary->median, 3);
+  EXPECT_DOUBLE_EQ(summary->q3, 5);
+  EXPECT_DOUBLE_EQ(summary->relative_spread, 3.25 / 3);
+}
+
+}  // namespace
+}  // namespace attnscope

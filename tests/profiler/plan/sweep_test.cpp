@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "kernels/algorithm.h"
+#include "kernels/tile_table.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+const DeviceLimits& h200() {
+  return *find_gpu("H200");
+}
+
+std::vector<std::string> values_of(std::string_view text) {
+  const auto axis = parse_axis(text);
+  EXPECT_TRUE(axis.ok()) << text << ": " << (axis.ok() ? "" : axis.error());
+  return axis.ok() ? axis->values : std::vector<std::string>{};
+}
+
+SweepRequest request_of(std::initializer_list<std::string_view> axes, std::vector<std::string> algorithms = {},
+                        std::string preset = {}) {
+  SweepRequest request{.preset = std::move(preset), .axes = {}, .algorithms = std::move(algorithms)};
+  for (const std::string_view text : axes) request.axes.push_back(*parse_axis(text));
+  return request;
+}
+
+std::vector<PointSpec> points_of(const SweepRequest& request, const DeviceLimits& limits = h200()) {
+  const auto plan = make_plan(request, limits);
+  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.error());
+  return plan.ok() ? plan->points : std::vector<PointSpec>{};
+}
+
+std::string plan_error(const SweepRequest& request) {
+  const auto plan = make_plan(request, h200());
+  EXPECT_FALSE(plan.ok());
+  return plan.ok() ? "" : plan.error();
+}
+
+/// Whether the algorithm's kernels are made for the problem, whatever the device has: decoding takes few queries.
+bool takes(const Algorithm& algorithm, const AttentionProblem& problem) {
+  const auto refusal = algorithm.refusal(problem, auto_tile(algorithm, problem, h200()), h200());
+  return !refusal || refusal->cause != Refusal::Cause::shape;
+}
+
+std::vector<const Algorithm*> takers_of(const AttentionProblem& problem) {
+  std::vector<const Algorithm*> takers;
+  std::ranges::copy_if(algorithms(), std::back_inserter(takers),
+                       [&](const Algorithm* algorithm) { return takes(*algorithm, problem); });
+  return takers;
+}
+
+/// What a plan in which nobody names an algorithm has: every algorithm that takes one of its problems, no other.
+void expect_all_takers(const std::vector<PointSpec>& points) {
+  for (const Algorithm* algorithm : algorithms()) {
+    const bool taken =
+        std::ranges::any_of(points, [&](const PointSpec& point) { return takes(*algorithm, point.problem); });
+    EXPECT_EQ(std::ranges::count(points, algorithm->name(), &PointSpec::algorithm) > 0, taken) << algorithm->name();
+  }
+}
+
+std::set<std::string> names_in(const std::vector<PointSpec>& points) {
+  std::set<std::string> names;
+  for (const PointSpec& point : points) names.insert(point.algorithm);
+  return names;
+}
+
+bool refused(const PointSpec& point) {
+  return find_algorithm(point.algorithm)->refusal(point.problem, point.tile, h200()).has_value();
+}
+
+TEST(ParseAxis, SingleValuesListsAndRanges) {
+  EXPECT_THAT(values_of("d=64"), ElementsAre("64"));
+  EXPECT_THAT(values_of("N=[1024,2048]"), ElementsAre("1024", "2048"));
+  EXPECT_THAT(values_of("N = [ 1024 , 2048 ]"), ElementsAre("1024", "2048"));
+  EXPECT_THAT(values_of("N=[1024:4096:1024]"), ElementsAre("1024", "2048", "3072", "4096"));
+  EXPECT_THAT(values_of("br=[16:40:16]"), ElementsAre("16", "32"));
+  EXPECT_THAT(values_of("batch=[1:3]"), ElementsAre("1", "2", "3"));
+  EXPECT_THAT(values_of("mask=[none,causal]"), ElementsAre("none", "causal"));
+}
+
+TEST(ParseAxis, WordsOfProblemAndTile) {
+  EXPECT_THAT(values_of("pass=[fwd,bwd,fwd+bwd]"), ElementsAre("fwd", "bwd", "fwd+bwd"));
+  EXPECT_THAT(values_of("mask=[none, window:1024:0+lengths:300/512, blocks:128:stride4]"),
+              ElementsAre("none", "window:1024:0+lengths:300/512", "blocks:128:stride4"));
+  EXPECT_THAT(values_of("dropout=[0,0.1]"), ElementsAre("0", "0.1"));
+  EXPECT_THAT(values_of("page=[0,16,256]"), ElementsAre("0", "16", "256"));
+  EXPECT_THAT(values_of("page[pow2]=[4:8]"), ElementsAre("16", "32", "64", "128", "256"));
+  EXPECT_THAT(values_of("deterministic=[no,yes]"), ElementsAre("no", "yes"));
+  EXPECT_THAT(values_of("splits=[0,8]"), ElementsAre("0", "8"));
+  EXPECT_THAT(values_of("tile=[auto,128x64]"), ElementsAre("auto", "128x64"));
+}
+
+TEST(ParseAxis, PowersOfTwo) {
+  EXPECT_THAT(values_of("N[pow2]=[8,11]"), ElementsAre("256", "512", "1024", "2048"));
+  EXPECT_THAT(values_of("N[pow2]=[8:11]"), ElementsAre("256", "512", "1024", "2048"));
+  EXPECT_THAT(values_of("N[pow2]=[8:12:2]"), ElementsAre("256", "1024", "4096"));
+  EXPECT_THAT(values_of("N[pow2]=[8,11,9]"), ElementsAre("256", "2048", "512"));
+  EXPECT_THAT(values_of("N[pow2]=10"), ElementsAre("1024"));
+}
+
+TEST(ParseAxis, NamesAreCanonical) {
+  EXPECT_EQ(parse_axis("n=1")->name, "N");
+  EXPECT_EQ(parse_axis("Br=16")->name, "br");
+  EXPECT_EQ(parse_axis("N_Q=16")->name, "n_q");
+}
+
+TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"N", "there is no '='"},
+      {"N=", "it has no values"},
+      {"N=[]", "it has no values"},
+      {"N=[1024", "closing ']'"},
+      {"N=[1024,]", "a value is missing"},
+      {"N=abc", "'abc' is not a whole number"},
+      {"N=1e3", "'1e3' is not a whole number"},
+      {"N=10.5", "'10.5' is not a whole number"},
+      {"N=0", "N must be at least 1, not 0"},
+      {"d=-64", "d must be at least 1, not -64"},
+      {"N=99999999999999999999", "far too large"},
+      {"N=999999999", "N 999999999 is absurd: at most 16777216"},
+      {"N=[4096:1024:1024]", "reversed: 4096 is above 1024"},
+      {"N[pow2]=[14,8]", "reversed: 14 is above 8"},
+      {"N=[1:100:0]", "step must be at least 1, not 0"},
+      {"N=[1:16777216]", "the range has 16777216 values, at most 4096"},
+      {"N=[1:2:3:4]", "a range is"},
+      {"N[pow2]=[8:70]", "2^63 is absurd"},
+      {"N[pow2]=-1", "2^-1 is absurd"},
+      {"N[log]=[1,2]", "unknown modifier 'log'"},
+      {"mask[pow2]=none", "[pow2] does not apply"},
+      {"mask=diagonal", "'diagonal'"},
+      {"dtype=[fp16,]", "a value is missing"},
+      {"algorithm=fa7", "unknown algorithm 'fa7'; accepted: naive, fa1, fa2"},
+      {"hedas=16", "did you mean heads"},
+      {"pass=sideways", "'sideways'; accepted: fwd, bwd, fwd+bwd"},
+      {"mask=window:-1:0", "the left side of the window is -1, below zero"},
+      {"mask=window:5", "a window is window:LEFT:RIGHT"},
+      {"dropout=1.5", "dropout must be a probability from 0 to below 1, not 1.5"},
+      {"dropout=-0.1", "not -0.1"},
+      {"dropout=some", "'some' is not a probability"},
+      {"dropout[pow2]=1", "[pow2] does not apply to dropout"},
+      {"page=48", "page must be 0 (contiguous) or a power of two from 16 on, not 48"},
+      {"page=-16", "page must be at least 0, not -16"},
+      {"deterministic=maybe", "'maybe' is neither yes nor no"},
+      {"splits=-1", "splits must be at least 0, not -1"},
+      {"stages=65", "stages 65 is absurd"},
+      {"tile=64", "tile '64' is neither auto nor BrxBc"},
+      {"tile=64x0", "tile '64x0'"},
+      {"temperature=3", "unknown name 'temperature'; accepted: dtype"},
+  };
+  for (const auto& [text, why] : cases) {
+    const auto axis = parse_axis(text);
+    ASSERT_FALSE(axis.ok()) << text;
+    EXPECT_THAT(axis.error(), HasSubstr("axis '" + std::string(text) + "': ")) << text;
+    EXPECT_THAT(axis.error(), HasSubstr(std::string(why))) << text;
+  }
+}
+
+TEST(ParseAxis, TheSyntaxIsExplainedOnlyWhereItIsWrong) {
+  constexpr std::string_view hint = "Write it as N=1024";
+  for (const std::string_view text : {"N", "N=", "N=[1024", "N=[1024,]", "N=abc", "N[log]=[1,2]", "N=[1:2:3:4]"}) {
+    EXPECT_THAT(parse_axis(text).error(), HasSubstr(std::string(hint))) << text;
+  }
+  for (const std::string_view text :
+       {"N=0", "N=999999999", "N=99999999999999999999", "N=[4096:1024:1024]", "N=[1:100:0]", "N=[1:16777216]",
+        "N[pow2]=[8:70]", "mask[pow2]=none", "mask=diagonal", "mask=window:5", "algorithm=fa7", "hedas=16",
+        "temperature=3", "pass=sideways", "dropout=1.5", "page=48", "tile=64", "deterministic=maybe"}) {
+    EXPECT_THAT(parse_axis(text).error(), Not(HasSubstr(std::string(hint)))) << text;
+  }
+  EXPECT_EQ(parse_axis("N=[2:1]").error(),
+            "axis 'N=[2:1]': the range is reversed: 2 is above 1; give the smaller one first");
+}
+
+TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
+  const Algorithm& fa2 = *find_algorithm("fa2");
+  const auto at = [](std::int64_t n) {
+    return AttentionProblem{.heads_q = 16, .heads_kv = 16, .n_q = n, .n_k = n, .d = 64};
+  };
+  const TileShape of_short = auto_tile(fa2, at(512), h200());
+  const TileShape of_long = auto_tile(fa2, at(16'384), h200());
+  ASSERT_NE(of_short, of_long);
+  const auto curve = points_of(request_of({"N=[512,16384]"}, {"fa2"}));
+  ASSERT_EQ(curve.size(), 2U);
+  EXPECT_EQ(curve[0].tile, of_long);
+  EXPECT_EQ(curve[1].tile, of_long);
+  const auto each = points_of(request_of({"N=[512,16384]", "tile=auto"}, {"fa2"}));
+  ASSERT_EQ(each.size(), 2U);
+  EXPECT_EQ(each[0].tile, of_short);
+  EXPECT_EQ(each[1].tile, of_long);
+  // Splits follow the cache's length: they mean next to nothing to the traffic.
+  const auto decode = points_of(request_of({"n_q=1", "n_k=[256,131072]", "heads_q=16", "heads_kv=2"}, {"splitkv"}));
+  ASSERT_EQ(decode.size(), 2U);
+  EXPECT_LT(decode[0].tile.splits, decode[1].tile.splits);
+}
+
+TEST(MakePlan, FreeAxesFillInTheRest) {
+  const auto points = points_of(request_of({"N=2048"}));
+  const AttentionProblem expected{.heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
+  const auto takers = takers_of(expected);
+  ASSERT_EQ(points.size(), takers.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(points[i].algorithm, takers[i]->name());
+    EXPECT_EQ(points[i].problem, expected);
+    EXPECT_EQ(points[i].tile, auto_tile(*takers[i], expected, h200()));
+    EXPECT_EQ(points[i].cache, CacheState::cold);
+  }
+}
+
+TEST(MakePlan, AxesMultiplyAndNeighboursShareTheirInputs) {
+  const auto points = points_of(request_of({"br=[64,128]", "N=[256,512]", "bc=64"}, {"fa1", "fa2"}));
+  std::vector<std::string> order;
+  order.reserve(points.size());
+  for (const PointSpec& point : points) {
+    order.push_back(point.algorithm + " " + std::to_string(point.problem.n_q) + " " + std::to_string(point.tile.br));
+  }
+  EXPECT_THAT(order, ElementsAre("fa1 256 64", "fa1 256 128", "fa2 256 64", "fa2 256 128", "fa1 512 64", "fa1 512 128",
+                                 "fa2 512 64", "fa2 512 128"));
+}
+
+TEST(MakePlan, FinerAxesRefineThePresets) {
+  const auto points = points_of(request_of({"heads_kv=2", "n_k=1024"}, {"fa2"}, "paper"));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].problem.heads_q, 16);
+  EXPECT_EQ(points[0].problem.heads_kv, 2);
+  EXPECT_EQ(points[0].problem.n_q, 1024);
+  EXPECT_EQ(points[0].problem.n_k, 1024);
+}
+
+TEST(MakePlan, AxesThatWouldDropOneAnothersValuesAreAnError) {
+  EXPECT_THAT(plan_error(request_of({"N=1024", "d=64", "n=[2048,4096]"})), HasSubstr("axis N is given twice"));
+  EXPECT_THAT(plan_error(request_of({"mask=none", "mask=causal"})), HasSubstr("mask=[none,causal]"));
+  EXPECT_THAT(plan_error(request_of({"N=512", "n_k=1024"})), HasSubstr("axes N and n_k overlap"));
+  EXPECT_THAT(plan_error(request_of({"n_q=512", "N=1024"})), HasSubstr("N stands for n_q and n_k"));
+  EXPECT_THAT(plan_error(request_of({"heads_q=8", "heads=4"})), HasSubstr("heads stands for heads_q and heads_kv"));
+}
+
+TEST(MakePlan, BothLengthsAndBothHeadCountsCanBeSet) {
+  auto points = points_of(request_of({"heads_q=8", "heads_kv=2", "n_q=512", "n_k=1024"}, {"fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].problem.heads_q, 8);
+  EXPECT_EQ(points[0].problem.heads_kv, 2);
+  EXPECT_EQ(points[0].problem.n_q, 512);
+  EXPECT_EQ(points[0].problem.n_k, 1024);
+}
+
+TEST(MakePlan, WordsAxes) {
+  const auto points = points_of(request_of({"dtype=bf16", "mask=causal", "raster=heads_fastest", "algorithm=fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].problem.dtype, DType::bf16);
+  EXPECT_EQ(points[0].problem.mask, Mask::causal);
+  EXPECT_EQ(points[0].tile.raster, Raster::heads_fastest);
+}
+
+TEST(MakePlan, EveryAxisReachesItsField) {
+  const auto points =
+      points_of(request_of({"pass=[bwd,fwd+bwd]", "mask=[window:64:3+lengths:ramp,blocks:64:butterfly]",
+                            "dropout=[0.1,0.25]", "page=[32,64]", "deterministic=[yes,no]", "splits=[4,5]",
+                            "warps=[8,9]", "stages=[2,3]", "tile=[32x48,16x16]", "batch=2"},
+                           {"fa2"}));
+  ASSERT_EQ(points.size(), 512U);
+  const PointSpec expected{
+      .algorithm = "fa2",
+      .problem = {.pass = Pass::bwd,
+                  .mask = *parse_mask("window:64:3+lengths:ramp"),
+                  .batch = 2,
+                  .heads_q = 16,
+                  .heads_kv = 16,
+                  .n_q = 1024,
+                  .n_k = 1024,
+                  .d = 64,
+                  .dropout = 0.1,
+                  .page = 32,
+                  .deterministic = true},
+      .tile = {.br = 32, .bc = 48, .raster = Raster::q_fastest, .splits = 4, .warps = 8, .stages = 2},
+      .cache = CacheState::cold};
+  EXPECT_EQ(points.front(), expected);
+  EXPECT_EQ(points.back().problem.pass, Pass::fwd_bwd);
+  EXPECT_FALSE(points.back().problem.deterministic);
+  EXPECT_EQ(points.back().tile.stages, 3);
+}
+
+TEST(MakePlan, AutoIsTheTileThatNobodySet) {
+  const auto automatic = points_of(request_of({"tile=auto", "N=2048"}, {"fa2"}));
+  EXPECT_EQ(automatic, points_of(request_of({"N=2048"}, {"fa2"})));
+  const auto both = points_of(request_of({"tile=[auto,16x16]"}, {"fa2"}));
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[1].tile.br, 16);
+  for (const PointSpec& point : points_of(request_of({"tile=auto"}, {"fa1"}, "tiles"))) {
+    EXPECT_EQ(point.tile, auto_tile(*find_algorithm("fa1"), point.problem, h200())) << "in place of the preset's map";
+  }
+}
+
+TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
+  // No kernel splits a naive or FA1 forward pass.
+  EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no splits of the keys"));
+  EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 has no paged K/V"));
+  const auto listed = points_of(request_of({"splits=[0,4]"}, {"fa1"}));
+  ASSERT_EQ(listed.size(), 2U);
+  EXPECT_FALSE(find_algorithm("fa1")->refusal(listed[0].problem, listed[0].tile, h200()).has_value());
+  EXPECT_TRUE(find_algorithm("fa1")->refusal(listed[1].problem, listed[1].tile, h200()).has_value());
+  EXPECT_EQ(listed[1].tile.br, listed[0].tile.br) << "no smaller tile helps";
+}
+
+TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
+  EXPECT_THAT(names_in(points_of(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "naive"));
+  // Named, on either road, its points stay and end as infeasible.
+  const auto named = points_of(request_of({}, {"splitkv"}, "quick"));
+  EXPECT_EQ(named.size(), 10U) << "two d, five N, no part in the tile grid";
+  EXPECT_THAT(names_in(named), ElementsAre("splitkv"));
+  EXPECT_TRUE(std::ranges::all_of(named, refused));
+  EXPECT_EQ(points_of(request_of({"algorithm=splitkv"}, {}, "quick")), named);
+  const auto beside = points_of(request_of({}, {"fa2", "splitkv"}, "quick"));
+  EXPECT_EQ(std::ranges::count(beside, "splitkv", &PointSpec::algorithm), std::ssize(named));
+  // One shape that it takes keeps all of its points: a gap in its curve is seen.
+  std::map<std::int64_t, bool> infeasible;
+  for (const PointSpec& point : points_of(request_of({"n_q=[1,2048]", "n_k=4096"}))) {
+    if (point.algorithm == "splitkv") infeasible[point.problem.n_q] = refused(point);
+  }
+  EXPECT_EQ(infeasible, (std::map<std::int64_t, bool>{{1, false}, {2048, true}}));
+  // What a device is too small for is no foreign shape.
+  const auto large = points_of(request_of({"br=256", "bc=256", "d=256"}));
+  EXPECT_EQ(std::ranges::count(large, "fa2", &PointSpec::algorithm), 1);
+  EXPECT_TRUE(std::ranges::all_of(large, [](const PointSpec& p) { return p.algorithm != "fa2" || refused(p); }));
+  // Where nobody takes anything, everybody says why.
+  const auto nobody = points_of(request_of({"d=[72,88]"}));
+  EXPECT_EQ(nobody.size(), 2 * algorithms().size());
+  EXPECT_TRUE(std::ranges::all_of(nobody, refused));
+}
+
+TEST(MakePlan, CacheStateIsEveryPoints) {
+  SweepRequest request = request_of({"N=[256,512]"});
+  request.cache = CacheState::warm;
+  for (const PointSpec& point : points_of(request)) EXPECT_EQ(point.cache, CacheState::warm);
+}
+
+TEST(MakePlan, ATileExtentThatNobodySetShrinksUntilTheTileFits) {
+  const auto points = points_of(request_of({"bc=256", "d=256"}, {"fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].tile.bc, 256);
+  const auto wide = points_of(request_of({"bc=128", "d=256"}, {"fa2"}));
+  ASSERT_EQ(wide.size(), 1U);
+  EXPECT_EQ(wide[0].tile.bc, 128);
+  EXPECT_FALSE(find_algorithm("fa2")->refusal(wide[0].problem, wide[0].tile, h200()).has_value());
+}
+
+TEST(MakePlan, ValuesThatNoKernelHasAreErrorsWhenWrittenSingly) {
+  EXPECT_THAT(plan_error(request_of({"d=72"})), HasSubstr("d 72 is not supported"));
+  EXPECT_THAT(plan_error(request_of({"d=72"})), HasSubstr("64"));
+  EXPECT_THAT(plan_error(request_of({"br=24"}, {"fa2"})), HasSubstr("24"));
+  EXPECT_THAT(plan_error(request_of({"bc=24"}, {"fa1"}, "tiles")), HasSubstr("24"));
+}
+
+TEST(MakePlan, TheSameValuesInAListAreInfeasiblePoints) {
+  EXPECT_EQ(points_of(request_of({"br=[24,64]", "bc=64"}, {"fa2"})).size(), 2U);
+  EXPECT_EQ(points_of(request_of({"d=[64,72]"}, {"fa2"})).size(), 2U);
+}
+
+TEST(MakePlan, ATileTooLargeForThisDeviceIsAPoint) {
+  const auto points = points_of(request_of({"br=256", "bc=256", "d=256"}, {"fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_TRUE(find_algorithm("fa2")->refusal(points[0].problem, points[0].tile, h200()).has_value());
+}
+
+TEST(MakePlan, WhatCannotBePosedIsAnError) {
+  EXPECT_THAT(plan_error(request_of({"heads_q=12", "heads_kv=8"})), HasSubstr("multiple"));
+  EXPECT_THAT(plan_error(request_of({"mask=[none,lengths:512/2048]", "batch=2"})),
+              HasSubstr("a key length of 2048 is beyond n_k (1024)"));
+  EXPECT_THAT(plan_error(request_of({"mask=lengths:512/300"})), HasSubstr("2 key lengths for a batch of 1"));
+  EXPECT_THAT(plan_error(request_of({"tile=64x64", "bc=32"})), HasSubstr("tile stands for br and bc"));
+  EXPECT_THAT(plan_error(request_of({}, {"fa9"})), HasSubstr("unknown algorithm 'fa9'"));
+  EXPECT_THAT(plan_error(request_of({}, {}, "qiuck")), HasSubstr("did you mean quick?"));
+  EXPECT_THAT(plan_error(request_of({}, {}, "everything")),
+              HasSubstr("accepted: quick, memory-wall, tiles, paper, backward, masks, decode"));
+  EXPECT_THAT(plan_error(request_of({"N=[1:4000]", "d=[1:4000]"})), HasSubstr("points; at most 100000"));
+}
+
+TEST(Presets, AreNamedAndDescribed) {
+  std::vector<std::string_view> names;
+  for (const PresetInfo& preset : presets()) {
+    names.push_back(preset.name);
+    EXPECT_FALSE(preset.description.empty());
+    const auto plan = make_plan(request_of({}, {}, std::string(preset.name)), h200());
+    ASSERT_TRUE(plan.ok()) << preset.name << ": " << plan.error();
+    EXPECT_EQ(plan->preset, preset.name);
+    EXPECT_EQ(plan->description, preset.description);
+  }
+  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode"));
+}
+
+TEST(Presets, QuickHasCurvesOfAllTakersAndATileGrid) {
+  const auto points = points_of(request_of({}, {}, "quick"));
+  std::set<std::pair<int, int>> fa2_tiles;
+  for (const PointSpec& point : points) {
+    if (point.algorithm == "fa2" && point.problem.n_q == 4096) fa2_tiles.insert({point.tile.br, point.tile.bc});
+  }
+  expect_all_takers(points);
+  EXPECT_GE(fa2_tiles.size(), 16U);
+}
+
+TEST(Presets, MemoryWallReachesBeyondTheMemoryOfAnH200) {
+  const auto points = points_of(request_of({}, {}, "memory-wall"));
+  std::set<std::int64_t> lengths;
+  std::set<std::int64_t> dims;
+  bool beyond = false;
+  for (const PointSpec& point : points) {
+    lengths.insert(point.problem.n_q);
+    dims.insert(point.problem.d);
+    EXPECT_GE(point.problem.instances(), 132);
+    beyond = beyond || memory_need_bytes(point) > h200().dram_bytes;
+  }
+  EXPECT_THAT(lengths, ElementsAre(256, 512, 1024, 2048, 4096, 8192, 16384));
+  EXPECT_THAT(dims, ElementsAre(64, 128));
+  EXPECT_TRUE(beyond);
+}
+
+TEST(Presets, TilesIsAtLeastTwelveByTwelveForBothAndMovesMoreThan64MiB) {
+  const auto points = points_of(request_of({}, {}, "tiles"));
+  for (const std::string_view algorithm : {"fa1", "fa2"}) {
+    std::set<int> br;
+    std::set<int> bc;
+    std::size_t count = 0;
+    std::size_t infeasible = 0;
+    for (const PointSpec& point : points) {
+      if (point.algorithm != algorithm) continue;
+      ++count;
+      br.insert(point.tile.br);
+      bc.insert(point.tile.bc);
+      EXPECT_GE(point.problem.instances(), 132);
+      if (find_algorithm(algorithm)->refusal(point.problem, point.tile, h200())) {
+        ++infeasible;
+        continue;
+      }
+      EXPECT_GT(find_algorithm(algorithm)->plan(point.problem, point.tile).traffic().total(), 64 << 20);
+    }
+    EXPECT_GE(br.size(), 12U);
+    EXPECT_GE(bc.size(), 12U);
+    EXPECT_EQ(count, br.size() * bc.size());
+    EXPECT_GT(infeasible, 0U);  // the map has its edge in it
+    EXPECT_LT(infeasible, count / 4);
+  }
+}
+
+TEST(Presets, TileMapsTakeInEveryAlgorithmThatTilesDecide) {
+  for (const Algorithm* algorithm : algorithms()) {
+    const std::string name(algorithm->name());
+    std::set<TileShape, decltype([](const TileShape& a, const TileShape& b) {
+               return std::pair(a.br, a.bc) < std::pair(b.br, b.bc);
+             })>
+        tiles;
+    for (const PointSpec& point : points_of(request_of({}, {}, "quick"))) {
+      if (point.algorithm == name && point.problem.d == 64 && point.problem.n_k == 4096) tiles.insert(point.tile);
+    }
+    EXPECT_EQ(tiles.size() >= 16, algorithm->tile_decides_traffic()) << name;
+    const auto map = points_of(request_of({}, {}, "tiles"));
+    EXPECT_EQ(std::ranges::count(map, name, &PointSpec::algorithm) > 0, algorithm->tile_decides_traffic()) << name;
+  }
+}
+
+TEST(Presets, PaperIsFigure2) {
+  AttentionProblem problem{.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64};
+  std::set<int> forward_bc;
+  std::vector<std::string> both;
+  for (const PointSpec& point : points_of(request_of({}, {}, "paper"))) {
+    problem.pass = point.problem.pass;
+    EXPECT_EQ(point.problem, problem);
+    if (point.problem.pass == Pass::fwd_bwd) both.push_back(point.algorithm);
+    if (point.problem.pass != Pass::fwd) continue;
+    EXPECT_EQ(point.algorithm, "fa1");
+    forward_bc.insert(point.tile.bc);
+    EXPECT_FALSE(find_algorithm(point.algorithm)->refusal(point.problem, point.tile, h200()).has_value())
+        << describe(point);
+  }
+  EXPECT_THAT(both, ElementsAre("naive", "fa1", "fa2"));
+  EXPECT_THAT(forward_bc, ElementsAre(64, 128, 256, 512));
+}
+
+TEST(Presets, BackwardIsOfEveryAlgorithmThatHasOne) {
+  const auto points = points_of(request_of({}, {}, "backward"));
+  std::set<std::int64_t> lengths;
+  for (const PointSpec& point : points) {
+    EXPECT_EQ(point.problem.pass, Pass::bwd);
+    lengths.insert(point.problem.n_k);
+  }
+  expect_all_takers(points);
+  EXPECT_THAT(names_in(points), ElementsAre("fa1", "fa2", "naive"));
+  EXPECT_THAT(lengths, ElementsAre(1024, 2048, 4096, 8192, 16384));
+}
+
+TEST(Presets, MasksHasEveryKindAndLeavesPairsOut) {
+  std::map<std::string, std::int64_t> pairs;
+  for (const PointSpec& point : points_of(request_of({"N=4096"}, {}, "masks"))) {
+    pairs[to_string(point.problem.mask)] = unmasked_pairs(point.problem);
+  }
+  ASSERT_EQ(pairs.size(), 5U);
+  for (const auto& [mask, count] : pairs) EXPECT_EQ(count < pairs["none"], mask != "none") << mask;
+}
+
+TEST(Presets, DecodeIsOneQueryAgainstALongCache) {
+  const auto points = points_of(request_of({}, {}, "decode"));
+  std::set<std::int64_t> lengths;
+  for (const PointSpec& point : points) {
+    EXPECT_EQ(point.problem.n_q, 1);
+    EXPECT_EQ(point.problem.heads_q, 16);
+    EXPECT_EQ(point.problem.heads_kv, 2);
+    lengths.insert(point.problem.n_k);
+    EXPECT_FALSE(refused(point)) << describe(point);
+  }
+  EXPECT_THAT(lengths, ElementsAre(4096, 8192, 16384, 32768, 65536, 131072));
+  EXPECT_THAT(names_in(points), ElementsAre("fa2", "naive", "splitkv"));
+}
+
+TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {
+  const SweepRequest request = request_of({"N=4096", "d=128", "batch=4", "pass=bwd", "mask=causal"});
+  const auto spec = make_spec("torch-flash", request.axes);
+  ASSERT_TRUE(spec.ok()) << spec.error();
+  EXPECT_EQ(*spec, (PointSpec{.algorithm = "torch-flash",
+                              .problem = {.pass = Pass::bwd,
+                                          .mask = Mask::causal,
+                                          .batch = 4,
+                                          .heads_q = 16,
+                                          .heads_kv = 16,
+                                          .n_q = 4096,
+                                          .n_k = 4096,
+                                          .d = 128},
+                              .tile = {.br = 0, .bc = 0},
+                              .cache = CacheState::cold}));
+  EXPECT_EQ(describe(*spec), "torch-flash fp16 bwd causal batch 4 heads 16 N 4096 d 128");
+  const auto several = make_spec("x", request_of({"N=[1,2]"}).axes);
+  ASSERT_FALSE(several.ok());
+  EXPECT_THAT(several.error(), HasSubstr("axis N has 2 values; one point has one"));
+  EXPECT_FALSE(make_spec("x", request_of({"heads_q=3", "heads_kv=2"}).axes).ok());
+  EXPECT_FALSE(make_spec("x", request_of({"N=3", "n_k=2"}).axes).ok());
+}
+
+TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {
+  for (const PointSpec& point : points_of(request_of({"N=512"}, {"fa2"}, "memory-wall"))) {
+    EXPECT_EQ(point.algorithm, "fa2");
+    EXPECT_EQ(point.problem.n_q, 512);
+  }
+  const auto tiles = points_of(request_of({"N=512"}, {"naive", "fa2"}, "quick"));
+  EXPECT_EQ(std::ranges::count(tiles, "naive", &PointSpec::algorithm), 2);  // naive has no part in the tile grid
+}
+
+TEST(Presets, NoPointComesTwice) {
+  for (const PresetInfo& preset : presets()) {
+    std::set<std::string> seen;
+    for (const PointSpec& point : points_of(request_of({}, {}, std::string(preset.name)))) {
+      EXPECT_TRUE(seen.insert(describe(point)).second) << describe(point);
+    }
+  }
+}
+
+TEST(MemoryNeed, CountsEveryBuffer) {
+  PointSpec spec{.algorithm = "naive",
+                 .problem = {.heads_q = 132, .heads_kv = 132, .n_q = 16384, .n_k = 16384, .d = 64},
+                 .tile = {.br = 64, .bc = 64}};
+  const std::int64_t matrix = std::int64_t{132} * 16384 * 16384 * 2;  // 66 GiB: S, and P again
+  const std::int64_t rows = std::int64_t{132} * 16384 * 64 * 2;       // Q, K, V, O
+  EXPECT_EQ(memory_need_bytes(spec), 2 * matrix + 4 * rows);
+  spec.tile.br = 24;
+  EXPECT_EQ(memory_need_bytes(spec), 0);
+  spec.algorithm = "fa9";
+  EXPECT_EQ(memory_need_bytes(spec), 0);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Text, BytesInIecUnits) {
+  EXPECT_EQ(format_iec_bytes(0), "0 B");
+  EXPECT_EQ(format_iec_bytes(1023), "1023 B");
+  EXPECT_EQ(format_iec_bytes(1024), "1.0 KiB");
+  EXPECT_EQ(format_iec_bytes(std::int64_t{66} << 30), "66.0 GiB");
+  EXPECT_EQ(format_iec_bytes(std::int64_t{1} << 62), "4.0 EiB");
+}
+
+TEST(Text, NearMatchesComeNearestFirstAndFarOnesNotAtAll) {
+  const std::vector<std::string> names{"dram__bytes_write.sum", "dram__bytes_read.sum", "sm__cycles_elapsed.max"};
+  EXPECT_THAT(near_matches("dram__byte_read.sum", names), ElementsAre("dram__bytes_read.sum", "dram__bytes_write.sum"));
+  EXPECT_THAT(near_matches("temperature", names), IsEmpty());
+  EXPECT_THAT(near_matches("cycles", names), ElementsAre("sm__cycles_elapsed.max"));
+  EXPECT_THAT(near_matches("dram__byte_read.sum", names, 1), ElementsAre("dram__bytes_read.sum"));
+}
+
+TEST(Text, CaseIsNoDistance) {
+  const std::vector<std::string> names{"N", "d"};
+  EXPECT_THAT(near_matches("n", names), ElementsAre("N"));
+}
+
+TEST(Text, JoinOr) {
+  const std::vector<std::string> words{"a", "b", "c"};
+  EXPECT_EQ(join_or(words), "a, b or c");
+  EXPECT_EQ(join_or(std::span(words).first(2)), "a or b");
+  EXPECT_EQ(join_or(std::span(words).first(1)), "a");
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/exchange/export.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+
+/// RFC 4180, as a reader of its own.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows{{""}};
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    std::string& field = rows.back().back();
+    if (quoted) {
+      if (c != '"') {
+        field += c;
+      } else if (i + 1 < text.size() && text[i + 1] == '"') {
+        field += text[++i];
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',') {
+      rows.back().emplace_back();
+    } else if (c == '\n') {
+      rows.push_back({""});
+    } else {
+      field += c;
+    }
+  }
+  rows.pop_back();  // what follows the last newline
+  return rows;
+}
+
+class Export : public ::testing::Test {
+ protected:
+  Export() : store_(RunStore::open(folder_ / "a.attnscope", Mode::collect)) {
+    first_ = store_.begin_run(full_header());
+    store_.add_point(first_, 0, full_record());
+    second_ = store_.begin_run(full_header());
+    store_.add_point(second_, 0, simple_record(64));
+    PointRecord infeasible = simple_record(128);
+    infeasible.disposition = Disposition::infeasible;
+    infeasible.reason = "needs 300000 B of shared memory, 232448 B are there";
+    infeasible.kernels.clear();
+    store_.add_point(second_, 1, infeasible);
+  }
+
+  std::vector<std::map<std::string, std::string>> csv(std::vector<std::int64_t> runs = {}) {
+    std::ostringstream out;
+    export_csv(store_, runs, out);
+    const auto rows = parse_csv(out.str());
+    std::vector<std::map<std::string, std::string>> named;
+    for (std::size_t row = 1; row < rows.size(); ++row) {
+      EXPECT_EQ(rows[row].size(), rows[0].size());
+      auto& fields = named.emplace_back();
+      for (std::size_t i = 0; i < rows[row].size(); ++i) fields[rows[0][i]] = rows[row][i];
+    }
+    return named;
+  }
+
+  TemporaryFolder folder_;
+  RunStore store_;
+  std::int64_t first_ = 0;
+  std::int64_t second_ = 0;
+};
+
+TEST_F(Export, new_columns_come_after_the_old_ones) {
+  std::ostringstream out;
+  export_csv(store_, {}, out);
+  EXPECT_THAT(out.str().substr(0, out.str().find('\n')),
+              HasSubstr(",cache,device,run,point,dropout,page,deterministic,splits,warps,stages,"));
+}
+
+TEST_F(Export, columns_are_the_documented_ones) {
+  const std::string documented =
+      "algorithm,kernel,pass,dtype,batch,heads_q,heads_kv,n_q,n_k,d,mask,br,bc,raster,disposition,reason,provenance,"
+      "time_median_ns,time_q1_ns,time_q3_ns,tflops,dram_read_bytes,dram_write_bytes,l2_to_sm_bytes,sm_to_l2_bytes,"
+      "achieved_occupancy_pct,theoretical_occupancy_pct,occupancy_limiter,registers,shared_bytes,local_bytes,"
+      "model_l2_to_sm_bytes,model_sm_to_l2_bytes,model_compulsory_bytes,max_abs_error,sm_clock_hz";
+  const std::vector<std::string> names = parse_csv(documented + "\n")[0];
+  EXPECT_THAT(export_columns(), ElementsAreArray(names));
+  std::ostringstream out;
+  export_csv(store_, {}, out);
+  EXPECT_EQ(out.str().substr(0, documented.size()), documented);
+}
+
+TEST_F(Export, one_row_a_point_and_kernel) {
+  const auto rows = csv();
+  ASSERT_EQ(rows.size(), 6U);
+  EXPECT_EQ(rows[0].at("kernel"), "all");
+  EXPECT_EQ(rows[1].at("kernel"), "qk");
+  EXPECT_EQ(rows[3].at("kernel"), "pv");
+  EXPECT_EQ(rows[5].at("kernel"), "all") << "also for a point that launched nothing";
+  EXPECT_EQ(csv({second_}).size(), 2U);
+}
+
+TEST_F(Export, several_files_share_one_header_and_each_others_metrics) {
+  RunStore other = RunStore::open(folder_ / "b.attnscope", Mode::collect);
+  PointRecord record = simple_record(256);
+  record.kernels[0].metrics.push_back({"lts__t_sectors.sum", 7, "sector", Provenance::measured});
+  other.add_point(other.begin_run(full_header()), 0, record);
+
+  const std::vector<ExportSource> sources{{&store_, {first_}}, {&other, {}}};
+  std::ostringstream out;
+  export_csv(sources, out);
+  const auto rows = parse_csv(out.str());
+  ASSERT_EQ(rows.size(), 1U + 4U + 1U);
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin());
+  };
+  for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
+  ASSERT_LT(column("lts__t_bytes.sum"), rows[0].size());
+  ASSERT_LT(column("lts__t_sectors.sum"), rows[0].size());
+  EXPECT_EQ(rows[1][column("n_k")], "1024");
+  EXPECT_EQ(rows[1][column("lts__t_bytes.sum")], "1");
+  EXPECT_EQ(rows[1][column("lts__t_sectors.sum")], "");
+  EXPECT_EQ(rows[5][column("n_k")], "256");
+  EXPECT_EQ(rows[5][column("lts__t_bytes.sum")], "");
+  EXPECT_EQ(rows[5][column("lts__t_sectors.sum")], "7");
+}
+
+TEST_F(Export, fields_hold_what_was_stored) {
+  const auto row = csv({first_})[1];
+  const std::map<std::string, std::string> expected{{"algorithm", "naive"},
+                                                    {"pass", "fwd+bwd"},
+                                                    {"dtype", "bf16"},
+                                                    {"batch", "2"},
+                                                    {"heads_q", "16"},
+                                                    {"heads_kv", "4"},
+                                                    {"n_q", "1023"},
+                                                    {"n_k", "1024"},
+                                                    {"d", "128"},
+                                                    {"mask", "window:300:7+lengths:500/1024+blocks:128:stride3"},
+                                                    {"br", "48"},
+                                                    {"bc", "176"},
+                                                    {"raster", "heads_fastest"},
+                                                    {"dropout", "0.1"},
+                                                    {"page", "64"},
+                                                    {"deterministic", "true"},
+                                                    {"splits", "5"},
+                                                    {"warps", "6"},
+                                                    {"stages", "3"},
+                                                    {"cache", "warm"},
+                                                    {"disposition", "incorrect"},
+                                                    {"reason", "error 0.25 is over the bound 0.125, \"q\" row 3"},
+                                                    {"provenance", "measured"},
+                                                    {"dram_read_bytes", "2000000000.5"},
+                                                    {"dram_write_bytes", ""},
+                                                    {"model_l2_to_sm_bytes", "8000000000000000"},
+                                                    {"occupancy_limiter", "shared memory"},
+                                                    {"lts__t_bytes.sum", "2"},
+                                                    {"sm_clock_hz", "1980000000"},
+                                                    {"throttled", "true"},
+                                                    {"samples", "4"},
+                                                    {"max_abs_error", ""},
+                                                    {"device", "NVIDIA H200"}};
+  for (const auto& [name, value] : expected) EXPECT_EQ(row.at(name), value) << name;
+  EXPECT_EQ(csv({first_})[0].at("max_abs_error"), "0.25");
+  const auto simple = csv({second_})[0];
+  EXPECT_EQ(simple.at("time_median_ns"), "65");
+  EXPECT_EQ(simple.at("time_q1_ns"), "64.5");
+  EXPECT_EQ(simple.at("time_q3_ns"), "65.5");
+  EXPECT_EQ(simple.at("l2_to_sm_bytes"), "8192");
+  EXPECT_EQ(simple.at("registers"), "168");
+  EXPECT_EQ(simple.at("sm_clock_hz"), "");
+  EXPECT_GT(std::stod(simple.at("tflops")), 0);
+  EXPECT_EQ(csv({second_})[1].at("reason"), "needs 300000 B of shared memory, 232448 B are there");
+}
+
+TEST_F(Export, json_says_the_same_with_devices_runs_and_samples) {
+  std::ostringstream out;
+  export_json(store_, {}, out);
+  const auto document = nlohmann::json::parse(out.str());
+  EXPECT_EQ(document["schema_version"], 1);
+  ASSERT_EQ(document["devices"].size(), 1U);
+  EXPECT_EQ(document["devices"][0]["uuid"], "GPU-1234");
+  EXPECT_EQ(document["devices"][0]["compute_capability"], "9.1");
+  EXPECT_EQ(document["devices"][0]["l2_bytes"], 62'914'560);
+  ASSERT_EQ(document["environments"].size(), 1U);
+  EXPECT_EQ(document["environments"][0]["driver_version"], "580.1");
+  ASSERT_EQ(document["runs"].size(), 2U);
+  EXPECT_EQ(document["runs"][0]["argv"], nlohmann::json(full_header().argv));
+  EXPECT_EQ(document["runs"][0]["state"], "running");
+  EXPECT_EQ(document["runs"][0]["provenance"], "measured");
+  ASSERT_EQ(document["points"].size(), 6U);
+  const auto& point = document["points"][1];
+  for (const std::string_view name : export_columns()) EXPECT_TRUE(point.contains(std::string(name))) << name;
+  EXPECT_EQ(point["n_k"], 1024);
+  EXPECT_EQ(point["mask"], "window:300:7+lengths:500/1024+blocks:128:stride3");
+  EXPECT_EQ(point["pass"], "fwd+bwd");
+  EXPECT_EQ(point["dropout"], 0.1);
+  EXPECT_EQ(point["deterministic"], true);
+  EXPECT_EQ(point["splits"], 5);
+  EXPECT_TRUE(point["dram_write_bytes"].is_null());
+  EXPECT_EQ(point["samples_ns"], nlohmann::json(full_record().kernels[1].samples_ns));
+  EXPECT_EQ(point["metrics"]["model_l2_to_sm_bytes"]["provenance"], "modelled");
+  EXPECT_EQ(point["metrics"]["lts__t_bytes.sum"]["unit"], "byte");
+}
+
+TEST_F(Export, an_unknown_run_is_an_error) {
+  std::ostringstream out;
+  const std::vector<std::int64_t> runs{99};
+  EXPECT_THAT(storage_error_of([&] { export_csv(store_, runs, out); }).what(), HasSubstr("no run 99"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/exchange/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
+#include "storage/exchange/export.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+
+Import imported(std::string_view text, ImportFormat format, const ImportRequest& request = {}) {
+  Result<Import, std::string> result = import_points(text, format, request);
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error());
+  return result.ok() ? std::move(result).value() : Import{};
+}
+
+std::string error_of(std::string_view text, ImportFormat format, const ImportRequest& request = {}) {
+  const Result<Import, std::string> result = import_points(text, format, request);
+  EXPECT_FALSE(result.ok()) << text;
+  return result.ok() ? "" : result.error();
+}
+
+double value_of(const PointRecord& point, std::string_view key, std::string_view kernel = "all") {
+  const auto metric = evaluate(key, point, kernel);
+  EXPECT_TRUE(metric.has_value()) << key << " of " << kernel;
+  if (!metric) return -1;
+  EXPECT_EQ(metric->provenance, Provenance::imported) << key;
+  return metric->value;
+}
+
+TEST(ImportCsv, ReadsColumnsByTheirNames) {
+  const Import import = imported(
+      "device,d,algorithm,N,heads,time_ns,dram__bytes_read.sum,dram_write_bytes,lts__t_sectors.sum,pass,mask,note\r\n"
+      "NVIDIA H200,128,torch-flash,4096,16,2000,6e9,1e9,7,fwd+bwd,\"window:64:0+lengths:300\",x\r\n"
+      "\r\n"
+      "NVIDIA H200,64.0,torch-\"flash,1024,8,3000,,,,,,\r\n",
+      ImportFormat::csv);
+  ASSERT_EQ(import.devices.size(), 1U);
+  EXPECT_THAT(import.ignored, ElementsAre("note"));
+  const ImportedDevice& device = import.devices[0];
+  EXPECT_EQ(device.info.limits.name, "NVIDIA H200");
+  EXPECT_EQ(device.info.limits.sm_count, 132);
+  EXPECT_NE(device.info.uuid, "");
+  ASSERT_EQ(device.points.size(), 2U);
+  const PointRecord& point = device.points[0];
+  const PointSpec expected{.algorithm = "torch-flash",
+                           .problem = {.pass = Pass::fwd_bwd,
+                                       .mask = *parse_mask("window:64:0+lengths:300"),
+                                       .heads_q = 16,
+                                       .heads_kv = 16,
+                                       .n_q = 4096,
+                                       .n_k = 4096,
+                                       .d = 128},
+                           .tile = {.br = 0, .bc = 0},
+                           .cache = CacheState::cold};
+  EXPECT_EQ(point.spec, expected);
+  EXPECT_EQ(point.provenance, Provenance::imported);
+  EXPECT_EQ(value_of(point, metric_key::time_median_ns), 2000);
+  EXPECT_EQ(value_of(point, metric_key::dram_read_bytes), 6e9);
+  EXPECT_EQ(value_of(point, metric_key::dram_bytes), 7e9);
+  EXPECT_EQ(value_of(point, "lts__t_sectors.sum"), 7);
+  EXPECT_EQ(value_of(point, metric_key::tflops), pass_flops(expected.problem) / 2000e-9 / 1e12);
+  const auto compulsory = evaluate(metric_key::model_compulsory_bytes, point);
+  ASSERT_TRUE(compulsory);
+  EXPECT_EQ(compulsory->provenance, Provenance::modelled);
+  EXPECT_EQ(compulsory->value, static_cast<double>(compulsory_traffic(expected.problem).total()));
+  EXPECT_EQ(device.points[1].spec.algorithm, "torch-\"flash");
+  EXPECT_EQ(device.points[1].spec.problem.mask, Mask::none);
+}
+
+TEST(ImportCsv, KernelsOfOnePointBelongTogether) {
+  const std::string header = "algorithm,kernel,N,heads,d,time_ns,dram_read_bytes,registers,tensor_pipe_pct\n";
+  const Import import = imported(header +
+                                     "eager,qk,64,1,64,100,1000,40,10\neager,pv,64,1,64,300,500,80,50\n"
+                                     "eager,qk,64,1,64,1,2,3,4\n",
+                                 ImportFormat::csv, {.device_name = "RTX 6000", .spec = {}});
+  ASSERT_EQ(import.devices.size(), 1U);
+  EXPECT_EQ(import.devices[0].info.limits.name, "RTX 6000");
+  ASSERT_EQ(import.devices[0].points.size(), 2U) << "a kernel that comes again is another point's";
+  const PointRecord& point = import.devices[0].points[0];
+  ASSERT_EQ(point.kernels.size(), 3U);
+  EXPECT_EQ(point.kernels[0].kernel, "all");
+  EXPECT_EQ(value_of(point, metric_key::time_median_ns), 400);
+  EXPECT_EQ(value_of(point, metric_key::dram_read_bytes), 1500);
+  EXPECT_EQ(value_of(point, metric_key::registers), 80);
+  EXPECT_EQ(value_of(point, metric_key::tensor_pipe_pct), 40) << "weighted by time";
+  EXPECT_EQ(value_of(point, metric_key::dram_read_bytes, "pv"), 500);
+}
+
+TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
+  const Import import = imported(
+      "algorithm,N,heads,d,time_ns,disposition,reason\n"
+      "a,64,1,64,5,,\na,128,1,64,,,\na,256,1,64,,out-of-memory,\"needs 9 GB, it says\"\n",
+      ImportFormat::csv);
+  ASSERT_EQ(import.devices.size(), 1U);
+  EXPECT_EQ(import.empty_rows, 1U);
+  ASSERT_EQ(import.devices[0].points.size(), 2U);
+  EXPECT_EQ(import.devices[0].points[1].disposition, Disposition::out_of_memory);
+  EXPECT_EQ(import.devices[0].points[1].reason, "needs 9 GB, it says");
+}
+
+TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
+  const std::string header = "algorithm,N,heads_q,heads_kv,d,mask,time_ns\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "it is empty"},
+      {"algorithm;N;heads\n", "line 1: there is no column 'algorithm'"},
+      {"algorithm,n_q,heads,d\n", "line 1: there is no column 'n_k' (or 'N'); did you mean it by 'n_q'?"},
+      {"algorithm,N,heads,d,d\n", "line 1: column 'd' is there twice"},
+      {header, "it holds no numbers"},
+      {"algorithm,N,heads,d,time_ms\na,64,1,64,5\n", "(columns not known: time_ms)"},
+      {header + "a,64,1,1,64,none\n", "line 2: 6 fields below a header of 7"},
+      {header + "a,64,1,1,64,none,5\n\na,6x,1,1,64,none,5\n", "line 4, column 'N': '6x' is not a number"},
+      {header + "a,64.5,1,1,64,none,5\n", "line 2, column 'N': '64.5' is not a whole number"},
+      {header + "a,0,1,1,64,none,5\n", "line 2, column 'N': N must be at least 1, not 0"},
+      {header + "a,64,,1,64,none,5\n", "line 2: there is no heads_q (or heads)"},
+      {header + "a,64,3,2,64,none,5\n", "line 2: heads_q (3) must be a multiple of heads_kv (2)"},
+      {header + "a,64,1,1,64,lengths:100,5\n", "line 2: a key length of 100 is beyond n_k (64)"},
+      {header + "a,64,1,1,64,diagonal,5\n", "line 2, column 'mask': mask 'diagonal'"},
+      {header + "a,64,1,1,64,none,-5\n", "line 2, column 'time_ns': -5 is below zero"},
+      {header + "a,64,1,1,64,none,inf\n", "line 2, column 'time_ns': the value is infinite"},
+      {header + "a,64,1,1,64,none,fast\n", "line 2, column 'time_ns': 'fast' is not a number"},
+      {header + ",64,1,1,64,none,5\n", "line 2: there is no algorithm"},
+      {header + "\"a\nb\",64,1,1,64,none,5\n", "line 2: the algorithm is no name"},
+      {header + "\"a,64,1,1,64,none,5\n", "line 2: a quoted field does not end"},
+      {header + "\"a\"b,64,1,1,64,none,5\n", "line 2, column 1: something follows the closing quote"},
+      {header + "a,64,1,1,64,none,5\n\xff", "line 3: byte 1 is no UTF-8 text"},
+  };
+  for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text, ImportFormat::csv), HasSubstr(says)) << text;
+}
+
+TEST(ImportJson, ReadsADocumentOrABareArray) {
+  const std::string point =
+      R"({"algorithm":"torch-cudnn","N":512,"heads":4,"d":64,"batch":2,"pass":"bwd","deterministic":true,)"
+      R"("dropout":0.1,"time_ns":null,"samples_ns":[3,1,2],"metrics":{"dram_read_bytes":{"value":5,"unit":"Mbyte"},)"
+      R"("l1tex__m_xbar2l1tex_read_bytes.sum":7,"mine__counter":{"value":2,"unit":"Kbyte"}}})";
+  for (const std::string& text : {"[" + point + "]", R"({"points":[)" + point + "]}"}) {
+    EXPECT_EQ(detect_import_format(text), ImportFormat::json);
+    const Import import = imported(text, ImportFormat::json);
+    ASSERT_EQ(import.devices.size(), 1U);
+    const PointRecord& record = import.devices[0].points.at(0);
+    EXPECT_EQ(record.spec.problem.pass, Pass::bwd);
+    EXPECT_EQ(record.spec.problem.dropout, 0.1);
+    EXPECT_TRUE(record.spec.problem.deterministic);
+    EXPECT_EQ(value_of(record, metric_key::time_median_ns), 2);
+    EXPECT_EQ(value_of(record, metric_key::dram_read_bytes), 5e6);
+    EXPECT_EQ(value_of(record, metric_key::l2_to_sm_bytes), 7);
+    EXPECT_EQ(value_of(record, "mine__counter"), 2000);
+  }
+}
+
+TEST(ImportJson, EveryErrorNamesThePlace) {
+  const auto devices = [](const std::string& fact) {
+    return R"({"points":[{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1,"device":"X"}],"devices":[{"name":"X",)" +
+           fact + "}]}";
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {"{\"points\":[\n{]}", "line 2, column 2"},
+      {"{}", "there is no \"points\""},
+      {R"({"schema_version":2,"points":[]})", "schema version is 2"},
+      {R"({"points":{}})", "no array"},
+      {"[]", "it holds no numbers"},
+      {"[7]", "points[0]: it is no object"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":"wide"}])", "points[0], column 'd': 'wide' is not a number"},
+      {R"([{"algorithm":"a","N":[64],"heads":1,"d":64}])", "points[0], column 'N': it is no single value"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":["x"]}])",
+       "column 'samples_ns': a sample is not a number"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"dram_read_bytes":{"value":1,"unit":"ns"}}}])",
+       "column 'dram_read_bytes': the unit is 'ns', not byte"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1e999}])", "number overflow parsing '1e999'"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,null]}])", "a sample is not a number"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"x__y":{"value":1e308,"unit":"Tbyte"}}}])",
+       "column 'x__y': the value is infinite"},
+      {R"([{"algorithm":"a","N":1e18,"heads":1,"d":64,"time_ns":1}])", "column 'N': '1e+18' is not a whole number"},
+      {devices(R"("sm_count":1e30)"), "devices[0], 'sm_count': 1e+30 is absurd"},
+      {devices(R"("l2_bytes":-1)"), "devices[0], 'l2_bytes': -1 is absurd"},
+      {devices(R"("max_blocks_per_sm":1.5)"), "devices[0], 'max_blocks_per_sm': 1.5 is absurd"},
+      {devices(R"("compute_capability":"9")"), "devices[0], 'compute_capability': '9' is not two numbers"},
+      {devices(R"("compute_capability":"99999999999.0")"), "devices[0], 'compute_capability'"},
+  };
+  for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text, ImportFormat::json), HasSubstr(says)) << text;
+}
+
+/// What a stored file exports comes back, all of it imported.
+TEST(Import, ReadsOurOwnExports) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  store.add_point(run, 0, full_record());
+  store.add_point(run, 1, simple_record(64));
+  store.add_point(run, 2, simple_record(64));
+  std::ostringstream csv;
+  std::ostringstream json;
+  export_csv(store, {}, csv);
+  export_json(store, {}, json);
+  for (const auto& [text, format] :
+       {std::pair{csv.str(), ImportFormat::csv}, std::pair{json.str(), ImportFormat::json}}) {
+    EXPECT_EQ(detect_import_format(text), format);
+    const Import import = imported(text, format);
+    EXPECT_TRUE(import.ignored.empty()) << import.ignored.front();
+    ASSERT_EQ(import.devices.size(), 1U);
+    const std::vector<PointRecord>& points = import.devices[0].points;
+    ASSERT_EQ(points.size(), 3U);
+    EXPECT_EQ(points[0].spec, full_record().spec);
+    EXPECT_EQ(points[0].disposition, full_record().disposition);
+    EXPECT_EQ(points[0].reason, full_record().reason);
+    EXPECT_EQ(points[0].max_abs_error, full_record().max_abs_error);
+    ASSERT_TRUE(points[0].clocks);
+    EXPECT_EQ(points[0].clocks->sm_clock_hz, full_record().clocks->sm_clock_hz);
+    ASSERT_EQ(points[0].kernels.size(), 4U);
+    for (const KernelRecord& kernel : full_record().kernels) {
+      for (const MetricValue& metric : kernel.metrics) {
+        EXPECT_EQ(value_of(points[0], metric.name, kernel.kernel), metric.value) << metric.name;
+      }
+      EXPECT_EQ(value_of(points[0], metric_key::time_median_ns, kernel.kernel), summarize(kernel.samples_ns)->median);
+    }
+    EXPECT_EQ(value_of(points[2], metric_key::time_q1_ns), 64.5);
+  }
+  EXPECT_EQ(imported(json.str(), ImportFormat::json).devices[0].info.limits.max_threads_per_block, 1023);
+}
+
+constexpr std::string_view ncu_header =
+    R"csv("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size",)csv"
+    R"csv("Device","CC","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum",)csv"
+    R"csv("l1tex__m_xbar2l1tex_read_bytes.sum","launch__registers_per_thread",)csv"
+    R"csv("launch__shared_mem_per_block_dynamic","launch__shared_mem_per_block_static",)csv"
+    R"csv("sm__warps_active.avg.pct_of_peak_sustained_active","lts__t_bytes.sum","launch__func_cache_config")csv"
+    "\n";
+constexpr std::string_view ncu_units =
+    R"csv("","","","","","","","","","","","Mbyte","Kbyte","usecond","byte","register/thread","Kbyte/block",)csv"
+    R"csv("byte/block","%","Gbyte","")csv"
+    "\n";
+constexpr std::string_view ncu_rows =
+    R"csv("0","7","python","host","void at::native::softmax_kernel<float, 4>(T1 *)","1","7","(128, 1, 1)",)csv"
+    R"csv("(64, 1, 1)","0","9.0","1,234.5","2,000","10.5","1,048,576","40","32.77","16","50","1","None")csv"
+    "\n"
+    R"csv("1","7","python","host","flash_fwd","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","65.5","n/a","31.5",)csv"
+    R"csv("1,024","168","0","0","10","2","None")csv"
+    "\n"
+    R"csv("2","7","python","host","flash_fwd","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","1","1","1","1",)csv"
+    R"csv("168","0","0","10","2","None")csv"
+    "\n";
+
+PointSpec flash_spec() {
+  return {.algorithm = "torch-flash",
+          .problem = {.heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 128},
+          .tile = {.br = 0, .bc = 0},
+          .cache = CacheState::cold};
+}
+
+TEST(ImportNcu, ReadsTheRawTableWithItsUnits) {
+  const std::string text = "==PROF== Connected to process 7\nhello, world\n" + std::string(ncu_header) +
+                           std::string(ncu_units) + std::string(ncu_rows);
+  EXPECT_EQ(detect_import_format(text), ImportFormat::ncu);
+  const Import import = imported(text, ImportFormat::ncu, {.device_name = "H200", .spec = flash_spec()});
+  ASSERT_EQ(import.devices.size(), 1U);
+  EXPECT_EQ(import.devices[0].info.limits.sm_count, 132);
+  ASSERT_EQ(import.devices[0].points.size(), 1U) << "launches of one sequence are one point's kernels";
+  const PointRecord& point = import.devices[0].points[0];
+  EXPECT_EQ(point.spec, flash_spec());
+  std::vector<std::string> names;
+  for (const KernelRecord& kernel : point.kernels) names.push_back(kernel.kernel);
+  EXPECT_THAT(names, ElementsAre("all", "softmax_kernel", "flash_fwd", "flash_fwd 2"));
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes, "softmax_kernel"), 1234.5e6);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_write_bytes, "softmax_kernel"), 2000e3);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::time_median_ns, "softmax_kernel"), 10500);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::l2_to_sm_bytes, "softmax_kernel"), 1048576);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::registers, "flash_fwd"), 168);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::shared_bytes, "softmax_kernel"), 32770 + 16);
+  EXPECT_DOUBLE_EQ(value_of(point, "lts__t_bytes.sum", "flash_fwd"), 2e9);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::time_median_ns), 43000);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 1301e6);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::achieved_occupancy_pct), (10.5 * 50 + 31.5 * 10 + 10) / 43);
+  EXPECT_FALSE(evaluate(metric_key::dram_write_bytes, point)) << "one of its parts is not known";
+}
+
+TEST(ImportNcu, WithoutANameTheDeviceIsItsCapability) {
+  const std::string text = std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows);
+  const Import import = imported(text, ImportFormat::ncu, {.device_name = {}, .spec = flash_spec()});
+  EXPECT_EQ(import.devices.at(0).info.limits.name, "unnamed GPU of compute capability 9.0");
+}
+
+TEST(ImportNcu, EveryErrorNamesLineAndColumn) {
+  const ImportRequest request{.device_name = {}, .spec = flash_spec()};
+  const std::string header(ncu_header);
+  std::string wrong_unit(ncu_units);
+  wrong_unit.replace(wrong_unit.find("Mbyte"), 5, "inst");
+  const std::pair<std::string, std::string> cases[] = {
+      {"==ERROR== no kernels\n", "no line begins with \"ID\""},
+      {"\"ID\",\"Kernel Name\",\"Metric Name\"\n", "ncu's page of details"},
+      {"x\n\"ID\",\"Device\"\n", "line 2: there is no column 'Kernel Name'"},
+      {header, "line 1: no launch"},
+      {header + std::string(ncu_units), "line 2: no launch"},
+      {header + std::string(ncu_rows), "line 2: the row of units is missing"},
+      {header + wrong_unit + std::string(ncu_rows),
+       "line 2, column 'dram__bytes_read.sum': the unit is 'inst', not one of byte"},
+      {header + std::string(ncu_units) + "\"0\",\"7\"\n", "line 3: 2 fields below a header of 21"},
+  };
+  for (const auto& [text, says] : cases)
+    EXPECT_THAT(error_of(text, ImportFormat::ncu, request), HasSubstr(says)) << text;
+  EXPECT_THAT(error_of(header + std::string(ncu_units) + std::string(ncu_rows), ImportFormat::ncu),
+              HasSubstr("give --algorithm"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing
