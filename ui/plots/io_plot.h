@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bytes or time against N, log-log, or TFLOP/s over a logarithmic N. Measured: filled marks on solid lines. Simulated:
-// hollow discs and squares on dotted lines. Imported: hollow diamonds and triangles on dash-dotted lines. Theory:
-// dashed lines without marks. Times and rates of throttled clocks: half-filled discs. One colour an algorithm.
+// Bytes or time against N, log-log, or TFLOP/s over a logarithmic N: curves, failed points, the L2's limits and the
+// kernels' shares on one widget, with zoom, read-out and clicks. One colour an algorithm; marks as in curve_style.h.
 #pragma once
 
 #include <qcustomplot.h>
 
-#include <map>
 #include <vector>
 
 #include "ui/models/curve_series.h"
 #include "ui/plots/hover_overlay.h"
+#include "ui/plots/io_hover.h"
+#include "ui/plots/kernel_stacks.h"
+#include "ui/plots/plot_legend.h"
 
 namespace attnscope::ui {
 
@@ -49,41 +50,20 @@ class IoPlot : public QCustomPlot {
  private:
   void rebuild();
   void style_axes();
-  void add_curve(const Curve& curve);
-  void add_throttled(const Curve& curve);
-  void add_throttled_sample();
-  void add_failed();
-  [[nodiscard]] double shortest_length() const;
-  void add_boundaries();
-  void add_stacks();
-  void prepare_hover();
-  void lay_out_legend(int width);
+  void name_axes();
+  /// The point whose mark is nearest to a position; none when none is near.
+  [[nodiscard]] std::optional<ShownPoint> point_at(const QPointF& position) const;
   /// Lays the legend out for a picture of that size while `draw` runs.
   template <class Draw>
   QString with_layout_for(const QSize& size, Draw draw);
-  void draw_vectors(QPaintDevice& device, const QSize& size);
 
   CurveSet set_;
   bool stacks_shown_ = false;
   QCPTextElement* title_ = nullptr;
-  QCPLayoutGrid* legend_grid_ = nullptr;
-  QCPAxisRect* stack_rect_ = nullptr;
+  PlotLegend legend_{*this};
+  KernelStacks stacks_;
   HoverOverlay* overlay_ = nullptr;
-  struct LegendEntry {
-    QString group;
-    QCPAbstractPlottable* plottable;
-  };
-  std::vector<LegendEntry> legend_entries_;
-  struct BoundaryItems {
-    QCPItemText* label;
-    double n;
-  };
-  std::vector<BoundaryItems> boundary_items_;
-  struct HoverColumn {
-    double n = 0;
-    HoverContent content;
-  };
-  std::vector<HoverColumn> columns_;    ///< ascending n
+  std::vector<HoverColumn> columns_;
   std::vector<double> failed_heights_;  ///< of set_.failed, as shares of the axes' height from the top
   bool user_view_ = false;
   int current_column_ = -1;

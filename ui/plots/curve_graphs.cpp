@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/curve_graphs.h"
+
+#include <algorithm>
+
+#include "ui/plots/curve_style.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double path_unit_size = 6;  ///< the size at which QCPScatterStyle draws a path's units as pixels
+constexpr double lone_dash = 1.07;    ///< half the length of a dash that stands for theory at one N, as a factor of N
+
+void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
+  QVector<double> minus;
+  QVector<double> plus;
+  bool scattered = false;
+  for (const CurvePoint& point : curve.points) {
+    minus.append(point.value - point.low);
+    plus.append(point.high - point.value);
+    scattered = scattered || point.high > point.low;
+  }
+  if (!scattered) return;
+  auto* bars = new QCPErrorBars(plot.xAxis, plot.yAxis);
+  bars->setDataPlottable(graph);
+  bars->setData(minus, plus);
+  bars->setPen(QPen(color, 1.2));
+  bars->setSymbolGap(0);
+}
+
+void add_throttled(QCustomPlot& plot, const Curve& curve, const PlotColors& colors) {
+  if (!slowed_by_clocks(curve)) return;
+  QVector<double> n;
+  QVector<double> values;
+  for (const CurvePoint& point : curve.points) {
+    if (!point.throttled) continue;
+    n.append(point.n);
+    values.append(point.value);
+  }
+  if (n.isEmpty()) return;
+  // The upper half of the marks, emptied.
+  QPainterPath half;
+  half.moveTo(disc_size / 2, 0);
+  half.arcTo(QRectF(-disc_size / 2, -disc_size / 2, disc_size, disc_size), 0, 180);
+  half.closeSubpath();
+  QCPGraph* graph = plot.addGraph();
+  graph->setName(throttled_words());
+  graph->setLineStyle(QCPGraph::lsNone);
+  graph->setScatterStyle(
+      QCPScatterStyle(half, QPen(curve_color(curve, colors), 1.5), colors.background, path_unit_size));
+  graph->setData(n, values, true);
+}
+
+void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend) {
+  const QColor color = curve_color(curve, colors);
+  QCPGraph* graph = plot.addGraph();
+  graph->setName(curve.label);
+  graph->setPen(curve_pen(curve, color));
+  const bool measured = curve.kind == CurveKind::measured;
+  if (!measured || curve.provenance == Provenance::simulated) graph->setLayer(theory_layer());
+  QVector<double> n;
+  QVector<double> values;
+  for (const CurvePoint& point : curve.points) {
+    n.append(point.n);
+    values.append(point.value);
+  }
+  // Theory has no marks: at a single N it would be a line without length.
+  if (!measured && n.size() == 1) {
+    n = {n[0] / lone_dash, n[0] * lone_dash};
+    values.append(values[0]);
+  }
+  graph->setData(n, values, true);
+  if (measured) {
+    graph->setScatterStyle(scatter_of(curve, color, colors.background));
+    add_spread(plot, graph, curve, color);
+  }
+  legend.add(QString::fromStdString(curve.algorithm), graph);
+  add_throttled(plot, curve, colors);
+}
+
+/// What the half-filled marks mean, in the legend.
+void add_throttled_sample(QCustomPlot& plot, const PlotColors& colors, PlotLegend& legend) {
+  QPainterPath lower_half;  // of a disc: where the halves overlap, odd and even leave the upper one empty
+  const QRectF disc(-disc_size / 2, -disc_size / 2, disc_size, disc_size);
+  lower_half.addEllipse(disc);
+  lower_half.moveTo(disc_size / 2, 0);
+  lower_half.arcTo(disc, 0, 180);
+  lower_half.closeSubpath();
+  QCPGraph* sample = plot.addGraph();
+  sample->setName(throttled_words());
+  sample->setLineStyle(QCPGraph::lsNone);
+  sample->setScatterStyle(QCPScatterStyle(lower_half, QPen(colors.muted, 1.1), colors.muted, 1.15 * path_unit_size));
+  legend.add({}, sample);
+}
+
+}  // namespace
+
+QString theory_layer() {
+  return QStringLiteral("theory");
+}
+
+void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend) {
+  const PlotColors colors = plot_colors(plot.palette());
+  for (const Curve& curve : curves) add_curve(plot, curve, colors, legend);
+  const bool any_throttled = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
+    return slowed_by_clocks(curve) && std::any_of(curve.points.begin(), curve.points.end(),
+                                                  [](const CurvePoint& point) { return point.throttled; });
+  });
+  if (any_throttled) add_throttled_sample(plot, colors, legend);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The curves of a plot over N, and the marks that say of single points that their clocks were throttled.
+#pragma once
+
+#include "ui/models/curve_series.h"
+#include "ui/plots/plot_legend.h"
+
+namespace attnscope::ui {
+
+/// The layer below the measurements, for theory and simulation; the plot has to have it.
+[[nodiscard]] QString theory_layer();
+void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend);
+
+}  // namespace attnscope::ui

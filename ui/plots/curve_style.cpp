@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/curve_style.h"
+
+#include <QCoreApplication>
+
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double square_size = 6.5;
+
+}  // namespace
+
+QPen curve_pen(const Curve& curve, const QColor& color) {
+  QPen pen(color, 1.6);
+  pen.setCapStyle(Qt::FlatCap);
+  switch (curve.kind) {
+    case CurveKind::measured:
+      pen.setWidthF(curve.quantity == Quantity::sm_l2 ? 1.5 : 2.2);
+      if (curve.provenance == Provenance::simulated) pen.setDashPattern({1, 2});
+      if (curve.provenance == Provenance::imported) pen.setDashPattern({5, 2, 1, 2});
+      break;
+    case CurveKind::model:
+      pen.setDashPattern({6, 3});
+      break;
+    case CurveKind::asymptote:
+      pen.setDashPattern({8, 3, 1.5, 3});
+      break;
+    case CurveKind::paper_count:
+      pen.setDashPattern({3, 2, 1, 2, 1, 2});
+      break;
+    case CurveKind::compulsory:
+      pen.setWidthF(1.2);
+      break;
+  }
+  return pen;
+}
+
+SampleMark mark_of(const Curve& curve) {
+  if (curve.kind != CurveKind::measured) return SampleMark::dashes;
+  const bool squares = curve.quantity == Quantity::sm_l2;
+  switch (curve.provenance) {
+    case Provenance::simulated:
+      return squares ? SampleMark::hollow_square : SampleMark::hollow_disc;
+    case Provenance::imported:
+      return squares ? SampleMark::triangle : SampleMark::diamond;
+    default:
+      return squares ? SampleMark::square : SampleMark::disc;
+  }
+}
+
+QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background) {
+  const QPen pen(color, 1.5);
+  switch (mark_of(curve)) {
+    case SampleMark::disc:
+      return {QCPScatterStyle::ssCircle, pen, color, disc_size};
+    case SampleMark::hollow_disc:
+      return {QCPScatterStyle::ssCircle, pen, background, disc_size};
+    case SampleMark::square:
+      return {QCPScatterStyle::ssSquare, pen, color, square_size};
+    case SampleMark::hollow_square:
+      return {QCPScatterStyle::ssSquare, pen, background, square_size};
+    case SampleMark::diamond:
+      return {QCPScatterStyle::ssDiamond, pen, background, 9.5};
+    case SampleMark::triangle:
+      return {QCPScatterStyle::ssTriangle, pen, background, 9};
+    default:  // theory has no marks; a half disc is one point's, and is drawn over the curve's own
+      return {};
+  }
+}
+
+QColor curve_color(const Curve& curve, const PlotColors& colors) {
+  return curve.algorithm.empty() ? colors.muted : algorithm_color(curve.algorithm, colors.dark);
+}
+
+bool slowed_by_clocks(const Curve& curve) {
+  if (curve.kind != CurveKind::measured) return false;
+  const Metric* metric = find_metric(metric_of(curve.quantity));
+  return metric != nullptr && metric->follows_clocks;
+}
+
+QString throttled_words() {
+  return QCoreApplication::translate("IoPlot", "Clocks throttled");
+}
+
+QFont small_font(QFont font) {
+  font.setPointSizeF(font.pointSizeF() * 0.92);
+  return font;
+}
+
+}  // namespace attnscope::ui

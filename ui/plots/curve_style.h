@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a curve looks, in the plot, its legend and its read-out: colour by algorithm, stroke and mark by what the values
+// are. Measured: filled marks on solid lines. Simulated: hollow discs and squares on dotted lines. Imported: hollow
+// diamonds and triangles on dash-dotted lines. Theory: dashed lines without marks. Throttled clocks: half-filled discs.
+#pragma once
+
+#include <qcustomplot.h>
+
+#include "ui/models/curve_series.h"
+#include "ui/plots/hover_overlay.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+
+inline constexpr double disc_size = 7.5;  ///< diameter of a mark, in pixels
+
+[[nodiscard]] QPen curve_pen(const Curve& curve, const QColor& color);
+[[nodiscard]] SampleMark mark_of(const Curve& curve);
+[[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);
+/// The algorithm's colour; muted for what belongs to the problem alone.
+[[nodiscard]] QColor curve_color(const Curve& curve, const PlotColors& colors);
+/// Whether throttled clocks change what the curve shows: bytes do not depend on them.
+[[nodiscard]] bool slowed_by_clocks(const Curve& curve);
+[[nodiscard]] QString throttled_words();
+/// Legends and notes are a little smaller than the axes.
+[[nodiscard]] QFont small_font(QFont font);
+
+}  // namespace attnscope::ui

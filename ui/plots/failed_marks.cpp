@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/failed_marks.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "ui/format.h"
+#include "ui/plots/curve_style.h"
+
+namespace attnscope::ui {
+namespace {
+
+double shortest_length(const CurveSet& set) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Curve& curve : set.curves) {
+    if (!curve.points.empty()) shortest = std::min(shortest, curve.points.front().n);
+  }
+  for (const FailedPoint& point : set.failed) shortest = std::min(shortest, point.n);
+  return shortest;
+}
+
+QCPItemText* add_text(QCustomPlot& plot, const QString& text, const QColor& color, double n, double height) {
+  auto* item = new QCPItemText(&plot);
+  item->setText(text);
+  item->setColor(color);
+  item->setClipToAxisRect(true);
+  item->position->setTypeX(QCPItemPosition::ptPlotCoords);
+  item->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  item->position->setCoords(n, height);
+  return item;
+}
+
+}  // namespace
+
+std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
+  const PlotColors colors = plot_colors(plot.palette());
+  std::map<double, int> stacked;
+  std::set<QString> named;
+  std::vector<double> heights;
+  const double shortest = shortest_length(set);
+  QFont bold = plot.font();
+  bold.setBold(true);
+  for (const FailedPoint& point : set.failed) {
+    heights.push_back(0.03 + 0.05 * stacked[point.n]++);
+    const QColor color = algorithm_color(point.algorithm, colors.dark);
+    QCPItemText* cross = add_text(plot, QStringLiteral("✕"), color, point.n, heights.back());
+    cross->setFont(bold);
+    cross->setPositionAlignment(Qt::AlignCenter);
+    const QString why = failure_words(point.disposition).replace(QStringLiteral(": "), QStringLiteral(":\n"));
+    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), why);
+    if (!named.insert(label).second) continue;
+    // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
+    // ran at all.
+    if (point.n > shortest) {
+      QCPItemText* words = add_text(plot, to_qstring(to_string(point.disposition)), color, point.n, heights.back());
+      words->setFont(small_font(plot.font()));
+      words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      words->setPadding({0, 0, 9, 0});
+    }
+    QCPGraph* sample = plot.addGraph();
+    sample->setName(label);
+    sample->setLineStyle(QCPGraph::lsNone);
+    sample->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(color, 1.8), Qt::NoBrush, 7));
+    legend.add(QString::fromStdString(point.algorithm), sample);
+  }
+  return heights;
+}
+
+}  // namespace attnscope::ui

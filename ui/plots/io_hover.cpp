@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/io_hover.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ui/format.h"
+#include "ui/plots/curve_style.h"
+
+namespace attnscope::ui {
+namespace {
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("IoPlot", text);
+}
+
+/// "558 – 598", in the value's own unit where all three read in it; empty where the ends read alike.
+QString format_range(const CurvePoint& point, Quantity quantity) {
+  QString low = format_quantity(point.low, quantity);
+  const QString high = format_quantity(point.high, quantity);
+  if (low == high) return {};
+  const auto unit = [](const QString& text) { return text.section(QLatin1Char(' '), 1); };
+  const QString value_unit = unit(format_quantity(point.value, quantity));
+  if (unit(low) != value_unit || unit(high) != value_unit) return low + QStringLiteral(" – ") + high;
+  return low.section(QLatin1Char(' '), 0, 0) + QStringLiteral(" – ") + high.section(QLatin1Char(' '), 0, 0);
+}
+
+const CurvePoint* point_at(const Curve& curve, double n) {
+  const auto at = std::lower_bound(curve.points.begin(), curve.points.end(), n,
+                                   [](const CurvePoint& point, double wanted) { return point.n < wanted; });
+  return at == curve.points.end() || at->n != n ? nullptr : &*at;
+}
+
+/// Everything read out at one N, gathered curve by curve.
+class ColumnBuilder {
+ public:
+  ColumnBuilder(const CurveSet& set, const PlotColors& colors, double n) : set_(set), colors_(colors), n_(n) {
+    for (const Curve& curve : set_.curves) {
+      const CurvePoint* at = point_at(curve, n_);
+      if (at == nullptr) continue;
+      if (curve.kind == CurveKind::model) model_[curve.algorithm] = at->value;
+      if (curve.kind == CurveKind::measured && curve.quantity == Quantity::sm_l2) compared_.insert(curve.algorithm);
+    }
+    for (const Curve& curve : set_.curves) add_curve(curve);
+    std::stable_sort(rows_.begin(), rows_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  }
+
+  [[nodiscard]] HoverColumn column() const {
+    HoverColumn column;
+    column.n = n_;
+    const QString length = format_number(n_, 9);
+    column.content.title =
+        set_.queries ? tr("n_k = %1, n_q = %2").arg(length).arg(*set_.queries) : tr("N = %1").arg(length);
+    if (set_.per_head) column.content.title += tr(", per head");
+    for (const auto& [value, row] : rows_) column.content.rows.push_back(row);
+    column.content.notes = notes();
+    return column;
+  }
+
+ private:
+  void add_curve(const Curve& curve) {
+    const CurvePoint* at = point_at(curve, n_);
+    // A fit is a law, not a reading.
+    if (at == nullptr || curve.kind == CurveKind::asymptote) return;
+    if (curve.kind == CurveKind::model && compared_.contains(curve.algorithm)) return;
+    QString value = format_quantity(at->value, curve.quantity);
+    if (at->source != nullptr) {
+      note_source(curve, *at);
+      value += measured_aside(curve, *at);
+    }
+    const QString label = curve.label.section(QLatin1Char('\n'), 0, 0);
+    const SampleMark mark = at->throttled && slowed_by_clocks(curve) ? SampleMark::half_disc : mark_of(curve);
+    rows_.emplace_back(at->value, HoverRow{curve_color(curve, colors_), mark, label, value});
+  }
+
+  void note_source(const Curve& curve, const CurvePoint& at) {
+    const PointRecord& record = at.source->record;
+    const QString title = short_title(curve.algorithm);
+    const QString tile = QStringLiteral("%1 %2").arg(title, format_tile(record.spec.tile));
+    if (tile_stated(record.spec.tile) && !tiles_.contains(tile)) tiles_ << tile;
+    if (!at.throttled) return;
+    const ClockReading clocks = record.clocks.value_or(ClockReading{});
+    QStringList& slowed = throttled_[QString::fromStdString(describe_throttle_reasons(clocks.throttle_reasons))];
+    if (!slowed.contains(title)) slowed << title;
+  }
+
+  [[nodiscard]] QString measured_aside(const Curve& curve, const CurvePoint& at) const {
+    QString text;
+    QStringList aside;
+    if (at.repeats > 1) aside << tr("%1 runs").arg(at.repeats);
+    if (const QString range = format_range(at, curve.quantity); !range.isEmpty()) aside << range;
+    if (!aside.isEmpty()) text += QStringLiteral(" (%1)").arg(aside.join(QStringLiteral(", ")));
+    const auto predicted = model_.find(curve.algorithm);
+    if (curve.quantity == Quantity::sm_l2 && predicted != model_.end()) {
+      text += QStringLiteral(" = %1 × model").arg(at.value / predicted->second, 0, 'f', 3);
+    }
+    return text;
+  }
+
+  [[nodiscard]] QStringList notes() const {
+    QStringList notes;
+    for (const FailedPoint& point : set_.failed) {
+      if (point.n != n_) continue;
+      notes << QStringLiteral("✕ %1: %2 – %3")
+                   .arg(short_title(point.algorithm), to_qstring(to_string(point.disposition)), point.reason);
+    }
+    for (const auto& [why, slowed] : throttled_) {
+      QString words = set_.ordinate == Ordinate::bytes ? tr("Clocks throttled, which slows times") : throttled_words();
+      if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
+      notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
+    }
+    if (!tiles_.isEmpty()) notes << tr("Tiles: %1").arg(tiles_.join(QStringLiteral("; ")));
+    return notes;
+  }
+
+  const CurveSet& set_;
+  const PlotColors& colors_;
+  double n_;
+  std::map<std::string, double> model_;
+  std::set<std::string> compared_;  ///< beside their model: it needs no row of its own
+  std::vector<std::pair<double, HoverRow>> rows_;
+  QStringList tiles_;
+  std::map<QString, QStringList> throttled_;  ///< algorithms, by the reason
+};
+
+}  // namespace
+
+std::vector<HoverColumn> build_hover_columns(const CurveSet& set, const PlotColors& colors) {
+  std::set<double> lengths;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::measured) continue;
+    for (const CurvePoint& point : curve.points) lengths.insert(point.n);
+  }
+  for (const FailedPoint& point : set.failed) lengths.insert(point.n);
+  std::vector<HoverColumn> columns;
+  columns.reserve(lengths.size());
+  for (const double n : lengths) columns.push_back(ColumnBuilder(set, colors, n).column());
+  return columns;
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/kernel_stacks.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <map>
+
+#include "ui/format.h"
+#include "ui/plots/byte_ticker.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+QColor share_color(const QColor& base, std::size_t index, std::size_t count, bool dark) {
+  const auto step = static_cast<int>(100 + 45 * static_cast<double>(index) * (count > 3 ? 0.7 : 1));
+  return dark ? base.darker(step) : base.lighter(step);
+}
+
+double bytes_of(const KernelShare& share, bool dram) {
+  return dram ? share.dram_bytes : share.sm_l2_bytes;
+}
+
+/// Standard attention's count, as the paper has it for n_q = n_k.
+QString reference_words(const CurveSet& set) {
+  if (set.queries) return QCoreApplication::translate("IoPlot", "standard count");
+  switch (set.pass) {
+    case Pass::fwd:
+      return QStringLiteral("(4N²+4Nd)");
+    case Pass::bwd:
+      return QStringLiteral("(7N²+8Nd)");
+    case Pass::fwd_bwd:
+      return QStringLiteral("(11N²+12Nd)");
+  }
+  return {};
+}
+
+Qt::BrushStyle pattern_of(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::simulated:
+      return Qt::Dense4Pattern;
+    case Provenance::imported:
+      return Qt::BDiagPattern;
+    default:
+      return Qt::SolidPattern;
+  }
+}
+
+}  // namespace
+
+void KernelStacks::set_range(const QCPRange& range) {
+  if (rect_ != nullptr) rect_->axis(QCPAxis::atBottom)->setRange(range);
+}
+
+void KernelStacks::add_panel(PlotLegend& legend) {
+  rect_ = new QCPAxisRect(&plot_);
+  // The legend is laid out after this: the row below the main plot is free.
+  legend.remove();
+  plot_.plotLayout()->addElement(row_, 0, rect_);
+  QCPAxis* bottom = rect_->axis(QCPAxis::atBottom);
+  bottom->setScaleType(QCPAxis::stLogarithmic);
+  bottom->setTicker(QSharedPointer<LengthTicker>::create());
+  rect_->setRangeZoom(Qt::Orientations());
+  rect_->setRangeDrag(Qt::Orientations());
+  auto* group = new QCPMarginGroup(&plot_);
+  plot_.axisRect()->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+  rect_->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+}
+
+double KernelStacks::add_bars(const std::string& algorithm, const std::vector<const KernelStack*>& stacks, bool dram,
+                              bool side_by_side, PlotLegend& legend) {
+  const PlotColors colors = plot_colors(plot_.palette());
+  const KernelStack& first = *stacks.front();
+  QCPBars* below = nullptr;
+  for (std::size_t k = 0; k < first.kernels.size(); ++k) {
+    const QColor color = share_color(algorithm_color(algorithm, colors.dark), k, first.kernels.size(), colors.dark);
+    auto* bars = new QCPBars(rect_->axis(QCPAxis::atBottom), rect_->axis(QCPAxis::atLeft));
+    bars->setName(QStringLiteral("%1 %2 · %3 · %4")
+                      .arg(short_title(algorithm), first.kernels[k].kernel,
+                           to_string(dram ? Quantity::dram : Quantity::sm_l2),
+                           to_qstring(attnscope::to_string(first.provenance))));
+    bars->setBrush(QBrush(color, pattern_of(first.provenance)));
+    bars->setPen(QPen(color, 1));
+    bars->setWidthType(QCPBars::wtAbsolute);
+    bars->setWidth(16);
+    if (below != nullptr) {
+      bars->moveAbove(below);
+    } else if (side_by_side) {
+      bars->setBarsGroup(side_by_side_);
+    }
+    below = bars;
+    for (const KernelStack* stack : stacks) {
+      if (k >= stack->kernels.size() || stack->reference_bytes <= 0) continue;
+      bars->addData(stack->n, bytes_of(stack->kernels[k], dram) / stack->reference_bytes);
+    }
+    legend.add(QString::fromStdString(algorithm), bars);
+  }
+  double top = 0;
+  for (const KernelStack* stack : stacks) {
+    if (stack->reference_bytes <= 0) continue;
+    double sum = 0;
+    for (const KernelShare& share : stack->kernels) sum += bytes_of(share, dram);
+    top = std::max(top, sum / stack->reference_bytes);
+  }
+  return top;
+}
+
+void KernelStacks::add_unity() {
+  auto* unity = new QCPItemStraightLine(&plot_);
+  unity->setClipAxisRect(rect_);
+  for (QCPItemPosition* position : {unity->point1, unity->point2}) {
+    position->setAxes(rect_->axis(QCPAxis::atBottom), rect_->axis(QCPAxis::atLeft));
+    position->setAxisRect(rect_);
+  }
+  unity->point1->setCoords(1, 1);
+  unity->point2->setCoords(2, 1);
+  unity->setPen(QPen(plot_colors(plot_.palette()).muted, 1.2, Qt::DashLine));
+}
+
+void KernelStacks::show(const CurveSet& set, bool wanted, PlotLegend& legend) {
+  if (!wanted || set.stacks.empty()) {
+    if (rect_ != nullptr) {
+      plot_.plotLayout()->remove(rect_);
+      rect_ = nullptr;
+      plot_.plotLayout()->simplify();
+    }
+    return;
+  }
+  if (rect_ == nullptr) add_panel(legend);
+  set_range(plot_.xAxis->range());
+  const bool dram = std::any_of(set.curves.begin(), set.curves.end(), [](const Curve& curve) {
+    return curve.kind == CurveKind::measured && curve.quantity == Quantity::dram;
+  });
+  QCPAxis* left = rect_->axis(QCPAxis::atLeft);
+  left->setLabel(
+      QStringLiteral("%1 ÷ %2").arg(to_string(dram ? Quantity::dram : Quantity::sm_l2), reference_words(set)));
+
+  std::map<std::string, std::vector<const KernelStack*>> by_algorithm;
+  for (const KernelStack& stack : set.stacks) by_algorithm[stack.algorithm].push_back(&stack);
+  if (side_by_side_ == nullptr) {
+    side_by_side_ = new QCPBarsGroup(&plot_);
+    side_by_side_->setSpacing(2);
+  }
+  double top = 1;
+  for (const auto& [algorithm, stacks] : by_algorithm) {
+    top = std::max(top, add_bars(algorithm, stacks, dram, by_algorithm.size() > 1, legend));
+  }
+  left->setRange(0, top * 1.12);
+  add_unity();
+  plot_.plotLayout()->setRowStretchFactor(row_ - 1, 1.7);
+  plot_.plotLayout()->setRowStretchFactor(row_, 1);
+}
+
+}  // namespace attnscope::ui
