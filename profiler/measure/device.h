@@ -67,7 +67,8 @@ struct BuildReport {
   std::int64_t spill_store_bytes = 0;
   std::int64_t spill_load_bytes = 0;
   bool cached = false;
-  std::string error;  ///< the compiler's log when it failed
+  std::string digest;  ///< of all that decides what the compiler makes: LaunchRecord::digest
+  std::string error;   ///< the compiler's log when it failed
 };
 
 class Device {

@@ -15,12 +15,14 @@ namespace key = metric_key;
 constexpr std::array table{
     // Counters of every counting pass.
     Metric{key::dram_read_bytes, "dram__bytes_read.sum", "dram__bytes_op_read.sum", "byte", 1, "DRAM read", "Bytes read from device memory.", true, true, Better::less},
-    Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, "DRAM write", "Bytes written to device memory.", true, true, Better::less},
+    Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, "DRAM write", "Bytes written to device memory while the kernel runs.", true, true, Better::less},
     Metric{key::l2_to_sm_bytes, "l1tex__m_xbar2l1tex_read_bytes.sum", "", "byte", 1, "L2 to SM", "Bytes that the SMs read from L2.", true, true, Better::less},
     Metric{key::sm_to_l2_bytes, "l1tex__m_l1tex2xbar_write_bytes.sum", "", "byte", 1, "SM to L2", "Bytes that the SMs wrote to L2.", true, true, Better::less},
     Metric{key::achieved_occupancy_pct, "sm__warps_active.avg.pct_of_peak_sustained_active", "", "percent", 1, "Achieved occupancy", "Warps resident on an SM while it is active, of those it can hold.", true, true, Better::more},
     Metric{key::tensor_pipe_pct, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "", "percent", 1, "Tensor pipe", "Cycles in which the tensor cores work, of the SM's active cycles.", true, true, Better::more},
     Metric{key::sm_cycles, "sm__cycles_elapsed.max", "", "cycle", 1, "SM cycles", "Cycles that the launch took, of the slowest SM.", true, false},
+    // Of the range that holds the launch and what drives the L2 to write back, less the launch's own; cold starts only.
+    Metric{key::dram_writeback_bytes, "", "", "byte", 1, "DRAM write-back", "Bytes that the kernel leaves in L2 and that are written to device memory after its end.", false, true, Better::less},
     // What the driver says of a launch.
     Metric{key::theoretical_occupancy_pct, "", "", "percent", 1, "Theoretical occupancy", "Warps that fit on an SM at once, of those it can hold.", false, true, Better::more},
     Metric{key::registers, "", "", "register", 1, "Registers", "Registers of a thread.", false, true},
@@ -38,23 +40,28 @@ constexpr std::array table{
     Metric{key::time_q3_ns, "", "", "ns", 1, "Time, third quartile", "A quarter of the timing samples lie above.", false, false, Better::less, true},
     Metric{key::time_spread, "", "", "1", 1, "Time spread", "Interquartile range over median.", false, false},
     Metric{key::tflops, "", "", "Tflop/s", 1, "TFLOP/s", "Matrix-product operations of unmasked pairs per second, 10^12.", false, true, Better::more, true},
-    Metric{key::dram_bytes, "", "", "byte", 1, "DRAM total", "Bytes read from and written to device memory.", false, true, Better::less},
+    Metric{key::dram_bytes, "", "", "byte", 1, "DRAM total", "Bytes read from and written to device memory while the kernel runs.", false, true, Better::less},
+    Metric{key::dram_settled_bytes, "", "", "byte", 1, "DRAM settled", "Bytes read from and written to device memory, with what is written back after the kernel's end.", false, true, Better::less},
     Metric{key::l2_sm_bytes, "", "", "byte", 1, "SM<->L2 total", "Bytes between the SMs and L2, both directions.", false, true, Better::less},
-    Metric{key::dram_bandwidth, "", "", "byte/s", 1, "DRAM bandwidth", "DRAM bytes over the median time.", false, true, Better::neither, true},
+    Metric{key::dram_bandwidth, "", "", "byte/s", 1, "DRAM bandwidth", "DRAM bytes while the kernel runs over the median time.", false, true, Better::neither, true},
     Metric{key::l2_sm_bandwidth, "", "", "byte/s", 1, "SM<->L2 bandwidth", "SM<->L2 bytes over the median time.", false, true, Better::neither, true},
     Metric{key::l2_sm_over_model, "", "", "1", 1, "SM<->L2 over model", "SM<->L2 bytes over what the tile program says.", false, true},
-    Metric{key::dram_over_compulsory, "", "", "1", 1, "DRAM over compulsory", "DRAM bytes over the compulsory minimum.", false, true},
-    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, "Arithmetic intensity", "Matrix-product operations per DRAM byte.", false, true},
+    Metric{key::dram_over_compulsory, "", "", "1", 1, "DRAM over compulsory", "DRAM bytes over the compulsory minimum: settled ones, or those while the kernel runs where no write-back was counted.", false, true},
+    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, "Arithmetic intensity", "Matrix-product operations per DRAM byte: settled, or while the kernel runs where no write-back was counted.", false, true},
 };
 // clang-format on
 
-// A derived value is imported if anything in it is, else simulated if anything in it is; modelled if everything is.
-Provenance provenance_of(std::initializer_list<Provenance> parts) {
-  const auto is = [](Provenance wanted) { return [wanted](Provenance p) { return p == wanted; }; };
-  if (std::ranges::any_of(parts, is(Provenance::imported))) return Provenance::imported;
-  if (std::ranges::any_of(parts, is(Provenance::simulated))) return Provenance::simulated;
-  if (std::ranges::all_of(parts, is(Provenance::modelled))) return Provenance::modelled;
+// What is computed from values of several kinds is imported if anything in it is, else simulated if anything in it is.
+Provenance across_kinds(std::initializer_list<Provenance> parts) {
+  for (const Provenance foreign : {Provenance::imported, Provenance::simulated}) {
+    if (std::ranges::find(parts, foreign) != parts.end()) return foreign;
+  }
   return Provenance::derived;
+}
+
+// Two counters' sum is as measured as each of them, and two closed forms' sum is one.
+Provenance of_sum(Provenance a, Provenance b) {
+  return a == b ? a : across_kinds({a, b});
 }
 
 /// Evaluates derived metrics of one kernel. Each rule gives nothing when a part is missing or a divisor is zero.
@@ -71,17 +78,23 @@ class Evaluation {
     if (name == key::time_q3_ns) return time(name, &SampleSummary::q3);
     if (name == key::time_spread) return time(name, &SampleSummary::relative_spread);
     if (name == key::dram_bytes) return sum(name, key::dram_read_bytes, key::dram_write_bytes);
+    if (name == key::dram_settled_bytes) return settled();
     if (name == key::l2_sm_bytes) return sum(name, key::l2_to_sm_bytes, key::sm_to_l2_bytes);
     if (name == key::model_l2_sm_bytes) return sum(name, key::model_l2_to_sm_bytes, key::model_sm_to_l2_bytes);
     if (name == key::dram_bandwidth) return ratio(name, (*this)(key::dram_bytes), (*this)(key::time_median_ns), 1e9);
     if (name == key::l2_sm_bandwidth) return ratio(name, (*this)(key::l2_sm_bytes), (*this)(key::time_median_ns), 1e9);
     if (name == key::l2_sm_over_model) return ratio(name, (*this)(key::l2_sm_bytes), (*this)(key::model_l2_sm_bytes));
     if (name == key::dram_over_compulsory) {
-      return ratio(name, (*this)(key::dram_bytes), (*this)(key::model_compulsory_bytes));
+      return ratio(name, traffic(), (*this)(key::model_compulsory_bytes));
     }
     if (name == key::tflops) return ratio(name, flops(), (*this)(key::time_median_ns), 1e9 / 1e12);
-    if (name == key::arithmetic_intensity) return ratio(name, flops(), (*this)(key::dram_bytes));
+    if (name == key::arithmetic_intensity) return ratio(name, flops(), traffic());
     return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<MetricValue> traffic() const {
+    auto value = settled();
+    return value ? value : (*this)(key::dram_bytes);
   }
 
  private:
@@ -97,16 +110,29 @@ class Evaluation {
   }
 
   [[nodiscard]] std::optional<MetricValue> sum(std::string_view name, std::string_view a, std::string_view b) const {
-    const auto first = (*this)(a);
-    const auto second = (*this)(b);
-    if (!first || !second) return std::nullopt;
-    return make(name, first->value + second->value, provenance_of({first->provenance, second->provenance}));
+    return sum(name, (*this)(a), (*this)(b));
+  }
+
+  [[nodiscard]] static std::optional<MetricValue> sum(std::string_view name, const std::optional<MetricValue>& a,
+                                                      const std::optional<MetricValue>& b) {
+    if (!a || !b) return std::nullopt;
+    return make(name, a->value + b->value, of_sum(a->provenance, b->provenance));
+  }
+
+  [[nodiscard]] std::optional<MetricValue> settled() const {
+    const std::string_view name = key::dram_settled_bytes;
+    const auto counted = (*this)(key::dram_bytes);
+    if (const auto write_back = (*this)(key::dram_writeback_bytes)) return sum(name, counted, write_back);
+    // The simulator flushes its L2 at the end of a cold plan, not of each kernel.
+    const bool flushed = kernel_.kernel == "all" && point_.spec.cache == CacheState::cold;
+    if (!flushed || !counted || counted->provenance != Provenance::simulated) return std::nullopt;
+    return make(name, counted->value, counted->provenance);
   }
 
   [[nodiscard]] static std::optional<MetricValue> ratio(std::string_view name, const std::optional<MetricValue>& above,
                                                         const std::optional<MetricValue>& below, double scale = 1) {
     if (!above || !below || !(below->value > 0)) return std::nullopt;
-    return make(name, above->value / below->value * scale, provenance_of({above->provenance, below->provenance}));
+    return make(name, above->value / below->value * scale, across_kinds({above->provenance, below->provenance}));
   }
 
   // The count is the whole pass's: it says nothing of one kernel among several.
@@ -134,6 +160,12 @@ std::optional<MetricValue> evaluate(std::string_view name, const PointRecord& po
   const KernelRecord* record = point.kernel(kernel);
   if (record == nullptr) return std::nullopt;
   return Evaluation(point, *record)(name);
+}
+
+std::optional<MetricValue> dram_traffic(const PointRecord& point, std::string_view kernel) {
+  const KernelRecord* record = point.kernel(kernel);
+  if (record == nullptr) return std::nullopt;
+  return Evaluation(point, *record).traffic();
 }
 
 }  // namespace attnscope

@@ -36,6 +36,7 @@ struct Metric {
 namespace metric_key {
 inline constexpr std::string_view dram_read_bytes = "dram_read_bytes";
 inline constexpr std::string_view dram_write_bytes = "dram_write_bytes";
+inline constexpr std::string_view dram_writeback_bytes = "dram_writeback_bytes";
 inline constexpr std::string_view l2_to_sm_bytes = "l2_to_sm_bytes";
 inline constexpr std::string_view sm_to_l2_bytes = "sm_to_l2_bytes";
 inline constexpr std::string_view achieved_occupancy_pct = "achieved_occupancy_pct";
@@ -56,6 +57,7 @@ inline constexpr std::string_view time_q3_ns = "time_q3_ns";
 inline constexpr std::string_view time_spread = "time_spread";
 inline constexpr std::string_view tflops = "tflops";
 inline constexpr std::string_view dram_bytes = "dram_bytes";
+inline constexpr std::string_view dram_settled_bytes = "dram_settled_bytes";
 inline constexpr std::string_view l2_sm_bytes = "l2_sm_bytes";
 inline constexpr std::string_view dram_bandwidth = "dram_bandwidth";
 inline constexpr std::string_view l2_sm_bandwidth = "l2_sm_bandwidth";
@@ -64,11 +66,18 @@ inline constexpr std::string_view dram_over_compulsory = "dram_over_compulsory";
 inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 }  // namespace metric_key
 
-/// A metric's value for one kernel of a point: a stored one, or one derived from stored ones (medians of the samples,
+/// A metric's value for one kernel of a point: a stored one, or one computed from stored ones (medians of the samples,
 /// TFLOP/s, total DRAM bytes, bandwidth, measured over modelled). Empty when what it needs is not there. Medians keep
-/// the point's own provenance; what is computed from several values is derived, or imported or simulated as soon as one
-/// of them is (imported before simulated).
+/// the point's own provenance, a sum that of its parts where they have one in common; what is computed across kinds is
+/// derived, or imported or simulated as soon as a part is (imported before simulated).
+///
+/// `dram_settled_bytes` needs the write-back, which only cold starts on a GPU have. The simulator writes back what is
+/// dirty at a cold plan's end and counts it as written: there read and write of `all` are the settled bytes.
 [[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
                                                   std::string_view kernel = "all");
+
+/// The DRAM bytes that plots show and ratios divide by: `dram_settled_bytes` where it is known, else `dram_bytes` (warm
+/// starts, imports, runs of versions that did not count the write-back). The value's name says which.
+[[nodiscard]] std::optional<MetricValue> dram_traffic(const PointRecord&, std::string_view kernel = "all");
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 // storage and views.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,23 @@ struct MetricValue {
   bool operator==(const MetricValue&) const = default;
 };
 
+/// What ran: one measured launch of a point, as it was compiled and launched on a GPU.
+struct LaunchRecord {
+  std::string kernel;                ///< the launch's name in its plan: "qk", "fwd"
+  std::string source_file;           ///< below kernels/: "fa2/fa2_forward.cuh"
+  std::string entry;                 ///< "attn_fa2_forward"
+  std::vector<std::string> defines;  ///< "ATTN_BR=64"
+  std::string digest;  ///< of the source with all that it includes, entry, options, architecture and compiler: a UUID
+  int registers = 0;   ///< a thread
+  std::int64_t local_bytes = 0;  ///< a thread: stack and spilled registers
+  std::int64_t static_shared_bytes = 0;
+  std::int64_t dynamic_shared_bytes = 0;
+  int threads = 0;  ///< a block
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+
+  bool operator==(const LaunchRecord&) const = default;
+};
+
 /// Results of one kernel of a point, or of their sum (kernel "all"; every point has it, and a point of several kernels
 /// has theirs beside it).
 struct KernelRecord {
@@ -56,6 +74,7 @@ struct KernelRecord {
   std::vector<MetricValue> metrics;
   std::vector<double> samples_ns;  ///< every timing sample kept, in the order taken
   std::string occupancy_limiter;   ///< "registers", "shared memory", "threads", "blocks", "grid"; empty when unknown
+  std::optional<LaunchRecord> launch = std::nullopt;  ///< of a sum of several kernels, of simulations, imports: none
 
   [[nodiscard]] std::optional<double> metric(std::string_view name) const;
 };

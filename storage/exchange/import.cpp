@@ -10,7 +10,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "kernels/model/io_model.h"
+#include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 
@@ -356,22 +356,6 @@ void add_point_facts(const Row& row, PointRecord& point) {
   }
 }
 
-/// How one metric of several kernels becomes one of their sum.
-double combined(const MetricValue& metric, const std::vector<double>& values, const std::vector<double>& weights) {
-  const auto in_name = [&](std::string_view part) { return metric.name.find(part) != std::string::npos; };
-  for (const std::string_view largest : {metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes}) {
-    if (metric.name == largest) return std::ranges::max(values);
-  }
-  const bool share = metric.unit == "percent" || metric.unit.ends_with("/s") || in_name(".pct") || in_name(".ratio") ||
-                     in_name(".avg") || in_name(".per_");
-  const bool amount = metric.unit == "byte" || metric.unit == "cycle" || metric.unit == "ns" || in_name(".sum");
-  if (!share && !amount && in_name(".max")) return std::ranges::max(values);
-  if (!share && !amount && in_name(".min")) return std::ranges::min(values);
-  if (!share) return std::accumulate(values.begin(), values.end(), 0.0);
-  const double weight = std::accumulate(weights.begin(), weights.end(), 0.0);
-  return std::inner_product(values.begin(), values.end(), weights.begin(), 0.0) / weight;
-}
-
 /// Every point has "all": where the file has only its parts, their sum.
 void complete_kernels(PointRecord& point) {
   if (point.kernels.empty()) point.kernels.emplace_back();
@@ -395,7 +379,8 @@ void complete_kernels(PointRecord& point) {
         if (const auto value = part.metric(metric.name)) values.push_back(*value);
       }
       if (values.size() != parts.size()) continue;  // a sum of some would pass for the whole
-      all.metrics.push_back({metric.name, combined(metric, values, weights), metric.unit, Provenance::imported});
+      all.metrics.push_back({metric.name, combine(combine_rule(metric.name, metric.unit), values, weights), metric.unit,
+                             Provenance::imported});
     }
     if (parts.size() == 1) all.occupancy_limiter = parts.front().occupancy_limiter;
     point.kernels.insert(point.kernels.begin(), std::move(all));

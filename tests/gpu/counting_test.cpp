@@ -23,31 +23,6 @@ TEST(Counters, DramHasOtherNamesOnComputeCapability12) {
   EXPECT_TRUE(named(12, "l1tex__m_xbar2l1tex_read_bytes.sum"));
 }
 
-TEST(Counters, SumOverLaunchesFollowsUnitAndRollup) {
-  const auto rule = [](const char* counter, const char* unit) {
-    return combine_rule({.name = counter, .counter = counter, .unit = unit});
-  };
-  EXPECT_EQ(rule("dram__bytes_read.sum", "byte"), Combine::sum);
-  EXPECT_EQ(rule("sm__cycles_elapsed.max", "cycle"), Combine::sum);
-  EXPECT_EQ(rule("smsp__inst_executed.sum", "instruction"), Combine::sum);
-  EXPECT_EQ(rule("sm__warps_active.avg.pct_of_peak_sustained_active", "percent"), Combine::weighted_mean);
-  EXPECT_EQ(rule("dram__bytes_read.sum.per_second", "byte/second"), Combine::weighted_mean);
-  EXPECT_EQ(rule("lts__t_sector_hit_rate.pct", "percent"), Combine::weighted_mean);
-  EXPECT_EQ(rule("smsp__inst_executed.max", "instruction"), Combine::maximum);
-  EXPECT_EQ(rule("smsp__inst_executed.min", "instruction"), Combine::minimum);
-}
-
-TEST(Counters, Combine) {
-  const double values[] = {10, 40};
-  const double weights[] = {3, 1};
-  EXPECT_EQ(combine(Combine::sum, values, weights), 50);
-  EXPECT_EQ(combine(Combine::maximum, values, weights), 40);
-  EXPECT_EQ(combine(Combine::minimum, values, weights), 10);
-  EXPECT_EQ(combine(Combine::weighted_mean, values, weights), 17.5);
-  const double none[] = {0, 0};
-  EXPECT_EQ(combine(Combine::weighted_mean, values, none), 25);
-}
-
 TEST(Clocks, OnlyWhatSlowsTheSmsCountsAsThrottled) {
   EXPECT_FALSE(slows_down(0));
   EXPECT_FALSE(slows_down(0x1));   // idle

@@ -197,6 +197,21 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->provenance, Provenance::modelled) << "arithmetic on the plan";
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
   EXPECT_FALSE(record.kernels.front().occupancy_limiter.empty());
+  const KernelLaunch launch =
+      find_algorithm("fa2")->plan_on(device->info().limits, spec.problem, spec.tile).launches[0];
+  ASSERT_TRUE(record.kernels.front().launch);
+  const LaunchRecord& ran = *record.kernels.front().launch;
+  EXPECT_EQ(ran.kernel, "fwd");
+  EXPECT_EQ(ran.source_file, launch.source.file);
+  EXPECT_EQ(ran.entry, launch.source.entry);
+  EXPECT_EQ(ran.defines, launch.source.defines);
+  EXPECT_EQ(ran.digest.size(), 36U);
+  EXPECT_EQ(ran.registers, 128);
+  EXPECT_EQ(ran.local_bytes, 16);
+  EXPECT_EQ(ran.static_shared_bytes, 256);
+  EXPECT_EQ(ran.dynamic_shared_bytes, launch.dynamic_shared_bytes);
+  EXPECT_EQ(ran.threads, static_cast<int>(launch.block[0]));
+  EXPECT_EQ(ran.grid, launch.grid);
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
   EXPECT_GT(metric(record, metric_key::model_compulsory_bytes), 0);
   // One launch in the range of each pass, and nothing else: the sweep that cools the cache stays outside.
@@ -220,6 +235,12 @@ TEST_F(FakeDeviceTest, KernelsOfAPlanStandAloneAndAdded) {
   std::vector<std::string> names;
   for (const KernelRecord& kernel : record.kernels) names.push_back(kernel.kernel);
   ASSERT_THAT(names, ElementsAre("all", "qk", "softmax", "pv"));
+  EXPECT_FALSE(record.kernels[0].launch) << "a sum ran nowhere";
+  for (std::size_t i = 1; i < 4; ++i) {
+    ASSERT_TRUE(record.kernels[i].launch) << names[i];
+    EXPECT_EQ(record.kernels[i].launch->kernel, names[i]);
+  }
+  EXPECT_NE(record.kernels[1].launch->digest, record.kernels[2].launch->digest);
   EXPECT_EQ(metric(record, metric_key::dram_read_bytes, "qk"), 4096);
   EXPECT_EQ(metric(record, metric_key::dram_read_bytes), 3 * 4096);
   EXPECT_EQ(metric(record, metric_key::achieved_occupancy_pct), 50);

@@ -2,7 +2,6 @@
 #include "profiler/measure/gpu/counting.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -21,31 +20,6 @@ std::vector<CounterMetric> default_counters(int compute_major) {
                         .scale = metric.scale});
   }
   return counters;
-}
-
-Combine combine_rule(const CounterMetric& metric) {
-  const auto has = [&](std::string_view part) { return metric.counter.find(part) != std::string::npos; };
-  if (has(".pct") || has(".ratio") || has(".max_rate") || has(".per_") || has(".peak_")) return Combine::weighted_mean;
-  if (metric.unit == "byte" || metric.unit == "cycle" || metric.unit == "ns" || has(".sum")) return Combine::sum;
-  if (has(".max")) return Combine::maximum;
-  if (has(".min")) return Combine::minimum;
-  return Combine::weighted_mean;
-}
-
-double combine(Combine rule, std::span<const double> values, std::span<const double> weights) {
-  switch (rule) {
-    case Combine::sum:
-      return std::accumulate(values.begin(), values.end(), 0.0);
-    case Combine::maximum:
-      return *std::ranges::max_element(values);
-    case Combine::minimum:
-      return *std::ranges::min_element(values);
-    case Combine::weighted_mean:
-      break;
-  }
-  const double weight = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (!(weight > 0)) return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  return std::inner_product(values.begin(), values.end(), weights.begin(), 0.0) / weight;
 }
 
 CounterCollector::CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major)

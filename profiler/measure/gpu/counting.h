@@ -26,14 +26,6 @@ struct CounterMetric {
 /// The table's default counters under the names that this compute capability uses.
 [[nodiscard]] std::vector<CounterMetric> default_counters(int compute_major);
 
-/// How the values of several launches make one of their sum.
-enum class Combine { sum, weighted_mean, maximum, minimum };
-/// By unit, and by rollup where the unit does not say: bytes and cycles add up; percentages, ratios and averages are
-/// weighted by the launches' time.
-[[nodiscard]] Combine combine_rule(const CounterMetric& metric);
-/// Pre: as many weights as values, at least one.
-[[nodiscard]] double combine(Combine rule, std::span<const double> values, std::span<const double> weights);
-
 /// The counters of one device.
 class CounterCollector {
  public:

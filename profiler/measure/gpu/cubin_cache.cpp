@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
@@ -46,24 +47,43 @@ bool write_file(const fs::path& file, const std::string& content) {
   return false;
 }
 
-/// A name-based UUID (SHA-1) of all device sources: a changed header changes every kernel that may include it.
-const std::string& sources_digest() {
-  static const std::string digest = [] {
-    std::string all;
-    for (const EmbeddedSource& source : embedded_sources()) {
-      if (source.path.ends_with(".csv")) continue;  // the tile table compiles into no kernel
-      all.append(source.path).push_back('\0');
-      all.append(source.text).push_back('\0');
+const EmbeddedSource* find_source(std::string_view path) {
+  const auto sources = embedded_sources();
+  const auto found = std::ranges::find(sources, path, &EmbeddedSource::path);
+  return found == sources.end() ? nullptr : &*found;
+}
+
+/// What the source's #include lines name.
+std::vector<std::string_view> included_by(std::string_view text) {
+  constexpr std::string_view directive = "#include \"";
+  std::vector<std::string_view> paths;
+  for (std::size_t at = text.find(directive); at != std::string_view::npos; at = text.find(directive, at)) {
+    at += directive.size();
+    paths.push_back(text.substr(at, text.find('"', at) - at));
+  }
+  return paths;
+}
+
+/// The source with all that it includes, whether a define leaves it out or not: a name-based UUID (SHA-1).
+std::string sources_digest(const std::string& file) {
+  std::vector<std::string_view> paths{file};
+  std::string all;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const EmbeddedSource* source = find_source(paths[i]);
+    if (source == nullptr) continue;
+    all.append(source->path).push_back('\0');
+    all.append(source->text).push_back('\0');
+    for (const std::string_view path : included_by(source->text)) {
+      if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
     }
-    return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(all));
-  }();
-  return digest;
+  }
+  return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(all));
 }
 
 }  // namespace
 
 std::string CubinKey::digest() const {
-  std::string text = sources_digest();
+  std::string text = sources_digest(source.file);
   const auto add = [&](std::string_view part) { text.append("\n").append(part); };
   add(source.file);
   add(source.entry);

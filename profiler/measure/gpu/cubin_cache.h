@@ -20,7 +20,7 @@ struct CubinKey {
   std::string nvrtc_version;
   std::vector<std::string> options;
 
-  /// 36 characters, equal for equal keys and equal embedded sources.
+  /// 36 characters, equal for equal keys and equal texts of the source and what it includes.
   [[nodiscard]] std::string digest() const;
 };
 

@@ -23,6 +23,7 @@
 #include "profiler/measure/gpu/timing.h"
 #include "profiler/measure/gpu/workspace.h"
 #include "profiler/measure/host_environment.h"
+#include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 
@@ -394,7 +395,7 @@ class GpuDevice final : public Device {
       std::vector<double> each;
       each.reserve(launches.size());
       for (const PreparedLaunch& launch : launches) each.push_back(values.at(launch.name())[m].value);
-      const Combine rule = combine_rule(metrics[m]);
+      const Combine rule = combine_rule(metrics[m].counter, metrics[m].unit);
       const auto provenance = rule == Combine::weighted_mean ? Provenance::derived : Provenance::measured;
       kernel_record(record, "all")
           .metrics.push_back({metrics[m].name, combine(rule, each, weights), metrics[m].unit, provenance});
@@ -412,6 +413,20 @@ class GpuDevice final : public Device {
   static void add_metric(KernelRecord& kernel, std::string_view key, double value,
                          Provenance provenance = Provenance::measured) {
     kernel.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), provenance});
+  }
+
+  static LaunchRecord record_of(const KernelLaunch& launch, const LoadedKernel& kernel) {
+    return {.kernel = launch.name,
+            .source_file = launch.source.file,
+            .entry = launch.source.entry,
+            .defines = launch.source.defines,
+            .digest = kernel.digest,
+            .registers = kernel.registers,
+            .local_bytes = kernel.local_bytes,
+            .static_shared_bytes = kernel.static_shared_bytes,
+            .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+            .threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]),
+            .grid = launch.grid};
   }
 
   /// Registers, shared and local memory, occupancy of each measured launch. A plan of several shows the largest of the
@@ -454,6 +469,7 @@ class GpuDevice final : public Device {
                         .local_bytes = static_cast<double>(kernel->local_bytes)};
       KernelRecord& target = kernel_record(record, several ? launch.name : "all");
       if (several) put(target, facts);
+      target.launch = record_of(launch, *kernel);
       put_occupancy(target, 100.0 * 32 * warps * blocks / info_.limits.max_threads_per_sm, computed.limiter);
       largest.registers = std::max(largest.registers, facts.registers);
       largest.shared_bytes = std::max(largest.shared_bytes, facts.shared_bytes);

@@ -33,6 +33,7 @@ class NvrtcBuilder final : public KernelBuilder {
     BuiltKernel built;
     built.report.kernel = describe(launch);
     built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    built.report.digest = key.digest();
     if (const std::string error = earlier_failure(launch.source, arch); !error.empty()) {
       built.report.error = error;
       return built;

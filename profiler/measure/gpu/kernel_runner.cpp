@@ -138,6 +138,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
       cuda_.check(cuda_.cuFuncGetAttribute(&value, which, kernel.function), "cuFuncGetAttribute");
       return value;
     };
+    kernel.digest = built.report.digest;
     kernel.registers = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
     kernel.static_shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
     kernel.local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);

@@ -22,6 +22,7 @@ struct LoadedKernel {
   int registers = 0;
   std::int64_t static_shared_bytes = 0;
   std::int64_t local_bytes = 0;  ///< a thread
+  std::string digest;            ///< LaunchRecord::digest
 };
 
 /// A launch of a plan made ready: kernel loaded, addresses filled in.

@@ -65,11 +65,11 @@ TEST(MetricsTable, CountersCarryNsightComputesNames) {
 }
 
 TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterEnd) {
-  const std::set<std::string_view> less{
-      key::dram_read_bytes, key::dram_write_bytes,     key::l2_to_sm_bytes,       key::sm_to_l2_bytes,
-      key::memory_bytes,    key::model_l2_to_sm_bytes, key::model_sm_to_l2_bytes, key::dram_bytes,
-      key::l2_sm_bytes,     key::model_l2_sm_bytes,    key::time_median_ns,       key::time_q1_ns,
-      key::time_q3_ns};
+  const std::set<std::string_view> less{key::dram_read_bytes,      key::dram_write_bytes,     key::l2_to_sm_bytes,
+                                        key::sm_to_l2_bytes,       key::memory_bytes,         key::model_l2_to_sm_bytes,
+                                        key::model_sm_to_l2_bytes, key::dram_bytes,           key::l2_sm_bytes,
+                                        key::model_l2_sm_bytes,    key::time_median_ns,       key::time_q1_ns,
+                                        key::time_q3_ns,           key::dram_writeback_bytes, key::dram_settled_bytes};
   const std::set<std::string_view> more{key::tflops, key::tensor_pipe_pct, key::achieved_occupancy_pct,
                                         key::theoretical_occupancy_pct};
   for (const Metric& metric : metrics_table()) {
@@ -97,8 +97,8 @@ TEST(Evaluate, DerivesSumsRatesAndRatios) {
   expect_metric(record, key::time_q1_ns, 1500, "ns", Provenance::measured);
   expect_metric(record, key::time_q3_ns, 2500, "ns", Provenance::measured);
   expect_metric(record, key::time_spread, 0.5, "1", Provenance::measured);
-  expect_metric(record, key::dram_bytes, 8000, "byte", Provenance::derived);
-  expect_metric(record, key::l2_sm_bytes, 33000, "byte", Provenance::derived);
+  expect_metric(record, key::dram_bytes, 8000, "byte", Provenance::measured);
+  expect_metric(record, key::l2_sm_bytes, 33000, "byte", Provenance::measured);
   expect_metric(record, key::model_l2_sm_bytes, 30000, "byte", Provenance::modelled);
   expect_metric(record, key::dram_bandwidth, 4e9, "byte/s", Provenance::derived);
   expect_metric(record, key::l2_sm_bandwidth, 16.5e9, "byte/s", Provenance::derived);
@@ -106,6 +106,38 @@ TEST(Evaluate, DerivesSumsRatesAndRatios) {
   expect_metric(record, key::dram_over_compulsory, 2, "1", Provenance::derived);
   expect_metric(record, key::tflops, 1048576 / 2000e-9 / 1e12, "Tflop/s", Provenance::derived);
   expect_metric(record, key::arithmetic_intensity, 1048576 / 8000.0, "flop/byte", Provenance::derived);
+}
+
+TEST(Evaluate, SettledBytesAreReadWriteAndWriteBack) {
+  PointRecord record = measured_point();
+  EXPECT_FALSE(evaluate(key::dram_settled_bytes, record).has_value()) << "nothing says what stayed in L2";
+  EXPECT_EQ(dram_traffic(record)->name, key::dram_bytes);
+  EXPECT_EQ(dram_traffic(record)->value, 8000);
+  record.kernels[0].metrics.push_back({std::string(key::dram_writeback_bytes), 4000, "byte", Provenance::measured});
+  expect_metric(record, key::dram_settled_bytes, 12000, "byte", Provenance::measured);
+  expect_metric(record, key::dram_bytes, 8000, "byte", Provenance::measured);
+  EXPECT_EQ(dram_traffic(record)->name, key::dram_settled_bytes);
+  EXPECT_EQ(dram_traffic(record)->value, 12000);
+  expect_metric(record, key::dram_over_compulsory, 3, "1", Provenance::derived);
+  expect_metric(record, key::arithmetic_intensity, 1048576 / 12000.0, "flop/byte", Provenance::derived);
+  // What is written back later took none of the kernel's time.
+  expect_metric(record, key::dram_bandwidth, 4e9, "byte/s", Provenance::derived);
+  EXPECT_FALSE(dram_traffic(record, "qk").has_value());
+}
+
+TEST(Evaluate, TheSimulatorsColdPlansAreSettledAsTheyAre) {
+  PointRecord record = measured_point();
+  record.provenance = Provenance::simulated;
+  for (MetricValue& metric : record.kernels[0].metrics) {
+    if (metric.provenance == Provenance::measured) metric.provenance = Provenance::simulated;
+  }
+  record.kernels.push_back(record.kernels[0]);
+  record.kernels[1].kernel = "pv";
+  expect_metric(record, key::dram_settled_bytes, 8000, "byte", Provenance::simulated);
+  EXPECT_FALSE(evaluate(key::dram_settled_bytes, record, "pv").has_value()) << "the end's write-back is the plan's";
+  EXPECT_EQ(dram_traffic(record, "pv")->name, key::dram_bytes);
+  record.spec.cache = CacheState::warm;
+  EXPECT_FALSE(evaluate(key::dram_settled_bytes, record).has_value());
 }
 
 TEST(Evaluate, WhatComesFromASimulationIsSimulated) {

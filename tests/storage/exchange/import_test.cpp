@@ -79,10 +79,11 @@ TEST(ImportCsv, ReadsColumnsByTheirNames) {
 }
 
 TEST(ImportCsv, KernelsOfOnePointBelongTogether) {
-  const std::string header = "algorithm,kernel,N,heads,d,time_ns,dram_read_bytes,registers,tensor_pipe_pct\n";
+  const std::string header =
+      "algorithm,kernel,N,heads,d,time_ns,dram_read_bytes,registers,tensor_pipe_pct,sm__cycles_active.avg\n";
   const Import import = imported(header +
-                                     "eager,qk,64,1,64,100,1000,40,10\neager,pv,64,1,64,300,500,80,50\n"
-                                     "eager,qk,64,1,64,1,2,3,4\n",
+                                     "eager,qk,64,1,64,100,1000,40,10,700\neager,pv,64,1,64,300,500,80,50,900\n"
+                                     "eager,qk,64,1,64,1,2,3,4,5\n",
                                  ImportFormat::csv, {.device_name = "RTX 6000", .spec = {}});
   ASSERT_EQ(import.devices.size(), 1U);
   EXPECT_EQ(import.devices[0].info.limits.name, "RTX 6000");
@@ -94,6 +95,7 @@ TEST(ImportCsv, KernelsOfOnePointBelongTogether) {
   EXPECT_EQ(value_of(point, metric_key::dram_read_bytes), 1500);
   EXPECT_EQ(value_of(point, metric_key::registers), 80);
   EXPECT_EQ(value_of(point, metric_key::tensor_pipe_pct), 40) << "weighted by time";
+  EXPECT_EQ(value_of(point, "sm__cycles_active.avg"), 1600) << "as a collector adds them up";
   EXPECT_EQ(value_of(point, metric_key::dram_read_bytes, "pv"), 500);
 }
 
