@@ -85,6 +85,8 @@ class FakeDeviceTest : public testing::Test {
 
   static constexpr const char* libraries[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
                                               "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
+  /// Four times the fake GPU's L2, in lines.
+  static constexpr std::int64_t noise_bytes = 2 * (2'000'000 / 128 * 128);
   CancelToken cancel_;
   fs::path cache_;
 };
@@ -255,6 +257,144 @@ TEST_F(FakeDeviceTest, KernelsOfAPlanStandAloneAndAdded) {
             metric(record, metric_key::model_l2_to_sm_bytes, "qk") +
                 metric(record, metric_key::model_l2_to_sm_bytes, "softmax") +
                 metric(record, metric_key::model_l2_to_sm_bytes, "pv"));
+}
+
+TEST_F(FakeDeviceTest, WhatAColdKernelLeavesDirtyIsCounted) {
+  const auto device = open("dirty=10000");
+  ASSERT_NE(device, nullptr);
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  EXPECT_EQ(metric(record, metric_key::dram_read_bytes), 4096) << "the noise is read outside the launch's own range";
+  EXPECT_EQ(metric(record, metric_key::dram_write_bytes), 4096);
+  EXPECT_EQ(metric(record, metric_key::dram_writeback_bytes), 10000);
+  const auto settled = evaluate(metric_key::dram_settled_bytes, record);
+  ASSERT_TRUE(settled);
+  EXPECT_EQ(settled->value, 2 * 4096 + 10000);
+  EXPECT_EQ(settled->provenance, Provenance::measured);
+
+  const PointRecord naive = device->measure(point("naive"), quick(), cancel_);
+  ASSERT_EQ(naive.disposition, Disposition::ok) << naive.reason;
+  for (const char* kernel : {"qk", "softmax", "pv"}) {
+    EXPECT_EQ(metric(naive, metric_key::dram_writeback_bytes, kernel), 10000) << kernel;
+    EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, naive, kernel)->value, 2 * 4096 + 10000) << kernel;
+  }
+  EXPECT_EQ(metric(naive, metric_key::dram_writeback_bytes), 3 * 10000);
+  EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, naive)->value, 3 * (2 * 4096 + 10000));
+}
+
+TEST_F(FakeDeviceTest, AWarmStartHasNoWriteBackAndNeedsNoNoise) {
+  const auto device = open("dirty=10000,free=4000000");
+  ASSERT_NE(device, nullptr);
+  PointSpec spec = point();
+  spec.cache = CacheState::warm;
+  const PointRecord warm = device->measure(spec, quick(), cancel_);
+  ASSERT_EQ(warm.disposition, Disposition::ok) << warm.reason;
+  EXPECT_EQ(metric(warm, metric_key::dram_write_bytes), 4096);
+  EXPECT_EQ(metric(warm, metric_key::dram_writeback_bytes), -1);
+  EXPECT_FALSE(evaluate(metric_key::dram_settled_bytes, warm));
+  EXPECT_EQ(dram_traffic(warm)->value, 2 * 4096);
+
+  const PointRecord cold = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(cold.disposition, Disposition::out_of_memory) << "2 MB are left besides what clears the L2";
+  const std::int64_t plan = find_algorithm("fa2")->plan(point().problem, {}).buffer_bytes();
+  EXPECT_THAT(cold.reason, AllOf(HasSubstr("Needs " + std::to_string(plan + noise_bytes) + " bytes"),
+                                 HasSubstr("to count what a kernel leaves in L2")));
+  MeasureOptions timed = quick();
+  timed.counters = false;
+  EXPECT_EQ(device->measure(point(), timed, cancel_).disposition, Disposition::ok);
+}
+
+TEST_F(FakeDeviceTest, OneCounterConfigurationServesPointAfterPoint) {
+  const auto device = open("dirty=10000");
+  ASSERT_NE(device, nullptr);
+  const auto before = attnscope_fake_counter_configs();
+  for (const char* algorithm : {"fa2", "naive", "fa1", "fa2"}) {
+    const PointRecord record = device->measure(point(algorithm), quick(), cancel_);
+    ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+    const double kernels = record.kernels.size() > 1 ? static_cast<double>(record.kernels.size() - 1) : 1;
+    EXPECT_EQ(metric(record, metric_key::l2_to_sm_bytes), 4096 * kernels) << algorithm;
+    EXPECT_EQ(metric(record, metric_key::dram_writeback_bytes), 10000 * kernels) << algorithm;
+  }
+  EXPECT_EQ(attnscope_fake_counter_configs() - before, 1);
+
+  MeasureOptions more = quick();
+  more.extra_metrics = {"lts__t_bytes.sum"};
+  (void)device->measure(point(), more, cancel_);
+  EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
+  PointSpec many = point("naive");  // more ranges than the configuration has room for
+  many.problem.pass = Pass::fwd_bwd;
+  const PointRecord both = device->measure(many, more, cancel_);
+  ASSERT_EQ(both.disposition, Disposition::ok) << both.reason;
+  ASSERT_GT(both.kernels.size(), 5U);
+  EXPECT_EQ(metric(both, metric_key::dram_writeback_bytes), 10000.0 * static_cast<double>(both.kernels.size() - 1));
+  EXPECT_EQ(attnscope_fake_counter_configs() - before, 3);
+  (void)device->measure(point(), more, cancel_);
+  EXPECT_EQ(attnscope_fake_counter_configs() - before, 3);
+}
+
+TEST_F(FakeDeviceTest, ACountersLibraryThatWantsAConfigurationEachTimeGetsOne) {
+  for (const char* fault : {"single-use,dirty=10000", "short-again,dirty=10000"}) {
+    const auto device = open(fault);
+    ASSERT_NE(device, nullptr);
+    const auto before = attnscope_fake_counter_configs();
+    for (int i = 0; i < 3; ++i) {
+      const PointRecord record = device->measure(point(), quick(), cancel_);
+      ASSERT_EQ(record.disposition, Disposition::ok) << fault << ": " << record.reason;
+      EXPECT_EQ(metric(record, metric_key::l2_to_sm_bytes), 4096) << fault;
+      EXPECT_EQ(metric(record, metric_key::dram_writeback_bytes), 10000) << fault;
+      EXPECT_EQ(attnscope_fake_counter_configs() - before, i + 1) << fault;
+    }
+  }
+}
+
+TEST_F(FakeDeviceTest, FailuresWhileTheWriteBackIsCounted) {
+  const auto counted_nothing = [](const PointRecord& record) {
+    return metric(record, metric_key::dram_read_bytes) == -1 && metric(record, metric_key::dram_writeback_bytes) == -1;
+  };
+  for (const char* fault : {"refuse-range=write-back", "lose-range=write-back"}) {
+    const auto device = open(fault);
+    ASSERT_NE(device, nullptr);
+    const PointRecord record = device->measure(point(), quick(), cancel_);
+    EXPECT_EQ(record.disposition, Disposition::no_counters) << fault << ": " << record.reason;
+    EXPECT_TRUE(counted_nothing(record)) << fault << ": part of the counts would pass for the whole";
+    EXPECT_EQ(record.kernels.front().samples_ns.size(), 3U);
+    faults("");
+    EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+  }
+  const auto hanging = open("hang=read_noise");
+  ASSERT_NE(hanging, nullptr);
+  MeasureOptions options = quick();
+  options.timeout = std::chrono::milliseconds(20);
+  const PointRecord hung = hanging->measure(point(), options, cancel_);
+  EXPECT_EQ(hung.disposition, Disposition::timeout) << hung.reason;
+  EXPECT_TRUE(counted_nothing(hung));
+  EXPECT_FALSE(hanging->usable());
+
+  const auto crashing = open("crash=read_noise");
+  ASSERT_NE(crashing, nullptr);
+  const PointRecord crashed = crashing->measure(point(), quick(), cancel_);
+  EXPECT_EQ(crashed.disposition, Disposition::crashed);
+  EXPECT_THAT(crashed.reason, HasSubstr("crashed while it was counted"));
+  EXPECT_FALSE(crashing->usable());
+}
+
+TEST_F(FakeDeviceTest, CancelledWhileTheWriteBackIsCounted) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  static CancelToken* token = nullptr;
+  token = &cancel_;
+  attnscope_fake_on_launch([](const char* entry) {
+    if (std::string_view(entry) == "attn_read_noise") token->cancel();
+  });
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  attnscope_fake_on_launch(nullptr);
+  EXPECT_EQ(record.disposition, Disposition::cancelled) << record.reason;
+  EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1);
+  EXPECT_TRUE(device->usable());
+  CancelToken fresh;
+  const PointRecord next = device->measure(point(), quick(), fresh);
+  EXPECT_EQ(next.disposition, Disposition::ok) << next.reason;
+  EXPECT_EQ(metric(next, metric_key::dram_read_bytes), 4096);
 }
 
 TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
@@ -516,7 +656,7 @@ TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
   spec.problem.n_q = spec.problem.n_k = 2048;
   const PointRecord record = device->measure(spec, quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::out_of_memory);
-  const auto needed = find_algorithm("naive")->plan(spec.problem, spec.tile).buffer_bytes();
+  const auto needed = find_algorithm("naive")->plan(spec.problem, spec.tile).buffer_bytes() + noise_bytes;
   EXPECT_THAT(record.reason,
               AllOf(HasSubstr("Needs " + std::to_string(needed) + " bytes"), HasSubstr("bytes are free")));
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
@@ -542,7 +682,7 @@ TEST_F(FakeDeviceTest, OneFailedAllocationIsTriedAgainWithMoreRoom) {
 }
 
 TEST_F(FakeDeviceTest, BuffersOfAnEarlierPointMakeRoom) {
-  const auto device = open("free=40000000");
+  const auto device = open("free=44000000");
   ASSERT_NE(device, nullptr);
   PointSpec naive = point("naive");
   naive.problem.n_q = naive.problem.n_k = 2048;  // 2 x 16 MiB of S and P

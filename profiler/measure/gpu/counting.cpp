@@ -5,9 +5,51 @@
 
 #include <fmt/format.h>
 
+#include "profiler/measure/gpu/point_end.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::gpu {
+namespace {
+
+std::string settled_name(const PreparedLaunch& launch) {
+  return launch.name() + " and its write-back";
+}
+
+/// The ranges of one collection. Refers to what it is made of.
+struct RangeMaker {
+  KernelRunner& runner;
+  const CountingRequest& request;
+  const CancelToken& cancel;
+
+  [[nodiscard]] RangeProfiler::Range own(PreparedLaunch& launch) const {
+    return {.name = launch.name(), .before = [this] { prepare(); }, .work = [this, &launch] { run(launch, {}); }};
+  }
+  [[nodiscard]] RangeProfiler::Range settled(PreparedLaunch& launch) const {
+    return {.name = settled_name(launch),
+            .before = [this] { prepare(); },
+            .work = [this, &launch] { run(launch, request.write_back); }};
+  }
+
+ private:
+  void prepare() const {
+    if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, "Cancelled while it was counted.");
+    if (request.cache == CacheState::cold) runner.enqueue_cold_cache();
+    runner.wait(request.limit);
+  }
+  void run(PreparedLaunch& launch, const std::function<void()>& after) const {
+    launch.enqueue(runner.cuda(), runner.stream());
+    if (after) after();
+    runner.wait(request.limit);
+  }
+};
+
+const std::vector<double>& counted(const std::map<std::string, std::vector<double>>& raw, const std::string& range) {
+  const auto found = raw.find(range);
+  if (found != raw.end()) return found->second;
+  throw CuptiError(CUPTI_ERROR_UNKNOWN, fmt::format("CUPTI gave back {} ranges, none of them '{}'", raw.size(), range));
+}
+
+}  // namespace
 
 std::vector<CounterMetric> default_counters(int compute_major) {
   std::vector<CounterMetric> counters;
@@ -22,64 +64,118 @@ std::vector<CounterMetric> default_counters(int compute_major) {
   return counters;
 }
 
-CounterCollector::CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major)
-    : profiler_(cupti, context, device), compute_major_(compute_major) {}
+std::vector<std::vector<std::string>> one_pass_sets(const CounterHost& host, std::span<const std::string> counters,
+                                                    std::string_view dram_write) {
+  std::vector<std::string> left(counters.begin(), counters.end());
+  std::ranges::stable_partition(left, [&](const std::string& counter) { return counter == dram_write; });
+  const auto one_pass = [&](const std::vector<std::string>& names) { return host.configure(names).passes() <= 1; };
+  std::vector<std::string> several;
+  std::erase_if(left, [&](const std::string& counter) {
+    if (one_pass({counter})) return false;
+    several.push_back(counter);
+    return true;
+  });
+  std::vector<std::vector<std::string>> sets;
+  while (!left.empty()) {
+    std::vector<std::string> set;
+    std::erase_if(left, [&](const std::string& counter) {
+      set.push_back(counter);
+      if (one_pass(set)) return true;
+      set.pop_back();
+      return false;
+    });
+    sets.push_back(std::move(set));
+  }
+  if (!several.empty()) sets.push_back(std::move(several));
+  return sets;
+}
+
+CounterCollector::CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major, Sets sets,
+                                   RangeProfiler::Reuse reuse)
+    : profiler_(cupti, context, device, reuse), compute_major_(compute_major), how_(sets) {}
 
 void CounterCollector::configure(std::span<const std::string> extra_metrics) {
-  if (config_ && std::ranges::equal(extras_, extra_metrics)) return;
-  config_.reset();
-  metrics_ = default_counters(compute_major_);
+  if (!sets_.empty() && std::ranges::equal(extras_, extra_metrics)) return;
+  sets_.clear();
+  counters_ = default_counters(compute_major_);
   for (const std::string& name : extra_metrics) {
-    if (std::ranges::find(metrics_, name, &CounterMetric::counter) != metrics_.end()) continue;
-    metrics_.push_back({.name = name, .counter = name, .unit = host().unit(name)});
+    if (std::ranges::find(counters_, name, &CounterMetric::counter) != counters_.end()) continue;
+    counters_.push_back({.name = name, .counter = name, .unit = host().unit(name)});
   }
-  const auto counters = [&] {
-    std::vector<std::string> names;
-    for (const CounterMetric& metric : metrics_) names.push_back(metric.counter);
-    return names;
-  };
   try {
-    config_ = std::make_unique<CounterConfig>(host().configure(counters()));
+    sets_ = make_sets();
   } catch (const CuptiError&) {
     // A chip that lacks one of them still has the others.
-    std::erase_if(metrics_, [&](const CounterMetric& metric) { return !host().knows(metric.counter); });
-    config_ = std::make_unique<CounterConfig>(host().configure(counters()));
+    std::erase_if(counters_, [&](const CounterMetric& metric) { return !host().knows(metric.counter); });
+    sets_ = make_sets();
   }
   extras_.assign(extra_metrics.begin(), extra_metrics.end());
 }
 
+std::vector<CounterCollector::Set> CounterCollector::make_sets() const {
+  std::vector<std::string> all;
+  for (const CounterMetric& metric : counters_) all.push_back(metric.counter);
+  const auto dram_write = std::ranges::find(counters_, metric_key::dram_write_bytes, &CounterMetric::name);
+  const std::string written = dram_write == counters_.end() ? std::string() : dram_write->counter;
+  std::vector<std::vector<std::string>> parts{all};
+  if (how_ == Sets::one_pass_each) parts = one_pass_sets(host(), all, written);
+  std::vector<Set> sets;
+  for (const std::vector<std::string>& part : parts) {
+    Set set{.config = host().configure(part), .places = {}, .dram_write = {}};
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const auto place = std::ranges::find(counters_, part[i], &CounterMetric::counter);
+      set.places.push_back(static_cast<std::size_t>(place - counters_.begin()));
+      if (part[i] == written) set.dram_write = i;
+    }
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+std::size_t CounterCollector::passes() const {
+  std::size_t passes = 0;
+  for (const Set& set : sets_) passes += set.config.passes();
+  return passes;
+}
+
 std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(KernelRunner& runner,
                                                                           std::span<PreparedLaunch> launches,
-                                                                          CacheState cache,
-                                                                          std::span<const std::string> extra_metrics,
-                                                                          std::chrono::milliseconds limit) {
-  configure(extra_metrics);
-  std::vector<RangeProfiler::Range> ranges;
-  for (PreparedLaunch& launch : launches) {
-    ranges.push_back({.name = launch.name(),
-                      .before =
-                          [&runner, cache, limit] {
-                            if (cache == CacheState::cold) runner.enqueue_cold_cache();
-                            runner.wait(limit);
-                          },
-                      .work =
-                          [&runner, &launch, limit] {
-                            launch.enqueue(runner.cuda(), runner.stream());
-                            runner.wait(limit);
-                          }});
+                                                                          const CountingRequest& request,
+                                                                          const CancelToken& cancel) {
+  configure(request.extra_metrics);
+  const bool settles = request.cache == CacheState::cold && request.write_back &&
+                       std::ranges::any_of(sets_, [](const Set& set) { return set.dram_write.has_value(); });
+  metrics_ = counters_;
+  if (settles) {
+    const Metric& row = *find_metric(metric_key::dram_writeback_bytes);
+    metrics_.push_back({.name = std::string(row.key), .counter = {}, .unit = std::string(row.unit)});
   }
-  const auto raw = profiler_.collect(*config_, ranges);
   std::map<std::string, std::vector<MetricValue>> values;
   for (const PreparedLaunch& launch : launches) {
-    if (!raw.contains(launch.name())) {
-      throw CuptiError(CUPTI_ERROR_UNKNOWN,
-                       fmt::format("CUPTI gave back {} ranges, none of them '{}'", raw.size(), launch.name()));
+    for (const CounterMetric& metric : metrics_) {
+      values[launch.name()].push_back({metric.name, 0, metric.unit, Provenance::measured});
     }
   }
-  for (const auto& [kernel, counted] : raw) {
-    auto& target = values[kernel];
-    for (std::size_t i = 0; i < counted.size(); ++i) {
-      target.push_back({metrics_[i].name, counted[i] * metrics_[i].scale, metrics_[i].unit, Provenance::measured});
+  const RangeMaker make{runner, request, cancel};
+  for (const Set& set : sets_) {
+    const bool settles_here = settles && set.dram_write;
+    std::vector<RangeProfiler::Range> ranges;
+    for (PreparedLaunch& launch : launches) {
+      ranges.push_back(make.own(launch));
+      if (settles_here) ranges.push_back(make.settled(launch));
+    }
+    const auto raw = profiler_.collect(set.config, ranges);
+    for (const PreparedLaunch& launch : launches) {
+      const std::vector<double>& own = counted(raw, launch.name());
+      std::vector<MetricValue>& target = values[launch.name()];
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const std::size_t place = set.places[i];
+        target[place].value = own[i] * counters_[place].scale;
+      }
+      if (!settles_here) continue;
+      const std::size_t written = *set.dram_write;
+      const double settled = counted(raw, settled_name(launch))[written];
+      target.back().value = (settled - own[written]) * counters_[set.places[written]].scale;
     }
   }
   return values;

@@ -3,15 +3,19 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/range_profiler.h"
 #include "profiler/metrics/point.h"
+#include "profiler/simulator/cancel_token.h"
 
 namespace attnscope::gpu {
 
@@ -26,32 +30,63 @@ struct CounterMetric {
 /// The table's default counters under the names that this compute capability uses.
 [[nodiscard]] std::vector<CounterMetric> default_counters(int compute_major);
 
+/// Sets of metrics of which one pass collects each where the chip can, the first set with DRAM's writes; metrics that
+/// take several passes each by itself make the last set. Throws CuptiError when a name is not known.
+[[nodiscard]] std::vector<std::vector<std::string>> one_pass_sets(const CounterHost& host,
+                                                                  std::span<const std::string> counters,
+                                                                  std::string_view dram_write);
+
+struct CountingRequest {
+  CacheState cache = CacheState::cold;
+  std::span<const std::string> extra_metrics;  ///< by their Nsight Compute names
+  std::chrono::milliseconds limit{15'000};     ///< for one wait
+  /// Enqueues what drives dirty lines out of L2. Where it is given, a cold start's write-back is counted too.
+  std::function<void()> write_back;
+};
+
 /// The counters of one device.
 class CounterCollector {
  public:
+  /// How the metrics are shared out over configurations: all in one of several passes, or each in one of one pass.
+  enum class Sets { together, one_pass_each };
+
   /// Throws CuptiError when the counters cannot be had. Keeps a reference to `cupti`.
-  CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major);
+  CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major, Sets sets = Sets::together,
+                   RangeProfiler::Reuse reuse = RangeProfiler::Reuse::config);
 
   [[nodiscard]] const CounterHost& host() const { return profiler_.host(); }
 
   /// Values by launch name. All launches are one session of ranges: each once for every pass, cold or warm as asked.
-  /// Throws CuptiError; DriverError and LaunchTimeout for what the launches do.
+  /// Of a cold start, `dram_writeback_bytes` too: DRAM's writes in a second range, which holds the launch and then
+  /// write_back, less those of the launch's own range. Of two runs, it may fall a little below zero where nothing stays
+  /// dirty. Throws CuptiError; DriverError and LaunchTimeout for what the launches do; PointEnd when it is cancelled.
   [[nodiscard]] std::map<std::string, std::vector<MetricValue>> collect(KernelRunner& runner,
                                                                         std::span<PreparedLaunch> launches,
-                                                                        CacheState cache,
-                                                                        std::span<const std::string> extra_metrics,
-                                                                        std::chrono::milliseconds limit);
+                                                                        const CountingRequest& request,
+                                                                        const CancelToken& cancel);
   /// What collect() last gave values of, in their order.
   [[nodiscard]] std::span<const CounterMetric> metrics() const { return metrics_; }
 
+  [[nodiscard]] RangeProfiler& profiler() { return profiler_; }
+  /// Passes over the launches, in all configurations.
+  [[nodiscard]] std::size_t passes() const;
+
  private:
+  struct Set {
+    CounterConfig config;
+    std::vector<std::size_t> places;        ///< in counters_
+    std::optional<std::size_t> dram_write;  ///< in config.metrics()
+  };
   void configure(std::span<const std::string> extra_metrics);
+  [[nodiscard]] std::vector<Set> make_sets() const;
 
   RangeProfiler profiler_;
   int compute_major_;
+  Sets how_;
   std::vector<std::string> extras_;
+  std::vector<CounterMetric> counters_;  ///< what the sets hold
+  std::vector<Set> sets_;
   std::vector<CounterMetric> metrics_;
-  std::unique_ptr<CounterConfig> config_;
 };
 
 }  // namespace attnscope::gpu

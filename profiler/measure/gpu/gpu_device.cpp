@@ -47,7 +47,7 @@ struct Session {
         context(cuda, device),
         stream(make_stream(cuda)),
         runner(cuda, *builder, arch, stream.get(), limits),
-        workspace(cuda, stream.get()),
+        workspace(cuda, runner),
         oracle(cuda, runner),
         begin(make_event(cuda)),
         end(make_event(cuda)) {}
@@ -246,7 +246,7 @@ class GpuDevice final : public Device {
     std::vector<Loaded> loaded;
     for (const KernelLaunch& launch : plan.launches) loaded.push_back({&launch, &session_->runner.load(launch)});
     add_launch_facts(loaded, record);
-    session_->workspace.reserve(plan);
+    session_->workspace.reserve(plan, counts_write_back(record, options));
     add_metric(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
                Provenance::modelled);
     session_->workspace.fill(plan, spec.problem, options.input_kind, options.seed);
@@ -267,7 +267,12 @@ class GpuDevice final : public Device {
     stop_if_cancelled("timing");
     time(record, launches, options, cancel, first_ns);
     stop_if_cancelled("counting");
-    if (options.counters) count(record, launches, options);
+    if (options.counters) count(record, launches, options, cancel);
+  }
+
+  /// A warm start finds what the run before left dirty: there what is written back is nobody's alone.
+  [[nodiscard]] bool counts_write_back(const PointRecord& record, const MeasureOptions& options) const {
+    return options.counters && session_->counters && record.spec.cache == CacheState::cold;
   }
 
   /// Runs launches once, one by one, so that a fault has a name. Returns their device time, roughly.
@@ -361,12 +366,19 @@ class GpuDevice final : public Device {
     }
   }
 
-  void count(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options) {
+  void count(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
+             const CancelToken& cancel) {
     if (!session_->counters) throw PointEnd(Disposition::no_counters, no_counters_reason());
     current_work_ = "A kernel crashed while it was counted.";
     try {
-      const auto values = session_->counters->collect(session_->runner, launches, record.spec.cache,
-                                                      options.extra_metrics, options.timeout);
+      CountingRequest request{.cache = record.spec.cache,
+                              .extra_metrics = options.extra_metrics,
+                              .limit = options.timeout,
+                              .write_back = {}};
+      if (counts_write_back(record, options)) {
+        request.write_back = [&] { session_->runner.enqueue_write_back(session_->workspace.noise()); };
+      }
+      const auto values = session_->counters->collect(session_->runner, launches, request, cancel);
       add_counts(record, launches, values);
     } catch (const CuptiError& error) {
       const CounterAvailability why = explain(error, *cupti_, driver_api_version(cuda_));
@@ -395,7 +407,7 @@ class GpuDevice final : public Device {
       std::vector<double> each;
       each.reserve(launches.size());
       for (const PreparedLaunch& launch : launches) each.push_back(values.at(launch.name())[m].value);
-      const Combine rule = combine_rule(metrics[m].counter, metrics[m].unit);
+      const Combine rule = combine_rule(metrics[m].name, metrics[m].unit);
       const auto provenance = rule == Combine::weighted_mean ? Provenance::derived : Provenance::measured;
       kernel_record(record, "all")
           .metrics.push_back({metrics[m].name, combine(rule, each, weights), metrics[m].unit, provenance});

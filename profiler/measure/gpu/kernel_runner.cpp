@@ -99,6 +99,7 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
   };
   find(fill_l2_, "attn_fill_l2");
   find(discard_l2_, "attn_discard_l2");
+  find(read_noise_, "attn_read_noise");
   find(delay_, "attn_delay");
   find(count_nonfinite_, "attn_count_nonfinite");
 }
@@ -180,13 +181,24 @@ void KernelRunner::launch_service(CUfunction function, unsigned blocks, unsigned
               "cuLaunchKernel");
 }
 
+/// Runs a kernel that goes through memory from one end to the other.
+void KernelRunner::sweep(CUfunction function, CUdeviceptr address, std::int64_t bytes) {
+  long long length = bytes;
+  void* arguments[] = {&address, &length};
+  launch_service(function, static_cast<unsigned>(8 * limits_.sm_count), service_threads, arguments);
+}
+
 void KernelRunner::enqueue_cold_cache() {
-  CUdeviceptr address = fill_buffer_.get();
-  long long bytes = fill_bytes_;
-  void* arguments[] = {&address, &bytes};
-  const auto blocks = static_cast<unsigned>(8 * limits_.sm_count);
-  launch_service(fill_l2_, blocks, service_threads, arguments);
-  launch_service(discard_l2_, blocks, service_threads, arguments);
+  sweep(fill_l2_, fill_buffer_.get(), fill_bytes_);
+  sweep(discard_l2_, fill_buffer_.get(), fill_bytes_);
+}
+
+void KernelRunner::enqueue_store_noise(CUdeviceptr noise, std::int64_t bytes) {
+  sweep(fill_l2_, noise, bytes);
+}
+
+void KernelRunner::enqueue_write_back(CUdeviceptr noise) {
+  sweep(read_noise_, noise, noise_bytes());
 }
 
 void KernelRunner::enqueue_delay(std::chrono::nanoseconds length) {

@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/range_profiler.h"
 
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
 #include <fmt/format.h>
 
 #include "profiler/measure/gpu/point_end.h"
 
 namespace attnscope::gpu {
 namespace {
+
+constexpr std::array<std::string_view, collect_part_count> part_words{"config", "image", "start", "before", "push",
+                                                                      "work",   "pop",   "stop",  "decode", "evaluate"};
+
+/// So many ranges fit at least: plans of few and of several kernels then share one configuration.
+constexpr std::size_t least_ranges = 8;
+
+/// Adds the time of its scope to a part of the cost.
+class Stopwatch {
+ public:
+  Stopwatch(CollectCost& cost, CollectPart part) : part_(cost.parts[static_cast<std::size_t>(part)]) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    part_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    ++part_.calls;
+  }
+
+ private:
+  CollectCost::Part& part_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 void initialize(const CuptiApi& cupti) {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
@@ -63,8 +89,12 @@ CounterHost open_host(const CuptiApi& cupti, CUcontext context, int device) {
 
 }  // namespace
 
-RangeProfiler::RangeProfiler(const CuptiApi& cupti, CUcontext context, int device)
-    : cupti_(cupti), host_(open_host(cupti, context, device)) {
+std::string_view to_string(CollectPart part) {
+  return part_words[static_cast<std::size_t>(part)];
+}
+
+RangeProfiler::RangeProfiler(const CuptiApi& cupti, CUcontext context, int device, Reuse reuse)
+    : cupti_(cupti), host_(open_host(cupti, context, device)), reuse_(reuse) {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
   params.ctx = context;
   cupti_.check(cupti_.cuptiRangeProfilerEnable(&params), "cuptiRangeProfilerEnable");
@@ -77,10 +107,12 @@ RangeProfiler::~RangeProfiler() {
   cupti_.cuptiRangeProfilerDisable(&params);
 }
 
-/// Between start and stop.
+/// Between start and stop: one pass over the ranges.
 class RangeProfiler::Session {
  public:
-  Session(const CuptiApi& cupti, CUpti_RangeProfiler_Object* object) : cupti_(cupti), object_(object) {
+  Session(const CuptiApi& cupti, CUpti_RangeProfiler_Object* object, CollectCost& cost)
+      : cupti_(cupti), object_(object), cost_(cost) {
+    const Stopwatch watch(cost_, CollectPart::start);
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
     params.pRangeProfilerObject = object_;
     cupti_.check(cupti_.cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
@@ -105,21 +137,21 @@ class RangeProfiler::Session {
   }
 
   void run(const Range& range) {
-    if (range.before) range.before();
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
-    push.pRangeProfilerObject = object_;
-    push.pRangeName = range.name.c_str();
-    cupti_.check(cupti_.cuptiRangeProfilerPushRange(&push), "cuptiRangeProfilerPushRange");
-    pushed_ = true;
-    range.work();
-    pushed_ = false;
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
-    pop.pRangeProfilerObject = object_;
-    cupti_.check(cupti_.cuptiRangeProfilerPopRange(&pop), "cuptiRangeProfilerPopRange");
+    if (range.before) {
+      const Stopwatch watch(cost_, CollectPart::before);
+      range.before();
+    }
+    push(range.name);
+    {
+      const Stopwatch watch(cost_, CollectPart::work);
+      range.work();
+    }
+    pop();
   }
 
   /// True when this was the last pass.
   [[nodiscard]] bool stop() {
+    const Stopwatch watch(cost_, CollectPart::stop);
     started_ = false;
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;
@@ -128,54 +160,120 @@ class RangeProfiler::Session {
   }
 
  private:
+  void push(const std::string& name) {
+    const Stopwatch watch(cost_, CollectPart::push);
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
+    params.pRangeProfilerObject = object_;
+    params.pRangeName = name.c_str();
+    cupti_.check(cupti_.cuptiRangeProfilerPushRange(&params), "cuptiRangeProfilerPushRange");
+    pushed_ = true;
+  }
+
+  void pop() {
+    const Stopwatch watch(cost_, CollectPart::pop);
+    pushed_ = false;
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
+    params.pRangeProfilerObject = object_;
+    cupti_.check(cupti_.cuptiRangeProfilerPopRange(&params), "cuptiRangeProfilerPopRange");
+  }
+
   const CuptiApi& cupti_;
   CUpti_RangeProfiler_Object* object_;
+  CollectCost& cost_;
   bool started_ = false;
   bool pushed_ = false;
 };
 
-std::map<std::string, std::vector<double>> RangeProfiler::collect(const CounterConfig& config,
-                                                                  std::span<const Range> ranges) {
+RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::span<const Range> ranges) {
+  const bool again = reuse_ == Reuse::config && serves(config, ranges.size());
+  if (again) {
+    try {
+      clear_counter_data();
+      return round(config, ranges);
+    } catch (const CuptiError&) {
+      // Not said where a configuration may be used again: the round is run once more, with one of its own.
+    }
+  }
+  configure(config, ranges.size());
+  Values values = round(config, ranges);
+  if (again) reuse_ = Reuse::nothing;
+  return values;
+}
+
+bool RangeProfiler::serves(const CounterConfig& config, std::size_t ranges) const {
+  return configured_ && configured_->passes > 0 && ranges <= configured_->most_ranges &&
+         std::ranges::equal(configured_->config_image, config.image());
+}
+
+void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
+  configured_.reset();
+  Configured next{.config_image = {config.image().begin(), config.image().end()},
+                  .most_ranges = std::max(least_ranges, std::bit_ceil(ranges)),
+                  .passes = 0,
+                  .counter_data = {}};
   std::vector<const char*> names;
   for (const std::string& metric : config.metrics()) names.push_back(metric.c_str());
-  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
-  size.pRangeProfilerObject = object_;
-  size.pMetricNames = names.data();
-  size.numMetrics = names.size();
-  size.maxNumOfRanges = ranges.size();
-  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges.size());
-  cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
-  std::vector<std::uint8_t> counter_data(size.counterDataSize);
+  {
+    const Stopwatch watch(cost_, CollectPart::image);
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
+    size.pRangeProfilerObject = object_;
+    size.pMetricNames = names.data();
+    size.numMetrics = names.size();
+    size.maxNumOfRanges = next.most_ranges;
+    size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(next.most_ranges);
+    cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
+    next.counter_data.resize(size.counterDataSize);
+  }
+  configured_ = std::move(next);
+  clear_counter_data();
 
-  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
-  init.pRangeProfilerObject = object_;
-  init.counterDataSize = counter_data.size();
-  init.pCounterData = counter_data.data();
-  cupti_.check(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&init),
-               "cuptiRangeProfilerCounterDataImageInitialize");
-
+  const Stopwatch watch(cost_, CollectPart::config);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
   set.pRangeProfilerObject = object_;
-  set.configSize = config.image().size();
-  set.pConfig = config.image().data();
-  set.counterDataImageSize = counter_data.size();
-  set.pCounterDataImage = counter_data.data();
+  set.configSize = configured_->config_image.size();
+  set.pConfig = configured_->config_image.data();
+  set.counterDataImageSize = configured_->counter_data.size();
+  set.pCounterDataImage = configured_->counter_data.data();
   set.range = CUPTI_UserRange;
   set.replayMode = CUPTI_UserReplay;
-  set.maxRangesPerPass = ranges.size();
+  set.maxRangesPerPass = configured_->most_ranges;
   set.numNestingLevels = 1;
   set.minNestingLevel = 1;
   set.passIndex = 0;
   set.targetNestingLevel = 1;
   cupti_.check(cupti_.cuptiRangeProfilerSetConfig(&set), "cuptiRangeProfilerSetConfig");
+}
 
+void RangeProfiler::clear_counter_data() {
+  const Stopwatch watch(cost_, CollectPart::image);
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
+  init.pRangeProfilerObject = object_;
+  init.counterDataSize = configured_->counter_data.size();
+  init.pCounterData = configured_->counter_data.data();
+  cupti_.check(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&init),
+               "cuptiRangeProfilerCounterDataImageInitialize");
+}
+
+RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::span<const Range> ranges) {
+  try {
+    run_passes(config, ranges);
+    return decode(config, ranges.size());
+  } catch (...) {
+    configured_.reset();  // what state it is in, nobody knows
+    throw;
+  }
+}
+
+void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Range> ranges) {
   bool complete = false;
+  std::size_t passes = 0;
   const std::size_t most_passes = 2 * config.passes() + 1;  // a bound against a library that never says it is done
-  for (std::size_t pass = 0; pass < most_passes && !complete; ++pass) {
-    Session session(cupti_, object_);
+  while (passes < most_passes && !complete) {
+    Session session(cupti_, object_, cost_);
     try {
       for (const Range& range : ranges) session.run(range);
       complete = session.stop();
+      ++passes;
     } catch (const LaunchTimeout&) {
       throw;  // any call that waits for the GPU would wait for ever
     } catch (...) {
@@ -184,19 +282,34 @@ std::map<std::string, std::vector<double>> RangeProfiler::collect(const CounterC
     }
   }
   if (!complete) throw CuptiError(CUPTI_ERROR_UNKNOWN, "CUPTI asked for more passes than it had announced");
-
-  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
-  decode.pRangeProfilerObject = object_;
-  cupti_.check(cupti_.cuptiRangeProfilerDecodeData(&decode), "cuptiRangeProfilerDecodeData");
-  if (decode.numOfRangeDropped != 0) {
-    throw CuptiError(CUPTI_ERROR_MAX_LIMIT_REACHED, fmt::format("CUPTI dropped {} ranges", decode.numOfRangeDropped));
+  if (configured_->passes == 0) configured_->passes = passes;
+  // A pass left out would leave its metrics without a value, and say nothing.
+  if (passes != configured_->passes) {
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     fmt::format("CUPTI was done after {} passes, not {}", passes, configured_->passes));
   }
+}
 
+RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::size_t ranges) {
+  const std::vector<std::uint8_t>& counter_data = configured_->counter_data;
+  {
+    const Stopwatch watch(cost_, CollectPart::decode);
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
+    params.pRangeProfilerObject = object_;
+    cupti_.check(cupti_.cuptiRangeProfilerDecodeData(&params), "cuptiRangeProfilerDecodeData");
+    if (params.numOfRangeDropped != 0) {
+      throw CuptiError(CUPTI_ERROR_MAX_LIMIT_REACHED, fmt::format("CUPTI dropped {} ranges", params.numOfRangeDropped));
+    }
+  }
+  const Stopwatch watch(cost_, CollectPart::evaluate);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
   info.pCounterDataImage = counter_data.data();
   info.counterDataImageSize = counter_data.size();
   cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataInfo(&info), "cuptiRangeProfilerGetCounterDataInfo");
-  std::map<std::string, std::vector<double>> values;
+  if (info.numTotalRanges != ranges) {
+    throw CuptiError(CUPTI_ERROR_UNKNOWN, fmt::format("CUPTI gave back {} of {} ranges", info.numTotalRanges, ranges));
+  }
+  Values values;
   for (std::size_t i = 0; i < info.numTotalRanges; ++i) {
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range);
     range.pCounterDataImage = counter_data.data();

@@ -4,12 +4,15 @@
 
 #include <cuda.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/measure/gpu/counter_host.h"
@@ -17,12 +20,42 @@
 
 namespace attnscope::gpu {
 
+/// What collecting is made of, for a table of where its time goes.
+enum class CollectPart {
+  config,    ///< the counters told to the GPU
+  image,     ///< the memory that takes their values made ready
+  start,     ///< a pass begun
+  before,    ///< Range::before
+  push,      ///< a range begun
+  work,      ///< Range::work
+  pop,       ///< a range ended
+  stop,      ///< a pass ended
+  decode,    ///< raw counters fetched
+  evaluate,  ///< metric values computed of them
+};
+inline constexpr std::size_t collect_part_count = static_cast<std::size_t>(CollectPart::evaluate) + 1;
+[[nodiscard]] std::string_view to_string(CollectPart);
+
+/// Host time by part, summed over calls.
+struct CollectCost {
+  struct Part {
+    double seconds = 0;
+    std::int64_t calls = 0;
+  };
+  std::array<Part, collect_part_count> parts;
+
+  [[nodiscard]] const Part& of(CollectPart part) const { return parts[static_cast<std::size_t>(part)]; }
+};
+
 /// Profiling of one context. Enabling is slow (a tenth of a second), so an object lives as long as its device. All
 /// members throw CuptiError.
 class RangeProfiler {
  public:
+  /// Whether a configuration that the GPU has serves the next collect() with the same metrics too.
+  enum class Reuse { config, nothing };
+
   /// Asks for the counters of `device`, whose context is `context`. Keeps a reference to `cupti`.
-  RangeProfiler(const CuptiApi& cupti, CUcontext context, int device);
+  RangeProfiler(const CuptiApi& cupti, CUcontext context, int device, Reuse reuse = Reuse::config);
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
   ~RangeProfiler();
@@ -41,12 +74,36 @@ class RangeProfiler {
   [[nodiscard]] std::map<std::string, std::vector<double>> collect(const CounterConfig& config,
                                                                    std::span<const Range> ranges);
 
+  /// Since this object was made, or since the last reset_cost().
+  [[nodiscard]] const CollectCost& cost() const { return cost_; }
+  void reset_cost() { cost_ = {}; }
+  /// Whether configurations are used again: not once CUPTI has refused to.
+  [[nodiscard]] bool reuses_config() const { return reuse_ == Reuse::config; }
+
  private:
   class Session;
+  using Values = std::map<std::string, std::vector<double>>;
+  /// What the GPU is configured for.
+  struct Configured {
+    std::vector<std::uint8_t> config_image;
+    std::size_t most_ranges = 0;
+    std::size_t passes = 0;  ///< that it took; 0 before the first round is over
+    std::vector<std::uint8_t> counter_data;
+  };
+  void configure(const CounterConfig& config, std::size_t ranges);
+  void clear_counter_data();
+  [[nodiscard]] bool serves(const CounterConfig& config, std::size_t ranges) const;
+  /// Pre: configured for it.
+  [[nodiscard]] Values round(const CounterConfig& config, std::span<const Range> ranges);
+  void run_passes(const CounterConfig& config, std::span<const Range> ranges);
+  [[nodiscard]] Values decode(const CounterConfig& config, std::size_t ranges);
 
   const CuptiApi& cupti_;
   CounterHost host_;
   CUpti_RangeProfiler_Object* object_ = nullptr;
+  Reuse reuse_;
+  std::optional<Configured> configured_;
+  CollectCost cost_;
 };
 
 }  // namespace attnscope::gpu

@@ -17,10 +17,15 @@ namespace {
 constexpr std::int64_t guard_bytes = 4096;
 constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 
-[[noreturn]] void refuse(std::int64_t needed, std::int64_t free) {
+/// What is read to empty the L2 of dirty lines: a buffer of no plan's.
+const std::string noise_name = "(noise)";
+
+[[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
+  const std::string share =
+      noise > 0 ? fmt::format(", {} of them to count what a kernel leaves in L2", format_iec_bytes(noise)) : "";
   throw PointEnd(Disposition::out_of_memory,
-                 fmt::format("Needs {} bytes of device memory ({}), {} bytes are free ({}).", needed,
-                             format_iec_bytes(needed), free, format_iec_bytes(free)));
+                 fmt::format("Needs {} bytes of device memory ({}{}), {} bytes are free ({}).", needed,
+                             format_iec_bytes(needed), share, free, format_iec_bytes(free)));
 }
 
 bool is_input(const BufferSpec& buffer) {
@@ -29,7 +34,10 @@ bool is_input(const BufferSpec& buffer) {
 
 }  // namespace
 
-void Workspace::reserve(const AttentionPlan& plan) {
+void Workspace::reserve(const AttentionPlan& plan, bool noise) {
+  std::vector<BufferSpec> wanted = plan.buffers;
+  const std::int64_t noise_bytes = noise ? runner_.noise_bytes() : 0;
+  if (noise) wanted.push_back({.name = noise_name, .bytes = noise_bytes});
   const auto fits = [&](const BufferSpec& buffer) {
     const auto found = buffers_.find(buffer.name);
     return found != buffers_.end() && found->second.capacity >= buffer.bytes + guard_bytes;
@@ -37,11 +45,12 @@ void Workspace::reserve(const AttentionPlan& plan) {
   // False when there is too little memory; what was allocated until then stays, and counts as held.
   const auto allocate_missing = [&] {
     std::int64_t missing = 0;
-    for (const BufferSpec& buffer : plan.buffers) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes;
+    for (const BufferSpec& buffer : wanted) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes;
     if (missing > free_device_bytes(cuda_)) return false;
-    for (const BufferSpec& buffer : plan.buffers) {
+    for (const BufferSpec& buffer : wanted) {
       if (fits(buffer)) continue;
       const std::int64_t bytes = buffer.bytes + guard_bytes;
+      if (buffer.name == noise_name) noise_stored_ = false;
       try {
         buffers_.insert_or_assign(buffer.name, Buffer{allocate(cuda_, bytes), bytes});
       } catch (const DriverError& error) {
@@ -52,7 +61,7 @@ void Workspace::reserve(const AttentionPlan& plan) {
     return true;
   };
   // Buffers that are too small go first: what takes their place needs the room.
-  for (const BufferSpec& buffer : plan.buffers) {
+  for (const BufferSpec& buffer : wanted) {
     if (fits(buffer)) continue;
     if (is_input(buffer)) inputs_.reset();
     buffers_.erase(buffer.name);
@@ -60,12 +69,14 @@ void Workspace::reserve(const AttentionPlan& plan) {
   if (allocate_missing()) return;
   // Give up what this plan can do without, also buffers of its own that are much larger than it needs.
   std::erase_if(buffers_, [&](const auto& held) {
-    return std::ranges::none_of(plan.buffers, [&](const BufferSpec& buffer) {
+    return std::ranges::none_of(wanted, [&](const BufferSpec& buffer) {
       return buffer.name == held.first && held.second.capacity <= 2 * (buffer.bytes + guard_bytes);
     });
   });
   inputs_.reset();
-  if (!allocate_missing()) refuse(plan.buffer_bytes(), free_device_bytes(cuda_) + held_bytes());
+  if (!allocate_missing()) {
+    refuse(plan.buffer_bytes() + noise_bytes, noise_bytes, free_device_bytes(cuda_) + held_bytes());
+  }
 }
 
 void Workspace::upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
@@ -174,6 +185,10 @@ void Workspace::fill(const AttentionPlan& plan, const AttentionProblem& problem,
     }
   }
   inputs_ = key;
+  if (buffers_.contains(noise_name) && !noise_stored_) {
+    runner_.enqueue_store_noise(noise(), runner_.noise_bytes());
+    noise_stored_ = true;
+  }
 }
 
 std::string Workspace::overrun(const AttentionPlan& plan) const {
@@ -189,6 +204,10 @@ std::string Workspace::overrun(const AttentionPlan& plan) const {
 
 CUdeviceptr Workspace::address(const std::string& buffer) const {
   return buffers_.at(buffer).memory.get();
+}
+
+CUdeviceptr Workspace::noise() const {
+  return address(noise_name);
 }
 
 std::int64_t Workspace::held_bytes() const {

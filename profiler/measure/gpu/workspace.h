@@ -6,25 +6,28 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/oracle/inputs.h"
 #include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/kernel_runner.h"
 
 namespace attnscope::gpu {
 
 class Workspace {
  public:
-  /// Keeps a reference to `cuda`.
-  Workspace(const CudaApi& cuda, CUstream stream) : cuda_(cuda), stream_(stream) {}
+  /// Keeps references to both.
+  Workspace(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner), stream_(runner.stream()) {}
 
-  /// Makes every buffer of the plan available, reusing what is there. Throws PointEnd (out_of_memory, with needed and
-  /// free bytes) before or, where another process was faster, while allocating.
-  void reserve(const AttentionPlan& plan);
+  /// Makes every buffer of the plan available, reusing what is there, and with `noise` what KernelRunner's
+  /// enqueue_write_back() reads. Throws PointEnd (out_of_memory, with needed and free bytes) before or, where another
+  /// process was faster, while allocating.
+  void reserve(const AttentionPlan& plan, bool noise);
 
   /// Enqueues what the buffers hold before the first launch: inputs (only when they are not there yet), NaN bytes in
-  /// all others, and NaN bytes right behind each, so that reading past an end shows in the output. Returns with the
-  /// stream idle or busy; throws DriverError.
+  /// all others, and NaN bytes right behind each, so that reading past an end shows in the output; the noise, where it
+  /// is new. Returns with the stream idle or busy; throws DriverError.
   void fill(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind, std::uint64_t seed);
 
   /// The name of a buffer that a kernel wrote past the end of; empty when there is none. Pre: the stream is idle.
@@ -32,6 +35,8 @@ class Workspace {
 
   /// Pre: a buffer of the reserved plan.
   [[nodiscard]] CUdeviceptr address(const std::string& buffer) const;
+  /// Pre: reserved, and filled.
+  [[nodiscard]] CUdeviceptr noise() const;
   /// Bytes held, which a next plan can have.
   [[nodiscard]] std::int64_t held_bytes() const;
 
@@ -52,10 +57,12 @@ class Workspace {
   void upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem, CUdeviceptr target);
 
   const CudaApi& cuda_;
+  KernelRunner& runner_;
   CUstream stream_;
   std::map<std::string, Buffer> buffers_;
   std::optional<InputKey> inputs_;  ///< what q, k, v and dout hold
-  DeviceMemory pool_;               ///< one tensor's pool on its way to the buffer
+  bool noise_stored_ = false;
+  DeviceMemory pool_;  ///< one tensor's pool on its way to the buffer
 };
 
 }  // namespace attnscope::gpu

@@ -90,16 +90,19 @@ struct Device {
   std::int64_t early_launches = 0;
   std::int64_t uploaded_bytes = 0;
   std::int64_t refused_modules = 0;
+  std::int64_t dirty_bytes = 0;  ///< in L2
+  std::int64_t counter_configs = 0;
   std::map<CUdeviceptr, std::int64_t> sizes;
   std::map<std::string, int> computed;  ///< launches, by entry
 };
 Device device;
 std::vector<std::unique_ptr<FakeFunction>> functions;  // live as long as the library
 std::atomic<std::int64_t> compilations{0};
+void (*on_launch)(const char* entry) = nullptr;
 
 bool is_service(const std::string& entry) {
   return entry == "attn_fill_l2" || entry == "attn_discard_l2" || entry == "attn_delay" ||
-         entry == "attn_count_nonfinite" || entry == "attn_row_statistics";
+         entry == "attn_count_nonfinite" || entry == "attn_row_statistics" || entry == "attn_read_noise";
 }
 
 /// "ATTN_D=64" -> 64
@@ -239,16 +242,52 @@ struct SplitkvLaunch {
 };
 SplitkvLaunch splitkv;
 
-// What CUPTI keeps: the ranges of the session, and how many kernels ran in each.
+/// What happened in a range, over all passes.
+struct FakeRange {
+  std::string name;
+  std::int64_t launches = 0;
+  std::int64_t dram_read = 0;
+  std::int64_t dram_written = 0;
+};
+
+// What CUPTI keeps: the configuration, the session, and the counter data image's ranges.
 struct Profiler {
   bool in_session = false;
+  bool again = false;  ///< the configuration serves another round
   std::string open_range;
+  std::string config;  ///< the metrics' names
+  int passes = 0;
   int passes_done = 0;
-  std::vector<std::pair<std::string, int>> ranges;  ///< name, launches over all passes
+  std::size_t most_ranges = 0;
+  std::vector<FakeRange> ranges;
 };
 Profiler profiler;
-constexpr int fake_passes = 2;
-constexpr double bytes_per_launch = 4096;
+constexpr std::int64_t bytes_per_launch = 4096;
+
+/// As on GH100: the two directions between SM and L2 do not fit into one pass.
+int passes_of(std::string_view metrics) {
+  const auto has = [&](std::string_view name) { return metrics.find(name) != std::string_view::npos; };
+  return has("l1tex__m_xbar2l1tex_read_bytes") && has("l1tex__m_l1tex2xbar_write_bytes") ? 2 : 1;
+}
+
+/// What the launch of a kernel does to DRAM, counted where a range is open.
+void count_launch(const std::string& entry, void** arguments, bool service) {
+  const auto open =
+      std::ranges::find_if(profiler.ranges, [](const FakeRange& range) { return range.name == profiler.open_range; });
+  FakeRange nobodys;
+  FakeRange& range = profiler.open_range.empty() || open == profiler.ranges.end() ? nobodys : *open;
+  ++range.launches;
+  if (!service) {
+    range.dram_read += bytes_per_launch;
+    range.dram_written += bytes_per_launch;
+    device.dirty_bytes += Faults().number("dirty", 0);
+  }
+  if (entry == "attn_read_noise") range.dram_read += static_cast<std::int64_t>(argument<long long>(arguments, 1));
+  if (entry == "attn_read_noise" || entry == "attn_fill_l2") {
+    range.dram_written += device.dirty_bytes;
+    device.dirty_bytes = 0;
+  }
+}
 
 CUresult state() {
   return device.sticky;
@@ -266,6 +305,12 @@ std::int64_t attnscope_fake_early_launches() {
 }
 std::int64_t attnscope_fake_uploaded_bytes() {
   return device.uploaded_bytes;
+}
+std::int64_t attnscope_fake_counter_configs() {
+  return device.counter_configs;
+}
+void attnscope_fake_on_launch(void (*hook)(const char* entry)) {
+  on_launch = hook;
 }
 std::int64_t attnscope_fake_compilations() {
   return compilations;
@@ -509,7 +554,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned
   if (state() != CUDA_SUCCESS) return state();
   const auto& kernel = *reinterpret_cast<FakeFunction*>(function);
   const Faults faults;
-  for (auto& [name, count] : profiler.ranges) count += name == profiler.open_range ? 1 : 0;
+  if (on_launch != nullptr) on_launch(kernel.entry.c_str());
+  count_launch(kernel.entry, arguments, is_service(kernel.entry));
+  if (faults.matches("lost", kernel.entry)) return device.sticky = CUDA_ERROR_DEVICE_UNAVAILABLE;
+  if (faults.matches("crash", kernel.entry)) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (faults.matches("hang", kernel.entry)) device.hanging = true;
+  if (faults.matches("interrupt", kernel.entry)) (void)std::raise(SIGINT);
   if (kernel.entry == "attn_count_nonfinite") count_nonfinite(arguments);
   if (is_service(kernel.entry)) {
     device.clock_ns += million;
@@ -519,10 +569,6 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned
   // Not all alike, so that quartiles differ from the median.
   const bool slow = faults.matches("slow", kernel.entry) || faults.matches("slow", kernel.module->options);
   device.clock_ns += (slow ? 100 : 1) * (10'000 + 10 * (device.launches % 3));
-  if (faults.matches("lost", kernel.entry)) return device.sticky = CUDA_ERROR_DEVICE_UNAVAILABLE;
-  if (faults.matches("crash", kernel.entry)) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
-  if (faults.matches("hang", kernel.entry)) device.hanging = true;
-  if (faults.matches("interrupt", kernel.entry)) (void)std::raise(SIGINT);
   const bool again = device.computed[kernel.entry]++ > 0;
   if (faults.has("compute-output") && !(again && faults.matches("once", kernel.entry))) {
     if (kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);
@@ -652,7 +698,7 @@ bool known(std::string_view metric) {
 }  // namespace
 
 struct CUpti_Profiler_Host_Object {
-  std::size_t metrics = 0;
+  std::string metrics;
 };
 struct CUpti_RangeProfiler_Object {
   int unused = 0;
@@ -736,30 +782,36 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetri
   WELL_FORMED(CUpti_Profiler_Host_ConfigAddMetrics_Params);
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     if (!known(params->ppMetricNames[i])) return CUPTI_ERROR_INVALID_METRIC_NAME;
+    params->pHostObject->metrics.append(params->ppMetricNames[i]).push_back(' ');
   }
-  params->pHostObject->metrics += params->numMetrics;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params* params) {
   WELL_FORMED(CUpti_Profiler_Host_GetConfigImageSize_Params);
-  params->configImageSize = params->pHostObject->metrics;
+  params->configImageSize = params->pHostObject->metrics.size();
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* params) {
   WELL_FORMED(CUpti_Profiler_Host_GetConfigImage_Params);
+  std::ranges::copy(params->pHostObject->metrics, params->pConfigImage);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params* params) {
   WELL_FORMED(CUpti_Profiler_Host_GetNumOfPasses_Params);
-  params->numOfPasses = fake_passes;
+  const auto* text = reinterpret_cast<const char*>(params->pConfigImage);
+  params->numOfPasses = static_cast<std::size_t>(passes_of({text, params->configImageSize}));
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
   WELL_FORMED(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
-  const auto& [name, launches] = profiler.ranges.at(params->rangeIndex);
+  const FakeRange& range = profiler.ranges.at(params->rangeIndex);
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
-    const bool percent = std::string_view(params->ppMetricNames[i]).find(".pct") != std::string_view::npos;
-    params->pMetricValues[i] = percent ? 50 : bytes_per_launch * launches / fake_passes;
+    const std::string_view name = params->ppMetricNames[i];
+    const std::int64_t counted = name.starts_with("dram__bytes_read")    ? range.dram_read
+                                 : name.starts_with("dram__bytes_write") ? range.dram_written
+                                                                         : bytes_per_launch * range.launches;
+    const bool percent = name.find(".pct") != std::string_view::npos;
+    params->pMetricValues[i] = percent ? 50 : static_cast<double>(counted) / profiler.passes_done;
   }
   return CUPTI_SUCCESS;
 }
@@ -784,17 +836,28 @@ CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterD
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
     CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
-  profiler = {};
+  profiler.ranges.clear();
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_SetConfig_Params);
   const bool user = params->range == CUPTI_UserRange && params->replayMode == CUPTI_UserReplay;
-  return user ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+  if (!user || profiler.in_session) return CUPTI_ERROR_INVALID_OPERATION;
+  profiler = {};
+  profiler.config = {reinterpret_cast<const char*>(params->pConfig), params->configSize};
+  profiler.passes = passes_of(profiler.config);
+  profiler.most_ranges = params->maxRangesPerPass;
+  ++device.counter_configs;
+  return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Start_Params);
-  if (profiler.in_session) return CUPTI_ERROR_INVALID_OPERATION;
+  if (profiler.in_session || profiler.passes == 0) return CUPTI_ERROR_INVALID_OPERATION;
+  if (profiler.passes_done == profiler.passes) {
+    if (Faults().has("single-use")) return CUPTI_ERROR_INVALID_OPERATION;
+    profiler.passes_done = 0;
+    profiler.again = true;
+  }
   const CUptiResult result = cupti_fault("start");
   profiler.in_session = result == CUPTI_SUCCESS;
   return result;
@@ -803,14 +866,18 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Stop_Params);
   if (!profiler.in_session || !profiler.open_range.empty()) return CUPTI_ERROR_INVALID_OPERATION;
   profiler.in_session = false;
-  params->isAllPassSubmitted = ++profiler.passes_done == fake_passes ? 1 : 0;
+  ++profiler.passes_done;
+  const bool early = profiler.again && Faults().has("short-again");
+  params->isAllPassSubmitted = profiler.passes_done == profiler.passes || early ? 1 : 0;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_PushRange_Params);
   if (!profiler.in_session || !profiler.open_range.empty()) return CUPTI_ERROR_INVALID_OPERATION;
+  if (Faults().matches("refuse-range", params->pRangeName)) return CUPTI_ERROR_UNKNOWN;
   profiler.open_range = params->pRangeName;
-  if (profiler.passes_done == 0) profiler.ranges.emplace_back(params->pRangeName, 0);
+  const auto same = [&](const FakeRange& range) { return range.name == profiler.open_range; };
+  if (std::ranges::none_of(profiler.ranges, same)) profiler.ranges.push_back({.name = profiler.open_range});
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* params) {
@@ -821,7 +888,11 @@ CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* para
 }
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_DecodeData_Params);
-  return profiler.in_session ? CUPTI_ERROR_INVALID_OPERATION : cupti_fault("decode");
+  if (profiler.in_session) return CUPTI_ERROR_INVALID_OPERATION;
+  const std::size_t pushed = profiler.ranges.size();
+  params->numOfRangeDropped = pushed - std::min(pushed, profiler.most_ranges);
+  std::erase_if(profiler.ranges, [](const FakeRange& range) { return Faults().matches("lose-range", range.name); });
+  return cupti_fault("decode");
 }
 CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_GetCounterDataInfo_Params);
@@ -830,7 +901,7 @@ CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterD
 }
 CUptiResult cuptiRangeProfilerCounterDataGetRangeInfo(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params);
-  params->rangeName = profiler.ranges.at(params->rangeIndex).first.c_str();
+  params->rangeName = profiler.ranges.at(params->rangeIndex).name.c_str();
   return CUPTI_SUCCESS;
 }
 

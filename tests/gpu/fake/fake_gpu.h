@@ -18,7 +18,8 @@ namespace attnscope::fake {
 ///   free=BYTES            device memory, 1 GiB by default
 ///   oom-at=N              the Nth allocation fails, counted from cuInit
 ///   oom-from=N            the Nth and all later ones fail
-///   crash=ENTRY           launches of kernels whose entry contains ENTRY leave a sticky illegal address
+///   crash=ENTRY           launches of kernels whose entry contains ENTRY leave a sticky illegal address; like the next
+///                         three, service kernels too
 ///   hang=ENTRY            they never end
 ///   interrupt=ENTRY       Ctrl-C comes right after their launch
 ///   lost=ENTRY            the GPU is gone when they are launched
@@ -28,11 +29,16 @@ namespace attnscope::fake {
 ///   compute-output        fa2's kernel computes, and split-KV's combine (contiguous K and V); without it kernels leave
 ///                         their outputs as they were
 ///   once=ENTRY            of those that compute, kernels whose entry contains ENTRY do so at their first launch only
+///   dirty=BYTES           what each launch leaves dirty in L2, besides the 4096 bytes that it reads and writes in DRAM
 ///   local=BYTES           each thread's local memory
 ///   compile-error=TEXT    sources whose name or compiler options contain TEXT do not compile
 ///   refuse-module=N       the driver refuses the first N cubins
 ///   cupti-version=NNNNNN  cuptiGetVersion
 ///   cupti-CALL=CODE       that call answers CODE; CALL: init, availability, enable, start, decode
+///   refuse-range=TEXT     ranges whose name contains TEXT cannot be pushed
+///   lose-range=TEXT       they are missing from what is decoded
+///   single-use            a counter configuration serves one round of passes, and cannot be started again
+///   short-again           one that is started again says after its first pass that all are done
 ///   vgpu                  a virtual GPU with profiling disabled
 ///   throttle=MASK         NVML's clock event reasons
 class Faults {
@@ -57,6 +63,10 @@ std::int64_t attnscope_fake_launches();
 std::int64_t attnscope_fake_early_launches();
 /// Bytes copied from host to device since cuInit.
 std::int64_t attnscope_fake_uploaded_bytes();
+/// Counter configurations set since cuInit.
+std::int64_t attnscope_fake_counter_configs();
+/// Called at every launch, with the kernel's entry; nullptr for nothing.
+void attnscope_fake_on_launch(void (*hook)(const char* entry));
 /// Sources compiled since the library was loaded.
 std::int64_t attnscope_fake_compilations();
 }
