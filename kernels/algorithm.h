@@ -127,15 +127,8 @@ class Algorithm {
   /// Why this configuration cannot run there; nothing when it can.
   [[nodiscard]] virtual std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&,
                                                        const DeviceLimits&) const = 0;
-  /// Pre: refusal() is empty for some device. Pure: allocates nothing on any device.
-  [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const TileShape&) const = 0;
-  /// The plan that this device runs: plan()'s, with code and geometry made for its architecture. Buffers, accesses and
-  /// traffic may differ where its kernels pad (FA2's backward on Hopper adds whole tiles to dq_acc). Pre: refusal() is
-  /// empty there.
-  [[nodiscard]] virtual AttentionPlan plan_on(const DeviceLimits&, const AttentionProblem& problem,
-                                              const TileShape& tile) const {
-    return plan(problem, tile);
-  }
+  /// What the device runs. Pre: refusal() is empty there. Pure: allocates nothing on any device.
+  [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const TileShape&, const DeviceLimits&) const = 0;
 };
 
 /// All algorithms, in the order in which the papers came.

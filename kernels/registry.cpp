@@ -5,6 +5,7 @@
 #include "kernels/algorithm.h"
 #include "kernels/fa1/fa1.h"
 #include "kernels/fa2/fa2.h"
+#include "kernels/fa3/fa3.h"
 #include "kernels/naive/naive.h"
 #include "kernels/splitkv/splitkv.h"
 
@@ -15,7 +16,8 @@ std::span<const Algorithm* const> algorithms() {
   static const FlashAttention1 fa1;
   static const FlashAttention2 fa2;
   static const SplitKv splitkv;
-  static const std::array<const Algorithm*, 4> all{&naive, &fa1, &fa2, &splitkv};
+  static const FlashAttention3 fa3;
+  static const std::array<const Algorithm*, 5> all{&naive, &fa1, &fa2, &splitkv, &fa3};
   return all;
 }
 

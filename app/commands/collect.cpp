@@ -89,9 +89,9 @@ std::string hash_of(const SweepPlan& plan, const MeasureOptions& options) {
   return fmt::format("{:016x}", hash);
 }
 
-std::int64_t max_memory(const SweepPlan& plan) {
+std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits) {
   std::int64_t most = 0;
-  for (const PointSpec& point : plan.points) most = std::max(most, memory_need_bytes(point));
+  for (const PointSpec& point : plan.points) most = std::max(most, memory_need_bytes(point, limits));
   return most;
 }
 
@@ -149,7 +149,7 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     const PointSpec& point = plan.points[i];
     const auto refusal = find_algorithm(point.algorithm)->refusal(point.problem, point.tile, device.limits);
-    const std::int64_t need = refusal ? 0 : memory_need_bytes(point);
+    const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits);
     const std::string expected = refusal ? "infeasible: " + refusal->reason
                                  : need > free_bytes
                                      ? fmt::format("out-of-memory: {} are free", format_iec_bytes(free_bytes))
@@ -277,7 +277,7 @@ class Collection {
                                .run_id = run_,
                                .total = plan_.points.size(),
                                .skipped = skipped_,
-                               .max_memory_bytes = max_memory(plan_),
+                               .max_memory_bytes = max_memory(plan_, info.limits),
                                .counters = counters_text(device_, options_)});
   }
 
@@ -445,7 +445,7 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                                 .run_id = 0,
                                 .total = plan.points.size(),
                                 .skipped = 0,
-                                .max_memory_bytes = max_memory(plan),
+                                .max_memory_bytes = max_memory(plan, info.limits),
                                 .counters = counters_text(device, options)});
       reporter.report(DoneEvent{"complete", "nothing was run", 0, 0, 0});
       return ExitCode::ok;
@@ -453,7 +453,7 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
     print_plan(plan, device.info(), device.free_bytes(), options.format);
     if (people != nullptr) {
       fmt::print(people, "{} points, at most {} of device memory, {} free\n", plan.points.size(),
-                 format_iec_bytes(max_memory(plan)), format_iec_bytes(device.free_bytes()));
+                 format_iec_bytes(max_memory(plan, device.info().limits)), format_iec_bytes(device.free_bytes()));
     }
     return ExitCode::ok;
   }

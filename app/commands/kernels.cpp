@@ -69,7 +69,7 @@ ExitCode build(const BuildOptions& options) {
   for (const PointSpec& point : plan.points) {
     const Algorithm& algorithm = *find_algorithm(point.algorithm);
     if (algorithm.refusal(point.problem, point.tile, limits)) continue;
-    for (KernelLaunch& launch : algorithm.plan_on(limits, point.problem, point.tile).launches) {
+    for (KernelLaunch& launch : algorithm.plan(point.problem, point.tile, limits).launches) {
       launches.push_back(std::move(launch));
     }
   }

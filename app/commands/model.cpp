@@ -39,7 +39,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
   if (const auto refusal = algorithm.refusal(point.problem, point.tile, limits)) {
     return {{.kernel = "all", .grid = {}, .block = {}, .reason = refusal->reason, .shared_bytes = {}, .traffic = {}}};
   }
-  const AttentionPlan plan = algorithm.plan_on(limits, point.problem, point.tile);
+  const AttentionPlan plan = algorithm.plan(point.problem, point.tile, limits);
   const auto extent = [](const std::array<std::uint32_t, 3>& size) {
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
   };
@@ -88,24 +88,23 @@ ExitCode model(const Options& options) {
   }
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
+    const std::int64_t memory_need = memory_need_bytes(point, limits);
     for (const Theory& row : theory_of(point, limits)) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = table.rows.emplace_back();
       fields = {point.algorithm, row.kernel};
       append(fields, point_fields(point, people));
-      append(
-          fields,
-          {row.traffic ? "yes" : "no", row.grid, row.block,
-           row.shared_bytes ? people ? format_iec_bytes(*row.shared_bytes) : fmt::to_string(*row.shared_bytes) : "",
-           all && row.traffic ? people ? format_iec_bytes(memory_need_bytes(point)) : integer(memory_need_bytes(point))
-                              : "",
-           row.traffic ? integer(row.traffic->l2_to_sm_bytes) : "",
-           row.traffic ? integer(row.traffic->sm_to_l2_bytes) : "",
-           all ? integer(compulsory_traffic(problem).total()) : "",
-           all ? integer(standard_attention_bytes(problem)) : "",
-           all ? integer(flash_paper_bytes(problem, point.tile.bc)) : "",
-           all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : "",
-           row.reason});
+      append(fields,
+             {row.traffic ? "yes" : "no", row.grid, row.block,
+              row.shared_bytes ? people ? format_iec_bytes(*row.shared_bytes) : fmt::to_string(*row.shared_bytes) : "",
+              all && row.traffic ? people ? format_iec_bytes(memory_need) : integer(memory_need) : "",
+              row.traffic ? integer(row.traffic->l2_to_sm_bytes) : "",
+              row.traffic ? integer(row.traffic->sm_to_l2_bytes) : "",
+              all ? integer(compulsory_traffic(problem).total()) : "",
+              all ? integer(standard_attention_bytes(problem)) : "",
+              all ? integer(flash_paper_bytes(problem, point.tile.bc)) : "",
+              all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : "",
+              row.reason});
     }
   }
   print(people ? without_defaults(table) : table, options.format, std::cout);

@@ -94,16 +94,16 @@ Shown gflop(const PointRecord& point, const DeviceLimits& limits) {
     return {pass_flops(spec.problem) / 1e9, modelled};
   }
   double flops = 0;
-  for (const KernelLaunch& launch : algorithm->plan_on(limits, spec.problem, spec.tile).launches) {
+  for (const KernelLaunch& launch : algorithm->plan(spec.problem, spec.tile, limits).launches) {
     if (!launch.setup) flops += launch.matrix_flops;
   }
   return {flops / 1e9, modelled};
 }
 
 /// Measured where the collector did, else the buffers of the plan.
-Shown memory_mb(const PointRecord& point) {
+Shown memory_mb(const PointRecord& point, const DeviceLimits& limits) {
   if (Shown measured = shown(point, metric_key::memory_bytes, 1e-6); measured.value) return measured;
-  const std::int64_t need = memory_need_bytes(point.spec);
+  const std::int64_t need = memory_need_bytes(point.spec, limits);
   if (need == 0) return {};
   return {static_cast<double>(need) / 1e6, std::string(to_string(Provenance::modelled))};
 }
@@ -144,7 +144,7 @@ class Comparison {
     row("DRAM", "GB", shown(point, metric_key::dram_bytes, 1e-9), paper.hbm_gb);
     row("SM<->L2", "GB", shown(point, metric_key::l2_sm_bytes, 1e-9), paper.hbm_gb);
     row("time", "ms", shown(point, metric_key::time_median_ns, 1e-6), paper.ms);
-    row("device memory", "MB", memory_mb(point), std::nullopt);
+    row("device memory", "MB", memory_mb(point, limits_), std::nullopt);
     return true;
   }
 

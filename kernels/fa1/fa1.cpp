@@ -213,13 +213,18 @@ std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const
   return refuse_needs({needs(p, tile)}, device);
 }
 
-AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& tile) const {
+AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& tile,
+                                    const DeviceLimits& device) const {
   if (p.pass != Pass::fwd) {
     const TileShape forward_tile = p.pass == Pass::bwd ? set_up_tile(p) : tile;
-    return fa1_backward::append(plan(forward_problem(p), forward_tile), p, tile);
+    return fa1_backward::append(plan(forward_problem(p), forward_tile, device), p, tile);
   }
   auto program = std::make_shared<const Fa1Program>(p, tile);
-  const KernelNeeds kernel = needs(p, tile);
+  const int teams = teams_on(device, p, tile);
+  const KernelNeeds kernel = needs(p, tile, teams);
+  std::vector<std::string> defines =
+      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile);
+  if (teams > 1) defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "o", "o_acc", "l", "m"}, {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
@@ -232,35 +237,16 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& 
   plan.buffers.push_back(row_buffer("o_acc", p, p.d, fp32_bytes));
   plan.buffers.push_back(row_buffer("l", p, 1, fp32_bytes));
   plan.buffers.push_back(row_buffer("m", p, 1, fp32_bytes));
-  plan.launches.push_back(
-      {.name = "fwd",
-       .source = {"fa1/fa1_forward.cuh", "attn_fa1_forward",
-                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
-       .grid = grid_of(blocks),
-       .block = block_of(kernel.threads),
-       .dynamic_shared_bytes = kernel.shared_bytes,
-       .arguments = std::move(arguments),
-       .registers_per_thread = kernel.registers,
-       .matrix_flops = forward_flops(p),
-       .traffic = forward_traffic(p, tile),
-       .program = std::move(program)});
-  return plan;
-}
-
-AttentionPlan FlashAttention1::plan_on(const DeviceLimits& device, const AttentionProblem& p,
-                                       const TileShape& tile) const {
-  if (p.pass != Pass::fwd) {
-    const TileShape forward_tile = p.pass == Pass::bwd ? set_up_tile(p) : tile;
-    return fa1_backward::append(plan_on(device, forward_problem(p), forward_tile), p, tile);
-  }
-  AttentionPlan plan = this->plan(p, tile);
-  if (const int teams = teams_on(device, p, tile); teams > 1) {
-    const KernelNeeds kernel = needs(p, tile, teams);
-    KernelLaunch& launch = plan.launches.front();
-    launch.source.defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
-    launch.block = block_of(kernel.threads);
-    launch.dynamic_shared_bytes = kernel.shared_bytes;
-  }
+  plan.launches.push_back({.name = "fwd",
+                           .source = {"fa1/fa1_forward.cuh", "attn_fa1_forward", std::move(defines)},
+                           .grid = grid_of(blocks),
+                           .block = block_of(kernel.threads),
+                           .dynamic_shared_bytes = kernel.shared_bytes,
+                           .arguments = std::move(arguments),
+                           .registers_per_thread = kernel.registers,
+                           .matrix_flops = forward_flops(p),
+                           .traffic = forward_traffic(p, tile),
+                           .program = std::move(program)});
   return plan;
 }
 

@@ -21,8 +21,7 @@ class FlashAttention2 final : public Algorithm {
   [[nodiscard]] TileShape default_tile(const AttentionProblem&, const DeviceLimits&) const override;
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&,
                                                const DeviceLimits&) const override;
-  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const TileShape&) const override;
-  [[nodiscard]] AttentionPlan plan_on(const DeviceLimits&, const AttentionProblem&, const TileShape&) const override;
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const TileShape&, const DeviceLimits&) const override;
 };
 
 }  // namespace attnscope

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fa2/fa2_backward.h"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <memory>
 #include <utility>
 
+#include "kernels/descriptor.h"
 #include "kernels/device/gradient_shape.h"
-#include "kernels/fa2/fa2_hopper_backward_shape.h"
-#include "kernels/model/integer.h"
-#include "kernels/model/tile_grid.h"
+#include "kernels/key_stationary.h"
 
 namespace attnscope::fa2_backward {
 namespace {
@@ -19,161 +14,10 @@ constexpr int operands = 2;  // Q, dO
 constexpr Features features{
     .backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true, .raster = true};
 
-std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
-  return ceil_div(p.n_q, tile.br);
-}
-
-/// What dot and convert have in common: a block owns Q tile i of one instance.
-class RowProgram : public TileProgram {
- public:
-  RowProgram(const AttentionProblem& p, const TileShape& tile, bool whole_tiles)
-      : p_(p), br_(tile.br), whole_tiles_(whole_tiles) {}
-
-  [[nodiscard]] std::int64_t blocks() const override { return p_.instances() * ceil_div(p_.n_q, br_); }
-
- protected:
-  void push(std::vector<TileAccess>& out, std::int64_t block, Tensor tensor, Access access, std::int64_t columns,
-            int element) const {
-    const std::int64_t tiles = ceil_div(p_.n_q, br_);
-    const std::int64_t row = block % tiles * br_;
-    const bool whole = whole_tiles_ && tensor == Tensor::dq_acc;
-    const std::int64_t rows = whole ? br_ : std::min<std::int64_t>(br_, p_.n_q - row);
-    out.push_back({tensor, access, block / tiles, row, rows, 0, columns, element});
-  }
-
-  AttentionProblem p_;
-  int br_;
-  bool whole_tiles_;
-};
-
-/// Step 0 loads O_i and dO_i, step 1 stores D_i and the cleared dq_acc_i.
-class DotProgram final : public RowProgram {
- public:
-  using RowProgram::RowProgram;
-
-  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
-  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
-    if (step == 0) {
-      push(out, block, Tensor::o, Access::load, p_.d, bytes_per_element(p_.dtype));
-      push(out, block, Tensor::dout, Access::load, p_.d, bytes_per_element(p_.dtype));
-    } else {
-      push(out, block, Tensor::delta, Access::store, 1, fp32_bytes);
-      push(out, block, Tensor::dq_acc, Access::store, p_.d, fp32_bytes);
-    }
-  }
-};
-
-/// Step 0 loads dq_acc_i, step 1 stores dQ_i.
-class ConvertProgram final : public RowProgram {
- public:
-  using RowProgram::RowProgram;
-
-  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
-  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
-    if (step == 0) {
-      push(out, block, Tensor::dq_acc, Access::load, p_.d, fp32_bytes);
-    } else {
-      push(out, block, Tensor::dq, Access::store, p_.d, bytes_per_element(p_.dtype));
-    }
-  }
-};
-
-/// A block owns K/V tile j of one K/V head. Step 0 loads K_j and V_j; then, for each query head of the group, a step
-/// for each Q tile that sees something of tile j; the last step stores dK_j and dV_j: zeros, and nothing was loaded,
-/// where no Q tile does.
-class MainProgram final : public TileProgram {
- public:
-  MainProgram(const AttentionProblem& p, const TileShape& tile, bool whole_tiles)
-      : p_(p), tile_(tile), whole_tiles_(whole_tiles), grids_(p, tile) {}
-
-  [[nodiscard]] std::int64_t blocks() const override { return p_.kv_instances() * ceil_div(p_.n_k, tile_.bc); }
-
-  [[nodiscard]] std::int64_t steps(std::int64_t block) const override {
-    const auto [j, kv] = place(block);
-    return steps_of(grids_.of_kv(kv).q_tiles_seen(j));
-  }
-
-  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
-    const auto [j, kv] = place(block);
-    const TileGrid& grid = grids_.of_kv(kv);
-    const std::int64_t seen = grid.q_tiles_seen(j);
-    const int element = bytes_per_element(p_.dtype);
-    const std::int64_t key = j * tile_.bc;
-    if (step == steps_of(seen) - 1) {
-      const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
-      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, element});
-      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, element});
-      return;
-    }
-    if (step == 0) {
-      out.push_back({Tensor::k, Access::load, kv, key, grid.k_rows(j), 0, p_.d, element});
-      out.push_back({Tensor::v, Access::load, kv, key, grid.k_rows(j), 0, p_.d, element});
-      return;
-    }
-    const std::int64_t instance = kv * group_size(p_) + (step - 1) / seen;
-    const std::int64_t nth = (step - 1) % seen;
-    const std::int64_t i =
-        p_.mask.sparse() ? grid.q_tiles_of(j).at(static_cast<std::size_t>(nth)) : grid.q_begin(j) + nth;
-    const std::int64_t row = i * tile_.br;
-    const std::int64_t rows = grid.q_rows(i);
-    out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element});
-    out.push_back({Tensor::dout, Access::load, instance, row, rows, 0, p_.d, element});
-    out.push_back({Tensor::lse, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::delta, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::dq_acc, Access::reduce, instance, row, whole_tiles_ ? tile_.br : rows, 0, p_.d, fp32_bytes});
-  }
-
- private:
-  struct Place {
-    std::int64_t k_tile;
-    std::int64_t kv_instance;
-  };
-  [[nodiscard]] Place place(std::int64_t block) const {
-    const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
-    const BlockPlace place = place_of(block, tile_.raster, k_tiles, p_.kv_instances());
-    const bool last_first = p_.deterministic && p_.mask.right != Mask::unlimited;
-    return {.k_tile = last_first ? k_tiles - 1 - place.q_tile : place.q_tile, .kv_instance = place.instance};
-  }
-  [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
-
-  AttentionProblem p_;
-  TileShape tile_;
-  bool whole_tiles_;
-  BatchGrid grids_;
-};
-
-/// Rows of dq_acc that dot clears and convert reads.
-std::int64_t accumulator_rows(const AttentionProblem& p, const TileShape& tile, bool whole_tiles) {
-  return p.instances() * (whole_tiles ? round_up(p.n_q, tile.br) : p.n_q);
-}
-
-Traffic dot_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
-  const std::int64_t rows = p.instances() * p.n_q;
-  return {.l2_to_sm_bytes = rows * 2 * p.d * bytes_per_element(p.dtype),
-          .sm_to_l2_bytes = (rows + accumulator_rows * p.d) * fp32_bytes};
-}
-
-Traffic convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
-  return {.l2_to_sm_bytes = accumulator_rows * p.d * fp32_bytes,
-          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * bytes_per_element(p.dtype)};
-}
-
-/// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid; dQ's additions
-/// likewise, which go to L2 and do not come back; dK and dV once.
-Traffic main_traffic(const AttentionProblem& p, const TileShape& tile, bool whole_tiles) {
-  const BatchGrid grids(p, tile);
-  const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  const std::int64_t query_rows = grids.sum(&TileGrid::query_rows_seen);
-  const std::int64_t added_rows = whole_tiles ? grids.sum(&TileGrid::tiles_seen) * tile.br : query_rows;
-  return {.l2_to_sm_bytes = 2 * grids.sum_kv(&TileGrid::key_rows_touched) * row + query_rows * 2 * (row + fp32_bytes),
-          .sm_to_l2_bytes = 2 * p.kv_instances() * p.n_k * row + added_rows * p.d * fp32_bytes};
-}
-
-}  // namespace
-
-Kernels portable_kernels(const AttentionProblem& p, const TileShape& tile) {
+key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.file = "fa2/fa2_backward.cuh",
+          .entry = "attn_fa2_backward",
           .needs = {.kernel = "fa2 bwd",
                     .threads = gradient::threads(tile.br, tile.bc, d),
                     .registers = gradient::register_estimate(tile.br, tile.bc, d),
@@ -183,89 +27,16 @@ Kernels portable_kernels(const AttentionProblem& p, const TileShape& tile) {
           .row_registers = gradient::row_registers(d)};
 }
 
-std::optional<Kernels> hopper_kernels(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
-  namespace hopper = fa2_hopper_backward;
-  const int d = static_cast<int>(p.d);
-  if (device.compute_major != 9 || device.compute_minor != 0 || p.mask.sparse() || p.dropout > 0 ||
-      tile.raster != Raster::q_fastest || !hopper::supported_tile(tile.br, tile.bc, d) ||
-      hopper::shared_bytes(tile.br, tile.bc, d) > device.shared_bytes_per_block) {
-    return std::nullopt;
-  }
-  return Kernels{.file = "fa2/fa2_hopper_backward.cuh",
-                 .needs = {.kernel = "fa2 bwd",
-                           .threads = hopper::threads,
-                           .registers = hopper::launch_registers,
-                           .shared_bytes = hopper::shared_bytes(tile.br, tile.bc, d)},
-                 .rows_file = "fa2/fa2_hopper_backward_rows.cuh",
-                 .row_threads = hopper::row_threads,
-                 .row_registers = hopper::row_registers,
-                 .whole_tiles = true};
+}  // namespace
+
+AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const TileShape& tile) {
+  return key_stationary::append(std::move(forward), p, tile, kernels(p, tile));
 }
 
-AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
-  for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
-  const std::int64_t rows = p.instances() * q_tiles(p, tile);
-  plan.buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
-  plan.buffers.back().fill = BufferFill::input_dout;
-  plan.buffers.push_back(row_buffer("delta", p, 1, fp32_bytes));
-  plan.buffers.push_back({"dq_acc", rows * tile.br * p.d * fp32_bytes});
-  if (p.deterministic) plan.buffers.push_back({"turns", rows * fp32_bytes});
-  std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
-  const std::string turns = p.deterministic ? "turns" : "";
-  const std::int64_t accumulator = accumulator_rows(p, tile, kernels.whole_tiles);
-
-  auto dot = std::make_shared<const DotProgram>(p, tile, kernels.whole_tiles);
-  plan.launches.push_back({.name = "dot",
-                           .source = {std::string(kernels.rows_file), "attn_fa2_backward_dot",
-                                      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, tile)},
-                           .grid = grid_of(dot->blocks()),
-                           .block = block_of(kernels.row_threads),
-                           .arguments = kernel_arguments({"o", "dout", "delta", "dq_acc", turns}, {p.n_q}),
-                           .registers_per_thread = kernels.row_registers,
-                           .traffic = dot_traffic(p, accumulator),
-                           .program = dot});
-
-  auto main = std::make_shared<const MainProgram>(p, tile, kernels.whole_tiles);
-  std::vector<Argument> arguments =
-      kernel_arguments({"q", "k", "v", "dout", "lse", "delta", "dq_acc", "dk", "dv", turns},
-                       {p.instances(), group_size(p), p.n_q, p.n_k});
-  arguments.emplace_back(score_scale(p));
-  append_mask_arguments(arguments, p);
-  plan.launches.push_back({.name = "bwd",
-                           .source = {std::string(kernels.file), "attn_fa2_backward",
-                                      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK",
-                                                      "ATTN_DROPOUT", "ATTN_DETERMINISTIC", "ATTN_HEADS_FASTEST"},
-                                                     p, tile)},
-                           .grid = grid_of(main->blocks()),
-                           .block = block_of(kernels.needs.threads),
-                           .dynamic_shared_bytes = kernels.needs.shared_bytes,
-                           .arguments = std::move(arguments),
-                           .registers_per_thread = kernels.needs.registers,
-                           .matrix_flops = backward_flops(p),
-                           .traffic = main_traffic(p, tile, kernels.whole_tiles),
-                           .program = main});
-
-  auto convert = std::make_shared<const ConvertProgram>(p, tile, kernels.whole_tiles);
-  arguments = kernel_arguments({"dq_acc", "dq"}, {p.n_q});
-  arguments.emplace_back(score_scale(p));
-  plan.launches.push_back({.name = "convert",
-                           .source = {std::string(kernels.rows_file), "attn_fa2_backward_convert",
-                                      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, tile)},
-                           .grid = grid_of(convert->blocks()),
-                           .block = block_of(kernels.row_threads),
-                           .arguments = std::move(arguments),
-                           .registers_per_thread = kernels.row_registers,
-                           .traffic = convert_traffic(p, accumulator),
-                           .program = convert});
-  return plan;
-}
-
-std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels,
-                               const DeviceLimits& device) {
+std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   if (auto refused = refuse_features("fa2 bwd", p, tile, features, true)) return refused;
-  if (auto refused = refuse_grid("fa2 bwd", p.kv_instances() * ceil_div(p.n_k, tile.bc))) return refused;
-  if (auto refused = refuse_grid("fa2 dot", p.instances() * q_tiles(p, tile))) return refused;
-  return refuse_needs({kernels.needs}, device);
+  if (auto refused = key_stationary::refuse_grids("fa2", p, tile)) return refused;
+  return refuse_needs({kernels(p, tile).needs}, device);
 }
 
 TileShape default_tile(const AttentionProblem& p, const std::function<bool(const TileShape&)>& accepted) {

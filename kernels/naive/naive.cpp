@@ -450,7 +450,8 @@ std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const 
                       device);
 }
 
-AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const TileShape& tile) const {
+AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const TileShape& tile,
+                                   const DeviceLimits& /*device*/) const {
   const std::int64_t stride = naive::row_stride(p.n_k);
   const int element = bytes_per_element(p.dtype);
   const float scale = score_scale(p);

@@ -22,7 +22,7 @@ class NaiveAttention final : public Algorithm {
   [[nodiscard]] TileShape default_tile(const AttentionProblem&, const DeviceLimits&) const override;
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&,
                                                const DeviceLimits&) const override;
-  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const TileShape&) const override;
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const TileShape&, const DeviceLimits&) const override;
 };
 
 }  // namespace attnscope

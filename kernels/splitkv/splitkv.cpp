@@ -60,9 +60,6 @@ int stages_of(const AttentionProblem& p, const TileShape& tile, std::int64_t sha
   return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), p.page > 0, shared_limit);
 }
 
-/// What any GPU of compute capability 8.0 or newer has.
-constexpr std::int64_t least_shared_limit = 101'376;
-
 KernelNeeds partial_needs(const AttentionProblem& p, const TileShape& tile, int stages) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "splitkv partial",
@@ -431,11 +428,7 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const TileSha
   return refuse_needs({partial_needs(p, tile, stages), combine_needs()}, device);
 }
 
-AttentionPlan SplitKv::plan(const AttentionProblem& p, const TileShape& tile) const {
-  return plan_with(p, with_splits(p, tile), stages_of(p, tile, least_shared_limit), false);
-}
-
-AttentionPlan SplitKv::plan_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) const {
+AttentionPlan SplitKv::plan(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) const {
   return plan_with(p, with_splits(p, tile), stages_of(p, tile, device.shared_bytes_per_block),
                    device.compute_major >= 9);
 }

@@ -116,7 +116,7 @@ class SimulatedDevice final : public Device {
     if (const auto refusal = algorithm->refusal(spec.problem, spec.tile, info_.limits)) {
       return fail(record, Disposition::infeasible, refusal->reason);
     }
-    const AttentionPlan plan = algorithm->plan_on(info_.limits, spec.problem, spec.tile);
+    const AttentionPlan plan = algorithm->plan(spec.problem, spec.tile, info_.limits);
     add_model_metrics(plan, spec.problem, record);
     if (plan.buffer_bytes() > free_bytes()) {
       return fail(record, Disposition::out_of_memory,

@@ -247,7 +247,7 @@ class Group {
   /// Other numbers of warps and stages of a tile, as far as the algorithm has them and other code comes of it.
   std::vector<std::size_t> variants(std::size_t of, std::size_t c) {
     const TileShape tile = trials_[of].tile;
-    std::vector<AttentionPlan> plans{algorithm_.plan_on(limits_, cells_[c], tile)};
+    std::vector<AttentionPlan> plans{algorithm_.plan(cells_[c], tile, limits_)};
     std::vector<std::size_t> found;
     for (const int warps : {0, tile.br / 16, tile.br / 32}) {
       for (const int stages : {0, 1, 2, 3}) {
@@ -255,7 +255,7 @@ class Group {
         other.warps = warps;
         other.stages = stages;
         if (algorithm_.refusal(cells_[c], other, limits_)) continue;
-        AttentionPlan plan = algorithm_.plan_on(limits_, cells_[c], other);
+        AttentionPlan plan = algorithm_.plan(cells_[c], other, limits_);
         if (std::ranges::any_of(plans, [&](const AttentionPlan& known) { return same_launches(known, plan); }))
           continue;
         plans.push_back(std::move(plan));

@@ -55,12 +55,21 @@ std::vector<Mask> other_masks(std::int64_t n_k) {
           mask_of("blocks:128:random40")};
 }
 
+/// A small tile, the default one, and an odd one in the other raster; where the kernels begin at 64 rows, such of
+/// those.
 std::vector<TileShape> tiles_for(const Algorithm& algorithm, const AttentionProblem& problem,
                                  const DeviceLimits& limits) {
-  std::vector<TileShape> tiles{{.br = 16, .bc = 32}, algorithm.default_tile(problem, limits), {.br = 48, .bc = 80}};
-  tiles[2].raster = Raster::heads_fastest;
-  if (algorithm.refusal(problem, tiles[2], limits)) tiles[2].raster = Raster::q_fastest;
-  return tiles;
+  const auto first_that_runs = [&](std::initializer_list<TileShape> tiles) {
+    const auto found = std::ranges::find_if(
+        tiles, [&](const TileShape& tile) { return !algorithm.refusal(problem, tile, limits).has_value(); });
+    return found != tiles.end() ? *found : *tiles.begin();
+  };
+  constexpr Raster heads = Raster::heads_fastest;
+  return {first_that_runs({{.br = 16, .bc = 32}, {.br = 64, .bc = 32}}), algorithm.default_tile(problem, limits),
+          first_that_runs({{.br = 48, .bc = 80, .raster = heads},
+                           {.br = 48, .bc = 80},
+                           {.br = 192, .bc = 80, .raster = heads},
+                           {.br = 128, .bc = 80, .raster = heads}})};
 }
 
 /// The default tile and a small one, with as many splits as the algorithm likes, few, and more than short caches have

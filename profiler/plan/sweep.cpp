@@ -324,7 +324,7 @@ const std::vector<Preset>& preset_table() {
       {{"paper",
         "Fig. 2 of the FlashAttention paper, batch 64, 16 heads, N 1024, d 64: forward and backward of each, and fa1's "
         "forward pass against Bc"},
-       {{{"pass=fwd+bwd", "d=64", "batch=64", "heads=16", "N=1024"}, Takes::named, {"naive", "fa1", "fa2"}},
+       {{{"pass=fwd+bwd", "d=64", "batch=64", "heads=16", "N=1024"}, Takes::named, {"naive", "fa1", "fa2", "fa3"}},
         {{"pass=fwd", "d=64", "batch=64", "heads=16", "N=1024", "bc=[64,128,256,512]"}, Takes::named, {"fa1"}}}},
       // naive's S, P, dP and dS at N 16384 are 16 GiB each.
       {{"backward", "The backward pass of every algorithm against N from 1024 to 16384, 32 heads"},
@@ -514,13 +514,15 @@ std::string single_value_error(const SweepRequest& request, const std::vector<Po
 }
 
 // Drops the algorithms that nobody named and whose kernels are not made for any of the points (decoding, for prefill
-// shapes), unless none would be left.
+// shapes) or not for the GPU, unless none would be left.
 void leave_out_strangers(std::vector<PointSpec>& points, const DeviceLimits& limits) {
   std::unordered_set<std::string> at_home;
   for (const PointSpec& point : points) {
     if (at_home.contains(point.algorithm)) continue;
     const auto refusal = find_algorithm(point.algorithm)->refusal(point.problem, point.tile, limits);
-    if (!refusal || refusal->cause != Refusal::Cause::shape) at_home.insert(point.algorithm);
+    const bool stranger =
+        refusal && (refusal->cause == Refusal::Cause::shape || refusal->cause == Refusal::Cause::architecture);
+    if (!stranger) at_home.insert(point.algorithm);
   }
   if (at_home.empty()) return;
   std::erase_if(points, [&](const PointSpec& point) { return !at_home.contains(point.algorithm); });
@@ -665,13 +667,10 @@ Result<PointSpec, std::string> make_spec(std::string algorithm, std::span<const 
                    .cache = CacheState::cold};
 }
 
-std::int64_t memory_need_bytes(const PointSpec& spec) {
+std::int64_t memory_need_bytes(const PointSpec& spec, const DeviceLimits& limits) {
   const Algorithm* algorithm = find_algorithm(spec.algorithm);
-  if (algorithm == nullptr) return 0;
-  const bool somewhere = std::ranges::any_of(known_gpus(), [&](const DeviceLimits& limits) {
-    return !algorithm->refusal(spec.problem, spec.tile, limits).has_value();
-  });
-  return somewhere ? algorithm->plan(spec.problem, spec.tile).buffer_bytes() : 0;
+  if (algorithm == nullptr || algorithm->refusal(spec.problem, spec.tile, limits)) return 0;
+  return algorithm->plan(spec.problem, spec.tile, limits).buffer_bytes();
 }
 
 }  // namespace attnscope

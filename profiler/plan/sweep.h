@@ -59,7 +59,7 @@ struct SweepRequest {
 /// word, and what of the tile no axis sets is 0.
 [[nodiscard]] Result<PointSpec, std::string> make_spec(std::string algorithm, std::span<const Axis> axes);
 
-/// Device bytes that a point's buffers need; 0 for an infeasible one.
-[[nodiscard]] std::int64_t memory_need_bytes(const PointSpec&);
+/// Device bytes that a point's buffers need there; 0 for an infeasible one.
+[[nodiscard]] std::int64_t memory_need_bytes(const PointSpec&, const DeviceLimits&);
 
 }  // namespace attnscope

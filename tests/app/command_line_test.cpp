@@ -196,7 +196,7 @@ TEST(Model, gives_the_closed_forms) {
       .mask = Mask::causal, .batch = 1, .heads_q = 3, .heads_kv = 3, .n_q = 1000, .n_k = 1000, .d = 64};
   const TileShape tile{.br = 64, .bc = 48};
   for (const char* name : {"naive", "fa2"}) {
-    const AttentionPlan plan = find_algorithm(name)->plan(problem, tile);
+    const AttentionPlan plan = find_algorithm(name)->plan(problem, tile, known_gpus().front());
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& candidate) {
       return candidate["algorithm"] == name && candidate["kernel"] == "all";
     });

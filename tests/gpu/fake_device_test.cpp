@@ -199,8 +199,7 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->provenance, Provenance::modelled) << "arithmetic on the plan";
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
   EXPECT_FALSE(record.kernels.front().occupancy_limiter.empty());
-  const KernelLaunch launch =
-      find_algorithm("fa2")->plan_on(device->info().limits, spec.problem, spec.tile).launches[0];
+  const KernelLaunch launch = find_algorithm("fa2")->plan(spec.problem, spec.tile, device->info().limits).launches[0];
   ASSERT_TRUE(record.kernels.front().launch);
   const LaunchRecord& ran = *record.kernels.front().launch;
   EXPECT_EQ(ran.kernel, "fwd");
@@ -296,7 +295,7 @@ TEST_F(FakeDeviceTest, AWarmStartHasNoWriteBackAndNeedsNoNoise) {
 
   const PointRecord cold = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(cold.disposition, Disposition::out_of_memory) << "2 MB are left besides what clears the L2";
-  const std::int64_t plan = find_algorithm("fa2")->plan(point().problem, {}).buffer_bytes();
+  const std::int64_t plan = find_algorithm("fa2")->plan(point().problem, {}, known_gpus().front()).buffer_bytes();
   EXPECT_THAT(cold.reason, AllOf(HasSubstr("Needs " + std::to_string(plan + noise_bytes) + " bytes"),
                                  HasSubstr("to count what a kernel leaves in L2")));
   MeasureOptions timed = quick();
@@ -402,7 +401,7 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   ASSERT_NE(device, nullptr);
   PointSpec spec = point("naive");
   spec.problem.pass = Pass::bwd;
-  const AttentionPlan plan = find_algorithm("naive")->plan_on(device->info().limits, spec.problem, spec.tile);
+  const AttentionPlan plan = find_algorithm("naive")->plan(spec.problem, spec.tile, device->info().limits);
   std::vector<std::string> measured{"all"};
   std::int64_t setup = 0;
   for (const KernelLaunch& launch : plan.launches) {
@@ -656,7 +655,8 @@ TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
   spec.problem.n_q = spec.problem.n_k = 2048;
   const PointRecord record = device->measure(spec, quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::out_of_memory);
-  const auto needed = find_algorithm("naive")->plan(spec.problem, spec.tile).buffer_bytes() + noise_bytes;
+  const auto needed =
+      find_algorithm("naive")->plan(spec.problem, spec.tile, known_gpus().front()).buffer_bytes() + noise_bytes;
   EXPECT_THAT(record.reason,
               AllOf(HasSubstr("Needs " + std::to_string(needed) + " bytes"), HasSubstr("bytes are free")));
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);

@@ -32,6 +32,7 @@ rm -f failed
 masks='mask=[none,causal,window:33:17,lengths:ramp,causal+lengths:ramp,blocks:64:butterfly]'
 heads=(-a batch=2 -a heads_q=4 -a heads_kv=2 -a 'd=[64,128]')
 passes='pass=[fwd,bwd]'
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1)
 for tool in memcheck racecheck; do
   for algorithm in naive fa1 fa2; do
     check "$algorithm" $tool "$algorithm" "${heads[@]}" -a N=200 -a "$passes" -a "$masks" &
@@ -39,6 +40,14 @@ for tool in memcheck racecheck; do
   check fa2-small-tile $tool fa2 "${heads[@]}" -a N=200 -a "$passes" -a "$masks" -a tile=32x64 &
   check fa2-in-turns $tool fa2 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[none,causal,window:33:17]' -a deterministic=yes &
   wait
+  # Made for compute capability 9.0; dropout and block masks forward only.
+  if [[ $capability == 9.0 ]]; then
+    check fa3 $tool fa3 "${heads[@]}" -a N=200 -a pass=fwd -a "$masks" &
+    check fa3-dropout $tool fa3 "${heads[@]}" -a N=200 -a dropout=0.1 &
+    check fa3-backward $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a "${masks/,blocks:64:butterfly/}" &
+    check fa3-in-turns $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[none,causal,window:33:17]' -a deterministic=yes &
+    wait
+  fi
   for algorithm in naive fa1 fa2; do
     check "$algorithm-dropout" $tool "$algorithm" "${heads[@]}" -a N=200 -a "$passes" -a dropout=0.1 &
     check "$algorithm-decode" $tool "$algorithm" "${heads[@]}" -a 'n_q=[1,5]' -a n_k=1000 -a 'mask=[none,window:64:0]' &

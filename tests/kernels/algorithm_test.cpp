@@ -39,7 +39,7 @@ constexpr AttentionProblem square{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k
 TEST(Registry, InTheOrderOfThePapers) {
   std::vector<std::string> names;
   for (const Algorithm* a : algorithms()) names.emplace_back(a->name());
-  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv"));
+  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3"));
   EXPECT_EQ(find_algorithm("fa9"), nullptr);
   EXPECT_EQ(find_algorithm(""), nullptr);
 }
@@ -67,7 +67,7 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
       AttentionProblem p{.pass = pass, .heads_q = 4, .heads_kv = 4, .n_q = 4, .n_k = 4096, .d = 128};
       const TileShape tile = a->default_tile(p, h200());
       if (a->refusal(p, tile, h200())) continue;
-      const AttentionPlan plan = a->plan_on(h200(), p, tile);
+      const AttentionPlan plan = a->plan(p, tile, h200());
       for (std::size_t i = 0; i < plan.launches.size(); ++i) {
         if (!plan.launches[i].starts_early) continue;
         ++early;
@@ -87,13 +87,13 @@ TEST(Theory, WhatTheTileDecidesAndHowTrafficGrows) {
     // Grown fourfold in N, with every extent of the tile halved: does the trait say what the closed form does?
     const AttentionProblem long_one{.heads_q = 4, .heads_kv = 4, .n_q = 16384, .n_k = 16384, .d = 128};
     const auto bytes = [&](const AttentionProblem& p, int extent) {
-      return static_cast<double>(a->plan(p, {.br = extent, .bc = extent}).traffic().total());
+      return static_cast<double>(a->plan(p, {.br = extent, .bc = extent}, h200()).traffic().total());
     };
-    EXPECT_EQ(bytes(square, 32) / bytes(square, 64) > 1.8, a->tile_decides_traffic()) << a->name();
+    EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, a->tile_decides_traffic()) << a->name();
     EXPECT_NEAR(bytes(long_one, 64) / bytes(square, 64), 16, 0.5) << a->name();
-    const bool writes_scores = std::ranges::any_of(a->plan(square, {.br = 64, .bc = 64}).buffers, [](const auto& b) {
-      return b.bytes >= square.instances() * square.n_q * square.n_k;
-    });
+    const bool writes_scores =
+        std::ranges::any_of(a->plan(square, {.br = 64, .bc = 64}, h200()).buffers,
+                            [](const auto& b) { return b.bytes >= square.instances() * square.n_q * square.n_k; });
     EXPECT_EQ(a->growth() == Growth::n2, writes_scores) << a->name();
   }
 }
@@ -105,6 +105,7 @@ TEST(Theory, PapersCounts) {
   EXPECT_EQ(algorithm("fa1").paper_count(square, tile)->bytes, flash_paper_bytes(square, 100));
   EXPECT_EQ(algorithm("fa1").paper_count(square, tile)->formula, "(3Tc+1)Nd");
   EXPECT_FALSE(algorithm("fa2").paper_count(square, tile));
+  EXPECT_FALSE(algorithm("fa3").paper_count(square, tile));
 }
 
 TEST(Theory, WorkingSets) {
@@ -113,7 +114,8 @@ TEST(Theory, WorkingSets) {
   // Rows of S are padded to 8 elements.
   EXPECT_EQ(algorithm("naive").working_set_bytes(many, tile, h200()), 500LL * 1001 * 1008 * 2);
   EXPECT_EQ(algorithm("fa2").working_set_bytes(many, tile, h200()), 0);
-  const std::int64_t block = algorithm("fa1").plan_on(h200(), many, tile).launches[0].dynamic_shared_bytes + 1024;
+  EXPECT_EQ(algorithm("fa3").working_set_bytes(many, tile, h200()), 0);
+  const std::int64_t block = algorithm("fa1").plan(many, tile, h200()).launches[0].dynamic_shared_bytes + 1024;
   const std::int64_t resident = h200().sm_count * (h200().shared_bytes_per_sm / block);
   EXPECT_EQ(algorithm("fa1").working_set_bytes(many, tile, h200()), std::min<std::int64_t>(resident, 500) * 1001 * 392);
   // A wide tile leaves room for one block an SM, and so for one head.
@@ -126,7 +128,7 @@ TEST(Plan, LaunchesFitTheirProgramsSourcesAndBuffers) {
     for (const AttentionProblem& p : test::odd_problems()) {
       for (const TileShape& tile : test::odd_tiles()) {
         if (test::refused(*a, p, tile)) continue;
-        const AttentionPlan plan = a->plan(p, tile);
+        const AttentionPlan plan = a->plan(p, tile, h200());
         std::set<std::string> buffers;
         for (const BufferSpec& buffer : plan.buffers) {
           EXPECT_GT(buffer.bytes, 0);
@@ -150,7 +152,7 @@ TEST(Plan, LaunchesFitTheirProgramsSourcesAndBuffers) {
 
 TEST(Plan, EntriesAreInTheEmbeddedSources) {
   for (const Algorithm* a : algorithms()) {
-    for (const KernelLaunch& launch : a->plan(square, a->default_tile(square, h200())).launches) {
+    for (const KernelLaunch& launch : a->plan(square, a->default_tile(square, h200()), h200()).launches) {
       const auto sources = embedded_sources();
       const auto found = std::ranges::find(sources, launch.source.file, &EmbeddedSource::path);
       ASSERT_NE(found, sources.end()) << launch.source.file;
@@ -177,7 +179,7 @@ TEST(Plan, ArgumentsMatchTheKernelsParameters) {
   const std::set<std::string> unused{"key_lengths", "block_mask"};
   for (const Algorithm* a : algorithms()) {
     if (test::refused(*a, p, {.br = 64, .bc = 64})) continue;
-    for (const KernelLaunch& launch : a->plan(p, {.br = 64, .bc = 64}).launches) {
+    for (const KernelLaunch& launch : a->plan(p, {.br = 64, .bc = 64}, h200()).launches) {
       SCOPED_TRACE(launch.source.entry);
       std::string list = parameters(launch.source);
       std::vector<std::string> declared;
@@ -215,8 +217,8 @@ TEST(Plan, SourcesDoNotDependOnTheProblemsSize) {
     other.batch = 3, other.n_q = 100, other.n_k = 9000, other.heads_q = 8;
     const TileShape tile{.br = 64, .bc = 32};
     if (test::refused(*a, square, tile)) continue;
-    const AttentionPlan one = a->plan(square, tile);
-    const AttentionPlan two = a->plan(other, tile);
+    const AttentionPlan one = a->plan(square, tile, h200());
+    const AttentionPlan two = a->plan(other, tile, h200());
     for (std::size_t i = 0; i < one.launches.size(); ++i) EXPECT_EQ(one.launches[i].source, two.launches[i].source);
   }
 }
@@ -241,11 +243,11 @@ TEST(Plan, ARasterThatAnAlgorithmHasNotIsRefusedByName) {
 TEST(Plan, DefinesSayTheConfiguration) {
   const AttentionProblem p{.dtype = DType::bf16, .mask = Mask::causal, .n_q = 64, .n_k = 64, .d = 128};
   const TileShape tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
-  EXPECT_THAT(algorithm("fa2").plan(p, tile).launches[0].source.defines,
+  EXPECT_THAT(algorithm("fa2").plan(p, tile, h200()).launches[0].source.defines,
               ElementsAre("ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=64", "ATTN_BC=32", "ATTN_MASK=1", "ATTN_DROPOUT=0",
                           "ATTN_HEADS_FASTEST=1"));
   // One softmax kernel serves every tile and d.
-  EXPECT_THAT(algorithm("naive").plan(p, tile).launches[1].source.defines,
+  EXPECT_THAT(algorithm("naive").plan(p, tile, h200()).launches[1].source.defines,
               ElementsAre("ATTN_BF16=1", "ATTN_MASK=1", "ATTN_DROPOUT=0"));
 }
 
@@ -253,7 +255,7 @@ TEST(Plan, Buffers) {
   const AttentionProblem p{.heads_q = 4, .heads_kv = 2, .n_q = 10, .n_k = 20, .d = 64};
   const auto bytes = [&](std::string_view name) {
     std::map<std::string, std::int64_t> sizes;
-    for (const BufferSpec& b : algorithm(name).plan(p, {.br = 16, .bc = 16}).buffers) sizes[b.name] = b.bytes;
+    for (const BufferSpec& b : algorithm(name).plan(p, {.br = 16, .bc = 16}, h200()).buffers) sizes[b.name] = b.bytes;
     return sizes;
   };
   const std::int64_t q = 4L * 10 * 64 * 2;
@@ -265,12 +267,12 @@ TEST(Plan, Buffers) {
                                         std::pair("o_acc", 2 * q), std::pair("q", q), std::pair("v", kv)));
   EXPECT_THAT(bytes("naive"), ElementsAre(std::pair("k", kv), std::pair("o", q), std::pair("p", scores),
                                           std::pair("q", q), std::pair("s", scores), std::pair("v", kv)));
-  EXPECT_EQ(algorithm("fa2").plan(p, {.br = 16, .bc = 16}).buffer_bytes(), 2 * q + 2 * kv + 160);
+  EXPECT_EQ(algorithm("fa2").plan(p, {.br = 16, .bc = 16}, h200()).buffer_bytes(), 2 * q + 2 * kv + 160);
 }
 
 TEST(Traffic, Fa2FollowsBrAloneAndFa1FollowsBc) {
   const auto total = [](std::string_view name, int br, int bc) {
-    return algorithm(name).plan(square, {.br = br, .bc = bc}).traffic();
+    return algorithm(name).plan(square, {.br = br, .bc = bc}, h200()).traffic();
   };
   EXPECT_EQ(total("fa2", 64, 16), total("fa2", 64, 128));
   EXPECT_GT(total("fa2", 64, 64).total(), total("fa2", 128, 64).total());
@@ -284,13 +286,13 @@ TEST(Traffic, TheTablesFormulas) {
   constexpr std::int64_t n = 4096;
   constexpr std::int64_t d = 128;
   constexpr std::int64_t heads = 4;
-  const Traffic fa2 = algorithm("fa2").plan(square, {.br = 128, .bc = 64}).traffic();
+  const Traffic fa2 = algorithm("fa2").plan(square, {.br = 128, .bc = 64}, h200()).traffic();
   EXPECT_EQ(fa2.l2_to_sm_bytes, heads * 2 * (n * d + 64 * n * d));
   EXPECT_EQ(fa2.sm_to_l2_bytes, heads * (2 * n * d + 4 * n));
-  const Traffic fa1 = algorithm("fa1").plan(square, {.br = 64, .bc = 128}).traffic();
+  const Traffic fa1 = algorithm("fa1").plan(square, {.br = 64, .bc = 128}, h200()).traffic();
   EXPECT_EQ(fa1.l2_to_sm_bytes, heads * (4 * n * d + 32 * (2 * n * d + 4 * n * d + 8 * n)));
   EXPECT_EQ(fa1.sm_to_l2_bytes, heads * (128 * n * d + 264 * n + 2 * n * d));
-  const AttentionPlan naive = algorithm("naive").plan(square, {.br = 128, .bc = 64});
+  const AttentionPlan naive = algorithm("naive").plan(square, {.br = 128, .bc = 64}, h200());
   ASSERT_EQ(naive.launches.size(), 3U);
   EXPECT_EQ(naive.launches[0].traffic, (Traffic{heads * 2 * (64 + 32) * n * d, heads * 2 * n * n}));
   EXPECT_EQ(naive.launches[1].traffic, (Traffic{heads * 2 * n * n, heads * 2 * n * n}));
@@ -298,14 +300,14 @@ TEST(Traffic, TheTablesFormulas) {
   // One tile over everything is the compulsory minimum beside LSE; naive's is the paper's 4 N^2 + 4 N d.
   const AttentionProblem small{.n_q = 256, .n_k = 256, .d = 64};
   const TileShape whole{.br = 256, .bc = 256};
-  EXPECT_EQ(algorithm("fa2").plan(small, whole).traffic().total(), compulsory_traffic(small).total() + 1024);
-  EXPECT_EQ(algorithm("naive").plan(small, whole).traffic().total(), standard_attention_bytes(small));
+  EXPECT_EQ(algorithm("fa2").plan(small, whole, h200()).traffic().total(), compulsory_traffic(small).total() + 1024);
+  EXPECT_EQ(algorithm("naive").plan(small, whole, h200()).traffic().total(), standard_attention_bytes(small));
 }
 
 TEST(Plan, MatrixFlopsAndRegisters) {
   for (const Algorithm* a : algorithms()) {
     if (test::refused(*a, square, {.br = 128, .bc = 64})) continue;
-    const AttentionPlan plan = a->plan(square, {.br = 128, .bc = 64});
+    const AttentionPlan plan = a->plan(square, {.br = 128, .bc = 64}, h200());
     double flops = 0;
     for (const KernelLaunch& launch : plan.launches) {
       flops += launch.matrix_flops;
@@ -317,8 +319,8 @@ TEST(Plan, MatrixFlopsAndRegisters) {
   // Naive computes all of S under a causal mask too.
   AttentionProblem causal = square;
   causal.mask = Mask::causal;
-  EXPECT_DOUBLE_EQ(algorithm("fa2").plan(causal, {}).launches[0].matrix_flops, forward_flops(causal));
-  EXPECT_DOUBLE_EQ(algorithm("naive").plan(causal, {}).launches[0].matrix_flops * 2, forward_flops(square));
+  EXPECT_DOUBLE_EQ(algorithm("fa2").plan(causal, {}, h200()).launches[0].matrix_flops, forward_flops(causal));
+  EXPECT_DOUBLE_EQ(algorithm("naive").plan(causal, {}, h200()).launches[0].matrix_flops * 2, forward_flops(square));
 }
 
 TEST(Refusal, EachCauseWithItsFigures) {
@@ -395,19 +397,23 @@ TEST(Refusal, WhatNoTileCanMend) {
   EXPECT_THAT(grid->reason, HasSubstr("thread blocks is 68,719,476,736, over 2,147,483,647"));
 }
 
-TEST(DefaultTile, MeasuredBestForFa2AndThePapersRuleForFa1OnAnH200) {
+TEST(DefaultTile, MeasuredBestForFa2AndFa3AndThePapersRuleForFa1OnAnH200) {
   const auto tile = [](std::string_view name, std::int64_t n, std::int64_t d) {
     AttentionProblem p = square;
     p.n_q = p.n_k = n;
     p.d = d;
     return describe(algorithm(name).default_tile(p, h200()));
   };
-  EXPECT_EQ(tile("fa2", 4096, 32), "192x128");
-  EXPECT_EQ(tile("fa2", 256, 64), "192x128");
-  EXPECT_EQ(tile("fa2", 4096, 64), "192x128");
-  EXPECT_EQ(tile("fa2", 4096, 128), "128x128");
-  EXPECT_EQ(tile("fa2", 4096, 96), "192x96");
-  EXPECT_EQ(tile("fa2", 4096, 256), "128x80");
+  EXPECT_EQ(tile("fa2", 4096, 32), "128x128");
+  EXPECT_EQ(tile("fa2", 256, 64), "128x64");
+  EXPECT_EQ(tile("fa2", 4096, 128), "128x64");
+  EXPECT_EQ(tile("fa2", 4096, 256), "64x64");
+  EXPECT_EQ(tile("fa3", 4096, 32), "192x128");
+  EXPECT_EQ(tile("fa3", 256, 64), "192x128");
+  EXPECT_EQ(tile("fa3", 4096, 64), "192x128");
+  EXPECT_EQ(tile("fa3", 4096, 128), "128x128");
+  EXPECT_EQ(tile("fa3", 4096, 96), "192x96");
+  EXPECT_EQ(tile("fa3", 4096, 256), "128x80");
   EXPECT_EQ(tile("fa1", 4096, 64), "64x448");
   EXPECT_EQ(tile("fa1", 4096, 128), "128x224");
   EXPECT_EQ(tile("naive", 4096, 128), "128x128");
@@ -416,95 +422,152 @@ TEST(DefaultTile, MeasuredBestForFa2AndThePapersRuleForFa1OnAnH200) {
   EXPECT_EQ(describe(algorithm("fa2").default_tile(p, *find_gpu("a100"))), "128x64");
 }
 
-TEST(PlanOn, HopperHasAKernelOfItsOwnForWholeWarpgroupsAndNothingElseChanges) {
+TEST(Fa2, IsTheSameKernelOnEveryGpu) {
   const Algorithm& fa2 = algorithm("fa2");
-  const DeviceLimits& a100 = *find_gpu("a100");
-  AttentionProblem p = square;
-  p.d = 128;
-  const TileShape whole{.br = 128, .bc = 128};
-  const KernelLaunch portable = fa2.plan_on(a100, p, whole).launches.front();
-  const KernelLaunch hopper = fa2.plan_on(h200(), p, whole).launches.front();
-  EXPECT_EQ(portable.source.file, "fa2/fa2_forward.cuh");
-  EXPECT_EQ(portable.block[0], 128U);
-  EXPECT_EQ(hopper.source.file, "fa2/fa2_hopper_forward.cuh");
-  EXPECT_EQ(hopper.block[0], 384U);  // two warpgroups that multiply, one that loads
-  EXPECT_EQ(hopper.dynamic_shared_bytes, 2 * 128 * (128 + 4 * 128) + 64);  // K and V twice, and the barriers
-  EXPECT_EQ(hopper.source.defines, portable.source.defines);
-  EXPECT_EQ(hopper.grid, portable.grid);
-  EXPECT_EQ(hopper.traffic, portable.traffic);
-  EXPECT_EQ(hopper.arguments.size(), portable.arguments.size());
-
-  for (const TileShape& other : {TileShape{.br = 48, .bc = 64}, TileShape{.br = 128, .bc = 192}}) {
-    EXPECT_EQ(fa2.plan_on(h200(), p, other).launches.front().source.file, "fa2/fa2_forward.cuh") << describe(other);
+  for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
+    for (const std::int64_t d : {64, 128}) {
+      const AttentionProblem p{.pass = pass, .heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k = 4096, .d = d};
+      const TileShape tile{.br = 64, .bc = 128};
+      const AttentionPlan ampere = fa2.plan(p, tile, *find_gpu("a100"));
+      const AttentionPlan hopper = fa2.plan(p, tile, h200());
+      ASSERT_EQ(ampere.launches.size(), hopper.launches.size());
+      for (std::size_t i = 0; i < ampere.launches.size(); ++i) {
+        EXPECT_EQ(ampere.launches[i].source, hopper.launches[i].source);
+        EXPECT_TRUE(hopper.launches[i].source.file.starts_with("fa2/fa2_")) << hopper.launches[i].source.file;
+        EXPECT_EQ(ampere.launches[i].block, hopper.launches[i].block);
+        EXPECT_EQ(ampere.launches[i].dynamic_shared_bytes, hopper.launches[i].dynamic_shared_bytes);
+        EXPECT_EQ(ampere.launches[i].traffic, hopper.launches[i].traffic);
+      }
+    }
   }
-  EXPECT_EQ(algorithm("fa1").plan_on(h200(), p, whole).launches.front().source.file, "fa1/fa1_forward.cuh");
 }
 
-TEST(PlanOn, EveryHeadDimensionRunsOnHoppersKernel) {
+TEST(Fa2, WarpsAreTheTilesChoice) {
   const Algorithm& fa2 = algorithm("fa2");
-  for (const int d : fa2.head_dims()) {
+  const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
+  const auto reason = [&](int warps, int stages) {
+    const auto refused = fa2.refusal(p, {.br = 128, .bc = 64, .warps = warps, .stages = stages}, h200());
+    EXPECT_TRUE(!refused || refused->cause == Refusal::Cause::shape);
+    return refused ? refused->reason : std::string();
+  };
+  const auto launch = [&](int warps) {
+    EXPECT_EQ(reason(warps, 0), "");
+    return fa2.plan(p, {.br = 128, .bc = 64, .warps = warps}, h200()).launches.front();
+  };
+  // What the kernel does of itself is the same kernel; else one macro more, and another geometry.
+  EXPECT_EQ(launch(4).source, launch(0).source);
+  EXPECT_EQ(launch(0).block[0], 128U);
+  EXPECT_EQ(launch(8).block[0], 256U);
+  EXPECT_EQ(launch(8).source.defines.back(), "ATTN_WARPS=8");
+  EXPECT_EQ(reason(3, 0), "fa2 fwd takes 16 or 32 query rows a warp: Br 128 has no tile of 3 warps.");
+  EXPECT_EQ(reason(0, 2), "fa2 has no choice of stages.");
+  EXPECT_EQ(algorithm("fa1").refusal(p, {.br = 128, .bc = 64, .warps = 4}, h200())->reason,
+            "fa1 has no choice of warps.");
+}
+
+TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTile) {
+  AttentionProblem p = square;
+  const TileShape tile{.br = 128, .bc = 128};
+  for (const char* mask : {"none", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
+    for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
+      p.mask = parse_mask(mask).value();
+      TileShape ordered = tile;
+      ordered.raster = raster;
+      const KernelLaunch fa2 = algorithm("fa2").plan(p, ordered, h200()).launches.front();
+      const KernelLaunch fa3 = algorithm("fa3").plan(p, ordered, h200()).launches.front();
+      EXPECT_EQ(fa3.source.file, "fa3/fa3_forward.cuh");
+      EXPECT_EQ(fa3.source.entry, "attn_fa3_forward");
+      EXPECT_EQ(fa3.source.defines, fa2.source.defines);
+      EXPECT_EQ(fa3.block[0], 384U);  // two warpgroups that multiply, one that loads
+      EXPECT_EQ(fa3.dynamic_shared_bytes, 2 * 128 * (128 + 4 * 128) + 64);  // K and V twice, and the barriers
+      EXPECT_EQ(fa3.grid, fa2.grid);
+      EXPECT_EQ(fa3.traffic, fa2.traffic);
+      EXPECT_EQ(test::all_accesses(*fa3.program).size(), test::all_accesses(*fa2.program).size());
+    }
+  }
+}
+
+TEST(Fa3, EveryHeadDimensionHasATileThatRunsForward) {
+  const Algorithm& fa3 = algorithm("fa3");
+  for (const int d : fa3.head_dims()) {
     for (const char* mask : {"none", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
       for (const double dropout : {0.0, 0.1}) {
         const AttentionProblem p{
             .mask = parse_mask(mask).value(), .n_q = 4096, .n_k = 4096, .d = d, .dropout = dropout};
-        const TileShape tile = fa2.default_tile(p, h200());
-        EXPECT_FALSE(fa2.refusal(p, tile, h200())) << describe(p);
-        EXPECT_EQ(fa2.plan_on(h200(), p, tile).launches.front().source.file, "fa2/fa2_hopper_forward.cuh")
-            << describe(p);
+        EXPECT_FALSE(fa3.refusal(p, fa3.default_tile(p, h200()), h200())) << describe(p);
       }
     }
   }
   // Rows are padded to whole panels of 64 columns on chip alone.
   const AttentionProblem p{.n_q = 4096, .n_k = 4096, .d = 80};
-  const KernelLaunch launch = fa2.plan_on(h200(), p, {.br = 128, .bc = 64}).launches.front();
+  const KernelLaunch launch = fa3.plan(p, {.br = 128, .bc = 64}, h200()).launches.front();
   EXPECT_EQ(launch.dynamic_shared_bytes, 2 * 128 * (128 + 4 * 64) + 64);
   EXPECT_EQ(launch.traffic, (Traffic{2 * 80 * (4096 + 2 * 32 * 4096), (2 * 80 + 4) * 4096}));
 }
 
-TEST(PlanOn, WarpsAndStagesAreTheTilesChoice) {
-  const Algorithm& fa2 = algorithm("fa2");
-  const DeviceLimits& a100 = *find_gpu("a100");
+TEST(Fa3, StagesAreTheTilesChoice) {
+  const Algorithm& fa3 = algorithm("fa3");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
-  const auto reason = [&](const TileShape& tile, const DeviceLimits& gpu) {
-    const auto refused = fa2.refusal(p, tile, gpu);
-    EXPECT_TRUE(!refused || refused->cause == Refusal::Cause::shape);
-    return refused ? refused->reason : std::string();
+  const auto launch = [&](int stages) {
+    const TileShape tile{.br = 128, .bc = 64, .stages = stages};
+    EXPECT_FALSE(fa3.refusal(p, tile, h200()));
+    return fa3.plan(p, tile, h200()).launches.front();
   };
-  const auto launch = [&](const TileShape& tile, const DeviceLimits& gpu) {
-    EXPECT_EQ(reason(tile, gpu), "");
-    return fa2.plan_on(gpu, p, tile).launches.front();
-  };
-  const TileShape tile{.br = 128, .bc = 64};
-  const auto with = [&](int warps, int stages) {
-    TileShape changed = tile;
-    changed.warps = warps, changed.stages = stages;
-    return changed;
-  };
-  // What the kernel does of itself is the same kernel.
-  EXPECT_EQ(launch(with(4, 1), a100).source, launch(tile, a100).source);
-  EXPECT_EQ(launch(with(8, 2), h200()).source, launch(tile, h200()).source);
-  // Else one macro more, and another geometry.
-  EXPECT_EQ(launch(tile, a100).block[0], 128U);
-  EXPECT_EQ(launch(with(8, 0), a100).block[0], 256U);
-  EXPECT_EQ(launch(with(8, 0), a100).source.defines.back(), "ATTN_WARPS=8");
-  EXPECT_EQ(launch(with(0, 3), h200()).source.defines.back(), "ATTN_STAGES=3");
-  EXPECT_EQ(launch(with(0, 3), h200()).dynamic_shared_bytes, 2 * 64 * (128 + 6 * 64) + 96);
-  EXPECT_EQ(launch(with(0, 1), h200()).source.defines.back(), "ATTN_STAGES=1");
-  // 32 rows a warp are for the kernel for every architecture.
-  EXPECT_EQ(launch(with(4, 0), h200()).source.file, "fa2/fa2_forward.cuh");
-
-  EXPECT_EQ(reason(with(3, 0), a100), "fa2 fwd takes 16 or 32 query rows a warp: Br 128 has no tile of 3 warps.");
-  EXPECT_EQ(reason(with(0, 2), a100),
-            "fa2 fwd has one stage of K and V there, not 2: more are for whole warpgroups on Hopper.");
-  EXPECT_EQ(reason(with(0, 4), h200()), "fa2 fwd has 1 to 3 stages, as shared memory allows; 4 of 128x64 do not fit.");
-  EXPECT_THAT(algorithm("fa1").refusal(p, with(4, 0), a100)->reason, HasSubstr("fa1 has no choice of warps."));
+  EXPECT_EQ(launch(2).source, launch(0).source);
+  EXPECT_EQ(launch(3).source.defines.back(), "ATTN_STAGES=3");
+  EXPECT_EQ(launch(3).dynamic_shared_bytes, 2 * 64 * (128 + 6 * 64) + 96);
+  EXPECT_EQ(launch(1).source.defines.back(), "ATTN_STAGES=1");
 }
 
-TEST(PlanOn, Fa1HasTeamsOfWarpsAsSharedMemoryAllows) {
+TEST(Fa3, RefusesByNameWhatItLacks) {
+  const Algorithm& fa3 = algorithm("fa3");
+  AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
+  const auto refused = [&](const TileShape& tile, const DeviceLimits& gpu) {
+    const auto found = fa3.refusal(p, tile, gpu);
+    return found ? std::string(to_string(found->cause)) + ": " + found->reason : "";
+  };
+  const DeviceLimits& a100 = *find_gpu("a100");
+  EXPECT_EQ(refused({.br = 128, .bc = 128}, h200()), "");
+  EXPECT_EQ(refused({.br = 48, .bc = 64}, h200()),
+            "shape: fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not 48.");
+  EXPECT_EQ(refused({.br = 64, .bc = 272}, h200()), "shape: Bc is 272, over 256: fa3 fwd has no wider product.");
+  EXPECT_EQ(refused({.br = 128, .bc = 64, .stages = 4}, h200()),
+            "shape: stages is 4, over 3: fa3 fwd has no longer ring.");
+  EXPECT_EQ(refused({.br = 128, .bc = 64, .warps = 8}, h200()), "shape: fa3 has no choice of warps.");
+  EXPECT_EQ(refused({.br = 192, .bc = 96}, h200()),
+            "registers: fa3 fwd needs about 164 registers a thread that multiplies at 192x96 and d 128; Br 192 leaves "
+            "160.");
+  EXPECT_EQ(refused({.br = 128, .bc = 144, .stages = 3}, h200()),
+            "shared memory: fa3 fwd needs 254,048 bytes of shared memory a block; NVIDIA H200 has 232,448.");
+  EXPECT_EQ(refused({.br = 128, .bc = 128}, a100),
+            "architecture: fa3 needs compute capability 9.0 (wgmma); NVIDIA A100 80GB has 8.0.");
+  EXPECT_EQ(refused({.br = 128, .bc = 128}, *find_gpu("b200")),
+            "architecture: fa3 needs compute capability 9.0 (wgmma); NVIDIA B200 has 10.0.");
+
+  p.pass = Pass::bwd;
+  EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "");
+  EXPECT_EQ(refused({.br = 128, .bc = 128}, h200()), "shape: fa3 bwd has the tile 64x128 at d 128, not 128x128.");
+  EXPECT_EQ(refused({.br = 64, .bc = 128, .raster = Raster::heads_fastest}, h200()),
+            "shape: fa3 bwd has no heads_fastest raster.");
+  EXPECT_EQ(refused({.br = 64, .bc = 128}, a100),
+            "architecture: fa3 needs compute capability 9.0 (wgmma); NVIDIA A100 80GB has 8.0.");
+  p.dropout = 0.1;
+  EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "shape: fa3 bwd has no dropout.");
+  p.dropout = 0;
+  p.mask = parse_mask("blocks:128:butterfly").value();
+  EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "shape: fa3 bwd has no block mask.");
+  p.mask = Mask::none;
+  p.d = 80;
+  EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "shape: fa3 bwd has no d 80; it has 64 and 128.");
+}
+
+TEST(Fa1, HasTeamsOfWarpsAsSharedMemoryAllows) {
   const Algorithm& fa1 = algorithm("fa1");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
-  const auto on = [&](const TileShape& tile) { return fa1.plan_on(h200(), p, tile).launches.front(); };
-  const KernelLaunch one = fa1.plan(p, {.br = 64, .bc = 448}).launches.front();
+  const auto on = [&](const TileShape& tile) { return fa1.plan(p, tile, h200()).launches.front(); };
+  DeviceLimits smaller = h200();
+  smaller.shared_bytes_per_block = 120 << 10;  // room for the tile, but not for a second team
+  const KernelLaunch one = fa1.plan(p, {.br = 64, .bc = 448}, smaller).launches.front();
   const KernelLaunch two = on({.br = 64, .bc = 448});
   EXPECT_EQ(one.block[0], 128U);
   EXPECT_EQ(two.block[0], 256U);
@@ -512,7 +575,7 @@ TEST(PlanOn, Fa1HasTeamsOfWarpsAsSharedMemoryAllows) {
   EXPECT_EQ(two.dynamic_shared_bytes, one.dynamic_shared_bytes + 64 * 64 * 2);
   EXPECT_EQ(two.traffic, one.traffic);
   EXPECT_EQ(on({.br = 16, .bc = 448}).block[0], 256U);
-  EXPECT_EQ(on({.br = 128, .bc = 64}).source, fa1.plan(p, {.br = 128, .bc = 64}).launches.front().source);
+  EXPECT_EQ(on({.br = 128, .bc = 64}).source.defines.back(), "ATTN_DROPOUT=0");
   // 227 KiB hold 7 Q tiles of 16 rows beside this K and V, but no 8th.
   EXPECT_EQ(on({.br = 16, .bc = 848}).source.defines.back(), "ATTN_TEAMS=7");
   EXPECT_FALSE(fa1.refusal(p, {.br = 64, .bc = 864}, h200()));
@@ -535,7 +598,8 @@ TEST(DefaultTile, DividesTheBlocksOfABlockMask) {
   }
   AttentionProblem p{.n_q = 2048, .n_k = 2048, .d = 64};
   p.mask = parse_mask("blocks:128:butterfly").value();
-  EXPECT_EQ(describe(algorithm("fa2").default_tile(p, h200())), "128x128");
+  EXPECT_EQ(describe(algorithm("fa2").default_tile(p, h200())), "128x64");
+  EXPECT_EQ(describe(algorithm("fa3").default_tile(p, h200())), "128x128");
   EXPECT_THAT(algorithm("fa2").refusal(p, {.br = 192, .bc = 128}, h200())->reason,
               HasSubstr("Br 192 does not divide the mask's blocks of 128."));
 }
@@ -550,6 +614,10 @@ TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {
           const TileShape tile = a->default_tile(p, gpu);
           const auto refused = a->refusal(p, tile, gpu);
           if (!refused) continue;
+          if (refused->cause == Refusal::Cause::architecture) {  // kernels made for 9.0 alone
+            EXPECT_NE(gpu.compute_major, 9) << a->name() << " d " << d;
+            continue;
+          }
           // Then no tile does: the least demanding one is refused too.
           EXPECT_TRUE(a->refusal(p, {.br = 16, .bc = 16}, gpu).has_value())
               << a->name() << " d " << d << " on " << gpu.name << ": " << refused->reason;

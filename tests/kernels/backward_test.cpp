@@ -16,7 +16,7 @@
 #include "kernels/algorithm.h"
 #include "kernels/device/gradient_shape.h"
 #include "kernels/embedded_sources.h"
-#include "kernels/fa2/fa2_hopper_backward_shape.h"
+#include "kernels/fa3/fa3_backward_shape.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/inputs.h"
 #include "tests/kernels/programs.h"
@@ -73,7 +73,7 @@ TEST(Backward, ClosedFormEqualsTheProgramToTheByte) {
   for (const Algorithm* algorithm : flash()) {
     for (AttentionProblem p : backward_problems()) {
       for (const TileShape& tile : tiles()) {
-        for (const KernelLaunch& launch : algorithm->plan(p, tile).launches) {
+        for (const KernelLaunch& launch : algorithm->plan(p, tile, h200()).launches) {
           if (launch.setup) continue;
           ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
         }
@@ -82,10 +82,11 @@ TEST(Backward, ClosedFormEqualsTheProgramToTheByte) {
   }
 }
 
-TEST(Backward, OnHopperTheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
+TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
   const Algorithm& fa2 = *find_algorithm("fa2");
+  const Algorithm& fa3 = *find_algorithm("fa3");
   for (const int d : {64, 128}) {
-    const TileShape tile{.br = fa2_hopper_backward::query_rows(d), .bc = 128};
+    const TileShape tile{.br = fa3_backward::query_rows(d), .bc = 128};
     for (const char* words : {"none", "causal", "window:20:7", "causal+lengths:ramp"}) {
       for (const std::int64_t group : {1, 3}) {
         for (const std::int64_t n_q : {1, 65, 128, 239, 300}) {
@@ -99,22 +100,22 @@ TEST(Backward, OnHopperTheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators
                                      .n_k = n_k,
                                      .d = d,
                                      .deterministic = group == 3};
-            SCOPED_TRACE(label(fa2, p, tile));
-            ASSERT_FALSE(fa2.refusal(p, tile, h200()));
-            const AttentionPlan hopper = fa2.plan_on(h200(), p, tile);
-            const AttentionPlan portable = fa2.plan(p, tile);
-            const std::int64_t rows = fa2_hopper_backward::row_tiles(n_q, tile.br) * tile.br;
-            ASSERT_EQ(hopper.launches.size(), 4U);
-            EXPECT_EQ(hopper.launches[1].source.file, "fa2/fa2_hopper_backward_rows.cuh");
-            EXPECT_EQ(hopper.launches[2].source.file, "fa2/fa2_hopper_backward.cuh");
-            EXPECT_EQ(hopper.launches[3].source.file, "fa2/fa2_hopper_backward_rows.cuh");
+            SCOPED_TRACE(label(fa3, p, tile));
+            ASSERT_FALSE(fa3.refusal(p, tile, h200()));
+            const AttentionPlan padded = fa3.plan(p, tile, h200());
+            const AttentionPlan plain = fa2.plan(p, tile, h200());
+            const std::int64_t rows = fa3_backward::row_tiles(n_q, tile.br) * tile.br;
+            ASSERT_EQ(padded.launches.size(), 4U);
+            EXPECT_EQ(padded.launches[1].source.file, "fa3/fa3_backward_rows.cuh");
+            EXPECT_EQ(padded.launches[2].source.file, "fa3/fa3_backward.cuh");
+            EXPECT_EQ(padded.launches[3].source.file, "fa3/fa3_backward_rows.cuh");
             std::map<Access, std::int64_t> of_accumulators;
-            for (std::size_t i = 1; i < hopper.launches.size(); ++i) {
-              const KernelLaunch& launch = hopper.launches[i];
+            for (std::size_t i = 1; i < padded.launches.size(); ++i) {
+              const KernelLaunch& launch = padded.launches[i];
               ASSERT_EQ(launch.traffic, walk(*launch.program)) << launch.name;
               EXPECT_EQ(launch.grid[0], launch.program->blocks()) << launch.name;
-              // Nothing but the accumulators' last tile differs from the kernels of other devices.
-              Traffic expected = portable.launches[i].traffic;
+              // Nothing but the accumulators' last tile differs from fa2's.
+              Traffic expected = plain.launches[i].traffic;
               for (const TileAccess& a : test::all_accesses(*launch.program)) {
                 if (a.tensor != Tensor::dq_acc) continue;
                 ASSERT_EQ(a.row % tile.br, 0);
@@ -127,7 +128,7 @@ TEST(Backward, OnHopperTheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators
               EXPECT_EQ(launch.traffic, expected) << launch.name;
             }
             // All of the buffer is cleared once and read once.
-            const auto buffer = std::ranges::find(hopper.buffers, "dq_acc", &BufferSpec::name);
+            const auto buffer = std::ranges::find(padded.buffers, "dq_acc", &BufferSpec::name);
             EXPECT_EQ(buffer->bytes, p.instances() * rows * d * 4);
             EXPECT_EQ(of_accumulators[Access::store], buffer->bytes);
             EXPECT_EQ(of_accumulators[Access::load], buffer->bytes);
@@ -147,13 +148,13 @@ TEST(Backward, TheTablesFormulas) {
   constexpr std::int64_t tc = 32;
   const AttentionProblem p{.pass = Pass::bwd, .heads_q = heads, .heads_kv = heads, .n_q = n, .n_k = n, .d = d};
   const TileShape tile{.br = 64, .bc = 128};
-  const AttentionPlan fa2 = find_algorithm("fa2")->plan(p, tile);
+  const AttentionPlan fa2 = find_algorithm("fa2")->plan(p, tile, h200());
   ASSERT_EQ(fa2.launches.size(), 4U);
   EXPECT_EQ(fa2.launches[1].traffic, (Traffic{heads * 4 * n * d, heads * (4 * n + 4 * n * d)}));
   EXPECT_EQ(fa2.launches[2].traffic,
             (Traffic{heads * (4 * n * d + tc * (4 * n * d + 8 * n)), heads * (4 * n * d + tc * 4 * n * d)}));
   EXPECT_EQ(fa2.launches[3].traffic, (Traffic{heads * 4 * n * d, heads * 2 * n * d}));
-  const AttentionPlan fa1 = find_algorithm("fa1")->plan(p, tile);
+  const AttentionPlan fa1 = find_algorithm("fa1")->plan(p, tile, h200());
   ASSERT_EQ(fa1.launches.size(), 2U);
   EXPECT_EQ(fa1.launches[1].traffic,
             (Traffic{heads * (4 * n * d + tc * (10 * n * d + 8 * n)), heads * (tc * 4 * n * d + 6 * n * d)}));
@@ -165,7 +166,7 @@ TEST(Backward, AccessesStayInsideAndOutputsAreWrittenOnce) {
       const TileShape tile{.br = 64, .bc = 32};
       SCOPED_TRACE(label(*algorithm, p, tile));
       std::map<Tensor, std::int64_t> stored;
-      for (const KernelLaunch& launch : algorithm->plan(p, tile).launches) {
+      for (const KernelLaunch& launch : algorithm->plan(p, tile, h200()).launches) {
         if (launch.setup) continue;
         for (const TileAccess& a : test::all_accesses(*launch.program)) {
           const bool of_keys =
@@ -300,7 +301,7 @@ TEST(Backward, PlayingTheProgramsGivesTheGradients) {
     }
     for (const Algorithm* algorithm : flash()) {
       for (const TileShape& tile : {TileShape{.br = 16, .bc = 32}, TileShape{.br = 32, .bc = 16}}) {
-        const AttentionPlan plan = algorithm->plan(backward, tile);
+        const AttentionPlan plan = algorithm->plan(backward, tile, h200());
         const auto main = std::ranges::find(plan.launches, "bwd", &KernelLaunch::name);
         const Gradients sums = play(*main->program, backward, pairs);
         for (const auto& [got, wanted] :
@@ -327,11 +328,11 @@ TEST(Backward, PlansOfTheThreePasses) {
   for (const Algorithm* algorithm : flash()) {
     const bool second = algorithm->name() == "fa2";
     p.pass = Pass::fwd;
-    const AttentionPlan forward = algorithm->plan(p, tile);
+    const AttentionPlan forward = algorithm->plan(p, tile, h200());
     p.pass = Pass::bwd;
-    const AttentionPlan backward = algorithm->plan(p, tile);
+    const AttentionPlan backward = algorithm->plan(p, tile, h200());
     p.pass = Pass::fwd_bwd;
-    const AttentionPlan both = algorithm->plan(p, tile);
+    const AttentionPlan both = algorithm->plan(p, tile, h200());
     EXPECT_THAT(names(backward, true), ElementsAre("fwd"));
     EXPECT_TRUE(names(both, true).empty());
     if (second) {
@@ -385,7 +386,7 @@ TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
         {"instances", 12}, {"group", 3},  {"n_q", 100},       {"n_k", 37},   {"heads_q", 6},
         {"left", 5},       {"right", -1}, {"mask_block", 64}, {"keep", 192}, {"seed", 20220527}};
     for (const Algorithm* algorithm : flash()) {
-      const AttentionPlan plan = algorithm->plan(p, {.br = 64, .bc = 64});
+      const AttentionPlan plan = algorithm->plan(p, {.br = 64, .bc = 64}, h200());
       std::map<std::string, std::int64_t> buffers;
       for (const BufferSpec& buffer : plan.buffers) EXPECT_TRUE(buffers.emplace(buffer.name, buffer.bytes).second);
       EXPECT_EQ(buffers.contains("turns"), deterministic && algorithm->name() == "fa2");

@@ -77,7 +77,7 @@ const std::vector<TileShape> tiles{
 TEST(Naive, ClosedFormsEqualTheProgramsToTheByte) {
   for (const AttentionProblem& p : problems()) {
     for (const TileShape& tile : tiles) {
-      for (const KernelLaunch& l : naive_attention.plan(p, tile).launches) {
+      for (const KernelLaunch& l : naive_attention.plan(p, tile, h200()).launches) {
         ASSERT_EQ(l.traffic, walk(*l.program)) << describe(p) << " " << describe(tile) << " " << l.name;
       }
     }
@@ -117,7 +117,7 @@ TEST(Naive, EveryLaunchWritesItsMatrixOnceAndReadsAllOfTheOthers) {
   for (const AttentionProblem& p : problems()) {
     for (const TileShape& tile : tiles) {
       SCOPED_TRACE(describe(p) + " " + describe(tile));
-      for (const KernelLaunch& l : naive_attention.plan(p, tile).launches) {
+      for (const KernelLaunch& l : naive_attention.plan(p, tile, h200()).launches) {
         SCOPED_TRACE(l.name);
         std::map<Tensor, std::int64_t> stored;
         std::map<Tensor, std::int64_t> loaded;
@@ -144,13 +144,13 @@ TEST(Naive, EveryLaunchWritesItsMatrixOnceAndReadsAllOfTheOthers) {
 
 TEST(Naive, AMaskOrDropoutSparesNothing) {
   AttentionProblem p{.pass = Pass::fwd_bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 300};
-  const Traffic full = naive_attention.plan(p, {}).traffic();
+  const Traffic full = naive_attention.plan(p, {}, h200()).traffic();
   for (const char* words : {"causal", "window:10:10", "lengths:7/0", "blocks:16:butterfly"}) {
     p.mask = mask(words);
-    EXPECT_EQ(naive_attention.plan(p, {}).traffic(), full) << words;
+    EXPECT_EQ(naive_attention.plan(p, {}, h200()).traffic(), full) << words;
   }
   p.dropout = 0.25;
-  EXPECT_EQ(naive_attention.plan(p, {}).traffic(), full);
+  EXPECT_EQ(naive_attention.plan(p, {}, h200()).traffic(), full);
 }
 
 TEST(Naive, OneTileOverEverythingMovesThePapersCount) {
@@ -162,14 +162,14 @@ TEST(Naive, OneTileOverEverythingMovesThePapersCount) {
     const auto paper = naive_attention.paper_count(p, whole);
     EXPECT_EQ(paper->formula, formula);
     EXPECT_EQ(paper->bytes, standard_attention_bytes(p));
-    EXPECT_EQ(naive_attention.plan(p, whole).traffic().total(), paper->bytes) << formula;
+    EXPECT_EQ(naive_attention.plan(p, whole, h200()).traffic().total(), paper->bytes) << formula;
   }
 }
 
 TEST(Naive, RowsThatNoBlockHoldsAreReadTwice) {
   const auto traffic = [](std::int64_t n_k, std::string_view name) {
     const AttentionProblem p{.pass = Pass::fwd_bwd, .heads_q = 2, .heads_kv = 1, .n_q = 3, .n_k = n_k, .d = 64};
-    return launch(naive_attention.plan(p, {}), name).traffic;
+    return launch(naive_attention.plan(p, {}, h200()), name).traffic;
   };
   const auto matrix = [](std::int64_t n_k) { return 2 * 3 * n_k * 2; };
   EXPECT_EQ(traffic(65'536, "softmax"), (Traffic{matrix(65'536), matrix(65'536)}));
@@ -180,11 +180,11 @@ TEST(Naive, RowsThatNoBlockHoldsAreReadTwice) {
 
 TEST(Naive, BackwardStartsFromAForwardPassThatIsNotMeasured) {
   AttentionProblem p{.pass = Pass::bwd, .heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 200, .d = 64};
-  const AttentionPlan backward = naive_attention.plan(p, {});
+  const AttentionPlan backward = naive_attention.plan(p, {}, h200());
   p.pass = Pass::fwd_bwd;
-  const AttentionPlan both = naive_attention.plan(p, {});
+  const AttentionPlan both = naive_attention.plan(p, {}, h200());
   p.pass = Pass::fwd;
-  const AttentionPlan forward = naive_attention.plan(p, {});
+  const AttentionPlan forward = naive_attention.plan(p, {}, h200());
   EXPECT_THAT(names(forward), ElementsAre("qk", "softmax", "pv"));
   EXPECT_THAT(names(both), ElementsAre("qk", "softmax", "pv", "dv", "dp", "ds", "dq", "dk"));
   EXPECT_EQ(names(backward), names(both));
@@ -202,7 +202,7 @@ TEST(Naive, TwoScoreMatricesAtATime) {
   const std::int64_t scores = 2 * 100 * 208 * 2;
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
     p.pass = pass;
-    const AttentionPlan plan = naive_attention.plan(p, {});
+    const AttentionPlan plan = naive_attention.plan(p, {}, h200());
     EXPECT_EQ(std::ranges::count(plan.buffers, scores, &BufferSpec::bytes), 2) << to_string(pass);
     std::vector<std::string> buffers;
     for (const BufferSpec& b : plan.buffers) buffers.push_back(b.name);
@@ -214,13 +214,13 @@ TEST(Naive, TwoScoreMatricesAtATime) {
 TEST(Naive, ProductsShareTheirKernels) {
   AttentionProblem p{.pass = Pass::bwd, .n_q = 100, .n_k = 200, .d = 64};
   const TileShape tile{.br = 64, .bc = 32};
-  const AttentionPlan plan = naive_attention.plan(p, tile);
+  const AttentionPlan plan = naive_attention.plan(p, tile, h200());
   EXPECT_EQ(launch(plan, "dp").source, launch(plan, "qk").source);
   EXPECT_EQ(launch(plan, "dq").source, launch(plan, "pv").source);
   EXPECT_EQ(launch(plan, "dk").source, launch(plan, "dv").source);
   // Under dropout the signs of P say what is dropped, those of dS are signs.
   p.dropout = 0.5;
-  const AttentionPlan dropping = naive_attention.plan(p, tile);
+  const AttentionPlan dropping = naive_attention.plan(p, tile, h200());
   EXPECT_THAT(launch(dropping, "pv").source.defines, IsSupersetOf({"ATTN_DROPOUT=1"}));
   EXPECT_THAT(launch(dropping, "dv").source.defines, IsSupersetOf({"ATTN_DROPOUT=1"}));
   EXPECT_EQ(launch(dropping, "dq").source, launch(plan, "dq").source);
@@ -280,7 +280,7 @@ TEST(Naive, ArgumentsAreTheKernelsParameters) {
                                                        {"seed", dropout_seed}};
     const std::map<std::string, float> factors{{"qk", 0.125F}, {"dp", 1.0F},   {"pv", 2.0F},  {"dv", 2.0F},
                                                {"ds", 2.0F},   {"dq", 0.125F}, {"dk", 0.125F}};
-    const AttentionPlan plan = naive_attention.plan(p, {});
+    const AttentionPlan plan = naive_attention.plan(p, {}, h200());
     std::set<std::string> buffers;
     for (const BufferSpec& b : plan.buffers) buffers.insert(b.name);
     for (const KernelLaunch& l : plan.launches) {

@@ -91,7 +91,7 @@ TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
   for (const AttentionProblem& p : problems) {
     for (const TileShape& tile : decode_tiles(p)) {
       ASSERT_FALSE(splitkv_algorithm().refusal(p, tile, h200())) << label(p, tile);
-      for (const KernelLaunch& launch : splitkv_algorithm().plan(p, tile).launches) {
+      for (const KernelLaunch& launch : splitkv_algorithm().plan(p, tile, h200()).launches) {
         ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(p, tile) << " " << launch.name;
         ASSERT_EQ(launch.grid[0], launch.program->blocks());
       }
@@ -109,7 +109,7 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
     if (p.n_k > 300) continue;
     for (const TileShape& tile : decode_tiles(p)) {
       SCOPED_TRACE(label(p, tile));
-      const AttentionPlan plan = splitkv_algorithm().plan(p, tile);
+      const AttentionPlan plan = splitkv_algorithm().plan(p, tile, h200());
       std::unordered_map<std::int64_t, int> touched;
       std::unordered_set<std::int64_t> written;
       const auto cells = [&](const TileAccess& a, const auto& each) {
@@ -306,7 +306,7 @@ TEST(SplitKv, PlayingBothLaunchesComputesAttention) {
     const AttentionInputs inputs = make_inputs(contiguous, InputKind::normal, 7);
     for (const int splits : {1, 2, 5, 30}) {
       Player player(p, inputs);
-      player.play(splitkv_algorithm().plan(p, {.br = 16, .bc = 32, .splits = splits}));
+      player.play(splitkv_algorithm().plan(p, {.br = 16, .bc = 32, .splits = splits}, h200()));
       for (std::int64_t instance = 0; instance < p.instances(); ++instance) {
         for (std::int64_t row = 0; row < p.n_q; ++row) {
           const Player::Row whole = player.attend(instance, row, 0, p.n_k);
@@ -323,7 +323,7 @@ TEST(SplitKv, PlayingBothLaunchesComputesAttention) {
 
 TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
   const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
-  const AttentionPlan plan = splitkv_algorithm().plan(p, {.br = 16, .bc = 128, .splits = 66});
+  const AttentionPlan plan = splitkv_algorithm().plan(p, {.br = 16, .bc = 128, .splits = 66}, h200());
   // K and V once, and for each of 132 blocks 8 rows: Q in, fp32 O and LSE out; the combine reads O once, LSE 8 times.
   const std::int64_t rows = 132LL * 8;
   EXPECT_EQ(plan.launches[0].traffic, (Traffic{2LL * 2 * 65'536 * 256 + rows * 256, rows * (512 + 4)}));
@@ -331,7 +331,7 @@ TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
   // Four times the keys, four times the bytes but for the splits' share.
   AttentionProblem longer = p;
   longer.n_k *= 4;
-  const Traffic four = splitkv_algorithm().plan(longer, {.br = 16, .bc = 128, .splits = 66}).traffic();
+  const Traffic four = splitkv_algorithm().plan(longer, {.br = 16, .bc = 128, .splits = 66}, h200()).traffic();
   EXPECT_EQ(four.l2_to_sm_bytes - plan.traffic().l2_to_sm_bytes, 3LL * 2 * 2 * 65'536 * 256);
   EXPECT_EQ(four.sm_to_l2_bytes, plan.traffic().sm_to_l2_bytes);
   EXPECT_EQ(splitkv_algorithm().growth(), Growth::nd);
@@ -343,7 +343,7 @@ TEST(SplitKv, BlockTableIsReadInWholeSectors) {
   const AttentionProblem contiguous{.batch = 2, .n_q = 1, .n_k = 40, .d = 16};
   const auto reads = [](const AttentionProblem& problem, int splits) {
     const TileShape tile{.br = 16, .bc = 16, .splits = splits};
-    return splitkv_algorithm().plan(problem, tile).launches[0].traffic.l2_to_sm_bytes;
+    return splitkv_algorithm().plan(problem, tile, h200()).launches[0].traffic.l2_to_sm_bytes;
   };
   EXPECT_EQ(reads(p, 1) - reads(contiguous, 1), 2 * 32);
   EXPECT_EQ(reads(p, 3) - reads(contiguous, 3), 6 * 32);
@@ -354,7 +354,7 @@ TEST(SplitKv, BlockTableIsReadInWholeSectors) {
   nine_contiguous.n_k = 9 * 16;
   EXPECT_EQ(reads(nine, 1) - reads(nine_contiguous, 1), 4 * 32);
   // The table itself is a buffer; K and V are padded to whole pages.
-  const AttentionPlan plan = splitkv_algorithm().plan(p, {.br = 16, .bc = 16, .splits = 1});
+  const AttentionPlan plan = splitkv_algorithm().plan(p, {.br = 16, .bc = 16, .splits = 1}, h200());
   const auto table = std::ranges::find(plan.buffers, "block_table", &BufferSpec::name);
   ASSERT_NE(table, plan.buffers.end());
   EXPECT_EQ(table->bytes, 6 * 4);
@@ -459,7 +459,7 @@ TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
   const std::map<std::string, std::int32_t> integers{
       {"instances", 12}, {"group", 3}, {"n_q", 5},   {"n_k", 37},       {"splits", 4}, {"page", 16},
       {"heads_q", 6},    {"left", -1}, {"right", 0}, {"mask_block", 0}, {"keep", 256}, {"seed", dropout_seed}};
-  for (const KernelLaunch& launch : splitkv_algorithm().plan(p, {.br = 16, .bc = 64, .splits = 4}).launches) {
+  for (const KernelLaunch& launch : splitkv_algorithm().plan(p, {.br = 16, .bc = 64, .splits = 4}, h200()).launches) {
     SCOPED_TRACE(launch.source.entry);
     const std::vector<std::string> names = parameter_names(launch.source);
     ASSERT_EQ(names.size(), launch.arguments.size());
@@ -479,11 +479,11 @@ TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
   }
 }
 
-TEST(SplitKv, PlanOnADeviceDiffersInStagesAndEarlyCombineAlone) {
+TEST(SplitKv, PlansOfDevicesDifferInStagesAndEarlyCombineAlone) {
   const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
   const TileShape tile{.br = 16, .bc = 128, .splits = 66};
-  const AttentionPlan anywhere = splitkv_algorithm().plan(p, tile);
-  const AttentionPlan here = splitkv_algorithm().plan_on(h200(), p, tile);
+  const AttentionPlan anywhere = splitkv_algorithm().plan(p, tile, *find_gpu("rtx-3090"));
+  const AttentionPlan here = splitkv_algorithm().plan(p, tile, h200());
   ASSERT_EQ(here.launches.size(), 2U);
   EXPECT_EQ(here.launches[0].name, "partial");
   EXPECT_EQ(here.launches[1].name, "combine");
@@ -500,18 +500,18 @@ TEST(SplitKv, PlanOnADeviceDiffersInStagesAndEarlyCombineAlone) {
   EXPECT_FALSE(anywhere.launches[1].starts_early);
   DeviceLimits ampere = h200();
   ampere.compute_major = 8;
-  EXPECT_FALSE(splitkv_algorithm().plan_on(ampere, p, tile).launches[1].starts_early);
+  EXPECT_FALSE(splitkv_algorithm().plan(p, tile, ampere).launches[1].starts_early);
   // The tile's own wish goes first; the size of the problem is in no macro.
   TileShape two = tile;
   two.stages = 2;
-  EXPECT_THAT(splitkv_algorithm().plan_on(h200(), p, two).launches[0].source.defines, Contains("ATTN_STAGES=2"));
+  EXPECT_THAT(splitkv_algorithm().plan(p, two, h200()).launches[0].source.defines, Contains("ATTN_STAGES=2"));
   AttentionProblem other = p;
   other.n_k = 1000;
   other.n_q = 2;
   two.splits = 5;
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(splitkv_algorithm().plan(other, two).launches[i].source,
-              splitkv_algorithm().plan(p, two).launches[i].source);
+    EXPECT_EQ(splitkv_algorithm().plan(other, two, h200()).launches[i].source,
+              splitkv_algorithm().plan(p, two, h200()).launches[i].source);
   }
 }
 

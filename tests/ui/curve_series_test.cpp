@@ -72,7 +72,8 @@ TEST(CurveSeries, TheModelIsTheClosedFormOfTheTileShown) {
   ASSERT_NE(measured, nullptr);
   const PointSpec& spec = measured->source->record.spec;
   EXPECT_DOUBLE_EQ(model->value,
-                   static_cast<double>(find_algorithm("fa2")->plan(spec.problem, spec.tile).traffic().total()));
+                   static_cast<double>(
+                       find_algorithm("fa2")->plan(spec.problem, spec.tile, known_gpus().front()).traffic().total()));
   EXPECT_NEAR(measured->value / model->value, 1.001, 1e-9);
 }
 
@@ -173,7 +174,7 @@ TEST(CurveSeries, TheModelIsOfWhatTheDeviceRuns) {
     const PointSpec& spec = point.spec();
     const DeviceLimits& limits = point.run->summary.limits;
     ASSERT_FALSE(fa2.refusal(spec.problem, spec.tile, limits)) << limits.name;
-    expected.insert(static_cast<double>(fa2.plan_on(limits, spec.problem, spec.tile).traffic().total()));
+    expected.insert(static_cast<double>(fa2.plan(spec.problem, spec.tile, limits).traffic().total()));
   }
   std::size_t models = 0;
   for (const Curve& curve : set.curves) {
@@ -548,7 +549,8 @@ TEST(CurveSeries, DecodingIsDrawnOverTheKeys) {
   ASSERT_NE(model, nullptr);
   const PointSpec spec = fixtures::decode_spec("fa2", 4096);
   EXPECT_DOUBLE_EQ(model->value,
-                   static_cast<double>(find_algorithm("fa2")->plan(spec.problem, spec.tile).traffic().total()));
+                   static_cast<double>(
+                       find_algorithm("fa2")->plan(spec.problem, spec.tile, known_gpus().front()).traffic().total()));
   EXPECT_EQ(find(set, "naive", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts n_q = n_k";
 }
 

@@ -89,17 +89,19 @@ TEST(Theme, AlgorithmsKeepApartInBothThemes) {
     EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa1", dark));
     EXPECT_NE(algorithm_color("fa1", dark), algorithm_color("fa2", dark));
     EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa2", dark));
+    EXPECT_NE(algorithm_color("fa2", dark), algorithm_color("fa3", dark));
   }
 }
 
 TEST(Theme, ForeignAlgorithmsHaveColoursOfTheirOwn) {
   for (const bool dark : {false, true}) {
     QSet<QRgb> colors;
-    for (const char* name : {"naive", "fa1", "fa2", "torch-flash", "torch-cudnn", "torch-eager", "flash-attn"}) {
+    for (const char* name :
+         {"naive", "fa1", "fa2", "splitkv", "fa3", "torch-flash", "torch-cudnn", "torch-eager", "flash-attn"}) {
       colors.insert(algorithm_color(name, dark).rgb());
       EXPECT_EQ(algorithm_color(name, dark), algorithm_color(name, dark));
     }
-    EXPECT_EQ(colors.size(), 7);
+    EXPECT_EQ(colors.size(), 9);
   }
 }
 

@@ -322,7 +322,7 @@ class Builder {
           CurveKind::model, family.algorithm,
           QStringLiteral("%1 · SM↔L2 · exact model").arg(short_title(family.algorithm)), lengths, [&](std::int64_t n) {
             return scale_ *
-                   static_cast<double>(algorithm.plan_on(limits, at_length(*problem_, n), tile).traffic().total());
+                   static_cast<double>(algorithm.plan(at_length(*problem_, n), tile, limits).traffic().total());
           });
       curve.quantity = Quantity::sm_l2;
       // What runs for the tile may differ from one architecture to the next; mostly it does not.

@@ -148,7 +148,7 @@ class GpuDevice final : public Device {
     for (const PointSpec& point : points) {
       const Algorithm* algorithm = find_algorithm(point.algorithm);
       if (algorithm == nullptr || algorithm->refusal(point.problem, point.tile, info_.limits)) continue;
-      std::ranges::move(algorithm->plan_on(info_.limits, point.problem, point.tile).launches,
+      std::ranges::move(algorithm->plan(point.problem, point.tile, info_.limits).launches,
                         std::back_inserter(launches));
     }
     (void)session_->builder->build_all(arch_, launches, build_threads_, cancel, progress);
@@ -240,7 +240,7 @@ class GpuDevice final : public Device {
     if (const auto refusal = algorithm->refusal(spec.problem, spec.tile, info_.limits)) {
       throw PointEnd(Disposition::infeasible, refusal->reason);
     }
-    const AttentionPlan plan = algorithm->plan_on(info_.limits, spec.problem, spec.tile);
+    const AttentionPlan plan = algorithm->plan(spec.problem, spec.tile, info_.limits);
     add_model_metrics(plan, spec.problem, record);
 
     std::vector<Loaded> loaded;

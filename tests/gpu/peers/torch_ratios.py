@@ -152,25 +152,28 @@ def prefill(torch, arguments, flush):
     rows = []
     for pass_ in passes:
         for mask in masks:
-            header = ["d", "N", "fa2 Tflop/s", "flash", "cudnn", "eager", "fa1", "naive", "fa2/flash", "fa2/cudnn", "naive/eager"]
-            table, against = [], {"flash": [], "cudnn": [], "eager": []}
+            pairs = (("fa2", "flash"), ("fa3", "flash"), ("fa3", "cudnn"), ("naive", "eager"))
+            names = ("fa2", "fa3", "fa1", "naive")
+            header = (["d", "N"] + [f"{name} Tflop/s" if name == "fa2" else name for name in names] + ["flash", "cudnn", "eager"] +
+                      [f"{mine_}/{theirs_}" for mine_, theirs_ in pairs])
+            table, against = [], {pair: [] for pair in pairs}
             for d in dims:
                 for n in lengths:
                     cell = Cell(d, n, n, batch_of(n), heads_of(d), heads_of(d), mask, pass_)
                     theirs = peers(torch, cell, flush)
                     rows += [(f"torch-{name}", cell, time) for name, time in theirs.items()]
-                    own = {name: mine.get((name, cell)) for name in ("naive", "fa1", "fa2")}
+                    own = {name: mine.get((name, cell)) for name in names}
                     rate = lambda ns: f"{flops(cell) / ns / 1e3:.0f}" if ns else "-"
-                    pairs = (("flash", "fa2"), ("cudnn", "fa2"), ("eager", "naive"))
-                    ratios = [ratio(own[ours_], theirs.get(name)) for name, ours_ in pairs]
-                    for (name, _), value in zip(pairs, ratios):
+                    ratios = [ratio(own[ours_], theirs.get(name)) for ours_, name in pairs]
+                    for pair, value in zip(pairs, ratios):
                         if value:
-                            against[name].append(value)
-                    table.append([d, n, rate(own["fa2"])] + [rate(theirs.get(x)) for x in ("flash", "cudnn", "eager")] +
-                                 [rate(own["fa1"]), rate(own["naive"])] + [shown(value) for value in ratios])
-            table.append(["geomean", "", "", "", "", "", "", ""] + [geometric_mean(against[x]) for x in ("flash", "cudnn", "eager")])
-            worst = [min(against[x]) if against[x] else None for x in ("flash", "cudnn", "eager")]
-            table.append(["least", "", "", "", "", "", "", ""] + [shown(x) for x in worst])
+                            against[pair].append(value)
+                    table.append([d, n] + [rate(own[x]) for x in names] + [rate(theirs.get(x)) for x in ("flash", "cudnn", "eager")] +
+                                 [shown(value) for value in ratios])
+            blank = [""] * (len(header) - len(pairs) - 1)
+            table.append(["geomean"] + blank + [geometric_mean(against[pair]) for pair in pairs])
+            worst = [min(against[pair]) if against[pair] else None for pair in pairs]
+            table.append(["least"] + blank + [shown(x) for x in worst])
             shape = (f"batch {arguments.batch}, {arguments.heads} heads" if arguments.batch and arguments.heads
                      else f"{arguments.tokens} tokens, hidden {arguments.hidden}")
             print_table(f"Tflop/s and ratios, {pass_}, {'full' if mask == 'none' else mask}, {shape}", header, table)
@@ -214,7 +217,7 @@ def main():
     parser.add_argument("--n", help="lengths, separated by commas")
     parser.add_argument("--masks", default="full,causal")
     parser.add_argument("--passes", default="fwd,bwd")
-    parser.add_argument("--ours", default="naive,fa1,fa2", help="our algorithms, or none; fa1 takes long at long N")
+    parser.add_argument("--ours", default="naive,fa1,fa2,fa3", help="our algorithms, or none; fa1 takes long at long N")
     parser.add_argument("--batch", type=int, help="the batch at every N, instead of tokens / N: cells of one curve")
     parser.add_argument("--heads", type=int, help="heads at every d, instead of hidden / d")
     parser.add_argument("--tokens", type=int, default=16384)

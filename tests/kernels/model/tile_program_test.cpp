@@ -45,7 +45,7 @@ TEST(TileProgram, ClosedFormEqualsTheProgramToTheByte) {
     for (const AttentionProblem& p : test::odd_problems()) {
       for (const TileShape& tile : test::odd_tiles()) {
         if (test::refused(*algorithm, p, tile)) continue;
-        const AttentionPlan plan = algorithm->plan(p, tile);
+        const AttentionPlan plan = algorithm->plan(p, tile, known_gpus().front());
         for (const KernelLaunch& launch : plan.launches) {
           ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
         }
@@ -68,7 +68,7 @@ TEST(TileProgram, ClosedFormEqualsTheProgramUnderEveryMask) {
         if (!takes(*algorithm, p, tile)) tile.raster = Raster::q_fastest;  // some have one order of blocks
         if (!takes(*algorithm, p, tile)) continue;
         ++taken[algorithm->name()];
-        for (const KernelLaunch& launch : algorithm->plan(p, tile).launches) {
+        for (const KernelLaunch& launch : algorithm->plan(p, tile, known_gpus().front()).launches) {
           ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
         }
       }
@@ -126,7 +126,7 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
 void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
   SCOPED_TRACE(label(algorithm, p, tile));
   std::map<Tensor, std::int64_t> stored;
-  for (const KernelLaunch& launch : algorithm.plan(p, tile).launches) {
+  for (const KernelLaunch& launch : algorithm.plan(p, tile, known_gpus().front()).launches) {
     for (const TileAccess& a : test::all_accesses(*launch.program)) {
       if (a.tensor == Tensor::o_part || a.tensor == Tensor::lse_part) continue;  // splitkv_test.cpp
       const Extent extent = extent_of(a.tensor, p);
@@ -270,7 +270,7 @@ TEST(TileProgram, PlayingTheFlashProgramsComputesAttention) {
                                     TileShape{.br = 48, .bc = 48, .raster = Raster::heads_fastest}}) {
         const AttentionInputs inputs = make_inputs(p, InputKind::normal, 7);
         Player player(p, inputs);
-        player.play(*algorithm->plan(p, tile).launches.at(0).program);
+        player.play(*algorithm->plan(p, tile, known_gpus().front()).launches.at(0).program);
         const Reference reference = reference_attention(p, inputs, 1);
         for (std::size_t e = 0; e < reference.o.exact.size(); ++e) {
           ASSERT_NEAR(player.o()[e], reference.o.exact[e], 1e-9) << label(*algorithm, p, tile) << " element " << e;
@@ -311,7 +311,7 @@ TEST(TileProgram, SkippedTilesHoldNothingThatTheMaskLeaves) {
     for (const char* name : {"fa1", "fa2"}) {
       for (const TileShape& tile : {TileShape{.br = 16, .bc = 32}, TileShape{.br = 48, .bc = 96}}) {
         Player player(p, inputs);
-        player.play(*find_algorithm(name)->plan(p, tile).launches.at(0).program);
+        player.play(*find_algorithm(name)->plan(p, tile, known_gpus().front()).launches.at(0).program);
         for (std::size_t e = 0; e < whole.o().size(); ++e) {
           ASSERT_NEAR(player.o()[e], whole.o()[e], 1e-9) << label(*find_algorithm(name), p, tile) << " element " << e;
         }

@@ -116,9 +116,7 @@ TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
       if (!can(*algorithm, square)) continue;
       expect(pass + "ramp", with("lengths:ramp", 0));
       expect(pass + "dropout", with("none", 0.1));
-      AttentionProblem blocks = with("blocks:128:butterfly", 0);
-      EXPECT_EQ(words.contains(pass + "blocks"), !algorithm->refusal(blocks, {.br = 16, .bc = 32}, h200()).has_value())
-          << algorithm->name();
+      expect(pass + "blocks", with("blocks:128:butterfly", 0));
       expect(pass + "ungrouped", with("none", 0));
       expect(pass + "groups of three", with("none", 0));
     }
@@ -141,7 +139,7 @@ TEST(VerifyCases, HoldNothingThatAnAlgorithmRefusesByItsShape) {
     const auto refusal = find_algorithm(one.spec.algorithm)->refusal(one.spec.problem, one.spec.tile, h200());
     ASSERT_TRUE(!refusal || refusal->cause != Refusal::Cause::shape) << describe(one) << ": " << refusal->reason;
   }
-  EXPECT_LT(table().size(), 65'000U) << "an hour's work at most";
+  EXPECT_LT(table().size(), 70'000U) << "an hour's work at most";
 }
 
 TEST(VerifyCases, NamedAlgorithmsOnly) {

@@ -181,7 +181,7 @@ TEST(Evaluate, OneKernelOfSeveralHasNoTflops) {
 
 TEST(ModelMetrics, NaiveHasItsKernelsAndTheirSum) {
   const AttentionProblem problem{.heads_q = 4, .heads_kv = 4, .n_q = 256, .n_k = 256, .d = 64};
-  const AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64});
+  const AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64}, known_gpus().front());
   PointRecord record;
   add_model_metrics(plan, problem, record);
   ASSERT_EQ(record.kernels.size(), plan.launches.size() + 1);
@@ -201,7 +201,7 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
   const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
   PointRecord record;
   record.kernels.emplace_back();
-  add_model_metrics(find_algorithm("fa2")->plan(problem, {.br = 64, .bc = 64}), problem, record);
+  add_model_metrics(find_algorithm("fa2")->plan(problem, {.br = 64, .bc = 64}, known_gpus().front()), problem, record);
   ASSERT_EQ(record.kernels.size(), 1U);
   // Reads Q once, K and V for each of the 4 Q tiles; writes O and fp32 LSE.
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), (256 * 64 + 4.0 * 2 * 256 * 64) * 2);
@@ -210,7 +210,7 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
 
 TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
   const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
-  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64});
+  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64}, known_gpus().front());
   ASSERT_EQ(plan.launches.size(), 3U);
   plan.launches[0].setup = true;
   PointRecord several;

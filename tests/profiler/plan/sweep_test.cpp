@@ -183,18 +183,18 @@ TEST(ParseAxis, TheSyntaxIsExplainedOnlyWhereItIsWrong) {
 }
 
 TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
-  const Algorithm& fa2 = *find_algorithm("fa2");
+  const Algorithm& fa3 = *find_algorithm("fa3");
   const auto at = [](std::int64_t n) {
     return AttentionProblem{.heads_q = 16, .heads_kv = 16, .n_q = n, .n_k = n, .d = 64};
   };
-  const TileShape of_short = auto_tile(fa2, at(512), h200());
-  const TileShape of_long = auto_tile(fa2, at(16'384), h200());
+  const TileShape of_short = auto_tile(fa3, at(512), h200());
+  const TileShape of_long = auto_tile(fa3, at(16'384), h200());
   ASSERT_NE(of_short, of_long);
-  const auto curve = points_of(request_of({"N=[512,16384]"}, {"fa2"}));
+  const auto curve = points_of(request_of({"N=[512,16384]"}, {"fa3"}));
   ASSERT_EQ(curve.size(), 2U);
   EXPECT_EQ(curve[0].tile, of_long);
   EXPECT_EQ(curve[1].tile, of_long);
-  const auto each = points_of(request_of({"N=[512,16384]", "tile=auto"}, {"fa2"}));
+  const auto each = points_of(request_of({"N=[512,16384]", "tile=auto"}, {"fa3"}));
   ASSERT_EQ(each.size(), 2U);
   EXPECT_EQ(each[0].tile, of_short);
   EXPECT_EQ(each[1].tile, of_long);
@@ -313,7 +313,7 @@ TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
 }
 
 TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
-  EXPECT_THAT(names_in(points_of(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "naive"));
+  EXPECT_THAT(names_in(points_of(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "fa3", "naive"));
   // Named, on either road, its points stay and end as infeasible.
   const auto named = points_of(request_of({}, {"splitkv"}, "quick"));
   EXPECT_EQ(named.size(), 10U) << "two d, five N, no part in the tile grid";
@@ -332,6 +332,16 @@ TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
   const auto large = points_of(request_of({"br=256", "bc=256", "d=256"}));
   EXPECT_EQ(std::ranges::count(large, "fa2", &PointSpec::algorithm), 1);
   EXPECT_TRUE(std::ranges::all_of(large, [](const PointSpec& p) { return p.algorithm != "fa2" || refused(p); }));
+  // Nor does anybody wait for an algorithm that is made for other GPUs; named, it says so at every point.
+  const auto on_ampere = [](const SweepRequest& request) {
+    return make_plan(request, *find_gpu("a100")).value().points;
+  };
+  EXPECT_THAT(names_in(on_ampere(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "naive"));
+  for (const PointSpec& point : on_ampere(request_of({"N=[512,1024]"}, {"fa3"}))) {
+    const auto refusal = find_algorithm("fa3")->refusal(point.problem, point.tile, *find_gpu("a100"));
+    ASSERT_TRUE(refusal) << describe(point);
+    EXPECT_EQ(refusal->cause, Refusal::Cause::architecture) << refusal->reason;
+  }
   // Where nobody takes anything, everybody says why.
   const auto nobody = points_of(request_of({"d=[72,88]"}));
   EXPECT_EQ(nobody.size(), 2 * algorithms().size());
@@ -417,7 +427,7 @@ TEST(Presets, MemoryWallReachesBeyondTheMemoryOfAnH200) {
     lengths.insert(point.problem.n_q);
     dims.insert(point.problem.d);
     EXPECT_GE(point.problem.instances(), 132);
-    beyond = beyond || memory_need_bytes(point) > h200().dram_bytes;
+    beyond = beyond || memory_need_bytes(point, h200()) > h200().dram_bytes;
   }
   EXPECT_THAT(lengths, ElementsAre(256, 512, 1024, 2048, 4096, 8192, 16384));
   EXPECT_THAT(dims, ElementsAre(64, 128));
@@ -441,7 +451,7 @@ TEST(Presets, TilesIsAtLeastTwelveByTwelveForBothAndMovesMoreThan64MiB) {
         ++infeasible;
         continue;
       }
-      EXPECT_GT(find_algorithm(algorithm)->plan(point.problem, point.tile).traffic().total(), 64 << 20);
+      EXPECT_GT(find_algorithm(algorithm)->plan(point.problem, point.tile, h200()).traffic().total(), 64 << 20);
     }
     EXPECT_GE(br.size(), 12U);
     EXPECT_GE(bc.size(), 12U);
@@ -481,7 +491,7 @@ TEST(Presets, PaperIsFigure2) {
     EXPECT_FALSE(find_algorithm(point.algorithm)->refusal(point.problem, point.tile, h200()).has_value())
         << describe(point);
   }
-  EXPECT_THAT(both, ElementsAre("naive", "fa1", "fa2"));
+  EXPECT_THAT(both, ElementsAre("naive", "fa1", "fa2", "fa3"));
   EXPECT_THAT(forward_bc, ElementsAre(64, 128, 256, 512));
 }
 
@@ -493,7 +503,7 @@ TEST(Presets, BackwardIsOfEveryAlgorithmThatHasOne) {
     lengths.insert(point.problem.n_k);
   }
   expect_all_takers(points);
-  EXPECT_THAT(names_in(points), ElementsAre("fa1", "fa2", "naive"));
+  EXPECT_THAT(names_in(points), ElementsAre("fa1", "fa2", "fa3", "naive"));
   EXPECT_THAT(lengths, ElementsAre(1024, 2048, 4096, 8192, 16384));
 }
 
@@ -567,11 +577,11 @@ TEST(MemoryNeed, CountsEveryBuffer) {
                  .tile = {.br = 64, .bc = 64}};
   const std::int64_t matrix = std::int64_t{132} * 16384 * 16384 * 2;  // 66 GiB: S, and P again
   const std::int64_t rows = std::int64_t{132} * 16384 * 64 * 2;       // Q, K, V, O
-  EXPECT_EQ(memory_need_bytes(spec), 2 * matrix + 4 * rows);
+  EXPECT_EQ(memory_need_bytes(spec, h200()), 2 * matrix + 4 * rows);
   spec.tile.br = 24;
-  EXPECT_EQ(memory_need_bytes(spec), 0);
+  EXPECT_EQ(memory_need_bytes(spec, h200()), 0);
   spec.algorithm = "fa9";
-  EXPECT_EQ(memory_need_bytes(spec), 0);
+  EXPECT_EQ(memory_need_bytes(spec, h200()), 0);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ AttentionProblem problem_of(std::int64_t heads, std::int64_t n, std::int64_t d) 
 
 std::vector<LaunchSimulation> simulate(std::string_view algorithm, const AttentionProblem& problem,
                                        const TileShape& tile, const SimulationOptions& options = {}) {
-  const auto results = simulate_traffic(find_algorithm(algorithm)->plan(problem, tile), h200(), options, CancelToken{});
+  const auto results =
+      simulate_traffic(find_algorithm(algorithm)->plan(problem, tile, h200()), h200(), options, CancelToken{});
   EXPECT_TRUE(results.has_value());
   return results.value_or(std::vector<LaunchSimulation>{});
 }
@@ -47,7 +48,7 @@ TEST(Simulation, SmTrafficIsTheClosedFormToTheByte) {
       for (const TileShape tile : {TileShape{.br = 64, .bc = 64}, TileShape{.br = 48, .bc = 80}}) {
         const AttentionProblem problem{
             .mask = mask, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 1000, .n_k = 777, .d = 64};
-        const AttentionPlan plan = algorithm->plan(problem, tile);
+        const AttentionPlan plan = algorithm->plan(problem, tile, h200());
         const auto results = simulate_traffic(plan, h200(), {.max_touches = 1'000'000'000}, CancelToken{});
         ASSERT_TRUE(results.has_value());
         for (std::size_t i = 0; i < plan.launches.size(); ++i) {
@@ -63,7 +64,7 @@ TEST(Simulation, BackwardPassesMoveTheirClosedFormToo) {
   for (const char* name : {"fa1", "fa2"}) {
     const AttentionProblem problem{
         .pass = Pass::bwd, .mask = Mask::causal, .heads_q = 4, .heads_kv = 2, .n_q = 700, .n_k = 777, .d = 64};
-    AttentionPlan plan = find_algorithm(name)->plan(problem, {.br = 64, .bc = 64});
+    AttentionPlan plan = find_algorithm(name)->plan(problem, {.br = 64, .bc = 64}, h200());
     const auto results = simulate_traffic(plan, h200(), {.max_touches = 1'000'000'000}, CancelToken{});
     ASSERT_TRUE(results.has_value());
     // One result for each measured launch.
@@ -143,7 +144,7 @@ TEST(Simulation, AWarmStartFindsWhatFits) {
 
 TEST(Simulation, SetUpLaunchesAreNotPlayed) {
   const AttentionProblem problem = problem_of(16, 1024, 64);
-  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64});
+  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64}, h200());
   ASSERT_EQ(plan.launches.size(), 3U);
   plan.launches[0].setup = true;
   AttentionPlan measured = plan;
@@ -226,7 +227,7 @@ TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
       }
     }
     EXPECT_DOUBLE_EQ(evaluate(metric_key::l2_sm_over_model, record)->value, 1);
-    const AttentionPlan plan = algorithm->plan(record.spec.problem, record.spec.tile);
+    const AttentionPlan plan = algorithm->plan(record.spec.problem, record.spec.tile, h200());
     EXPECT_EQ(*record.kernels[0].metric(metric_key::memory_bytes), static_cast<double>(plan.buffer_bytes()));
     EXPECT_EQ(evaluate(metric_key::time_median_ns, record)->provenance, Provenance::simulated);
   }

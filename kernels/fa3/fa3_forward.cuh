@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 forward (arXiv 2307.08691, Algorithm 1) for Hopper (sm_90a): one block for each row tile of each
-// head, with the tile program of fa2_forward.cuh.
+// FlashAttention-3 forward (arXiv 2407.08608, Algorithms 1 and 2; sm_90a): one block for each row tile of each head,
+// with the tile program of fa2_forward.cuh.
 //
-// Warpgroup 0 loads K (two warps) and V (the other two) into rings of buffers; each other warpgroup owns 64 query rows
-// and overlaps as FlashAttention-3 does (arXiv 2407.08608): S of block j + 1 is queued on the tensor cores before
-// O += P V of block j, and the softmax of j + 1 runs under that. The warpgroups take turns at queueing, so that one's
-// softmax falls into the other's products.
+// Warpgroup 0 loads K (two warps) and V (the other two) into rings of buffers; each other warpgroup owns 64 query rows.
+// S of block j + 1 is queued on the tensor cores before O += P V of block j, and the softmax of j + 1 runs under that.
+// The warpgroups take turns at queueing, so that one's softmax falls into the other's products.
 #include "device/attention.cuh"
 #include "device/dropout.cuh"
 #include "device/global.cuh"
 #include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
-#include "fa2/fa2_hopper_shape.h"
+#include "fa3/fa3_shape.h"
 
-namespace attnscope::fa2_hopper {
+namespace attnscope::fa3 {
 
 using namespace device;
 
@@ -170,15 +169,14 @@ struct ThreadRows {
   }
 };
 
-}  // namespace attnscope::fa2_hopper
+}  // namespace attnscope::fa3
 
-extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper::block_threads,
-                                             attnscope::fa2_hopper::blocks_per_sm(ATTN_BR))
-    attn_fa2_forward(const unsigned short* q, const unsigned short* k, const unsigned short* v, unsigned short* o,
+extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attnscope::fa3::blocks_per_sm(ATTN_BR))
+    attn_fa3_forward(const unsigned short* q, const unsigned short* k, const unsigned short* v, unsigned short* o,
                      float* lse, int instances, int group, int n_q, int n_k, float scale, int heads_q, int left,
                      int right, const int* key_lengths, const unsigned char* block_mask, int mask_block, int keep,
                      unsigned seed) {
-  using namespace attnscope::fa2_hopper;
+  using namespace attnscope::fa3;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned shared_q = shared_address(shared);
   const unsigned shared_k = shared_q + QTile::bytes;

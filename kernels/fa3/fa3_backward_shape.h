@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the FlashAttention-2 backward kernels for Hopper (sm_90a): one place for the host, which launches them,
-// and for the device code. No includes, so that NVRTC can read it too.
+// Geometry of the FlashAttention-3 backward kernels (sm_90a): one place for the host, which launches them, and for the
+// device code. No includes, so that NVRTC can read it too.
 #pragma once
 
-namespace attnscope::fa2_hopper_backward {
+namespace attnscope::fa3_backward {
 
 /// Warpgroups that multiply, 64 keys each; one more loads.
 constexpr int consumers = 2;
@@ -48,4 +48,4 @@ constexpr long long accumulator_floats(long long n_q, int br, int d) {
 constexpr int row_threads = 256;
 constexpr int row_registers = 64;  // estimated
 
-}  // namespace attnscope::fa2_hopper_backward
+}  // namespace attnscope::fa3_backward

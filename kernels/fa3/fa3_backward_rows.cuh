@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands before and after fa2_hopper_backward.cuh, a block for each tile of Br query rows of each head:
-// attn_fa2_backward_dot loads O and dO, stores D = rowsum(dO o O) and clears the tile of the dQ accumulator;
-// attn_fa2_backward_convert loads the tile and stores dQ. The accumulator holds whole tiles, in the order in which the
+// What stands before and after fa3_backward.cuh, a block for each tile of Br query rows of each head:
+// attn_fa3_backward_dot loads O and dO, stores D = rowsum(dO o O) and clears the tile of the dQ accumulator;
+// attn_fa3_backward_convert loads the tile and stores dQ. The accumulator holds whole tiles, in the order in which the
 // main kernel's threads hold them: 16 rows x 8 columns of an accumulator fragment follow one another.
 #include "device/attention.cuh"
 #include "device/global.cuh"
-#include "fa2/fa2_hopper_backward_shape.h"
+#include "fa3/fa3_backward_shape.h"
 
-namespace attnscope::fa2_hopper_backward {
+namespace attnscope::fa3_backward {
 
 using namespace device;
 
@@ -38,12 +38,12 @@ __device__ __forceinline__ void load_floats(float (&v)[4], const float* address)
                : "memory");
 }
 
-}  // namespace attnscope::fa2_hopper_backward
+}  // namespace attnscope::fa3_backward
 
-extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::row_threads)
-    attn_fa2_backward_dot(const unsigned short* o, const unsigned short* dout, float* delta, float* dq_acc, int* turns,
+extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::row_threads)
+    attn_fa3_backward_dot(const unsigned short* o, const unsigned short* dout, float* delta, float* dq_acc, int* turns,
                           int n_q) {
-  using namespace attnscope::fa2_hopper_backward;
+  using namespace attnscope::fa3_backward;
   __shared__ float sums[br];
   const int thread = static_cast<int>(threadIdx.x);
   const int row_tiles = (n_q + br - 1) / br;
@@ -86,9 +86,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::row
   }
 }
 
-extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::row_threads)
-    attn_fa2_backward_convert(const float* dq_acc, unsigned short* dq, int n_q, float scale) {
-  using namespace attnscope::fa2_hopper_backward;
+extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::row_threads)
+    attn_fa3_backward_convert(const float* dq_acc, unsigned short* dq, int n_q, float scale) {
+  using namespace attnscope::fa3_backward;
   const int thread = static_cast<int>(threadIdx.x);
   const int row_tiles = (n_q + br - 1) / br;
   const int instance = static_cast<int>(blockIdx.x) / row_tiles;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 backward (arXiv 2307.08691, Algorithm 2) for Hopper (sm_90a): one block for each K/V tile of each
-// K/V head; it walks the query tiles that see the tile, of all query heads that share the head.
+// FlashAttention-3 backward (arXiv 2407.08608, Appendix B.1; sm_90a): one block for each K/V tile of each K/V head; it
+// walks the query tiles that see the tile, of all query heads that share the head.
 //
 // Tile program of a block: K_j and V_j once, if any query sees them; for each query tile i in ascending order Q_i and
 // LSE_i, dO_i and D_i are loaded and Br d floats are added to the accumulator of dQ_i; dK_j and dV_j are stored at the
-// end. The accumulator (fa2_hopper_backward_rows.cuh clears and converts it) holds whole tiles, also the last one, and
+// end. The accumulator (fa3_backward_rows.cuh clears and converts it) holds whole tiles, also the last one, and
 // the copy engine adds to it: by the counters that is 4 Br d bytes written and none read. Rows that do not exist are
 // not loaded. LSE and D come 32 rows at a time, so that a head that does not begin on a sector (n_q no multiple of 8)
 // costs a sector more for each 32. ATTN_DETERMINISTIC adds to that 4-byte accesses to `turns`, as many as it takes.
@@ -18,9 +18,9 @@
 #include "device/global.cuh"
 #include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
-#include "fa2/fa2_hopper_backward_shape.h"
+#include "fa3/fa3_backward_shape.h"
 
-namespace attnscope::fa2_hopper_backward {
+namespace attnscope::fa3_backward {
 
 using namespace device;
 
@@ -315,15 +315,15 @@ __device__ __forceinline__ void pass_turn(int* turn) {
       : "memory");
 }
 
-}  // namespace attnscope::fa2_hopper_backward
+}  // namespace attnscope::fa3_backward
 
-extern "C" __global__ void __launch_bounds__(attnscope::fa2_hopper_backward::threads, 1)
-    attn_fa2_backward(const unsigned short* q, const unsigned short* k, const unsigned short* v,
+extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1)
+    attn_fa3_backward(const unsigned short* q, const unsigned short* k, const unsigned short* v,
                       const unsigned short* dout, const float* lse, const float* delta, float* dq_acc,
                       unsigned short* dk, unsigned short* dv, int* turns, int instances, int group, int n_q, int n_k,
                       float scale, int heads_q, int left, int right, const int* key_lengths,
                       const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
-  using namespace attnscope::fa2_hopper_backward;
+  using namespace attnscope::fa3_backward;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned shared_k = shared_address(shared);
   const unsigned shared_v = shared_k + KeyTile::bytes;

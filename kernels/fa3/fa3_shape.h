@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the FlashAttention-2 forward kernel for Hopper (sm_90a): one place for the host, which launches it, and
-// for the device code. No includes, so that NVRTC can read it too.
+// Geometry of the FlashAttention-3 forward kernel (sm_90a): one place for the host, which launches it, and for the
+// device code. No includes, so that NVRTC can read it too.
 #pragma once
 
-namespace attnscope::fa2_hopper {
+namespace attnscope::fa3 {
 
 /// A product spans 64 query rows and steps of 16 columns of d or 16 keys.
 constexpr bool supported_head_dim(int d) {
@@ -68,10 +68,15 @@ constexpr long long shared_bytes(int br, int bc, int d, int chosen = 0) {
   return bytes_for_stages(br, bc, d, stages(br, bc, d, chosen));
 }
 
-/// Tiles this kernel runs; others go to the kernel for every architecture.
+/// One to three warpgroups multiply; a product is up to 256 keys wide.
+constexpr bool supported_rows(int br) {
+  return br == 64 || br == 128 || br == 192;
+}
+constexpr int most_keys = 256;
+/// Tiles this kernel runs.
 constexpr bool supported_tile(int br, int bc, int d) {
-  return supported_head_dim(d) && (br == 64 || br == 128 || br == 192) && bc >= 16 && bc % 16 == 0 && bc <= 256 &&
+  return supported_head_dim(d) && supported_rows(br) && bc >= 16 && bc % 16 == 0 && bc <= most_keys &&
          register_estimate(bc, d) <= consumer_registers(br) && shared_bytes(br, bc, d) <= shared_limit;
 }
 
-}  // namespace attnscope::fa2_hopper
+}  // namespace attnscope::fa3

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fa3/fa3.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "kernels/descriptor.h"
+#include "kernels/fa3/fa3_backward.h"
+#include "kernels/fa3/fa3_shape.h"
+#include "kernels/model/tile_grid.h"
+#include "kernels/query_stationary.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Features features{
+    .window = true, .lengths = true, .blocks = true, .dropout = true, .stages = true, .raster = true};
+
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+  return {.kernel = "fa3 fwd",
+          .threads = fa3::threads(tile.br),
+          .registers = fa3::launch_registers(tile.br),
+          .shared_bytes = fa3::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), tile.stages)};
+}
+
+/// Why the forward kernel has no such tile, on any device.
+std::optional<Refusal> refuse_tile(const TileShape& tile) {
+  const auto shape = [](std::string reason) { return Refusal{Refusal::Cause::shape, std::move(reason)}; };
+  if (!fa3::supported_rows(tile.br)) {
+    return shape(fmt::format("fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not {}.", tile.br));
+  }
+  if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, "fa3 fwd has no wider product")) return refused;
+  if (auto refused = refuse_over("stages", tile.stages, fa3::most_stages, "fa3 fwd has no longer ring")) return refused;
+  return std::nullopt;
+}
+
+/// Cause::registers for what the warpgroups that multiply have, which is more than the launch's share.
+std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileShape& tile) {
+  const int d = static_cast<int>(p.d);
+  const int registers = fa3::register_estimate(tile.bc, d);
+  if (registers > fa3::consumer_registers(tile.br)) {
+    return Refusal{
+        Refusal::Cause::registers,
+        fmt::format("fa3 fwd needs about {} registers a thread that multiplies at {} and d {}; Br {} leaves {}.",
+                    registers, describe(TileShape{.br = tile.br, .bc = tile.bc}), d, tile.br,
+                    fa3::consumer_registers(tile.br))};
+  }
+  return std::nullopt;
+}
+
+/// wgmma is in the instruction set of compute capability 9.0 alone.
+std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
+  if (device.compute_major == 9 && device.compute_minor == 0) return std::nullopt;
+  return Refusal{Refusal::Cause::architecture, fmt::format("fa3 needs compute capability 9.0 (wgmma); {} has {}.{}.",
+                                                           device.name, device.compute_major, device.compute_minor)};
+}
+
+/// The choice of stages adds a macro where it is not what the kernel does of itself.
+std::vector<std::string> forward_defines(const AttentionProblem& p, const TileShape& tile) {
+  std::vector<std::string> defines = query_stationary::defines(p, tile);
+  if (tile.stages > 0 && tile.stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d))) {
+    defines.push_back(fmt::format("ATTN_STAGES={}", tile.stages));
+  }
+  return defines;
+}
+
+}  // namespace
+
+std::string_view FlashAttention3::name() const {
+  return "fa3";
+}
+std::string_view FlashAttention3::title() const {
+  return "FlashAttention-3";
+}
+std::string_view FlashAttention3::source() const {
+  return "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2";
+}
+std::string_view FlashAttention3::tile_meaning() const {
+  return "Br decides the traffic, in warpgroups of 64 rows: K and V are read once for every Br query rows. Bc only "
+         "takes "
+         "on-chip memory.";
+}
+bool FlashAttention3::tile_decides_traffic() const {
+  return true;
+}
+Growth FlashAttention3::growth() const {
+  return Growth::n2d2_over_m;
+}
+std::optional<PaperCount> FlashAttention3::paper_count(const AttentionProblem& /*p*/, const TileShape& /*tile*/) const {
+  return {};
+}
+std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, const TileShape& /*tile*/,
+                                                const DeviceLimits& /*device*/) const {
+  return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
+}
+std::span<const int> FlashAttention3::head_dims() const {
+  return supported_head_dims<fa3::supported_head_dim>();
+}
+
+TileShape FlashAttention3::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) return fa3_backward::default_tile(p);
+  // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's.
+  const TileShape wished = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
+                           : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
+                           : p.d <= 128     ? TileShape{.br = 128, .bc = 128}
+                           : p.d <= 192     ? TileShape{.br = 128, .bc = 96}
+                           : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}
+                                            : TileShape{.br = 128, .bc = 64};  // its random bytes need registers
+  const TileShape best{.br = dividing_blocks(p, wished.br, 64), .bc = dividing_blocks(p, wished.bc)};
+  // Fewer rows leave fewer registers where O fills them: then fewer keys.
+  TileShape tile = best;
+  while (refuse_registers(p, tile) && tile.bc > 16) tile.bc = dividing_blocks(p, tile.bc - 16);
+  return refusal(p, tile, device) ? best : tile;
+}
+
+std::optional<Refusal> FlashAttention3::refusal(const AttentionProblem& p, const TileShape& tile,
+                                                const DeviceLimits& device) const {
+  if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  if (p.pass != Pass::fwd) {
+    if (auto refused = fa3_backward::refuse_tile(p, tile)) return refused;
+    const AttentionProblem forward = forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
+    if (auto refused = refusal(forward, forward_tile, device)) return refused;
+    return refuse_needs({fa3_backward::needs(p, tile)}, device);
+  }
+  if (auto refused = refuse_features("fa3", p, tile, features, true)) return refused;
+  if (auto refused = refuse_tile(tile)) return refused;
+  if (auto refused = refuse_grid("fa3 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
+  if (auto refused = refuse_architecture(device)) return refused;
+  if (auto refused = refuse_registers(p, tile)) return refused;
+  return refuse_needs({needs(p, tile)}, device);
+}
+
+AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const TileShape& tile,
+                                    const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) {
+    const AttentionProblem forward = forward_problem(p);
+    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
+    return fa3_backward::append(plan(forward, forward_tile, device), p, tile);
+  }
+  return query_stationary::forward(
+      p, tile,
+      {.source = {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, tile)}, .needs = needs(p, tile)});
+}
+
+}  // namespace attnscope

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fa3/fa3_backward.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "kernels/fa3/fa3_backward_shape.h"
+#include "kernels/key_stationary.h"
+
+namespace attnscope::fa3_backward {
+namespace {
+
+constexpr Features features{.backward = true, .window = true, .lengths = true};
+
+key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile) {
+  return {.file = "fa3/fa3_backward.cuh",
+          .entry = "attn_fa3_backward",
+          .needs = needs(p, tile),
+          .rows_file = "fa3/fa3_backward_rows.cuh",
+          .row_threads = row_threads,
+          .row_registers = row_registers,
+          .whole_tiles = true};
+}
+
+}  // namespace
+
+AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const TileShape& tile) {
+  return key_stationary::append(std::move(forward), p, tile, kernels(p, tile));
+}
+
+std::optional<Refusal> refuse_tile(const AttentionProblem& p, const TileShape& tile) {
+  if (auto refused = refuse_features("fa3 bwd", p, tile, features, true)) return refused;
+  const TileShape own = default_tile(p);
+  const int d = static_cast<int>(p.d);
+  if (!supported_tile(own.br, own.bc, d)) {
+    return Refusal{Refusal::Cause::shape, fmt::format("fa3 bwd has no d {}; it has 64 and 128.", p.d)};
+  }
+  if (!supported_tile(tile.br, tile.bc, d)) {
+    return Refusal{Refusal::Cause::shape, fmt::format("fa3 bwd has the tile {} at d {}, not {}.", describe(own), p.d,
+                                                      describe(TileShape{.br = tile.br, .bc = tile.bc}))};
+  }
+  return key_stationary::refuse_grids("fa3", p, tile);
+}
+
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+  return {.kernel = "fa3 bwd",
+          .threads = threads,
+          .registers = launch_registers,
+          .shared_bytes = shared_bytes(tile.br, tile.bc, static_cast<int>(p.d))};
+}
+
+TileShape default_tile(const AttentionProblem& p) {
+  return {.br = query_rows(static_cast<int>(p.d)), .bc = 64 * consumers};
+}
+
+}  // namespace attnscope::fa3_backward

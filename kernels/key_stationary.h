@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backward passes whose blocks keep a K/V tile with its dK and dV on chip, stream Q and dO past it and add to dQ in
+// global memory (FlashAttention-2, arXiv 2307.08691, Algorithm 2; FlashAttention-3 keeps it): tile programs and closed
+// forms of their three launches, whatever executes them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "kernels/algorithm.h"
+#include "kernels/descriptor.h"
+
+namespace attnscope::key_stationary {
+
+/// What executes the pass. All choices have the same parameters, and a dq_acc of whole Q tiles: in which order its
+/// elements lie there is theirs. Their tile programs differ in the rows of dq_acc, by whole_tiles.
+struct Kernels {
+  std::string_view file;       ///< the main kernel's
+  std::string_view entry;      ///< the main kernel's; with "_dot" and "_convert" behind it, those of rows_file
+  KernelNeeds needs;           ///< the main kernel's
+  std::string_view rows_file;  ///< dot and convert
+  int row_threads = 0;
+  int row_registers = 0;
+  /// Cleared, added to and read in whole tiles of Br rows, also at the ragged end.
+  bool whole_tiles = false;
+};
+
+/// A forward plan, with the launches "dot", "bwd" and "convert" after it; where the forward pass is not measured, its
+/// launches become set-up. Pre: the problem's pass is not fwd.
+[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const TileShape&, const Kernels&);
+
+/// Cause::shape when a launch needs more blocks than a grid has.
+[[nodiscard]] std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem&,
+                                                  const TileShape&);
+
+}  // namespace attnscope::key_stationary

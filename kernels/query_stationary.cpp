@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/query_stationary.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/model/tile_grid.h"
+
+namespace attnscope::query_stationary {
+namespace {
+
+/// A block owns Q tile i of one instance: step 0 loads Q_i, the next ones load K_j and V_j of the tiles j that it
+/// visits, the last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. Where later rows see more
+/// keys, launches hand out the last tiles first.
+class Program final : public TileProgram {
+ public:
+  Program(const AttentionProblem& problem, const TileShape& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
+    q_tiles_ = grids_.of(0).q_tiles();
+    if (!p_.mask.sparse()) return;
+    for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
+      for (std::int64_t i = 0; i < q_tiles_; ++i) {
+        visited_.push_back(grids_.of(entry * p_.heads_q).k_tiles_of(i));
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t blocks() const override { return q_tiles_ * p_.instances(); }
+
+  [[nodiscard]] std::int64_t steps(std::int64_t block) const override { return steps_of_tile(place(block)); }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const BlockPlace at = place(block);
+    const TileGrid& grid = grids_.of(at.instance);
+    const int element = bytes_per_element(p_.dtype);
+    const std::int64_t row = at.q_tile * tile_.br;
+    const std::int64_t rows = grid.q_rows(at.q_tile);
+    if (step == steps_of_tile(at) - 1) {
+      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, element});
+      out.push_back({Tensor::lse, Access::store, at.instance, row, rows, 0, 1, fp32_bytes});
+    } else if (step == 0) {
+      out.push_back({Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element});
+    } else {
+      const std::int64_t j =
+          p_.mask.sparse() ? visited(at).at(static_cast<std::size_t>(step - 1)) : grid.k_begin(at.q_tile) + step - 1;
+      const std::int64_t kv = at.instance / group_size(p_);
+      out.push_back({Tensor::k, Access::load, kv, j * tile_.bc, grid.k_rows(j), 0, p_.d, element});
+      out.push_back({Tensor::v, Access::load, kv, j * tile_.bc, grid.k_rows(j), 0, p_.d, element});
+    }
+  }
+
+ private:
+  [[nodiscard]] const std::vector<std::int64_t>& visited(const BlockPlace& at) const {
+    const std::int64_t entry = p_.mask.padded() ? at.instance / p_.heads_q : 0;
+    return visited_.at(static_cast<std::size_t>(entry * q_tiles_ + at.q_tile));
+  }
+
+  [[nodiscard]] std::int64_t steps_of_tile(const BlockPlace& at) const {
+    const std::int64_t seen =
+        p_.mask.sparse() ? std::ssize(visited(at)) : grids_.of(at.instance).k_tiles_seen(at.q_tile);
+    return seen == 0 ? 1 : seen + 2;
+  }
+
+  [[nodiscard]] BlockPlace place(std::int64_t block) const {
+    BlockPlace place = place_of(block, tile_.raster, q_tiles_, p_.instances());
+    if (p_.mask.right != Mask::unlimited && p_.mask.left == Mask::unlimited) place.q_tile = q_tiles_ - 1 - place.q_tile;
+    return place;
+  }
+
+  AttentionProblem p_;
+  TileShape tile_;
+  BatchGrid grids_;
+  std::int64_t q_tiles_ = 0;
+  std::vector<std::vector<std::int64_t>> visited_;  ///< of each Q tile of each grid, under a block mask
+};
+
+/// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them.
+Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
+  const BatchGrid grids(p, tile);
+  const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  return {.l2_to_sm_bytes = (grids.sum(&TileGrid::query_rows_touched) + 2 * grids.sum(&TileGrid::key_rows_seen)) * row,
+          .sm_to_l2_bytes = p.instances() * p.n_q * (row + fp32_bytes)};
+}
+
+}  // namespace
+
+AttentionPlan forward(const AttentionProblem& p, const TileShape& tile, Kernel kernel) {
+  auto program = std::make_shared<const Program>(p, tile);
+  std::vector<Argument> arguments =
+      kernel_arguments({"q", "k", "v", "o", "lse"}, {p.instances(), group_size(p), p.n_q, p.n_k});
+  arguments.emplace_back(score_scale(p));
+  append_mask_arguments(arguments, p);
+
+  const std::int64_t blocks = program->blocks();
+  AttentionPlan plan;
+  plan.buffers = input_buffers(p);
+  plan.buffers.push_back(row_buffer("o", p, p.d, bytes_per_element(p.dtype)));
+  plan.buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  plan.launches.push_back({.name = "fwd",
+                           .source = std::move(kernel.source),
+                           .grid = grid_of(blocks),
+                           .block = block_of(kernel.needs.threads),
+                           .dynamic_shared_bytes = kernel.needs.shared_bytes,
+                           .arguments = std::move(arguments),
+                           .registers_per_thread = kernel.needs.registers,
+                           .matrix_flops = forward_flops(p),
+                           .traffic = forward_traffic(p, tile),
+                           .program = std::move(program)});
+  return plan;
+}
+
+std::vector<std::string> defines(const AttentionProblem& p, const TileShape& tile) {
+  return kernel_defines(
+      {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p, tile);
+}
+
+}  // namespace attnscope::query_stationary
