@@ -14,6 +14,7 @@
 // pass's row tiles, from the t-th on.
 #include "device/global.cuh"
 #include "device/query_rows.cuh"
+#include "device/trace.cuh"
 #include "fa1/fa1_shape.h"
 
 namespace attnscope::fa1 {
@@ -113,6 +114,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
   const auto load_query = [&](int unit) {
     if (exists(unit)) {
       const int row = first_row(unit);
+      trace_load(lane == 0, Traced::q, query_row + row, min(warp_rows, n_q - row));
       Tile::copy_rows<warp_rows, 32>(shared_q + row_in_tile(unit) * Tile::row_bytes,
                                      q + static_cast<long long>(row) * d, d, n_q - row, recomputed(lane));
     }
@@ -156,6 +158,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     const int first_unit = tile_after(first_tile, team) * slices;
     __syncthreads();  // no warp reads the old K and V, and all have stored l and m
     const int copier = recomputed(thread);
+    trace_load(thread == 0, Traced::k, key_row + column, min(bc, view.length - column));
+    trace_load(thread == 0, Traced::v, key_row + column, min(bc, view.length - column));
     Tile::copy_rows<bc, block_threads>(shared_k, k, d, view.length - column, copier);
     Tile::copy_rows<bc, block_threads>(shared_v, v, d, view.length - column, copier);
     commit_copies();  // a team without a row tile commits nothing more

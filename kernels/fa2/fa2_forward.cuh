@@ -8,6 +8,7 @@
 // K and V have one buffer each: V_j arrives during S = Q K_j^T, K_{j+1} during O += P V_j.
 #include "device/global.cuh"
 #include "device/query_rows.cuh"
+#include "device/trace.cuh"
 #include "fa2/fa2_shape.h"
 
 namespace attnscope::fa2 {
@@ -87,6 +88,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   // First element of K_j and V_j.
   long long key_at = (static_cast<long long>(instance / group) * n_k + first) * d;
   if (first < end) {
+    trace_load(thread == 0, Traced::q, query_row, min(br, n_q - tile_row));
+    trace_load(thread == 0, Traced::k, key_at / d, min(bc, view.length - first));
     Tile::copy_rows<br, block_threads>(shared_q, q + query_row * d, d, n_q - tile_row, thread);
     Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, view.length - first, thread);
     commit_copies();
@@ -95,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   for (int column = first, next; column < end; column = next) {
     wait_copies<0>();
     __syncthreads();  // K_j is there, and no warp reads V_{j-1} any more
+    trace_load(thread == 0, Traced::v, key_at / d, min(bc, view.length - column));
     Tile::copy_rows<bc, block_threads>(shared_v, v + key_at, d, view.length - column, thread);
     commit_copies();
     next = view.next_key_tile<bc>(tile_row, column + bc, end);
@@ -109,6 +113,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
             __syncthreads();  // V_j is there; after the last chunk no warp reads K_j any more
           }
           if (index == last_chunk(bc, chunk) && next < end) {
+            trace_load(thread == 0, Traced::k, key_at / d, min(bc, view.length - next));
             Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, view.length - next, thread);
             commit_copies();
           }

@@ -6,6 +6,7 @@
 // between n_k and the row stride.
 #include "device/attention.cuh"
 #include "device/global.cuh"
+#include "device/trace.cuh"
 #include "naive/naive_shape.h"
 
 namespace attnscope::naive {
@@ -74,6 +75,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
   const int warp_row = thread / 32 * warp_rows;
   const long long query_row = static_cast<long long>(instance) * n_q + tile_row;
   const long long key_row = static_cast<long long>(instance / group) * n_k + tile_column;
+  trace_load(thread == 0, Traced::q, query_row, min(br, n_q - tile_row));
+  trace_load(thread == 0, Traced::k, key_row, min(bc, n_k - tile_column));
   Tile::copy_rows<br, block_threads>(shared_q, q + query_row * d, d, n_q - tile_row, thread);
   Tile::copy_rows<bc, block_threads>(shared_k, k + key_row * d, d, n_k - tile_column, thread);
   commit_copies();

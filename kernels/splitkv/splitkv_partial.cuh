@@ -10,6 +10,7 @@
 #include "device/attention.cuh"
 #include "device/early_start.cuh"
 #include "device/global.cuh"
+#include "device/trace.cuh"
 #include "splitkv/splitkv_shape.h"
 
 namespace attnscope::splitkv {
@@ -189,6 +190,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
         }
       } else {
         const long long row = (contiguous + key) * d;
+        trace_load(group_thread == 0, Traced::k, contiguous + key, min(chunk, last - key));
+        trace_load(group_thread == 0, Traced::v, contiguous + key, min(chunk, last - key));
         Tile::copy_rows<chunk, group_threads>(tile, k + row, d, last - key, group_thread);
         Tile::copy_rows<chunk, group_threads>(tile + half_slot, v + row, d, last - key, group_thread);
       }
@@ -200,6 +203,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
         copy(index, index);
       }
       if (index == 0 && q_wanted) {
+        trace_load(thread == 0, Traced::q, static_cast<long long>(kv) * rows, rows);
         Tile::copy_rows<br, block_threads>(shared_q, q + static_cast<long long>(kv) * rows * d, d, rows, thread);
       }
       commit_copies();

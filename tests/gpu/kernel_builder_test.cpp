@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 class KernelBuilderTest : public testing::Test {
  protected:
@@ -68,6 +69,22 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
       EXPECT_LE(report.registers, 255) << report.kernel;
       EXPECT_FALSE(report.cached);
     }
+  }
+}
+
+TEST_F(KernelBuilderTest, TracedKernelsCompile) {
+  const AttentionProblem problem{.n_q = 4, .n_k = 256, .d = 64};
+  for (const auto& [algorithm, launch] :
+       {std::pair("naive", "qk"), std::pair("fa1", "fwd"), std::pair("fa2", "fwd"), std::pair("splitkv", "partial")}) {
+    std::vector<KernelLaunch> all = launches(algorithm, problem, {.br = 64, .bc = 64});
+    const auto found = std::ranges::find(all, launch, &KernelLaunch::name);
+    ASSERT_NE(found, all.end()) << algorithm;
+    const BuiltKernel plain = builder_->build("sm_80", *found);
+    found->source.defines.push_back("ATTN_TRACE=" + std::to_string(found->block[0] / 32));
+    const BuiltKernel traced = builder_->build("sm_80", *found);
+    ASSERT_EQ(traced.report.error, "") << algorithm;
+    EXPECT_THAT(traced.cubin, HasSubstr("attn_trace_into")) << algorithm;
+    EXPECT_THAT(plain.cubin, Not(HasSubstr("attn_trace_into"))) << algorithm;
   }
 }
 

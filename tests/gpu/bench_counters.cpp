@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time of counting goes, part by part, for each way of sharing metrics out over configurations and of keeping
+// a configuration:
+//   bench_counters [ROUNDS]
+// Needs a GPU with counters. The kernels' cubins are warm in every figure.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "bare_gpu.h"
+#include "kernels/algorithm.h"
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Sets = CounterCollector::Sets;
+using Reuse = RangeProfiler::Reuse;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+AttentionPlan plan_of(const BareGpu& gpu, const char* name) {
+  const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = 2048, .n_k = 2048, .d = 64};
+  const Algorithm* algorithm = find_algorithm(name);
+  return algorithm->plan_on(gpu.limits(), problem, algorithm->default_tile(problem, gpu.limits()));
+}
+
+struct Figure {
+  double milliseconds = 0;  ///< a point
+  CollectCost cost;         ///< of all rounds
+  double l2_to_sm = 0;
+  double settled = 0;
+};
+
+/// The first round, which configures, is not in the figure.
+Figure time_rounds(BareGpu& gpu, PreparedPlan& plan, int rounds) {
+  (void)gpu.count_cold(plan.launches());
+  gpu.counters().profiler().reset_cost();
+  Figure figure;
+  const auto begin = Clock::now();
+  for (int round = 0; round < rounds; ++round) {
+    const auto values = gpu.count_cold(plan.launches());
+    figure.l2_to_sm = figure.settled = 0;
+    for (const auto& [kernel, metrics] : values) {
+      for (const MetricValue& metric : metrics) {
+        if (metric.name == metric_key::l2_to_sm_bytes) figure.l2_to_sm += metric.value;
+        const bool dram = metric.name == metric_key::dram_read_bytes || metric.name == metric_key::dram_write_bytes ||
+                          metric.name == metric_key::dram_writeback_bytes;
+        if (dram) figure.settled += metric.value;
+      }
+    }
+  }
+  figure.milliseconds = milliseconds_since(begin) / rounds;
+  figure.cost = gpu.counters().profiler().cost();
+  return figure;
+}
+
+void print_parts(const Figure& figure, int rounds) {
+  fmt::print("    {:10} {:>12} {:>10} {:>12}\n", "part", "calls/point", "ms/call", "ms/point");
+  for (std::size_t i = 0; i < collect_part_count; ++i) {
+    const auto& part = figure.cost.parts[i];
+    const auto calls = static_cast<double>(part.calls);
+    fmt::print("    {:10} {:12.1f} {:10.3f} {:12.3f}\n", to_string(static_cast<CollectPart>(i)), calls / rounds,
+               part.calls > 0 ? 1e3 * part.seconds / calls : 0, 1e3 * part.seconds / rounds);
+  }
+}
+
+/// The kernels that counting itself launches, each timed on the host until the GPU is idle.
+void print_services(BareGpu& gpu, int rounds) {
+  DeviceMemory noise = allocate(gpu.cuda(), gpu.runner().noise_bytes());
+  gpu.runner().enqueue_store_noise(noise.get(), gpu.runner().noise_bytes());
+  const auto time = [&](const char* title, const auto& work) {
+    gpu.runner().wait(std::chrono::seconds(10));
+    const auto begin = Clock::now();
+    for (int i = 0; i < rounds; ++i) {
+      work();
+      gpu.runner().wait(std::chrono::seconds(10));
+    }
+    fmt::print("{:34} {:8.3f} ms\n", title, milliseconds_since(begin) / rounds);
+  };
+  time("cold L2 (2 x L2 stored, discarded)", [&] { gpu.runner().enqueue_cold_cache(); });
+  time("write-back (4 x L2 of noise read)", [&] { gpu.runner().enqueue_write_back(noise.get()); });
+  time("an empty wait", [] {});
+}
+
+void run(BareGpu& gpu, int rounds) {
+  fmt::print("{}, {} rounds a row\n", gpu.limits().name, rounds);
+  print_services(gpu, rounds);
+  for (const auto& [sets, sets_word] : {std::pair(Sets::together, "one configuration of several passes"),
+                                        std::pair(Sets::one_pass_each, "a configuration for each pass")}) {
+    for (const auto& [reuse, reuse_word] : {std::pair(Reuse::config, "kept"), std::pair(Reuse::nothing, "set anew")}) {
+      auto begin = Clock::now();
+      gpu.count_anew(sets, reuse);
+      fmt::print("\n{}, {}: enabled in {:.1f} ms\n", sets_word, reuse_word, milliseconds_since(begin));
+      for (const char* algorithm : {"fa2", "naive"}) {
+        PreparedPlan plan(gpu, plan_of(gpu, algorithm));
+        begin = Clock::now();
+        const Figure figure = time_rounds(gpu, plan, rounds);
+        fmt::print(
+            "  {} ({} kernels, {} passes): {:.2f} ms a point; L2 to SM {:.0f}, DRAM settled {:.0f} bytes{}\n",
+            algorithm, plan.launches().size(), gpu.counters().passes(), figure.milliseconds, figure.l2_to_sm,
+            figure.settled,
+            reuse == Reuse::config && !gpu.counters().profiler().reuses_config() ? "; CUPTI refused to reuse" : "");
+        print_parts(figure, rounds);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::gpu
+
+int main(int argc, char** argv) {
+  auto gpu = attnscope::gpu::BareGpu::open();
+  if (!gpu) {
+    fmt::print(stderr, "bench_counters: {}\n", gpu.error());
+    return 1;
+  }
+  try {
+    attnscope::gpu::run(**gpu, argc > 1 ? std::max(1, std::atoi(argv[1])) : 20);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_counters: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

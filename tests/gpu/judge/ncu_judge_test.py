@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The judge's own rules, without a GPU."""
+import unittest
+
+import ncu_judge
+
+MIB = ncu_judge.MIB
+
+
+def values(read=400, write=100, to_sm=900, to_l2=200, occupancy=50.0):
+    return {"dram_read_bytes": read * MIB, "dram_write_bytes": write * MIB, "l2_to_sm_bytes": to_sm * MIB,
+            "sm_to_l2_bytes": to_l2 * MIB, "achieved_occupancy_pct": occupancy}
+
+
+def verdicts(own, ncu):
+    return {row[0]: row[5] for row in ncu_judge.compare(own, ncu, 64 * MIB, 2 * MIB)}
+
+
+class Compare(unittest.TestCase):
+    def test_equal_values_are_right_in_every_direction_and_sum(self):
+        found = verdicts(values(), values())
+        self.assertEqual(set(found), {*ncu_judge.METRICS, *ncu_judge.SUMS})
+        self.assertEqual(set(found.values()), {"ok"})
+
+    def test_bytes_booked_on_the_wrong_side_are_seen(self):
+        found = verdicts(values(read=380, write=120, to_sm=880, to_l2=220), values())
+        self.assertEqual([key for key, verdict in found.items() if verdict == "differs"],
+                         ncu_judge.DIRECTIONS)
+        self.assertEqual((found["dram_bytes"], found["l2_sm_bytes"]), ("ok", "ok"))
+
+    def test_dram_writes_alone_have_slack(self):
+        self.assertEqual(verdicts(values(write=101.9), values())["dram_write_bytes"], "ok")
+        self.assertEqual(verdicts(values(write=102.1), values())["dram_write_bytes"], "differs")
+        self.assertEqual(verdicts(values(to_l2=202.1), values())["sm_to_l2_bytes"], "differs")
+
+    def test_few_bytes_are_not_judged_unless_the_other_side_has_many(self):
+        self.assertNotIn("dram_write_bytes", verdicts(values(write=10), values(write=5)))
+        self.assertEqual(verdicts(values(write=0), values())["dram_write_bytes"], "differs")
+        self.assertEqual(verdicts(values(), values(write=0))["dram_write_bytes"], "differs")
+
+    def test_occupancy_by_points(self):
+        self.assertEqual(verdicts(values(occupancy=51.5), values())["achieved_occupancy_pct"], "differs")
+
+
+class NeverJudged(unittest.TestCase):
+    def test_names_directions_and_algorithms(self):
+        every = [("fa2", key) for key in ncu_judge.DIRECTIONS]
+        self.assertEqual(ncu_judge.never_judged(every, ["fa2"]), [])
+        self.assertEqual(ncu_judge.never_judged(every[1:], ["fa2"]), ["dram_read_bytes"])
+        self.assertEqual(ncu_judge.never_judged(every, ["fa1", "fa2"]), ["fa1"])
+        self.assertEqual(ncu_judge.never_judged([("fa1", "achieved_occupancy_pct")], ["fa1"]),
+                         ncu_judge.DIRECTIONS + ["fa1"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// DRAM bytes with what is written back after a kernel's end, on a real GPU; skipped, with the reason, where there is
+// none.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "bare_gpu.h"
+#include "kernels/algorithm.h"
+#include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double mib = 1024.0 * 1024;
+
+double value_of(const std::vector<MetricValue>& values, std::string_view name) {
+  const auto found = std::ranges::find(values, name, &MetricValue::name);
+  EXPECT_NE(found, values.end()) << name;
+  return found == values.end() ? -1 : found->value;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
+  auto opened = gpu::BareGpu::open();
+  if (!opened) GTEST_SKIP() << opened.error();
+  gpu::BareGpu& gpu = **opened;
+  fmt::print("stored MiB  DRAM write, its own  with write-back  off by (median of 5, largest)\n");
+  for (const std::int64_t size : {1, 2, 4, 8, 16, 32, 64}) {
+    const std::int64_t bytes = size * 1024 * 1024;
+    gpu::PreparedPlan plan(gpu, gpu::plain_stores(gpu.limits(), bytes));
+    std::vector<double> own;
+    std::vector<double> settled;
+    for (int round = 0; round < 5; ++round) {
+      const auto values = gpu.count_cold(plan.launches()).at("store");
+      EXPECT_EQ(value_of(values, metric_key::sm_to_l2_bytes), static_cast<double>(bytes));
+      own.push_back(value_of(values, metric_key::dram_write_bytes));
+      settled.push_back(own.back() + value_of(values, metric_key::dram_writeback_bytes));
+    }
+    const auto off = [&](double value) { return value / static_cast<double>(bytes) - 1; };
+    const auto [least, most] = std::ranges::minmax(settled);
+    const double farthest = std::abs(off(least)) > std::abs(off(most)) ? off(least) : off(most);
+    fmt::print("{:10}  {:14.3f} MiB  {:11.3f} MiB  {:+.3f}% {:+.3f}%\n", size, median(own) / mib, median(settled) / mib,
+               100 * off(median(settled)), 100 * farthest);
+    EXPECT_NEAR(off(median(settled)), 0, 0.005) << size << " MiB";
+    if (4 * bytes <= gpu.limits().l2_bytes) {
+      EXPECT_LT(median(own), 0.9 * static_cast<double>(bytes)) << "most of it fits in L2: only the write-back shows it";
+    }
+  }
+}
+
+class SettledPointTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto opened = open_gpu_device();
+    if (opened) {
+      device_ = std::move(opened).value();
+      if (device_->counters().state != CounterState::available) reason_ = device_->counters().reason;
+    } else {
+      reason_ = opened.error().text();
+    }
+  }
+  static void TearDownTestSuite() { device_.reset(); }
+  void SetUp() override {
+    if (!reason_.empty()) GTEST_SKIP() << reason_;
+  }
+  [[nodiscard]] PointRecord measure(const char* name, const AttentionProblem& problem) const {
+    const Algorithm* algorithm = find_algorithm(name);
+    const PointSpec spec{
+        .algorithm = name, .problem = problem, .tile = algorithm->default_tile(problem, device_->info().limits)};
+    MeasureOptions options;
+    options.verify = false;
+    options.max_samples = 10;
+    return device_->measure(spec, options, {});
+  }
+  [[nodiscard]] static double value(const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
+    const auto found = evaluate(key, record, kernel);
+    EXPECT_TRUE(found) << key;
+    return found ? found->value : -1;
+  }
+
+  static inline std::unique_ptr<Device> device_;
+  static inline std::string reason_;
+};
+
+TEST_F(SettledPointTest, NothingLiesBelowTheCompulsoryMinimum) {
+  // 33 to 134 MB: less than the L2 and more. The log-sum-exp, 4 bytes a row beside 4 d x 2, is above the minimum.
+  std::size_t judged = 0;
+  for (const std::int64_t n : {1024, 2048, 4096}) {
+    const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = n, .n_k = n, .d = 128};
+    for (const Algorithm* algorithm : algorithms()) {
+      const std::string name(algorithm->name());
+      const TileShape tile = algorithm->default_tile(problem, device_->info().limits);
+      if (algorithm->refusal(problem, tile, device_->info().limits)) continue;
+      const PointRecord record = measure(name.c_str(), problem);
+      ASSERT_EQ(record.disposition, Disposition::ok) << name << ": " << record.reason;
+      const double ratio = value(record, metric_key::dram_over_compulsory);
+      const double counted = value(record, metric_key::dram_bytes) / value(record, metric_key::model_compulsory_bytes);
+      fmt::print("{} N {}: {:.4f} of compulsory, {:.4f} without the write-back\n", name, n, ratio, counted);
+      EXPECT_GE(ratio, 0.99) << name << " N " << n;
+      if (name == "fa2" && n == 4096) {
+        EXPECT_NEAR(ratio, 1, 0.01);
+      }
+      for (const KernelRecord& kernel : record.kernels) {
+        EXPECT_TRUE(kernel.metric(metric_key::dram_writeback_bytes)) << name << ' ' << kernel.kernel;
+      }
+      ++judged;
+    }
+  }
+  EXPECT_GE(judged, 9U);
+}
+
+TEST_F(SettledPointTest, CountsRepeatFromPointToPoint) {
+  // The same point again and again, others between: counters that are kept from point to point must not show it.
+  const AttentionProblem problem{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
+  const PointRecord first = measure("fa2", problem);
+  ASSERT_EQ(first.disposition, Disposition::ok) << first.reason;
+  for (const char* between : {"naive", "fa1", "fa2"}) {
+    const PointRecord other = measure(between, problem);
+    ASSERT_EQ(other.disposition, Disposition::ok) << other.reason;
+    const PointRecord again = measure("fa2", problem);
+    ASSERT_EQ(again.disposition, Disposition::ok) << again.reason;
+    for (const std::string_view key : {metric_key::l2_to_sm_bytes, metric_key::sm_to_l2_bytes}) {
+      EXPECT_NEAR(value(again, key) / value(first, key), 1, 1e-4) << key << " after " << between;
+    }
+    const double settled = value(again, metric_key::dram_settled_bytes);
+    EXPECT_NEAR(settled / value(first, metric_key::dram_settled_bytes), 1, 0.01) << "after " << between;
+    EXPECT_GT(value(again, metric_key::achieved_occupancy_pct), 0);
+    EXPECT_GT(value(again, metric_key::sm_cycles), 0);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

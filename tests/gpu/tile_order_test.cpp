@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels built to write down which tiles they load, against the tile programs that state it: which block has which
+// tiles, and in which order. On a real GPU; skipped, with the reason, where there is none.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "bare_gpu.h"
+#include "kernels/algorithm.h"
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope {
+namespace {
+
+/// A row of Q, K or V, counted over all instances.
+struct TracedRow {
+  Tensor tensor = Tensor::q;
+  std::int64_t row = 0;
+  auto operator<=>(const TracedRow&) const = default;
+};
+using Rows = std::vector<TracedRow>;
+
+/// As device/trace.cuh packs it.
+void unpack(std::uint64_t record, Rows& rows) {
+  constexpr std::array tensors{Tensor::q, Tensor::k, Tensor::v};
+  const auto first = static_cast<std::int64_t>(record & ((std::uint64_t{1} << 40) - 1));
+  const auto count = static_cast<std::int64_t>(record >> 40 & 0xFFFF);
+  for (std::int64_t i = 0; i < count; ++i) rows.push_back({tensors.at(record >> 56), first + i});
+}
+
+/// The rows of `tensors` that a block of the program loads, in its order.
+Rows loads_of(const TileProgram& program, const AttentionProblem& problem, std::int64_t block,
+              const std::set<Tensor>& tensors) {
+  std::vector<TileAccess> accesses;
+  for (std::int64_t step = 0; step < program.steps(block); ++step) program.visit(block, step, accesses);
+  Rows rows;
+  for (const TileAccess& access : accesses) {
+    if (access.access != Access::load || !tensors.contains(access.tensor)) continue;
+    const std::int64_t matrix_rows = access.tensor == Tensor::q ? problem.n_q : problem.n_k;
+    for (std::int64_t i = 0; i < access.rows; ++i) {
+      rows.push_back({access.tensor, access.instance * matrix_rows + access.row + i});
+    }
+  }
+  return rows;
+}
+
+/// Why the warps' loads are not the program's, shared out over the warps with each warp's own in program order; empty
+/// when they are.
+std::string differs(const Rows& program, const std::vector<Rows>& warps) {
+  std::map<TracedRow, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < program.size(); ++i) places[program[i]].push_back(i);
+  std::vector<bool> loaded(program.size(), false);
+  std::size_t count = 0;
+  for (std::size_t warp = 0; warp < warps.size(); ++warp) {
+    std::size_t from = 0;
+    for (const TracedRow& row : warps[warp]) {
+      const auto& candidates = places[row];
+      const auto found = std::ranges::find_if(candidates, [&](std::size_t at) { return at >= from && !loaded[at]; });
+      if (found == candidates.end()) {
+        return fmt::format("warp {} loads row {} of {} where the program does not", warp, row.row,
+                           to_string(row.tensor));
+      }
+      loaded[*found] = true;
+      from = *found + 1;
+      ++count;
+    }
+  }
+  return count == program.size() ? "" : fmt::format("{} of {} rows are loaded", count, program.size());
+}
+
+struct Traced {
+  const char* algorithm;
+  const char* launch;
+  /// Matrices whose loads come in the program's order among one another.
+  std::vector<std::set<Tensor>> in_order;
+};
+
+const std::vector<Traced>& traced_kernels() {
+  static const std::vector<Traced> kernels{
+      {"naive", "qk", {{Tensor::q, Tensor::k}}},
+      {"fa1", "fwd", {{Tensor::q, Tensor::k, Tensor::v}}},
+      {"fa2", "fwd", {{Tensor::q, Tensor::k, Tensor::v}}},
+      {"splitkv", "partial", {{Tensor::k, Tensor::v}, {Tensor::q}}},  // Q follows the first chunk of K and V
+  };
+  return kernels;
+}
+
+class TileOrderTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto opened = gpu::BareGpu::open();
+    if (opened) {
+      gpu_ = std::move(opened).value();
+    } else {
+      reason_ = opened.error();
+    }
+  }
+  static void TearDownTestSuite() { gpu_.reset(); }
+  void SetUp() override {
+    if (!gpu_) GTEST_SKIP() << reason_;
+  }
+
+  /// What each warp of each block loads: [block][warp].
+  static std::vector<std::vector<Rows>> trace(const gpu::PreparedPlan& plan, KernelLaunch launch, int slots) {
+    const auto warps = static_cast<int>(launch.block[0] / 32);
+    launch.source.defines.push_back(fmt::format("ATTN_TRACE={}", warps));
+    const gpu::LoadedKernel& kernel = gpu_->runner().load(launch);
+    const gpu::CudaApi& cuda = gpu_->cuda();
+    const std::size_t blocks = launch.grid[0];
+    std::vector<std::uint64_t> records(blocks * static_cast<std::size_t>(warps * (slots + 1)));
+    const auto bytes = records.size() * sizeof(std::uint64_t);
+    const gpu::DeviceMemory memory = gpu::allocate(cuda, static_cast<std::int64_t>(bytes));
+    cuda.check(cuda.cuMemsetD8Async(memory.get(), 0, bytes, gpu_->runner().stream()), "cuMemsetD8Async");
+    CUfunction bind = nullptr;
+    cuda.check(cuda.cuModuleGetFunction(&bind, kernel.module.get(), "attn_trace_into"), "cuModuleGetFunction");
+    CUdeviceptr target = memory.get();
+    void* arguments[] = {&target, &slots};
+    cuda.check(cuda.cuLaunchKernel(bind, 1, 1, 1, 1, 1, 1, 0, gpu_->runner().stream(), arguments, nullptr),
+               "cuLaunchKernel");
+    gpu::PreparedLaunch prepared(launch, kernel, [&](const std::string& buffer) { return plan.address(buffer); });
+    prepared.enqueue(cuda, gpu_->runner().stream());
+    gpu_->runner().wait(std::chrono::seconds(10));
+    cuda.check(cuda.cuMemcpyDtoH(records.data(), memory.get(), bytes), "cuMemcpyDtoH");
+
+    std::vector<std::vector<Rows>> loads(blocks, std::vector<Rows>(static_cast<std::size_t>(warps)));
+    for (std::size_t i = 0; i < records.size(); i += static_cast<std::size_t>(slots) + 1) {
+      const std::size_t stream = i / (static_cast<std::size_t>(slots) + 1);
+      Rows& rows = loads[stream / static_cast<std::size_t>(warps)][stream % static_cast<std::size_t>(warps)];
+      EXPECT_LE(records[i], static_cast<std::uint64_t>(slots)) << "there are more records than room";
+      const auto count = std::min<std::uint64_t>(records[i], static_cast<std::uint64_t>(slots));
+      for (std::size_t n = 1; n <= count; ++n) unpack(records[i + n], rows);
+    }
+    return loads;
+  }
+
+  /// False for what the algorithm refuses.
+  static bool judge(const Traced& of, const AttentionProblem& problem, const TileShape& tile) {
+    const Algorithm* algorithm = find_algorithm(of.algorithm);
+    if (algorithm->refusal(problem, tile, gpu_->limits())) return false;
+    AttentionPlan plan = algorithm->plan(problem, tile);
+    const auto launch = std::ranges::find(plan.launches, of.launch, &KernelLaunch::name);
+    if (launch == plan.launches.end()) {
+      ADD_FAILURE() << of.algorithm << " has no launch " << of.launch;
+      return false;
+    }
+    const std::string what = describe(PointSpec{.algorithm = of.algorithm, .problem = problem, .tile = tile});
+    const KernelLaunch traced = *launch;
+    const gpu::PreparedPlan buffers(*gpu_, std::move(plan));
+    const auto loads = trace(buffers, traced, 4096);
+    EXPECT_EQ(traced.program->blocks(), static_cast<std::int64_t>(loads.size())) << what;
+    for (std::size_t block = 0; block < loads.size(); ++block) {
+      for (const std::set<Tensor>& tensors : of.in_order) {
+        std::vector<Rows> warps;
+        for (const Rows& all : loads[block]) {
+          auto& rows = warps.emplace_back();
+          std::ranges::copy_if(all, std::back_inserter(rows),
+                               [&](const TracedRow& row) { return tensors.contains(row.tensor); });
+        }
+        const Rows program = loads_of(*traced.program, problem, static_cast<std::int64_t>(block), tensors);
+        const std::string why = differs(program, warps);
+        EXPECT_EQ(why, "") << what << ", block " << block;
+        if (!why.empty()) return true;  // one block says enough
+      }
+    }
+    return true;
+  }
+
+  static inline std::unique_ptr<gpu::BareGpu> gpu_;
+  static inline std::string reason_;
+};
+
+TEST_F(TileOrderTest, BlocksLoadTheProgramsTilesInItsOrder) {
+  std::map<std::string, int> judged;
+  for (const Traced& of : traced_kernels()) {
+    for (const char* mask : {"none", "causal", "window:90:40", "lengths:ramp", "causal+blocks:64:butterfly"}) {
+      for (const std::int64_t n_q : {301, 3}) {
+        for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
+          for (const auto& [br, bc] : {std::pair(0, 0), std::pair(64, 64), std::pair(128, 32), std::pair(16, 128)}) {
+            const AttentionProblem problem{.mask = parse_mask(mask).value(),
+                                           .batch = 2,
+                                           .heads_q = 4,
+                                           .heads_kv = 2,
+                                           .n_q = n_q,
+                                           .n_k = 739,
+                                           .d = 64};
+            TileShape tile = find_algorithm(of.algorithm)->default_tile(problem, gpu_->limits());
+            if (br > 0) tile.br = br, tile.bc = bc;
+            tile.raster = raster;
+            judged[of.algorithm] += judge(of, problem, tile) ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  for (const Traced& of : traced_kernels()) EXPECT_GE(judged[of.algorithm], 4) << of.algorithm;
+}
+
+TEST(TileOrder, AWrongOrderAWrongTileAndAMissingOneAreSeen) {
+  const auto row = [](Tensor tensor, std::int64_t at) { return TracedRow{tensor, at}; };
+  const Rows program{row(Tensor::k, 0), row(Tensor::q, 0), row(Tensor::q, 1),
+                     row(Tensor::k, 1), row(Tensor::q, 0), row(Tensor::q, 1)};
+  EXPECT_EQ(differs(program, {program}), "");
+  EXPECT_EQ(differs(program, {{program[0], program[1], program[3], program[4]}, {program[2], program[5]}}), "");
+  Rows swapped = program;
+  std::swap(swapped[0], swapped[1]);
+  EXPECT_NE(differs(program, {swapped}), "");
+  Rows other = program;
+  other[3].row = 2;
+  EXPECT_NE(differs(program, {other}), "");
+  EXPECT_NE(differs(program, {Rows(program.begin(), program.end() - 1)}), "");
+  Rows twice = program;
+  twice.push_back(program.back());
+  EXPECT_NE(differs(program, {twice}), "");
+}
+
+}  // namespace
+}  // namespace attnscope
