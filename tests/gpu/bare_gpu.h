@@ -42,6 +42,10 @@ class BareGpu {
   [[nodiscard]] const CudaApi& cuda() const { return cuda_; }
   [[nodiscard]] const DeviceLimits& limits() const { return limits_; }
   [[nodiscard]] KernelRunner& runner() { return runner_; }
+  /// Compiles what is not in the cache, on all cores.
+  void build(std::span<const KernelLaunch> launches) const {
+    (void)builder_->build_all(arch_for(limits_.compute_major, limits_.compute_minor), launches, 0, cancel_, {});
+  }
   [[nodiscard]] CounterCollector& counters() { return *counters_; }
 
   /// Another collector in the place of the one before. Throws CuptiError.

@@ -5,6 +5,7 @@
 // Needs a GPU with counters. The kernels' cubins are warm in every figure.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "bare_gpu.h"
@@ -104,69 +105,105 @@ class TileOrderTest : public testing::Test {
     if (!gpu_) GTEST_SKIP() << reason_;
   }
 
+  /// A launch built to be traced, with the plan that it is of.
+  struct Case {
+    const Traced* of;
+    AttentionProblem problem;
+    TileShape tile;
+    AttentionPlan plan;
+    KernelLaunch launch;
+  };
+
+  /// Nothing for what the algorithm refuses.
+  static std::optional<Case> make_case(const Traced& of, const AttentionProblem& problem, const TileShape& tile) {
+    const Algorithm* algorithm = find_algorithm(of.algorithm);
+    if (algorithm->refusal(problem, tile, gpu_->limits())) return std::nullopt;
+    AttentionPlan plan = algorithm->plan(problem, tile);
+    const auto found = std::ranges::find(plan.launches, of.launch, &KernelLaunch::name);
+    if (found == plan.launches.end()) {
+      ADD_FAILURE() << of.algorithm << " has no launch " << of.launch;
+      return std::nullopt;
+    }
+    KernelLaunch launch = *found;
+    launch.source.defines.push_back(fmt::format("ATTN_TRACE={}", launch.block[0] / 32));
+    return Case{&of, problem, tile, std::move(plan), std::move(launch)};
+  }
+
+  static std::vector<Case> all_cases() {
+    std::vector<Case> cases;
+    for (const Traced& of : traced_kernels()) {
+      for (const char* mask : {"none", "causal", "window:90:40", "lengths:ramp", "causal+blocks:64:butterfly"}) {
+        for (const std::int64_t n_q : {301, 3}) {
+          for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
+            for (const auto& [br, bc] : {std::pair(0, 0), std::pair(64, 64), std::pair(128, 32), std::pair(16, 128)}) {
+              const AttentionProblem problem{.mask = parse_mask(mask).value(),
+                                             .batch = 2,
+                                             .heads_q = 4,
+                                             .heads_kv = 2,
+                                             .n_q = n_q,
+                                             .n_k = 739,
+                                             .d = 64};
+              TileShape tile = find_algorithm(of.algorithm)->default_tile(problem, gpu_->limits());
+              if (br > 0) tile.br = br, tile.bc = bc;
+              tile.raster = raster;
+              if (auto made = make_case(of, problem, tile)) cases.push_back(std::move(*made));
+            }
+          }
+        }
+      }
+    }
+    return cases;
+  }
+
   /// What each warp of each block loads: [block][warp].
-  static std::vector<std::vector<Rows>> trace(const gpu::PreparedPlan& plan, KernelLaunch launch, int slots) {
-    const auto warps = static_cast<int>(launch.block[0] / 32);
-    launch.source.defines.push_back(fmt::format("ATTN_TRACE={}", warps));
+  static std::vector<std::vector<Rows>> trace(const gpu::PreparedPlan& plan, const KernelLaunch& launch) {
+    int slots = 4096;
+    const std::size_t warps = launch.block[0] / 32;
+    const std::size_t stride = static_cast<std::size_t>(slots) + 1;
+    std::vector<std::uint64_t> records(launch.grid[0] * warps * stride);
+    const auto bytes = records.size() * sizeof(std::uint64_t);
     const gpu::LoadedKernel& kernel = gpu_->runner().load(launch);
     const gpu::CudaApi& cuda = gpu_->cuda();
-    const std::size_t blocks = launch.grid[0];
-    std::vector<std::uint64_t> records(blocks * static_cast<std::size_t>(warps * (slots + 1)));
-    const auto bytes = records.size() * sizeof(std::uint64_t);
+    const CUstream stream = gpu_->runner().stream();
     const gpu::DeviceMemory memory = gpu::allocate(cuda, static_cast<std::int64_t>(bytes));
-    cuda.check(cuda.cuMemsetD8Async(memory.get(), 0, bytes, gpu_->runner().stream()), "cuMemsetD8Async");
+    cuda.check(cuda.cuMemsetD8Async(memory.get(), 0, bytes, stream), "cuMemsetD8Async");
     CUfunction bind = nullptr;
     cuda.check(cuda.cuModuleGetFunction(&bind, kernel.module.get(), "attn_trace_into"), "cuModuleGetFunction");
     CUdeviceptr target = memory.get();
     void* arguments[] = {&target, &slots};
-    cuda.check(cuda.cuLaunchKernel(bind, 1, 1, 1, 1, 1, 1, 0, gpu_->runner().stream(), arguments, nullptr),
-               "cuLaunchKernel");
+    cuda.check(cuda.cuLaunchKernel(bind, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr), "cuLaunchKernel");
     gpu::PreparedLaunch prepared(launch, kernel, [&](const std::string& buffer) { return plan.address(buffer); });
-    prepared.enqueue(cuda, gpu_->runner().stream());
+    prepared.enqueue(cuda, stream);
     gpu_->runner().wait(std::chrono::seconds(10));
     cuda.check(cuda.cuMemcpyDtoH(records.data(), memory.get(), bytes), "cuMemcpyDtoH");
 
-    std::vector<std::vector<Rows>> loads(blocks, std::vector<Rows>(static_cast<std::size_t>(warps)));
-    for (std::size_t i = 0; i < records.size(); i += static_cast<std::size_t>(slots) + 1) {
-      const std::size_t stream = i / (static_cast<std::size_t>(slots) + 1);
-      Rows& rows = loads[stream / static_cast<std::size_t>(warps)][stream % static_cast<std::size_t>(warps)];
-      EXPECT_LE(records[i], static_cast<std::uint64_t>(slots)) << "there are more records than room";
-      const auto count = std::min<std::uint64_t>(records[i], static_cast<std::uint64_t>(slots));
-      for (std::size_t n = 1; n <= count; ++n) unpack(records[i + n], rows);
+    std::vector<std::vector<Rows>> loads(launch.grid[0], std::vector<Rows>(warps));
+    for (std::size_t warp = 0; warp < records.size() / stride; ++warp) {
+      const std::uint64_t* own = &records[warp * stride];
+      EXPECT_LT(own[0], stride) << "there are more records than room";
+      Rows& rows = loads[warp / warps][warp % warps];
+      for (std::size_t n = 1; n <= std::min<std::uint64_t>(own[0], stride - 1); ++n) unpack(own[n], rows);
     }
     return loads;
   }
 
-  /// False for what the algorithm refuses.
-  static bool judge(const Traced& of, const AttentionProblem& problem, const TileShape& tile) {
-    const Algorithm* algorithm = find_algorithm(of.algorithm);
-    if (algorithm->refusal(problem, tile, gpu_->limits())) return false;
-    AttentionPlan plan = algorithm->plan(problem, tile);
-    const auto launch = std::ranges::find(plan.launches, of.launch, &KernelLaunch::name);
-    if (launch == plan.launches.end()) {
-      ADD_FAILURE() << of.algorithm << " has no launch " << of.launch;
-      return false;
-    }
-    const std::string what = describe(PointSpec{.algorithm = of.algorithm, .problem = problem, .tile = tile});
-    const KernelLaunch traced = *launch;
-    const gpu::PreparedPlan buffers(*gpu_, std::move(plan));
-    const auto loads = trace(buffers, traced, 4096);
-    EXPECT_EQ(traced.program->blocks(), static_cast<std::int64_t>(loads.size())) << what;
+  static void judge(const Case& of) {
+    const std::string what = describe(PointSpec{.algorithm = of.of->algorithm, .problem = of.problem, .tile = of.tile});
+    const TileProgram& program = *of.launch.program;
+    const gpu::PreparedPlan buffers(*gpu_, of.plan);
+    const auto loads = trace(buffers, of.launch);
+    ASSERT_EQ(program.blocks(), static_cast<std::int64_t>(loads.size())) << what;
     for (std::size_t block = 0; block < loads.size(); ++block) {
-      for (const std::set<Tensor>& tensors : of.in_order) {
+      for (const std::set<Tensor>& tensors : of.of->in_order) {
         std::vector<Rows> warps;
         for (const Rows& all : loads[block]) {
-          auto& rows = warps.emplace_back();
-          std::ranges::copy_if(all, std::back_inserter(rows),
+          std::ranges::copy_if(all, std::back_inserter(warps.emplace_back()),
                                [&](const TracedRow& row) { return tensors.contains(row.tensor); });
         }
-        const Rows program = loads_of(*traced.program, problem, static_cast<std::int64_t>(block), tensors);
-        const std::string why = differs(program, warps);
-        EXPECT_EQ(why, "") << what << ", block " << block;
-        if (!why.empty()) return true;  // one block says enough
+        const Rows stated = loads_of(program, of.problem, static_cast<std::int64_t>(block), tensors);
+        ASSERT_EQ(differs(stated, warps), "") << what << ", block " << block;
       }
     }
-    return true;
   }
 
   static inline std::unique_ptr<gpu::BareGpu> gpu_;
@@ -174,27 +211,14 @@ class TileOrderTest : public testing::Test {
 };
 
 TEST_F(TileOrderTest, BlocksLoadTheProgramsTilesInItsOrder) {
+  const std::vector<Case> cases = all_cases();
+  std::vector<KernelLaunch> launches;
+  for (const Case& each : cases) launches.push_back(each.launch);
+  gpu_->build(launches);
   std::map<std::string, int> judged;
-  for (const Traced& of : traced_kernels()) {
-    for (const char* mask : {"none", "causal", "window:90:40", "lengths:ramp", "causal+blocks:64:butterfly"}) {
-      for (const std::int64_t n_q : {301, 3}) {
-        for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
-          for (const auto& [br, bc] : {std::pair(0, 0), std::pair(64, 64), std::pair(128, 32), std::pair(16, 128)}) {
-            const AttentionProblem problem{.mask = parse_mask(mask).value(),
-                                           .batch = 2,
-                                           .heads_q = 4,
-                                           .heads_kv = 2,
-                                           .n_q = n_q,
-                                           .n_k = 739,
-                                           .d = 64};
-            TileShape tile = find_algorithm(of.algorithm)->default_tile(problem, gpu_->limits());
-            if (br > 0) tile.br = br, tile.bc = bc;
-            tile.raster = raster;
-            judged[of.algorithm] += judge(of, problem, tile) ? 1 : 0;
-          }
-        }
-      }
-    }
+  for (const Case& each : cases) {
+    judge(each);
+    ++judged[each.of->algorithm];
   }
   for (const Traced& of : traced_kernels()) EXPECT_GE(judged[of.algorithm], 4) << of.algorithm;
 }

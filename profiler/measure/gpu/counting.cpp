@@ -157,6 +157,8 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
     }
   }
   const RangeMaker make{runner, request, cancel};
+  // Beginning with the set that the last point ended with, whose configuration the GPU still has.
+  std::ranges::reverse(sets_);
   for (const Set& set : sets_) {
     const bool settles_here = settles && set.dram_write;
     std::vector<RangeProfiler::Range> ranges;

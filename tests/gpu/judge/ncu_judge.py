@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets Nsight Compute judge our counters: the same launches under ncu, bytes and occupancy side by side.
 
-usage: ncu_judge.py ATTNSCOPE DATABASE [--per-algorithm N] [--min-mib 64] [--csv OUT]
+usage: ncu_judge.py ATTNSCOPE DATABASE... [--per-algorithm N] [--min-mib 64] [--csv OUT]
 
-Picks ok points of DATABASE that move more than --min-mib MiB between SM and L2, spread over their sizes, runs each again
+Picks ok points of the databases that move more than --min-mib MiB between SM and L2, spread over their sizes, runs each again
 under `ncu --clock-control none` (counters of our own off), and prints the relative differences; ncu's side is the median
 over the launches of a kernel. Each direction is judged by itself (L2 to SM, SM to L2, DRAM read, DRAM write), so that
 bytes booked on the wrong side are seen; the sums are listed beside them. Exit status 1 when a direction or a sum of more
 than that many MiB differs by more than 1%, or occupancy by more than 1 point; or when something was never judged: a
-direction, or an algorithm of DATABASE. How much of what a kernel writes is still in L2 at its end differs from run to
+direction, or an algorithm. How much of what a kernel writes is still in L2 at its end differs from run to
 run: DRAM's writes alone are also right within --dram-slack-mib. Needs a GPU, ncu and counter permission.
 """
 import argparse
@@ -122,7 +122,7 @@ def under_ncu(attnscope, row, kernels, device):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("attnscope")
-    parser.add_argument("database")
+    parser.add_argument("databases", nargs="+", metavar="database")
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--per-algorithm", type=int, default=4)
     parser.add_argument("--min-mib", type=float, default=64)
@@ -130,7 +130,7 @@ def main():
     parser.add_argument("--csv", help="write every comparison there")
     arguments = parser.parse_args()
 
-    rows = exported_rows(arguments.attnscope, arguments.database)
+    rows = [row for database in arguments.databases for row in exported_rows(arguments.attnscope, database)]
     parts = {}
     for row in rows:
         if row["kernel"] != "all":

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What has to be shown of counting, on a machine with a GPU:
+#   tests/gpu/settled.sh PROGRAMS [FOLDER]
+# PROGRAMS holds attnscope, test_gpu_device and bench_counters (symbolic links will do). Runs the GPU's tests, prints where
+# the time of counting goes and what counters cost in the preset `quick`, and lets Nsight Compute judge odd shapes. Logs and runs go
+# to FOLDER (default: a temporary one). Exit status 1 when anything failed. About five minutes on an H200.
+set -uo pipefail
+here=$(dirname "$(realpath "$0")")
+programs=$(realpath "${1:?usage: tests/gpu/settled.sh PROGRAMS [FOLDER]}")
+folder=${2:-$(mktemp -d)}
+mkdir -p "$folder" && cd "$folder" || exit 2
+export ATTNSCOPE_CACHE_DIR=${ATTNSCOPE_CACHE_DIR:-$folder/cache}
+failed=0
+
+# step TITLE COMMAND...: its output to a log of that name and, the end of it, to the terminal
+step() {
+  local title=$1 begin=$SECONDS
+  shift
+  "$@" >"$title.log" 2>&1
+  local code=$?
+  tail -n "${lines:-25}" "$title.log"
+  echo "== $title: exit code $code, $((SECONDS - begin)) s"
+  [[ $code -eq 0 ]] || failed=1
+}
+
+# Seconds that a command takes.
+seconds() {
+  local begin end
+  begin=$(date +%s.%N)
+  "$@" >>collect.log 2>&1 || { echo "failed: $*" >&2; failed=1; }
+  end=$(date +%s.%N)
+  python3 -c "print($end - $begin)"
+}
+
+# Collects into NAME.attnscope; called through seconds().
+# shellcheck disable=SC2317
+collect() {
+  local name=$1
+  shift
+  rm -f "$name.attnscope"
+  "$programs/attnscope" collect --device gpu --quiet -o "$name.attnscope" "$@"
+}
+
+lines=45 step settled-and-order "$programs/test_gpu_device" --gtest_filter='SettledBytes*:SettledPoint*:TileOrder*' --gtest_brief=1
+lines=140 step bench-counters "$programs/bench_counters" 20
+
+# The first run compiles; of a single point, what opening costs with counters and without.
+seconds collect warm-up --preset quick --no-verify >/dev/null
+plain=$(seconds collect plain --preset quick --no-verify --no-counters)
+counted=$(seconds collect counted --preset quick --no-verify)
+one=(--algorithms fa2 -a N=1024 -a tile=64x64 --no-verify)
+seconds collect one-warm-up "${one[@]}" >/dev/null
+one_plain=$(seconds collect one-plain "${one[@]}" --no-counters)
+one_counted=$(seconds collect one-counted "${one[@]}")
+points=$("$programs/attnscope" export counted.attnscope --format csv | python3 -c '
+import csv, sys
+rows = [row for row in csv.DictReader(sys.stdin) if row["kernel"] == "all" and row["l2_to_sm_bytes"]]
+print(len(rows))')
+python3 -c "
+points, plain, counted, one_plain, one_counted = $points, $plain, $counted, $one_plain, $one_counted
+print(f'quick: {points} counted points in {counted:.2f} s, {plain:.2f} s without counters; one point {one_counted:.2f} s and {one_plain:.2f} s')
+print(f'counters: {1e3 * (counted - plain) / points:.1f} ms a point, {1e3 * (counted - plain - one_counted + one_plain) / max(1, points - 1):.1f} ms without what opening them costs')" || failed=1
+
+# Shapes that no tile divides, large enough that every direction has more than 64 MiB somewhere.
+odd=(-a d=80 --no-verify --min-samples 3)
+seconds collect odd --algorithms naive,fa1,fa2 -a n_q=3001 -a n_k=5003 -a heads=192 -a 'mask=[causal,window:1000:0]' "${odd[@]}" >/dev/null
+seconds collect odd-backward --algorithms fa2 -a n_q=3001 -a n_k=5003 -a heads=192 -a pass=bwd -a mask=causal "${odd[@]}" >/dev/null
+seconds collect odd-decode --algorithms splitkv -a batch=4 -a heads_q=64 -a heads_kv=16 -a n_q=3 -a n_k=50003 "${odd[@]}" >/dev/null
+lines=90 step ncu-judge python3 -B "$here/judge/ncu_judge.py" "$programs/attnscope" odd.attnscope odd-backward.attnscope \
+  odd-decode.attnscope --per-algorithm 3 --csv judge.csv
+
+lines=30 step gpu-tests "$programs/test_gpu_device" --gtest_filter='GpuDeviceTest*' --gtest_brief=1
+exit $failed
