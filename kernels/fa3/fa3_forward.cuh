@@ -8,6 +8,7 @@
 #include "device/attention.cuh"
 #include "device/dropout.cuh"
 #include "device/global.cuh"
+#include "device/trace.cuh"
 #include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
 #include "fa3/fa3_shape.h"
@@ -62,15 +63,16 @@ struct Ring {
     }
   }
 
-  /// Copies the key tiles that row tile `tile_row` visits from `first` to `end`, as buffers become free; `rows` is the
-  /// row of key 0.
-  __device__ __forceinline__ void fill(const Element* rows, const Visibility& view, int tile_row, int first, int end,
-                                       int thread) const {
+  /// Copies the key tiles that row tile `tile_row` visits from `first` to `end`, as buffers become free; `matrix`
+  /// begins with the row of key 0, which is row `row_0` of all instances'.
+  __device__ __forceinline__ void fill(Traced of, const Element* matrix, long long row_0, const Visibility& view,
+                                       int tile_row, int first, int end, int thread) const {
     RingPlace at{0, 1};  // a fresh barrier lets the parity before its first phase pass
 #pragma unroll 1
     for (int column = first; column < end; column = view.next_key_tile<bc>(tile_row, column + bc, end)) {
       barrier_wait(freed(at.stage), at.parity);
-      KvTile::copy_rows<bc, copy_threads>(tile(at.stage), rows + static_cast<long long>(column) * d,
+      trace_load(thread == 0, of, row_0 + column, min(bc, view.length - column));
+      KvTile::copy_rows<bc, copy_threads>(tile(at.stage), matrix + static_cast<long long>(column) * d,
                                           view.length - column, thread);
       commit_copies();
       wait_copies<0>();
@@ -209,11 +211,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attn
 
   if (thread < warpgroup_threads) {
     give_registers<producer_registers(br)>();
-    const long long key_0 = static_cast<long long>(instance / group) * n_k * d;
+    const long long key_0 = static_cast<long long>(instance / group) * n_k;
     if (thread < copy_threads) {
-      keys_ring.fill(k + key_0, view, tile_row, first, end, thread);
+      keys_ring.fill(Traced::k, k + key_0 * d, key_0, view, tile_row, first, end, thread);
     } else {
-      values_ring.fill(v + key_0, view, tile_row, first, end, thread - copy_threads);
+      values_ring.fill(Traced::v, v + key_0 * d, key_0, view, tile_row, first, end, thread - copy_threads);
     }
   } else {
     take_registers<consumer_registers(br)>();
@@ -241,6 +243,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attn
       const int turn = 1 + mine;
       const int next_turn = 1 + (mine + 1) % groups;
       const unsigned my_q = shared_q + mine * 64 * QTile::row_bytes;
+      trace_load(thread % warpgroup_threads == 0 && group_row < n_q, Traced::q,
+                 static_cast<long long>(instance) * n_q + group_row, min(64, n_q - group_row));
       QTile::copy_rows<64, warpgroup_threads>(my_q, q + (static_cast<long long>(instance) * n_q + group_row) * d,
                                               n_q - group_row, thread % warpgroup_threads);
       commit_copies();

@@ -27,7 +27,7 @@ double milliseconds_since(Clock::time_point begin) {
 AttentionPlan plan_of(const BareGpu& gpu, const char* name) {
   const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = 2048, .n_k = 2048, .d = 64};
   const Algorithm* algorithm = find_algorithm(name);
-  return algorithm->plan_on(gpu.limits(), problem, algorithm->default_tile(problem, gpu.limits()));
+  return algorithm->plan(problem, algorithm->default_tile(problem, gpu.limits()), gpu.limits());
 }
 
 struct Figure {

@@ -86,7 +86,7 @@ class FakeDeviceTest : public testing::Test {
   static constexpr const char* libraries[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
                                               "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
   /// Four times the fake GPU's L2, in lines.
-  static constexpr std::int64_t noise_bytes = 2 * (2'000'000 / 128 * 128);
+  static constexpr std::int64_t noise_bytes = 2 * (std::int64_t{2'000'000} / 128 * 128);
   CancelToken cancel_;
   fs::path cache_;
 };

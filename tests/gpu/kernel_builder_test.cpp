@@ -74,14 +74,14 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
 
 TEST_F(KernelBuilderTest, TracedKernelsCompile) {
   const AttentionProblem problem{.n_q = 4, .n_k = 256, .d = 64};
-  for (const auto& [algorithm, launch] :
-       {std::pair("naive", "qk"), std::pair("fa1", "fwd"), std::pair("fa2", "fwd"), std::pair("splitkv", "partial")}) {
+  for (const auto& [algorithm, launch] : {std::pair("naive", "qk"), std::pair("fa1", "fwd"), std::pair("fa2", "fwd"),
+                                          std::pair("fa3", "fwd"), std::pair("splitkv", "partial")}) {
     std::vector<KernelLaunch> all = launches(algorithm, problem, {.br = 64, .bc = 64});
     const auto found = std::ranges::find(all, launch, &KernelLaunch::name);
     ASSERT_NE(found, all.end()) << algorithm;
-    const BuiltKernel plain = builder_->build("sm_80", *found);
+    const BuiltKernel plain = builder_->build("sm_90a", *found);
     found->source.defines.push_back("ATTN_TRACE=" + std::to_string(found->block[0] / 32));
-    const BuiltKernel traced = builder_->build("sm_80", *found);
+    const BuiltKernel traced = builder_->build("sm_90a", *found);
     ASSERT_EQ(traced.report.error, "") << algorithm;
     EXPECT_THAT(traced.cubin, HasSubstr("attn_trace_into")) << algorithm;
     EXPECT_THAT(plain.cubin, Not(HasSubstr("attn_trace_into"))) << algorithm;
@@ -217,7 +217,7 @@ TEST(CubinKeys, DependOnWhatTheSourceIncludesAndOnNothingElse) {
     const auto found = std::ranges::find(sources, path, &EmbeddedSource::path);
     return found == sources.end() ? std::string() : std::string(found->text);
   };
-  const auto entry = [&](std::string path) { return path + '\0' + text_of(path) + '\0'; };
+  const auto entry = [&](const std::string& path) { return path + '\0' + text_of(path) + '\0'; };
   const auto uuid = [](const std::string& text) {
     return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(text));
   };

@@ -21,7 +21,7 @@ namespace {
 struct TracedRow {
   Tensor tensor = Tensor::q;
   std::int64_t row = 0;
-  auto operator<=>(const TracedRow&) const = default;
+  bool operator<(const TracedRow& other) const { return std::pair(tensor, row) < std::pair(other.tensor, other.row); }
 };
 using Rows = std::vector<TracedRow>;
 
@@ -85,6 +85,8 @@ const std::vector<Traced>& traced_kernels() {
       {"naive", "qk", {{Tensor::q, Tensor::k}}},
       {"fa1", "fwd", {{Tensor::q, Tensor::k, Tensor::v}}},
       {"fa2", "fwd", {{Tensor::q, Tensor::k, Tensor::v}}},
+      // K, V and Q come by warps of their own, as far ahead as there is room.
+      {"fa3", "fwd", {{Tensor::q, Tensor::k, Tensor::v}}},
       {"splitkv", "partial", {{Tensor::k, Tensor::v}, {Tensor::q}}},  // Q follows the first chunk of K and V
   };
   return kernels;
@@ -118,7 +120,7 @@ class TileOrderTest : public testing::Test {
   static std::optional<Case> make_case(const Traced& of, const AttentionProblem& problem, const TileShape& tile) {
     const Algorithm* algorithm = find_algorithm(of.algorithm);
     if (algorithm->refusal(problem, tile, gpu_->limits())) return std::nullopt;
-    AttentionPlan plan = algorithm->plan(problem, tile);
+    AttentionPlan plan = algorithm->plan(problem, tile, gpu_->limits());
     const auto found = std::ranges::find(plan.launches, of.launch, &KernelLaunch::name);
     if (found == plan.launches.end()) {
       ADD_FAILURE() << of.algorithm << " has no launch " << of.launch;
@@ -213,6 +215,7 @@ class TileOrderTest : public testing::Test {
 TEST_F(TileOrderTest, BlocksLoadTheProgramsTilesInItsOrder) {
   const std::vector<Case> cases = all_cases();
   std::vector<KernelLaunch> launches;
+  launches.reserve(cases.size());
   for (const Case& each : cases) launches.push_back(each.launch);
   gpu_->build(launches);
   std::map<std::string, int> judged;
@@ -220,7 +223,10 @@ TEST_F(TileOrderTest, BlocksLoadTheProgramsTilesInItsOrder) {
     judge(each);
     ++judged[each.of->algorithm];
   }
-  for (const Traced& of : traced_kernels()) EXPECT_GE(judged[of.algorithm], 4) << of.algorithm;
+  for (const Traced& of : traced_kernels()) {
+    if (std::string_view(of.algorithm) == "fa3" && gpu_->limits().compute_major != 9) continue;
+    EXPECT_GE(judged[of.algorithm], 4) << of.algorithm;
+  }
 }
 
 TEST(TileOrder, AWrongOrderAWrongTileAndAMissingOneAreSeen) {

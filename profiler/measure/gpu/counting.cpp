@@ -2,6 +2,7 @@
 #include "profiler/measure/gpu/counting.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ std::vector<CounterMetric> default_counters(int compute_major) {
 std::vector<std::vector<std::string>> one_pass_sets(const CounterHost& host, std::span<const std::string> counters,
                                                     std::string_view dram_write) {
   std::vector<std::string> left(counters.begin(), counters.end());
-  std::ranges::stable_partition(left, [&](const std::string& counter) { return counter == dram_write; });
+  std::stable_partition(left.begin(), left.end(), [&](const std::string& counter) { return counter == dram_write; });
   const auto one_pass = [&](const std::vector<std::string>& names) { return host.configure(names).passes() <= 1; };
   std::vector<std::string> several;
   std::erase_if(left, [&](const std::string& counter) {
@@ -158,8 +159,9 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
   }
   const RangeMaker make{runner, request, cancel};
   // Beginning with the set that the last point ended with, whose configuration the GPU still has.
-  std::ranges::reverse(sets_);
-  for (const Set& set : sets_) {
+  const bool backwards = std::exchange(backwards_, !backwards_);
+  for (std::size_t n = 0; n < sets_.size(); ++n) {
+    const Set& set = sets_[backwards ? sets_.size() - 1 - n : n];
     const bool settles_here = settles && set.dram_write;
     std::vector<RangeProfiler::Range> ranges;
     for (PreparedLaunch& launch : launches) {

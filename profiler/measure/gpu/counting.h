@@ -86,6 +86,7 @@ class CounterCollector {
   std::vector<std::string> extras_;
   std::vector<CounterMetric> counters_;  ///< what the sets hold
   std::vector<Set> sets_;
+  bool backwards_ = false;  ///< the next collect() begins with the last set
   std::vector<CounterMetric> metrics_;
 };
 
