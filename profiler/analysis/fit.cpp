@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/fit.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -82,6 +83,57 @@ std::optional<ScaleFit> fit_scale(std::span<const double> model, std::span<const
   return ScaleFit{.scale = std::exp(center),
                   .scale_interval = {.low = std::exp(center - half), .high = std::exp(center + half)},
                   .points = n};
+}
+
+std::optional<LawFit> fit_law(std::span<const double> law, std::span<const double> lower, std::span<const double> y) {
+  const std::size_t n = y.size();
+  const std::size_t terms = lower.empty() ? 1 : 2;
+  const auto usable = [](std::span<const double> values) {
+    return std::ranges::all_of(values, [](double value) { return value > 0 && std::isfinite(value); });
+  };
+  if (n < terms || law.size() != n || (terms == 2 && lower.size() != n)) return std::nullopt;
+  if (!usable(law) || !usable(lower) || !usable(y)) return std::nullopt;
+
+  // Each column over y: then the right side is 1 everywhere, and residuals are relative errors. Terms of very different
+  // size are brought to one by their norms.
+  const auto rows = static_cast<Eigen::Index>(n);
+  Eigen::MatrixXd a(rows, static_cast<Eigen::Index>(terms));
+  for (std::size_t i = 0; i < n; ++i) {
+    a(static_cast<Eigen::Index>(i), 0) = law[i] / y[i];
+    if (terms == 2) a(static_cast<Eigen::Index>(i), 1) = lower[i] / y[i];
+  }
+  const Eigen::RowVectorXd norms = a.colwise().norm();
+  a.array().rowwise() /= norms.array();
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
+  if (qr.rank() < static_cast<Eigen::Index>(terms)) return std::nullopt;
+  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(rows);
+  const Eigen::VectorXd solution = qr.solve(ones);
+  const Eigen::VectorXd residual = ones - (a * solution);
+  const Eigen::MatrixXd inverse = (a.transpose() * a).inverse();
+
+  const std::size_t freedom = n - terms;
+  const double variance = freedom > 0 ? residual.squaredNorm() / static_cast<double>(freedom) : 0;
+  const auto value_of = [&](Eigen::Index term) { return solution(term) / norms(term); };
+  const auto interval_of = [&](Eigen::Index term) {
+    const double half = half_width(std::sqrt(variance * inverse(term, term)) / norms(term), freedom);
+    return Interval{value_of(term) - half, value_of(term) + half};
+  };
+  LawFit fit;
+  fit.scale = value_of(0);
+  fit.scale_interval = interval_of(0);
+  fit.points = n;
+  if (terms == 2) {
+    fit.below = value_of(1);
+    fit.below_interval = interval_of(1);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const double fitted = (fit.scale * law[i]) + (terms == 2 ? fit.below * lower[i] : 0);
+    const double miss = std::abs((y[i] / fitted) - 1);
+    if (miss <= fit.worst) continue;
+    fit.worst = miss;
+    fit.worst_point = i;
+  }
+  return fit;
 }
 
 }  // namespace attnscope

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits of traffic against N for the IO-vs-N page. All by least squares on logarithms, so that each point's relative
-// error weighs the same; intervals are Student's t at 95%.
+// Fits of traffic against N. In all of them each point's relative error weighs the same; intervals are Student's t at
+// 95%.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 
@@ -32,5 +33,24 @@ struct ScaleFit {
 };
 /// Empty for no points, or when any value is not positive and finite.
 [[nodiscard]] std::optional<ScaleFit> fit_scale(std::span<const double> model, std::span<const double> y);
+
+/// y = scale * law + below * lower: a law whose shape is held fixed, and the order below it, without which the scale of
+/// a law that is exact would depend on how short the shortest N is.
+struct LawFit {
+  double scale = 0;
+  Interval scale_interval;  ///< 95%; the whole line of reals without a degree of freedom
+  double below = 0;         ///< 0 without a lower order
+  Interval below_interval;
+  double worst = 0;             ///< the largest |y / fit - 1|
+  std::size_t worst_point = 0;  ///< where that is
+  std::size_t points = 0;
+
+  /// Half the interval of the scale, relative to it.
+  [[nodiscard]] double relative_half_width() const { return (scale_interval.high - scale) / scale; }
+};
+/// `lower` is empty for a law of one term. Empty for fewer points than terms, when any value is not positive and
+/// finite, and where law and lower order are proportional to one another.
+[[nodiscard]] std::optional<LawFit> fit_law(std::span<const double> law, std::span<const double> lower,
+                                            std::span<const double> y);
 
 }  // namespace attnscope

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/curves.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr int theory_points_per_octave = 12;
+
+/// A value and how far its samples scatter.
+struct Reading {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+std::optional<Reading> read(const PointTable& table, Row row, Quantity quantity) {
+  const Disposition disposition = table.disposition(row);
+  const auto value = table.values(metric_of(quantity)).at(row);
+  if (!value || *value <= 0) return {};
+  if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
+    // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
+    if (disposition != Disposition::ok) return {};
+    return Reading{*value, *value, *value};
+  }
+  // Without counters there is still a time.
+  if (disposition != Disposition::ok && disposition != Disposition::no_counters) return {};
+  const auto time = table.values(metric_key::time_median_ns).at(row);
+  if (!time || *time <= 0) return {};
+  const double q1 = table.values(metric_key::time_q1_ns).at(row).value_or(*time);
+  const double q3 = table.values(metric_key::time_q3_ns).at(row).value_or(*time);
+  if (quantity == Quantity::time) return Reading{*time, q1, q3};
+  if (q1 <= 0 || q3 <= 0) return {};
+  return Reading{*value, *value * *time / q3, *value * *time / q1};
+}
+
+std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, std::set<std::int64_t> lengths) {
+  const double octaves = std::log2(static_cast<double>(last) / static_cast<double>(first));
+  const int steps = static_cast<int>(std::ceil(octaves * theory_points_per_octave));
+  for (int i = 1; i < steps; ++i) {
+    const double n = static_cast<double>(first) * std::exp2(octaves * i / steps);
+    // Multiples of 64 fill the tiles of most shapes: the curve shows the law, not the ragged edges between points.
+    const auto rounded = static_cast<std::int64_t>(std::round(n / 64) * 64);
+    if (rounded > first && rounded < last) lengths.insert(rounded);
+  }
+  return {lengths.begin(), lengths.end()};
+}
+
+/// The tile that most N have; of equal ones the smallest.
+TileShape common_tile(const PointTable& table, const RowsByLength& by_length) {
+  std::map<std::uint32_t, int> votes;
+  for (const auto& [n, rows] : by_length) ++votes[table.tile_code(rows.front())];
+  const auto most = std::ranges::max_element(votes, [](const auto& a, const auto& b) { return a.second < b.second; });
+  return table.tile(most->first);
+}
+
+/// One algorithm on one device by one kind of measurement: what becomes one series, or one a run.
+struct Family {
+  std::string algorithm;
+  Provenance provenance = Provenance::measured;
+  std::string label;  ///< of an imported one: what its runs were imported under
+  std::vector<Row> rows;
+};
+
+/// A series of a family: runs that have no N in common.
+struct Strand {
+  SeriesName name;
+  Provenance provenance = Provenance::measured;
+  RowsByLength by_length;
+  RunIndex run = 0;  ///< the newest of them: the device's limits
+
+  [[nodiscard]] bool measured() const { return provenance == Provenance::measured; }
+};
+
+class Builder {
+ public:
+  Builder(const PointTable& table, const CurveRequest& request) : table_(table), request_(request) {
+    set_.ordinate = request.ordinate;
+    set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
+  }
+
+  CurveSet build(std::span<const Row> rows) {
+    for (const Family& family : families_of(rows)) add_family(family);
+    if (!problem_) return std::move(set_);
+    name_models();
+    if (request_.compulsory && request_.ordinate == Ordinate::bytes) add_compulsory();
+    return std::move(set_);
+  }
+
+ private:
+  [[nodiscard]] bool bytes() const { return request_.ordinate == Ordinate::bytes; }
+  [[nodiscard]] const DeviceLimits& limits_of(const Strand& strand) const { return table_.runs()[strand.run].limits; }
+
+  std::vector<Family> families_of(std::span<const Row> rows) {
+    using Key = std::tuple<std::size_t, std::string_view, Provenance, std::string_view, std::string_view>;
+    std::map<Key, Family> families;
+    std::set<std::string> devices;
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last = 0;
+    for (const Row row : rows) {
+      const AttentionProblem& problem = table_.problem(row);
+      if (problem_ && fixed_queries(*problem_) != fixed_queries(problem)) continue;
+      if (!problem_) problem_ = problem;
+      first = std::min(first, problem.n_k);
+      last = std::max(last, problem.n_k);
+      lengths_measured_.insert(problem.n_k);
+      const Run& run = table_.run(row);
+      const std::string& algorithm = table_.spec(row).algorithm;
+      if (!run.device_name.empty()) devices.insert(device_title(table_, table_.run_index(row)));
+      if (run.provenance == Provenance::measured) algorithms_measured_.insert(algorithm);
+      if (!request_.algorithms.contains(algorithm)) continue;
+      // Two programs' or two versions' numbers of one name are not repeats of one another.
+      const std::string_view label = run.provenance == Provenance::imported ? std::string_view(run.label) : "";
+      if (!label.empty()) labels_[algorithm].insert(run.label);
+      Family& family =
+          families[{table_.algorithms().place(algorithm), algorithm, run.provenance, run.device_id, label}];
+      family.algorithm = algorithm;
+      family.provenance = run.provenance;
+      family.label = label;
+      family.rows.push_back(row);
+    }
+    if (problem_) prepare_lengths(first, last);
+    name_devices_ = devices.size() > 1;
+    std::vector<Family> ordered;
+    for (auto& [key, family] : families) ordered.push_back(std::move(family));
+    return ordered;
+  }
+
+  void prepare_lengths(std::int64_t first, std::int64_t last) {
+    problem_ = at_length(*problem_, last);
+    set_.queries = fixed_queries(*problem_);
+    set_.pass = problem_->pass;
+    last_ = last;
+    scale_ = set_.per_head ? 1.0 / static_cast<double>(problem_->instances()) : 1.0;
+    // Lengths given one by one fit the N that they were given for.
+    lengths_ = problem_->mask.lengths == Mask::Lengths::list
+                   ? std::vector<std::int64_t>(lengths_measured_.begin(), lengths_measured_.end())
+                   : theory_lengths(first, last, lengths_measured_);
+    std::erase_if(lengths_, [&](std::int64_t n) { return !invalid_reason(at_length(*problem_, n)).empty(); });
+  }
+
+  /// The family's series, the newest first.
+  std::vector<Strand> strands_of(const Family& family) const {
+    std::map<RunIndex, std::vector<Row>> of_run;
+    for (const Row row : family.rows) of_run[table_.run_index(row)].push_back(row);
+    struct Candidate {
+      RunIndex run;
+      RowsByLength by_length;
+    };
+    std::vector<Candidate> candidates;
+    for (const auto& [run, rows] : of_run) {
+      RowsByLength standing = standing_rows(table_, rows, family.rows, request_.tile, request_.ordinate);
+      if (!standing.empty()) candidates.push_back({run, std::move(standing)});
+    }
+    std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) { return newer(table_, a.run, b.run); });
+    std::vector<std::vector<std::int64_t>> places(candidates.size());
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      for (const auto& [n, rows] : candidates[i].by_length) places[i].push_back(n);
+    }
+    const auto groups = disjoint_groups(places);
+    std::vector<Strand> strands;
+    for (const auto& group : groups) {
+      Strand strand;
+      strand.provenance = family.provenance;
+      strand.run = candidates[group.front()].run;
+      std::vector<std::string_view> titles;
+      for (const std::size_t i : group) {
+        titles.emplace_back(table_.runs()[candidates[i].run].title);
+        strand.by_length.merge(candidates[i].by_length);
+      }
+      strand.name = name_of(family, strand.run);
+      strand.name.age = static_cast<int>(strands.size());
+      if (groups.size() > 1) strand.name.runs = fmt::format("{}", fmt::join(titles, " + "));
+      strands.push_back(std::move(strand));
+    }
+    return strands;
+  }
+
+  SeriesName name_of(const Family& family, RunIndex run) const {
+    SeriesName name{.algorithm = family.algorithm, .label = {}, .device = {}, .runs = {}};
+    const auto labels = labels_.find(family.algorithm);
+    if (!family.label.empty() && labels->second.size() > 1) name.label = family.label;
+    if (name_devices_) name.device = device_title(table_, run);
+    return name;
+  }
+
+  void add_family(const Family& family) {
+    const std::vector<Strand> strands = strands_of(family);
+    // Where we have measured an algorithm, the simulator's or another program's numbers of it are drawn, but nothing is
+    // derived from them.
+    const bool stands_for_algorithm =
+        family.provenance == Provenance::measured || !algorithms_measured_.contains(family.algorithm);
+    const Algorithm* algorithm = table_.algorithms().find(family.algorithm);
+    std::set<std::int64_t> taken;  // N that a newer series has
+    for (const Strand& strand : strands) {
+      if (bytes() && request_.dram) add_measured(strand, Quantity::dram);
+      if (bytes() && request_.sm_l2) add_measured(strand, Quantity::sm_l2);
+      if (request_.ordinate == Ordinate::time) add_measured(strand, Quantity::time);
+      if (request_.ordinate == Ordinate::rate) add_measured(strand, Quantity::rate);
+      add_failed(strand, taken);
+      if (bytes() && stands_for_algorithm) add_stacks(strand, taken);
+      // What is not ours has no theory.
+      if (algorithm != nullptr) add_tile_theory(strand, *algorithm);
+      for (const auto& [n, rows] : strand.by_length) taken.insert(n);
+    }
+    if (algorithm != nullptr && bytes() && request_.fit && stands_for_algorithm) add_fit(strands, *algorithm);
+  }
+
+  void add_measured(const Strand& strand, Quantity quantity) {
+    Curve curve;
+    curve.name = strand.name;
+    curve.quantity = quantity;
+    // A rate is computed from a measured time and a counted number of operations.
+    curve.provenance = quantity == Quantity::rate && strand.measured() ? Provenance::derived : strand.provenance;
+    for (const auto& [n, rows] : strand.by_length) {
+      if (auto point = point_of(static_cast<double>(n), rows, quantity)) curve.points.push_back(*std::move(point));
+    }
+    if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
+  }
+
+  std::optional<CurvePoint> point_of(double n, const std::vector<Row>& rows, Quantity quantity) const {
+    std::vector<std::pair<Reading, Row>> readings;
+    for (const Row row : rows) {
+      if (const auto reading = read(table_, row, quantity)) readings.emplace_back(*reading, row);
+    }
+    if (readings.empty()) return {};
+    std::ranges::stable_sort(readings, [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
+    const auto& [middle, row] = readings[(readings.size() - 1) / 2];
+    CurvePoint point{.n = n, .value = middle.value * scale_, .low = middle.low * scale_, .high = middle.high * scale_};
+    for (const auto& [reading, other] : readings) {
+      point.low = std::min(point.low, reading.low * scale_);
+      point.high = std::max(point.high, reading.high * scale_);
+    }
+    point.repeats = static_cast<int>(readings.size());
+    const auto& clocks = table_.record(row).clocks;
+    point.throttled = clocks && clocks->throttled;
+    point.row = row;
+    if (quantity == Quantity::sm_l2) point.over_model = table_.values(metric_key::l2_sm_over_model).at(row);
+    return point;
+  }
+
+  void add_failed(const Strand& strand, const std::set<std::int64_t>& taken) {
+    for (const auto& [n, rows] : strand.by_length) {
+      if (taken.contains(n)) continue;
+      const bool any_ok = std::ranges::any_of(rows, [&](Row row) {
+        return table_.disposition(row) == Disposition::ok || (!bytes() && read(table_, row, Quantity::time));
+      });
+      const Row last = rows.back();
+      // A cancelled point says nothing of the kernel.
+      if (any_ok || table_.disposition(last) == Disposition::cancelled) continue;
+      const PointRecord& record = table_.record(last);
+      const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
+        const PointRecord& its = table_.record(other.row);
+        return other.algorithm == strand.name.algorithm && its.spec == record.spec && its.reason == record.reason;
+      });
+      if (!known) set_.failed.push_back({strand.name.algorithm, static_cast<double>(n), last});
+    }
+  }
+
+  void add_stacks(const Strand& strand, const std::set<std::int64_t>& taken) {
+    for (const auto& [n, rows] : strand.by_length) {
+      const PointRecord& record = table_.record(rows.back());
+      if (taken.contains(n) || record.disposition != Disposition::ok) continue;
+      KernelStack stack;
+      stack.algorithm = strand.name.algorithm;
+      stack.provenance = record.provenance;
+      stack.n = static_cast<double>(n);
+      stack.reference_bytes = static_cast<double>(standard_attention_bytes(record.spec.problem));
+      for (const KernelRecord& kernel : record.kernels) {
+        if (kernel.kernel == "all") continue;
+        stack.kernels.push_back({kernel.kernel, traffic_bytes(record, Quantity::dram, kernel.kernel).value_or(0),
+                                 traffic_bytes(record, Quantity::sm_l2, kernel.kernel).value_or(0)});
+      }
+      if (stack.kernels.size() > 1) set_.stacks.push_back(std::move(stack));
+    }
+  }
+
+  /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.
+  void add_tile_theory(const Strand& strand, const Algorithm& algorithm) {
+    const TileShape tile = common_tile(table_, strand.by_length);
+    const DeviceLimits& limits = limits_of(strand);
+    if (!tile_stated(tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
+    if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
+    if (!bytes()) return;
+    if (request_.model) add_model(strand, algorithm, tile);
+    if (request_.paper_count) add_paper_count(strand, algorithm, tile);
+  }
+
+  static Curve theory_curve(CurveKind kind, const SeriesName& name, const std::vector<std::int64_t>& lengths,
+                            const std::function<double(std::int64_t)>& value_at) {
+    Curve curve;
+    curve.name = name;
+    curve.kind = kind;
+    curve.provenance = Provenance::modelled;
+    for (const std::int64_t n : lengths) {
+      const double value = value_at(n);
+      curve.points.push_back({.n = static_cast<double>(n), .value = value, .low = value, .high = value});
+    }
+    return curve;
+  }
+
+  void add_model(const Strand& strand, const Algorithm& algorithm, const TileShape& tile) {
+    const DeviceLimits& limits = limits_of(strand);
+    std::vector<std::int64_t> lengths(lengths_measured_.begin(), lengths_measured_.end());
+    std::erase_if(lengths, [&](std::int64_t n) {
+      const AttentionProblem problem = at_length(*problem_, n);
+      return !invalid_reason(problem).empty() || algorithm.refusal(problem, tile, limits);
+    });
+    const bool computed = std::ranges::any_of(models_, [&](const Model& other) {
+      return set_.curves[other.place].name.algorithm == strand.name.algorithm && other.tile == tile &&
+             other.limits == limits.name;
+    });
+    if (computed) return;
+    SeriesName name{.algorithm = strand.name.algorithm, .label = {}, .device = {}, .runs = {}};
+    Curve curve = theory_curve(CurveKind::model, name, lengths, [&](std::int64_t n) {
+      return scale_ * static_cast<double>(algorithm.plan_on(limits, at_length(*problem_, n), tile).traffic().total());
+    });
+    // What runs for the tile may differ from one architecture to the next; mostly it does not.
+    const bool known = std::ranges::any_of(models_, [&](const Model& other) {
+      const Curve& drawn = set_.curves[other.place];
+      return drawn.name.algorithm == name.algorithm && other.tile == tile && same_values(drawn, curve);
+    });
+    if (known) return;
+    models_.push_back({set_.curves.size(), tile, limits.name, strand.name.device});
+    set_.curves.push_back(std::move(curve));
+  }
+
+  static bool same_values(const Curve& a, const Curve& b) {
+    return std::ranges::equal(
+        a.points, b.points, [](const CurvePoint& x, const CurvePoint& y) { return x.n == y.n && x.value == y.value; });
+  }
+
+  /// Two models of one algorithm differ in their tile or their device: then they say which is which.
+  void name_models() {
+    for (const Model& model : models_) {
+      Curve& curve = set_.curves[model.place];
+      for (const Model& other : models_) {
+        if (set_.curves[other.place].name.algorithm != curve.name.algorithm) continue;
+        if (other.tile != model.tile) curve.tile = model.tile;
+        if (other.tile == model.tile && other.device != model.device) curve.name.device = model.device;
+      }
+    }
+  }
+
+  void add_paper_count(const Strand& strand, const Algorithm& algorithm, const TileShape& tile) {
+    // The papers count for n_q = n_k.
+    const auto count = set_.queries ? std::nullopt : algorithm.paper_count(*problem_, tile);
+    if (!count) return;
+    SeriesName name{.algorithm = strand.name.algorithm, .label = {}, .device = {}, .runs = {}};
+    Curve curve = theory_curve(CurveKind::paper_count, name, lengths_, [&](std::int64_t n) {
+      return scale_ * static_cast<double>(algorithm.paper_count(at_length(*problem_, n), tile)->bytes);
+    });
+    curve.formula = count->formula;
+    const bool known = std::ranges::any_of(set_.curves, [&](const Curve& other) {
+      return other.kind == CurveKind::paper_count && other.name == name && same_values(other, curve);
+    });
+    if (!known) set_.curves.push_back(std::move(curve));
+  }
+
+  /// A device that was measured and simulated has one line, not two on top of each other.
+  void add_boundary(const Strand& strand, const std::optional<L2Boundary>& at) {
+    if (!at) return;
+    const bool known = std::ranges::any_of(set_.boundaries, [&](const Boundary& other) {
+      return other.algorithm == strand.name.algorithm && other.device == strand.name.device &&
+             other.at.n_nominal == at->n_nominal;
+    });
+    if (!known) set_.boundaries.push_back({strand.name.algorithm, strand.name.device, *at});
+  }
+
+  /// The newest series that carries the law has the fit; where none does, the newest says why.
+  void add_fit(const std::vector<Strand>& strands, const Algorithm& algorithm) {
+    const Quantity quantity = request_.sm_l2 || !request_.dram ? Quantity::sm_l2 : Quantity::dram;
+    std::optional<WithheldFit> withheld;
+    for (const Strand& strand : strands) {
+      std::vector<std::int64_t> lengths;
+      std::vector<double> values;
+      for (const auto& [n, rows] : strand.by_length) {
+        const auto point = point_of(static_cast<double>(n), rows, quantity);
+        if (!point) continue;
+        lengths.push_back(n);
+        values.push_back(point->value / scale_);
+      }
+      if (lengths.empty()) continue;
+      FittedLaw law = fit_growth(law_of(algorithm, *problem_, common_tile(table_, strand.by_length), limits_of(strand)),
+                                 lengths, values);
+      // What is fitted to simulated or imported bytes is no more than they are.
+      const Provenance provenance = strand.measured() ? Provenance::derived : strand.provenance;
+      if (law.refusal) {
+        if (!withheld) withheld = WithheldFit{strand.name, quantity, provenance, std::move(law)};
+        continue;
+      }
+      std::vector<std::int64_t> drawn(std::ranges::lower_bound(lengths_, law.first), lengths_.end());
+      // Counting the pairs of a block mask takes a while: only at the points.
+      if (problem_->mask.sparse()) std::erase_if(drawn, [&](std::int64_t n) { return !lengths_measured_.contains(n); });
+      Curve curve =
+          theory_curve(CurveKind::fit, strand.name, drawn, [&](std::int64_t n) { return scale_ * law.bytes(n); });
+      curve.quantity = quantity;
+      curve.provenance = provenance;
+      curve.law = std::move(law);
+      set_.curves.push_back(std::move(curve));
+      return;
+    }
+    if (withheld) set_.withheld.push_back(*std::move(withheld));
+  }
+
+  void add_compulsory() {
+    set_.curves.push_back(theory_curve(CurveKind::compulsory, {}, lengths_, [&](std::int64_t n) {
+      return scale_ * static_cast<double>(compulsory_traffic(at_length(*problem_, n)).total());
+    }));
+  }
+
+  const PointTable& table_;
+  const CurveRequest& request_;
+  CurveSet set_;
+  std::optional<AttentionProblem> problem_;  ///< at its longest N
+  std::int64_t last_ = 0;
+  double scale_ = 1;
+  bool name_devices_ = false;
+  std::set<std::string, std::less<>> algorithms_measured_;
+  std::map<std::string, std::set<std::string>> labels_;  ///< of an algorithm's imported runs
+  std::set<std::int64_t> lengths_measured_;
+  std::vector<std::int64_t> lengths_;
+  struct Model {
+    std::size_t place = 0;  ///< in set_.curves
+    TileShape tile;
+    std::string limits;
+    std::string device;
+  };
+  std::vector<Model> models_;
+};
+
+}  // namespace
+
+std::string_view metric_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::dram:
+      return metric_key::dram_bytes;
+    case Quantity::sm_l2:
+      return metric_key::l2_sm_bytes;
+    case Quantity::time:
+      return metric_key::time_median_ns;
+    case Quantity::rate:
+      return metric_key::tflops;
+  }
+  return {};
+}
+
+CurveSet build_curves(const PointTable& table, std::span<const Row> rows, const CurveRequest& request) {
+  return Builder(table, request).build(rows);
+}
+
+std::string failure_words(Disposition disposition) {
+  const std::string_view word = to_string(disposition);
+  switch (disposition) {
+    case Disposition::incorrect:
+      return fmt::format("ran, result {}", word);
+    case Disposition::no_counters:
+      return fmt::format("ran, {}", word);
+    case Disposition::timeout:
+    case Disposition::crashed:
+    case Disposition::cancelled:
+      return fmt::format("did not end: {}", word);
+    default:
+      return fmt::format("could not run: {}", word);
+  }
+}
+
+std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity, std::string_view kernel) {
+  const auto bytes = evaluate(metric_of(quantity), record, kernel);
+  return bytes ? std::optional(bytes->value) : std::nullopt;
+}
+
+}  // namespace attnscope::analysis

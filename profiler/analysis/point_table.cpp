@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/point_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "profiler/analysis/fields.h"
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope::analysis {
+namespace {
+
+auto order_of(const TileShape& tile) {
+  return std::tuple(tile.br, tile.bc, tile.raster, tile.splits, tile.warps, tile.stages);
+}
+
+struct TileOrder {
+  bool operator()(const TileShape& a, const TileShape& b) const { return order_of(a) < order_of(b); }
+};
+
+}  // namespace
+
+PointTable::PointTable(Algorithms algorithms, std::vector<Run> runs, std::span<const PointRef> points)
+    : algorithms_(std::move(algorithms)), runs_(std::move(runs)) {
+  run_of_.reserve(points.size());
+  records_.reserve(points.size());
+  n_q_.reserve(points.size());
+  n_k_.reserve(points.size());
+  dispositions_.reserve(points.size());
+  std::set<TileShape, TileOrder> tiles;
+  for (const PointRef& point : points) {
+    const PointSpec& spec = point.record->spec;
+    run_of_.push_back(point.run);
+    records_.push_back(point.record);
+    n_q_.push_back(spec.problem.n_q);
+    n_k_.push_back(spec.problem.n_k);
+    dispositions_.push_back(point.record->disposition);
+    tiles.insert(spec.tile);
+  }
+  tiles_.assign(tiles.begin(), tiles.end());
+  tile_codes_.reserve(points.size());
+  for (const PointRef& point : points) {
+    const auto place = std::lower_bound(tiles_.begin(), tiles_.end(), point.record->spec.tile, TileOrder{});
+    tile_codes_.push_back(static_cast<std::uint32_t>(place - tiles_.begin()));
+  }
+}
+
+std::vector<Row> PointTable::rows() const {
+  std::vector<Row> all(size());
+  std::iota(all.begin(), all.end(), Row{0});
+  return all;
+}
+
+const ValueColumn& PointTable::values(std::string_view metric) const {
+  if (const auto found = values_.find(metric); found != values_.end()) return found->second;
+  ValueColumn column;
+  column.values_.resize(size());
+  column.origins_.assign(size(), ValueColumn::absent);
+  for (Row row = 0; row < size(); ++row) {
+    const auto value = evaluate(metric, record(row));
+    if (!value) continue;
+    column.values_[row] = value->value;
+    column.origins_[row] = static_cast<std::uint8_t>(value->provenance);
+  }
+  return values_.emplace(metric, std::move(column)).first->second;
+}
+
+const CodeColumn& PointTable::codes(const Field& field) const {
+  if (const auto found = codes_.find(field.key); found != codes_.end()) return found->second;
+  return codes_.emplace(field.key, field.encode(*this)).first->second;
+}
+
+bool newer(const PointTable& table, RunIndex a, RunIndex b) {
+  return std::tie(table.runs()[a].started_at, a) > std::tie(table.runs()[b].started_at, b);
+}
+
+std::string device_title(const PointTable& table, RunIndex index) {
+  constexpr std::string_view vendor = "NVIDIA ";
+  constexpr std::string_view id_prefix = "GPU-";
+  constexpr std::size_t telling = 8;
+  const Run& run = table.runs()[index];
+  std::string_view name = run.device_name;
+  if (name.starts_with(vendor)) name.remove_prefix(vendor.size());
+  const bool ambiguous = std::ranges::any_of(table.runs(), [&](const Run& other) {
+    return other.provenance == run.provenance && other.device_name == run.device_name &&
+           other.device_id != run.device_id;
+  });
+  if (!ambiguous) return std::string(name);
+  std::string_view id = run.device_id;
+  if (id.starts_with(id_prefix)) id.remove_prefix(id_prefix.size());
+  return fmt::format("{} ({})", name, id.substr(0, telling));
+}
+
+std::vector<std::vector<std::size_t>> disjoint_groups(std::span<const std::vector<std::int64_t>> places) {
+  std::vector<std::vector<std::size_t>> groups;
+  std::vector<std::set<std::int64_t>> taken;
+  for (std::size_t run = 0; run < places.size(); ++run) {
+    std::size_t group = 0;
+    while (group < groups.size() &&
+           std::ranges::any_of(places[run], [&](std::int64_t place) { return taken[group].contains(place); })) {
+      ++group;
+    }
+    if (group == groups.size()) {
+      groups.emplace_back();
+      taken.emplace_back();
+    }
+    groups[group].push_back(run);
+    taken[group].insert(places[run].begin(), places[run].end());
+  }
+  return groups;
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points as columns: built once of the points that are looked at, then filtered, grouped and fitted without an object
+// or a search for each of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/device_limits.h"
+#include "profiler/analysis/algorithms.h"
+#include "profiler/metrics/point.h"
+
+namespace attnscope::analysis {
+
+/// A place in a PointTable.
+using Row = std::uint32_t;
+/// A place among a PointTable's runs.
+using RunIndex = std::uint32_t;
+
+/// A run, as far as it tells its points from those of others.
+struct Run {
+  std::string device_id;    ///< tells two GPUs of one name apart
+  std::string device_name;  ///< "NVIDIA H200"
+  std::string title;        ///< what people know it by; tells apart the runs of one device
+  std::string label;        ///< what an imported run was imported under
+  std::string started_at;   ///< ISO 8601, UTC: of two runs the later one is the newer
+  Provenance provenance = Provenance::measured;
+  DeviceLimits limits;
+};
+
+/// A point that a table is made of. The record has to outlive the table.
+struct PointRef {
+  RunIndex run = 0;
+  const PointRecord* record = nullptr;
+};
+
+/// One metric of all points, kernel "all".
+class ValueColumn {
+ public:
+  [[nodiscard]] bool has(Row row) const { return origins_[row] != absent; }
+  /// Pre: has().
+  [[nodiscard]] double value(Row row) const { return values_[row]; }
+  [[nodiscard]] Provenance provenance(Row row) const { return static_cast<Provenance>(origins_[row]); }
+  [[nodiscard]] std::optional<double> at(Row row) const {
+    return has(row) ? std::optional(values_[row]) : std::nullopt;
+  }
+
+ private:
+  friend class PointTable;
+  static constexpr std::uint8_t absent = 0xFF;
+  std::vector<double> values_;
+  std::vector<std::uint8_t> origins_;
+};
+
+/// A value of a field, for people and as a key.
+struct FieldValue {
+  double order = 0;  ///< sorting key
+  std::string text;
+  std::string full = {};  ///< where `text` is shortened, or another value reads alike
+
+  /// What the value is known by.
+  [[nodiscard]] const std::string& id() const { return full.empty() ? text : full; }
+  bool operator==(const FieldValue& other) const { return id() == other.id(); }
+};
+
+/// One field of all points: a code each, and what the codes stand for, ascending by order.
+struct CodeColumn {
+  std::vector<std::uint32_t> codes;
+  std::vector<FieldValue> values;
+};
+
+struct Field;
+
+/// Not safe for use by several threads: columns are made when they are first asked for.
+class PointTable {
+ public:
+  PointTable() = default;
+  PointTable(Algorithms algorithms, std::vector<Run> runs, std::span<const PointRef> points);
+
+  [[nodiscard]] Row size() const { return static_cast<Row>(records_.size()); }
+  [[nodiscard]] bool empty() const { return records_.empty(); }
+  [[nodiscard]] const Algorithms& algorithms() const { return algorithms_; }
+  /// All rows, in the order in which the points were given.
+  [[nodiscard]] std::vector<Row> rows() const;
+
+  [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+  [[nodiscard]] RunIndex run_index(Row row) const { return run_of_[row]; }
+  [[nodiscard]] const Run& run(Row row) const { return runs_[run_of_[row]]; }
+
+  [[nodiscard]] const PointRecord& record(Row row) const { return *records_[row]; }
+  [[nodiscard]] const PointSpec& spec(Row row) const { return records_[row]->spec; }
+  [[nodiscard]] const AttentionProblem& problem(Row row) const { return records_[row]->spec.problem; }
+  [[nodiscard]] std::int64_t n_q(Row row) const { return n_q_[row]; }
+  [[nodiscard]] std::int64_t n_k(Row row) const { return n_k_[row]; }
+  [[nodiscard]] Disposition disposition(Row row) const { return dispositions_[row]; }
+  /// A tile as a number: equal for equal tiles, in the order of Br, Bc and what else was chosen.
+  [[nodiscard]] std::uint32_t tile_code(Row row) const { return tile_codes_[row]; }
+  [[nodiscard]] std::size_t tile_count() const { return tiles_.size(); }
+  [[nodiscard]] const TileShape& tile(std::uint32_t code) const { return tiles_[code]; }
+
+  /// evaluate() of every point.
+  [[nodiscard]] const ValueColumn& values(std::string_view metric) const;
+  [[nodiscard]] const CodeColumn& codes(const Field&) const;
+
+ private:
+  Algorithms algorithms_;
+  std::vector<Run> runs_;
+  std::vector<RunIndex> run_of_;
+  std::vector<const PointRecord*> records_;
+  std::vector<std::int64_t> n_q_;
+  std::vector<std::int64_t> n_k_;
+  std::vector<Disposition> dispositions_;
+  std::vector<std::uint32_t> tile_codes_;
+  std::vector<TileShape> tiles_;
+  mutable std::map<std::string, ValueColumn, std::less<>> values_;
+  mutable std::map<std::string, CodeColumn, std::less<>> codes_;
+};
+
+/// Whether the point's source said which tile it used.
+[[nodiscard]] inline bool tile_stated(const TileShape& tile) {
+  return tile.br > 0 && tile.bc > 0;
+}
+
+/// Whether run `a` is newer than `b`: it began later, or at the same time and stands later in the table.
+[[nodiscard]] bool newer(const PointTable&, RunIndex a, RunIndex b);
+
+/// "H200", "A100-SXM4-80GB": the name of a run's device without its vendor; two GPUs of one name are told apart by the
+/// beginning of their ids.
+[[nodiscard]] std::string device_title(const PointTable&, RunIndex);
+
+/// Runs whose points can stand in one series or map without one hiding another. `places`: of each run, in the order in
+/// which they are to lead, the places (N, or tile) that its points take, ascending. The first run and those that share
+/// no place with what is already in the first group come first; what is left makes further groups in the same way.
+[[nodiscard]] std::vector<std::vector<std::size_t>> disjoint_groups(std::span<const std::vector<std::int64_t>> places);
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/problem_filter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+
+namespace attnscope::analysis {
+namespace {
+
+/// What a field's values cover of the spread, in points of ours and in all: imported ones stand beside ours, they do
+/// not lead.
+class Coverage {
+ public:
+  Coverage(std::size_t values, std::size_t places)
+      : places_(places), ours_(values * places), all_(values * places), ours_counts_(values), all_counts_(values) {}
+
+  void add(std::size_t value, std::size_t place, bool ours) {
+    count(all_, all_counts_, value, place);
+    if (ours) count(ours_, ours_counts_, value, place);
+  }
+  [[nodiscard]] bool any(std::size_t value) const { return all_counts_[value] > 0; }
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> of(std::size_t value) const {
+    return {ours_counts_[value], all_counts_[value]};
+  }
+
+ private:
+  void count(std::vector<bool>& seen, std::vector<std::uint32_t>& counts, std::size_t value, std::size_t place) const {
+    const std::size_t bit = value * places_ + place;
+    if (seen[bit]) return;
+    seen[bit] = true;
+    ++counts[value];
+  }
+
+  std::size_t places_;
+  std::vector<bool> ours_;
+  std::vector<bool> all_;
+  std::vector<std::uint32_t> ours_counts_;
+  std::vector<std::uint32_t> all_counts_;
+};
+
+/// FNV-1a: short, and the same in every program and on every machine.
+std::uint32_t short_hash(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+/// The first `count` characters, not bytes.
+std::string_view beginning(std::string_view text, std::size_t count) {
+  std::size_t bytes = 0;
+  while (bytes < text.size()) {
+    const bool continues = (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U;
+    if (!continues && count-- == 0) break;
+    ++bytes;
+  }
+  return text.substr(0, bytes);
+}
+
+/// Without what file systems or shells take amiss: 300/512, window:256:0, (2 KV), a shortened list's dots.
+std::string for_file_names(std::string_view text) {
+  constexpr std::string_view times = " × ";
+  std::string clean;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i, times.size()) == times) {
+      clean += 'x';
+      i += times.size() - 1;
+      continue;
+    }
+    const char c = text[i];
+    const char kept = c == ':' || c == '/' ? '.' : c;
+    const bool plain = std::isalnum(static_cast<unsigned char>(kept)) != 0 || kept == '_' || kept == '.' || kept == '+';
+    if (plain) {
+      clean += kept;
+    } else if (clean.empty() || clean.back() != '-') {
+      clean += '-';
+    }
+  }
+  while (clean.ends_with('-')) clean.pop_back();
+  return clean;
+}
+
+}  // namespace
+
+ProblemFilter::ProblemFilter(std::vector<const Field*> fields, const Field& spread)
+    : fields_(std::move(fields)), spread_(&spread), states_(fields_.size()), chosen_(fields_.size()) {}
+
+void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
+  const CodeColumn& spread = table.codes(*spread_);
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const CodeColumn& column = table.codes(*fields_[f]);
+    Coverage coverage(column.values.size(), spread.values.size());
+    for (const Row row : rows) {
+      coverage.add(column.codes[row], spread.codes[row], table.run(row).provenance != Provenance::imported);
+    }
+    State& state = states_[f];
+    state.options.clear();
+    state.current = -1;
+    std::vector<std::size_t> codes;
+    for (std::size_t code = 0; code < column.values.size(); ++code) {
+      if (!coverage.any(code)) continue;
+      codes.push_back(code);
+      state.options.push_back(column.values[code]);
+    }
+    const auto option_with = [&](auto has) {
+      const auto found = std::ranges::find_if(state.options, has);
+      return found == state.options.end() ? -1 : static_cast<int>(found - state.options.begin());
+    };
+    state.current = option_with([&](const FieldValue& value) { return value.id() == chosen_[f]; });
+    if (state.current < 0 && fields_[f]->quiet) {
+      state.current = option_with([&](const FieldValue& value) { return value.text == fields_[f]->usual; });
+    }
+    if (state.current < 0 && !codes.empty()) {
+      const auto widest = std::ranges::max_element(
+          codes, [&](std::size_t a, std::size_t b) { return coverage.of(a) < coverage.of(b); });
+      state.current = static_cast<int>(widest - codes.begin());
+    }
+    if (state.current < 0) continue;
+    const auto wanted = codes[static_cast<std::size_t>(state.current)];
+    std::erase_if(rows, [&](Row row) { return column.codes[row] != wanted; });
+  }
+  rows_ = std::move(rows);
+}
+
+std::string ProblemFilter::summary() const {
+  std::string words;
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const State& state = states_[f];
+    if (state.current < 0) continue;
+    const std::string& text = state.value().text;
+    if (fields_[f]->quiet && state.options.size() < 2 && text == fields_[f]->usual) continue;
+    std::string label(fields_[f]->label);
+    // Within a sentence; but N, n_q and L2 stay as they are.
+    if (label.size() > 2) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, text);
+  }
+  return words;
+}
+
+std::string ProblemFilter::stem() const {
+  constexpr std::size_t longest_part = 40;
+  std::string stem;
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const State& state = states_[f];
+    if (state.current < 0) continue;
+    const Field& field = *fields_[f];
+    const FieldValue& value = state.value();
+    const bool said =
+        field.always_shown || state.options.size() > 1 || (!field.usual.empty() && value.text != field.usual);
+    if (!said) continue;
+    stem += fmt::format("-{}{}", field.stem, beginning(value.text, longest_part));
+    // Two values may be shortened alike; their files must not be one.
+    if (!value.full.empty()) stem += fmt::format("-{:06x}", short_hash(value.full) & 0xFFFFFFU);
+  }
+  return for_file_names(stem);
+}
+
+std::size_t ProblemFilter::place_of(std::string_view label) const {
+  const auto found =
+      std::ranges::find_if(fields_, [&](const Field* field) { return field->label == label || field->key == label; });
+  return static_cast<std::size_t>(found - fields_.begin());
+}
+
+std::vector<std::string> ProblemFilter::options(std::string_view label) const {
+  std::vector<std::string> ids;
+  const std::size_t place = place_of(label);
+  if (place == fields_.size()) return ids;
+  for (const FieldValue& value : states_[place].options) ids.push_back(value.id());
+  return ids;
+}
+
+}  // namespace attnscope::analysis

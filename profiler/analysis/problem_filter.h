@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Narrows points, field by field, to one problem: each field offers only what the choices before it leave, so that no
+// combination is ever empty.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profiler/analysis/fields.h"
+#include "profiler/analysis/point_table.h"
+
+namespace attnscope::analysis {
+
+class ProblemFilter {
+ public:
+  /// `spread` is what a view draws across (N, or the tile): of the values not chosen by hand, the one that covers the
+  /// most different ones is taken.
+  ProblemFilter(std::vector<const Field*> fields, const Field& spread);
+
+  struct State {
+    std::vector<FieldValue> options;
+    int current = -1;  ///< -1 only when there are no points
+
+    /// Pre: current >= 0.
+    [[nodiscard]] const FieldValue& value() const { return options[static_cast<std::size_t>(current)]; }
+  };
+  /// Computes the options for these rows, keeping choices that are still possible.
+  void update(const PointTable& table, std::vector<Row> rows);
+  /// By a value's id; an empty one leaves the choice to the filter.
+  void choose(std::size_t field, std::string_view id) { chosen_[field] = id; }
+
+  [[nodiscard]] const std::vector<const Field*>& fields() const { return fields_; }
+  [[nodiscard]] const State& state(std::size_t field) const { return states_[field]; }
+  /// The rows of the last update() that have all the values chosen, in their order.
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+
+  /// "d 128 · mask causal · type fp16": the choices in words, for titles.
+  [[nodiscard]] std::string summary() const;
+  /// "-d128-causal-1x132": the same for file names, without what goes without saying.
+  [[nodiscard]] std::string stem() const;
+  /// By a field's label or key: its place, fields().size() for none; and the ids of what it offers, which depends on
+  /// the choices before it.
+  [[nodiscard]] std::size_t place_of(std::string_view label) const;
+  [[nodiscard]] std::vector<std::string> options(std::string_view label) const;
+
+ private:
+  std::vector<const Field*> fields_;
+  const Field* spread_;
+  std::vector<State> states_;
+  std::vector<std::string> chosen_;  ///< by hand; empty: automatic
+  std::vector<Row> rows_;
+};
+
+}  // namespace attnscope::analysis
