@@ -27,9 +27,13 @@ struct Reading {
   double high = 0;
 };
 
+const ValueColumn& values_of(const PointTable& table, Quantity quantity) {
+  return quantity == Quantity::dram ? table.dram_traffic() : table.values(metric_of(quantity));
+}
+
 std::optional<Reading> read(const PointTable& table, Row row, Quantity quantity) {
   const Disposition disposition = table.disposition(row);
-  const auto value = table.values(metric_of(quantity)).at(row);
+  const auto value = values_of(table, quantity).at(row);
   if (!value || *value <= 0) return {};
   if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
     // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
@@ -135,6 +139,7 @@ class Builder {
     if (problem_) prepare_lengths(first, last);
     name_devices_ = devices.size() > 1;
     std::vector<Family> ordered;
+    ordered.reserve(families.size());
     for (auto& [key, family] : families) ordered.push_back(std::move(family));
     return ordered;
   }
@@ -190,7 +195,7 @@ class Builder {
   }
 
   SeriesName name_of(const Family& family, RunIndex run) const {
-    SeriesName name{.algorithm = family.algorithm, .label = {}, .device = {}, .runs = {}};
+    SeriesName name{.algorithm = family.algorithm};
     const auto labels = labels_.find(family.algorithm);
     if (!family.label.empty() && labels->second.size() > 1) name.label = family.label;
     if (name_devices_) name.device = device_title(table_, run);
@@ -226,7 +231,7 @@ class Builder {
     // A rate is computed from a measured time and a counted number of operations.
     curve.provenance = quantity == Quantity::rate && strand.measured() ? Provenance::derived : strand.provenance;
     for (const auto& [n, rows] : strand.by_length) {
-      if (auto point = point_of(static_cast<double>(n), rows, quantity)) curve.points.push_back(*std::move(point));
+      if (const auto point = point_of(static_cast<double>(n), rows, quantity)) curve.points.push_back(*point);
     }
     if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
   }
@@ -249,6 +254,7 @@ class Builder {
     point.throttled = clocks && clocks->throttled;
     point.row = row;
     if (quantity == Quantity::sm_l2) point.over_model = table_.values(metric_key::l2_sm_over_model).at(row);
+    point.settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
     return point;
   }
 
@@ -324,7 +330,7 @@ class Builder {
              other.limits == limits.name;
     });
     if (computed) return;
-    SeriesName name{.algorithm = strand.name.algorithm, .label = {}, .device = {}, .runs = {}};
+    SeriesName name{.algorithm = strand.name.algorithm};
     Curve curve = theory_curve(CurveKind::model, name, lengths, [&](std::int64_t n) {
       return scale_ * static_cast<double>(algorithm.plan_on(limits, at_length(*problem_, n), tile).traffic().total());
     });
@@ -359,7 +365,7 @@ class Builder {
     // The papers count for n_q = n_k.
     const auto count = set_.queries ? std::nullopt : algorithm.paper_count(*problem_, tile);
     if (!count) return;
-    SeriesName name{.algorithm = strand.name.algorithm, .label = {}, .device = {}, .runs = {}};
+    SeriesName name{.algorithm = strand.name.algorithm};
     Curve curve = theory_curve(CurveKind::paper_count, name, lengths_, [&](std::int64_t n) {
       return scale_ * static_cast<double>(algorithm.paper_count(at_length(*problem_, n), tile)->bytes);
     });
@@ -393,7 +399,7 @@ class Builder {
         lengths.push_back(n);
         values.push_back(point->value / scale_);
       }
-      if (lengths.empty()) continue;
+      if (lengths.size() < 2) continue;  // one point has no growth
       FittedLaw law = fit_growth(law_of(algorithm, *problem_, common_tile(table_, strand.by_length), limits_of(strand)),
                                  lengths, values);
       // What is fitted to simulated or imported bytes is no more than they are.
@@ -479,7 +485,8 @@ std::string failure_words(Disposition disposition) {
 }
 
 std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity, std::string_view kernel) {
-  const auto bytes = evaluate(metric_of(quantity), record, kernel);
+  const auto bytes =
+      quantity == Quantity::dram ? dram_traffic(record, kernel) : evaluate(metric_of(quantity), record, kernel);
   return bytes ? std::optional(bytes->value) : std::nullopt;
 }
 

@@ -49,16 +49,17 @@ struct CurvePoint {
   int repeats = 1;         ///< points of one run and one configuration; the one with the median value stands for them
   bool throttled = false;  ///< the GPU slowed its clocks while it was measured
   std::optional<Row> row = std::nullopt;  ///< empty on drawn theory
+  bool settled = false;                   ///< of DRAM bytes: with what was written back after the kernel's end
   /// Of SM<->L2 bytes: over the closed form of that very point.
   std::optional<double> over_model = std::nullopt;
 };
 
 /// What a curve is called by. All but the algorithm is empty where it tells nothing apart.
 struct SeriesName {
-  std::string algorithm;  ///< empty for what belongs to the problem alone
-  std::string label;      ///< what an imported one was imported under
-  std::string device;     ///< "H200"
-  std::string runs;       ///< titles of its runs
+  std::string algorithm;    ///< empty for what belongs to the problem alone
+  std::string label = {};   ///< what an imported one was imported under
+  std::string device = {};  ///< "H200"
+  std::string runs = {};    ///< titles of its runs
   /// 0 leads: the newest. Older runs of the same points have series of their own.
   int age = 0;
 
@@ -132,7 +133,7 @@ struct CurveSet {
 /// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
 [[nodiscard]] std::string failure_words(Disposition);
 
-/// Bytes of a kernel of a point; nothing when one of the two directions is missing.
+/// Bytes of a kernel of a point, of DRAM as dram_traffic() has them; nothing when one of the two directions is missing.
 [[nodiscard]] std::optional<double> traffic_bytes(const PointRecord&, Quantity, std::string_view kernel = "all");
 
 }  // namespace attnscope::analysis

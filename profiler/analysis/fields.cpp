@@ -212,11 +212,10 @@ std::vector<std::uint64_t> combined_codes(const PointTable& table, std::span<con
     if (count > std::numeric_limits<std::uint64_t>::max() / values) {
       // Of those only as many occur as there are points: they are counted through.
       std::vector<std::uint64_t> known = combined;
-      std::ranges::sort(known);
-      const auto repeated = std::ranges::unique(known);
-      known.erase(repeated.begin(), repeated.end());
-      for (std::uint64_t& number : combined) {
-        number = static_cast<std::uint64_t>(std::ranges::lower_bound(known, number) - known.begin());
+      std::sort(known.begin(), known.end());
+      known.erase(std::unique(known.begin(), known.end()), known.end());
+      for (std::uint64_t& code : combined) {
+        code = static_cast<std::uint64_t>(std::ranges::lower_bound(known, code) - known.begin());
       }
       count = known.size();
     }

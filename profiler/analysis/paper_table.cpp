@@ -80,9 +80,9 @@ class Builder {
       result_.left.push_back({"2 left", row, quantity, unit, ours.value, ours.provenance, theirs});
     };
     add("products", "GFLOP", gflop(row, algorithm), paper.gflop);
-    add("DRAM", "GB", metric(row, metric_key::dram_bytes, 1e-9), paper.hbm_gb);
-    add("SM<->L2", "GB", metric(row, metric_key::l2_sm_bytes, 1e-9), paper.hbm_gb);
-    add("time", "ms", metric(row, metric_key::time_median_ns, 1e-6), paper.ms);
+    add("DRAM", "GB", scaled(row, table_.dram_traffic(), 1e-9), paper.hbm_gb);
+    add("SM<->L2", "GB", scaled(row, table_.values(metric_key::l2_sm_bytes), 1e-9), paper.hbm_gb);
+    add("time", "ms", scaled(row, table_.values(metric_key::time_median_ns), 1e-6), paper.ms);
     add("device memory", "MB", memory_mb(row), std::nullopt);
   }
 
@@ -90,13 +90,12 @@ class Builder {
     const auto add = [&](std::string_view quantity, std::string_view unit, const Ours& ours, double theirs) {
       result_.middle.push_back({"2 middle", row, quantity, unit, ours.value, ours.provenance, theirs});
     };
-    add("SM<->L2", "GB", metric(row, metric_key::l2_sm_bytes, 1e-9), paper.hbm_gb);
-    add("DRAM", "GB", metric(row, metric_key::dram_bytes, 1e-9), paper.hbm_gb);
-    add("time", "ms", metric(row, metric_key::time_median_ns, 1e-6), paper.ms);
+    add("SM<->L2", "GB", scaled(row, table_.values(metric_key::l2_sm_bytes), 1e-9), paper.hbm_gb);
+    add("DRAM", "GB", scaled(row, table_.dram_traffic(), 1e-9), paper.hbm_gb);
+    add("time", "ms", scaled(row, table_.values(metric_key::time_median_ns), 1e-6), paper.ms);
   }
 
-  [[nodiscard]] Ours metric(Row row, std::string_view key, double scale) const {
-    const ValueColumn& values = table_.values(key);
+  [[nodiscard]] static Ours scaled(Row row, const ValueColumn& values, double scale) {
     if (!values.has(row)) return {};
     return {values.value(row) * scale, values.provenance(row)};
   }
@@ -115,7 +114,7 @@ class Builder {
   }
 
   [[nodiscard]] Ours memory_mb(Row row) const {
-    if (Ours measured = metric(row, metric_key::memory_bytes, 1e-6); measured.value) return measured;
+    if (Ours measured = scaled(row, table_.values(metric_key::memory_bytes), 1e-6); measured.value) return measured;
     const std::int64_t need = memory_need_bytes(table_.spec(row));
     if (need == 0) return {};
     return {static_cast<double>(need) / 1e6, Provenance::modelled};

@@ -72,7 +72,11 @@ std::vector<CurvePlot> curve_plots(const PointTable& table) {
 }
 
 std::vector<MapPlot> map_plots(const PointTable& table) {
-  constexpr std::array metrics{metric_key::time_median_ns, metric_key::l2_sm_bytes, metric_key::dram_bytes};
+  // Of the DRAM bytes the settled ones where they are known.
+  constexpr std::array<std::array<std::string_view, 2>, 3> wanted{
+      {{metric_key::time_median_ns},
+       {metric_key::l2_sm_bytes},
+       {metric_key::dram_settled_bytes, metric_key::dram_bytes}}};
   std::vector<MapPlot> plots;
   const std::vector<Row> rows = swept_rows(table, table.rows());
   if (rows.empty()) return plots;
@@ -80,8 +84,11 @@ std::vector<MapPlot> map_plots(const PointTable& table) {
   filter.update(table, rows);
   Choices choices;
   for_each_problem(table, filter, rows, 0, choices, [&](const Choices& chosen) {
-    for (const std::string_view metric : metrics) {
-      if (build_tile_map(table, filter.rows(), metric).minimum) plots.push_back({chosen, std::string(metric)});
+    for (const auto& metrics : wanted) {
+      const auto* metric = std::ranges::find_if(metrics, [&](std::string_view key) {
+        return !key.empty() && build_tile_map(table, filter.rows(), key).minimum.has_value();
+      });
+      if (metric != metrics.end()) plots.push_back({chosen, std::string(*metric)});
     }
   });
   return plots;

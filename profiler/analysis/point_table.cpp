@@ -55,18 +55,31 @@ std::vector<Row> PointTable::rows() const {
   return all;
 }
 
-const ValueColumn& PointTable::values(std::string_view metric) const {
-  if (const auto found = values_.find(metric); found != values_.end()) return found->second;
+template <class Evaluate>
+ValueColumn PointTable::column_of(Evaluate evaluate) const {
   ValueColumn column;
   column.values_.resize(size());
   column.origins_.assign(size(), ValueColumn::absent);
   for (Row row = 0; row < size(); ++row) {
-    const auto value = evaluate(metric, record(row));
+    const std::optional<MetricValue> value = evaluate(record(row));
     if (!value) continue;
     column.values_[row] = value->value;
     column.origins_[row] = static_cast<std::uint8_t>(value->provenance);
   }
+  return column;
+}
+
+const ValueColumn& PointTable::values(std::string_view metric) const {
+  if (const auto found = values_.find(metric); found != values_.end()) return found->second;
+  ValueColumn column = column_of([&](const PointRecord& point) { return evaluate(metric, point); });
   return values_.emplace(metric, std::move(column)).first->second;
+}
+
+const ValueColumn& PointTable::dram_traffic() const {
+  if (!dram_traffic_) {
+    dram_traffic_ = column_of([](const PointRecord& point) { return attnscope::dram_traffic(point); });
+  }
+  return *dram_traffic_;
 }
 
 const CodeColumn& PointTable::codes(const Field& field) const {

@@ -105,6 +105,8 @@ class PointTable {
 
   /// evaluate() of every point.
   [[nodiscard]] const ValueColumn& values(std::string_view metric) const;
+  /// dram_traffic() of every point: what plots show as DRAM bytes.
+  [[nodiscard]] const ValueColumn& dram_traffic() const;
   [[nodiscard]] const CodeColumn& codes(const Field&) const;
 
  private:
@@ -117,7 +119,11 @@ class PointTable {
   std::vector<Disposition> dispositions_;
   std::vector<std::uint32_t> tile_codes_;
   std::vector<TileShape> tiles_;
+  template <class Evaluate>
+  [[nodiscard]] ValueColumn column_of(Evaluate evaluate) const;
+
   mutable std::map<std::string, ValueColumn, std::less<>> values_;
+  mutable std::optional<ValueColumn> dram_traffic_;
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;
 };
 

@@ -112,7 +112,7 @@ RowsByLength widest_rows(const PointTable& table, std::span<const Row> rows, std
 
 bool has_value(const PointTable& table, Row row, Ordinate ordinate) {
   if (ordinate != Ordinate::bytes) return table.values(metric_key::time_median_ns).has(row);
-  return table.values(metric_key::dram_bytes).has(row) || table.values(metric_key::l2_sm_bytes).has(row);
+  return table.dram_traffic().has(row) || table.values(metric_key::l2_sm_bytes).has(row);
 }
 
 bool shows_on(const PointTable& table, Row row, Ordinate ordinate) {
@@ -142,9 +142,11 @@ std::vector<TileShape> tiles_of(const PointTable& table, std::span<const Row> ro
     if (tile_stated(table.spec(row).tile)) lengths[table.tile_code(row)].insert(table.n_k(row));
   }
   std::vector<std::uint32_t> codes;
+  codes.reserve(lengths.size());
   for (const auto& [code, covered] : lengths) codes.push_back(code);
   std::ranges::stable_sort(codes, [&](auto a, auto b) { return lengths[a].size() > lengths[b].size(); });
   std::vector<TileShape> tiles;
+  tiles.reserve(codes.size());
   for (const std::uint32_t code : codes) tiles.push_back(table.tile(code));
   return tiles;
 }

@@ -79,5 +79,57 @@ TEST(ScaleFit, OnePointHasAScaleOfUnknownWidth) {
   EXPECT_FALSE(fit_scale(std::vector<double>{0}, std::vector<double>{1}).has_value());
 }
 
+TEST(LawFit, AnExactLawIsFoundWithItsLowerOrder) {
+  const std::vector<double> law{1e6, 4e6, 16e6, 64e6};
+  const std::vector<double> lower{1e3, 2e3, 4e3, 8e3};
+  std::vector<double> y(4);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * law[i] + 30 * lower[i];
+  const auto fit = fit_law(law, lower, y);
+  ASSERT_TRUE(fit.has_value());
+  EXPECT_NEAR(fit->scale, 2, 1e-9);
+  EXPECT_NEAR(fit->below, 30, 1e-6);
+  EXPECT_NEAR(fit->relative_half_width(), 0, 1e-9);
+  EXPECT_NEAR(fit->worst, 0, 1e-9);
+  EXPECT_EQ(fit->points, 4U);
+}
+
+// By hand: of one term the columns over y are law / y = 1/0.9, 1, 1/1.1; c = sum a / sum a². Residuals 1 - c a, their
+// squares over 2 degrees of freedom and over sum a² give the standard error; t(0.975, 2) = 4.302653.
+TEST(LawFit, TheIntervalIsStudentsT) {
+  const std::vector<double> law{1, 2, 4};
+  const std::vector<double> y{0.9, 2, 4.4};
+  const std::vector<double> a{1 / 0.9, 1, 1 / 1.1};
+  const double aa = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+  const double c = (a[0] + a[1] + a[2]) / aa;
+  double squares = 0;
+  for (const double x : a) squares += (1 - c * x) * (1 - c * x);
+  const auto fit = fit_law(law, {}, y);
+  ASSERT_TRUE(fit.has_value());
+  EXPECT_NEAR(fit->scale, c, 1e-12);
+  const double half = 4.30265273 * std::sqrt(squares / 2 / aa);
+  EXPECT_NEAR(fit->scale_interval.high, c + half, 1e-7);
+  EXPECT_NEAR(fit->scale_interval.low, c - half, 1e-7);
+  EXPECT_NEAR(fit->worst, 4.4 / (4 * c) - 1, 1e-12);
+  EXPECT_EQ(fit->worst_point, 2U);
+  EXPECT_EQ(fit->below, 0);
+}
+
+TEST(LawFit, WithoutADegreeOfFreedomNothingIsKnownOfItsWidth) {
+  const auto fit = fit_law(std::vector<double>{1, 4}, std::vector<double>{1, 2}, std::vector<double>{3, 10});
+  ASSERT_TRUE(fit.has_value());
+  EXPECT_NEAR(fit->scale, 2, 1e-12);
+  EXPECT_NEAR(fit->below, 1, 1e-12);
+  EXPECT_TRUE(fit->scale_interval.contains(1e300));
+}
+
+TEST(LawFit, WhatCannotBeToldApartHasNoFit) {
+  using Values = std::vector<double>;
+  EXPECT_FALSE(fit_law(Values{1, 2, 4}, Values{2, 4, 8}, Values{1, 2, 4}).has_value()) << "one term twice";
+  EXPECT_FALSE(fit_law(Values{}, Values{}, Values{}).has_value());
+  EXPECT_FALSE(fit_law(Values{1, 2}, Values{1, 2, 3}, Values{1, 2}).has_value());
+  EXPECT_FALSE(fit_law(Values{1, 0}, Values{}, Values{1, 2}).has_value());
+  EXPECT_FALSE(fit_law(Values{1, 2}, Values{}, Values{1, std::numeric_limits<double>::infinity()}).has_value());
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -1,0 +1,652 @@
+// SPDX-License-Identifier: Apache-2.0
+// The curves of one run's points: values, theory, fits, failures.
+#include "profiler/analysis/curves.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
+#include "tests/profiler/analysis/curve_helpers.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+
+const Algorithm& fa2() {
+  return *find_algorithm("fa2");
+}
+
+double model_bytes(const PointSpec& spec) {
+  const Algorithm& algorithm = *find_algorithm(spec.algorithm);
+  return static_cast<double>(algorithm.plan_on(fixtures::h200(), spec.problem, spec.tile).traffic().total());
+}
+
+TEST(Curves, MeasuredPointsAreTheStoredBytes) {
+  const Points points(fixtures::memory_wall());
+  const Drawn drawn(points, everything());
+  const Curve* dram = drawn.find("fa1", CurveKind::measured, Quantity::dram);
+  ASSERT_NE(dram, nullptr);
+  EXPECT_EQ(dram->provenance, Provenance::measured);
+  EXPECT_EQ(dram->name, (SeriesName{.algorithm = "fa1"}));
+  const CurvePoint* point = at(dram, 4096);
+  ASSERT_NE(point, nullptr);
+  const KernelRecord* all = drawn.record(*point).kernel("all");
+  EXPECT_DOUBLE_EQ(point->value,
+                   *all->metric(metric_key::dram_read_bytes) + *all->metric(metric_key::dram_write_bytes));
+  EXPECT_FALSE(point->settled) << "no write-back was counted";
+  EXPECT_EQ(dram->points.size(), 7U);
+}
+
+TEST(Curves, SettledBytesAreDrawnWhereTheWriteBackIsKnown) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  const double counted = evaluate(metric_key::dram_bytes, record)->value;
+  record.kernels[0].metrics.push_back(
+      {std::string(metric_key::dram_writeback_bytes), 5e6, "byte", Provenance::measured});
+  const Points points({record});
+  const Drawn drawn(points, everything());
+  const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::dram), 1024);
+  ASSERT_NE(point, nullptr);
+  EXPECT_DOUBLE_EQ(point->value, counted + 5e6);
+  EXPECT_TRUE(point->settled);
+}
+
+TEST(Curves, TheModelIsTheClosedFormOfTheTileShown) {
+  const Points points(fixtures::memory_wall());
+  const Drawn drawn(points, everything());
+  const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 8192);
+  const CurvePoint* measured = at(drawn.find("fa2", CurveKind::measured, Quantity::sm_l2), 8192);
+  ASSERT_NE(model, nullptr);
+  ASSERT_NE(measured, nullptr);
+  EXPECT_DOUBLE_EQ(model->value, model_bytes(drawn.record(*measured).spec));
+  EXPECT_NEAR(measured->value / model->value, 1.001, 1e-9);
+}
+
+TEST(Curves, CompulsoryMinimumBelongsToTheProblem) {
+  const Points points(fixtures::memory_wall());
+  const Drawn drawn(points, everything());
+  const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 1024);
+  ASSERT_NE(least, nullptr);
+  EXPECT_DOUBLE_EQ(least->value, 4.0 * 1024 * 128 * 2 * 132);
+}
+
+TEST(Curves, PaperCountsAreTheLiteralOnes) {
+  const Points points(fixtures::memory_wall());
+  const Drawn drawn(points, everything());
+  const Curve* standard = drawn.find("naive", CurveKind::paper_count, Quantity::sm_l2);
+  ASSERT_NE(standard, nullptr);
+  const CurvePoint* count = at(standard, 2048);
+  ASSERT_NE(count, nullptr);
+  EXPECT_DOUBLE_EQ(count->value, (4.0 * 2048 * 2048 + 4.0 * 2048 * 128) * 2 * 132);
+  EXPECT_EQ(standard->formula, "4N²+4Nd");
+  const CurvePoint* flash = at(drawn.find("fa1", CurveKind::paper_count, Quantity::sm_l2), 2048);
+  ASSERT_NE(flash, nullptr);
+  const CurvePoint* measured = at(drawn.find("fa1", CurveKind::measured, Quantity::sm_l2), 2048);
+  ASSERT_NE(measured, nullptr);
+  const PointSpec& spec = drawn.record(*measured).spec;
+  EXPECT_DOUBLE_EQ(flash->value, static_cast<double>(flash_paper_bytes(spec.problem, spec.tile.bc)));
+  EXPECT_EQ(drawn.find("fa2", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts FA1";
+}
+
+TEST(Curves, AFailedPointIsAMarkAndNotAValue) {
+  const Points points(fixtures::memory_wall());
+  const Drawn drawn(points, everything());
+  ASSERT_EQ(drawn.set.failed.size(), 1U);
+  const FailedPoint& failed = drawn.set.failed[0];
+  EXPECT_EQ(failed.algorithm, "naive");
+  EXPECT_EQ(failed.n, 16384);
+  EXPECT_EQ(drawn.table.disposition(failed.row), Disposition::out_of_memory);
+  EXPECT_THAT(drawn.table.record(failed.row).reason, testing::HasSubstr("132 GiB"));
+  EXPECT_EQ(at(drawn.find("naive", CurveKind::measured, Quantity::dram), 16384), nullptr);
+}
+
+TEST(Curves, ARepeatedMeasurementIsOneOfItsOwnValuesWithTheSpreadOfAll) {
+  std::vector<PointRecord> records;
+  for (const double factor : {1.0, 1.2, 1.1}) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+    for (MetricValue& metric : record.kernels[0].metrics) {
+      if (metric.name == metric_key::dram_read_bytes) metric.value = 1e6 * factor;
+      if (metric.name == metric_key::dram_write_bytes) metric.value = 0;
+    }
+    records.push_back(record);
+  }
+  const Points points(records);
+  const Drawn drawn(points, everything());
+  const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::dram), 1024);
+  ASSERT_NE(point, nullptr);
+  EXPECT_EQ(point->repeats, 3);
+  EXPECT_DOUBLE_EQ(point->value, 1.1e6);
+  EXPECT_EQ(point->row, 2U) << "the point that has this value";
+  EXPECT_DOUBLE_EQ(point->low, 1e6);
+  EXPECT_DOUBLE_EQ(point->high, 1.2e6);
+}
+
+TEST(Curves, LengthsGivenOneByOneAreDrawnAtTheirPointsAlone) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 1536, 2048, 4096}) {
+    PointSpec spec = fixtures::spec("fa2", n);
+    spec.problem.batch = 2;
+    spec.problem.mask = *parse_mask("lengths:1000/700");
+    records.push_back(fixtures::ok_point(spec));
+  }
+  const Points points(records);
+  const Drawn drawn(points, everything());
+  int theory = 0;
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind == CurveKind::measured) continue;
+    ++theory;
+    EXPECT_LE(curve.points.size(), 4U);
+  }
+  EXPECT_GT(theory, 1);
+}
+
+TEST(Curves, EachEndWithoutAValueHasItsWords) {
+  EXPECT_EQ(failure_words(Disposition::infeasible), "could not run: infeasible");
+  EXPECT_EQ(failure_words(Disposition::out_of_memory), "could not run: out-of-memory");
+  EXPECT_EQ(failure_words(Disposition::incorrect), "ran, result incorrect");
+  EXPECT_EQ(failure_words(Disposition::compile_error), "could not run: compile-error");
+  EXPECT_EQ(failure_words(Disposition::timeout), "did not end: timeout");
+  EXPECT_EQ(failure_words(Disposition::crashed), "did not end: crashed");
+  EXPECT_EQ(failure_words(Disposition::no_counters), "ran, no-counters");
+  EXPECT_EQ(failure_words(Disposition::cancelled), "did not end: cancelled");
+}
+
+TEST(Curves, EveryQuantityIsALineOfTheMetricsTable) {
+  for (const auto& [quantity, follows_clocks] : {std::pair{Quantity::dram, false}, std::pair{Quantity::sm_l2, false},
+                                                 std::pair{Quantity::time, true}, std::pair{Quantity::rate, true}}) {
+    const Metric* metric = find_metric(metric_of(quantity));
+    ASSERT_NE(metric, nullptr) << metric_of(quantity);
+    EXPECT_EQ(metric->follows_clocks, follows_clocks) << metric->key;
+  }
+}
+
+TEST(Curves, SimulatedAndMeasuredNeverShareACurve) {
+  Points points(fixtures::memory_wall(false));
+  points.add(fixtures::memory_wall(true));
+  const Drawn drawn(points, everything());
+  int measured = 0;
+  int simulated = 0;
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind != CurveKind::measured) continue;
+    (curve.provenance == Provenance::simulated ? simulated : measured)++;
+    for (const CurvePoint& point : curve.points) {
+      EXPECT_EQ(drawn.record(point).provenance, curve.provenance);
+      EXPECT_EQ(point.repeats, 1);
+    }
+  }
+  EXPECT_EQ(measured, 6);
+  EXPECT_EQ(simulated, 6);
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind == CurveKind::fit) {
+      EXPECT_EQ(curve.provenance, Provenance::derived);
+    }
+  }
+  for (const KernelStack& stack : drawn.set.stacks) EXPECT_EQ(stack.provenance, Provenance::measured);
+}
+
+// What is 2 N² d / Br + 2 N d of FA2 and, with square tiles of Br = Bc = 128 over d 128, 7 N² + N d of standard
+// attention's three kernels (one of N² stays on chip) comes out of the counted bytes.
+TEST(Curves, TheFitFindsTheClosedFormsOwnConstants) {
+  const Points points(fixtures::memory_wall());
+  const Drawn drawn(points, everything());
+  constexpr double counter_excess = 1.001;
+  const Curve* fa2_fit = drawn.find("fa2", CurveKind::fit, Quantity::sm_l2);
+  ASSERT_NE(fa2_fit, nullptr);
+  EXPECT_EQ(fa2_fit->provenance, Provenance::derived);
+  EXPECT_EQ(fa2_fit->law->law.text, "N²d/Br");
+  EXPECT_NEAR(fa2_fit->law->fit->scale, 2 * counter_excess, 0.01);
+  EXPECT_NEAR(fa2_fit->law->fit->below, 2 * counter_excess, 0.05);
+  const Curve* naive_fit = drawn.find("naive", CurveKind::fit, Quantity::sm_l2);
+  ASSERT_NE(naive_fit, nullptr);
+  EXPECT_EQ(naive_fit->law->law.text, "N²");
+  EXPECT_EQ(naive_fit->points.front().n, 256) << "every score is in memory from the start";
+  const Curve* fa1_fit = drawn.find("fa1", CurveKind::fit, Quantity::sm_l2);
+  ASSERT_NE(fa1_fit, nullptr);
+  EXPECT_EQ(fa1_fit->law->law.text, "N²d²/M");
+  // M is 116,224 elements on an H200: N d reaches it at N = 1024 for d 128.
+  EXPECT_EQ(fa1_fit->points.front().n, 1024);
+  for (const Curve* fit : {fa1_fit, fa2_fit, naive_fit}) {
+    EXPECT_NEAR(fit->law->power->slope, 1.95, 0.1);
+    // It runs through the points that it was laid through.
+    const Curve* measured = drawn.find(fit->name.algorithm, CurveKind::measured, Quantity::sm_l2);
+    ASSERT_NE(measured, nullptr);
+    for (const CurvePoint& point : measured->points) {
+      if (point.n < fit->points.front().n) continue;
+      const CurvePoint* fitted = at(fit, point.n);
+      ASSERT_NE(fitted, nullptr);
+      EXPECT_NEAR(fitted->value / point.value, 1, 0.03) << fit->name.algorithm << ' ' << point.n;
+    }
+  }
+  EXPECT_TRUE(drawn.set.withheld.empty());
+}
+
+TEST(Curves, AFitOfSimulatedPointsIsSimulated) {
+  const Points points(fixtures::memory_wall(true));
+  const Drawn drawn(points, everything());
+  int fits = 0;
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind != CurveKind::fit) continue;
+    ++fits;
+    EXPECT_EQ(curve.provenance, Provenance::simulated);
+  }
+  EXPECT_EQ(fits, 3);
+}
+
+TEST(Curves, FewerThanFourPointsCarryNoFit) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {2048, 4096, 8192}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+  {
+    const Points three(records);
+    const Drawn drawn(three, everything());
+    EXPECT_EQ(drawn.find("fa2", CurveKind::fit, Quantity::sm_l2), nullptr);
+    ASSERT_EQ(drawn.set.withheld.size(), 1U);
+    EXPECT_EQ(drawn.set.withheld[0].name.algorithm, "fa2");
+    EXPECT_EQ(drawn.set.withheld[0].law.refusal, FitRefusal::too_few);
+    EXPECT_EQ(drawn.set.withheld[0].law.points, 3U);
+  }
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 16384)));
+  const Points four(records);
+  const Drawn drawn(four, everything());
+  EXPECT_NE(drawn.find("fa2", CurveKind::fit, Quantity::sm_l2), nullptr);
+  EXPECT_TRUE(drawn.set.withheld.empty());
+}
+
+TEST(Curves, DramThatTheL2KeepsLowCarriesNoQuadraticLaw) {
+  // FA2's DRAM bytes are the compulsory ones: they grow as N.
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
+  const Points points(records);
+  CurveRequest request = everything();
+  request.sm_l2 = false;
+  const Drawn drawn(points, request);
+  EXPECT_EQ(drawn.find("fa2", CurveKind::fit, Quantity::dram), nullptr);
+  ASSERT_EQ(drawn.set.withheld.size(), 1U);
+  EXPECT_EQ(drawn.set.withheld[0].law.refusal, FitRefusal::not_seen);
+  EXPECT_NEAR(drawn.set.withheld[0].law.power->slope, 1, 0.01);
+}
+
+TEST(Curves, KernelsOfOnePointAddUp) {
+  const Points points(fixtures::memory_wall());
+  const Drawn drawn(points, everything());
+  ASSERT_FALSE(drawn.set.stacks.empty());
+  for (const KernelStack& stack : drawn.set.stacks) {
+    EXPECT_EQ(stack.algorithm, "naive");
+    ASSERT_EQ(stack.kernels.size(), 3U);
+    double sum = 0;
+    for (const KernelShare& share : stack.kernels) sum += share.sm_l2_bytes;
+    const CurvePoint* total = at(drawn.find("naive", CurveKind::measured, Quantity::sm_l2), stack.n);
+    ASSERT_NE(total, nullptr);
+    EXPECT_NEAR(sum / total->value, 1, 1e-9);
+  }
+}
+
+TEST(Curves, PerHeadDividesEverything) {
+  const Points points(fixtures::memory_wall());
+  CurveRequest request = everything();
+  const Drawn all(points, request);
+  request.per_head = true;
+  const Drawn one(points, request);
+  ASSERT_EQ(all.set.curves.size(), one.set.curves.size());
+  for (std::size_t c = 0; c < all.set.curves.size(); ++c) {
+    for (std::size_t i = 0; i < all.set.curves[c].points.size(); ++i) {
+      EXPECT_NEAR(all.set.curves[c].points[i].value / one.set.curves[c].points[i].value, 132, 1e-6) << c;
+    }
+  }
+}
+
+TEST(Curves, OneTileStandsForAnAlgorithm) {
+  auto records = fixtures::memory_wall();
+  for (const PointRecord& record : fixtures::tile_sweep()) records.push_back(record);
+  const Points points(records);
+  CurveRequest request = everything();
+  const Drawn widest(points, request);
+  const auto tile_at = [](const Drawn& drawn, double n) {
+    const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::sm_l2), n);
+    return point == nullptr ? TileShape{0, 0} : drawn.record(*point).spec.tile;
+  };
+  EXPECT_EQ(tile_at(widest, 4096), tile_at(widest, 2048));
+  EXPECT_TRUE(tile_stated(tile_at(widest, 4096)));
+
+  request.tile = {TileSelection::Rule::exact, TileShape{64, 32}, {}};
+  const Drawn exact(points, request);
+  const Curve* only = exact.find("fa2", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_NE(only, nullptr);
+  ASSERT_EQ(only->points.size(), 1U);
+  EXPECT_EQ(tile_at(exact, 4096), (TileShape{64, 32}));
+
+  request.tile.rule = TileSelection::Rule::fastest;
+  const Drawn fastest(points, request);
+  const CurvePoint* quick = at(fastest.find("fa2", CurveKind::measured, Quantity::sm_l2), 4096);
+  ASSERT_NE(quick, nullptr);
+  const double best = evaluate(metric_key::time_median_ns, fastest.record(*quick))->value;
+  for (const PointRecord& record : records) {
+    if (record.spec.algorithm != "fa2" || record.spec.problem.n_k != 4096) continue;
+    const auto time = evaluate(metric_key::time_median_ns, record);
+    if (time) {
+      EXPECT_GE(time->value, best);
+    }
+  }
+}
+
+TEST(Curves, WhereASweepChangedItsTileWithNTheOtherNKeepTheirs) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 8192, 64, 64)));
+  const Points points(records);
+  const Drawn drawn(points, everything());
+  const Curve* measured = drawn.find("fa2", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_NE(measured, nullptr);
+  ASSERT_EQ(measured->points.size(), 4U);
+  EXPECT_EQ(drawn.record(measured->points[2]).spec.tile, (TileShape{128, 64}));
+  EXPECT_EQ(drawn.record(measured->points[3]).spec.tile, (TileShape{64, 64}));
+}
+
+TEST(Curves, TwoModelsOfOneAlgorithmNameTheirTiles) {
+  Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64))});
+  points.add({fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64), true)});
+  const Drawn drawn(points, everything());
+  std::vector<std::optional<TileShape>> tiles;
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind == CurveKind::model) tiles.push_back(curve.tile);
+  }
+  EXPECT_EQ(tiles, (std::vector<std::optional<TileShape>>{TileShape{128, 64}, TileShape{64, 64}}));
+}
+
+Points& with_peers(Points& points) {
+  return points.add(fixtures::memory_wall()).add(fixtures::peers());
+}
+
+CurveRequest with_peers_of(Ordinate ordinate) {
+  CurveRequest request = everything();
+  request.algorithms.insert({"torch-flash", "torch-cudnn"});
+  request.ordinate = ordinate;
+  return request;
+}
+
+TEST(Curves, ImportedTimesStandBesideMeasuredOnes) {
+  Points points;
+  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::time));
+  std::vector<std::pair<std::string, Provenance>> series;
+  for (const Curve& curve : drawn.set.curves) {
+    EXPECT_EQ(curve.kind, CurveKind::measured) << "theory speaks of bytes";
+    EXPECT_EQ(curve.quantity, Quantity::time);
+    series.emplace_back(curve.name.algorithm, curve.provenance);
+  }
+  EXPECT_EQ(series, (std::vector<std::pair<std::string, Provenance>>{{"naive", Provenance::measured},
+                                                                     {"fa1", Provenance::measured},
+                                                                     {"fa2", Provenance::measured},
+                                                                     {"torch-cudnn", Provenance::imported},
+                                                                     {"torch-flash", Provenance::imported}}));
+  const Curve* flash = drawn.find("torch-flash", CurveKind::measured, Quantity::time);
+  ASSERT_NE(flash, nullptr);
+  EXPECT_EQ(flash->points.size(), 7U);
+  const CurvePoint* point = at(flash, 4096);
+  ASSERT_NE(point, nullptr);
+  const double median = *drawn.record(*point).kernel("all")->metric(metric_key::time_median_ns);
+  EXPECT_DOUBLE_EQ(point->value, median);
+  EXPECT_DOUBLE_EQ(point->low, 0.98 * median);
+  EXPECT_DOUBLE_EQ(point->high, 1.05 * median);
+  // Ours come from samples.
+  const CurvePoint* ours = at(drawn.find("fa2", CurveKind::measured, Quantity::time), 4096);
+  ASSERT_NE(ours, nullptr);
+  const auto summary = summarize(drawn.record(*ours).kernel("all")->samples_ns);
+  EXPECT_DOUBLE_EQ(ours->value, summary->median);
+  EXPECT_DOUBLE_EQ(ours->low, summary->q1);
+  EXPECT_DOUBLE_EQ(ours->high, summary->q3);
+}
+
+TEST(Curves, RatesAreDerivedAndTheirBarsTurnAround) {
+  Points points;
+  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::rate));
+  const Curve* ours = drawn.find("fa2", CurveKind::measured, Quantity::rate);
+  ASSERT_NE(ours, nullptr);
+  EXPECT_EQ(ours->provenance, Provenance::derived);
+  const Curve* flash = drawn.find("torch-flash", CurveKind::measured, Quantity::rate);
+  ASSERT_NE(flash, nullptr);
+  EXPECT_EQ(flash->provenance, Provenance::imported);
+  const CurvePoint* point = at(flash, 1024);
+  ASSERT_NE(point, nullptr);
+  const double nanoseconds = *drawn.record(*point).kernel("all")->metric(metric_key::time_median_ns);
+  const double rate = 4.0 * 1024 * 1024 * 128 * 132 / nanoseconds * 1e-3;
+  EXPECT_NEAR(point->value / rate, 1, 1e-9);
+  EXPECT_NEAR(point->high / rate, 1 / 0.98, 1e-9) << "the fastest quarter";
+  EXPECT_NEAR(point->low / rate, 1 / 1.05, 1e-9);
+}
+
+TEST(Curves, ForeignAlgorithmsHaveNoTheoryOfBytes) {
+  Points points;
+  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::bytes));
+  for (const Curve& curve : drawn.set.curves) EXPECT_FALSE(curve.name.algorithm.starts_with("torch"));
+  EXPECT_NE(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), nullptr);
+
+  // Even with bytes and a tile of their own.
+  PointRecord counted = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  counted.spec.algorithm = "torch-flash";
+  counted.provenance = Provenance::imported;
+  const Points alone({counted});
+  const Drawn imported(alone, with_peers_of(Ordinate::bytes));
+  int series = 0;
+  for (const Curve& curve : imported.set.curves) {
+    if (curve.name.algorithm.empty()) continue;
+    EXPECT_EQ(curve.kind, CurveKind::measured);
+    EXPECT_EQ(curve.provenance, Provenance::imported);
+    ++series;
+  }
+  EXPECT_EQ(series, 2);
+}
+
+TEST(Curves, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
+  Points points(fixtures::memory_wall());
+  points.add({fixtures::imported_point("fa2", fixtures::spec("fa2", 1024).problem, 1e6)});
+  CurveRequest request = with_peers_of(Ordinate::time);
+  request.tile = {TileSelection::Rule::exact, TileShape{64, 64}, {}};
+  const Drawn drawn(points, request);
+  ASSERT_EQ(drawn.set.curves.size(), 1U) << "no measured point has that tile; the imported one does not say";
+  EXPECT_EQ(drawn.set.curves[0].provenance, Provenance::imported);
+  EXPECT_EQ(drawn.set.curves[0].points[0].value, 1e6);
+  for (const TileShape& tile : tiles_of(drawn.table, drawn.rows)) EXPECT_TRUE(tile_stated(tile));
+}
+
+TEST(Curves, DecodingIsDrawnOverTheKeys) {
+  const Points points(fixtures::decoding());
+  const Drawn drawn(points, everything());
+  EXPECT_EQ(drawn.set.queries, 1);
+  const Curve* measured = drawn.find("fa2", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_NE(measured, nullptr);
+  ASSERT_EQ(measured->points.size(), 7U);
+  EXPECT_EQ(measured->points.back().n, 65536);
+  EXPECT_EQ(drawn.record(measured->points.back()).spec.problem.n_q, 1);
+  // K and V once, one row of Q and O.
+  const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 65536);
+  ASSERT_NE(least, nullptr);
+  EXPECT_DOUBLE_EQ(least->value, 16 * (2.0 * 65536 + 2) * 128 * 2);
+  const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 4096);
+  ASSERT_NE(model, nullptr);
+  EXPECT_DOUBLE_EQ(model->value, model_bytes(fixtures::decode_spec("fa2", 4096)));
+  EXPECT_EQ(drawn.find("naive", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts n_q = n_k";
+}
+
+TEST(Curves, DecodingFitsAMultipleOfTheCache) {
+  const Points points(fixtures::decoding());
+  const Drawn drawn(points, everything());
+  const Curve* fit = drawn.find("fa2", CurveKind::fit, Quantity::sm_l2);
+  ASSERT_NE(fit, nullptr);
+  EXPECT_EQ(fit->law->law.text, "n_k·d");
+  EXPECT_NEAR(fit->law->fit->scale, 2, 0.01) << "K and V";
+  EXPECT_NEAR(fit->law->power->slope, 1, 0.01);
+}
+
+TEST(Curves, SquareAndDecodingPointsNeverShareACurve) {
+  auto records = fixtures::memory_wall();
+  for (const PointRecord& record : fixtures::decoding()) {
+    records.push_back(record);
+    records.back().spec.problem.heads_q = records.back().spec.problem.heads_kv = 132;
+  }
+  const Points points(records);
+  const Drawn square(points, everything());
+  EXPECT_EQ(square.set.queries, std::nullopt) << "what is usual comes first";
+  EXPECT_EQ(at(square.find("fa2", CurveKind::measured, Quantity::dram), 65536), nullptr);
+  const Drawn keys(points, everything(), {{"n_q", "1"}});
+  EXPECT_EQ(keys.set.queries, 1);
+  for (const Curve& curve : keys.set.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (point.row) {
+        EXPECT_EQ(keys.record(point).spec.problem.n_q, 1);
+      }
+    }
+  }
+}
+
+TEST(Curves, BackwardComparesWithItsOwnMinimum) {
+  const Points points(fixtures::backward());
+  const Drawn drawn(points, everything());
+  EXPECT_EQ(drawn.set.pass, Pass::bwd);
+  const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 2048);
+  ASSERT_NE(least, nullptr);
+  EXPECT_DOUBLE_EQ(least->value, 8.0 * 2048 * 128 * 2 * 132) << "Q, K, V, O, dO in, dQ, dK, dV out";
+}
+
+TEST(Curves, NaivesLawIsOfEveryScoreWhateverTheMask) {
+  std::vector<PointRecord> records;
+  for (std::int64_t n = 1024; n <= 16384; n *= 2) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("naive", n));
+    record.spec.problem.mask.left = 255;
+    record.spec.problem.mask.right = 0;
+    records.push_back(record);
+  }
+  const Points points(records);
+  const Drawn drawn(points, everything());
+  const Curve* fit = drawn.find("naive", CurveKind::fit, Quantity::sm_l2);
+  ASSERT_NE(fit, nullptr);
+  EXPECT_EQ(fit->law->law.text, "N²");
+}
+
+TEST(Curves, UnderAWindowTheLawCountsThePairsLeft) {
+  std::vector<PointRecord> records;
+  for (std::int64_t n = 1024; n <= 16384; n *= 2) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
+    record.spec.problem.mask.left = 255;
+    record.spec.problem.mask.right = 0;
+    const double moved = 10 * static_cast<double>(unmasked_pairs(record.spec.problem));
+    for (MetricValue& metric : record.kernels[0].metrics) {
+      if (metric.name == metric_key::l2_to_sm_bytes) metric.value = moved;
+      if (metric.name == metric_key::sm_to_l2_bytes) metric.value = 0;
+    }
+    records.push_back(record);
+  }
+  const Points points(records);
+  const Drawn drawn(points, everything());
+  const Curve* fit = drawn.find("fa2", CurveKind::fit, Quantity::sm_l2);
+  ASSERT_NE(fit, nullptr);
+  EXPECT_EQ(fit->law->law.text, "P·d/Br");
+  EXPECT_EQ(fit->law->law.lower, "") << "the pairs of a window grow as N: there is no order below";
+  for (const CurvePoint& point : fit->points) {
+    AttentionProblem problem = records[0].spec.problem;
+    problem.n_q = problem.n_k = static_cast<std::int64_t>(point.n);
+    EXPECT_NEAR(point.value / (10 * static_cast<double>(unmasked_pairs(problem))), 1, 1e-6) << point.n;
+  }
+}
+
+TEST(Curves, GivenLengthsFitNoShorterN) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512, 1024, 2048}) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
+    record.spec.problem.mask.lengths = Mask::Lengths::list;
+    record.spec.problem.mask.length_list = {500};
+    if (n == 256) record = fixtures::failed_point(record.spec, Disposition::infeasible, "a key length is beyond n_k");
+    records.push_back(record);
+  }
+  const Points points(records);
+  const Drawn drawn(points, everything());
+  const Curve* least = drawn.find("", CurveKind::compulsory, Quantity::sm_l2);
+  ASSERT_NE(least, nullptr);
+  EXPECT_EQ(least->points.front().n, 512);
+  EXPECT_EQ(drawn.set.failed.size(), 1U);
+}
+
+TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n_k : {4096, 8192}) {
+    for (const int splits : {8, 16}) {
+      PointSpec spec = fixtures::decode_spec("splitkv", n_k);
+      spec.tile.splits = splits;
+      records.push_back(fixtures::ok_point(spec));
+    }
+    records.push_back(fixtures::ok_point(fixtures::decode_spec("naive", n_k)));
+  }
+  const Points points(records);
+  CurveRequest request = everything();
+  request.algorithms = {"naive", "splitkv"};
+  request.tile.splits = 16;
+  const Drawn drawn(points, request);
+  EXPECT_EQ(splits_of(drawn.table, drawn.rows), (std::vector<int>{8, 16}));
+  const Curve* curve = drawn.find("splitkv", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_NE(curve, nullptr);
+  ASSERT_EQ(curve->points.size(), 2U);
+  for (const CurvePoint& point : curve->points) EXPECT_EQ(drawn.record(point).spec.tile.splits, 16);
+  EXPECT_NE(drawn.find("naive", CurveKind::measured, Quantity::sm_l2), nullptr) << "it has no splits to choose";
+
+  // Splits that follow from N are no sweep over splits.
+  const Points alone({records[0], records[4]});
+  const PointTable table = alone.table();
+  EXPECT_TRUE(splits_of(table, table.rows()).empty());
+}
+
+TEST(Curves, ThrottledPointsAreMarked) {
+  PointRecord slow = fixtures::ok_point(fixtures::spec("fa2", 2048));
+  slow.clocks->throttled = true;
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024)), slow});
+  CurveRequest request = everything();
+  request.ordinate = Ordinate::time;
+  const Drawn drawn(points, request);
+  const Curve* times = drawn.find("fa2", CurveKind::measured, Quantity::time);
+  ASSERT_NE(times, nullptr);
+  ASSERT_EQ(times->points.size(), 2U);
+  EXPECT_FALSE(times->points[0].throttled);
+  EXPECT_TRUE(times->points[1].throttled);
+}
+
+TEST(Curves, AnIncorrectPointHasATimeInTheTableAndNoneOnTheCurve) {
+  PointRecord wrong = fixtures::ok_point(fixtures::spec("fa2", 2048));
+  wrong.disposition = Disposition::incorrect;
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024)), wrong});
+  CurveRequest request = everything();
+  request.ordinate = Ordinate::time;
+  const Drawn drawn(points, request);
+  EXPECT_EQ(at(drawn.find("fa2", CurveKind::measured, Quantity::time), 2048), nullptr);
+  ASSERT_EQ(drawn.set.failed.size(), 1U);
+  EXPECT_EQ(drawn.set.failed[0].n, 2048);
+}
+
+TEST(Curves, NothingInNothingOut) {
+  const Points points;
+  EXPECT_TRUE(Drawn(points, everything()).set.empty());
+}
+
+TEST(Curves, AlgorithmsAreCalledAsTheirTitlesWriteThem) {
+  const Algorithms ours = Algorithms::built_in();
+  EXPECT_EQ(short_title(ours, "fa2"), "FA2");
+  EXPECT_EQ(short_title(ours, "naive"), "Naive");
+  EXPECT_EQ(short_title(ours, "splitkv"), "Split-KV");
+  EXPECT_EQ(short_title(ours, "torch-flash"), "torch-flash");
+  EXPECT_EQ(short_title(Algorithms(), "fa2"), "fa2") << "a program without it does not know it";
+}
+
+TEST(Curves, WithoutItsAlgorithmAPointHasNoTheory) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  const std::vector<PointRef> refs{{0, &record}};
+  const PointTable table(Algorithms(), {fixtures::run()}, refs);
+  const CurveSet set = build_curves(table, table.rows(), everything());
+  EXPECT_EQ(std::ranges::count(set.curves, CurveKind::measured, &Curve::kind), 2);
+  EXPECT_EQ(std::ranges::count(set.curves, CurveKind::model, &Curve::kind), 0);
+  EXPECT_TRUE(set.withheld.empty());
+  EXPECT_EQ(fa2().name(), record.spec.algorithm);
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/point_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iterator>
+
+#include "profiler/analysis/fields.h"
+#include "profiler/metrics/metrics.h"
+#include "tests/profiler/analysis/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+
+TEST(PointTable, AColumnHasWhatEachPointHas) {
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  for (const PointRecord& record : fixtures::peers()) records.push_back(record);
+  const Points points(records);
+  const PointTable table = points.table();
+  ASSERT_EQ(table.size(), records.size());
+  for (const std::string_view metric :
+       {metric_key::time_median_ns, metric_key::dram_read_bytes, metric_key::tflops, metric_key::l2_sm_over_model}) {
+    const ValueColumn& column = table.values(metric);
+    int present = 0;
+    for (Row row = 0; row < table.size(); ++row) {
+      const auto expected = evaluate(metric, records[row]);
+      ASSERT_EQ(column.has(row), expected.has_value()) << metric << ' ' << row;
+      if (!expected) {
+        EXPECT_EQ(column.at(row), std::nullopt);
+        continue;
+      }
+      ++present;
+      EXPECT_EQ(column.value(row), expected->value);
+      EXPECT_EQ(column.provenance(row), expected->provenance);
+    }
+    EXPECT_GT(present, 0) << metric;
+    EXPECT_LT(present, static_cast<int>(table.size())) << metric;
+  }
+}
+
+TEST(PointTable, TilesAreCodesInTheOrderOfTheirSize) {
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64)),
+                       fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 128)),
+                       fixtures::ok_point(fixtures::spec("fa2", 2048, 128, 64)),
+                       fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64))});
+  const PointTable table = points.table();
+  EXPECT_EQ(table.tile_count(), 3U);
+  EXPECT_EQ(table.tile_code(0), table.tile_code(2));
+  EXPECT_LT(table.tile_code(3), table.tile_code(1));
+  EXPECT_LT(table.tile_code(1), table.tile_code(0));
+  EXPECT_EQ(table.tile(table.tile_code(1)), (TileShape{64, 128}));
+}
+
+TEST(PointTable, AFieldsCodesAscendWithItsValues) {
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 4096)), fixtures::ok_point(fixtures::spec("fa2", 512)),
+                       fixtures::ok_point(fixtures::spec("fa2", 4096)),
+                       fixtures::ok_point(fixtures::spec("fa2", 1024))});
+  const PointTable table = points.table();
+  const CodeColumn& column = table.codes(key_length_field());
+  EXPECT_THAT(column.codes, testing::ElementsAre(2, 0, 2, 1));
+  std::vector<std::string> texts;
+  for (const FieldValue& value : column.values) texts.push_back(value.text);
+  EXPECT_THAT(texts, testing::ElementsAre("512", "1024", "4096"));
+}
+
+TEST(PointTable, AlgorithmsStandInTheOrderOfTheRegistryAndOthersBehindThem) {
+  const Points points({fixtures::imported_point("another", fixtures::spec("fa2", 512).problem, 1e6),
+                       fixtures::ok_point(fixtures::spec("fa2", 512)), fixtures::ok_point(fixtures::spec("naive", 512)),
+                       fixtures::ok_point(fixtures::spec("fa1", 512))});
+  const PointTable table = points.table();
+  std::vector<std::string> names;
+  for (const FieldValue& value : table.codes(*find_field("algorithm")).values) names.push_back(value.text);
+  EXPECT_THAT(names, testing::ElementsAre("naive", "fa1", "fa2", "another"));
+}
+
+TEST(PointTable, CombinedCodesStayApartWhenTheFieldsOutgrowANumber) {
+  // 13 fields of 32 values each: more combinations than 64 bits hold, of which 40 points have 40.
+  std::vector<PointRecord> records;
+  for (int i = 0; i < 40; ++i) {
+    PointSpec spec = fixtures::spec("fa2", 512 + 16 * i);
+    spec.tile.splits = i;
+    spec.tile.warps = i;
+    spec.tile.stages = i;
+    spec.problem.page = 16 * i;
+    spec.problem.batch = 1 + i;
+    records.push_back(fixtures::failed_point(spec, Disposition::infeasible, "not asked"));
+  }
+  const Points points(records);
+  const PointTable table = points.table();
+  std::vector<const Field*> fields;
+  for (int repeat = 0; repeat < 3; ++repeat) std::ranges::copy(map_fields(), std::back_inserter(fields));
+  const auto codes = combined_codes(table, fields);
+  EXPECT_EQ((std::set<std::uint64_t>(codes.begin(), codes.end()).size()), 40U);
+}
+
+TEST(DisjointGroups, TheFirstTakesWhoeverSharesNoPlaceWithIt) {
+  const std::vector<std::vector<std::int64_t>> places{{1, 2}, {2, 3}, {4}, {3}, {1}};
+  const auto groups = disjoint_groups(places);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_THAT(groups[0], testing::ElementsAre(0, 2, 3));
+  EXPECT_THAT(groups[1], testing::ElementsAre(1, 4));
+  EXPECT_TRUE(disjoint_groups({}).empty());
+}
+
+}  // namespace
+}  // namespace attnscope::analysis
