@@ -16,9 +16,9 @@ struct PaperPlace {
 };
 // The paper measures standard attention and FlashAttention; the second version of the latter is compared with the
 // first.
-constexpr std::array paper_places{PaperPlace{"naive", PaperColumn::standard, false},
-                                  PaperPlace{"fa1", PaperColumn::flash, true},
-                                  PaperPlace{"fa2", PaperColumn::flash, false}};
+constexpr std::array paper_places{
+    PaperPlace{"naive", PaperColumn::standard, false}, PaperPlace{"fa1", PaperColumn::flash, true},
+    PaperPlace{"fa2", PaperColumn::flash, false}, PaperPlace{"fa3", PaperColumn::flash, false}};
 
 const PaperPlace* paper_place(const Algorithm& algorithm) {
   const auto* found = std::ranges::find(paper_places, algorithm.name(), &PaperPlace::algorithm);
@@ -44,19 +44,25 @@ std::size_t Algorithms::place(std::string_view name) const {
   return static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
 }
 
-TileSide traffic_side(const Algorithm& algorithm, Pass pass) {
+TileSide traffic_side(const Algorithm& algorithm, std::int64_t d, Pass pass, const DeviceLimits& limits) {
   if (algorithm.growth() != Growth::n2d2_over_m) return TileSide::none;
-  constexpr int side = 64;
-  AttentionProblem problem{.pass = pass, .n_q = 8192, .n_k = 8192};
-  problem.d = algorithm.head_dims().front();
-  const auto bytes = [&](int br, int bc) {
-    return static_cast<double>(algorithm.plan(problem, {.br = br, .bc = bc}).traffic().total());
+  const AttentionProblem problem{.pass = pass, .n_q = 8192, .n_k = 8192, .d = d};
+  const auto bytes = [&](const TileShape& tile) -> std::optional<double> {
+    if (algorithm.refusal(problem, tile, limits)) return {};
+    return static_cast<double>(algorithm.plan(problem, tile, limits).traffic().total());
   };
-  const double square = bytes(side, side);
   // Lower orders keep a halving from being exact.
   constexpr double halved = 0.75;
-  if (bytes(2 * side, side) < halved * square) return TileSide::br;
-  if (bytes(side, 2 * side) < halved * square) return TileSide::bc;
+  constexpr std::array sides{64, 32, 16, 128};
+  for (const int br : sides) {
+    for (const int bc : sides) {
+      const auto square = bytes({.br = br, .bc = bc});
+      if (!square) continue;
+      if (const auto taller = bytes({.br = 2 * br, .bc = bc}); taller && *taller < halved * *square)
+        return TileSide::br;
+      if (const auto wider = bytes({.br = br, .bc = 2 * bc}); wider && *wider < halved * *square) return TileSide::bc;
+    }
+  }
   return TileSide::none;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -37,8 +38,9 @@ class Algorithms {
 
 /// The extent of the tile that the bytes of long sequences are divided by.
 enum class TileSide { none, br, bc };
-/// Asked of the closed form: the side whose doubling halves the bytes. `none` where neither does.
-[[nodiscard]] TileSide traffic_side(const Algorithm&, Pass);
+/// Asked of the closed form, for a head dimension and a pass on a device: the side whose doubling halves the bytes.
+/// `none` where neither does.
+[[nodiscard]] TileSide traffic_side(const Algorithm&, std::int64_t d, Pass, const DeviceLimits&);
 
 /// A column of Fig. 2 left of the FlashAttention paper (arXiv 2205.14135v2).
 enum class PaperColumn { standard, flash };

@@ -70,7 +70,7 @@ Law law_of(const Algorithm& algorithm, const AttentionProblem& like, const TileS
   const bool counted = like.mask != Mask::none && like.mask != Mask::causal;
   const auto pairs = pairs_of(like, counted);
   const std::string size = counted ? "P·" : "N²";
-  if (traffic_side(algorithm, Pass::fwd) != TileSide::br) {
+  if (traffic_side(algorithm, like.d, Pass::fwd, limits) != TileSide::br) {
     const std::int64_t m = limits.sram_elements(bytes_per_element(like.dtype));
     law.text = size + "d²/M";
     law.from = m > 0 ? (m + like.d - 1) / like.d : 1;
@@ -79,7 +79,7 @@ Law law_of(const Algorithm& algorithm, const AttentionProblem& like, const TileS
     law.bytes = [pairs, factor](std::int64_t n) { return pairs(n) * factor; };
     return law;
   }
-  const bool by_rows = traffic_side(algorithm, like.pass) == TileSide::br;
+  const bool by_rows = traffic_side(algorithm, like.d, like.pass, limits) == TileSide::br;
   const int side = by_rows ? tile.br : tile.bc;
   const std::string name = by_rows ? "Br" : "Bc";
   law.text = size + "d/" + name;

@@ -107,7 +107,7 @@ class Builder {
       return {pass_flops(spec.problem) / 1e9, Provenance::modelled};
     }
     double flops = 0;
-    for (const KernelLaunch& launch : algorithm.plan_on(limits, spec.problem, spec.tile).launches) {
+    for (const KernelLaunch& launch : algorithm.plan(spec.problem, spec.tile, limits).launches) {
       if (!launch.setup) flops += launch.matrix_flops;
     }
     return {flops / 1e9, Provenance::modelled};
@@ -115,7 +115,7 @@ class Builder {
 
   [[nodiscard]] Ours memory_mb(Row row) const {
     if (Ours measured = scaled(row, table_.values(metric_key::memory_bytes), 1e-6); measured.value) return measured;
-    const std::int64_t need = memory_need_bytes(table_.spec(row));
+    const std::int64_t need = memory_need_bytes(table_.spec(row), table_.run(row).limits);
     if (need == 0) return {};
     return {static_cast<double>(need) / 1e6, Provenance::modelled};
   }

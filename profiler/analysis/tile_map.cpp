@@ -32,10 +32,6 @@ int index_of(const std::vector<int>& values, int value) {
   return static_cast<int>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
 
-double median_of(std::vector<double> values) {
-  return summarize(values)->median;
-}
-
 /// Points without counters still have times, registers and the model.
 bool counts(Disposition disposition) {
   return disposition == Disposition::ok || disposition == Disposition::no_counters;
@@ -199,7 +195,7 @@ class Builder {
       }
     }
     if (widths.empty()) return;
-    map_.spread = median_of(std::move(widths));
+    map_.spread = summarize(widths)->median;
     map_.flat = *map_.maximum > *map_.minimum && *map_.maximum - *map_.minimum <= *map_.spread;
   }
 
@@ -292,15 +288,14 @@ std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows) 
   for (const Row row : rows) {
     if (tile_stated(table.spec(row).tile)) of_problem.emplace_back(problems[row], tiles.codes[row]);
   }
-  std::ranges::sort(of_problem);
-  const auto repeated = std::ranges::unique(of_problem);
-  of_problem.erase(repeated.begin(), repeated.end());
+  std::sort(of_problem.begin(), of_problem.end());
+  of_problem.erase(std::unique(of_problem.begin(), of_problem.end()), of_problem.end());
   std::vector<Row> swept;
   for (const Row row : rows) {
     if (!tile_stated(table.spec(row).tile)) continue;
-    const auto its =
-        std::ranges::equal_range(of_problem, problems[row], {}, [](const auto& pair) { return pair.first; });
-    if (its.size() >= fewest_tiles_of_a_map) swept.push_back(row);
+    const auto first = std::lower_bound(of_problem.begin(), of_problem.end(), std::pair(problems[row], 0U));
+    const auto last = std::lower_bound(first, of_problem.end(), std::pair(problems[row] + 1, 0U));
+    if (static_cast<std::size_t>(last - first) >= fewest_tiles_of_a_map) swept.push_back(row);
   }
   return swept;
 }

@@ -24,7 +24,7 @@ const Algorithm& fa2() {
 
 double model_bytes(const PointSpec& spec) {
   const Algorithm& algorithm = *find_algorithm(spec.algorithm);
-  return static_cast<double>(algorithm.plan_on(fixtures::h200(), spec.problem, spec.tile).traffic().total());
+  return static_cast<double>(algorithm.plan(spec.problem, spec.tile, fixtures::h200()).traffic().total());
 }
 
 TEST(Curves, MeasuredPointsAreTheStoredBytes) {

@@ -20,7 +20,7 @@ namespace attnscope::fixtures {
 [[nodiscard]] PointRecord ok_point(const PointSpec& spec, bool simulated = false);
 [[nodiscard]] PointRecord failed_point(const PointSpec& spec, Disposition disposition, const std::string& reason);
 
-/// N 256 ... 16384 for all algorithms that take so many queries, naive out of memory at the end.
+/// N 256 ... 16384 of naive, FA1 and FA2, naive out of memory at the end.
 [[nodiscard]] std::vector<PointRecord> memory_wall(bool simulated = false);
 /// Br x Bc of FA1 and FA2 at one N, with infeasible corners and some other ends.
 [[nodiscard]] std::vector<PointRecord> tile_sweep();

@@ -24,6 +24,8 @@ TEST(Laws, EachAlgorithmHasItsOwn) {
   EXPECT_EQ(law_for("fa1", Pass::bwd).text, "N²d²/M");
   EXPECT_EQ(law_for("fa2", Pass::fwd).text, "N²d/Br");
   EXPECT_EQ(law_for("fa2", Pass::bwd).text, "N²d/Bc") << "its K/V tiles stay, Q and dQ pass by";
+  EXPECT_EQ(law_for("fa3", Pass::fwd).text, "N²d/Br");
+  EXPECT_EQ(law_for("fa3", Pass::bwd).text, "N²d/Bc");
   EXPECT_EQ(law_for("fa2", Pass::fwd, "causal").text, "N²d/Br");
   EXPECT_EQ(law_for("fa2", Pass::fwd, "window:255:0").text, "P·d/Br");
   EXPECT_EQ(law_for("naive", Pass::fwd, "window:255:0").text, "N²");
@@ -47,10 +49,11 @@ TEST(Laws, CountBytesOverAllHeads) {
 }
 
 TEST(Laws, TheSideOfTheTileIsFoundInTheClosedForm) {
-  EXPECT_EQ(traffic_side(*find_algorithm("fa1"), Pass::fwd), TileSide::bc);
-  EXPECT_EQ(traffic_side(*find_algorithm("fa2"), Pass::fwd), TileSide::br);
-  EXPECT_EQ(traffic_side(*find_algorithm("fa2"), Pass::bwd), TileSide::bc);
-  EXPECT_EQ(traffic_side(*find_algorithm("naive"), Pass::fwd), TileSide::none);
+  EXPECT_EQ(traffic_side(*find_algorithm("fa1"), 128, Pass::fwd, fixtures::h200()), TileSide::bc);
+  EXPECT_EQ(traffic_side(*find_algorithm("fa2"), 128, Pass::fwd, fixtures::h200()), TileSide::br);
+  EXPECT_EQ(traffic_side(*find_algorithm("fa2"), 128, Pass::bwd, fixtures::h200()), TileSide::bc);
+  EXPECT_EQ(traffic_side(*find_algorithm("fa3"), 128, Pass::fwd, fixtures::h200()), TileSide::br);
+  EXPECT_EQ(traffic_side(*find_algorithm("naive"), 128, Pass::fwd, fixtures::h200()), TileSide::none);
 }
 
 // A law of our own: the numbers are chosen, not those of a kernel.
