@@ -103,12 +103,14 @@ class Builder {
       candidate.tiles.insert(tile_place(tile(row)));
     }
     std::vector<Candidate> candidates;
+    candidates.reserve(of_run.size());
     for (auto& [run, candidate] : of_run) candidates.push_back(std::move(candidate));
     std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
       if (a.is_map() != b.is_map()) return a.is_map();
       return newer(table_, a.run, b.run);
     });
     std::vector<std::vector<std::int64_t>> places;
+    places.reserve(candidates.size());
     for (const Candidate& candidate : candidates) {
       places.emplace_back(candidate.tiles.begin(), candidate.tiles.end());
     }
