@@ -42,8 +42,8 @@ collect() {
   "$programs/attnscope" collect --device gpu --quiet -o "$name.attnscope" "$@"
 }
 
-lines=45 step settled-and-order "$programs/test_gpu_device" --gtest_filter='SettledBytes*:SettledPoint*:TileOrder*' --gtest_brief=1
 lines=140 step bench-counters "$programs/bench_counters" 20
+lines=45 step settled-and-order "$programs/test_gpu_device" --gtest_filter='SettledBytes*:SettledPoint*:TileOrder*' --gtest_brief=1
 
 # The first run compiles; of a single point, what opening costs with counters and without.
 seconds collect warm-up --preset quick --no-verify >/dev/null
@@ -64,7 +64,7 @@ print(f'counters: {1e3 * (counted - plain) / points:.1f} ms a point, {1e3 * (cou
 
 # Shapes that no tile divides, large enough that every direction has more than 64 MiB somewhere.
 odd=(-a d=80 --no-verify --min-samples 3)
-seconds collect odd --algorithms naive,fa1,fa2 -a n_q=3001 -a n_k=5003 -a heads=192 -a 'mask=[causal,window:1000:0]' "${odd[@]}" >/dev/null
+seconds collect odd --algorithms naive,fa1,fa2,fa3 -a n_q=3001 -a n_k=5003 -a heads=192 -a 'mask=[causal,window:1000:0]' "${odd[@]}" >/dev/null
 seconds collect odd-backward --algorithms fa2 -a n_q=3001 -a n_k=5003 -a heads=192 -a pass=bwd -a mask=causal "${odd[@]}" >/dev/null
 seconds collect odd-decode --algorithms splitkv -a batch=4 -a heads_q=64 -a heads_kv=16 -a n_q=3 -a n_k=50003 "${odd[@]}" >/dev/null
 lines=90 step ncu-judge python3 -B "$here/judge/ncu_judge.py" "$programs/attnscope" odd.attnscope odd-backward.attnscope \

@@ -159,7 +159,7 @@ class TileOrderTest : public testing::Test {
 
   /// What each warp of each block loads: [block][warp].
   static std::vector<std::vector<Rows>> trace(const gpu::PreparedPlan& plan, const KernelLaunch& launch) {
-    int slots = 4096;
+    int slots = 1024;
     const std::size_t warps = launch.block[0] / 32;
     const std::size_t stride = static_cast<std::size_t>(slots) + 1;
     std::vector<std::uint64_t> records(launch.grid[0] * warps * stride);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/metrics/metrics.h"
 
@@ -43,12 +41,6 @@ struct RangeMaker {
     runner.wait(request.limit);
   }
 };
-
-const std::vector<double>& counted(const std::map<std::string, std::vector<double>>& raw, const std::string& range) {
-  const auto found = raw.find(range);
-  if (found != raw.end()) return found->second;
-  throw CuptiError(CUPTI_ERROR_UNKNOWN, fmt::format("CUPTI gave back {} ranges, none of them '{}'", raw.size(), range));
-}
 
 }  // namespace
 
@@ -170,7 +162,7 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
     }
     const auto raw = profiler_.collect(set.config, ranges);
     for (const PreparedLaunch& launch : launches) {
-      const std::vector<double>& own = counted(raw, launch.name());
+      const std::vector<double>& own = raw.at(launch.name());
       std::vector<MetricValue>& target = values[launch.name()];
       for (std::size_t i = 0; i < own.size(); ++i) {
         const std::size_t place = set.places[i];
@@ -178,7 +170,7 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
       }
       if (!settles_here) continue;
       const std::size_t written = *set.dram_write;
-      const double settled = counted(raw, settled_name(launch))[written];
+      const double settled = raw.at(settled_name(launch))[written];
       target.back().value = (settled - own[written]) * counters_[set.places[written]].scale;
     }
   }

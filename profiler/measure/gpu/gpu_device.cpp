@@ -11,19 +11,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/model/occupancy.h"
 #include "profiler/measure/gpu/counting.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/driver_start.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/measure/gpu/kernel_runner.h"
+#include "profiler/measure/gpu/launch_values.h"
 #include "profiler/measure/gpu/nvml.h"
 #include "profiler/measure/gpu/nvrtc.h"
 #include "profiler/measure/gpu/oracle.h"
 #include "profiler/measure/gpu/timing.h"
 #include "profiler/measure/gpu/workspace.h"
 #include "profiler/measure/host_environment.h"
-#include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 
@@ -243,16 +242,16 @@ class GpuDevice final : public Device {
     const AttentionPlan plan = algorithm->plan(spec.problem, spec.tile, info_.limits);
     add_model_metrics(plan, spec.problem, record);
 
-    std::vector<Loaded> loaded;
+    std::vector<LoadedLaunch> loaded;
     for (const KernelLaunch& launch : plan.launches) loaded.push_back({&launch, &session_->runner.load(launch)});
-    add_launch_facts(loaded, record);
+    add_launch_facts(cuda_, info_.limits, loaded, record);
     session_->workspace.reserve(plan, counts_write_back(record, options));
-    add_metric(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
-               Provenance::modelled);
+    add_value(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
+              Provenance::modelled);
     session_->workspace.fill(plan, spec.problem, options.input_kind, options.seed);
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;
-    for (const Loaded& each : loaded) {
+    for (const LoadedLaunch& each : loaded) {
       (each.launch->setup ? setup : launches).emplace_back(*each.launch, *each.kernel, [&](const std::string& buffer) {
         return session_->workspace.address(buffer);
       });
@@ -379,7 +378,7 @@ class GpuDevice final : public Device {
         request.write_back = [&] { session_->runner.enqueue_write_back(session_->workspace.noise()); };
       }
       const auto values = session_->counters->collect(session_->runner, launches, request, cancel);
-      add_counts(record, launches, values);
+      add_counts(session_->counters->metrics(), launches, values, record);
     } catch (const CuptiError& error) {
       const CounterAvailability why = explain(error, *cupti_, driver_api_version(cuda_));
       throw PointEnd(Disposition::no_counters, why.reason);
@@ -388,106 +387,6 @@ class GpuDevice final : public Device {
 
   [[nodiscard]] std::string no_counters_reason() const {
     return counter_state_.reason.empty() ? "The counters were not prepared." : counter_state_.reason;
-  }
-
-  void add_counts(PointRecord& record, const std::vector<PreparedLaunch>& launches,
-                  const std::map<std::string, std::vector<MetricValue>>& values) const {
-    const auto metrics = session_->counters->metrics();
-    KernelRecord& all = kernel_record(record, "all");
-    if (launches.size() == 1) {
-      std::ranges::copy(values.at(launches.front().name()), std::back_inserter(all.metrics));
-      return;
-    }
-    std::vector<double> weights;
-    for (const PreparedLaunch& launch : launches) {
-      const auto summary = summarize(kernel_record(record, launch.name()).samples_ns);
-      weights.push_back(summary ? summary->median : 1);
-    }
-    for (std::size_t m = 0; m < metrics.size(); ++m) {
-      std::vector<double> each;
-      each.reserve(launches.size());
-      for (const PreparedLaunch& launch : launches) each.push_back(values.at(launch.name())[m].value);
-      const Combine rule = combine_rule(metrics[m].name, metrics[m].unit);
-      const auto provenance = rule == Combine::weighted_mean ? Provenance::derived : Provenance::measured;
-      kernel_record(record, "all")
-          .metrics.push_back({metrics[m].name, combine(rule, each, weights), metrics[m].unit, provenance});
-    }
-    for (const PreparedLaunch& launch : launches) {
-      std::ranges::copy(values.at(launch.name()), std::back_inserter(kernel_record(record, launch.name()).metrics));
-    }
-  }
-
-  struct Loaded {
-    const KernelLaunch* launch;
-    const LoadedKernel* kernel;
-  };
-
-  static void add_metric(KernelRecord& kernel, std::string_view key, double value,
-                         Provenance provenance = Provenance::measured) {
-    kernel.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), provenance});
-  }
-
-  static LaunchRecord record_of(const KernelLaunch& launch, const LoadedKernel& kernel) {
-    return {.kernel = launch.name,
-            .source_file = launch.source.file,
-            .entry = launch.source.entry,
-            .defines = launch.source.defines,
-            .digest = kernel.digest,
-            .registers = kernel.registers,
-            .local_bytes = kernel.local_bytes,
-            .static_shared_bytes = kernel.static_shared_bytes,
-            .dynamic_shared_bytes = launch.dynamic_shared_bytes,
-            .threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]),
-            .grid = launch.grid};
-  }
-
-  /// Registers, shared and local memory, occupancy of each measured launch. A plan of several shows the largest of the
-  /// first three for its sum, and no occupancy: kernels that run one after another have none in common.
-  void add_launch_facts(const std::vector<Loaded>& loaded, PointRecord& record) const {
-    struct Facts {
-      double registers = 0;
-      double shared_bytes = 0;
-      double local_bytes = 0;
-    };
-    const auto put = [](KernelRecord& kernel, const Facts& facts) {
-      add_metric(kernel, metric_key::registers, facts.registers);
-      add_metric(kernel, metric_key::shared_bytes, facts.shared_bytes);
-      add_metric(kernel, metric_key::local_bytes, facts.local_bytes);
-    };
-    const auto put_occupancy = [](KernelRecord& kernel, double percent, std::string_view limiter) {
-      add_metric(kernel, metric_key::theoretical_occupancy_pct, percent, Provenance::derived);
-      kernel.occupancy_limiter = limiter;
-    };
-    const bool several = std::ranges::count_if(loaded, [](const Loaded& each) { return !each.launch->setup; }) > 1;
-    Facts largest;
-    for (const auto& [of, kernel] : loaded) {
-      const KernelLaunch& launch = *of;
-      if (launch.setup) continue;
-      const int threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
-      int blocks = 0;
-      cuda_.check(cuda_.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                      &blocks, kernel->function, threads, static_cast<std::size_t>(launch.dynamic_shared_bytes)),
-                  "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-      const std::int64_t shared = kernel->static_shared_bytes + launch.dynamic_shared_bytes;
-      const Occupancy computed =
-          theoretical_occupancy(info_.limits, {.blocks = std::int64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2],
-                                               .threads_per_block = threads,
-                                               .registers_per_thread = kernel->registers,
-                                               .shared_bytes = shared});
-      // Warps are resident as wholes; the driver's count of blocks has the last word.
-      const int warps = (threads + 31) / 32;
-      const Facts facts{.registers = static_cast<double>(kernel->registers),
-                        .shared_bytes = static_cast<double>(shared),
-                        .local_bytes = static_cast<double>(kernel->local_bytes)};
-      KernelRecord& target = kernel_record(record, several ? launch.name : "all");
-      if (several) put(target, facts);
-      target.launch = record_of(launch, *kernel);
-      put_occupancy(target, 100.0 * 32 * warps * blocks / info_.limits.max_threads_per_sm, computed.limiter);
-      largest.registers = std::max(largest.registers, facts.registers);
-      largest.shared_bytes = std::max(largest.shared_bytes, facts.shared_bytes);
-      largest.local_bytes = std::max(largest.local_bytes, facts.local_bytes);
-    }
-    put(kernel_record(record, "all"), largest);
   }
 
   CudaApi cuda_;

@@ -257,7 +257,7 @@ void RangeProfiler::clear_counter_data() {
 RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::span<const Range> ranges) {
   try {
     run_passes(config, ranges);
-    return decode(config, ranges.size());
+    return decode(config, ranges);
   } catch (...) {
     configured_.reset();  // what state it is in, nobody knows
     throw;
@@ -290,7 +290,7 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
   }
 }
 
-RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::size_t ranges) {
+RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::span<const Range> ranges) {
   const std::vector<std::uint8_t>& counter_data = configured_->counter_data;
   {
     const Stopwatch watch(cost_, CollectPart::decode);
@@ -306,11 +306,9 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::si
   info.pCounterDataImage = counter_data.data();
   info.counterDataImageSize = counter_data.size();
   cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataInfo(&info), "cuptiRangeProfilerGetCounterDataInfo");
-  if (info.numTotalRanges != ranges) {
-    throw CuptiError(CUPTI_ERROR_UNKNOWN, fmt::format("CUPTI gave back {} of {} ranges", info.numTotalRanges, ranges));
-  }
   Values values;
-  for (std::size_t i = 0; i < info.numTotalRanges; ++i) {
+  // There may be room for more ranges than these.
+  for (std::size_t i = 0; i < info.numTotalRanges && values.size() < ranges.size(); ++i) {
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range);
     range.pCounterDataImage = counter_data.data();
     range.counterDataImageSize = counter_data.size();
@@ -318,6 +316,11 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::si
     range.rangeDelimiter = "/";
     cupti_.check(cupti_.cuptiRangeProfilerCounterDataGetRangeInfo(&range), "cuptiRangeProfilerCounterDataGetRangeInfo");
     values.emplace(range.rangeName, config.evaluate(counter_data, i));
+  }
+  for (const Range& range : ranges) {
+    if (values.contains(range.name)) continue;
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     fmt::format("CUPTI gave back {} ranges, none of them '{}'", values.size(), range.name));
   }
   return values;
 }

@@ -69,8 +69,8 @@ class RangeProfiler {
     std::function<void()> before;
     std::function<void()> work;
   };
-  /// Values by range name, in the order of config.metrics(). User replay: all ranges run once for each of
-  /// config.passes(). An exception from a range's functions ends the session and passes through.
+  /// Values of every range by its name, each in the order of config.metrics(). User replay: all ranges run once for
+  /// each of config.passes(). An exception from a range's functions ends the session and passes through.
   [[nodiscard]] std::map<std::string, std::vector<double>> collect(const CounterConfig& config,
                                                                    std::span<const Range> ranges);
 
@@ -96,7 +96,7 @@ class RangeProfiler {
   /// Pre: configured for it.
   [[nodiscard]] Values round(const CounterConfig& config, std::span<const Range> ranges);
   void run_passes(const CounterConfig& config, std::span<const Range> ranges);
-  [[nodiscard]] Values decode(const CounterConfig& config, std::size_t ranges);
+  [[nodiscard]] Values decode(const CounterConfig& config, std::span<const Range> ranges);
 
   const CuptiApi& cupti_;
   CounterHost host_;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/launch_values.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "kernels/model/occupancy.h"
+#include "profiler/metrics/combine.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
+
+namespace attnscope::gpu {
+namespace {
+
+int threads_of(const KernelLaunch& launch) {
+  return static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+}
+
+LaunchRecord record_of(const KernelLaunch& launch, const LoadedKernel& kernel) {
+  return {.kernel = launch.name,
+          .source_file = launch.source.file,
+          .entry = launch.source.entry,
+          .defines = launch.source.defines,
+          .digest = kernel.digest,
+          .registers = kernel.registers,
+          .local_bytes = kernel.local_bytes,
+          .static_shared_bytes = kernel.static_shared_bytes,
+          .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+          .threads = threads_of(launch),
+          .grid = launch.grid};
+}
+
+/// What a thread or a block of a kernel takes.
+struct Resources {
+  double registers = 0;
+  double shared_bytes = 0;
+  double local_bytes = 0;
+
+  void add_to(KernelRecord& kernel) const {
+    add_value(kernel, metric_key::registers, registers);
+    add_value(kernel, metric_key::shared_bytes, shared_bytes);
+    add_value(kernel, metric_key::local_bytes, local_bytes);
+  }
+  void cover(const Resources& other) {
+    registers = std::max(registers, other.registers);
+    shared_bytes = std::max(shared_bytes, other.shared_bytes);
+    local_bytes = std::max(local_bytes, other.local_bytes);
+  }
+};
+
+void add_occupancy(const CudaApi& cuda, const DeviceLimits& limits, const LoadedLaunch& loaded, KernelRecord& target) {
+  const KernelLaunch& launch = *loaded.launch;
+  const int threads = threads_of(launch);
+  int blocks = 0;
+  cuda.check(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, loaded.kernel->function, threads,
+                                                              static_cast<std::size_t>(launch.dynamic_shared_bytes)),
+             "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  const Occupancy computed =
+      theoretical_occupancy(limits, {.blocks = std::int64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2],
+                                     .threads_per_block = threads,
+                                     .registers_per_thread = loaded.kernel->registers,
+                                     .shared_bytes = loaded.kernel->static_shared_bytes + launch.dynamic_shared_bytes});
+  // Warps are resident as wholes; the driver's count of blocks has the last word.
+  const int warps = (threads + 31) / 32;
+  add_value(target, metric_key::theoretical_occupancy_pct, 100.0 * 32 * warps * blocks / limits.max_threads_per_sm,
+            Provenance::derived);
+  target.occupancy_limiter = computed.limiter;
+}
+
+}  // namespace
+
+void add_value(KernelRecord& kernel, std::string_view key, double value, Provenance provenance) {
+  kernel.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), provenance});
+}
+
+void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded,
+                      PointRecord& record) {
+  const bool several = std::ranges::count_if(loaded, [](const LoadedLaunch& each) { return !each.launch->setup; }) > 1;
+  Resources largest;
+  for (const LoadedLaunch& each : loaded) {
+    const auto& [launch, kernel] = each;
+    if (launch->setup) continue;
+    const Resources own{.registers = static_cast<double>(kernel->registers),
+                        .shared_bytes = static_cast<double>(kernel->static_shared_bytes + launch->dynamic_shared_bytes),
+                        .local_bytes = static_cast<double>(kernel->local_bytes)};
+    largest.cover(own);
+    KernelRecord& target = kernel_record(record, several ? launch->name : "all");
+    if (several) own.add_to(target);
+    target.launch = record_of(*launch, *kernel);
+    add_occupancy(cuda, limits, each, target);
+  }
+  largest.add_to(kernel_record(record, "all"));
+}
+
+void add_counts(std::span<const CounterMetric> metrics, std::span<const PreparedLaunch> launches,
+                const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record) {
+  const auto add = [&](const PreparedLaunch& launch, std::string_view kernel) {
+    std::ranges::copy(values.at(launch.name()), std::back_inserter(kernel_record(record, kernel).metrics));
+  };
+  if (launches.size() == 1) {
+    add(launches.front(), "all");
+    return;
+  }
+  std::vector<double> weights;
+  for (const PreparedLaunch& launch : launches) {
+    const auto summary = summarize(kernel_record(record, launch.name()).samples_ns);
+    weights.push_back(summary ? summary->median : 1);
+  }
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    std::vector<double> each;
+    each.reserve(launches.size());
+    for (const PreparedLaunch& launch : launches) each.push_back(values.at(launch.name())[m].value);
+    const Combine rule = combine_rule(metrics[m].name, metrics[m].unit);
+    const auto provenance = rule == Combine::weighted_mean ? Provenance::derived : Provenance::measured;
+    kernel_record(record, "all")
+        .metrics.push_back({metrics[m].name, combine(rule, each, weights), metrics[m].unit, provenance});
+  }
+  for (const PreparedLaunch& launch : launches) add(launch, launch.name());
+}
+
+}  // namespace attnscope::gpu
