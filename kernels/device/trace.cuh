@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with ATTN_TRACE=w, for a test, a kernel of w warps a block writes down which tiles it loads, each warp its own in
-// its order. In any other build nothing of it is left.
+// Built with ATTN_TRACE=w, for a test, a kernel of w warps a block writes down which tiles it loads, each warp its own
+// in its order. In any other build nothing of it is left.
 #pragma once
 
 #ifndef ATTN_TRACE
