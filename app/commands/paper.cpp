@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -13,9 +12,7 @@
 
 #include "app/command.h"
 #include "app/table.h"
-#include "kernels/algorithm.h"
-#include "profiler/metrics/metrics.h"
-#include "profiler/plan/sweep.h"
+#include "profiler/analysis/paper_table.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -26,168 +23,38 @@ struct Options {
   TableFormat format = TableFormat::text;
 };
 
-/// The workload of Fig. 2, whatever the pass; its element type is ours to choose.
-AttentionProblem workload(const AttentionProblem& like) {
-  AttentionProblem p{.dtype = like.dtype, .pass = like.pass};
-  p.batch = 64;
-  p.heads_q = p.heads_kv = 16;
-  p.n_q = p.n_k = 1024;
-  p.d = 64;
-  return p;
+/// A number as the table prints it; empty for none.
+std::string text_of(std::optional<double> value) {
+  if (!value) return {};
+  return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
 }
 
-/// A column of Fig. 2 left: forward and backward on an A100.
-struct PaperRow {
-  double gflop;
-  double hbm_gb;
-  double ms;
-};
-constexpr PaperRow standard{.gflop = 66.6, .hbm_gb = 40.3, .ms = 41.7};
-constexpr PaperRow flash{.gflop = 75.2, .hbm_gb = 4.4, .ms = 7.3};
-
-/// A point of Fig. 2 middle: forward, against the block size.
-struct PaperBlock {
-  int bc;
-  double hbm_gb;
-  double ms;
-};
-constexpr std::array paper_blocks{PaperBlock{64, 6.58, 8.6}, PaperBlock{128, 3.36, 4.7}, PaperBlock{256, 1.74, 3.3},
-                                  PaperBlock{512, 0.94, 3.2}};
-
-/// The paper's column for an algorithm, by the law that its traffic follows; none for other laws and other programs.
-const PaperRow* column_of(const Algorithm* algorithm) {
-  if (algorithm == nullptr) return nullptr;
-  switch (algorithm->growth()) {
-    case Growth::n2:
-      return &standard;
-    case Growth::n2d2_over_m:
-      return &flash;
-    case Growth::nd:
-      return nullptr;
-  }
-  return nullptr;
-}
-
-/// Whether this is the algorithm that Fig. 2 middle varies the block size of: the one whose traffic the paper counts.
-bool is_the_papers(const Algorithm* algorithm, const PointSpec& spec) {
-  return column_of(algorithm) == &flash && algorithm->paper_count(spec.problem, spec.tile);
-}
-
-/// A number, and where it comes from.
-struct Shown {
-  std::optional<double> value;
-  std::string provenance;
-};
-
-Shown shown(const PointRecord& point, std::string_view key, double scale) {
-  const auto metric = evaluate(key, point);
-  if (!metric) return {};
-  return {metric->value * scale, std::string(to_string(metric->provenance))};
-}
-
-/// What the kernels issue, recomputation included.
-Shown gflop(const PointRecord& point, const DeviceLimits& limits) {
-  const PointSpec& spec = point.spec;
-  const std::string modelled(to_string(Provenance::modelled));
-  const Algorithm* algorithm = find_algorithm(spec.algorithm);
-  if (algorithm == nullptr || algorithm->refusal(spec.problem, spec.tile, limits)) {
-    return {pass_flops(spec.problem) / 1e9, modelled};
-  }
-  double flops = 0;
-  for (const KernelLaunch& launch : algorithm->plan(spec.problem, spec.tile, limits).launches) {
-    if (!launch.setup) flops += launch.matrix_flops;
-  }
-  return {flops / 1e9, modelled};
-}
-
-/// Measured where the collector did, else the buffers of the plan.
-Shown memory_mb(const PointRecord& point, const DeviceLimits& limits) {
-  if (Shown measured = shown(point, metric_key::memory_bytes, 1e-6); measured.value) return measured;
-  const std::int64_t need = memory_need_bytes(point.spec, limits);
-  if (need == 0) return {};
-  return {static_cast<double>(need) / 1e6, std::string(to_string(Provenance::modelled))};
-}
-
-class Comparison {
- public:
-  explicit Comparison(const DeviceLimits& limits) : limits_(limits) {}
-
-  /// Whether the point has a place in one of the figures.
-  bool add(const PointRecord& point) {
-    const PointSpec& spec = point.spec;
-    if (spec.problem != workload(spec.problem)) return false;
-    const Algorithm* algorithm = find_algorithm(spec.algorithm);
-    if (spec.problem.pass == Pass::fwd_bwd) {
-      if (const PaperRow* paper = column_of(algorithm)) return add_left(point, *paper);
+/// Fig. 2 left, then Fig. 2 middle.
+Table printable(const analysis::PointTable& points, const analysis::PaperTable& compared) {
+  Table table{{{"figure"},
+               {"algorithm"},
+               {"pass"},
+               {"bc", true},
+               {"quantity"},
+               {"unit"},
+               {"ours", true},
+               {"provenance"},
+               {"paper", true},
+               {"ours/paper", true},
+               {"disposition"}},
+              {}};
+  for (const auto* rows : {&compared.left, &compared.middle}) {
+    for (const analysis::PaperRow& row : *rows) {
+      const PointSpec& spec = points.spec(row.row);
+      table.rows.push_back({std::string(row.figure), spec.algorithm, std::string(to_string(spec.problem.pass)),
+                            fmt::to_string(spec.tile.bc), std::string(row.quantity), std::string(row.unit),
+                            text_of(row.ours), row.provenance ? std::string(to_string(*row.provenance)) : "",
+                            text_of(row.paper), text_of(row.ratio()),
+                            std::string(to_string(points.disposition(row.row)))});
     }
-    if (spec.problem.pass == Pass::fwd && is_the_papers(algorithm, spec)) return add_middle(point);
-    return false;
   }
-
-  /// Fig. 2 left, then Fig. 2 middle.
-  [[nodiscard]] Table table() const {
-    Table both = table_;
-    both.rows = left_;
-    both.rows.insert(both.rows.end(), middle_.begin(), middle_.end());
-    return both;
-  }
-  [[nodiscard]] bool has_left() const { return !left_.empty(); }
-
- private:
-  using Rows = std::vector<std::vector<std::string>>;
-
-  bool add_left(const PointRecord& point, const PaperRow& paper) {
-    const auto row = [&](std::string quantity, std::string unit, const Shown& ours, std::optional<double> theirs) {
-      add_row(left_, "2 left", point, std::move(quantity), std::move(unit), ours, theirs);
-    };
-    row("products", "GFLOP", gflop(point, limits_), paper.gflop);
-    row("DRAM", "GB", shown(point, metric_key::dram_bytes, 1e-9), paper.hbm_gb);
-    row("SM<->L2", "GB", shown(point, metric_key::l2_sm_bytes, 1e-9), paper.hbm_gb);
-    row("time", "ms", shown(point, metric_key::time_median_ns, 1e-6), paper.ms);
-    row("device memory", "MB", memory_mb(point, limits_), std::nullopt);
-    return true;
-  }
-
-  bool add_middle(const PointRecord& point) {
-    const auto* paper = std::ranges::find(paper_blocks, point.spec.tile.bc, &PaperBlock::bc);
-    if (paper == paper_blocks.end()) return false;
-    const auto row = [&](std::string quantity, std::string unit, const Shown& ours, double theirs) {
-      add_row(middle_, "2 middle", point, std::move(quantity), std::move(unit), ours, theirs);
-    };
-    row("SM<->L2", "GB", shown(point, metric_key::l2_sm_bytes, 1e-9), paper->hbm_gb);
-    row("DRAM", "GB", shown(point, metric_key::dram_bytes, 1e-9), paper->hbm_gb);
-    row("time", "ms", shown(point, metric_key::time_median_ns, 1e-6), paper->ms);
-    return true;
-  }
-
-  static void add_row(Rows& rows, std::string figure, const PointRecord& point, std::string quantity, std::string unit,
-                      const Shown& ours, std::optional<double> paper) {
-    const auto text = [](std::optional<double> value) {
-      if (!value) return std::string();
-      return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
-    };
-    const auto ratio = ours.value && paper ? std::optional(*ours.value / *paper) : std::nullopt;
-    rows.push_back({std::move(figure), point.spec.algorithm, std::string(to_string(point.spec.problem.pass)),
-                    fmt::to_string(point.spec.tile.bc), std::move(quantity), std::move(unit), text(ours.value),
-                    ours.provenance, text(paper), text(ratio), std::string(to_string(point.disposition))});
-  }
-
-  const DeviceLimits& limits_;
-  Rows left_;
-  Rows middle_;
-  Table table_{{{"figure"},
-                {"algorithm"},
-                {"pass"},
-                {"bc", true},
-                {"quantity"},
-                {"unit"},
-                {"ours", true},
-                {"provenance"},
-                {"paper", true},
-                {"ours/paper", true},
-                {"disposition"}},
-               {}};
-};
+  return table;
+}
 
 /// What the compared points have in common or not, "fp16" or "bf16, fp16".
 struct Conditions {
@@ -214,53 +81,70 @@ std::string notes(const RunSummary& run, const Conditions& conditions) {
       fmt::join(conditions.caches, " or "));
 }
 
-ExitCode paper(const Options& options) {
-  const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
+/// The newest complete run of the preset; none of imports, whose label may be the preset's name.
+RunSummary newest_run(const RunStore& store, const std::string& file) {
   std::optional<RunSummary> newest;
   for (RunSummary& run : store.runs()) {
-    if (run.provenance == Provenance::imported) continue;  // its label may be the preset's name
+    if (run.provenance == Provenance::imported) continue;
     if (run.preset != "paper" || run.state != StoredRunState::complete) continue;
     if (!newest || run.started_at >= newest->started_at) newest = std::move(run);
   }
   if (!newest) {
     throw CommandError(ExitCode::error, fmt::format("{} has no complete run of the preset paper; make one with "
                                                     "`attnscope collect --preset paper -o {}`",
-                                                    options.file, options.file));
+                                                    file, file));
   }
-  Comparison comparison(newest->limits);
-  Conditions conditions;
-  std::vector<std::string> missing;
-  std::vector<std::string> left_out;
-  for (const StoredPoint& point : store.points({{newest->id}})) {
-    const PointSpec& spec = point.record.spec;
-    if (!comparison.add(point.record)) {
-      left_out.push_back(describe(spec));
-      continue;
-    }
-    conditions.dtypes.emplace(to_string(spec.problem.dtype));
-    conditions.caches.emplace(to_string(spec.cache));
-    if (point.record.disposition == Disposition::ok) continue;
-    missing.push_back(
-        fmt::format("{}: {}: {}", describe(spec), to_string(point.record.disposition), point.record.reason));
-  }
+  return *std::move(newest);
+}
+
+analysis::PointTable table_of(const RunSummary& run, const std::vector<StoredPoint>& points) {
+  analysis::Run shown;
+  shown.device_id = run.device_uuid;
+  shown.device_name = run.device_name;
+  shown.title = run.preset;
+  shown.started_at = run.started_at;
+  shown.provenance = run.provenance;
+  shown.limits = run.limits;
+  std::vector<analysis::PointRef> refs;
+  refs.reserve(points.size());
+  for (const StoredPoint& point : points) refs.push_back({0, &point.record});
+  return {analysis::Algorithms::built_in(), {shown}, refs};
+}
+
+ExitCode paper(const Options& options) {
+  const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
+  const RunSummary run = newest_run(store, options.file);
+  const std::vector<StoredPoint> points = store.points({{run.id}});
+  const analysis::PointTable table = table_of(run, points);
+  const analysis::PaperTable compared = analysis::build_paper_table(table, table.rows());
 
   const bool people = options.format == TableFormat::text || options.format == TableFormat::markdown;
   if (people) {
     std::cout << fmt::format(
         "Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2), batch 64, 16 heads, N 1024, d 64; "
         "run {} on {} ({}), {}\n\n",
-        newest->id, newest->device_name, to_string(newest->provenance), newest->started_at);
+        run.id, run.device_name, to_string(run.provenance), run.started_at);
   }
-  print(comparison.table(), options.format, std::cout);
-  if (people) {
-    std::cout << '\n';
-    if (!comparison.has_left()) {
-      std::cout << "No point of this run has the figure's workload with both passes: Fig. 2 left is missing.\n";
-    }
-    for (const std::string& line : left_out) std::cout << "left out, not what Fig. 2 shows: " << line << '\n';
-    for (const std::string& line : missing) std::cout << line << '\n';
-    if (!conditions.dtypes.empty()) std::cout << notes(*newest, conditions);
+  print(printable(table, compared), options.format, std::cout);
+  if (!people) return ExitCode::ok;
+
+  std::cout << '\n';
+  if (compared.left.empty()) {
+    std::cout << "No point of this run has the figure's workload with both passes: Fig. 2 left is missing.\n";
   }
+  for (const analysis::Row row : compared.left_out) {
+    std::cout << "left out, not what Fig. 2 shows: " << describe(table.spec(row)) << '\n';
+  }
+  Conditions conditions;
+  for (const analysis::Row row : table.rows()) {
+    if (std::ranges::count(compared.left_out, row) > 0) continue;
+    const PointRecord& record = table.record(row);
+    conditions.dtypes.emplace(to_string(record.spec.problem.dtype));
+    conditions.caches.emplace(to_string(record.spec.cache));
+    if (record.disposition == Disposition::ok) continue;
+    std::cout << fmt::format("{}: {}: {}\n", describe(record.spec), to_string(record.disposition), record.reason);
+  }
+  if (!conditions.dtypes.empty()) std::cout << notes(run, conditions);
   return ExitCode::ok;
 }
 

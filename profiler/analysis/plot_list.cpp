@@ -1,96 +1,230 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/plot_list.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
-#include <set>
-#include <string_view>
+#include <cctype>
+#include <iterator>
+#include <optional>
+#include <utility>
 
-#include "profiler/analysis/problem_filter.h"
 #include "profiler/analysis/tile_map.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
 namespace {
 
-/// Calls `visit` with the choices that lead to each problem.
-void for_each_problem(const PointTable& table, ProblemFilter& filter, const std::vector<Row>& rows, std::size_t field,
-                      Choices& choices, const std::function<void(const Choices&)>& visit) {
-  if (field == filter.fields().size()) {
-    visit(choices);
-    return;
-  }
-  const std::vector<std::string> options = filter.options(filter.fields()[field]->key);
-  // Where there is no choice the filter has made it.
-  if (options.size() < 2) {
-    for_each_problem(table, filter, rows, field + 1, choices, visit);
-    return;
-  }
-  for (const std::string& option : options) {
-    filter.choose(field, option);
-    filter.update(table, rows);
-    choices.emplace_back(filter.fields()[field]->key, option);
-    for_each_problem(table, filter, rows, field + 1, choices, visit);
-    choices.pop_back();
-  }
-  filter.choose(field, {});
+constexpr std::array all_kinds{PlotKind::bytes, PlotKind::time, PlotKind::rate, PlotKind::maps};
+constexpr std::string_view times_sign = "×";
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  return result;
 }
 
-void add_curves(const PointTable& table, std::span<const Row> rows, const Choices& choices,
-                std::vector<CurvePlot>& plots) {
-  if (only_a_tile_map(table, rows)) return;
-  std::vector<std::optional<int>> all_splits;
-  for (const int splits : splits_of(table, rows)) all_splits.emplace_back(splits);
-  if (all_splits.empty()) all_splits.emplace_back();
-  const auto any = [&](auto has) { return std::ranges::any_of(rows, has); };
-  const bool bytes = any([&](Row row) { return shows_on(table, row, Ordinate::bytes); });
-  const bool times = any([&](Row row) { return has_value(table, row, Ordinate::time); });
-  const bool imported = any([&](Row row) {
-    return table.run(row).provenance == Provenance::imported && has_value(table, row, Ordinate::rate);
+/// "1 × 132" and "1x132" are one value.
+std::string plain(std::string_view value) {
+  std::string result;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value.substr(i).starts_with(times_sign)) {
+      result += 'x';
+      i += times_sign.size() - 1;
+    } else if (value[i] != ' ') {
+      result += value[i];
+    }
+  }
+  return lower(result);
+}
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(' ') + 1 - first));
+}
+
+bool allows(const PlotChoice& choice, const Field& field, const FieldValue& value) {
+  const auto wanted = choice.values.find(std::string(field.key));
+  return wanted == choice.values.end() || std::ranges::count(wanted->second, plain(value.id())) > 0;
+}
+
+bool allows(const PlotChoice& choice, const ProblemFilter& filter) {
+  for (std::size_t f = 0; f < filter.fields().size(); ++f) {
+    if (!allows(choice, *filter.fields()[f], filter.state(f).value())) return false;
+  }
+  return true;
+}
+
+bool wants(const PlotChoice& choice, PlotKind kind) {
+  return choice.kinds.empty() || choice.kinds.contains(kind);
+}
+
+/// A map's fields have all of a curve's, but for n_q, which N has in it.
+std::vector<const Field*> all_fields() {
+  std::vector<const Field*> fields = curve_fields();
+  for (const Field* field : map_fields()) {
+    if (std::ranges::find(fields, field) == fields.end()) fields.push_back(field);
+  }
+  return fields;
+}
+
+/// What is wrong with a choice for these points; empty when it has points.
+std::string misfit(const PlotChoice& choice, const PointTable& table) {
+  const std::vector<const Field*> fields = all_fields();
+  for (const auto& [key, wanted] : choice.values) {
+    const auto field = std::ranges::find(fields, std::string_view(key), [](const Field* known) { return known->key; });
+    if (field == fields.end()) {
+      std::vector<std::string_view> keys;
+      std::ranges::transform(fields, std::back_inserter(keys), [](const Field* known) { return known->key; });
+      return fmt::format("{}=…: there are {}", key, fmt::join(keys, ", "));
+    }
+    std::vector<std::string> there;
+    for (const FieldValue& value : table.codes(**field).values) there.push_back(plain(value.id()));
+    for (const std::string& value : wanted) {
+      if (std::ranges::count(there, value) > 0) continue;
+      return fmt::format("{}={}: no such point; there are {}", key, value, fmt::join(there, ", "));
+    }
+  }
+  return {};
+}
+
+void plan_curves(const PointTable& table, const std::vector<Row>& rows, const PlotChoice& choice,
+                 std::vector<Plot>& plots) {
+  constexpr std::array kinds{PlotKind::bytes, PlotKind::time, PlotKind::rate};
+  curve_filter().for_each_problem(table, rows, [&](const ProblemFilter& filter) {
+    if (!allows(choice, filter) || only_a_tile_map(table, filter.rows())) return;
+    std::vector<TileSelection> tiles;
+    for (const int splits : splits_of(table, filter.rows())) {
+      tiles.push_back({TileSelection::Rule::widest, {}, splits});
+    }
+    if (tiles.empty()) tiles.emplace_back();
+    for (const TileSelection& tile : tiles) {
+      for (const PlotKind kind : kinds) {
+        Plot plot{kind, {}, filter, tile, {}};
+        const bool shown =
+            std::ranges::any_of(filter.rows(), [&](Row row) { return shows_on(table, row, plot.ordinate()); });
+        if (!shown || !wants(choice, kind)) continue;
+        plot.stem = curve_stem(plot.ordinate(), filter, tile);
+        plots.push_back(std::move(plot));
+      }
+    }
   });
-  for (const auto& splits : all_splits) {
-    if (bytes) plots.push_back({choices, splits, Ordinate::bytes});
-    if (!bytes && times) plots.push_back({choices, splits, Ordinate::time});
-    if (imported) plots.push_back({choices, splits, Ordinate::rate});
-  }
 }
 
-}  // namespace
-
-std::vector<CurvePlot> curve_plots(const PointTable& table) {
-  std::vector<CurvePlot> plots;
-  ProblemFilter filter(curve_fields(), key_length_field());
-  const std::vector<Row> rows = table.rows();
-  filter.update(table, rows);
-  Choices choices;
-  if (table.empty()) return plots;
-  for_each_problem(table, filter, rows, 0, choices,
-                   [&](const Choices& chosen) { add_curves(table, filter.rows(), chosen, plots); });
-  return plots;
-}
-
-std::vector<MapPlot> map_plots(const PointTable& table) {
+void plan_maps(const PointTable& table, const std::vector<Row>& rows, const PlotChoice& choice,
+               std::vector<Plot>& plots) {
   // Of the DRAM bytes the settled ones where they are known.
   constexpr std::array<std::array<std::string_view, 2>, 3> wanted{
       {{metric_key::time_median_ns},
        {metric_key::l2_sm_bytes},
        {metric_key::dram_settled_bytes, metric_key::dram_bytes}}};
-  std::vector<MapPlot> plots;
-  const std::vector<Row> rows = swept_rows(table, table.rows());
-  if (rows.empty()) return plots;
-  ProblemFilter filter(map_fields(), tile_field());
-  filter.update(table, rows);
-  Choices choices;
-  for_each_problem(table, filter, rows, 0, choices, [&](const Choices& chosen) {
+  if (!wants(choice, PlotKind::maps)) return;
+  map_filter().for_each_problem(table, swept_rows(table, rows), [&](const ProblemFilter& filter) {
+    if (!allows(choice, filter)) return;
     for (const auto& metrics : wanted) {
       const auto* metric = std::ranges::find_if(metrics, [&](std::string_view key) {
         return !key.empty() && build_tile_map(table, filter.rows(), key).minimum.has_value();
       });
-      if (metric != metrics.end()) plots.push_back({chosen, std::string(*metric)});
+      if (metric == metrics.end()) continue;
+      plots.push_back({PlotKind::maps, map_stem(filter, *metric), filter, {}, std::string(*metric)});
     }
   });
+}
+
+}  // namespace
+
+ProblemFilter curve_filter() {
+  return {curve_fields(), key_length_field()};
+}
+
+ProblemFilter map_filter() {
+  return {map_fields(), tile_field()};
+}
+
+std::string_view to_string(Ordinate ordinate) {
+  switch (ordinate) {
+    case Ordinate::bytes:
+      return "io";
+    case Ordinate::time:
+      return "time";
+    case Ordinate::rate:
+      return "tflops";
+  }
+  return {};
+}
+
+std::string curve_stem(Ordinate ordinate, const ProblemFilter& filter, const TileSelection& tile) {
+  std::string stem = fmt::format("{}{}", to_string(ordinate), filter.stem());
+  if (tile.splits) stem += *tile.splits > 0 ? fmt::format("-splits{}", *tile.splits) : "-splitsauto";
+  if (tile.rule == TileSelection::Rule::fastest) stem += "-fastest";
+  if (tile.rule == TileSelection::Rule::exact) {
+    std::string words = describe(tile.tile);
+    std::ranges::replace(words, ' ', '-');
+    stem += "-tile" + words;
+  }
+  return stem;
+}
+
+std::string map_stem(const ProblemFilter& filter, std::string_view metric) {
+  return fmt::format("tiles{}-{}", filter.stem(), metric);
+}
+
+std::string_view to_string(PlotKind kind) {
+  switch (kind) {
+    case PlotKind::bytes:
+      return "bytes";
+    case PlotKind::time:
+      return "time";
+    case PlotKind::rate:
+      return "rate";
+    case PlotKind::maps:
+      return "maps";
+  }
+  return {};
+}
+
+Ordinate Plot::ordinate() const {
+  return kind == PlotKind::time ? Ordinate::time : kind == PlotKind::rate ? Ordinate::rate : Ordinate::bytes;
+}
+
+Result<PlotChoice, std::string> parse_plot_choice(std::span<const std::string> words) {
+  PlotChoice choice;
+  const std::string all = fmt::format("{}", fmt::join(words, ","));
+  for (std::size_t begin = 0; begin <= all.size();) {
+    const std::size_t end = std::min(all.find(',', begin), all.size());
+    const std::string word = trimmed(std::string_view(all).substr(begin, end - begin));
+    begin = end + 1;
+    if (word.empty()) continue;
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos && equals > 0 && equals + 1 < word.size()) {
+      choice.values[lower(trimmed(word.substr(0, equals)))].push_back(plain(word.substr(equals + 1)));
+      continue;
+    }
+    const auto* kind =
+        std::ranges::find(all_kinds, std::string_view(word), [](PlotKind known) { return to_string(known); });
+    if (kind == all_kinds.end()) {
+      return Failure{fmt::format("{}: bytes, time, rate, maps, or a choice as d=128 expected", word)};
+    }
+    choice.kinds.insert(*kind);
+  }
+  return choice;
+}
+
+Result<std::vector<Plot>, std::string> plan_plots(const PointTable& table, const PlotChoice& choice) {
+  if (std::string wrong = misfit(choice, table); !wrong.empty()) return Failure{std::move(wrong)};
+  std::vector<Row> rows = table.rows();
+  for (const Field* field : all_fields()) {
+    if (!choice.values.contains(std::string(field->key))) continue;
+    const CodeColumn& column = table.codes(*field);
+    std::erase_if(rows, [&](Row row) { return !allows(choice, *field, column.values[column.codes[row]]); });
+  }
+  std::vector<Plot> plots;
+  plan_curves(table, rows, choice, plots);
+  plan_maps(table, rows, choice, plots);
   return plots;
 }
 

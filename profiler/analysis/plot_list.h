@@ -2,34 +2,61 @@
 // Which plots points have: every problem's curves, and every map of tiles.
 #pragma once
 
-#include <optional>
+#include <map>
+#include <set>
+#include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
+#include "kernels/model/result.h"
 #include "profiler/analysis/point_table.h"
+#include "profiler/analysis/problem_filter.h"
 #include "profiler/analysis/tile_choice.h"
 
 namespace attnscope::analysis {
 
-/// Values by their fields' keys, for the fields that leave a choice, in the order in which they are chosen.
-using Choices = std::vector<std::pair<std::string, std::string>>;
+/// What narrows points to the problem of curves over N.
+[[nodiscard]] ProblemFilter curve_filter();
+/// The same for a map of tiles.
+[[nodiscard]] ProblemFilter map_filter();
 
-struct CurvePlot {
-  Choices choices;
-  std::optional<int> splits;  ///< where the problem was swept over splits: these
-  Ordinate ordinate = Ordinate::bytes;
+/// "io", "time", "tflops": the beginning of file names.
+[[nodiscard]] std::string_view to_string(Ordinate);
+/// "io-d128-causal-1x16": what a file of curves is called, without its ending.
+[[nodiscard]] std::string curve_stem(Ordinate, const ProblemFilter&, const TileSelection&);
+/// "tiles-fa2-n4096-d128-1x16-time_median_ns"
+[[nodiscard]] std::string map_stem(const ProblemFilter&, std::string_view metric);
+
+/// Curves of bytes, time and rate over N, and maps of tiles.
+enum class PlotKind { bytes, time, rate, maps };
+/// "bytes", "time", "rate", "maps".
+[[nodiscard]] std::string_view to_string(PlotKind);
+
+/// What a list of plots is narrowed to; nothing said: all.
+struct PlotChoice {
+  std::set<PlotKind> kinds;
+  std::map<std::string, std::vector<std::string>> values;  ///< by a field's key: "d" -> 64, 128
 };
-struct MapPlot {
-  Choices choices;
-  std::string metric;
+/// Words as "bytes", "maps", "d=128", "mask=causal", "heads=1x132", also several in one, with commas between. Kinds add
+/// up, and so do the values of one field. The error is one line.
+[[nodiscard]] Result<PlotChoice, std::string> parse_plot_choice(std::span<const std::string> words);
+
+struct Plot {
+  PlotKind kind = PlotKind::bytes;
+  std::string stem;
+  ProblemFilter filter;  ///< stands on the problem: its rows() are what is drawn
+  TileSelection tile;    ///< of curves
+  std::string metric;    ///< of a map: its key
+
+  [[nodiscard]] Ordinate ordinate() const;
 };
 
-/// Of each problem bytes, or times where no point has bytes, and TFLOP/s beside what was imported. No curves of a
-/// problem with but one N whose tiles make a map.
-[[nodiscard]] std::vector<CurvePlot> curve_plots(const PointTable&);
-/// Of each problem, algorithm and device that was swept over tiles: time, SM<->L2 and DRAM bytes, where it has them.
-[[nodiscard]] std::vector<MapPlot> map_plots(const PointTable&);
+/// Of each problem the curves that its points have something to show on, each number of splits by itself where it was
+/// swept over them; none of a problem with but one N whose tiles make a map. Of each problem, algorithm and device that
+/// was swept over tiles the maps of time, SM<->L2 and DRAM bytes. An error where a chosen field or value is none of
+/// these points'.
+[[nodiscard]] Result<std::vector<Plot>, std::string> plan_plots(const PointTable&, const PlotChoice& = {});
 
 /// Whether the points have but one N and some algorithm's tiles make a map: a curve says nothing of them.
 [[nodiscard]] bool only_a_tile_map(const PointTable&, std::span<const Row> rows);

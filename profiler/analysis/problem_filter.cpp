@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 
 namespace attnscope::analysis {
 namespace {
@@ -85,43 +86,78 @@ std::string for_file_names(std::string_view text) {
 }  // namespace
 
 ProblemFilter::ProblemFilter(std::vector<const Field*> fields, const Field& spread)
-    : fields_(std::move(fields)), spread_(&spread), states_(fields_.size()), chosen_(fields_.size()) {}
+    : fields_(std::move(fields)),
+      spread_(&spread),
+      states_(fields_.size()),
+      chosen_(fields_.size()),
+      shown_(fields_.size()) {}
+
+std::vector<std::uint32_t> ProblemFilter::offer(std::size_t field, const PointTable& table,
+                                                const std::vector<Row>& rows) {
+  const CodeColumn& spread = table.codes(*spread_);
+  const CodeColumn& column = table.codes(*fields_[field]);
+  Coverage coverage(column.values.size(), spread.values.size());
+  for (const Row row : rows) {
+    coverage.add(column.codes[row], spread.codes[row], table.run(row).provenance != Provenance::imported);
+  }
+  State& state = states_[field];
+  state.options.clear();
+  std::vector<std::uint32_t> codes;
+  for (std::uint32_t code = 0; code < column.values.size(); ++code) {
+    if (!coverage.any(code)) continue;
+    codes.push_back(code);
+    state.options.push_back(column.values[code]);
+  }
+  const auto widest = std::ranges::max_element(codes, [&](auto a, auto b) { return coverage.of(a) < coverage.of(b); });
+  state.current = codes.empty() ? -1 : static_cast<int>(widest - codes.begin());
+  const std::string_view usual = fields_[field]->quiet ? fields_[field]->usual : std::string_view();
+  // The last one that is possible holds.
+  for (const std::string_view wanted : {usual, std::string_view(shown_[field]), std::string_view(chosen_[field])}) {
+    const auto found = std::ranges::find(state.options, wanted, &FieldValue::id);
+    if (found != state.options.end()) state.current = static_cast<int>(found - state.options.begin());
+  }
+  return codes;
+}
 
 void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
-  const CodeColumn& spread = table.codes(*spread_);
   for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const std::vector<std::uint32_t> codes = offer(f, table, rows);
+    if (states_[f].current < 0) continue;
+    shown_[f] = states_[f].value().id();
     const CodeColumn& column = table.codes(*fields_[f]);
-    Coverage coverage(column.values.size(), spread.values.size());
-    for (const Row row : rows) {
-      coverage.add(column.codes[row], spread.codes[row], table.run(row).provenance != Provenance::imported);
-    }
-    State& state = states_[f];
-    state.options.clear();
-    state.current = -1;
-    std::vector<std::size_t> codes;
-    for (std::size_t code = 0; code < column.values.size(); ++code) {
-      if (!coverage.any(code)) continue;
-      codes.push_back(code);
-      state.options.push_back(column.values[code]);
-    }
-    const auto option_with = [&](auto has) {
-      const auto found = std::ranges::find_if(state.options, has);
-      return found == state.options.end() ? -1 : static_cast<int>(found - state.options.begin());
-    };
-    state.current = option_with([&](const FieldValue& value) { return value.id() == chosen_[f]; });
-    if (state.current < 0 && fields_[f]->quiet) {
-      state.current = option_with([&](const FieldValue& value) { return value.text == fields_[f]->usual; });
-    }
-    if (state.current < 0 && !codes.empty()) {
-      const auto widest = std::ranges::max_element(
-          codes, [&](std::size_t a, std::size_t b) { return coverage.of(a) < coverage.of(b); });
-      state.current = static_cast<int>(widest - codes.begin());
-    }
-    if (state.current < 0) continue;
-    const auto wanted = codes[static_cast<std::size_t>(state.current)];
+    const std::uint32_t wanted = codes[static_cast<std::size_t>(states_[f].current)];
     std::erase_if(rows, [&](Row row) { return column.codes[row] != wanted; });
   }
   rows_ = std::move(rows);
+}
+
+void ProblemFilter::choose(std::size_t field, std::string_view id) {
+  chosen_[field] = id;
+  std::fill(shown_.begin() + static_cast<std::ptrdiff_t>(field), shown_.end(), std::string());
+}
+
+void ProblemFilter::for_each_problem(const PointTable& table, std::vector<Row> rows,
+                                     const std::function<void(const ProblemFilter&)>& visit) const {
+  if (rows.empty()) return;
+  ProblemFilter filter = *this;
+  filter.descend(0, table, std::move(rows), visit);
+}
+
+void ProblemFilter::descend(std::size_t field, const PointTable& table, std::vector<Row> rows,
+                            const std::function<void(const ProblemFilter&)>& visit) {
+  if (field == fields_.size()) {
+    rows_ = std::move(rows);
+    visit(*this);
+    return;
+  }
+  const std::vector<std::uint32_t> codes = offer(field, table, rows);
+  const CodeColumn& column = table.codes(*fields_[field]);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    states_[field].current = static_cast<int>(i);
+    std::vector<Row> its;
+    std::ranges::copy_if(rows, std::back_inserter(its), [&](Row row) { return column.codes[row] == codes[i]; });
+    descend(field + 1, table, std::move(its), visit);
+  }
 }
 
 std::string ProblemFilter::summary() const {

@@ -3,6 +3,8 @@
 // combination is ever empty.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,16 +28,26 @@ class ProblemFilter {
     /// Pre: current >= 0.
     [[nodiscard]] const FieldValue& value() const { return options[static_cast<std::size_t>(current)]; }
   };
-  /// Computes the options for these rows, keeping choices that are still possible.
+  /// Computes the options for these rows, keeping choices that are still possible: those made by hand, and those that
+  /// an earlier update made, so that points which come later do not lead the reader elsewhere.
   void update(const PointTable& table, std::vector<Row> rows);
-  /// By a value's id; an empty one leaves the choice to the filter.
-  void choose(std::size_t field, std::string_view id) { chosen_[field] = id; }
+  /// By a value's id; the choices after it are made anew, unless they were made by hand. An empty id leaves the field
+  /// to update().
+  void choose(std::size_t field, std::string_view id);
+  /// The id chosen by hand, possible or not; empty where there is none.
+  [[nodiscard]] const std::string& chosen(std::size_t field) const { return chosen_[field]; }
+  /// Calls `visit` for every combination of choices that has points, in the options' order, with the filter as choices
+  /// by hand would have made it.
+  void for_each_problem(const PointTable& table, std::vector<Row> rows,
+                        const std::function<void(const ProblemFilter&)>& visit) const;
 
   [[nodiscard]] const std::vector<const Field*>& fields() const { return fields_; }
   [[nodiscard]] const State& state(std::size_t field) const { return states_[field]; }
   /// The rows of the last update() that have all the values chosen, in their order.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
 
+  /// Whether every field has a value: there are points.
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// "d 128 · mask causal · type fp16": the choices in words, for titles.
   [[nodiscard]] std::string summary() const;
   /// "-d128-causal-1x132": the same for file names, without what goes without saying.
@@ -46,10 +58,16 @@ class ProblemFilter {
   [[nodiscard]] std::vector<std::string> options(std::string_view label) const;
 
  private:
+  /// Fills in a field's options; the codes that they stand for.
+  std::vector<std::uint32_t> offer(std::size_t field, const PointTable& table, const std::vector<Row>& rows);
+  void descend(std::size_t field, const PointTable& table, std::vector<Row> rows,
+               const std::function<void(const ProblemFilter&)>& visit);
+
   std::vector<const Field*> fields_;
   const Field* spread_;
   std::vector<State> states_;
   std::vector<std::string> chosen_;  ///< by hand; empty: automatic
+  std::vector<std::string> shown_;   ///< what update() took last; empty: nothing yet
   std::vector<Row> rows_;
 };
 

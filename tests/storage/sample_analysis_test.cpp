@@ -10,7 +10,6 @@
 
 #include "profiler/analysis/curves.h"
 #include "profiler/analysis/plot_list.h"
-#include "profiler/analysis/problem_filter.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -48,12 +47,9 @@ class Sample {
   /// The curves of every problem that has some.
   [[nodiscard]] std::vector<analysis::CurveSet> all_curves(const analysis::CurveRequest& request) const {
     std::vector<analysis::CurveSet> sets;
-    for (const analysis::CurvePlot& plot : analysis::curve_plots(table_)) {
-      if (plot.ordinate != analysis::Ordinate::bytes) continue;
-      analysis::ProblemFilter filter(analysis::curve_fields(), analysis::key_length_field());
-      for (const auto& [field, value] : plot.choices) filter.choose(filter.place_of(field), value);
-      filter.update(table_, table_.rows());
-      sets.push_back(analysis::build_curves(table_, filter.rows(), request));
+    const auto plots = analysis::plan_plots(table_, {{analysis::PlotKind::bytes}, {}});
+    for (const analysis::Plot& plot : *plots) {
+      sets.push_back(analysis::build_curves(table_, plot.filter.rows(), request));
     }
     return sets;
   }

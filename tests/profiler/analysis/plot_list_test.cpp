@@ -4,47 +4,50 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/metrics/metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis {
 namespace {
 
 using fixtures::Points;
+using testing::ElementsAre;
 
-TEST(PlotList, OneProblemOfBytesIsOnePlot) {
-  const Points points(fixtures::memory_wall());
-  const auto plots = curve_plots(points.table());
-  ASSERT_EQ(plots.size(), 1U);
-  EXPECT_EQ(plots[0].ordinate, Ordinate::bytes);
-  EXPECT_TRUE(plots[0].choices.empty()) << "there is nothing to choose";
-  EXPECT_TRUE(map_plots(points.table()).empty());
+/// The stems of the plots that words choose; the error where there is one.
+std::vector<std::string> stems(const Points& points, const std::vector<std::string>& words = {}) {
+  const auto choice = parse_plot_choice(words);
+  if (!choice) return {choice.error()};
+  const auto plots = plan_plots(points.table(), *choice);
+  if (!plots) return {plots.error()};
+  std::vector<std::string> names;
+  for (const Plot& plot : *plots) names.push_back(plot.stem);
+  return names;
 }
 
-TEST(PlotList, EveryProblemHasItsPlotsAndRatesStandBesideImports) {
+TEST(PlotList, AProblemHasAPlotOfEachAxisThatItsPointsReach) {
+  const Points points(fixtures::memory_wall());
+  EXPECT_THAT(stems(points), ElementsAre("io-d128-1x132", "time-d128-1x132", "tflops-d128-1x132"));
+  const Points imported(fixtures::peers());
+  EXPECT_THAT(stems(imported), ElementsAre("time-d128-1x132", "tflops-d128-1x132")) << "no bytes were counted";
+}
+
+TEST(PlotList, EveryProblemHasItsPlots) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (const PointRecord& record : fixtures::backward()) records.push_back(record);
-  Points points(records);
-  points.add(fixtures::peers());
-  std::vector<std::pair<Choices, Ordinate>> found;
-  for (const CurvePlot& plot : curve_plots(points.table())) found.emplace_back(plot.choices, plot.ordinate);
-  EXPECT_THAT(found, testing::ElementsAre(std::pair{Choices{{"pass", "fwd"}}, Ordinate::bytes},
-                                          std::pair{Choices{{"pass", "fwd"}}, Ordinate::rate},
-                                          std::pair{Choices{{"pass", "bwd"}, {"mask", "full"}}, Ordinate::bytes},
-                                          std::pair{Choices{{"pass", "bwd"}, {"mask", "causal"}}, Ordinate::bytes}));
+  const Points points(records);
+  EXPECT_THAT(stems(points, {"bytes"}),
+              ElementsAre("io-d128-fwd-1x132", "io-d128-bwd-full-1x132", "io-d128-bwd-causal-1x132"));
+  EXPECT_THAT(stems(points, {"bytes,mask=causal"}), ElementsAre("io-d128-bwd-causal-1x132"));
+  EXPECT_THAT(stems(points, {"time", "bytes", "pass=fwd"}), ElementsAre("io-d128-1x132", "time-d128-1x132"));
+  EXPECT_THAT(stems(points, {"rate,heads=1 × 132,pass=fwd"}), ElementsAre("tflops-d128-1x132"));
 }
 
-TEST(PlotList, TimesStandInForBytesThatWereNotCounted) {
-  std::vector<PointRecord> records;
-  for (const std::int64_t n : {512, 1024}) {
-    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
-    record.kernels[0].metrics.clear();
-    records.push_back(record);
-  }
-  const Points points(records);
-  const auto plots = curve_plots(points.table());
-  ASSERT_EQ(plots.size(), 1U);
-  EXPECT_EQ(plots[0].ordinate, Ordinate::time);
+TEST(PlotList, WhatIsNotThereIsSaid) {
+  const Points points(fixtures::memory_wall());
+  EXPECT_THAT(stems(points, {"d=64"}), ElementsAre("d=64: no such point; there are 128"));
+  EXPECT_THAT(stems(points, {"colour=red"}),
+              ElementsAre(testing::StartsWith("colour=…: there are d, pass, n_q, mask")));
+  EXPECT_THAT(stems(points, {"pictures"}),
+              ElementsAre("pictures: bytes, time, rate, maps, or a choice as d=128 expected"));
 }
 
 TEST(PlotList, EachNumberOfSplitsIsAPlot) {
@@ -57,30 +60,42 @@ TEST(PlotList, EachNumberOfSplitsIsAPlot) {
     }
   }
   const Points points(records);
-  const auto plots = curve_plots(points.table());
-  ASSERT_EQ(plots.size(), 2U);
-  EXPECT_EQ(plots[0].splits, 8);
-  EXPECT_EQ(plots[1].splits, 16);
+  const auto plots = plan_plots(points.table(), {{PlotKind::bytes}, {}});
+  ASSERT_TRUE(plots);
+  ASSERT_EQ(plots->size(), 2U);
+  EXPECT_EQ((*plots)[0].tile.splits, 8);
+  EXPECT_EQ((*plots)[1].tile.splits, 16);
+  EXPECT_EQ((*plots)[1].stem, "io-d128-nq1-1x16-splits16");
+  EXPECT_EQ((*plots)[1].filter.rows().size(), 4U) << "the other splits are left out when it is drawn";
 }
 
 TEST(PlotList, ASweepOverTilesIsMapsAndNoCurves) {
   const Points points(fixtures::tile_sweep());
   const PointTable table = points.table();
   EXPECT_TRUE(only_a_tile_map(table, table.rows()));
-  EXPECT_TRUE(curve_plots(table).empty());
-  std::vector<std::pair<Choices, std::string>> found;
-  for (const MapPlot& plot : map_plots(table)) found.emplace_back(plot.choices, plot.metric);
-  const auto of = [](const char* algorithm, std::string_view metric) {
-    return std::pair{Choices{{"algorithm", algorithm}}, std::string(metric)};
-  };
-  EXPECT_THAT(found, testing::ElementsAre(of("fa1", metric_key::time_median_ns), of("fa1", metric_key::l2_sm_bytes),
-                                          of("fa1", metric_key::dram_bytes), of("fa2", metric_key::time_median_ns),
-                                          of("fa2", metric_key::l2_sm_bytes), of("fa2", metric_key::dram_bytes)));
+  EXPECT_THAT(stems(points),
+              ElementsAre("tiles-fa1-n4096-d128-1x132-time_median_ns", "tiles-fa1-n4096-d128-1x132-l2_sm_bytes",
+                          "tiles-fa1-n4096-d128-1x132-dram_bytes", "tiles-fa2-n4096-d128-1x132-time_median_ns",
+                          "tiles-fa2-n4096-d128-1x132-l2_sm_bytes", "tiles-fa2-n4096-d128-1x132-dram_bytes"));
+  EXPECT_THAT(stems(points, {"maps", "algorithm=fa2", "n=4096"}), testing::SizeIs(3));
+  EXPECT_THAT(stems(points, {"bytes"}), testing::IsEmpty());
+}
+
+TEST(PlotList, ATileIsPartOfTheName) {
+  const Points points(fixtures::memory_wall());
+  const PointTable table = points.table();
+  ProblemFilter filter = curve_filter();
+  filter.update(table, table.rows());
+  EXPECT_EQ(curve_stem(Ordinate::bytes, filter, {}), "io-d128-1x132");
+  EXPECT_EQ(curve_stem(Ordinate::time, filter, {TileSelection::Rule::fastest, {}, {}}), "time-d128-1x132-fastest");
+  TileShape tile{64, 128};
+  tile.warps = 4;
+  EXPECT_EQ(curve_stem(Ordinate::rate, filter, {TileSelection::Rule::exact, tile, {}}),
+            "tflops-d128-1x132-tile64x128-warps-4");
 }
 
 TEST(PlotList, NothingHasNoPlots) {
-  EXPECT_TRUE(curve_plots(PointTable()).empty());
-  EXPECT_TRUE(map_plots(PointTable()).empty());
+  EXPECT_THAT(stems(Points()), testing::IsEmpty());
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
   {
     const Points both(records);
     const PointTable table = both.table();
+    filter = curves_filter();
     filter.update(table, table.rows());
     EXPECT_EQ(state_of(filter, "dropout").options.size(), 2U);
     EXPECT_EQ(chosen(filter, "dropout"), "0") << "though it has fewer points";
@@ -139,6 +140,41 @@ TEST(ProblemFilter, AnImportedProblemDoesNotLead) {
   EXPECT_EQ(chosen(filter, "d"), "128");
   ASSERT_FALSE(filter.rows().empty());
   for (const Row row : filter.rows()) EXPECT_NE(table.run(row).provenance, Provenance::imported);
+}
+
+TEST(ProblemFilter, PointsThatComeLaterLeadNobodyElsewhere) {
+  Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64, 64))});
+  ProblemFilter filter = curves_filter();
+  {
+    const PointTable table = points.table();
+    filter.update(table, table.rows());
+  }
+  EXPECT_EQ(chosen(filter, "d"), "64");
+  points.add(fixtures::memory_wall());
+  const PointTable table = points.table();
+  filter.update(table, table.rows());
+  EXPECT_EQ(chosen(filter, "d"), "64") << "though d 128 has more N now";
+  EXPECT_EQ(filter.chosen(filter.place_of("d")), "") << "nobody chose it by hand";
+  // A choice before it makes the later ones anew.
+  filter.choose(filter.place_of("d"), "128");
+  filter.update(table, table.rows());
+  EXPECT_EQ(chosen(filter, "d"), "128");
+  filter.choose(filter.place_of("d"), "");
+  filter.update(table, table.rows());
+  EXPECT_EQ(chosen(filter, "d"), "128") << "left to the filter, which takes what covers most";
+}
+
+TEST(ProblemFilter, EveryProblemIsVisitedOnce) {
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  for (const PointRecord& record : fixtures::backward()) records.push_back(record);
+  const Points points(records);
+  const PointTable table = points.table();
+  std::vector<std::pair<std::string, std::size_t>> visited;
+  curves_filter().for_each_problem(table, table.rows(), [&](const ProblemFilter& filter) {
+    visited.emplace_back(filter.stem(), filter.rows().size());
+  });
+  EXPECT_THAT(visited, testing::ElementsAre(std::pair{"-d128-fwd-1x132", 21U}, std::pair{"-d128-bwd-full-1x132", 10U},
+                                            std::pair{"-d128-bwd-causal-1x132", 10U}));
 }
 
 TEST(ProblemFilter, TwoGpusOfOneNameAreTwoDevices) {
