@@ -55,29 +55,22 @@ std::vector<Row> PointTable::rows() const {
   return all;
 }
 
-template <class Evaluate>
-ValueColumn PointTable::column_of(Evaluate evaluate) const {
-  ValueColumn column;
-  column.values_.resize(size());
-  column.origins_.assign(size(), ValueColumn::absent);
-  for (Row row = 0; row < size(); ++row) {
-    const std::optional<MetricValue> value = evaluate(record(row));
-    if (!value) continue;
-    column.values_[row] = value->value;
-    column.origins_[row] = static_cast<std::uint8_t>(value->provenance);
-  }
-  return column;
+std::uint8_t ValueColumn::compute(Row row) const {
+  const std::optional<MetricValue> value = evaluate_(*records_[row]);
+  values_[row] = value ? value->value : 0;
+  origins_[row] = value ? static_cast<std::uint8_t>(value->provenance) : absent;
+  return origins_[row];
 }
 
 const ValueColumn& PointTable::values(std::string_view metric) const {
   if (const auto found = values_.find(metric); found != values_.end()) return found->second;
-  ValueColumn column = column_of([&](const PointRecord& point) { return evaluate(metric, point); });
+  ValueColumn column(records_, [key = std::string(metric)](const PointRecord& point) { return evaluate(key, point); });
   return values_.emplace(metric, std::move(column)).first->second;
 }
 
 const ValueColumn& PointTable::dram_traffic() const {
   if (!dram_traffic_) {
-    dram_traffic_ = column_of([](const PointRecord& point) { return attnscope::dram_traffic(point); });
+    dram_traffic_ = ValueColumn(records_, [](const PointRecord& point) { return attnscope::dram_traffic(point); });
   }
   return *dram_traffic_;
 }

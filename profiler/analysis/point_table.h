@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -39,22 +40,33 @@ struct PointRef {
   const PointRecord* record = nullptr;
 };
 
-/// One metric of all points, kernel "all".
+/// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one
+/// problem's are looked at.
 class ValueColumn {
  public:
-  [[nodiscard]] bool has(Row row) const { return origins_[row] != absent; }
+  [[nodiscard]] bool has(Row row) const { return origin(row) != absent; }
   /// Pre: has().
-  [[nodiscard]] double value(Row row) const { return values_[row]; }
-  [[nodiscard]] Provenance provenance(Row row) const { return static_cast<Provenance>(origins_[row]); }
+  [[nodiscard]] double value(Row row) const { return origin(row) == absent ? 0 : values_[row]; }
+  [[nodiscard]] Provenance provenance(Row row) const { return static_cast<Provenance>(origin(row)); }
   [[nodiscard]] std::optional<double> at(Row row) const {
     return has(row) ? std::optional(values_[row]) : std::nullopt;
   }
 
  private:
   friend class PointTable;
+  using Evaluate = std::function<std::optional<MetricValue>(const PointRecord&)>;
   static constexpr std::uint8_t absent = 0xFF;
-  std::vector<double> values_;
-  std::vector<std::uint8_t> origins_;
+  static constexpr std::uint8_t unknown = 0xFE;
+
+  ValueColumn(std::span<const PointRecord* const> records, Evaluate evaluate)
+      : records_(records), evaluate_(std::move(evaluate)), values_(records.size()), origins_(records.size(), unknown) {}
+  [[nodiscard]] std::uint8_t origin(Row row) const { return origins_[row] == unknown ? compute(row) : origins_[row]; }
+  std::uint8_t compute(Row row) const;
+
+  std::span<const PointRecord* const> records_;
+  Evaluate evaluate_;
+  mutable std::vector<double> values_;
+  mutable std::vector<std::uint8_t> origins_;
 };
 
 /// A value of a field, for people and as a key.
@@ -80,6 +92,11 @@ struct Field;
 class PointTable {
  public:
   PointTable() = default;
+  PointTable(PointTable&&) = default;
+  PointTable& operator=(PointTable&&) = default;
+  PointTable(const PointTable&) = delete;
+  PointTable& operator=(const PointTable&) = delete;
+  ~PointTable() = default;
   PointTable(Algorithms algorithms, std::vector<Run> runs, std::span<const PointRef> points);
 
   [[nodiscard]] Row size() const { return static_cast<Row>(records_.size()); }
@@ -119,9 +136,6 @@ class PointTable {
   std::vector<Disposition> dispositions_;
   std::vector<std::uint32_t> tile_codes_;
   std::vector<TileShape> tiles_;
-  template <class Evaluate>
-  [[nodiscard]] ValueColumn column_of(Evaluate evaluate) const;
-
   mutable std::map<std::string, ValueColumn, std::less<>> values_;
   mutable std::optional<ValueColumn> dram_traffic_;
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;

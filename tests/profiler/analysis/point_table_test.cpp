@@ -41,6 +41,15 @@ TEST(PointTable, AColumnHasWhatEachPointHas) {
   }
 }
 
+TEST(PointTable, ATableThatIsMovedKeepsItsColumns) {
+  const Points points(fixtures::memory_wall());
+  PointTable first = points.table();
+  const std::optional<double> before = first.values(metric_key::time_median_ns).at(0);
+  const PointTable second = std::move(first);
+  EXPECT_EQ(second.values(metric_key::time_median_ns).at(0), before);
+  EXPECT_TRUE(second.values(metric_key::time_median_ns).has(1)) << "not asked for before";
+}
+
 TEST(PointTable, TilesAreCodesInTheOrderOfTheirSize) {
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64)),
                        fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 128)),
