@@ -9,6 +9,7 @@
 
 #include "ui/main_window.h"
 #include "ui/offscreen.h"
+#include "ui/pages/page_list.h"
 #include "ui/theme.h"
 
 namespace {
@@ -20,9 +21,18 @@ enum ExitCode { success = 0, runtime_error = 1, usage_error = 2 };
 struct Options {
   QStringList files;
   QString plots;
+  PictureChoice only;
   bool take_screenshot = false;
   Screenshot screenshot;
 };
+
+QStringList page_ids() {
+  QStringList ids;
+  for (const PageKind& kind : page_kinds()) {
+    ids << QString::fromUtf8(kind.id.data(), static_cast<qsizetype>(kind.id.size()));
+  }
+  return ids;
+}
 
 void say(std::FILE* stream, const QString& text) {
   QTextStream(stream) << text << Qt::endl;
@@ -39,18 +49,28 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   const QCommandLineOption version = parser.addVersionOption();
   const QCommandLineOption plots(
       QStringLiteral("plots"),
-      QStringLiteral("Write the plots as PNG and SVG into <folder> and exit; needs no display."),
+      QStringLiteral("Write the plots as PNG and SVG into <folder> and exit; needs no display. Of each problem: bytes, "
+                     "time and TFLOP/s over N, and maps of its tiles. More than %1 of a kind are drawn %2 to a page "
+                     "(io-page01, ...).")
+          .arg(most_single_pictures)
+          .arg(panels_of_a_page),
       QStringLiteral("folder"));
+  const QCommandLineOption only(
+      QStringLiteral("only"),
+      QStringLiteral("Of --plots, write only these: kinds (bytes, time, rate, maps) and choices as d=128, pass=bwd, "
+                     "mask=causal, heads=1x132, algorithm=fa2, with commas between or again and again."),
+      QStringLiteral("what"));
   const QCommandLineOption screenshot(QStringLiteral("screenshot"),
                                       QStringLiteral("Write a picture of the window to <file> and exit."),
                                       QStringLiteral("file"));
-  const QCommandLineOption page(QStringLiteral("page"), QStringLiteral("Page of the screenshot: io, tiles or table."),
-                                QStringLiteral("page"), QStringLiteral("io"));
+  const QString pages = page_ids().join(QStringLiteral(", "));
+  const QCommandLineOption page(QStringLiteral("page"), QStringLiteral("Page of the screenshot: %1.").arg(pages),
+                                QStringLiteral("page"), page_ids().constFirst());
   const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Size of the screenshot."),
                                 QStringLiteral("WxH"), QStringLiteral("1280x800"));
   const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
                                  QStringLiteral("theme"), QStringLiteral("light"));
-  parser.addOptions({help, plots, screenshot, page, size, theme});
+  parser.addOptions({help, plots, only, screenshot, page, size, theme});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, the recorded sample."),
                                QStringLiteral("[FILE...]"));
@@ -75,10 +95,13 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   if (parser.isSet(plots) && options.plots.isEmpty()) return misused(QStringLiteral("--plots needs a folder"));
   options.take_screenshot = parser.isSet(screenshot);
   options.screenshot.file = parser.value(screenshot);
-  const QStringList pages{QStringLiteral("io"), QStringLiteral("tiles"), QStringLiteral("table")};
-  const auto place = pages.indexOf(parser.value(page));
-  if (place < 0) return misused(QStringLiteral("--page takes io, tiles or table"));
-  options.screenshot.page = static_cast<PageId>(place);
+  auto choice = parse_picture_choice(parser.values(only));
+  if (!choice) return misused(choice.error());
+  if (parser.isSet(only) && !parser.isSet(plots)) return misused(QStringLiteral("--only belongs to --plots"));
+  options.only = std::move(choice).value();
+  options.screenshot.page = parser.value(page);
+  if (!page_ids().contains(options.screenshot.page))
+    return misused(QStringLiteral("--page takes one of %1").arg(pages));
   const QStringList extents = parser.value(size).split(QLatin1Char('x'));
   options.screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
   if (options.screenshot.size.width() < 320 || options.screenshot.size.height() < 240) {
@@ -135,7 +158,7 @@ int main(int argc, char** argv) {
   if (pictures_only) {
     QStringList written;
     QString error;
-    if (!options.plots.isEmpty()) error = write_plots(options.files, options.plots, &written);
+    if (!options.plots.isEmpty()) error = write_plots(options.files, options.plots, options.only, &written);
     if (error.isEmpty() && options.take_screenshot) error = write_screenshot(options.files, options.screenshot);
     if (!error.isEmpty()) {
       say(stderr, QStringLiteral("attnscope-gui: %1").arg(error));

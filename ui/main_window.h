@@ -1,38 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The window: pages in tabs, panels in docks, menus, and a banner for what went wrong. It knows its pages by the Page
+// interface alone.
 #pragma once
 
 #include <QLabel>
 #include <QMainWindow>
 #include <QStringList>
 #include <QTabWidget>
+#include <vector>
 
+#include "ui/banner.h"
+#include "ui/pages/page.h"
 #include "ui/theme.h"
 #include "ui/workspace.h"
 
 class QActionGroup;
-class QFrame;
 class QMenu;
 
 namespace attnscope::ui {
 
 class CollectPanel;
 class DetailsPanel;
-class IoCurvePage;
-class PointsPage;
-class TileHeatmapPage;
+class RecentFiles;
+class RunsPanel;
 
-enum class PageId { io, tiles, table };
+/// The size of a first window on a screen with that much room for windows: frame and panels leave it whole.
+[[nodiscard]] QSize default_window_size(const QSize& available);
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  /// `remember`: restores and saves geometry, theme and recent files.
+  /// `remember`: restores and saves geometry, theme, the pages' choices and recent files.
   explicit MainWindow(bool remember, QWidget* parent = nullptr);
   ~MainWindow() override;
 
   /// Opens files in the background; with none, the recorded sample.
   void open_files(const QStringList& files);
-  void show_page(PageId page);
+  /// By its id; an unknown one changes nothing.
+  void show_page(const QString& id);
+  /// Null when there is none of that id.
+  [[nodiscard]] Page* page(const QString& id) const;
   void set_theme(ThemeChoice choice);
   /// The plot of the page shown, as PNG, SVG or PDF by the name's ending. An error goes into the banner.
   void save_plot(const QString& path);
@@ -40,52 +47,54 @@ class MainWindow : public QMainWindow {
   void save_csv(const QString& path);
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
-  [[nodiscard]] IoCurvePage* io_page() const { return io_; }
-  [[nodiscard]] TileHeatmapPage* tiles_page() const { return tiles_; }
-  [[nodiscard]] PointsPage* points_page() const { return points_; }
   [[nodiscard]] DetailsPanel* details() const { return details_; }
   [[nodiscard]] CollectPanel* collect() const { return collect_; }
-  [[nodiscard]] QString banner_text() const;
-  void show_banner(const QString& message);
+  [[nodiscard]] RunsPanel* runs_panel() const { return runs_; }
+  [[nodiscard]] Banner& banner() { return *banner_; }
 
  protected:
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void build_pages();
+  void build_center();
   void build_docks();
   void build_menus();
-  void build_banner();
+  void build_file_menu();
+  void build_view_menu();
+  void build_help_menu();
+  void build_status();
+  void follow_workspace();
   void follow_collection();
+  void restore_settings();
+  void save_settings();
+  void open_by_hand(const QStringList& files);
+  void open_sample();
   void show_details(const ShownPoint& point);
   void update_status();
-  void refresh_recent();
-  void remember_file(const QString& path);
   void open_dialog();
   void export_plot();
   void export_csv_file();
   void say_written(const QString& path, const QString& error);
-  void show_about();
-  void show_shortcuts();
-  void show_explanation();
+  void ask_before_stopping();
+  [[nodiscard]] Page* current_page() const;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;
 
   bool remember_;
+  bool closes_when_stopped_ = false;
   Workspace workspace_;
+  Banner* banner_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  IoCurvePage* io_ = nullptr;
-  TileHeatmapPage* tiles_ = nullptr;
-  PointsPage* points_ = nullptr;
+  std::vector<Page*> pages_;  ///< as page_kinds() has them
+  RunsPanel* runs_ = nullptr;
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;
   QDockWidget* details_dock_ = nullptr;
-  QFrame* banner_ = nullptr;
-  QLabel* banner_label_ = nullptr;
   QLabel* status_files_ = nullptr;
   QLabel* status_values_ = nullptr;
-  QMenu* recent_menu_ = nullptr;
-  QMenu* view_menu_ = nullptr;
+  RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
 };
 

@@ -4,18 +4,25 @@
 #include <QApplication>
 #include <QDir>
 #include <QFileInfo>
-#include <array>
+#include <algorithm>
+#include <cmath>
 
-#include "profiler/metrics/metrics.h"
-#include "ui/pages/io_curve_page.h"
-#include "ui/pages/points_page.h"
-#include "ui/pages/tile_heatmap_page.h"
+#include "ui/main_window.h"
+#include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_view.h"
+#include "ui/plots/heatmap_words.h"
+#include "ui/plots/io_plot.h"
 #include "ui/save_file.h"
+#include "ui/source_note.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr QSize plot_size{1100, 720};
+constexpr QSize panel_size{720, 540};
+constexpr double single_scale = 2;
+constexpr double page_scale = 1.5;
+constexpr int page_columns = 3;
 
 QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files << recorded_sample();
@@ -26,89 +33,148 @@ QString open_all(Workspace& workspace, QStringList files) {
   return {};
 }
 
-template <class View>
-QString save_both(View* view, const QDir& folder, const QString& stem, QStringList* written) {
-  const QString png = folder.filePath(stem + QStringLiteral(".png"));
-  const QString svg = folder.filePath(stem + QStringLiteral(".svg"));
-  if (QString error = view->save_png(png, plot_size); !error.isEmpty()) return error;
-  *written << png;
-  if (QString error = view->save_svg(svg, plot_size); !error.isEmpty()) return error;
-  *written << svg;
-  return {};
+Ordinate ordinate_of(PictureKind kind) {
+  return kind == PictureKind::time ? Ordinate::time : kind == PictureKind::rate ? Ordinate::rate : Ordinate::bytes;
 }
 
-/// Calls `visit` with every combination of the facets' choices that has points; the first error ends it.
-template <class Page, class Visit>
-QString for_each_choice(Page& page, QStringList facets, Visit visit) {
-  if (facets.isEmpty()) return visit();
-  const QString facet = facets.takeFirst();
-  const QStringList options = page.options(facet);
-  // Where there is no choice the page has made it, and need not draw again.
-  if (options.size() < 2) return for_each_choice(page, facets, visit);
-  for (const QString& option : options) {
-    page.choose(facet, option);
-    if (QString error = for_each_choice(page, facets, visit); !error.isEmpty()) return error;
+/// Draws one picture after the other, on views that are made once.
+class PictureWriter {
+ public:
+  explicit PictureWriter(QDir folder, QStringList* written) : folder_(std::move(folder)), written_(written) {
+    curves_.resize(plot_size);
+    map_.resize(plot_size);
   }
-  return {};
-}
 
-QString save_curves(IoCurvePage& page, const QDir& folder, QStringList* written) {
-  const auto save = [&](Ordinate ordinate, bool only_beside_imported) -> QString {
-    page.set_ordinate(ordinate);
-    bool drawn = !page.curves().failed.empty();
-    bool imported = false;
-    for (const Curve& curve : page.curves().curves) {
-      drawn = drawn || curve.kind == CurveKind::measured;
-      imported = imported || curve.provenance == Provenance::imported;
+  /// As PNG and SVG; the error, empty when both are written.
+  QString write_single(const PlannedPicture& picture) {
+    const QSize size = set(picture, plot_size);
+    return write_both(picture.stem, size, single_scale, [&](QCPPainter& painter, double pixel) {
+      draw(picture, painter, QRect(QPoint(0, 0), size), pixel);
+    });
+  }
+
+  /// Small multiples: a panel each, `count` from `first` on.
+  QString write_page(const std::vector<const PlannedPicture*>& pictures, const QString& stem) {
+    const int rows = (static_cast<int>(pictures.size()) + page_columns - 1) / page_columns;
+    const int columns = std::min(page_columns, static_cast<int>(pictures.size()));
+    const QSize size(columns * panel_size.width(), rows * panel_size.height());
+    return write_both(stem, size, page_scale, [&](QCPPainter& painter, double pixel) {
+      painter.fillRect(QRect(QPoint(0, 0), size), plot_colors(curves_.palette()).background);
+      for (std::size_t i = 0; i < pictures.size(); ++i) {
+        const int place = static_cast<int>(i);
+        const QPoint corner(place % page_columns * panel_size.width(), place / page_columns * panel_size.height());
+        draw(*pictures[i], painter, QRect(corner, set(*pictures[i], panel_size)), pixel);
+      }
+    });
+  }
+
+ private:
+  /// Gives the view what it draws; the picture's size, up to `most`.
+  QSize set(const PlannedPicture& picture, const QSize& most) {
+    const std::vector<ShownPoint>& points = picture.problem->points;
+    const QString source = source_note(points);
+    if (picture.kind == PictureKind::maps) {
+      const HeatmapGrid grid = build_heatmap(points, picture.metric);
+      map_.set_grid(grid, heatmap_title(points, grid), true);
+      map_.set_source(source);
+      return map_.picture_size(most);
     }
-    if (!drawn || (only_beside_imported && !imported)) return {};
-    return save_both(page.plot(), folder, page.file_stem(), written);
-  };
-  const auto before = written->size();
-  if (QString error = save(Ordinate::bytes, false); !error.isEmpty()) return error;
-  if (written->size() == before) {
-    if (QString error = save(Ordinate::time, false); !error.isEmpty()) return error;
+    CurveRequest request;
+    for (const ShownPoint& point : points) request.algorithms.insert(point.spec().algorithm);
+    request.ordinate = ordinate_of(picture.kind);
+    request.tile = picture.tile;
+    curves_.set_curves(build_curves(points, picture.problem->filter, request), false, false);
+    curves_.set_source(source);
+    return most;
   }
-  return save(Ordinate::rate, true);
-}
 
-QString save_maps(TileHeatmapPage& page, const QDir& folder, QStringList* written) {
-  for (const std::string_view metric : {metric_key::time_median_ns, metric_key::l2_sm_bytes, metric_key::dram_bytes}) {
-    page.set_metric(metric);
-    if (!page.view()->grid().minimum) continue;
-    if (QString error = save_both(page.view(), folder, page.file_stem(), written); !error.isEmpty()) return error;
+  void draw(const PlannedPicture& picture, QCPPainter& painter, const QRect& area, double pixel) {
+    if (picture.kind == PictureKind::maps) {
+      map_.render_grid(painter, area, pixel);
+    } else {
+      curves_.render(painter, area);
+    }
+  }
+
+  template <class Draw>
+  QString write_both(const QString& stem, const QSize& size, double scale, Draw draw_on) {
+    const QString png = folder_.filePath(stem + QStringLiteral(".png"));
+    QImage image(size * scale, QImage::Format_RGB32);
+    image.setDevicePixelRatio(scale);
+    {
+      QCPPainter painter(&image);
+      draw_on(painter, 1 / scale);
+    }
+    if (QString error = save_image(png, image, "PNG"); !error.isEmpty()) return error;
+    *written_ << png;
+
+    const QString svg = folder_.filePath(stem + QStringLiteral(".svg"));
+    QString error = save_file(svg, [&](QIODevice& out) {
+      QSvgGenerator generator;
+      generator.setOutputDevice(&out);
+      set_up_page(generator, size, stem);
+      QCPPainter painter(&generator);
+      painter.setMode(QCPPainter::pmVectorized);
+      painter.setMode(QCPPainter::pmNoCaching);
+      draw_on(painter, 1);
+      return true;
+    });
+    if (error.isEmpty()) *written_ << svg;
+    return error;
+  }
+
+  QDir folder_;
+  QStringList* written_;
+  IoPlot curves_;
+  HeatmapView map_;
+};
+
+QString write_pages(PictureWriter& writer, const std::vector<const PlannedPicture*>& pictures, const QString& stem) {
+  const std::size_t pages = (pictures.size() + panels_of_a_page - 1) / panels_of_a_page;
+  const auto digits = std::max<qsizetype>(2, QString::number(pages).size());
+  for (std::size_t page = 0; page < pages; ++page) {
+    const auto first = pictures.begin() + static_cast<std::ptrdiff_t>(page * panels_of_a_page);
+    const auto last =
+        pictures.begin() + static_cast<std::ptrdiff_t>(std::min(pictures.size(), (page + 1) * panels_of_a_page));
+    const QString name =
+        QStringLiteral("%1-page%2").arg(stem).arg(page + 1, static_cast<int>(digits), 10, QLatin1Char('0'));
+    if (QString error = writer.write_page({first, last}, name); !error.isEmpty()) return error;
   }
   return {};
 }
 
 }  // namespace
 
-QString write_plots(const QStringList& files, const QString& folder, QStringList* written) {
+QString write_plots(const QStringList& files, const QString& folder, const PictureChoice& choice,
+                    QStringList* written) {
   if (!QDir().mkpath(folder)) return QStringLiteral("%1 could not be made").arg(folder);
-  const QDir target(folder);
   apply_theme(ThemeChoice::light);
   Workspace workspace;
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
+  const std::vector<ShownPoint> points = workspace.visible_points();
+  if (points.empty()) return QStringLiteral("nothing to draw: no point in these files");
+  const auto pictures = plan_pictures(points, choice);
+  if (!pictures) return pictures.error();
+  if (pictures->empty()) return QStringLiteral("nothing to draw: --only leaves no picture");
 
-  IoCurvePage io(workspace);
-  io.resize(plot_size);
-  if (workspace.visible_points().empty()) return QStringLiteral("nothing to draw: no point in these files");
-  QString failed = for_each_choice(io, io.facets(), [&]() -> QString {
-    if (io.only_a_tile_map()) return {};
-    const std::vector<int> splits = io.splits();
-    if (splits.empty()) return save_curves(io, target, written);
-    for (const int count : splits) {
-      io.choose_splits(count);
-      if (QString error = save_curves(io, target, written); !error.isEmpty()) return error;
-    }
-    return {};
-  });
-  if (!failed.isEmpty()) return failed;
-
-  TileHeatmapPage tiles(workspace);
-  tiles.resize(plot_size);
-  if (!tiles.has_grid()) return {};
-  return for_each_choice(tiles, tiles.facets(), [&] { return save_maps(tiles, target, written); });
+  PictureWriter writer(QDir(folder), written);
+  // What would stand on one set of pages: a kind of curves, or the maps of one metric.
+  std::map<QString, std::vector<const PlannedPicture*>> alike;
+  const auto page_stem = [](const PlannedPicture& picture) {
+    if (picture.kind != PictureKind::maps) return to_string(ordinate_of(picture.kind));
+    return QStringLiteral("tiles-") +
+           QString::fromUtf8(picture.metric.data(), static_cast<qsizetype>(picture.metric.size()));
+  };
+  for (const PlannedPicture& picture : *pictures) alike[page_stem(picture)].push_back(&picture);
+  for (const PlannedPicture& picture : *pictures) {
+    if (alike[page_stem(picture)].size() > most_single_pictures) continue;
+    if (QString error = writer.write_single(picture); !error.isEmpty()) return error;
+  }
+  for (const auto& [stem, group] : alike) {
+    if (group.size() <= most_single_pictures) continue;
+    if (QString error = write_pages(writer, group, stem); !error.isEmpty()) return error;
+  }
+  return {};
 }
 
 QString write_screenshot(const QStringList& files, const Screenshot& shot) {
@@ -118,12 +184,13 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot) {
   window.resize(shot.size);
   window.show_page(shot.page);
   window.show();
-  if (shot.page == PageId::tiles && window.tiles_page()->has_grid()) {
-    HeatmapView* view = window.tiles_page()->view();
-    view->select(view->landmark());
-  }
   // Layout and the queued replots take a few turns of the loop.
-  for (int i = 0; i < 10; ++i) QApplication::processEvents();
+  const auto settle = [] {
+    for (int i = 0; i < 10; ++i) QApplication::processEvents();
+  };
+  settle();
+  if (Page* page = window.page(shot.page)) page->pose();
+  settle();
   const QPixmap picture = window.grab();
   const QByteArray format = QFileInfo(shot.file).suffix().toLatin1();
   return save_image(shot.file, picture.toImage(), format.isEmpty() ? "PNG" : format.constData());

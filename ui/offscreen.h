@@ -6,21 +6,25 @@
 #include <QString>
 #include <QStringList>
 
-#include "ui/main_window.h"
+#include "ui/picture_plan.h"
+#include "ui/theme.h"
 
 namespace attnscope::ui {
 
-/// Writes the plots of the files as PNG and SVG into `folder` (made when missing): curves over N of every choice of the
-/// IO page's facets and number of splits, and heatmaps of time, SM<->L2 and DRAM bytes of every choice of the heatmap
-/// page's. Curves are of the bytes, of the time where no bytes are known, and of the rate too where imported points
-/// stand beside others. What is no facet of a page is not walked: a sweep over warps, stages, raster or fewer tiles
-/// than make a map has one curve, of its widest tile. Returns the error, empty when all is written; `written` gets the
-/// paths.
-[[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, QStringList* written);
+/// Of a kind of picture more than this many are drawn as small multiples, `panels_of_a_page` to a page.
+inline constexpr std::size_t most_single_pictures = 24;
+inline constexpr std::size_t panels_of_a_page = 12;
+
+/// Writes the pictures of the files that plan_pictures() has into `folder` (made when missing), as PNG and SVG, each
+/// with the GPU, the day and the file that it is of. Where a kind has too many they go onto pages, "io-page01". What is
+/// no facet of a page is not walked: a sweep over warps, stages, raster or fewer tiles than make a map has one curve,
+/// of its widest tile. Returns the error, empty when all is written; `written` gets the paths.
+[[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, const PictureChoice& choice,
+                                  QStringList* written);
 
 struct Screenshot {
   QString file;
-  PageId page = PageId::io;
+  QString page;  ///< its id; empty: the first
   QSize size{1280, 800};
   ThemeChoice theme = ThemeChoice::light;
 };

@@ -110,6 +110,23 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
   return titles;
 }
 
+std::map<QString, QString> distinct_file_names(const QStringList& paths) {
+  const auto tail = [](const QString& path, int folders) {
+    return path.section(QLatin1Char('/'), -1 - folders, -1, QString::SectionSkipEmpty);
+  };
+  std::map<QString, QString> names;
+  for (const QString& path : paths) {
+    const auto depth = static_cast<int>(path.count(QLatin1Char('/')));
+    int folders = 0;
+    const auto taken = [&](const QString& other) {
+      return other != path && tail(other, folders) == tail(path, folders);
+    };
+    while (folders < depth && std::any_of(paths.begin(), paths.end(), taken)) ++folders;
+    names[path] = tail(path, folders);
+  }
+  return names;
+}
+
 Workspace::Workspace(QObject* parent) : QObject(parent) {
   reader_.setMaxThreadCount(1);
   follow_timer_.setInterval(follow_interval);
@@ -146,9 +163,23 @@ QString Workspace::open_now(const QString& path) {
   return contents.error;
 }
 
+QString Workspace::file_name(const QString& path) const {
+  const auto known = file_names_.find(path);
+  return known == file_names_.end() ? QFileInfo(path).fileName() : known->second;
+}
+
+std::optional<std::size_t> Workspace::place_of(const QString& path, std::int64_t run) const {
+  const QString file = canonical(path);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].info->file == file && runs_[i].info->summary.id == run) return i;
+  }
+  return {};
+}
+
 void Workspace::close(const QString& path) {
   const QString file = canonical(path);
   if (!files_.removeOne(file)) return;
+  file_names_ = distinct_file_names(files_);
   followed_.erase(file);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == file; });
   name_runs();
@@ -157,8 +188,9 @@ void Workspace::close(const QString& path) {
 }
 
 void Workspace::follow(const QString& path) {
-  followed_.try_emplace(canonical(path), false);
+  const bool news = followed_.try_emplace(canonical(path), false).second;
   if (!follow_timer_.isActive()) follow_timer_.start();
+  if (news && runs_.empty()) emit points_changed();  // there is nothing to see, but now it is on its way
 }
 
 void Workspace::stop_following(const QString& path) {
@@ -209,7 +241,10 @@ void Workspace::accept(const FileContents& contents, bool first) {
     emit open_failed(contents.path, contents.error);
     return;
   }
-  if (first && !files_.contains(contents.path)) files_.append(contents.path);
+  if (first && !files_.contains(contents.path)) {
+    files_.append(contents.path);
+    file_names_ = distinct_file_names(files_);
+  }
   bool runs_differ = first;
   bool points_differ = !contents.points.empty();
   bool running = false;

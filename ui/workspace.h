@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "storage/run_store.h"
@@ -44,6 +45,9 @@ struct LoadedRun {
 /// gets a number.
 [[nodiscard]] std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs);
 
+/// By path: the file's name, with as many folders before it as set it apart from the others' ("a/sweep.attnscope").
+[[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
+
 /// What one read of a file gave: `error` is one sentence, and then nothing else is set.
 struct FileContents {
   QString path;
@@ -71,18 +75,24 @@ class Workspace : public QObject {
   void stop_following(const QString& path);
 
   [[nodiscard]] const QStringList& files() const { return files_; }
+  /// What tells an open file from the others: distinct_file_names().
+  [[nodiscard]] QString file_name(const QString& path) const;
+  /// Whether some file is being followed.
+  [[nodiscard]] bool following() const { return !followed_.empty(); }
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
   [[nodiscard]] std::vector<ShownPoint> visible_points() const;
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
+  /// The place of a run in runs(); nothing while it has not been read. The path need not be canonical.
+  [[nodiscard]] std::optional<std::size_t> place_of(const QString& path, std::int64_t run) const;
 
  signals:
   void opened(const QString& path);
   void open_failed(const QString& path, const QString& reason);
   /// Runs were added, removed or changed state.
   void runs_changed();
-  /// What visible_points() gives has changed, for whatever reason.
+  /// What visible_points() gives has changed, for whatever reason, or why it gives nothing.
   void points_changed();
 
  private:
@@ -93,6 +103,7 @@ class Workspace : public QObject {
   [[nodiscard]] std::int64_t last_point_id(const QString& path) const;
 
   QStringList files_;
+  std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
   std::map<QString, bool> followed_;  ///< path -> a read of it is under way
   QTimer follow_timer_;

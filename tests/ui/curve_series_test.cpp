@@ -746,6 +746,8 @@ TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 256)));
   const auto both = fixtures::shown(records);
   filter.update(both);
+  EXPECT_EQ(filter.stem(), "-d128-1x132-dropout0.1") << "points that come later do not lead elsewhere";
+  filter = io_filter(both);
   const ProblemFilter::State& state = filter.state(filter.place_of(QStringLiteral("Dropout")));
   ASSERT_EQ(state.options.size(), 2U);
   EXPECT_EQ(state.options[static_cast<std::size_t>(state.current)].text, "0") << "though it has fewer points";
@@ -754,6 +756,41 @@ TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
   filter.update(fixtures::shown({fixtures::ok_point(fixtures::spec("fa2", 256))}));
   EXPECT_FALSE(filter.summary().contains("dropout"));
   EXPECT_EQ(filter.stem(), "-d128-1x132");
+}
+
+TEST(ProblemFilter, VisitsEveryProblemAsIfItHadBeenChosen) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t d : {64, 128}) {
+    for (const bool causal : {false, true}) {
+      if (d == 64 && causal) continue;
+      for (const std::int64_t n : {512, 1024}) {
+        records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 64, 64, d)));
+        if (causal) records.back().spec.problem.mask = *parse_mask("causal");
+      }
+    }
+  }
+  const auto points = fixtures::shown(records);
+  ProblemFilter filter = io_filter(points);
+  QStringList stems;
+  filter.for_each_problem(points, [&](const ProblemFilter& at, const std::vector<ShownPoint>& matched) {
+    stems << at.stem();
+    EXPECT_EQ(matched.size(), 2U) << at.stem().toStdString();
+    for (const ShownPoint& point : points) {
+      const bool here = std::any_of(matched.begin(), matched.end(),
+                                    [&](const ShownPoint& match) { return match.point == point.point; });
+      EXPECT_EQ(at.matches(point), here);
+    }
+    ProblemFilter chosen = io_filter(points);
+    for (const QString& label : at.labels()) {
+      const std::size_t f = at.place_of(label);
+      const ProblemFilter::State& state = at.state(f);
+      chosen.choose(f, state.options[static_cast<std::size_t>(state.current)].id());
+      chosen.update(points);
+    }
+    EXPECT_EQ(chosen.stem(), at.stem());
+    EXPECT_EQ(chosen.summary(), at.summary());
+  });
+  EXPECT_EQ(stems, (QStringList{"-d64-1x132", "-d128-full-1x132", "-d128-causal-1x132"}));
 }
 
 TEST(ProblemFilter, FileNamesSayMaskAndPass) {

@@ -73,8 +73,8 @@ TEST(PointsTableModel, SortsNumbersAsNumbers) {
   PointsTableModel model;
   model.set_points(fixtures::shown(fixtures::memory_wall()));
   EXPECT_LT(at(model, 1, "N", TableModel::sort_role).toDouble(), at(model, 2, "N", TableModel::sort_role).toDouble());
-  EXPECT_LT(at(model, 6, "DRAM", TableModel::sort_role).toDouble(),
-            at(model, 0, "DRAM", TableModel::sort_role).toDouble());
+  EXPECT_GT(at(model, 1, "DRAM", TableModel::sort_role).toDouble(), 0);
+  EXPECT_FALSE(at(model, 6, "DRAM", TableModel::sort_role).isValid()) << "a value that is not there is no number";
 }
 
 TEST(PointsTableModel, GrowsInPlaceWhileARunIsFollowed) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QDir>
+#include <QMessageBox>
 #include <QProcess>
 #include <QProcessEnvironment>
 #include <QPushButton>
@@ -10,10 +11,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "tests/ui/fixtures.h"
-#include "ui/main_window.h"
+#include "tests/ui/window_test.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/panels/collect_panel.h"
+#include "ui/panels/runs_panel.h"
 
 namespace attnscope::ui {
 namespace {
@@ -46,6 +47,7 @@ TEST(GuiProgram, HelpAndVersionNeedNoDisplay) {
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_TRUE(help.output.startsWith("Usage: attnscope-gui")) << help.output.toStdString();
   EXPECT_TRUE(help.output.contains("--plots")) << help.output.toStdString();
+  EXPECT_TRUE(help.output.contains("--only")) << help.output.toStdString();
   EXPECT_FALSE(help.output.contains("--help-all")) << help.output.toStdString();
   const Ended version = run_gui({QStringLiteral("--version")});
   EXPECT_EQ(version.exit_code, 0);
@@ -55,8 +57,8 @@ TEST(GuiProgram, HelpAndVersionNeedNoDisplay) {
 TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
   for (const QStringList& arguments :
        {QStringList{"--nonsense"}, QStringList{"--help-all"}, QStringList{"--screenshot", "x.png", "--page", "lesson"},
-        QStringList{"--screenshot", "x.png", "--size", "huge"},
-        QStringList{"--screenshot", "x.png", "--theme", "pink"}}) {
+        QStringList{"--screenshot", "x.png", "--size", "huge"}, QStringList{"--only", "time"},
+        QStringList{"--plots", "p", "--only", "curves"}, QStringList{"--screenshot", "x.png", "--theme", "pink"}}) {
     const Ended ended = run_gui(arguments);
     EXPECT_EQ(ended.exit_code, 2) << arguments.join(' ').toStdString();
     EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
@@ -77,7 +79,7 @@ TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
   EXPECT_EQ(ended.exit_code, 0) << ended.errors.toStdString();
   EXPECT_EQ(ended.errors, QString());
   const QStringList paths = ended.output.split('\n', Qt::SkipEmptyParts);
-  ASSERT_EQ(paths.size(), 2);
+  ASSERT_EQ(paths.size(), 2 * 3) << "bytes, time and rate";
   for (const QString& path : paths) EXPECT_GT(QFileInfo(path).size(), 1000) << path.toStdString();
 }
 
@@ -123,16 +125,16 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
   {
     MainWindow window(false);
     CollectPanel& panel = *window.collect();
-    panel.set_preset(QStringLiteral("quick"));
-    panel.set_axes(QStringLiteral("N=[256,512] d=64 algorithm=[fa1,fa2]"));
-    panel.set_database(folder.filePath("new/collected.attnscope"));
+    panel.form().set_preset(QStringLiteral("quick"));
+    panel.form().set_axes(QStringLiteral("N=[256,512] d=64 algorithm=[fa1,fa2]"));
+    panel.form().set_database(folder.filePath("new/collected.attnscope"));
     ASSERT_EQ(panel.blocker(), QString());
     QSignalSpy finished(&panel.collector(), &CollectorProcess::finished);
     QSignalSpy failed(&panel.collector(), &CollectorProcess::failed);
     QStringList in_flight;
     QObject::connect(&panel.collector(), &CollectorProcess::point_started,
                      [&](const StartedEvent&) { in_flight << panel.in_flight(); });
-    panel.findChildren<QPushButton*>().constFirst()->click();
+    panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
     EXPECT_FALSE(panel.blocker().isEmpty()) << "a second start is refused while one runs";
     ASSERT_TRUE(finished.wait(60'000)) << (failed.isEmpty() ? "" : failed[0][0].toString().toStdString());
     ASSERT_TRUE(QTest::qWaitFor([&] {
@@ -143,9 +145,82 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
     EXPECT_TRUE(in_flight[0].startsWith("fa1 N 256 d 64")) << in_flight[0].toStdString();
     EXPECT_EQ(panel.in_flight(), QString()) << "nothing is measured any more";
     EXPECT_TRUE(window.workspace().runs()[0].info->summary.simulated);
-    EXPECT_FALSE(window.io_page()->curves().empty());
-    for (const Curve& curve : window.io_page()->curves().curves) EXPECT_NE(curve.provenance, Provenance::measured);
+    EXPECT_FALSE(page_of<IoCurvePage>(window).curves().empty());
+    for (const Curve& curve : page_of<IoCurvePage>(window).curves().curves)
+      EXPECT_NE(curve.provenance, Provenance::measured);
   }
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(Window, AFinishedSweepIsSelectedAndInView) {
+  const QTemporaryDir folder;
+  const QString others = folder.filePath("others.attnscope");
+  std::vector<fixtures::RunOf> runs;
+  for (int i = 0; i < 20; ++i) runs.push_back({"quick", {fixtures::ok_point(fixtures::spec("fa2", 512 + i))}, false});
+  fixtures::write_file(others, runs);
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  {
+    MainWindow window(false);
+    window.resize(1024, 700);
+    ASSERT_EQ(window.workspace().open_now(others), QString());
+    window.show();
+    settle();
+    RunsPanel& list = *window.runs_panel();
+    list.setCurrentIndex(list.model()->index(0, 0));
+    CollectForm& form = window.collect()->form();
+    form.set_preset(QStringLiteral("quick"));
+    form.set_axes(QStringLiteral("N=256 d=64 algorithm=fa2"));
+    form.set_database(folder.filePath("new.attnscope"));
+    QSignalSpy finished(&window.collect()->collector(), &CollectorProcess::finished);
+    window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+    ASSERT_TRUE(finished.wait(60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] {
+      return window.workspace().runs().size() == 21 &&
+             window.workspace().runs()[20].info->summary.state == StoredRunState::complete;
+    }));
+    settle();
+    EXPECT_EQ(list.currentIndex().row(), 20);
+    EXPECT_TRUE(list.viewport()->rect().contains(list.visualRect(list.model()->index(20, 0))));
+  }
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(Window, QuittingInASweepAsksAndStopsItFirst) {
+  const QTemporaryDir folder;
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  {
+    MainWindow window(false);
+    window.show();
+    CollectForm& form = window.collect()->form();
+    form.set_preset(QStringLiteral("tiles"));
+    form.set_axes(QStringLiteral("N=4096"));
+    form.set_database(folder.filePath("long.attnscope"));
+    QSignalSpy planned(&window.collect()->collector(), &CollectorProcess::planned);
+    QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
+    window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+    ASSERT_TRUE(planned.wait(60'000));
+    const auto answer = [&](QMessageBox::ButtonRole role) {
+      auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
+      ASSERT_NE(question, nullptr);
+      EXPECT_TRUE(question->text().contains("A sweep is running")) << question->text().toStdString();
+      for (QAbstractButton* button : question->buttons()) {
+        if (question->buttonRole(button) == role) button->click();
+      }
+    };
+    EXPECT_FALSE(window.close());
+    ASSERT_NO_FATAL_FAILURE(answer(QMessageBox::RejectRole));
+    QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    EXPECT_TRUE(window.isVisible());
+    EXPECT_TRUE(window.collect()->running()) << "it goes on";
+    EXPECT_FALSE(window.close());
+    ASSERT_NO_FATAL_FAILURE(answer(QMessageBox::AcceptRole));
+    ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
+    EXPECT_FALSE(window.collect()->running());
+    EXPECT_FALSE(window.isVisible()) << "and then it quits by itself";
+  }
+  const FileContents contents = read_file(folder.filePath("long.attnscope"));
+  ASSERT_EQ(contents.runs.size(), 1U) << contents.error.toStdString();
+  EXPECT_EQ(contents.runs[0].state, StoredRunState::cancelled);
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 

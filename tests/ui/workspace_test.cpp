@@ -93,6 +93,15 @@ TEST(Workspace, RunsOfOneTitleAreToldApartByAlgorithmAndPage) {
                                  QStringLiteral("PyTorch · torch-cudnn · page 256")}));
 }
 
+TEST(Workspace, FilesOfOneNameTakeTheFoldersThatSetThemApart) {
+  const QStringList paths{"/a/x/sweep.attnscope", "/b/x/sweep.attnscope", "/b/other.attnscope"};
+  const auto names = distinct_file_names(paths);
+  EXPECT_EQ(names.at(paths[0]), "a/x/sweep.attnscope");
+  EXPECT_EQ(names.at(paths[1]), "b/x/sweep.attnscope");
+  EXPECT_EQ(names.at(paths[2]), "other.attnscope");
+  EXPECT_EQ(distinct_file_names({paths[0]}).at(paths[0]), "sweep.attnscope");
+}
+
 TEST(Workspace, FollowsARunThatGrows) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("growing.attnscope");

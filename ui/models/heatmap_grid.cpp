@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "kernels/algorithm.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 
@@ -128,7 +129,11 @@ HeatmapGrid build_heatmap(const std::vector<ShownPoint>& given, std::string_view
   const ShownPoint& any = points.front();
   const AttentionProblem& problem = any.spec().problem;
   const std::int64_t m = any.run->summary.limits.sram_elements(bytes_per_element(problem.dtype));
-  if (m > 0) {
+  // The rule is of the algorithm whose passes the paper counts, and says something where the tile decides the traffic.
+  const Algorithm* algorithm = find_algorithm(any.spec().algorithm);
+  const bool ruled = algorithm != nullptr && algorithm->tile_decides_traffic() &&
+                     algorithm->paper_count(problem, any.spec().tile).has_value();
+  if (m > 0 && ruled) {
     PaperMark mark;
     mark.tile = paper_tile(m, problem.d);
     mark.column = place_among(grid.bc, static_cast<double>(mark.tile.bc));

@@ -51,9 +51,9 @@ struct HeatmapGrid {
   /// The tile that the metric speaks for: the least bytes, the highest occupancy. Of several with that very value, the
   /// fastest. None where the metric has no better end or all values are the same.
   std::optional<Place> best;
-  int alike = 0;                 ///< tiles that share the best one's value
-  std::optional<Place> fastest;  ///< shortest median time, whatever the metric shown
-  std::optional<PaperMark> paper;
+  int alike = 0;                   ///< tiles that share the best one's value
+  std::optional<Place> fastest;    ///< shortest median time, whatever the metric shown
+  std::optional<PaperMark> paper;  ///< of the algorithm that the paper's rule is for
   int collected = 0;
   int ok = 0;
 

@@ -3,6 +3,7 @@
 
 #include <QColor>
 #include <QGuiApplication>
+#include <QLocale>
 #include <QPalette>
 #include <algorithm>
 #include <array>
@@ -18,40 +19,39 @@ namespace {
 
 struct Value {
   QString text;
-  QVariant sort;  ///< invalid: as the text
+  QVariant sort;  ///< invalid: the point has no value here
   QString tip;
   bool number = false;
 };
 
+using Search = PointsTableModel::Search;
+
 struct Column {
   const char* heading;
+  const char* key;  ///< in a filter: "heads=64"
   const char* help;
+  Search search;
   Value (*value)(const ShownPoint&);
   bool (*in_use)(const ShownPoint&) = nullptr;  ///< none: always shown
+  std::string_view metric = {};                 ///< of the metrics table, whose unit the values have; empty: a setting
 };
 
 Value text_value(const QString& text) {
-  return {text, text, {}, false};
+  return {text, text.isEmpty() ? QVariant() : QVariant(text), {}, false};
 }
 
 Value integer(std::int64_t value) {
   return {QString::number(value), QVariant::fromValue(static_cast<qlonglong>(value)), {}, true};
 }
 
-/// Empty where it is not set; such cells sort first.
+/// Empty where it is not set.
 Value optional_integer(std::int64_t value) {
-  return value > 0 ? integer(value) : Value{QString(), QVariant::fromValue(static_cast<qlonglong>(0)), {}, true};
-}
-
-Value number_value(std::optional<double> value, std::string_view unit, const QString& provenance) {
-  // What is not there sorts before everything that is.
-  if (!value) return {QString(), -1.0, {}, true};
-  return {format_value(*value, unit), *value, provenance, true};
+  return value > 0 ? integer(value) : Value{{}, {}, {}, true};
 }
 
 Value metric(const ShownPoint& point, std::string_view key) {
   const auto value = evaluate(key, point.record());
-  if (!value) return number_value({}, {}, {});
+  if (!value) return {{}, {}, {}, true};
   return {format_metric(*value), value->value,
           QStringLiteral("%1 (%2)").arg(format_number(value->value, 12), to_qstring(to_string(value->provenance))),
           true};
@@ -59,63 +59,67 @@ Value metric(const ShownPoint& point, std::string_view key) {
 
 Value traffic(const ShownPoint& point, Quantity quantity) {
   const auto bytes = traffic_bytes(point.record(), quantity);
-  return number_value(bytes, "byte",
-                      bytes ? QStringLiteral("%1 bytes, %2")
-                                  .arg(format_number(*bytes, 12), to_qstring(to_string(point.record().provenance)))
-                            : QString());
+  if (!bytes) return {{}, {}, {}, true};
+  return {
+      format_value(*bytes, "byte"), *bytes,
+      QStringLiteral("%1 bytes, %2").arg(format_number(*bytes, 12), to_qstring(to_string(point.record().provenance))),
+      true};
 }
 
 constexpr const char* result_heading = "Result";
 
 constexpr std::array columns_table{
-    Column{"Algorithm", "Attention algorithm",
+    Column{"Algorithm", "algorithm", "Attention algorithm", Search::words,
            [](const ShownPoint& p) { return text_value(QString::fromStdString(p.spec().algorithm)); }},
-    Column{"Pass", "fwd, bwd or both",
+    Column{"Pass", "pass", "fwd, bwd or both", Search::words,
            [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.pass))); }},
-    Column{"N", "Sequence length (n_q × n_k where they differ)",
+    Column{"N", "n", "Sequence length (n_q × n_k where they differ)", Search::numbers,
            [](const ShownPoint& p) {
              const AttentionProblem& problem = p.spec().problem;
              Value value = integer(problem.n_k);
              value.text = format_lengths(problem);
              return value;
            }},
-    Column{"d", "Head dimension", [](const ShownPoint& p) { return integer(p.spec().problem.d); }},
-    Column{"Mask", "Which pairs of query and key count; full is mask=none of the command line and of exports",
-           [](const ShownPoint& p) { return text_value(format_mask(p.spec().problem.mask)); }},
-    Column{"Type", "Element type",
+    Column{"d", "d", "Head dimension", Search::numbers,
+           [](const ShownPoint& p) { return integer(p.spec().problem.d); }},
+    Column{"Mask", "mask", "Which pairs of query and key count; full is mask=none of the command line and of exports",
+           Search::words, [](const ShownPoint& p) { return text_value(format_mask(p.spec().problem.mask)); }},
+    Column{"Type", "type", "Element type", Search::words,
            [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.dtype))); }},
-    Column{"Batch × heads", "Independent attention problems",
+    Column{"Batch × heads", "heads", "Independent attention problems", Search::by_name,
            [](const ShownPoint& p) {
              Value value = integer(p.spec().problem.instances());
              value.text = format_heads(p.spec().problem);
              return value;
            }},
-    Column{"Dropout", "Probability with which an entry of P is dropped",
+    Column{"Dropout", "dropout", "Probability with which an entry of P is dropped", Search::numbers,
            [](const ShownPoint& p) {
              const double dropout = p.spec().problem.dropout;
-             return Value{dropout > 0 ? QString::number(dropout) : QString(), dropout, {}, true};
+             return dropout > 0 ? Value{QString::number(dropout), dropout, {}, true} : Value{{}, {}, {}, true};
            },
            [](const ShownPoint& p) { return p.spec().problem.dropout > 0; }},
-    Column{"Page", "Keys of a page of a paged K/V cache",
+    Column{"Page", "page", "Keys of a page of a paged K/V cache", Search::by_name,
            [](const ShownPoint& p) { return optional_integer(p.spec().problem.page); },
            [](const ShownPoint& p) { return p.spec().problem.page > 0; }},
-    Column{"Deterministic", "Whether gradients repeat bitwise",
+    Column{"Deterministic", "deterministic", "Whether gradients repeat bitwise", Search::by_name,
            [](const ShownPoint& p) {
              return text_value(p.spec().problem.deterministic ? QStringLiteral("yes") : QString());
            },
            [](const ShownPoint& p) { return p.spec().problem.deterministic; }},
-    Column{"Br", "Query rows of a tile", [](const ShownPoint& p) { return optional_integer(p.spec().tile.br); }},
-    Column{"Bc", "Key rows of a tile", [](const ShownPoint& p) { return optional_integer(p.spec().tile.bc); }},
-    Column{"Splits", "Parts that each head's keys are cut into; empty: the algorithm's choice",
-           [](const ShownPoint& p) { return optional_integer(p.spec().tile.splits); },
+    Column{"Br", "br", "Query rows of a tile", Search::numbers,
+           [](const ShownPoint& p) { return optional_integer(p.spec().tile.br); }},
+    Column{"Bc", "bc", "Key rows of a tile", Search::numbers,
+           [](const ShownPoint& p) { return optional_integer(p.spec().tile.bc); }},
+    Column{"Splits", "splits", "Parts that each head's keys are cut into; empty: the algorithm's choice",
+           Search::by_name, [](const ShownPoint& p) { return optional_integer(p.spec().tile.splits); },
            [](const ShownPoint& p) { return p.spec().tile.splits > 0; }},
-    Column{"Warps", "Warps that multiply; empty: the algorithm's choice",
+    Column{"Warps", "warps", "Warps that multiply; empty: the algorithm's choice", Search::by_name,
            [](const ShownPoint& p) { return optional_integer(p.spec().tile.warps); },
            [](const ShownPoint& p) { return p.spec().tile.warps > 0; }},
-    Column{"Stages", "Buffers of K and of V; empty: the algorithm's choice",
+    Column{"Stages", "stages", "Buffers of K and of V; empty: the algorithm's choice", Search::by_name,
            [](const ShownPoint& p) { return optional_integer(p.spec().tile.stages); },
            [](const ShownPoint& p) { return p.spec().tile.stages > 0; }},
-    Column{result_heading, "How the point ended",
+    Column{result_heading, "result", "How the point ended", Search::words,
            [](const ShownPoint& p) {
              Value value = text_value(to_qstring(to_string(p.record().disposition)));
              value.tip = QString::fromStdString(p.record().reason);
@@ -126,40 +130,46 @@ constexpr std::array columns_table{
              }
              return value;
            }},
-    Column{"Time", "Median of the timing samples",
-           [](const ShownPoint& p) { return metric(p, metric_key::time_median_ns); }},
-    Column{"Rate", "Matrix-product operations in that time",
-           [](const ShownPoint& p) { return metric(p, metric_key::tflops); }},
-    Column{"DRAM", "DRAM bytes read and written", [](const ShownPoint& p) { return traffic(p, Quantity::dram); }},
-    Column{"SM↔L2", "Bytes between the SMs and the L2, both directions",
-           [](const ShownPoint& p) { return traffic(p, Quantity::sm_l2); }},
-    Column{"Model SM↔L2", "What the tile program says the SMs must move (modelled)",
-           [](const ShownPoint& p) { return metric(p, metric_key::model_l2_sm_bytes); }},
-    Column{"÷ model", "Measured SM↔L2 bytes over the model's",
+    Column{"Time", "time", "Median of the timing samples", Search::by_name,
+           [](const ShownPoint& p) { return metric(p, metric_key::time_median_ns); }, nullptr,
+           metric_key::time_median_ns},
+    Column{"Rate", "rate", "Matrix-product operations in that time", Search::by_name,
+           [](const ShownPoint& p) { return metric(p, metric_key::tflops); }, nullptr, metric_key::tflops},
+    Column{"DRAM", "dram", "DRAM bytes read and written", Search::by_name,
+           [](const ShownPoint& p) { return traffic(p, Quantity::dram); }, nullptr, metric_key::dram_bytes},
+    Column{"SM↔L2", "sm_l2", "Bytes between the SMs and the L2, both directions", Search::by_name,
+           [](const ShownPoint& p) { return traffic(p, Quantity::sm_l2); }, nullptr, metric_key::l2_sm_bytes},
+    Column{"Model SM↔L2", "model", "What the tile program says the SMs must move (modelled)", Search::by_name,
+           [](const ShownPoint& p) { return metric(p, metric_key::model_l2_sm_bytes); }, nullptr,
+           metric_key::model_l2_sm_bytes},
+    Column{"÷ model", "over_model", "Measured SM↔L2 bytes over the model's", Search::by_name,
            [](const ShownPoint& p) {
              Value value = metric(p, metric_key::l2_sm_over_model);
              if (!value.text.isEmpty()) value.text = QString::number(value.sort.toDouble(), 'f', 4);
              return value;
-           }},
-    Column{"Occupancy", "Achieved warps, of the most an SM can hold",
-           [](const ShownPoint& p) { return metric(p, metric_key::achieved_occupancy_pct); }},
-    Column{"Registers", "A thread's registers",
+           },
+           nullptr, metric_key::l2_sm_over_model},
+    Column{"Occupancy", "occupancy", "Achieved warps, of the most an SM can hold", Search::by_name,
+           [](const ShownPoint& p) { return metric(p, metric_key::achieved_occupancy_pct); }, nullptr,
+           metric_key::achieved_occupancy_pct},
+    Column{"Registers", "registers", "A thread's registers", Search::by_name,
            [](const ShownPoint& p) {
              Value value = metric(p, metric_key::registers);
              value.text = value.text.section(QLatin1Char(' '), 0, 0);
              return value;
-           }},
-    Column{"Shared", "Shared memory of a block",
-           [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); }},
-    Column{"Values", "Where the point's numbers come from",
+           },
+           nullptr, metric_key::registers},
+    Column{"Shared", "shared", "Shared memory of a block", Search::by_name,
+           [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); }, nullptr, metric_key::shared_bytes},
+    Column{"Values", "values", "Where the point's numbers come from", Search::words,
            [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.record().provenance))); }},
-    Column{"Run", "Preset and device",
+    Column{"Run", "run", "Preset and device", Search::words,
            [](const ShownPoint& p) {
              return text_value(QStringLiteral("%1 on %2")
                                    .arg(p.run->title.isEmpty() ? run_title(p.run->summary) : p.run->title,
                                         QString::fromStdString(p.run->summary.device_name)));
            }},
-    Column{"Reason", "Why a point has no value",
+    Column{"Reason", "reason", "Why a point has no value", Search::words,
            [](const ShownPoint& p) { return text_value(QString::fromStdString(p.record().reason)); }},
 };
 
@@ -196,6 +206,21 @@ bool PointsTableModel::column_in_use(int column) const {
   return spec.in_use == nullptr || std::any_of(points_.begin(), points_.end(), spec.in_use);
 }
 
+int PointsTableModel::column_named(const QString& key) const {
+  for (std::size_t i = 0; i < columns_table.size(); ++i) {
+    if (key.compare(QLatin1String(columns_table[i].key), Qt::CaseInsensitive) == 0) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+PointsTableModel::Search PointsTableModel::search_of(int column) const {
+  return columns_table[static_cast<std::size_t>(column)].search;
+}
+
+bool PointsTableModel::is_setting(int column) const {
+  return columns_table[static_cast<std::size_t>(column)].metric.empty();
+}
+
 int PointsTableModel::columns() const {
   return static_cast<int>(columns_table.size());
 }
@@ -212,6 +237,12 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
     }
     case sort_role:
       return spec.value(shown).sort;
+    case copy_role: {
+      const Value value = spec.value(shown);
+      if (spec.metric.empty()) return value.text;
+      return value.sort.isValid() ? QString::number(value.sort.toDouble(), 'g', QLocale::FloatingPointShortest)
+                                  : QString();
+    }
     case Qt::TextAlignmentRole:
       return QVariant::fromValue<Qt::Alignment>((spec.value(shown).number ? Qt::AlignRight : Qt::AlignLeft) |
                                                 Qt::AlignVCenter);
@@ -228,6 +259,11 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
 
 QVariant PointsTableModel::header(int column, int role) const {
   const Column& spec = columns_table[static_cast<std::size_t>(column)];
+  if (role == copy_role) {
+    const Metric* row = find_metric(spec.metric);
+    const QString heading = QString::fromUtf8(spec.heading);
+    return row == nullptr || row->unit == "1" ? heading : QStringLiteral("%1 [%2]").arg(heading, to_qstring(row->unit));
+  }
   if (role == Qt::DisplayRole) return QString::fromUtf8(spec.heading);
   if (role == Qt::ToolTipRole) return QString::fromUtf8(spec.help);
   return {};

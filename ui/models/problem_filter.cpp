@@ -225,7 +225,51 @@ Facet device() {
 }  // namespace facets
 
 ProblemFilter::ProblemFilter(std::vector<Facet> facets, std::function<QString(const PointSpec&)> spread)
-    : facets_(std::move(facets)), spread_(std::move(spread)), states_(facets_.size()), chosen_(facets_.size()) {}
+    : facets_(std::move(facets)),
+      spread_(std::move(spread)),
+      states_(facets_.size()),
+      chosen_(facets_.size()),
+      shown_(facets_.size()) {}
+
+struct ProblemFilter::Group {
+  FacetValue value;
+  std::vector<const ShownPoint*> points;
+  QSet<QString> ours;     ///< what our own points cover: imported ones stand beside them, they do not lead
+  QSet<QString> covered;  ///< what all do
+
+  [[nodiscard]] std::pair<qsizetype, qsizetype> coverage() const { return {ours.size(), covered.size()}; }
+};
+
+std::vector<ProblemFilter::Group> ProblemFilter::groups_of(std::size_t facet,
+                                                           const std::vector<const ShownPoint*>& points) const {
+  std::map<QString, Group> groups;
+  for (const ShownPoint* point : points) {
+    FacetValue value = facets_[facet].value(*point);
+    Group& group = groups[value.id()];
+    const QString place = spread_(point->spec());
+    group.covered.insert(place);
+    if (point->run->summary.provenance != Provenance::imported) group.ours.insert(place);
+    group.points.push_back(point);
+    group.value = std::move(value);
+  }
+  std::vector<Group> ordered;
+  ordered.reserve(groups.size());
+  for (auto& [id, group] : groups) ordered.push_back(std::move(group));
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Group& a, const Group& b) { return a.value.order < b.value.order; });
+  return ordered;
+}
+
+int ProblemFilter::usual_group(std::size_t facet, const std::vector<Group>& groups) const {
+  int best = -1;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (facets_[facet].quiet && groups[i].value.id() == facets_[facet].usual) return static_cast<int>(i);
+    if (best < 0 || groups[i].coverage() > groups[static_cast<std::size_t>(best)].coverage()) {
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
 
 void ProblemFilter::update(const std::vector<ShownPoint>& points) {
   std::vector<const ShownPoint*> left;
@@ -233,54 +277,53 @@ void ProblemFilter::update(const std::vector<ShownPoint>& points) {
   for (const ShownPoint& point : points) left.push_back(&point);
 
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    struct Group {
-      FacetValue value;
-      std::vector<const ShownPoint*> points;
-      QSet<QString> ours;     ///< what our own points cover: imported ones stand beside them, they do not lead
-      QSet<QString> covered;  ///< what all do
-
-      [[nodiscard]] std::pair<qsizetype, qsizetype> coverage() const { return {ours.size(), covered.size()}; }
-    };
-    std::map<QString, Group> groups;
-    for (const ShownPoint* point : left) {
-      FacetValue value = facets_[f].value(*point);
-      Group& group = groups[value.id()];
-      const QString place = spread_(point->spec());
-      group.covered.insert(place);
-      if (point->run->summary.provenance != Provenance::imported) group.ours.insert(place);
-      group.points.push_back(point);
-      group.value = std::move(value);
-    }
-    std::vector<const Group*> ordered;
-    ordered.reserve(groups.size());
-    for (const auto& [id, group] : groups) ordered.push_back(&group);
-    std::stable_sort(ordered.begin(), ordered.end(),
-                     [](const Group* a, const Group* b) { return a->value.order < b->value.order; });
-    const bool usual_first = facets_[f].quiet && groups.contains(facets_[f].usual);
-
+    const std::vector<Group> groups = groups_of(f, left);
     State& state = states_[f];
     state.options.clear();
-    state.current = -1;
-    for (std::size_t i = 0; i < ordered.size(); ++i) {
-      state.options.push_back(ordered[i]->value);
-      const bool by_hand = ordered[i]->value.id() == chosen_[f];
-      const bool better = usual_first
-                              ? ordered[i]->value.text == facets_[f].usual
-                              : state.current < 0 || ordered[i]->coverage() >
-                                                         ordered[static_cast<std::size_t>(state.current)]->coverage();
-      if (by_hand) {
-        state.current = static_cast<int>(i);
-        for (std::size_t j = i + 1; j < ordered.size(); ++j) state.options.push_back(ordered[j]->value);
-        break;
-      }
-      if (better) state.current = static_cast<int>(i);
+    for (const Group& group : groups) state.options.push_back(group.value);
+    state.current = usual_group(f, groups);
+    for (const QString& wanted : {shown_[f], chosen_[f]}) {
+      const auto at = std::find_if(state.options.begin(), state.options.end(),
+                                   [&](const FacetValue& value) { return value.id() == wanted; });
+      if (at != state.options.end()) state.current = static_cast<int>(at - state.options.begin());
     }
-    if (state.current >= 0) left = ordered[static_cast<std::size_t>(state.current)]->points;
+    if (state.current < 0) continue;
+    shown_[f] = state.options[static_cast<std::size_t>(state.current)].id();
+    left = groups[static_cast<std::size_t>(state.current)].points;
   }
+}
+
+void ProblemFilter::for_each_problem(
+    const std::vector<ShownPoint>& points,
+    const std::function<void(const ProblemFilter&, const std::vector<ShownPoint>&)>& visit) const {
+  ProblemFilter filter = *this;
+  const std::function<void(std::size_t, const std::vector<const ShownPoint*>&)> descend =
+      [&](std::size_t facet, const std::vector<const ShownPoint*>& left) {
+        if (facet == facets_.size()) {
+          std::vector<ShownPoint> matched;
+          matched.reserve(left.size());
+          for (const ShownPoint* point : left) matched.push_back(*point);
+          visit(filter, matched);
+          return;
+        }
+        const std::vector<Group> groups = groups_of(facet, left);
+        State& state = filter.states_[facet];
+        state.options.clear();
+        for (const Group& group : groups) state.options.push_back(group.value);
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+          state.current = static_cast<int>(i);
+          descend(facet + 1, groups[i].points);
+        }
+      };
+  std::vector<const ShownPoint*> all;
+  all.reserve(points.size());
+  for (const ShownPoint& point : points) all.push_back(&point);
+  if (!all.empty()) descend(0, all);
 }
 
 void ProblemFilter::choose(std::size_t facet, const QString& id) {
   chosen_[facet] = id;
+  std::fill(shown_.begin() + static_cast<std::ptrdiff_t>(facet), shown_.end(), QString());
 }
 
 bool ProblemFilter::matches(const ShownPoint& point) const {

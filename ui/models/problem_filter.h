@@ -62,9 +62,13 @@ class ProblemFilter {
     std::vector<FacetValue> options;
     int current = -1;  ///< -1 only when there are no points
   };
-  /// Computes the options for these points, keeping choices that are still possible.
+  /// Computes the options for these points, keeping choices that are still possible: those made by hand, and those that
+  /// an earlier update made, so that points which come later do not lead the reader elsewhere.
   void update(const std::vector<ShownPoint>& points);
+  /// The choices after it are made anew, unless they were made by hand. An empty id leaves the facet to update().
   void choose(std::size_t facet, const QString& id);
+  /// The id chosen by hand, possible or not; empty where there is none.
+  [[nodiscard]] const QString& chosen(std::size_t facet) const { return chosen_[facet]; }
 
   [[nodiscard]] const std::vector<Facet>& facets() const { return facets_; }
   [[nodiscard]] const State& state(std::size_t facet) const { return states_[facet]; }
@@ -73,16 +77,27 @@ class ProblemFilter {
   [[nodiscard]] QString summary() const;
   /// "-d128-causal-1x132": the same for file names, without what goes without saying.
   [[nodiscard]] QString stem() const;
+  /// Calls `visit` for every combination of choices that has points, in the options' order, with the filter as the
+  /// choices by hand would have made it and the points that it matches.
+  void for_each_problem(const std::vector<ShownPoint>& points,
+                        const std::function<void(const ProblemFilter&, const std::vector<ShownPoint>&)>& visit) const;
   /// By a facet's label: its place, and the ids of what it offers, which depends on the choices before it.
   [[nodiscard]] std::size_t place_of(const QString& label) const;
   [[nodiscard]] QStringList options(const QString& label) const;
   [[nodiscard]] QStringList labels() const;
 
  private:
+  struct Group;
+  /// The points by the facet's value, in the options' order.
+  [[nodiscard]] std::vector<Group> groups_of(std::size_t facet, const std::vector<const ShownPoint*>& points) const;
+  /// The group taken where nothing was chosen.
+  [[nodiscard]] int usual_group(std::size_t facet, const std::vector<Group>& groups) const;
+
   std::vector<Facet> facets_;
   std::function<QString(const PointSpec&)> spread_;
   std::vector<State> states_;
   std::vector<QString> chosen_;  ///< by hand; empty: automatic
+  std::vector<QString> shown_;   ///< what update() took last; empty: nothing yet
 };
 
 }  // namespace attnscope::ui

@@ -2,7 +2,6 @@
 #include "ui/models/runs_model.h"
 
 #include <QDateTime>
-#include <QFileInfo>
 
 #include "ui/format.h"
 
@@ -69,7 +68,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       return QStringLiteral("%1 · %2").arg(QString::fromStdString(summary.device_name), points);
     }
     case file_role:
-      return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), QFileInfo(shown_[row]->file).fileName());
+      return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), workspace_.file_name(shown_[row]->file));
     case origin_role:
       return summary.provenance == Provenance::measured ? QString() : to_qstring(to_string(summary.provenance));
     case state_role:

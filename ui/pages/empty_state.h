@@ -4,20 +4,25 @@
 
 #include <QLabel>
 
+#include "ui/workspace.h"
+
 namespace attnscope::ui {
 
+struct EmptyWords {
+  QString title;
+  QString text;  ///< rich text
+};
+
+/// Why no point is shown, and what to do: nothing is open, a sweep has not come to its first point, no run is ticked.
+[[nodiscard]] EmptyWords why_no_points(const Workspace& workspace);
+/// Whether some ticked run is still being collected.
+[[nodiscard]] bool ticked_run_is_running(const Workspace& workspace);
+
 class EmptyState : public QLabel {
+  Q_OBJECT
  public:
-  explicit EmptyState(QWidget* parent = nullptr) : QLabel(parent) {
-    setAlignment(Qt::AlignCenter);
-    setWordWrap(true);
-    setTextFormat(Qt::RichText);
-    setMargin(48);
-    setTextInteractionFlags(Qt::TextBrowserInteraction);
-  }
-  void set_message(const QString& title, const QString& text) {
-    setText(QStringLiteral("<h3>%1</h3><p>%2</p>").arg(title, text));
-  }
+  explicit EmptyState(QWidget* parent = nullptr);
+  void set_words(const EmptyWords& words);
 };
 
 }  // namespace attnscope::ui

@@ -8,30 +8,56 @@
 #include "ui/pages/flow_layout.h"
 
 namespace attnscope::ui {
+namespace {
+
+constexpr int widest_combo = 190;  ///< a list may hold one very long value
+
+}  // namespace
 
 FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent) : QWidget(parent), filter_(filter) {
-  auto* flow = new FlowLayout(this, 10);
+  new FlowLayout(this, 10);  // the widget's own from here on
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const Facet& facet = filter_.facets()[f];
-    auto* pair = new QWidget(this);
-    auto* row = new QHBoxLayout(pair);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(5);
-    auto* label = new QLabel(facet.label, pair);
-    auto* combo = new QComboBox(pair);
-    combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    combo->setToolTip(facet.help);
-    combo->setAccessibleName(facet.label);
-    label->setBuddy(combo);
-    label->setToolTip(facet.help);
-    row->addWidget(label);
-    row->addWidget(combo);
-    flow->addWidget(pair);
+    QComboBox* combo = add_combo(facet.label, facet.help);
     combos_.push_back(combo);
     connect(combo, &QComboBox::activated, this, [this, f, combo] {
       filter_.choose(f, combo->currentData().toString());
       emit chosen();
     });
+  }
+}
+
+QComboBox* FacetBar::add_combo(const QString& name, const QString& help) {
+  auto* pair = new QWidget(this);
+  auto* row = new QHBoxLayout(pair);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(5);
+  auto* label = new QLabel(name, pair);
+  auto* combo = new QComboBox(pair);
+  combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  combo->setMaximumWidth(widest_combo);
+  combo->setToolTip(help);
+  combo->setAccessibleName(name);
+  label->setBuddy(combo);
+  label->setToolTip(help);
+  row->addWidget(label);
+  row->addWidget(combo);
+  layout()->addWidget(pair);
+  return combo;
+}
+
+QJsonObject FacetBar::state() const {
+  QJsonObject state;
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    if (!filter_.chosen(f).isEmpty()) state[filter_.facets()[f].label] = filter_.chosen(f);
+  }
+  return state;
+}
+
+void FacetBar::restore(const QJsonObject& state) {
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const QJsonValue value = state[filter_.facets()[f].label];
+    if (value.isString()) filter_.choose(f, value.toString());
   }
 }
 

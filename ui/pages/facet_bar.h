@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QComboBox>
+#include <QJsonObject>
 #include <QWidget>
 #include <vector>
 
@@ -18,6 +19,12 @@ class FacetBar : public QWidget {
   /// Shows the filter's present state.
   void refresh();
   [[nodiscard]] QComboBox* combo(std::size_t facet) const { return combos_[facet]; }
+  /// A labelled combo box after the facets' own.
+  QComboBox* add_combo(const QString& label, const QString& help);
+  /// The choices made by hand, by the facets' labels.
+  [[nodiscard]] QJsonObject state() const;
+  /// The filter then wants an update().
+  void restore(const QJsonObject& state);
 
  signals:
   /// The user chose; the filter has been told, and wants an update().

@@ -2,9 +2,8 @@
 #include "ui/pages/io_curve_page.h"
 
 #include <QEvent>
-#include <QFrame>
-#include <QHBoxLayout>
-#include <QLabel>
+#include <QJsonArray>
+#include <QResizeEvent>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -13,21 +12,18 @@
 
 #include "kernels/algorithm.h"
 #include "ui/format.h"
-#include "ui/models/heatmap_grid.h"
+#include "ui/models/plot_problems.h"
+#include "ui/source_note.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
 namespace {
 
-ProblemFilter make_filter() {
-  return {{facets::head_dim(), facets::pass(), facets::queries(), facets::mask(), facets::dtype(), facets::heads(),
-           facets::dropout(), facets::page(), facets::deterministic(), facets::cache()},
-          [](const PointSpec& spec) { return QString::number(spec.problem.n_k); }};
-}
-
 constexpr int widest_index = 0;
 constexpr int fastest_index = 1;
 constexpr std::size_t first_listed = 2;
+/// Lower than this, the page gives its height to the plot: toggles go into a menu, algorithms without points away.
+constexpr int roomy_height = 620;
 
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = find_algorithm(name);
@@ -39,87 +35,78 @@ QString about_algorithm(const std::string& name) {
 }  // namespace
 
 IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
-    : QWidget(parent), workspace_(workspace), filter_(make_filter()) {
+    : Page(parent), workspace_(workspace), filter_(make_curve_filter()) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
+  add_choices();
+  add_toggles();
+  add_plot();
+  connect(&workspace_, &Workspace::points_changed, this, [this] { refresh(true); });
+  refresh(false);
+}
 
-  auto* controls = new QWidget(this);
-  auto* rows = new QVBoxLayout(controls);
-  rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(7);
-
-  facets_ = new FacetBar(filter_, controls);
-  const auto add_combo = [&](const QString& name, const QString& help) {
-    auto* pair = new QWidget(controls);
-    auto* row = new QHBoxLayout(pair);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(5);
-    auto* combo = new QComboBox(pair);
-    combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    combo->setAccessibleName(name);
-    combo->setToolTip(help);
-    auto* label = new QLabel(name, pair);
-    label->setBuddy(combo);
-    label->setToolTip(help);
-    row->addWidget(label);
-    row->addWidget(combo);
-    facets_->layout()->addWidget(pair);
-    return combo;
-  };
-  tile_ = add_combo(tr("Tile"), tr("Which Br × Bc stands for an algorithm when a sweep has several; splits: the points "
-                                   "with that many, of the algorithms that were swept over them"));
-  ordinate_ = add_combo(tr("Plot"), tr("What stands on the vertical axis. Times are medians, their bars the quartiles; "
-                                       "TFLOP/s count the products of unmasked pairs alone"));
+void IoCurvePage::add_choices() {
+  facets_ = new FacetBar(filter_, this);
+  tile_ = facets_->add_combo(
+      tr("Tile"), tr("Which Br × Bc stands for an algorithm when a sweep has several; splits: the points with that "
+                     "many, of the algorithms that were swept over them"));
+  ordinate_ = facets_->add_combo(
+      tr("Plot"), tr("What stands on the vertical axis. Times are medians, their bars the quartiles; TFLOP/s count the "
+                     "products of unmasked pairs alone"));
   for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, tr("bytes")}, std::pair{Ordinate::time, tr("time")},
                                        std::pair{Ordinate::rate, tr("TFLOP/s")}}) {
     ordinate_->addItem(text, static_cast<int>(ordinate));
   }
-  rows->addWidget(facets_);
+  layout()->addWidget(facets_);
+  connect(facets_, &FacetBar::chosen, this, [this] { refresh(false); });
+  connect(tile_, &QComboBox::activated, this, [this] {
+    wanted_tile_ = tile_->currentText();
+    refresh(false);
+  });
+  connect(ordinate_, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
+}
 
-  auto* second = new QWidget(controls);
-  toggles_ = new FlowLayout(second, 9);
-  dram_ = add_toggle(tr("DRAM"),
-                     tr("Bytes that device memory delivered and took (discs): what is left after the L2 has served "
-                        "what it holds."),
-                     true);
-  sm_l2_ = add_toggle(tr("SM↔L2"),
-                      tr("Bytes that the kernels asked for and gave back (squares): what the algorithm moves, wherever "
-                         "it comes from."),
-                      true);
-  model_ = add_toggle(tr("Exact model"),
-                      tr("The bytes that this kernel's loads and stores add up to with this tile: the squares must lie "
-                         "on it."),
-                      true);
-  asymptote_ = add_toggle(tr("Fit"),
-                          tr("The law of the theory, c·N²d²/M (c·N² where all scores are written out), with the c that "
-                             "fits the points best; slope 2 on these axes means fourfold bytes for twice the N. Under "
-                             "other masks than the causal one P, the number of pairs left, stands for N². With few "
-                             "queries against many keys the law is c·n_k·d, slope 1."),
-                          true);
-  paper_ = add_toggle(tr("Paper's count"),
-                      tr("What the FlashAttention paper counts by hand: 4N²+4Nd elements for standard attention, "
-                         "(3Tc+1)Nd for FA1, with Tc = N/Bc passes over Q and O."),
-                      false);
-  compulsory_ = add_toggle(tr("Minimum"),
-                           tr("Q, K and V read once and O written once: no algorithm can move less, and it grows only "
-                              "as N."),
-                           true);
-  boundary_ = add_toggle(tr("L2 limit"),
-                         tr("The N from which what an algorithm passes through again and again no longer fits in the "
-                            "L2, so that DRAM traffic climbs towards SM↔L2."),
-                         true);
-  stacks_ = add_toggle(tr("Kernels"),
-                       tr("Which kernel of standard attention moves which share of its bytes, as parts of the paper's "
-                          "count (forward 4N²+4Nd): see S and P go out and come back."),
-                       false);
-  per_head_ = add_toggle(tr("Per head"),
-                         tr("Divides all bytes by batch × heads, to compare runs of different size or with a formula "
-                            "of the paper."),
-                         false);
-  rows->addWidget(second);
-  column->addWidget(controls);
+void IoCurvePage::add_toggles() {
+  toggles_ = new ToggleBar(this);
+  const auto add = [this](const char* name, const QString& text, bool on, const QString& help) {
+    QAction* action = toggles_->add(QString::fromLatin1(name), text, help, on);
+    connect(action, &QAction::toggled, this, [this, action] { refresh(action != per_head_); });
+    return action;
+  };
+  dram_ = add("dram", tr("DRAM"), true,
+              tr("Bytes that device memory delivered and took (discs): what is left after the L2 has served what it "
+                 "holds."));
+  sm_l2_ = add("sm_l2", tr("SM↔L2"), true,
+               tr("Bytes that the kernels asked for and gave back (squares): what the algorithm moves, wherever it "
+                  "comes from."));
+  model_ = add("model", tr("Exact model"), true,
+               tr("The bytes that this kernel's loads and stores add up to with this tile: the squares must lie on "
+                  "it."));
+  asymptote_ = add("fit", tr("Fit"), true,
+                   tr("The law of the theory, c·N²d²/M (c·N² where all scores are written out), with the c that fits "
+                      "the points best; slope 2 on these axes means fourfold bytes for twice the N. Under other masks "
+                      "than the causal one P, the number of pairs left, stands for N². With few queries against many "
+                      "keys the law is c·n_k·d, slope 1."));
+  paper_ = add("paper", tr("Paper's count"), false,
+               tr("What the FlashAttention paper counts by hand: 4N²+4Nd elements for standard attention, (3Tc+1)Nd "
+                  "for FA1, with Tc = N/Bc passes over Q and O."));
+  compulsory_ = add("minimum", tr("Minimum"), true,
+                    tr("Q, K and V read once and O written once: no algorithm can move less, and it grows only as "
+                       "N."));
+  boundary_ = add("l2_limit", tr("L2 limit"), true,
+                  tr("The N from which what an algorithm passes through again and again no longer fits in the L2, so "
+                     "that DRAM traffic climbs towards SM↔L2."));
+  stacks_ = add("kernels", tr("Kernels"), false,
+                tr("Which kernel of standard attention moves which share of its bytes, as parts of the paper's count "
+                   "(forward 4N²+4Nd): see S and P go out and come back."));
+  per_head_ = add("per_head", tr("Per head"), false,
+                  tr("Divides all bytes by batch × heads, to compare runs of different size or with a formula of the "
+                     "paper."));
+  layout()->addWidget(toggles_);
+}
 
+void IoCurvePage::add_plot() {
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
@@ -127,23 +114,45 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
   empty_ = new EmptyState(content);
   stack_->addWidget(plot_);
   stack_->addWidget(empty_);
-  column->addWidget(content, 1);
+  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
+  connect(plot_, &IoPlot::point_clicked, this, &Page::point_selected);
+}
 
-  connect(facets_, &FacetBar::chosen, this, [this] { refresh(false); });
-  connect(tile_, &QComboBox::activated, this, [this] { refresh(false); });
-  connect(ordinate_, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
-  connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::point_selected);
-  connect(&workspace_, &Workspace::points_changed, this, [this] { refresh(true); });
+std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
+  return {{tr("Left, Right on the curves"), tr("read out the next N")},
+          {tr("Home on the curves, or double click"), tr("whole view again")}};
+}
+
+QJsonObject IoCurvePage::state() const {
+  QJsonArray hidden;
+  for (const std::string& name : hidden_) hidden.append(QString::fromStdString(name));
+  return {{QStringLiteral("choices"), facets_->state()},
+          {QStringLiteral("tile"), wanted_tile_},
+          {QStringLiteral("plot"), to_string(ordinate())},
+          {QStringLiteral("show"), toggles_->state()},
+          {QStringLiteral("hidden"), hidden}};
+}
+
+void IoCurvePage::restore(const QJsonObject& state) {
+  facets_->restore(state[QStringLiteral("choices")].toObject());
+  wanted_tile_ = state[QStringLiteral("tile")].toString(wanted_tile_);
+  tile_->clear();
+  for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
+    if (state[QStringLiteral("plot")].toString() == to_string(ordinate)) set_ordinate(ordinate);
+  }
+  toggles_->restore(state[QStringLiteral("show")].toObject());
+  for (const QJsonValue& name : state[QStringLiteral("hidden")].toArray()) {
+    hidden_.insert(name.toString().toStdString());
+  }
+  for (const auto& [name, chip] : chip_of_) chip->setChecked(!hidden_.contains(name));
   refresh(false);
 }
 
-QCheckBox* IoCurvePage::add_toggle(const QString& text, const QString& help, bool on) {
-  auto* box = new QCheckBox(text, this);
-  box->setToolTip(help);
-  box->setChecked(on);
-  toggles_->addWidget(box);
-  connect(box, &QCheckBox::toggled, this, [this, box] { refresh(box != per_head_); });
-  return box;
+QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
+  plot_->set_source(source_note(points_));
+  if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return plot_->save_svg(path, size);
+  if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return plot_->save_pdf(path, size);
+  return plot_->save_png(path, size);
 }
 
 void IoCurvePage::set_stacks(bool on) {
@@ -166,16 +175,7 @@ void IoCurvePage::choose(const QString& facet, const QString& id) {
 }
 
 QString IoCurvePage::file_stem() const {
-  QString stem = to_string(ordinate()) + filter_.stem();
-  const TileSelection tile = tile_selection();
-  if (tile.splits) stem += QStringLiteral("-splits") + format_splits(*tile.splits);
-  if (tile.rule == TileSelection::Rule::fastest) stem += QStringLiteral("-fastest");
-  if (tile.rule == TileSelection::Rule::exact) {
-    QString words = format_tile(tile.tile);
-    words.remove(QLatin1Char(',')).replace(QStringLiteral(" × "), QStringLiteral("x"));
-    stem += QStringLiteral("-tile") + words.replace(QLatin1Char(' '), QLatin1Char('-'));
-  }
-  return stem;
+  return curve_stem(ordinate(), filter_, tile_selection());
 }
 
 TileSelection IoCurvePage::tile_selection() const {
@@ -186,26 +186,6 @@ TileSelection IoCurvePage::tile_selection() const {
   if (listed < splits_.size()) return {TileSelection::Rule::widest, {}, splits_[listed]};
   if (listed - splits_.size() >= tiles_.size()) return {};
   return {TileSelection::Rule::exact, tiles_[listed - splits_.size()], {}};
-}
-
-void IoCurvePage::choose_splits(int splits) {
-  const auto place = std::find(splits_.begin(), splits_.end(), splits);
-  if (place == splits_.end()) return;
-  tile_->setCurrentIndex(static_cast<int>(first_listed + static_cast<std::size_t>(place - splits_.begin())));
-  refresh(false);
-}
-
-bool IoCurvePage::only_a_tile_map() const {
-  std::set<std::int64_t> lengths;
-  std::map<std::string, std::set<std::pair<int, int>>> tiles;
-  for (const ShownPoint& point : points_) {
-    const PointSpec& spec = point.spec();
-    lengths.insert(spec.problem.n_k);
-    if (tile_stated(spec.tile)) tiles[spec.algorithm].emplace(spec.tile.br, spec.tile.bc);
-  }
-  return lengths.size() == 1 && std::any_of(tiles.begin(), tiles.end(), [](const auto& entry) {
-           return entry.second.size() >= fewest_tiles_of_a_map;
-         });
 }
 
 CurveRequest IoCurvePage::request() const {
@@ -239,23 +219,8 @@ void IoCurvePage::refresh(bool keep_view) {
   refresh_chips(points_);
   refresh_tiles(points_);
   curves_ = build_curves(points_, filter_, request());
-  if (!any) {
-    if (workspace_.runs().empty()) {
-      empty_->set_message(tr("Nothing measured yet"),
-                          tr("Open a file, or choose a device and a preset in the Collect panel and press Start.<br>"
-                             "Without a GPU, a simulated device does as well."));
-    } else {
-      empty_->set_message(tr("No run is shown"), tr("Tick a run in the list on the left."));
-    }
-    stack_->setCurrentWidget(empty_);
-    return;
-  }
-  const auto shown = [this](const ShownPoint& point) { return shows_on(point.record(), ordinate()); };
-  if (!points_.empty() && std::ranges::none_of(points_, shown)) {  // theory alone would look like a result
-    const bool bytes = ordinate() == Ordinate::bytes;
-    empty_->set_message(bytes ? tr("No bytes here") : tr("No times here"),
-                        bytes ? tr("These points hold times only: choose time or TFLOP/s under <i>Plot</i>.")
-                              : tr("These points hold bytes only: choose bytes under <i>Plot</i>."));
+  if (const auto words = words_instead(any)) {
+    empty_->set_words(*words);
     stack_->setCurrentWidget(empty_);
     return;
   }
@@ -265,11 +230,23 @@ void IoCurvePage::refresh(bool keep_view) {
   plot_->set_curves(curves_, stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
 }
 
+std::optional<EmptyWords> IoCurvePage::words_instead(bool any_visible) const {
+  if (!any_visible) return why_no_points(workspace_);
+  const auto shown = [this](const ShownPoint& point) { return shows_on(point.record(), ordinate()); };
+  if (points_.empty() || std::ranges::any_of(points_, shown)) return {};
+  // Theory alone would look like a result.
+  if (ordinate() == Ordinate::bytes) {
+    return EmptyWords{tr("No bytes here"),
+                      tr("These points hold times only: choose time or TFLOP/s under <i>Plot</i>.")};
+  }
+  return EmptyWords{tr("No times here"), tr("These points hold bytes only: choose bytes under <i>Plot</i>.")};
+}
+
 void IoCurvePage::show_toggles() {
   // Theory speaks of bytes.
   const bool bytes = ordinate() == Ordinate::bytes;
-  for (QCheckBox* box : {dram_, sm_l2_, model_, asymptote_, paper_, compulsory_, stacks_, per_head_}) {
-    box->setVisible(bytes);
+  for (QAction* action : {dram_, sm_l2_, model_, asymptote_, paper_, compulsory_, stacks_, per_head_}) {
+    action->setVisible(bytes);
   }
 }
 
@@ -292,7 +269,7 @@ void IoCurvePage::refresh_chips(const std::vector<ShownPoint>& points) {
     const bool there = entry != present.end();
     chip->setEnabled(there && entry->second.shown);
     // What is not ours is offered only while it is there.
-    chip->setVisible(there || find_algorithm(name) != nullptr);
+    chip->setVisible(chip->isEnabled() || (!compact_ && (there || find_algorithm(name) != nullptr)));
     QString tip = about_algorithm(name);
     if (!there) {
       tip += tr("\nNo point with these choices.");
@@ -312,9 +289,16 @@ void IoCurvePage::add_chip(const std::string& name) {
   chip = new QToolButton(this);
   chip->setText(short_title(name));
   chip->setCheckable(true);
-  chip->setChecked(true);
-  toggles_->insert_widget(static_cast<int>(chip_of_.size()) - 1, chip);
-  connect(chip, &QToolButton::toggled, this, [this] { refresh(true); });
+  chip->setChecked(!hidden_.contains(name));
+  toggles_->add_widget(chip);
+  connect(chip, &QToolButton::toggled, this, [this, name](bool on) {
+    if (on) {
+      hidden_.erase(name);
+    } else {
+      hidden_.insert(name);
+    }
+    refresh(true);
+  });
 }
 
 void IoCurvePage::color_chips() {
@@ -336,7 +320,6 @@ void IoCurvePage::refresh_tiles(const std::vector<ShownPoint>& points) {
   const std::vector<TileShape> tiles = tiles_of(points, filter_);
   const std::vector<int> splits = splits_of(points, filter_);
   if (tiles == tiles_ && splits == splits_ && tile_->count() > 0) return;
-  const QString current = tile_->currentText();
   tiles_ = tiles;
   splits_ = splits;
   const QSignalBlocker quiet(tile_);
@@ -345,11 +328,20 @@ void IoCurvePage::refresh_tiles(const std::vector<ShownPoint>& points) {
   tile_->insertItem(fastest_index, tr("fastest at each N"));
   for (const int count : splits_) tile_->addItem(tr("splits %1").arg(format_splits(count)));
   for (const TileShape& tile : tiles_) tile_->addItem(format_tile(tile));
-  tile_->setCurrentIndex(std::max(0, tile_->findText(current)));
+  tile_->setCurrentIndex(std::max(0, tile_->findText(wanted_tile_)));
+}
+
+void IoCurvePage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  const bool compact = event->size().height() < roomy_height;
+  if (compact == compact_) return;
+  compact_ = compact;
+  toggles_->set_compact(compact);
+  refresh_chips(points_);
 }
 
 void IoCurvePage::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
+  Page::changeEvent(event);
   if (event->type() == QEvent::PaletteChange) color_chips();
 }
 

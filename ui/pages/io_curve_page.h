@@ -2,51 +2,58 @@
 // IO, time or rate against N: the controls around an IoPlot.
 #pragma once
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QStackedLayout>
 #include <QToolButton>
-#include <QWidget>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "ui/models/curve_series.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/facet_bar.h"
-#include "ui/pages/flow_layout.h"
+#include "ui/pages/page.h"
+#include "ui/pages/toggle_bar.h"
 #include "ui/plots/io_plot.h"
 
 namespace attnscope::ui {
 
-class IoCurvePage : public QWidget {
+class IoCurvePage : public Page {
   Q_OBJECT
  public:
   explicit IoCurvePage(Workspace& workspace, QWidget* parent = nullptr);
 
+  [[nodiscard]] QString title() const override { return tr("IO and time vs N"); }
+  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("io")); }
+  [[nodiscard]] QWidget* view() override { return plot_; }
+  [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() == plot_; }
+  [[nodiscard]] QString file_stem() const override;
+  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
+
   [[nodiscard]] IoPlot* plot() const { return plot_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
-  /// Puts all of the page's choices on a file name: "io-d128-causal-1x16".
-  [[nodiscard]] QString file_stem() const;
   void set_stacks(bool on);
   void set_ordinate(Ordinate ordinate);
   /// Choices by a facet's label ("d", "Pass", "Mask", "n_q", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList facets() const { return filter_.labels(); }
   [[nodiscard]] QStringList options(const QString& facet) const { return filter_.options(facet); }
   void choose(const QString& facet, const QString& id);
-  /// Numbers of splits that the shown problem was swept over, as splits_of(); choose_splits() shows one of them.
-  [[nodiscard]] const std::vector<int>& splits() const { return splits_; }
-  void choose_splits(int splits);
-  /// Whether the shown problem has but one N and its tiles make a map: a curve says nothing of it.
-  [[nodiscard]] bool only_a_tile_map() const;
-
- signals:
-  void point_selected(const attnscope::ui::ShownPoint& point);
 
  protected:
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void add_choices();
+  void add_toggles();
+  void add_plot();
   void refresh(bool keep_view);
+  /// What stands in place of the plot; nothing when it is the plot.
+  [[nodiscard]] std::optional<EmptyWords> words_instead(bool any_visible) const;
   void refresh_chips(const std::vector<ShownPoint>& points);
   void refresh_tiles(const std::vector<ShownPoint>& points);
   void add_chip(const std::string& name);
@@ -55,7 +62,6 @@ class IoCurvePage : public QWidget {
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
   [[nodiscard]] Ordinate ordinate() const;
-  QCheckBox* add_toggle(const QString& text, const QString& help, bool on);
 
   Workspace& workspace_;
   ProblemFilter filter_;
@@ -64,19 +70,22 @@ class IoCurvePage : public QWidget {
   FacetBar* facets_ = nullptr;
   QComboBox* ordinate_ = nullptr;
   QComboBox* tile_ = nullptr;
+  QString wanted_tile_;  ///< the choice of tile, which comes back when the points have it again
   std::vector<TileShape> tiles_;
   std::vector<int> splits_;
-  FlowLayout* toggles_ = nullptr;  ///< the chips stand first
+  ToggleBar* toggles_ = nullptr;
   std::map<std::string, QToolButton*> chip_of_;
-  QCheckBox* dram_ = nullptr;
-  QCheckBox* sm_l2_ = nullptr;
-  QCheckBox* model_ = nullptr;
-  QCheckBox* asymptote_ = nullptr;
-  QCheckBox* paper_ = nullptr;
-  QCheckBox* compulsory_ = nullptr;
-  QCheckBox* boundary_ = nullptr;
-  QCheckBox* stacks_ = nullptr;
-  QCheckBox* per_head_ = nullptr;
+  std::set<std::string> hidden_;  ///< algorithms switched off, also those without a chip so far
+  bool compact_ = false;          ///< too low for all controls
+  QAction* dram_ = nullptr;
+  QAction* sm_l2_ = nullptr;
+  QAction* model_ = nullptr;
+  QAction* asymptote_ = nullptr;
+  QAction* paper_ = nullptr;
+  QAction* compulsory_ = nullptr;
+  QAction* boundary_ = nullptr;
+  QAction* stacks_ = nullptr;
+  QAction* per_head_ = nullptr;
   IoPlot* plot_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;

@@ -5,66 +5,65 @@
 #include <QClipboard>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QScopedValueRollback>
 #include <QShortcut>
-#include <QSortFilterProxyModel>
 #include <QVBoxLayout>
 #include <algorithm>
 
 namespace attnscope::ui {
 namespace {
 
-/// Every typed word must occur somewhere in the row: "fa2 causal 4096".
-class WordsFilter : public QSortFilterProxyModel {
- public:
-  using QSortFilterProxyModel::QSortFilterProxyModel;
-  void set_words(const QString& text) {
-    words_ = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
-    invalidateFilter();
-  }
-
- protected:
-  [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override {
-    return std::all_of(words_.begin(), words_.end(), [&](const QString& word) {
-      for (int column = 0; column < sourceModel()->columnCount(); ++column) {
-        const QString text = sourceModel()->index(row, column, parent).data().toString();
-        if (text.contains(word, Qt::CaseInsensitive)) return true;
-      }
-      return false;
-    });
-  }
-
- private:
-  QStringList words_;
-};
+constexpr int cell_padding = 16;    ///< around a cell's text, both sides
+constexpr int header_padding = 24;  ///< around a heading's, with the arrow that says how the table is sorted
+constexpr int widest_column = 340;
+/// Rows whose values are looked at for the width of a column that computes them: their texts have three digits, and are
+/// of a length.
+constexpr int sampled_rows = 200;
 
 }  // namespace
 
-PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : QWidget(parent), workspace_(workspace) {
+PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
+  add_search();
+  add_table();
+  add_keys();
+  connect(&workspace_, &Workspace::points_changed, this, [this] {
+    stale_ = true;
+    if (isVisible()) refresh();
+  });
+}
+
+void PointsPage::add_search() {
   auto* row = new QHBoxLayout;
   search_ = new QLineEdit(this);
-  search_->setPlaceholderText(tr("Filter, e.g. fa2 causal 4096"));
+  search_->setPlaceholderText(tr("Filter: fa1 64 (N, d or tile), 128x64, heads=16"));
+  search_->setToolTip(
+      tr("Rows that every word fits:\n"
+         "a number (4096, 4k): an N, d, Br, Bc or dropout probability, whole\n"
+         "128x64: a tile\n"
+         "column=value: that column alone, as heads=16, page=256, warps=4, result=ok\n"
+         "any other word: part of the algorithm, pass, mask, type, result, run or reason"));
   search_->setClearButtonEnabled(true);
   search_->setAccessibleName(tr("Filter rows"));
-  search_->setFixedWidth(300);
+  search_->setMinimumWidth(200);
+  search_->setMaximumWidth(360);
   count_ = new QLabel(this);
-  row->addWidget(search_);
+  row->addWidget(search_, 1);
   row->addWidget(count_);
   row->addStretch(1);
-  column->addLayout(row);
+  static_cast<QVBoxLayout*>(layout())->addLayout(row);
+}
 
+void PointsPage::add_table() {
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new PointsTableModel(this);
-  auto* words = new WordsFilter(this);
-  proxy_ = words;
-  proxy_->setSourceModel(model_);
-  proxy_->setSortRole(TableModel::sort_role);
+  filter_ = new PointsFilter(*model_, this);
   table_ = new QTableView(content);
-  table_->setModel(proxy_);
+  table_->setModel(filter_);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -78,74 +77,127 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : QWidget(parent),
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->setAccessibleName(tr("Points"));
   empty_ = new EmptyState(content);
-  empty_->set_message(tr("No points"), tr("Open a file or collect; then tick a run in the list on the left."));
   stack_->addWidget(table_);
   stack_->addWidget(empty_);
-  column->addWidget(content, 1);
+  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
 
-  connect(search_, &QLineEdit::textChanged, this, [this, words](const QString& text) {
-    words->set_words(text);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (current.isValid()) emit point_selected(model_->point(filter_->mapToSource(current).row()));
+  });
+  connect(table_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
+    if (!sizing_) sized_by_hand_.insert(column);
+  });
+  // Rows that go begin anew: the widest may be among them.
+  connect(model_, &QAbstractItemModel::modelReset, this, [this] { sized_rows_ = 0; });
+}
+
+void PointsPage::add_keys() {
+  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    filter_->set_words(text);
     update_count();
   });
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) emit point_selected(model_->point(proxy_->mapToSource(current).row()));
-  });
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, &PointsPage::copy_selection);
+  connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(selection_as_text()); });
   auto* find = new QShortcut(QKeySequence::Find, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
   connect(find, &QShortcut::activated, search_, qOverload<>(&QWidget::setFocus));
-  connect(&workspace_, &Workspace::points_changed, this, [this] {
-    stale_ = true;
-    if (isVisible()) refresh();
-  });
+}
+
+std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
+  return {{QStringLiteral("Ctrl+F, Ctrl+C"), tr("filter the table, copy its rows")}};
+}
+
+QJsonObject PointsPage::state() const {
+  const QHeaderView& header = *table_->horizontalHeader();
+  QJsonObject state{{QStringLiteral("filter"), search_->text()}};
+  const int column = header.sortIndicatorSection();
+  if (column >= 0 && column < model_->columnCount()) {
+    state[QStringLiteral("sorted_by")] = model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+    state[QStringLiteral("descending")] = header.sortIndicatorOrder() == Qt::DescendingOrder;
+  }
+  return state;
+}
+
+void PointsPage::restore(const QJsonObject& state) {
+  search_->setText(state[QStringLiteral("filter")].toString(search_->text()));
+  const int column = model_->column_of(state[QStringLiteral("sorted_by")].toString());
+  if (column < 0) return;
+  table_->sortByColumn(column, state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder);
 }
 
 void PointsPage::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
+  Page::showEvent(event);
   if (stale_) refresh();
 }
 
 void PointsPage::refresh() {
   stale_ = false;
   model_->set_points(workspace_.visible_points());
-  stack_->setCurrentWidget(model_->rowCount() > 0 ? static_cast<QWidget*>(table_) : empty_);
+  if (model_->rowCount() > 0) {
+    stack_->setCurrentWidget(table_);
+  } else {
+    empty_->set_words(why_no_points(workspace_));
+    stack_->setCurrentWidget(empty_);
+  }
   for (int column = 0; column < model_->columnCount(); ++column) {
-    const bool hidden = !model_->column_in_use(column);
-    if (hidden == table_->isColumnHidden(column)) continue;
-    table_->setColumnHidden(column, hidden);
-    // A hidden column had no width to size.
-    if (!hidden && sized_) table_->resizeColumnToContents(column);
+    table_->setColumnHidden(column, !model_->column_in_use(column));
   }
-  if (!sized_ && model_->rowCount() > 0) {
-    sized_ = true;
-    // A sample of rows is enough to size columns by, and does not grow with the file.
-    table_->horizontalHeader()->setResizeContentsPrecision(50);
-    table_->resizeColumnsToContents();
-  }
+  size_columns();
   update_count();
+}
+
+void PointsPage::size_columns() {
+  const int rows = model_->rowCount();
+  const int columns = model_->columnCount();
+  if (rows == sized_rows_) return;
+  const QFontMetrics metrics = table_->fontMetrics();
+  if (sized_rows_ == 0) {
+    content_width_.assign(static_cast<std::size_t>(columns), 0);
+    for (int column = 0; column < columns; ++column) {
+      const QString heading = model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+      content_width_[static_cast<std::size_t>(column)] = metrics.horizontalAdvance(heading) + header_padding;
+    }
+  }
+  const QScopedValueRollback sizing(sizing_, true);
+  for (int column = 0; column < columns; ++column) {
+    const int step = model_->is_setting(column) ? 1 : std::max(1, (rows - sized_rows_) / sampled_rows);
+    qsizetype longest = 0;
+    int& width = content_width_[static_cast<std::size_t>(column)];
+    for (int row = sized_rows_; row < rows; row += step) {
+      const QString text = model_->index(row, column).data().toString();
+      // Measuring costs more than reading: a shorter text is hardly ever wider.
+      if (text.size() < longest) continue;
+      longest = text.size();
+      width = std::max(width, metrics.horizontalAdvance(text) + cell_padding);
+    }
+    if (!sized_by_hand_.contains(column)) table_->setColumnWidth(column, std::min(width, widest_column));
+  }
+  sized_rows_ = rows;
 }
 
 void PointsPage::update_count() {
   const int all = model_->rowCount();
-  const int shown = proxy_->rowCount();
+  const int shown = filter_->rowCount();
   count_->setText(shown == all ? tr("%1 points").arg(all) : tr("%1 of %2 points").arg(shown).arg(all));
 }
 
-void PointsPage::copy_selection() {
+QString PointsPage::selection_as_text() const {
+  QList<int> columns;
+  for (int column = 0; column < filter_->columnCount(); ++column) {
+    if (!table_->isColumnHidden(column)) columns << column;
+  }
   QStringList lines;
-  QStringList cells;
-  for (int column = 0; column < proxy_->columnCount(); ++column) {
-    if (!table_->isColumnHidden(column)) cells << proxy_->headerData(column, Qt::Horizontal).toString();
-  }
-  lines << cells.join(QLatin1Char('\t'));
-  for (const QModelIndex& index : table_->selectionModel()->selectedRows()) {
-    cells.clear();
-    for (int column = 0; column < proxy_->columnCount(); ++column) {
-      if (!table_->isColumnHidden(column)) cells << index.siblingAtColumn(column).data().toString();
-    }
+  const auto add_line = [&](auto text_of) {
+    QStringList cells;
+    for (const int column : columns) cells << text_of(column).toString();
     lines << cells.join(QLatin1Char('\t'));
+  };
+  add_line([this](int column) { return filter_->headerData(column, Qt::Horizontal, PointsTableModel::copy_role); });
+  QModelIndexList rows = table_->selectionModel()->selectedRows();
+  std::sort(rows.begin(), rows.end(), [](const QModelIndex& a, const QModelIndex& b) { return a.row() < b.row(); });
+  for (const QModelIndex& row : rows) {
+    add_line([&](int column) { return row.siblingAtColumn(column).data(PointsTableModel::copy_role); });
   }
-  QApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
+  return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace attnscope::ui

@@ -2,48 +2,61 @@
 // Every point of the shown runs as a sortable table.
 #pragma once
 
-#include <QCheckBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QStackedLayout>
 #include <QTableView>
-#include <QWidget>
+#include <set>
+#include <vector>
 
+#include "ui/models/points_filter.h"
 #include "ui/models/points_table_model.h"
 #include "ui/pages/empty_state.h"
-
-class QSortFilterProxyModel;
+#include "ui/pages/page.h"
 
 namespace attnscope::ui {
 
-class PointsPage : public QWidget {
+class PointsPage : public Page {
   Q_OBJECT
  public:
   explicit PointsPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] QString title() const override { return tr("Table"); }
+  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("table")); }
+  [[nodiscard]] QWidget* view() override { return table_; }
+  [[nodiscard]] QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
- signals:
-  void point_selected(const attnscope::ui::ShownPoint& point);
+  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] QLineEdit* search() const { return search_; }
+  /// The selected rows as tab-separated values with a header, in base units.
+  [[nodiscard]] QString selection_as_text() const;
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
+  void add_search();
+  void add_table();
+  void add_keys();
   void refresh();
-  void copy_selection();
+  void size_columns();
   void update_count();
 
   Workspace& workspace_;
   PointsTableModel* model_ = nullptr;
-  QSortFilterProxyModel* proxy_ = nullptr;
+  PointsFilter* filter_ = nullptr;
   QTableView* table_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLabel* count_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
   bool stale_ = true;
-  bool sized_ = false;
+  int sized_rows_ = 0;              ///< whose settings the columns have room for
+  std::vector<int> content_width_;  ///< of each column, in pixels, as far as it was looked at
+  std::set<int> sized_by_hand_;
+  bool sizing_ = false;
 };
 
 }  // namespace attnscope::ui

@@ -5,20 +5,32 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QStackedLayout>
-#include <QWidget>
 
 #include "ui/pages/empty_state.h"
 #include "ui/pages/facet_bar.h"
+#include "ui/pages/page.h"
 #include "ui/plots/heatmap_view.h"
 
 namespace attnscope::ui {
 
-class TileHeatmapPage : public QWidget {
+class TileHeatmapPage : public Page {
   Q_OBJECT
  public:
   explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] HeatmapView* view() const { return view_; }
+  [[nodiscard]] QString title() const override { return tr("Tile heatmap"); }
+  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("tiles")); }
+  [[nodiscard]] QWidget* view() override { return view_; }
+  [[nodiscard]] bool has_plot() const override { return has_grid(); }
+  /// "tiles-fa2-d128-...-time_median_ns"
+  [[nodiscard]] QString file_stem() const override;
+  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
+  void pose() override;
+
+  [[nodiscard]] HeatmapView* heatmap() const { return view_; }
   /// False when no tile sweep is shown and the page holds words only.
   [[nodiscard]] bool has_grid() const { return !view_->grid().empty(); }
   /// By key of the metrics table.
@@ -27,17 +39,14 @@ class TileHeatmapPage : public QWidget {
   [[nodiscard]] QStringList facets() const { return filter_.labels(); }
   [[nodiscard]] QStringList options(const QString& facet) const { return filter_.options(facet); }
   void choose(const QString& facet, const QString& id);
-  /// "tiles-fa2-d128-...-time_median_ns"
-  [[nodiscard]] QString file_stem() const;
-
- signals:
-  void point_selected(const attnscope::ui::ShownPoint& point);
 
  private:
   void refresh();
+  void show_words();
 
   Workspace& workspace_;
   ProblemFilter filter_;
+  std::vector<ShownPoint> points_;  ///< of the problem shown
   FacetBar* facets_ = nullptr;
   QComboBox* metric_ = nullptr;
   QCheckBox* log_ = nullptr;

@@ -119,6 +119,24 @@ RunsPanel::RunsPanel(Workspace& workspace, QWidget* parent)
   setFrameShape(QFrame::NoFrame);
   setAccessibleName(tr("Runs"));
   setMouseTracking(true);
+  connect(&workspace_, &Workspace::runs_changed, this, &RunsPanel::reveal_wanted);
+}
+
+void RunsPanel::reveal(const QString& file, std::int64_t run) {
+  if (run <= 0) return;
+  wanted_ = WantedRun{file, run};
+  reveal_wanted();
+}
+
+void RunsPanel::reveal_wanted() {
+  if (!wanted_) return;
+  const auto place = workspace_.place_of(wanted_->file, wanted_->id);
+  if (!place) return;
+  const QModelIndex index = model_->index(static_cast<int>(*place));
+  if (!index.isValid()) return;
+  setCurrentIndex(index);
+  scrollTo(index);
+  wanted_.reset();
 }
 
 void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {

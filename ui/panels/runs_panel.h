@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QListView>
+#include <optional>
 
 #include "ui/models/runs_model.h"
 
@@ -13,12 +14,22 @@ class RunsPanel : public QListView {
  public:
   explicit RunsPanel(Workspace& workspace, QWidget* parent = nullptr);
 
+  /// Selects a run and scrolls to it, as soon as it has been read; 0 is no run.
+  void reveal(const QString& file, std::int64_t run);
+
  protected:
   void contextMenuEvent(QContextMenuEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void reveal_wanted();
+
+  struct WantedRun {
+    QString file;
+    std::int64_t id;
+  };
   Workspace& workspace_;
+  std::optional<WantedRun> wanted_;
   RunsModel* model_ = nullptr;
 };
 

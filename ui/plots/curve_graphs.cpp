@@ -74,7 +74,8 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
     graph->setScatterStyle(scatter_of(curve, color, colors.background));
     add_spread(plot, graph, curve, color);
   }
-  legend.add(QString::fromStdString(curve.algorithm), graph);
+  legend.add(QString::fromStdString(curve.algorithm), graph,
+             PlotLegend::Style{style_words(curve), graph->pen(), graph->scatterStyle()});
   add_throttled(plot, curve, colors);
 }
 

@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 
 #include "profiler/metrics/metrics.h"
+#include "ui/format.h"
 
 namespace attnscope::ui {
 namespace {
@@ -82,6 +83,23 @@ bool slowed_by_clocks(const Curve& curve) {
 
 QString throttled_words() {
   return QCoreApplication::translate("IoPlot", "Clocks throttled");
+}
+
+QString style_words(const Curve& curve) {
+  const QString quantity = to_string(curve.quantity);
+  switch (curve.kind) {
+    case CurveKind::measured:
+      return QStringLiteral("%1 · %2").arg(quantity, to_qstring(attnscope::to_string(curve.provenance)));
+    case CurveKind::model:
+      return QCoreApplication::translate("IoPlot", "%1 · exact model").arg(quantity);
+    case CurveKind::asymptote:
+      return QCoreApplication::translate("IoPlot", "%1 · fit").arg(quantity);
+    case CurveKind::paper_count:
+      return QCoreApplication::translate("IoPlot", "paper's count");
+    case CurveKind::compulsory:
+      return QCoreApplication::translate("IoPlot", "compulsory minimum");
+  }
+  return {};
 }
 
 QFont small_font(QFont font) {

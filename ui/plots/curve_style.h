@@ -22,6 +22,8 @@ inline constexpr double disc_size = 7.5;  ///< diameter of a mark, in pixels
 /// Whether throttled clocks change what the curve shows: bytes do not depend on them.
 [[nodiscard]] bool slowed_by_clocks(const Curve& curve);
 [[nodiscard]] QString throttled_words();
+/// What the curve is, whosever: "DRAM · measured", "SM↔L2 fit".
+[[nodiscard]] QString style_words(const Curve& curve);
 /// Legends and notes are a little smaller than the axes.
 [[nodiscard]] QFont small_font(QFont font);
 

@@ -48,8 +48,9 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     QCPItemText* cross = add_text(plot, QStringLiteral("✕"), color, point.n, heights.back());
     cross->setFont(bold);
     cross->setPositionAlignment(Qt::AlignCenter);
-    const QString why = failure_words(point.disposition).replace(QStringLiteral(": "), QStringLiteral(":\n"));
-    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), why);
+    const QString why = failure_words(point.disposition);
+    const QString label = QStringLiteral("%1 · %2").arg(
+        short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
     if (!named.insert(label).second) continue;
     // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
     // ran at all.
@@ -63,7 +64,8 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     sample->setName(label);
     sample->setLineStyle(QCPGraph::lsNone);
     sample->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(color, 1.8), Qt::NoBrush, 7));
-    legend.add(QString::fromStdString(point.algorithm), sample);
+    legend.add(QString::fromStdString(point.algorithm), sample,
+               PlotLegend::Style{why, QPen(Qt::NoPen), sample->scatterStyle()});
   }
   return heights;
 }

@@ -9,7 +9,9 @@
 #include "ui/plots/boundary_lines.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/plots/curve_graphs.h"
+#include "ui/plots/curve_style.h"
 #include "ui/plots/failed_marks.h"
+#include "ui/plots/focus_frame.h"
 #include "ui/plots/plot_export.h"
 #include "ui/theme.h"
 
@@ -17,6 +19,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double click_radius = 14;
+constexpr int title_margin = 8;
 constexpr double guide_reach = 60;  ///< pixels from the pointer to the N that it reads
 
 enum PlotRow { title_row, main_row, stack_row };
@@ -130,7 +133,7 @@ void IoPlot::rebuild() {
   columns_ = build_hover_columns(set_, plot_colors(palette()));
   style_axes();
   name_axes();
-  legend_.lay_out(width());
+  legend_.lay_out(size());
 }
 
 void IoPlot::style_axes() {
@@ -178,7 +181,11 @@ void IoPlot::name_axes() {
       break;
   }
   setAccessibleName(tr("%1 against %2").arg(yAxis->label(), xAxis->label()));
-  title_->setText(set_.title);
+  fit_title(width());
+}
+
+void IoPlot::fit_title(int width) {
+  title_->setText(QFontMetrics(title_->font()).elidedText(set_.title, Qt::ElideRight, width - 2 * title_margin));
 }
 
 bool IoPlot::hover_at(const QPointF& position) {
@@ -251,7 +258,8 @@ void IoPlot::leaveEvent(QEvent* event) {
 }
 
 void IoPlot::resizeEvent(QResizeEvent* event) {
-  legend_.lay_out(event->size().width());
+  fit_title(event->size().width());
+  legend_.lay_out(event->size());
   QCustomPlot::resizeEvent(event);
   overlay_->setGeometry(rect());
   overlay_->clear();
@@ -286,13 +294,53 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
   QCustomPlot::keyPressEvent(event);
 }
 
+void IoPlot::paintEvent(QPaintEvent* event) {
+  QCustomPlot::paintEvent(event);
+  draw_focus_frame(*this);
+}
+
+void IoPlot::focusInEvent(QFocusEvent* event) {
+  QCustomPlot::focusInEvent(event);
+  update();
+}
+
+void IoPlot::focusOutEvent(QFocusEvent* event) {
+  QCustomPlot::focusOutEvent(event);
+  update();
+}
+
 template <class Draw>
-QString IoPlot::with_layout_for(const QSize& size, Draw draw) {
-  legend_.lay_out(size.width());
-  QString error = draw();
-  legend_.lay_out(width());
+auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
+  fit_title(size.width());
+  legend_.lay_out(size);
+  QCPTextElement* source = nullptr;
+  if (!source_.isEmpty()) {
+    source = new QCPTextElement(this, source_, small_font(font()));
+    source->setTextColor(plot_colors(palette()).muted);
+    source->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
+    source->setMargins({12, 0, 8, 6});
+    plotLayout()->addElement(plotLayout()->rowCount(), 0, source);
+    plotLayout()->setRowStretchFactor(plotLayout()->rowCount() - 1, 0.001);
+  }
+  auto result = draw();
+  if (source != nullptr) {
+    plotLayout()->remove(source);
+    plotLayout()->simplify();
+  }
+  fit_title(width());
+  legend_.lay_out(this->size());
   replot(rpQueuedReplot);
-  return error;
+  return result;
+}
+
+void IoPlot::render(QCPPainter& painter, const QRect& area) {
+  with_layout_for(area.size(), [&] {
+    painter.save();
+    painter.translate(area.topLeft());
+    toPainter(&painter, area.width(), area.height());
+    painter.restore();
+    return true;
+  });
 }
 
 QString IoPlot::save_png(const QString& file, const QSize& size, double scale) {

@@ -25,6 +25,10 @@ class IoPlot : public QCustomPlot {
   void reset_view();
   /// True once the user has zoomed or dragged, until the view is reset.
   [[nodiscard]] bool user_view() const { return user_view_; }
+  /// Stands below pictures in files: source_note().
+  void set_source(const QString& source) { source_ = source; }
+  /// Draws the plot as for a file into `area` of a painter.
+  void render(QCPPainter& painter, const QRect& area);
   // As save_file(): the error, empty when the file is written.
   [[nodiscard]] QString save_png(const QString& file, const QSize& size, double scale = 2);
   [[nodiscard]] QString save_svg(const QString& file, const QSize& size);
@@ -46,18 +50,24 @@ class IoPlot : public QCustomPlot {
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
 
  private:
   void rebuild();
   void style_axes();
   void name_axes();
+  /// Shortens the title to a plot of that width.
+  void fit_title(int width);
   /// The point whose mark is nearest to a position; none when none is near.
   [[nodiscard]] std::optional<ShownPoint> point_at(const QPointF& position) const;
-  /// Lays the legend out for a picture of that size while `draw` runs.
+  /// Lays the plot out as a picture of that size, with its source below, while `draw` runs.
   template <class Draw>
-  QString with_layout_for(const QSize& size, Draw draw);
+  auto with_layout_for(const QSize& size, Draw draw);
 
   CurveSet set_;
+  QString source_;
   bool stacks_shown_ = false;
   QCPTextElement* title_ = nullptr;
   PlotLegend legend_{*this};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "ui/plots/curve_style.h"
 #include "ui/theme.h"
@@ -13,10 +14,52 @@ namespace {
 
 constexpr int icon_width = 34;
 constexpr int icon_height = 14;
-constexpr int padding = 20;  ///< between icon and text, and between columns
-constexpr int margins = 24;  ///< of the whole legend, both sides
+constexpr int padding = 20;       ///< between icon and text, and between columns
+constexpr int both_margins = 24;  ///< of the whole legend
+/// The least height of the axes; a legend that leaves less is shortened.
+constexpr int least_axes_height = 320;
+
+/// A line and a mark in grey, for all entries that are drawn so.
+class StyleItem : public QCPAbstractLegendItem {
+ public:
+  StyleItem(QCPLegend* legend, PlotLegend::Style style, const QColor& color, const QColor& background)
+      : QCPAbstractLegendItem(legend), style_(std::move(style)) {
+    style_.pen.setColor(color);
+    style_.scatter.setPen(QPen(color, style_.scatter.pen().widthF()));
+    const bool filled = style_.scatter.brush().style() != Qt::NoBrush && style_.scatter.brush().color() != background;
+    if (filled) style_.scatter.setBrush(color);
+  }
+
+ protected:
+  void draw(QCPPainter* painter) override {
+    const QRectF icon(mRect.left(), mRect.top() + (mRect.height() - icon_height) / 2.0, icon_width, icon_height);
+    painter->setPen(style_.pen);
+    if (style_.pen.style() != Qt::NoPen)
+      painter->drawLine(QLineF(icon.left(), icon.center().y(), icon.right(), icon.center().y()));
+    if (!style_.scatter.isNone()) {
+      style_.scatter.applyTo(painter, style_.pen);
+      style_.scatter.drawShape(painter, icon.center());
+    }
+    painter->setFont(mFont);
+    painter->setPen(mTextColor);
+    const QRectF text(icon.right() + mParentLegend->iconTextPadding(), mRect.top(), mRect.width(), mRect.height());
+    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, style_.text);
+  }
+  [[nodiscard]] QSize minimumOuterSizeHint() const override {
+    const QSize text = QFontMetrics(mFont).size(0, style_.text);
+    return {icon_width + mParentLegend->iconTextPadding() + text.width() + padding / 2,
+            std::max(icon_height, text.height())};
+  }
+
+ private:
+  PlotLegend::Style style_;
+};
 
 }  // namespace
+
+void PlotLegend::add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style) {
+  entries_.push_back({group, plottable, style});
+}
 
 void PlotLegend::remove() {
   if (box_ == nullptr) return;
@@ -40,47 +83,81 @@ QCPLegend* PlotLegend::add_box() {
   return box;
 }
 
-void PlotLegend::lay_out(int width) {
-  remove();
-  if (entries_.empty()) return;
-  box_ = add_box();
-  const QFont font = small_font(plot_.font());
-  const QFontMetrics metrics(font);
+QSize PlotLegend::size_of(const QString& text) const {
+  const QRect words = QFontMetrics(small_font(plot_.font())).boundingRect(0, 0, 0, 0, Qt::TextDontClip, text);
+  return {words.width() + icon_width + padding, std::max(icon_height, words.height()) + 1};
+}
+
+PlotLegend::Grid PlotLegend::arrange(int width, bool short_form) const {
+  std::vector<const Entry*> shown;
+  std::set<QString> styles;
+  for (const Entry& entry : entries_) {
+    if (short_form && entry.style && !styles.insert(entry.style->text).second) continue;
+    shown.push_back(&entry);
+  }
   std::vector<QString> groups;
   std::vector<int> group_widths;
-  int widest = 0;
-  for (const Entry& entry : entries_) {
-    const int entry_width =
-        metrics.boundingRect(0, 0, 0, 0, Qt::TextDontClip, entry.plottable->name()).width() + icon_width + padding;
+  int widest = 1;
+  for (const Entry* entry : shown) {
+    const int entry_width = size_of(entry->text(short_form)).width();
     widest = std::max(widest, entry_width);
-    const auto place = static_cast<std::size_t>(std::find(groups.begin(), groups.end(), entry.group) - groups.begin());
+    const auto place = static_cast<std::size_t>(std::find(groups.begin(), groups.end(), entry->group) - groups.begin());
     if (place == groups.size()) {
-      groups.push_back(entry.group);
+      groups.push_back(entry->group);
       group_widths.push_back(0);
     }
     group_widths[place] = std::max(group_widths[place], entry_width);
   }
-  const int available = width - margins;
-  const int columns = std::max(1, available / std::max(1, widest));
-  const bool column_per_group =
-      groups.size() > 1 && std::accumulate(group_widths.begin(), group_widths.end(), 0) <= available;
-  const QColor ink = plot_colors(plot_.palette()).text;
-  std::map<QString, int> next_row;
-  int placed = 0;
-  for (const Entry& entry : entries_) {
-    auto* item = new QCPPlottableLegendItem(box_, entry.plottable);
-    item->setFont(font);
-    item->setTextColor(ink);
-    if (column_per_group) {
-      const auto column = std::find(groups.begin(), groups.end(), entry.group) - groups.begin();
-      box_->addElement(next_row[entry.group]++, static_cast<int>(column), item);
-    } else {
-      box_->addElement(placed / columns, placed % columns, item);
-      ++placed;
-    }
+  const int available = width - both_margins;
+  const int columns = std::max(1, available / widest);
+  Grid grid;
+  if (!short_form && groups.size() > 1 && std::accumulate(group_widths.begin(), group_widths.end(), 0) <= available) {
+    grid.column_widths = group_widths;
   }
-  if (!column_per_group) return;
-  for (std::size_t i = 0; i < groups.size(); ++i) box_->setColumnStretchFactor(static_cast<int>(i), group_widths[i]);
+  std::map<int, int> row_heights;
+  std::map<QString, int> next_row;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Entry* entry = shown[i];
+    const auto group = std::find(groups.begin(), groups.end(), entry->group) - groups.begin();
+    const bool by_group = !grid.column_widths.empty();
+    const int row = by_group ? next_row[entry->group]++ : static_cast<int>(i) / columns;
+    const int column = by_group ? static_cast<int>(group) : static_cast<int>(i) % columns;
+    grid.cells.push_back({entry, row, column});
+    row_heights[row] = std::max(row_heights[row], size_of(entry->text(short_form)).height());
+  }
+  for (const auto& [row, height] : row_heights) grid.height += height;
+  return grid;
+}
+
+void PlotLegend::lay_out(const QSize& size) {
+  remove();
+  short_ = false;
+  if (entries_.empty()) return;
+  const int line = QFontMetrics(plot_.font()).height();
+  const int around_axes = 4 * line + 30;  // title, tick labels, axis label
+  Grid grid = arrange(size.width(), false);
+  if (size.height() - grid.height - around_axes < least_axes_height) {
+    Grid shorter = arrange(size.width(), true);
+    short_ = shorter.height < grid.height;
+    if (short_) grid = std::move(shorter);
+  }
+  box_ = add_box();
+  const PlotColors colors = plot_colors(plot_.palette());
+  const QFont font = small_font(plot_.font());
+  for (const Grid::Cell& cell : grid.cells) {
+    QCPAbstractLegendItem* item = nullptr;
+    if (short_ && cell.entry->style) {
+      item = new StyleItem(box_, *cell.entry->style, colors.muted, colors.background);
+    } else {
+      item = new QCPPlottableLegendItem(box_, cell.entry->plottable);
+    }
+    item->setFont(font);
+    item->setTextColor(colors.text);
+    box_->addElement(cell.row, cell.column, item);
+  }
+  for (std::size_t i = 0; i < grid.column_widths.size(); ++i) {
+    box_->setColumnStretchFactor(static_cast<int>(i), grid.column_widths[i]);
+  }
 }
 
 }  // namespace attnscope::ui

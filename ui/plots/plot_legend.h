@@ -1,36 +1,66 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A legend below the axes, in columns: one a group of entries where the groups fit side by side, else as many as fit.
+// Where it would leave the axes too little height it says each style once, in grey: the controls above the plot say
+// which colour is whose.
 #pragma once
 
 #include <qcustomplot.h>
 
+#include <optional>
 #include <vector>
 
 namespace attnscope::ui {
 
 class PlotLegend {
  public:
+  /// What an entry has in common with those of other colours.
+  struct Style {
+    QString text;
+    QPen pen;  ///< its colour does not matter
+    QCPScatterStyle scatter = {};
+  };
+
   explicit PlotLegend(QCustomPlot& plot) : plot_(plot) {}
 
-  /// Entries appear in this order; those of one group stand together. The plottable stays the plot's.
-  void add(const QString& group, QCPAbstractPlottable* plottable) { entries_.push_back({group, plottable}); }
+  /// Entries appear in this order; those of one group stand together. The plottable stays the plot's. Without a style
+  /// the short legend has the entry as it is.
+  void add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style = {});
   /// Forgets the entries; what is laid out stays until the next lay_out() or remove().
   void clear() { entries_.clear(); }
-  /// Makes the legend anew as the last row of the plot's layout, for a plot of that width.
-  void lay_out(int width);
+  /// Makes the legend anew as the last row of the plot's layout, for a plot of that size.
+  void lay_out(const QSize& size);
   /// Takes the legend off the plot's layout, which frees its row.
   void remove();
+  /// Whether lay_out() found room for styles only.
+  [[nodiscard]] bool is_short() const { return short_; }
 
  private:
   struct Entry {
     QString group;
     QCPAbstractPlottable* plottable;
+    std::optional<Style> style;
+
+    [[nodiscard]] QString text(bool short_form) const { return short_form && style ? style->text : plottable->name(); }
   };
+  /// Where each entry stands.
+  struct Grid {
+    struct Cell {
+      const Entry* entry;
+      int row;
+      int column;
+    };
+    std::vector<Cell> cells;
+    std::vector<int> column_widths;  ///< as shares; empty: all alike
+    int height = 0;
+  };
+  [[nodiscard]] Grid arrange(int width, bool short_form) const;
+  [[nodiscard]] QSize size_of(const QString& text) const;
   QCPLegend* add_box();
 
   QCustomPlot& plot_;
   std::vector<Entry> entries_;
   QCPLegend* box_ = nullptr;
+  bool short_ = false;
 };
 
 }  // namespace attnscope::ui

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QListWidget>
+#include <QTest>
+
+#include "tests/ui/window_test.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST_F(WindowTest, PassAndMaskBecomeAxes) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectPanel panel;
+  panel.form().set_database(folder.filePath("c.attnscope"));
+  for (const PresetInfo& preset : presets()) {
+    panel.form().set_preset(QString::fromUtf8(preset.name.data(), static_cast<qsizetype>(preset.name.size())));
+    EXPECT_EQ(panel.blocker(), QString()) << preset.name;
+    EXPECT_TRUE(panel.request().axes.isEmpty());
+  }
+  panel.form().set_preset(QStringLiteral("memory-wall"));
+  panel.form().set_pass(QStringLiteral("bwd"));
+  panel.form().set_masks(QStringLiteral("causal window:256:0"));
+  EXPECT_EQ(panel.blocker(), QString());
+  EXPECT_EQ(panel.request().axes, (QStringList{"pass=bwd", "mask=[causal,window:256:0]"}));
+  panel.form().set_masks(QStringLiteral("diagonal"));
+  EXPECT_TRUE(panel.blocker().contains(QStringLiteral("diagonal"))) << panel.blocker().toStdString();
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectPanel, StartIsDisabledWithItsReason) {
+  const QTemporaryDir folder;
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectPanel panel;
+  panel.form().set_database(folder.filePath("new.attnscope"));
+  panel.form().set_preset(QStringLiteral("quick"));
+  EXPECT_EQ(panel.blocker(), QString());
+  panel.form().set_axes(QStringLiteral("N=[1024,oops"));
+  EXPECT_FALSE(panel.blocker().isEmpty());
+  panel.form().set_axes(QStringLiteral("N=0"));
+  EXPECT_FALSE(panel.blocker().isEmpty()) << "an axis that parses may still ask for what cannot be posed";
+  panel.form().set_axes({});
+  EXPECT_EQ(panel.blocker(), QString());
+  panel.form().set_database(QStringLiteral("/dev/null/new.attnscope"));
+  EXPECT_TRUE(panel.blocker().contains("/dev/null"));
+  panel.form().set_database({});
+  EXPECT_FALSE(panel.blocker().isEmpty());
+  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");
+  panel.form().set_database(folder.filePath("new.attnscope"));
+  EXPECT_TRUE(panel.blocker().contains("attnscope"));
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectPanel, LogLinesFollowTheTheme) {
+  apply_theme(ThemeChoice::light);
+  CollectPanel panel;
+  PointEvent event;
+  event.point = "fa2 fp16 batch 1 heads 16 N 512 d 64 tile 64x64";
+  event.disposition = "crashed";
+  emit panel.collector().point_done(event);
+  const auto* log = panel.findChild<QListWidget*>();
+  ASSERT_NE(log, nullptr);
+  ASSERT_EQ(log->count(), 1);
+  EXPECT_EQ(log->item(0)->foreground().color(), disposition_color(Disposition::crashed, false));
+  apply_theme(ThemeChoice::dark);
+  QApplication::processEvents();
+  EXPECT_EQ(log->item(0)->foreground().color(), disposition_color(Disposition::crashed, true));
+  apply_theme(ThemeChoice::light);
+}
+
+TEST(CollectPanel, AnUnfinishedRunIsContinuedWhenAsked) {
+  CollectPanel panel;
+  EXPECT_FALSE(panel.request().resume);
+  panel.form().set_resume(true);
+  EXPECT_TRUE(panel.request().resume);
+}
+
+TEST(CollectPanel, ReadsTheDeviceFromAPlan) {
+  PlanEvent plan;
+  plan.device_name = "NVIDIA H200";
+  plan.counters = "not permitted";
+  const auto device = parse_device(QByteArray::fromStdString(to_json_line(plan)) + "\n", 1);
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->argument, "1");
+  EXPECT_EQ(device->name, "NVIDIA H200 (GPU 1)");
+  EXPECT_EQ(device->gpu, "NVIDIA H200");
+  EXPECT_EQ(device->note, "not permitted");
+  plan.simulated = true;
+  EXPECT_FALSE(parse_device(QByteArray::fromStdString(to_json_line(plan)), 0));
+  EXPECT_FALSE(parse_device("attnscope: no such GPU", 0));
+}
+
+TEST(DeviceList, FindsAGpusLimitsByItsArgument) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");  // no GPU is found
+  DeviceList list;
+  list.probe();
+  ASSERT_EQ(list.devices().size(), known_gpus().size());
+  for (std::size_t i = 0; i < known_gpus().size(); ++i) {
+    const ListedDevice& device = list.devices()[i];
+    EXPECT_TRUE(device.argument.startsWith("simulated:")) << device.argument.toStdString();
+    EXPECT_EQ(list.limits_of(device.argument).name, known_gpus()[i].name);
+    EXPECT_EQ(list.find(device.argument), &device);
+  }
+  EXPECT_EQ(list.find(QStringLiteral("Simulated H200")), nullptr) << "a label is no id";
+  EXPECT_EQ(list.limits_of(QStringLiteral("7")).name, known_gpus().front().name);
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectForm, AsksForTheDeviceByItsArgument) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectForm form;
+  const DeviceLimits& last = known_gpus().back();
+  const QString word = QString::fromStdString(std::string(last.name)).remove("NVIDIA ");
+  form.set_device("simulated:" + word);
+  EXPECT_EQ(form.request().device, "simulated:" + word);
+  EXPECT_TRUE(form.check().plan.endsWith(word + ".")) << form.check().plan.toStdString();
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QTextDocument>
+#include <string_view>
+
+#include "tests/ui/window_test.h"
+#include "ui/panels/details_panel.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
+  const auto points = fixtures::shown({fixtures::ok_point(fixtures::spec("naive", 1024))});
+  const QString html = describe_point_html(points[0], QPalette());
+  for (const char* word : {"measured", "modelled", "derived", "Model L2 to SM", "shared memory", "Bound", "1.98 GHz",
+                           "Kernel qk", "Kernel pv"}) {
+    EXPECT_TRUE(html.contains(QString::fromUtf8(word))) << word;
+  }
+  for (const char* row : {"Largest error", "Bound", "RMS error", "SM clock", "Memory clock", "Temperature", "Power"}) {
+    const qsizetype at = html.indexOf(QString::fromUtf8(row));
+    ASSERT_GE(at, 0) << row;
+    const QString rest = html.mid(at, html.indexOf(QStringLiteral("</tr>"), at) - at);
+    EXPECT_TRUE(rest.contains(row == std::string_view("Bound") ? "modelled" : "measured")) << rest.toStdString();
+  }
+  PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  hot.clocks->throttled = true;
+  EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette()).contains("Throttled"));
+}
+
+TEST_F(WindowTest, DetailsOfADecodingPointSayAllThatIsSet) {
+  PointSpec spec = fixtures::decode_spec("fa2", 4096);
+  PointRecord record = fixtures::ok_point(spec);
+  record.spec.problem.page = 256;
+  record.spec.problem.dropout = 0.25;
+  record.spec.problem.deterministic = true;
+  record.spec.tile.splits = 8;
+  record.spec.tile.warps = 4;
+  QTextDocument document;
+  document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
+  const QString text = document.toPlainText();
+  for (const char* words : {"n_q × n_k\n1 × 4096", "Pass\nfwd", "full, fp16", "Dropout\n0.25", "K/V page\n256 keys",
+                            "Deterministic\nyes", "splits 8, warps 4"}) {
+    EXPECT_TRUE(text.contains(QString::fromUtf8(words))) << words << "\n" << text.toStdString();
+  }
+}
+
+TEST_F(WindowTest, DetailsOfAnImportedPointNameItsOrigin) {
+  const QString html = describe_point_html(fixtures::shown(fixtures::peers())[0], QPalette());
+  QTextDocument document;
+  document.setHtml(html);
+  const QString text = document.toPlainText();
+  EXPECT_TRUE(text.startsWith("torch-flash\n")) << text.toStdString();
+  EXPECT_TRUE(text.contains("not stated")) << "the tile";
+  EXPECT_TRUE(text.contains("imported"));
+  EXPECT_FALSE(text.contains("measured")) << text.toStdString();
+  EXPECT_FALSE(text.contains("derived")) << text.toStdString();
+  EXPECT_FALSE(text.contains("Samples"));
+  EXPECT_FALSE(text.contains("Bytes")) << "no heading without a row";
+}
+
+}  // namespace
+}  // namespace attnscope::ui

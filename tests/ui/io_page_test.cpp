@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QCheckBox>
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+
+#include "kernels/algorithm.h"
+#include "tests/ui/window_test.h"
+#include "ui/models/curve_series.h"
+#include "ui/pages/io_curve_page.h"
+
+namespace attnscope::ui {
+namespace {
+
+class IoPageTest : public WindowTest {
+ protected:
+  /// The page as a window of its own, on these files.
+  void show(const QStringList& files) {
+    page.resize(1000, 700);
+    page.show();
+    for (const QString& each : files) ASSERT_EQ(workspace.open_now(each), QString());
+    QApplication::processEvents();
+  }
+  Workspace workspace;
+  IoCurvePage page{workspace};
+  IoPlot* plot = page.plot();
+};
+
+TEST_F(IoPageTest, HoverReadsEveryCurveAtTheNearestN) {
+  ASSERT_NO_FATAL_FAILURE(show({file}));
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096) + 3, 200}));
+  ASSERT_NE(plot->hover_content(), nullptr);
+  EXPECT_EQ(plot->hover_content()->title, QStringLiteral("N = 4096"));
+  QString all;
+  for (const HoverRow& row : plot->hover_content()->rows) all += row.label + '=' + row.value + '\n';
+  EXPECT_TRUE(all.contains(QStringLiteral("FA2 · SM↔L2 · measured"))) << all.toStdString();
+  EXPECT_TRUE(all.contains(QStringLiteral("1.001 × model"))) << all.toStdString();
+  EXPECT_TRUE(all.contains(QStringLiteral("Compulsory minimum")));
+  EXPECT_FALSE(all.contains(QStringLiteral("fit"))) << "a law is no reading";
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), 200}));
+  ASSERT_EQ(plot->hover_content()->notes.size(), 2);
+  EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "why the naive point is missing";
+  EXPECT_TRUE(plot->hover_content()->notes[1].startsWith("Tiles: FA1 ")) << "said once for both levels of bytes";
+  EXPECT_FALSE(plot->hover_at({2, 200}));
+}
+
+TEST_F(IoPageTest, ACrossSaysWhatHappened) {
+  ASSERT_NO_FATAL_FAILURE(show({file}));
+  QStringList legend;
+  for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
+  EXPECT_TRUE(legend.contains(QStringLiteral("Naive · could not run:\nout-of-memory")))
+      << legend.join('\n').toStdString();
+  const QCPItemText* words = nullptr;
+  for (int i = 0; i < plot->itemCount(); ++i) {
+    const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
+    if (text != nullptr && text->text() == "out-of-memory") words = text;
+  }
+  ASSERT_NE(words, nullptr);
+  EXPECT_EQ(words->position->key(), 16384);
+  QSignalSpy selected(&page, &IoCurvePage::point_selected);
+  QTest::mouseClick(plot, Qt::LeftButton, {}, words->position->pixelPosition().toPoint());
+  ASSERT_EQ(selected.count(), 1);
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().record().disposition, Disposition::out_of_memory);
+}
+
+TEST_F(WindowTest, TheoryAtASingleLengthIsADash) {
+  const QString single = folder.filePath("single.attnscope");
+  fixtures::write_file(single, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 1024))}, false}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  ASSERT_EQ(workspace.open_now(single), QString());
+  int theory = 0;
+  for (const Curve& curve : page.curves().curves) theory += curve.kind == CurveKind::measured ? 0 : 1;
+  ASSERT_GE(theory, 2) << "the model and the minimum";
+  for (int i = 0; i < page.plot()->graphCount(); ++i) {
+    const QCPGraph& graph = *page.plot()->graph(i);
+    if (!graph.scatterStyle().isNone()) continue;
+    --theory;
+    ASSERT_EQ(graph.data()->size(), 2) << graph.name().toStdString();
+    EXPECT_LT(graph.data()->at(0)->key, 1024);
+    EXPECT_GT(graph.data()->at(1)->key, 1024);
+    EXPECT_EQ(graph.data()->at(0)->value, graph.data()->at(1)->value);
+  }
+  EXPECT_EQ(theory, 0);
+}
+
+TEST_F(IoPageTest, ThrottledPointsAreMarked) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048, 4096}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+    records.back().clocks->throttled = n == 2048;
+    records.back().clocks->throttle_reasons = n == 2048 ? 4 : 0;
+  }
+  const QString hot = folder.filePath("hot.attnscope");
+  fixtures::write_file(hot, {{"quick", records, false}});
+  ASSERT_NO_FATAL_FAILURE(show({hot}));
+  const auto marked = [&] {  // N of the marks that are half emptied
+    QList<double> lengths;
+    for (int i = 0; i < plot->graphCount(); ++i) {
+      if (plot->graph(i)->name() != "Clocks throttled") continue;
+      for (const QCPGraphData& data : *plot->graph(i)->data()) lengths << data.key;
+    }
+    return lengths;
+  };
+  EXPECT_TRUE(marked().isEmpty()) << "bytes do not depend on clocks";
+  for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
+    page.set_ordinate(ordinate);
+    QApplication::processEvents();
+    EXPECT_EQ(marked(), QList<double>{2048});
+    ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(2048), 200}));
+    EXPECT_TRUE(plot->hover_content()->notes.contains("Clocks throttled (power cap): FA2"))
+        << plot->hover_content()->notes.join('\n').toStdString();
+    EXPECT_EQ(plot->hover_content()->rows[0].mark, SampleMark::half_disc);
+    ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(1024), 200}));
+    EXPECT_FALSE(plot->hover_content()->notes.join(' ').contains("throttled"));
+  }
+}
+
+TEST_F(IoPageTest, TimesAndRatesOfPeersHaveTheirAxes) {
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  ASSERT_NO_FATAL_FAILURE(show({file, peers}));
+  EXPECT_EQ(plot->yAxis->label(), "Bytes moved, all heads");
+  EXPECT_EQ(page.file_stem(), "io-d128-1x132");
+  const auto visible_boxes = [&] {
+    QStringList texts;
+    for (const QCheckBox* box : page.findChildren<QCheckBox*>()) {
+      if (box->isVisibleTo(&page)) texts << box->text();
+    }
+    return texts;
+  };
+  EXPECT_TRUE(visible_boxes().contains("Exact model"));
+
+  page.set_ordinate(Ordinate::time);
+  QApplication::processEvents();
+  EXPECT_EQ(plot->yAxis->label(), "Time [ms], median and quartiles");
+  EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
+  EXPECT_EQ(page.file_stem(), "time-d128-1x132");
+  EXPECT_EQ(visible_boxes(), QStringList{"L2 limit"});
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
+  QString all;
+  SampleMark mark = SampleMark::none;
+  for (const HoverRow& row : plot->hover_content()->rows) {
+    all += row.label + '=' + row.value + '\n';
+    if (row.label == QStringLiteral("torch-flash · time · imported")) mark = row.mark;
+  }
+  // 4 N² d 132 operations at 420 TFLOP/s and 9 µs more.
+  EXPECT_TRUE(all.contains(QStringLiteral("torch-flash · time · imported=2.71 ms (2.65 – 2.84)"))) << all.toStdString();
+  EXPECT_EQ(mark, SampleMark::diamond) << "unlike a measured or a simulated one";
+
+  page.set_ordinate(Ordinate::rate);
+  QApplication::processEvents();
+  EXPECT_EQ(plot->yAxis->label(), "Compute rate [TFLOP/s]");
+  EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLinear);
+  EXPECT_EQ(plot->yAxis->range().lower, 0);
+  EXPECT_GT(plot->yAxis->range().upper, 560);
+  page.set_ordinate(Ordinate::bytes);
+  EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
+  EXPECT_GT(plot->yAxis->range().lower, 1e6);
+}
+
+TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  Workspace workspace;
+  IoCurvePage page(workspace);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const auto chips = [&](bool enabled_only) {
+    QStringList texts;
+    for (const QToolButton* chip : page.findChildren<QToolButton*>()) {
+      if (!chip->isHidden() && (chip->isEnabled() || !enabled_only)) texts << chip->text();
+    }
+    texts.sort();
+    return texts;
+  };
+  // Our own are always offered, and can be pressed where they have points.
+  QStringList ours;
+  for (const Algorithm* algorithm : algorithms()) ours << short_title(algorithm->name());
+  ours.sort();
+  EXPECT_EQ(chips(false), ours);
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
+  ASSERT_EQ(workspace.open_now(peers), QString());
+  EXPECT_EQ(chips(false), ours + QStringList({"torch-cudnn", "torch-flash"}));
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"})) << "imported times are no bytes";
+  const auto tip = [&] {
+    for (const QToolButton* chip : page.findChildren<QToolButton*>()) {
+      if (chip->text() == "torch-flash") return chip->toolTip();
+    }
+    return QString();
+  };
+  EXPECT_TRUE(tip().contains("imported run has no bytes")) << tip().toStdString();
+  page.set_ordinate(Ordinate::time);
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
+  EXPECT_FALSE(tip().contains("has no")) << tip().toStdString();
+  EXPECT_EQ(page.curves().curves.size(), 5U);
+  for (QToolButton* chip : page.findChildren<QToolButton*>()) {
+    if (chip->text() == "torch-flash") chip->setChecked(false);
+  }
+  EXPECT_EQ(page.curves().curves.size(), 4U);
+  workspace.close(peers);
+  EXPECT_EQ(chips(false), ours);
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
+}
+
+TEST_F(IoPageTest, DecodingHasItsOwnAxis) {
+  const QString decode = folder.filePath("decode.attnscope");
+  fixtures::write_file(decode, {{"decode", fixtures::decoding(), false}});
+  ASSERT_NO_FATAL_FAILURE(show({file, decode}));
+  EXPECT_EQ(plot->xAxis->label(), "Sequence length N (1k = 1024)");
+  EXPECT_EQ(page.options(QStringLiteral("n_q")), (QStringList{"N", "1"}));
+  page.choose(QStringLiteral("n_q"), QStringLiteral("1"));
+  EXPECT_EQ(plot->xAxis->label(), "Keys n_k, with n_q = 1 (1k = 1024)");
+  EXPECT_EQ(page.file_stem(), "io-d128-nq1-1x16");
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(65536), 200}));
+  EXPECT_EQ(plot->hover_content()->title, "n_k = 65,536, n_q = 1");
+}
+
+TEST_F(IoPageTest, ClickingAMarkSelectsItsPoint) {
+  ASSERT_NO_FATAL_FAILURE(show({file}));
+  QSignalSpy selected(&page, &IoCurvePage::point_selected);
+  const Curve* curve = nullptr;
+  for (const Curve& candidate : page.curves().curves) {
+    if (candidate.algorithm == "naive" && candidate.kind == CurveKind::measured) curve = &candidate;
+  }
+  ASSERT_NE(curve, nullptr);
+  const CurvePoint& point = curve->points[4];
+  const QPoint pixel(static_cast<int>(plot->xAxis->coordToPixel(point.n)),
+                     static_cast<int>(plot->yAxis->coordToPixel(point.value)));
+  QTest::mouseClick(plot, Qt::LeftButton, {}, pixel);
+  ASSERT_EQ(selected.count(), 1);
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec().algorithm, "naive");
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec().problem.n_k, static_cast<std::int64_t>(point.n));
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QHeaderView>
+#include <QTest>
+
+#include "profiler/metrics/metrics.h"
+#include "tests/ui/window_test.h"
+#include "ui/models/points_filter.h"
+#include "ui/pages/points_page.h"
+
+namespace attnscope::ui {
+namespace {
+
+class PointsPageTest : public WindowTest {
+ protected:
+  void show(const std::vector<PointRecord>& records) {
+    const QString path = folder.filePath("points.attnscope");
+    fixtures::write_file(path, {{"custom", records, false}});
+    page.resize(1200, 700);
+    page.show();
+    ASSERT_EQ(workspace.open_now(path), QString());
+    settle();
+  }
+  [[nodiscard]] int column(const char* heading) const {
+    for (int i = 0; i < table->model()->columnCount(); ++i) {
+      if (table->model()->headerData(i, Qt::Horizontal).toString() == QString::fromUtf8(heading)) return i;
+    }
+    return -1;
+  }
+  [[nodiscard]] QStringList shown(const char* heading) const {
+    QStringList texts;
+    for (int row = 0; row < table->model()->rowCount(); ++row) {
+      texts << table->model()->index(row, column(heading)).data().toString();
+    }
+    return texts;
+  }
+  Workspace workspace;
+  PointsPage page{workspace};
+  QTableView* table = page.table();
+};
+
+TEST_F(PointsPageTest, WhatHasNoValueSortsLastEitherWay) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {2048, 512, 1024}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+  records.insert(records.begin() + 1,
+                 fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB"));
+  ASSERT_NO_FATAL_FAILURE(show(records));
+  for (const char* heading : {"Time", "DRAM", "Occupancy"}) {
+    table->sortByColumn(column(heading), Qt::AscendingOrder);
+    EXPECT_EQ(shown("N").constLast(), "65536") << heading;
+    table->sortByColumn(column(heading), Qt::DescendingOrder);
+    EXPECT_EQ(shown("N").constLast(), "65536") << heading;
+  }
+  table->sortByColumn(column("Time"), Qt::AscendingOrder);
+  EXPECT_EQ(shown("N"), (QStringList{"512", "1024", "2048", "65536"}));
+  table->sortByColumn(column("Time"), Qt::DescendingOrder);
+  EXPECT_EQ(shown("N"), (QStringList{"2048", "1024", "512", "65536"}));
+  // A reason is what the others lack.
+  table->sortByColumn(column("Reason"), Qt::DescendingOrder);
+  EXPECT_EQ(shown("N").constFirst(), "65536");
+  table->sortByColumn(column("Reason"), Qt::AscendingOrder);
+  EXPECT_EQ(shown("N").constFirst(), "65536");
+}
+
+TEST_F(PointsPageTest, ALongNumberFarDownIsNotCut) {
+  std::vector<PointRecord> records;
+  for (int i = 0; i < 300; ++i) {
+    PointSpec spec = fixtures::spec("fa2", 256);
+    spec.problem.heads_q = spec.problem.heads_kv = i + 1;
+    records.push_back(fixtures::ok_point(spec));
+  }
+  PointSpec longest = fixtures::decode_spec("fa2", 1048576, 16384);
+  records.push_back(fixtures::ok_point(longest));
+  ASSERT_NO_FATAL_FAILURE(show(records));
+  const int n = column("N");
+  const QString text = QStringLiteral("16384 × 1048576");
+  ASSERT_EQ(shown("N").constLast(), text);
+  // As the view does it: what finds no room is cut.
+  QStyleOptionViewItem option;
+  option.initFrom(table);
+  const QSize wanted = table->itemDelegate()->sizeHint(option, table->model()->index(300, n));
+  EXPECT_GE(table->columnWidth(n), wanted.width());
+}
+
+TEST_F(PointsPageTest, CopiedRowsAreATableInBaseUnits) {
+  std::vector<PointRecord> records{
+      fixtures::ok_point(fixtures::spec("fa2", 1024)),
+      fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB")};
+  ASSERT_NO_FATAL_FAILURE(show(records));
+  table->selectAll();
+  const QStringList lines = page.selection_as_text().split('\n');
+  ASSERT_EQ(lines.size(), 3);
+  const QStringList header = lines[0].split('\t');
+  const QStringList first = lines[1].split('\t');
+  const QStringList second = lines[2].split('\t');
+  ASSERT_EQ(first.size(), header.size());
+  ASSERT_EQ(second.size(), header.size());
+  const auto cell = [&](const QStringList& line, const char* heading) {
+    const auto at = header.indexOf(QString::fromUtf8(heading));
+    EXPECT_GE(at, 0) << heading << " in " << lines[0].toStdString();
+    return line.value(at);
+  };
+  const KernelRecord& all = *records[0].kernel("all");
+  EXPECT_EQ(cell(first, "Algorithm"), "fa2");
+  EXPECT_EQ(cell(first, "N"), "1024");
+  EXPECT_DOUBLE_EQ(cell(first, "Time [ns]").toDouble(), summarize(all.samples_ns)->median);
+  double dram = 0;
+  for (const MetricValue& value : all.metrics) {
+    if (value.name == metric_key::dram_read_bytes || value.name == metric_key::dram_write_bytes) dram += value.value;
+  }
+  EXPECT_DOUBLE_EQ(cell(first, "DRAM [byte]").toDouble(), dram);
+  bool number = false;
+  cell(first, "÷ model").toDouble(&number);
+  EXPECT_TRUE(number) << cell(first, "÷ model").toStdString();
+  EXPECT_EQ(cell(second, "Time [ns]"), "");
+  EXPECT_EQ(cell(second, "Result"), "out-of-memory");
+}
+
+TEST_F(PointsPageTest, ANumberInTheFilterIsWhole) {
+  std::vector<PointRecord> records;
+  const auto add = [&](const char* algorithm, std::int64_t n, int br, int bc, std::int64_t d, int heads) {
+    PointSpec spec = fixtures::spec(algorithm, n, br, bc, d);
+    spec.problem.heads_q = spec.problem.heads_kv = heads;
+    records.push_back(fixtures::ok_point(spec));
+  };
+  add("fa1", 512, 128, 32, 128, 64);   // heads only
+  add("fa1", 640, 128, 128, 128, 16);  // part of N
+  add("fa1", 4096, 128, 32, 64, 16);   // d
+  add("fa1", 1024, 64, 128, 128, 16);  // Br
+  add("fa2", 2048, 128, 64, 128, 16);  // Bc
+  ASSERT_NO_FATAL_FAILURE(show(records));
+  const auto left = [&](const char* words) {
+    page.search()->setText(QString::fromUtf8(words));
+    return shown("N");
+  };
+  EXPECT_EQ(left("fa1 64"), (QStringList{"4096", "1024"}));
+  EXPECT_EQ(left("64"), (QStringList{"4096", "1024", "2048"}));
+  EXPECT_EQ(left("fa"), (QStringList{"512", "640", "4096", "1024", "2048"})) << "a word may be part of one";
+  EXPECT_EQ(left("4k"), QStringList{"4096"});
+  EXPECT_EQ(left("128x64"), QStringList{"2048"});
+  EXPECT_EQ(left("heads=64"), QStringList{"512"});
+  EXPECT_EQ(left("d=64"), QStringList{"4096"});
+  EXPECT_EQ(left("BR=64"), QStringList{"1024"});
+  EXPECT_EQ(left("nonsense=1"), QStringList());
+  EXPECT_EQ(left(""), (QStringList{"512", "640", "4096", "1024", "2048"}));
+  EXPECT_TRUE(page.search()->placeholderText().contains("N, d or tile"));
+  EXPECT_TRUE(page.search()->toolTip().contains("whole"));
+}
+
+}  // namespace
+}  // namespace attnscope::ui

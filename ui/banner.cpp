@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/banner.h"
+
+#include <QHBoxLayout>
+#include <QToolButton>
+#include <algorithm>
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::size_t most_lines = 6;
+
+}  // namespace
+
+Banner::Banner(QWidget* parent) : QFrame(parent) {
+  setObjectName(QStringLiteral("banner"));
+  setStyleSheet(QStringLiteral(
+      "QFrame#banner { background: #fdecd2; border-bottom: 1px solid #d9a441; }"
+      "QFrame#banner QLabel { color: #4a3200; } QFrame#banner QToolButton { color: #4a3200; border: none; }"));
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(12, 6, 6, 6);
+  label_ = new QLabel(this);
+  label_->setWordWrap(true);
+  label_->setTextFormat(Qt::PlainText);
+  label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  auto* close = new QToolButton(this);
+  close->setText(QStringLiteral("✕"));
+  close->setToolTip(tr("Dismiss"));
+  close->setAccessibleName(tr("Dismiss the message"));
+  row->addWidget(label_, 1);
+  row->addWidget(close, 0, Qt::AlignTop);
+  connect(close, &QToolButton::clicked, this, &Banner::clear_all);
+  refresh();
+}
+
+void Banner::add(Topic topic, const QString& message) {
+  const bool there =
+      std::any_of(messages_.begin(), messages_.end(), [&](const Message& known) { return known.text == message; });
+  if (!there) messages_.push_back({topic, message});
+  refresh();
+}
+
+void Banner::clear(Topic topic) {
+  std::erase_if(messages_, [topic](const Message& message) { return message.topic == topic; });
+  refresh();
+}
+
+void Banner::clear_all() {
+  messages_.clear();
+  refresh();
+}
+
+QString Banner::text() const {
+  QStringList lines;
+  for (const Message& message : messages_) lines << message.text;
+  return lines.join(QLatin1Char('\n'));
+}
+
+void Banner::refresh() {
+  QStringList lines;
+  for (std::size_t i = 0; i < std::min(most_lines, messages_.size()); ++i) lines << messages_[i].text;
+  if (messages_.size() > most_lines) lines << tr("… and %1 more").arg(messages_.size() - most_lines);
+  label_->setText(lines.join(QLatin1Char('\n')));
+  label_->setToolTip(messages_.size() > most_lines ? text() : QString());
+  setAccessibleName(text());
+  setVisible(!messages_.empty());
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A page of the window, which knows it by this alone. page_list.cpp lists them.
+#pragma once
+
+#include <QIcon>
+#include <QJsonObject>
+#include <QString>
+#include <QWidget>
+#include <utility>
+#include <vector>
+
+#include "ui/workspace.h"
+
+namespace attnscope::ui {
+
+class Page : public QWidget {
+  Q_OBJECT
+ public:
+  using QWidget::QWidget;
+
+  /// On its tab and in the menu.
+  [[nodiscard]] virtual QString title() const = 0;
+  [[nodiscard]] virtual QIcon icon() const = 0;
+  /// What has the focus when the page is turned to.
+  [[nodiscard]] virtual QWidget* view() = 0;
+
+  /// Whether the page shows a plot now that save_plot() writes.
+  [[nodiscard]] virtual bool has_plot() const { return false; }
+  /// The page's choices as a file name without its ending: "io-d128-causal-1x16".
+  [[nodiscard]] virtual QString file_stem() const { return {}; }
+  /// PNG, SVG or PDF by the name's ending. The error, empty when the file is written.
+  [[nodiscard]] virtual QString save_plot(const QString& path, const QSize& size);
+
+  /// What the user has chosen on the page; restore() takes it back, also before there are points. Unknown or missing
+  /// entries leave things as they are.
+  [[nodiscard]] virtual QJsonObject state() const = 0;
+  virtual void restore(const QJsonObject& state) = 0;
+
+  /// Keys and what they do, for the help.
+  [[nodiscard]] virtual std::vector<std::pair<QString, QString>> shortcuts() const { return {}; }
+  /// Makes the page show what a picture of the window should: a selection, where it has one.
+  virtual void pose() {}
+
+ signals:
+  void point_selected(const attnscope::ui::ShownPoint& point);
+};
+
+/// A page's icon among the resources, by its id.
+[[nodiscard]] QIcon page_icon(const QString& id);
+
+}  // namespace attnscope::ui

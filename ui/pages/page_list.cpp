@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/page_list.h"
+
+#include <array>
+
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+
+namespace attnscope::ui {
+namespace {
+
+template <class Kind>
+Page* make(Workspace& workspace, QWidget* parent) {
+  return new Kind(workspace, parent);
+}
+
+constexpr std::array kinds{
+    PageKind{"io", make<IoCurvePage>},
+    PageKind{"tiles", make<TileHeatmapPage>},
+    PageKind{"table", make<PointsPage>},
+};
+
+}  // namespace
+
+std::span<const PageKind> page_kinds() {
+  return kinds;
+}
+
+}  // namespace attnscope::ui

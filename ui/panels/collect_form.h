@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What to collect, on which device, into which file: fields, and whether they make a sweep.
+#pragma once
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QWidget>
+#include <vector>
+
+#include "profiler/plan/sweep.h"
+#include "ui/collector_process.h"
+#include "ui/panels/device_list.h"
+
+class QFormLayout;
+
+namespace attnscope::ui {
+
+class CollectForm : public QWidget {
+  Q_OBJECT
+ public:
+  explicit CollectForm(QWidget* parent = nullptr);
+
+  [[nodiscard]] CollectRequest request() const;
+  /// Either what stands in the way, or the plan in words: "62 points on Simulated H200."
+  struct Verdict {
+    QString problem;
+    QString plan;
+  };
+  [[nodiscard]] Verdict check() const;
+
+  void set_device(const QString& argument);
+  void set_preset(const QString& name);
+  void set_axes(const QString& text);
+  /// A word of parse_pass(); empty: the preset's.
+  void set_pass(const QString& word);
+  /// Words of parse_mask(), separated by blanks; empty: the preset's.
+  void set_masks(const QString& text);
+  void set_database(const QString& path);
+  void set_resume(bool on);
+
+ signals:
+  void changed();
+
+ private:
+  void add_device_and_preset(QFormLayout& form);
+  void add_pass_and_mask(QFormLayout& form);
+  void add_axes_and_algorithms(QFormLayout& form);
+  void add_cache(QFormLayout& form);
+  void add_file(QFormLayout& form);
+  void connect_fields();
+  void choose_file();
+  void show_devices();
+  void take_algorithms_of_preset();
+  /// What the fields ask for, each as parse_axis() reads it.
+  [[nodiscard]] QStringList axes() const;
+  [[nodiscard]] SweepRequest sweep_request(QString* error) const;
+
+  DeviceList devices_;
+  bool device_chosen_ = false;
+  QComboBox* device_ = nullptr;
+  QComboBox* preset_ = nullptr;
+  QComboBox* pass_ = nullptr;
+  QLineEdit* mask_ = nullptr;
+  QLineEdit* axes_ = nullptr;
+  std::vector<QCheckBox*> algorithms_;
+  QComboBox* cache_ = nullptr;
+  QCheckBox* resume_ = nullptr;
+  QLineEdit* file_ = nullptr;
+};
+
+}  // namespace attnscope::ui

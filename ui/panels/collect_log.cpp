@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panels/collect_log.h"
+
+#include <QEvent>
+
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int longest_log = 2000;
+constexpr int kind_role = Qt::UserRole + 1;  ///< the Disposition that a line is coloured by
+
+}  // namespace
+
+CollectLog::CollectLog(QWidget* parent) : QListWidget(parent) {
+  setUniformItemSizes(true);
+  setWordWrap(false);
+  setTextElideMode(Qt::ElideRight);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setSelectionMode(QAbstractItemView::ExtendedSelection);
+  setMinimumHeight(60);
+  setAccessibleName(tr("Points as they end"));
+}
+
+void CollectLog::add(const QString& text, std::optional<Disposition> kind, const QString& tip) {
+  auto* item = new QListWidgetItem(text);
+  if (kind) {
+    item->setData(kind_role, static_cast<int>(*kind));
+    color(*item);
+  }
+  item->setToolTip(tip.isEmpty() ? text : tip);
+  const int lowest = indexAt(viewport()->rect().bottomLeft()).row();
+  const bool at_end = lowest < 0 || lowest >= count() - 2;
+  addItem(item);
+  if (count() > longest_log) delete takeItem(0);
+  if (at_end) scrollToBottom();
+}
+
+void CollectLog::color(QListWidgetItem& item) const {
+  const QVariant kind = item.data(kind_role);
+  if (!kind.isValid()) return;
+  item.setForeground(disposition_color(static_cast<Disposition>(kind.toInt()), plot_colors(palette()).dark));
+}
+
+void CollectLog::changeEvent(QEvent* event) {
+  QListWidget::changeEvent(event);
+  if (event->type() != QEvent::PaletteChange) return;
+  for (int row = 0; row < count(); ++row) color(*item(row));
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands around the cells of a heatmap: title, axes with the paper's tile marked on them, colour bar, legend.
+#pragma once
+
+#include <QPainter>
+
+#include "ui/plots/heatmap_layout.h"
+
+namespace attnscope::ui {
+
+void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                        const QRectF& area);
+void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
+void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
+/// The legend and, on paper, the source below it.
+void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                          const QRectF& area);
+
+}  // namespace attnscope::ui

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a picture of a heatmap is made of, and where its parts stand.
+#pragma once
+
+#include <QFont>
+#include <QRectF>
+#include <QSize>
+#include <QString>
+#include <optional>
+
+#include "ui/format.h"
+#include "ui/models/heatmap_grid.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+
+struct HeatmapTitle {
+  QString what;
+  QString of;  ///< the problem and the device, on a second line
+};
+
+enum class Medium {
+  screen,  ///< a reader can hover and enlarge
+  paper    ///< a picture in a file: what it does not say, nothing says
+};
+
+/// Lives no longer than the grid.
+struct HeatmapDrawing {
+  const HeatmapGrid& grid;
+  HeatmapTitle title;
+  bool log_colors = false;
+  UnitScale unit;
+  QFont font;
+  PlotColors colors;
+  Medium medium = Medium::screen;
+  QString source = {};  ///< on paper: which GPU, when and in which file
+  double pixel = 1;     ///< the extent of one pixel of the target; cells begin and end on whole ones
+};
+
+struct HeatmapLayout {
+  struct Figures {
+    QFont font;
+    int digits = 3;
+    bool shown = true;  ///< false: no font is small enough
+  };
+  QRectF cells;
+  QRectF bar;
+  double cell_width = 0;
+  double cell_height = 0;
+  double seam = 1;       ///< between neighbouring cells
+  double mark_room = 0;  ///< between cells and axis labels, for the paper's marks
+  double caption_top = 0;
+  Figures figures;
+
+  [[nodiscard]] QRectF cell(const HeatmapGrid& grid, HeatmapGrid::Place place) const;
+  [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const HeatmapGrid& grid, const QPointF& position) const;
+};
+
+inline constexpr double heatmap_left_margin = 66;
+inline constexpr double heatmap_right_margin = 8;
+inline constexpr double heatmap_bar_width = 16;
+inline constexpr double heatmap_bar_labels = 76;
+inline constexpr double heatmap_caption_left = 12;
+
+[[nodiscard]] HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area);
+
+/// The size that the picture fills when it may have `most`.
+[[nodiscard]] QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most);
+
+}  // namespace attnscope::ui

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The menu of files opened before, kept in the settings.
+#pragma once
+
+#include <QMenu>
+#include <QString>
+
+namespace attnscope::ui {
+
+class RecentFiles : public QMenu {
+  Q_OBJECT
+ public:
+  /// Without `remember` the menu stays empty and the settings are left alone.
+  RecentFiles(bool remember, QWidget* parent);
+
+  void add(const QString& path);
+
+ signals:
+  void chosen(const QString& path);
+
+ private:
+  void refresh();
+
+  bool remember_;
+};
+
+}  // namespace attnscope::ui

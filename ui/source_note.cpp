@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/source_note.h"
+
+#include <QDateTime>
+#include <QFileInfo>
+#include <algorithm>
+
+#include "ui/format.h"
+
+namespace attnscope::ui {
+namespace {
+
+QString device_words(const RunSummary& run) {
+  const QString name = QString::fromStdString(run.device_name);
+  if (run.provenance == Provenance::measured) return name;
+  const QString origin = to_qstring(to_string(run.provenance));
+  return name.isEmpty() ? origin : QStringLiteral("%1 %2").arg(origin, name);
+}
+
+QString day_of(const std::string& iso) {
+  const QDateTime time = QDateTime::fromString(QString::fromStdString(iso), Qt::ISODate);
+  return time.isValid() ? time.toLocalTime().date().toString(Qt::ISODate) : QString::fromStdString(iso);
+}
+
+QString first_few(const QStringList& words) {
+  constexpr qsizetype most = 3;
+  QString text = words.mid(0, most).join(QStringLiteral(", "));
+  if (words.size() > most) text += QStringLiteral(", …");
+  return text;
+}
+
+}  // namespace
+
+QString source_note(const std::vector<ShownPoint>& points) {
+  std::vector<const RunInfo*> runs;
+  for (const ShownPoint& point : points) {
+    if (std::find(runs.begin(), runs.end(), point.run.get()) == runs.end()) runs.push_back(point.run.get());
+  }
+  QStringList devices;
+  QStringList days;
+  QStringList files;
+  for (const RunInfo* run : runs) {
+    devices << device_words(run->summary);
+    days << day_of(run->summary.started_at);
+    files << QFileInfo(run->file).fileName();
+  }
+  devices.removeDuplicates();
+  files.removeDuplicates();
+  days.removeDuplicates();
+  days.sort();
+  const QString when = days.size() < 2 ? days.value(0) : days.first() + QStringLiteral(" – ") + days.last();
+  QStringList parts{first_few(devices), when, first_few(files)};
+  parts.removeAll(QString());
+  return parts.join(QStringLiteral(" · "));
+}
+
+}  // namespace attnscope::ui
