@@ -18,8 +18,6 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "ui/export_table.h"
@@ -30,6 +28,7 @@
 #include "ui/panels/details_panel.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/recent_files.h"
+#include "ui/status_line.h"
 
 namespace attnscope::ui {
 namespace {
@@ -59,11 +58,10 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   build_center();
   build_docks();
   build_menus();
-  build_status();
+  setStatusBar(new StatusLine(workspace_, this));
   follow_workspace();
   follow_collection();
   if (remember_) restore_settings();
-  update_status();
   qApp->installEventFilter(this);
 }
 
@@ -171,17 +169,10 @@ void MainWindow::build_help_menu() {
   help->addAction(tr("&About Attnscope"), this, [this] { show_about(this); });
 }
 
-void MainWindow::build_status() {
-  status_files_ = new QLabel(this);
-  status_values_ = new QLabel(this);
-  statusBar()->addWidget(status_files_, 1);
-  statusBar()->addPermanentWidget(status_values_);
-}
-
 void MainWindow::follow_workspace() {
-  connect(&workspace_, &Workspace::points_changed, this, &MainWindow::update_status);
+  connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::name_window);
   connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
-    update_status();
+    name_window();
     recent_->add(path);
   });
   connect(&workspace_, &Workspace::open_failed, this,
@@ -277,30 +268,9 @@ void MainWindow::show_details(const ShownPoint& point) {
   details_dock_->show();
 }
 
-void MainWindow::update_status() {
-  QStringList names;
-  for (const QString& file : workspace_.files()) names << workspace_.file_name(file);
-  status_files_->setText(names.isEmpty() ? tr("No file open") : names.join(QStringLiteral(", ")));
-  status_files_->setToolTip(workspace_.files().join(QLatin1Char('\n')));
-
-  std::map<Provenance, std::size_t> count;
-  std::set<QString> devices;
-  for (const LoadedRun& run : workspace_.runs()) {
-    if (!run.visible) continue;
-    count[run.info->summary.provenance] += run.points.size();
-    if (const std::string& name = run.info->summary.device_name; !name.empty()) {
-      devices.insert(QString::fromStdString(name));
-    }
-  }
-  QStringList parts;
-  for (const auto& [origin, points] : count) {
-    if (points > 0) parts << tr("%1 %2 points").arg(points).arg(to_qstring(attnscope::to_string(origin)));
-  }
-  const QStringList device_names(devices.begin(), devices.end());
-  if (!parts.isEmpty()) parts << device_names.join(QStringLiteral(", "));
-  status_values_->setText(parts.join(QStringLiteral(" · ")));
-  setWindowTitle(names.isEmpty() ? QStringLiteral("Attnscope")
-                                 : QStringLiteral("%1 – Attnscope").arg(names.join(QStringLiteral(", "))));
+void MainWindow::name_window() {
+  const QString names = open_files_in_words(workspace_);
+  setWindowTitle(names.isEmpty() ? QStringLiteral("Attnscope") : QStringLiteral("%1 – Attnscope").arg(names));
 }
 
 void MainWindow::open_dialog() {

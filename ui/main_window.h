@@ -3,7 +3,6 @@
 // interface alone.
 #pragma once
 
-#include <QLabel>
 #include <QMainWindow>
 #include <QStringList>
 #include <QTabWidget>
@@ -65,7 +64,6 @@ class MainWindow : public QMainWindow {
   void build_file_menu();
   void build_view_menu();
   void build_help_menu();
-  void build_status();
   void follow_workspace();
   void follow_collection();
   void restore_settings();
@@ -73,7 +71,7 @@ class MainWindow : public QMainWindow {
   void open_by_hand(const QStringList& files);
   void open_sample();
   void show_details(const ShownPoint& point);
-  void update_status();
+  void name_window();
   void open_dialog();
   void export_plot();
   void export_csv_file();
@@ -92,8 +90,6 @@ class MainWindow : public QMainWindow {
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;
   QDockWidget* details_dock_ = nullptr;
-  QLabel* status_files_ = nullptr;
-  QLabel* status_values_ = nullptr;
   RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
 };

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tests/ui/window_test.h"
-#include "ui/panels/details_panel.h"
+#include "ui/panels/point_html.h"
 
 namespace attnscope::ui {
 namespace {

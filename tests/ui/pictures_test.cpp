@@ -287,6 +287,8 @@ TEST_F(WindowTest, ManyProblemsBecomePagesOfSmallMultiples) {
   for (int heads = 1; heads <= 30; ++heads) {
     EXPECT_TRUE(all.contains(QStringLiteral("batch × heads 1 × %1 ").arg(heads))) << heads;
   }
+  // No control beside them says whose a colour is.
+  EXPECT_EQ(all.count(QStringLiteral(">FA2<")) + all.count(QStringLiteral(">FA2 · DRAM · measured<")), 30);
   // One of them alone is a picture of its own again.
   written.clear();
   choice.values[QStringLiteral("heads")] = {QStringLiteral("1x7")};

@@ -24,7 +24,4 @@ class DetailsPanel : public QTextBrowser {
   std::optional<ShownPoint> point_;
 };
 
-/// The panel's text, as HTML.
-[[nodiscard]] QString describe_point_html(const ShownPoint& point, const QPalette& palette);
-
 }  // namespace attnscope::ui

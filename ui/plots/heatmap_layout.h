@@ -10,6 +10,7 @@
 
 #include "ui/format.h"
 #include "ui/models/heatmap_grid.h"
+#include "ui/plots/medium.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -17,11 +18,6 @@ namespace attnscope::ui {
 struct HeatmapTitle {
   QString what;
   QString of;  ///< the problem and the device, on a second line
-};
-
-enum class Medium {
-  screen,  ///< a reader can hover and enlarge
-  paper    ///< a picture in a file: what it does not say, nothing says
 };
 
 /// Lives no longer than the grid.

@@ -133,7 +133,7 @@ void IoPlot::rebuild() {
   columns_ = build_hover_columns(set_, plot_colors(palette()));
   style_axes();
   name_axes();
-  legend_.lay_out(size());
+  legend_.lay_out(size(), Medium::screen);
 }
 
 void IoPlot::style_axes() {
@@ -259,7 +259,7 @@ void IoPlot::leaveEvent(QEvent* event) {
 
 void IoPlot::resizeEvent(QResizeEvent* event) {
   fit_title(event->size().width());
-  legend_.lay_out(event->size());
+  legend_.lay_out(event->size(), Medium::screen);
   QCustomPlot::resizeEvent(event);
   overlay_->setGeometry(rect());
   overlay_->clear();
@@ -312,7 +312,7 @@ void IoPlot::focusOutEvent(QFocusEvent* event) {
 template <class Draw>
 auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
   fit_title(size.width());
-  legend_.lay_out(size);
+  legend_.lay_out(size, Medium::paper);
   QCPTextElement* source = nullptr;
   if (!source_.isEmpty()) {
     source = new QCPTextElement(this, source_, small_font(font()));
@@ -328,7 +328,7 @@ auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
     plotLayout()->simplify();
   }
   fit_title(width());
-  legend_.lay_out(this->size());
+  legend_.lay_out(this->size(), Medium::screen);
   replot(rpQueuedReplot);
   return result;
 }

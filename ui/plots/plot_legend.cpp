@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "ui/models/curve_series.h"
 #include "ui/plots/curve_style.h"
 #include "ui/theme.h"
 
@@ -16,6 +17,7 @@ constexpr int icon_width = 34;
 constexpr int icon_height = 14;
 constexpr int padding = 20;       ///< between icon and text, and between columns
 constexpr int both_margins = 24;  ///< of the whole legend
+constexpr double swatch_width = 4;
 /// The least height of the axes; a legend that leaves less is shortened.
 constexpr int least_axes_height = 320;
 
@@ -58,7 +60,7 @@ class StyleItem : public QCPAbstractLegendItem {
 }  // namespace
 
 void PlotLegend::add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style) {
-  entries_.push_back({group, plottable, style});
+  entries_.push_back({group, plottable, style, {}});
 }
 
 void PlotLegend::remove() {
@@ -88,22 +90,34 @@ QSize PlotLegend::size_of(const QString& text) const {
   return {words.width() + icon_width + padding, std::max(icon_height, words.height()) + 1};
 }
 
-PlotLegend::Grid PlotLegend::arrange(int width, bool short_form) const {
-  std::vector<const Entry*> shown;
-  std::set<QString> styles;
-  for (const Entry& entry : entries_) {
-    if (short_form && entry.style && !styles.insert(entry.style->text).second) continue;
-    shown.push_back(&entry);
+std::vector<PlotLegend::Entry> PlotLegend::short_entries(Medium medium) const {
+  const PlotColors colors = plot_colors(plot_.palette());
+  std::vector<Entry> entries;
+  std::set<QString> said;
+  if (medium == Medium::paper) {
+    for (const Entry& entry : entries_) {
+      if (entry.group.isEmpty() || !said.insert(entry.group).second) continue;
+      const std::string algorithm = entry.group.toStdString();
+      const QColor color = algorithm_color(algorithm, colors.dark);
+      entries.push_back({entry.group, nullptr, Style{short_title(algorithm), QPen(color, swatch_width)}, color});
+    }
   }
+  for (const Entry& entry : entries_) {
+    if (!entry.style || said.insert(entry.style->text).second) entries.push_back(entry);
+  }
+  return entries;
+}
+
+PlotLegend::Grid PlotLegend::arrange(const std::vector<Entry>& entries, int width, bool short_form) const {
   std::vector<QString> groups;
   std::vector<int> group_widths;
   int widest = 1;
-  for (const Entry* entry : shown) {
-    const int entry_width = size_of(entry->text(short_form)).width();
+  for (const Entry& entry : entries) {
+    const int entry_width = size_of(entry.text(short_form)).width();
     widest = std::max(widest, entry_width);
-    const auto place = static_cast<std::size_t>(std::find(groups.begin(), groups.end(), entry->group) - groups.begin());
+    const auto place = static_cast<std::size_t>(std::find(groups.begin(), groups.end(), entry.group) - groups.begin());
     if (place == groups.size()) {
-      groups.push_back(entry->group);
+      groups.push_back(entry.group);
       group_widths.push_back(0);
     }
     group_widths[place] = std::max(group_widths[place], entry_width);
@@ -116,28 +130,28 @@ PlotLegend::Grid PlotLegend::arrange(int width, bool short_form) const {
   }
   std::map<int, int> row_heights;
   std::map<QString, int> next_row;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const Entry* entry = shown[i];
-    const auto group = std::find(groups.begin(), groups.end(), entry->group) - groups.begin();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Entry& entry = entries[i];
+    const auto group = std::find(groups.begin(), groups.end(), entry.group) - groups.begin();
     const bool by_group = !grid.column_widths.empty();
-    const int row = by_group ? next_row[entry->group]++ : static_cast<int>(i) / columns;
+    const int row = by_group ? next_row[entry.group]++ : static_cast<int>(i) / columns;
     const int column = by_group ? static_cast<int>(group) : static_cast<int>(i) % columns;
     grid.cells.push_back({entry, row, column});
-    row_heights[row] = std::max(row_heights[row], size_of(entry->text(short_form)).height());
+    row_heights[row] = std::max(row_heights[row], size_of(entry.text(short_form)).height());
   }
   for (const auto& [row, height] : row_heights) grid.height += height;
   return grid;
 }
 
-void PlotLegend::lay_out(const QSize& size) {
+void PlotLegend::lay_out(const QSize& size, Medium medium) {
   remove();
   short_ = false;
   if (entries_.empty()) return;
   const int line = QFontMetrics(plot_.font()).height();
   const int around_axes = 4 * line + 30;  // title, tick labels, axis label
-  Grid grid = arrange(size.width(), false);
+  Grid grid = arrange(entries_, size.width(), false);
   if (size.height() - grid.height - around_axes < least_axes_height) {
-    Grid shorter = arrange(size.width(), true);
+    Grid shorter = arrange(short_entries(medium), size.width(), true);
     short_ = shorter.height < grid.height;
     if (short_) grid = std::move(shorter);
   }
@@ -146,10 +160,10 @@ void PlotLegend::lay_out(const QSize& size) {
   const QFont font = small_font(plot_.font());
   for (const Grid::Cell& cell : grid.cells) {
     QCPAbstractLegendItem* item = nullptr;
-    if (short_ && cell.entry->style) {
-      item = new StyleItem(box_, *cell.entry->style, colors.muted, colors.background);
+    if (cell.entry.drawn_as_style(short_)) {
+      item = new StyleItem(box_, *cell.entry.style, cell.entry.color.value_or(colors.muted), colors.background);
     } else {
-      item = new QCPPlottableLegendItem(box_, cell.entry->plottable);
+      item = new QCPPlottableLegendItem(box_, cell.entry.plottable);
     }
     item->setFont(font);
     item->setTextColor(colors.text);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A legend below the axes, in columns: one a group of entries where the groups fit side by side, else as many as fit.
-// Where it would leave the axes too little height it says each style once, in grey: the controls above the plot say
-// which colour is whose.
+// Where it would leave the axes too little height it says each style once, in grey, and on paper whose each colour is:
+// in the window the controls above the plot do.
 #pragma once
 
 #include <qcustomplot.h>
 
 #include <optional>
 #include <vector>
+
+#include "ui/plots/medium.h"
 
 namespace attnscope::ui {
 
@@ -28,7 +30,7 @@ class PlotLegend {
   /// Forgets the entries; what is laid out stays until the next lay_out() or remove().
   void clear() { entries_.clear(); }
   /// Makes the legend anew as the last row of the plot's layout, for a plot of that size.
-  void lay_out(const QSize& size);
+  void lay_out(const QSize& size, Medium medium);
   /// Takes the legend off the plot's layout, which frees its row.
   void remove();
   /// Whether lay_out() found room for styles only.
@@ -37,15 +39,19 @@ class PlotLegend {
  private:
   struct Entry {
     QString group;
-    QCPAbstractPlottable* plottable;
-    std::optional<Style> style;
+    QCPAbstractPlottable* plottable = nullptr;  ///< null for what only the short legend has
+    std::optional<Style> style = {};
+    std::optional<QColor> color = {};  ///< of a style that stands for a colour
 
-    [[nodiscard]] QString text(bool short_form) const { return short_form && style ? style->text : plottable->name(); }
+    [[nodiscard]] bool drawn_as_style(bool short_form) const { return plottable == nullptr || (short_form && style); }
+    [[nodiscard]] QString text(bool short_form) const {
+      return drawn_as_style(short_form) ? style->text : plottable->name();
+    }
   };
   /// Where each entry stands.
   struct Grid {
     struct Cell {
-      const Entry* entry;
+      Entry entry;
       int row;
       int column;
     };
@@ -53,7 +59,8 @@ class PlotLegend {
     std::vector<int> column_widths;  ///< as shares; empty: all alike
     int height = 0;
   };
-  [[nodiscard]] Grid arrange(int width, bool short_form) const;
+  [[nodiscard]] std::vector<Entry> short_entries(Medium medium) const;
+  [[nodiscard]] Grid arrange(const std::vector<Entry>& entries, int width, bool short_form) const;
   [[nodiscard]] QSize size_of(const QString& text) const;
   QCPLegend* add_box();
 

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panels/point_html.h"
+
+#include <utility>
+
+#include "kernels/algorithm.h"
+#include "profiler/metrics/metrics.h"
+#include "ui/format.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// Rows of a two-column table with a third, muted one for the provenance.
+class Html {
+ public:
+  explicit Html(const QPalette& palette) : colors_(plot_colors(palette)) {}
+
+  /// Written with the first row below it; without one, not at all.
+  void heading(const QString& text) { heading_ = text; }
+  void row(const QString& label, const QString& value, const QString& origin = {}) {
+    open_table();
+    html_ += QStringLiteral(
+                 "<tr><td>%1</td><td align='right' style='padding-left:8px; padding-right:8px'>%2</td>"
+                 "<td><span style='color:%3'>%4</span></td></tr>")
+                 .arg(label.toHtmlEscaped(), value.toHtmlEscaped(), colors_.muted.name(), origin.toHtmlEscaped());
+  }
+  void paragraph(const QString& text, const QColor& color) {
+    open_table();
+    html_ += QStringLiteral("<tr><td colspan='3'><span style='color:%1'>%2</span></td></tr>")
+                 .arg(color.name(), text.toHtmlEscaped());
+  }
+  void title(const QString& text, const QColor& color) {
+    html_ += QStringLiteral("<p style='margin:0 0 2px 0; font-size:large; color:%1'><b>%2</b></p>")
+                 .arg(color.name(), text.toHtmlEscaped());
+  }
+  [[nodiscard]] const PlotColors& colors() const { return colors_; }
+  [[nodiscard]] QString take() {
+    close_table();
+    return std::move(html_);
+  }
+
+ private:
+  void open_table() {
+    if (!std::exchange(in_table_, true))
+      html_ += QStringLiteral("<table width='100%' cellspacing='0' cellpadding='1'>");
+    const QString heading = std::exchange(heading_, {});
+    if (heading.isEmpty()) return;
+    html_ +=
+        QStringLiteral("<tr><td colspan='3' style='padding-top:10px'><b>%1</b></td></tr>").arg(heading.toHtmlEscaped());
+  }
+  void close_table() {
+    if (std::exchange(in_table_, false)) html_ += QStringLiteral("</table>");
+  }
+
+  PlotColors colors_;
+  QString html_;
+  QString heading_;
+  bool in_table_ = false;
+};
+
+void add_metric(Html& html, const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
+  if (const auto value = evaluate(key, record, kernel)) {
+    html.row(metric_label(key), format_metric(*value), to_qstring(to_string(value->provenance)));
+  }
+}
+
+void add_traffic(Html& html, const PointRecord& record, std::string_view kernel) {
+  for (const std::string_view key :
+       {metric_key::dram_read_bytes, metric_key::dram_write_bytes, metric_key::dram_writeback_bytes,
+        metric_key::dram_settled_bytes, metric_key::l2_to_sm_bytes, metric_key::model_l2_to_sm_bytes,
+        metric_key::sm_to_l2_bytes, metric_key::model_sm_to_l2_bytes, metric_key::l2_sm_over_model,
+        metric_key::model_compulsory_bytes, metric_key::dram_over_compulsory}) {
+    add_metric(html, record, key, kernel);
+  }
+}
+
+/// Counters asked for by name, which no section above shows.
+bool is_extra(const MetricValue& value) {
+  return find_metric(value.name) == nullptr;
+}
+
+QString origin_of(const PointRecord& record) {
+  return to_qstring(to_string(record.provenance));
+}
+
+void add_setting(Html& html, const ShownPoint& point) {
+  const PointRecord& record = point.record();
+  const PointSpec& spec = record.spec;
+  const AttentionProblem& problem = spec.problem;
+  const PlotColors& colors = html.colors();
+  const Algorithm* algorithm = find_algorithm(spec.algorithm);
+  html.title(algorithm == nullptr ? QString::fromStdString(spec.algorithm) : to_qstring(algorithm->title()),
+             algorithm_color(spec.algorithm, colors.dark));
+  html.paragraph(
+      QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name), origin_of(record)),
+      colors.muted);
+  html.row(problem.n_q == problem.n_k ? QStringLiteral("N") : QStringLiteral("n_q × n_k"), format_lengths(problem));
+  html.row(QStringLiteral("d"), QString::number(problem.d));
+  html.row(QStringLiteral("Batch × heads"), format_heads(problem));
+  html.row(QStringLiteral("Pass"), to_qstring(to_string(problem.pass)));
+  html.row(QStringLiteral("Mask, type"),
+           QStringLiteral("%1, %2").arg(format_mask(problem.mask), to_qstring(to_string(problem.dtype))));
+  if (problem.dropout > 0) html.row(QStringLiteral("Dropout"), QString::number(problem.dropout));
+  if (problem.page > 0) html.row(QStringLiteral("K/V page"), QStringLiteral("%1 keys").arg(problem.page));
+  if (problem.deterministic) html.row(QStringLiteral("Deterministic"), QStringLiteral("yes"));
+  html.row(QStringLiteral("Tile Br × Bc"), format_tile(spec.tile));
+  html.row(QStringLiteral("L2 at start"), to_qstring(to_string(spec.cache)));
+
+  if (record.disposition != Disposition::ok) {
+    html.heading(to_qstring(to_string(record.disposition)));
+    html.paragraph(QString::fromStdString(record.reason), disposition_color(record.disposition, colors.dark));
+  }
+}
+
+void add_times(Html& html, const PointRecord& record) {
+  if (!evaluate(metric_key::time_median_ns, record)) return;
+  html.heading(QStringLiteral("Time"));
+  for (const std::string_view key : {metric_key::time_median_ns, metric_key::time_q1_ns, metric_key::time_q3_ns}) {
+    add_metric(html, record, key);
+  }
+  const auto spread = evaluate(metric_key::time_spread, record);
+  if (spread) {
+    const Provenance from = record.provenance == Provenance::measured ? Provenance::derived : record.provenance;
+    html.row(QStringLiteral("Spread (q3 - q1)"), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
+             to_qstring(to_string(from)));
+  }
+  if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
+    html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()), origin_of(record));
+  }
+  if (const auto rate = evaluate(metric_key::tflops, record)) {
+    html.row(QStringLiteral("Compute rate"), format_metric(*rate), to_qstring(to_string(rate->provenance)));
+  }
+  add_metric(html, record, metric_key::dram_bandwidth);
+  add_metric(html, record, metric_key::l2_sm_bandwidth);
+}
+
+void add_counters(Html& html, const PointRecord& record) {
+  const KernelRecord* all = record.kernel("all");
+  if (all == nullptr) return;
+  html.heading(QStringLiteral("Bytes"));
+  add_traffic(html, record, "all");
+  html.heading(QStringLiteral("On the SM"));
+  for (const std::string_view key : {metric_key::achieved_occupancy_pct, metric_key::theoretical_occupancy_pct}) {
+    add_metric(html, record, key);
+  }
+  if (!all->occupancy_limiter.empty()) {
+    html.row(QStringLiteral("Limited by"), QString::fromStdString(all->occupancy_limiter));
+  }
+  for (const std::string_view key : {metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes,
+                                     metric_key::tensor_pipe_pct, metric_key::sm_cycles}) {
+    add_metric(html, record, key);
+  }
+  bool headed = false;
+  for (const MetricValue& value : all->metrics) {
+    if (!is_extra(value)) continue;
+    if (!std::exchange(headed, true)) html.heading(QStringLiteral("Counters asked for"));
+    html.row(QString::fromStdString(value.name), format_value(value.value, value.unit),
+             to_qstring(to_string(value.provenance)));
+  }
+}
+
+void add_kernels(Html& html, const PointRecord& record) {
+  for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.kernel == "all") continue;
+    html.heading(QStringLiteral("Kernel %1").arg(QString::fromStdString(kernel.kernel)));
+    add_metric(html, record, metric_key::time_median_ns, kernel.kernel);
+    add_traffic(html, record, kernel.kernel);
+    add_metric(html, record, metric_key::achieved_occupancy_pct, kernel.kernel);
+    add_metric(html, record, metric_key::registers, kernel.kernel);
+  }
+}
+
+void add_check(Html& html, const PointRecord& record) {
+  if (!record.max_abs_error) return;
+  const QString origin = origin_of(record);
+  html.heading(QStringLiteral("Check against the reference"));
+  html.row(QStringLiteral("Largest error"), format_number(*record.max_abs_error), origin);
+  if (record.error_bound) {
+    html.row(QStringLiteral("Bound"), format_number(*record.error_bound), to_qstring(to_string(Provenance::modelled)));
+  }
+  if (record.rms_error) html.row(QStringLiteral("RMS error"), format_number(*record.rms_error), origin);
+}
+
+void add_clocks(Html& html, const PointRecord& record) {
+  if (!record.clocks) return;
+  const QString origin = origin_of(record);
+  const ClockReading& clocks = *record.clocks;
+  html.heading(QStringLiteral("GPU beside the measurement"));
+  html.row(QStringLiteral("SM clock"), format_value(clocks.sm_clock_hz, "hertz"), origin);
+  html.row(QStringLiteral("Memory clock"), format_value(clocks.memory_clock_hz, "hertz"), origin);
+  html.row(QStringLiteral("Temperature"), QStringLiteral("%1 °C").arg(format_number(clocks.temperature_c)), origin);
+  html.row(QStringLiteral("Power"), QStringLiteral("%1 W").arg(format_number(clocks.power_w)), origin);
+  if (clocks.throttled) {
+    html.paragraph(
+        QStringLiteral("Throttled: %1").arg(QString::fromStdString(describe_throttle_reasons(clocks.throttle_reasons))),
+        disposition_color(Disposition::no_counters, html.colors().dark));
+  }
+}
+
+}  // namespace
+
+QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
+  Html html(palette);
+  add_setting(html, point);
+  add_times(html, point.record());
+  add_counters(html, point.record());
+  add_kernels(html, point.record());
+  add_check(html, point.record());
+  add_clocks(html, point.record());
+  return html.take();
+}
+
+}  // namespace attnscope::ui

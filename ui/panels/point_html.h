@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known of one point, as rich text.
+#pragma once
+
+#include <QPalette>
+#include <QString>
+
+#include "ui/workspace.h"
+
+namespace attnscope::ui {
+
+/// Every number with its unit and where it comes from; a heading without a row is not written.
+[[nodiscard]] QString describe_point_html(const ShownPoint& point, const QPalette& palette);
+
+}  // namespace attnscope::ui

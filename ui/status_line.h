@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Below the pages: which files are open, and how many points of which origin and GPU are shown.
+#pragma once
+
+#include <QLabel>
+#include <QStatusBar>
+
+#include "ui/workspace.h"
+
+namespace attnscope::ui {
+
+class StatusLine : public QStatusBar {
+  Q_OBJECT
+ public:
+  explicit StatusLine(Workspace& workspace, QWidget* parent = nullptr);
+
+ private:
+  void refresh();
+
+  Workspace& workspace_;
+  QLabel* files_ = nullptr;
+  QLabel* values_ = nullptr;
+};
+
+/// The open files by the names that tell them apart, with commas between; empty when none is open.
+[[nodiscard]] QString open_files_in_words(const Workspace& workspace);
+
+}  // namespace attnscope::ui
