@@ -328,6 +328,7 @@ void MainWindow::say_written(const QString& path, const QString& error) {
 
 std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
   std::vector<std::pair<QString, QString>> keys;
+  keys.reserve(pages_.size());
   for (int i = 0; i < tabs_->count(); ++i) keys.emplace_back(QStringLiteral("Ctrl+%1").arg(i + 1), tabs_->tabText(i));
   keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), tr("open files")},
                            {QStringLiteral("Ctrl+E"), tr("export the plot (PNG, SVG, PDF)")},

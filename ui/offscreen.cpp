@@ -40,7 +40,7 @@ Ordinate ordinate_of(PictureKind kind) {
 /// Draws one picture after the other, on views that are made once.
 class PictureWriter {
  public:
-  explicit PictureWriter(QDir folder, QStringList* written) : folder_(std::move(folder)), written_(written) {
+  PictureWriter(const QDir& folder, QStringList* written) : folder_(folder), written_(written) {
     curves_.resize(plot_size);
     map_.resize(plot_size);
   }

@@ -43,7 +43,9 @@ bool wants(const PictureChoice& choice, PictureKind kind) {
 
 /// What is wrong with a choice for these points; empty when it has points.
 QString misfit(const PictureChoice& choice, const std::vector<Facet>& facets, const std::vector<ShownPoint>& points) {
-  for (const auto& [key, wanted] : choice.values) {
+  for (const auto& entry : choice.values) {
+    const QString& key = entry.first;
+    const QStringList& wanted = entry.second;
     const auto facet = std::find_if(facets.begin(), facets.end(), [&](const Facet& f) { return key_of(f) == key; });
     if (facet == facets.end()) {
       QStringList keys;

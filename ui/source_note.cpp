@@ -11,7 +11,7 @@ namespace attnscope::ui {
 namespace {
 
 QString device_words(const RunSummary& run) {
-  const QString name = QString::fromStdString(run.device_name);
+  QString name = QString::fromStdString(run.device_name);
   if (run.provenance == Provenance::measured) return name;
   const QString origin = to_qstring(to_string(run.provenance));
   return name.isEmpty() ? origin : QStringLiteral("%1 %2").arg(origin, name);

@@ -141,7 +141,7 @@ void IoCurvePage::restore(const QJsonObject& state) {
     if (state[QStringLiteral("plot")].toString() == to_string(ordinate)) set_ordinate(ordinate);
   }
   toggles_->restore(state[QStringLiteral("show")].toObject());
-  for (const QJsonValue& name : state[QStringLiteral("hidden")].toArray()) {
+  for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
     hidden_.insert(name.toString().toStdString());
   }
   for (const auto& [name, chip] : chip_of_) chip->setChecked(!hidden_.contains(name));
