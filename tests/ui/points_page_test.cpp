@@ -65,7 +65,7 @@ TEST_F(PointsPageTest, WhatHasNoValueSortsLastEitherWay) {
 
 TEST_F(PointsPageTest, ALongNumberFarDownIsNotCut) {
   std::vector<PointRecord> records;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 501; ++i) {
     PointSpec spec = fixtures::spec("fa2", 256);
     spec.problem.heads_q = spec.problem.heads_kv = i + 1;
     records.push_back(fixtures::ok_point(spec));
@@ -79,7 +79,7 @@ TEST_F(PointsPageTest, ALongNumberFarDownIsNotCut) {
   // As the view does it: what finds no room is cut.
   QStyleOptionViewItem option;
   option.initFrom(table);
-  const QSize wanted = table->itemDelegate()->sizeHint(option, table->model()->index(300, n));
+  const QSize wanted = table->itemDelegate()->sizeHint(option, table->model()->index(501, n));
   EXPECT_GE(table->columnWidth(n), wanted.width());
 }
 
