@@ -21,7 +21,7 @@ enum ExitCode { success = 0, runtime_error = 1, usage_error = 2 };
 struct Options {
   QStringList files;
   QString plots;
-  PictureChoice only;
+  attnscope::analysis::PlotChoice only;
   bool take_screenshot = false;
   Screenshot screenshot;
 };
@@ -95,8 +95,10 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   if (parser.isSet(plots) && options.plots.isEmpty()) return misused(QStringLiteral("--plots needs a folder"));
   options.take_screenshot = parser.isSet(screenshot);
   options.screenshot.file = parser.value(screenshot);
-  auto choice = parse_picture_choice(parser.values(only));
-  if (!choice) return misused(choice.error());
+  std::vector<std::string> words;
+  for (const QString& word : parser.values(only)) words.push_back(word.toStdString());
+  auto choice = attnscope::analysis::parse_plot_choice(words);
+  if (!choice) return misused(QStringLiteral("--only ") + QString::fromStdString(choice.error()));
   if (parser.isSet(only) && !parser.isSet(plots)) return misused(QStringLiteral("--only belongs to --plots"));
   options.only = std::move(choice).value();
   options.screenshot.page = parser.value(page);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "profiler/analysis/fields.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::ui {
@@ -132,26 +133,11 @@ QString to_qstring(std::string_view text) {
 }
 
 QString format_heads(const AttentionProblem& problem) {
-  QString text = QStringLiteral("%1 × %2").arg(problem.batch).arg(problem.heads_q);
-  if (problem.heads_kv != problem.heads_q) text += QStringLiteral(" (%1 KV)").arg(problem.heads_kv);
-  return text;
+  return QString::fromStdString(analysis::heads_text(problem));
 }
 
 QString format_mask(const Mask& mask) {
-  constexpr std::size_t longest_list = 4;
-  if (mask.length_list.size() <= longest_list) return to_qstring(mask_title(mask));
-  // A list of a whole batch would widen every control that shows it; count and sum still tell two of them apart.
-  std::int64_t sum = 0;
-  for (const std::int64_t length : mask.length_list) sum += length;
-  const QString shortened = QStringLiteral("%1/%2/…/%3 (%4 lengths, %5 keys)")
-                                .arg(mask.length_list[0])
-                                .arg(mask.length_list[1])
-                                .arg(mask.length_list.back())
-                                .arg(mask.length_list.size())
-                                .arg(sum);
-  Mask shown = mask;
-  shown.length_list = {1};
-  return to_qstring(to_string(shown)).replace(QStringLiteral("lengths:1"), QStringLiteral("lengths:") + shortened);
+  return QString::fromStdString(analysis::mask_text(mask));
 }
 
 QString run_title(const RunSummary& run) {
@@ -173,8 +159,7 @@ QStringList problem_options(const AttentionProblem& problem) {
 }
 
 QString format_lengths(const AttentionProblem& problem) {
-  return problem.n_q == problem.n_k ? QString::number(problem.n_k)
-                                    : QStringLiteral("%1 × %2").arg(problem.n_q).arg(problem.n_k);
+  return QString::fromStdString(analysis::lengths_text(problem));
 }
 
 QString format_splits(int splits) {

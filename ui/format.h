@@ -6,6 +6,7 @@
 #include <QStringList>
 #include <string_view>
 
+#include "profiler/analysis/point_table.h"
 #include "profiler/metrics/point.h"
 #include "storage/run_store.h"
 
@@ -53,9 +54,6 @@ struct UnitScale {
 [[nodiscard]] QString format_tile(const TileShape& tile);
 /// "16", or "auto" for 0.
 [[nodiscard]] QString format_splits(int splits);
-/// Whether the point's source said which tile it used.
-[[nodiscard]] inline bool tile_stated(const TileShape& tile) {
-  return tile.br > 0 && tile.bc > 0;
-}
+using analysis::tile_stated;
 
 }  // namespace attnscope::ui

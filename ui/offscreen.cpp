@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/format.h"
 #include "ui/main_window.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/heatmap_view.h"
@@ -33,28 +34,25 @@ QString open_all(Workspace& workspace, QStringList files) {
   return {};
 }
 
-Ordinate ordinate_of(PictureKind kind) {
-  return kind == PictureKind::time ? Ordinate::time : kind == PictureKind::rate ? Ordinate::rate : Ordinate::bytes;
-}
-
 /// Draws one picture after the other, on views that are made once.
 class PictureWriter {
  public:
-  PictureWriter(const QDir& folder, QStringList* written) : folder_(folder), written_(written) {
+  PictureWriter(std::shared_ptr<const PointSet> points, const QDir& folder, QStringList* written)
+      : points_(std::move(points)), folder_(folder), written_(written) {
     curves_.resize(plot_size);
     map_.resize(plot_size);
   }
 
   /// As PNG and SVG; the error, empty when both are written.
-  QString write_single(const PlannedPicture& picture) {
+  QString write_single(const analysis::Plot& picture) {
     const QSize size = set(picture, plot_size);
-    return write_both(picture.stem, size, single_scale, [&](QCPPainter& painter, double pixel) {
+    return write_both(QString::fromStdString(picture.stem), size, single_scale, [&](QCPPainter& painter, double pixel) {
       draw(picture, painter, QRect(QPoint(0, 0), size), pixel);
     });
   }
 
   /// Small multiples: a panel each, `count` from `first` on.
-  QString write_page(const std::vector<const PlannedPicture*>& pictures, const QString& stem) {
+  QString write_page(const std::vector<const analysis::Plot*>& pictures, const QString& stem) {
     const int rows = (static_cast<int>(pictures.size()) + page_columns - 1) / page_columns;
     const int columns = std::min(page_columns, static_cast<int>(pictures.size()));
     const QSize size(columns * panel_size.width(), rows * panel_size.height());
@@ -70,26 +68,25 @@ class PictureWriter {
 
  private:
   /// Gives the view what it draws; the picture's size, up to `most`.
-  QSize set(const PlannedPicture& picture, const QSize& most) {
-    const std::vector<ShownPoint>& points = picture.problem->points;
-    const QString source = source_note(points);
-    if (picture.kind == PictureKind::maps) {
-      const HeatmapGrid grid = build_heatmap(points, picture.metric);
-      map_.set_grid(grid, heatmap_title(points, grid), true);
+  QSize set(const analysis::Plot& picture, const QSize& most) {
+    const QString source = source_note(points_->select(picture.filter.rows()));
+    if (picture.kind == analysis::PlotKind::maps) {
+      const HeatmapGrid grid = build_heatmap(points_, picture.filter, picture.metric);
+      map_.set_grid(grid, heatmap_title(grid), true);
       map_.set_source(source);
       return map_.picture_size(most);
     }
     CurveRequest request;
-    for (const ShownPoint& point : points) request.algorithms.insert(point.spec().algorithm);
-    request.ordinate = ordinate_of(picture.kind);
+    for (const Row row : picture.filter.rows()) request.algorithms.insert((*points_)[row].spec().algorithm);
+    request.ordinate = picture.ordinate();
     request.tile = picture.tile;
-    curves_.set_curves(build_curves(points, picture.problem->filter, request), false, false);
+    curves_.set_curves(build_curves(points_, picture.filter, request), false, false);
     curves_.set_source(source);
     return most;
   }
 
-  void draw(const PlannedPicture& picture, QCPPainter& painter, const QRect& area, double pixel) {
-    if (picture.kind == PictureKind::maps) {
+  void draw(const analysis::Plot& picture, QCPPainter& painter, const QRect& area, double pixel) {
+    if (picture.kind == analysis::PlotKind::maps) {
       map_.render_grid(painter, area, pixel);
     } else {
       curves_.render(painter, area);
@@ -123,13 +120,14 @@ class PictureWriter {
     return error;
   }
 
+  std::shared_ptr<const PointSet> points_;
   QDir folder_;
   QStringList* written_;
   IoPlot curves_;
   HeatmapView map_;
 };
 
-QString write_pages(PictureWriter& writer, const std::vector<const PlannedPicture*>& pictures, const QString& stem) {
+QString write_pages(PictureWriter& writer, const std::vector<const analysis::Plot*>& pictures, const QString& stem) {
   const std::size_t pages = (pictures.size() + panels_of_a_page - 1) / panels_of_a_page;
   const auto digits = std::max<qsizetype>(2, QString::number(pages).size());
   for (std::size_t page = 0; page < pages; ++page) {
@@ -145,28 +143,27 @@ QString write_pages(PictureWriter& writer, const std::vector<const PlannedPictur
 
 }  // namespace
 
-QString write_plots(const QStringList& files, const QString& folder, const PictureChoice& choice,
+QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
                     QStringList* written) {
   if (!QDir().mkpath(folder)) return QStringLiteral("%1 could not be made").arg(folder);
   apply_theme(ThemeChoice::light);
   Workspace workspace;
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
-  const std::vector<ShownPoint> points = workspace.visible_points();
-  if (points.empty()) return QStringLiteral("nothing to draw: no point in these files");
-  const auto pictures = plan_pictures(points, choice);
-  if (!pictures) return pictures.error();
+  const std::shared_ptr<const PointSet> points = workspace.visible();
+  if (points->empty()) return QStringLiteral("nothing to draw: no point in these files");
+  const auto pictures = analysis::plan_plots(points->table(), choice);
+  if (!pictures) return QStringLiteral("--only ") + QString::fromStdString(pictures.error());
   if (pictures->empty()) return QStringLiteral("nothing to draw: --only leaves no picture");
 
-  PictureWriter writer(QDir(folder), written);
+  PictureWriter writer(points, QDir(folder), written);
   // What would stand on one set of pages: a kind of curves, or the maps of one metric.
-  std::map<QString, std::vector<const PlannedPicture*>> alike;
-  const auto page_stem = [](const PlannedPicture& picture) {
-    if (picture.kind != PictureKind::maps) return to_string(ordinate_of(picture.kind));
-    return QStringLiteral("tiles-") +
-           QString::fromUtf8(picture.metric.data(), static_cast<qsizetype>(picture.metric.size()));
+  std::map<QString, std::vector<const analysis::Plot*>> alike;
+  const auto page_stem = [](const analysis::Plot& picture) {
+    if (picture.kind != analysis::PlotKind::maps) return to_qstring(analysis::to_string(picture.ordinate()));
+    return QStringLiteral("tiles-") + QString::fromStdString(picture.metric);
   };
-  for (const PlannedPicture& picture : *pictures) alike[page_stem(picture)].push_back(&picture);
-  for (const PlannedPicture& picture : *pictures) {
+  for (const analysis::Plot& picture : *pictures) alike[page_stem(picture)].push_back(&picture);
+  for (const analysis::Plot& picture : *pictures) {
     if (alike[page_stem(picture)].size() > most_single_pictures) continue;
     if (QString error = writer.write_single(picture); !error.isEmpty()) return error;
   }

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "ui/format.h"
+#include "ui/models/point_set.h"
 
 namespace attnscope::ui {
 namespace {
@@ -184,13 +185,13 @@ void Workspace::close(const QString& path) {
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == file; });
   name_runs();
   emit runs_changed();
-  emit points_changed();
+  announce_points();
 }
 
 void Workspace::follow(const QString& path) {
   const bool news = followed_.try_emplace(canonical(path), false).second;
   if (!follow_timer_.isActive()) follow_timer_.start();
-  if (news && runs_.empty()) emit points_changed();  // there is nothing to see, but now it is on its way
+  if (news && runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
 }
 
 void Workspace::stop_following(const QString& path) {
@@ -282,7 +283,7 @@ void Workspace::accept(const FileContents& contents, bool first) {
   if (runs_differ || points_differ) name_runs();
   if (first) emit opened(contents.path);
   if (runs_differ) emit runs_changed();
-  if (points_differ || runs_differ) emit points_changed();
+  if (points_differ || runs_differ) announce_points();
   if (first && running) follow(contents.path);
 }
 
@@ -305,16 +306,26 @@ std::vector<ShownPoint> Workspace::visible_points() const {
   return shown;
 }
 
+std::shared_ptr<const PointSet> Workspace::visible() const {
+  if (visible_ == nullptr) visible_ = std::make_shared<const PointSet>(visible_points());
+  return visible_;
+}
+
+void Workspace::announce_points() {
+  visible_.reset();
+  emit points_changed();
+}
+
 void Workspace::set_run_visible(std::size_t run, bool visible) {
   if (run >= runs_.size() || runs_[run].visible == visible) return;
   runs_[run].visible = visible;
-  emit points_changed();
+  announce_points();
 }
 
 void Workspace::show_only(std::size_t run) {
   for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].visible = i == run;
   emit runs_changed();
-  emit points_changed();
+  announce_points();
 }
 
 QString recorded_sample() {

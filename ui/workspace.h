@@ -58,6 +58,8 @@ struct FileContents {
 /// Blocking; opens read-only. Never throws.
 [[nodiscard]] FileContents read_file(const QString& path, std::int64_t after_id = 0);
 
+class PointSet;
+
 class Workspace : public QObject {
   Q_OBJECT
  public:
@@ -81,6 +83,8 @@ class Workspace : public QObject {
   [[nodiscard]] bool following() const { return !followed_.empty(); }
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
   [[nodiscard]] std::vector<ShownPoint> visible_points() const;
+  /// The same with the table that analysis works on; made once for all who ask, until points_changed().
+  [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
@@ -96,6 +100,7 @@ class Workspace : public QObject {
   void points_changed();
 
  private:
+  void announce_points();
   void read_in_background(const QString& path);
   void name_runs();
   void accept(const FileContents& contents, bool first);
@@ -105,7 +110,8 @@ class Workspace : public QObject {
   QStringList files_;
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
-  std::map<QString, bool> followed_;  ///< path -> a read of it is under way
+  mutable std::shared_ptr<const PointSet> visible_;  ///< null: to be made
+  std::map<QString, bool> followed_;                 ///< path -> a read of it is under way
   QTimer follow_timer_;
   QThreadPool reader_;
   int pending_reads_ = 0;

@@ -47,9 +47,15 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(' ') + 1 - first));
 }
 
+/// By its key, or as views call it: "dtype" and "type" are one.
+bool is_called(const Field& field, std::string_view word) {
+  return field.key == word || lower(field.label) == word;
+}
+
 bool allows(const PlotChoice& choice, const Field& field, const FieldValue& value) {
-  const auto wanted = choice.values.find(std::string(field.key));
-  return wanted == choice.values.end() || std::ranges::count(wanted->second, plain(value.id())) > 0;
+  return std::ranges::all_of(choice.values, [&](const auto& wanted) {
+    return !is_called(field, wanted.first) || std::ranges::count(wanted.second, plain(value.id())) > 0;
+  });
 }
 
 bool allows(const PlotChoice& choice, const ProblemFilter& filter) {
@@ -76,11 +82,12 @@ std::vector<const Field*> all_fields() {
 std::string misfit(const PlotChoice& choice, const PointTable& table) {
   const std::vector<const Field*> fields = all_fields();
   for (const auto& [key, wanted] : choice.values) {
-    const auto field = std::ranges::find(fields, std::string_view(key), [](const Field* known) { return known->key; });
+    const auto field =
+        std::ranges::find_if(fields, [&key = key](const Field* known) { return is_called(*known, key); });
     if (field == fields.end()) {
       std::vector<std::string_view> keys;
       std::ranges::transform(fields, std::back_inserter(keys), [](const Field* known) { return known->key; });
-      return fmt::format("{}=…: there are {}", key, fmt::join(keys, ", "));
+      return fmt::format("{}=…: it takes {}", key, fmt::join(keys, ", "));
     }
     std::vector<std::string> there;
     for (const FieldValue& value : table.codes(**field).values) there.push_back(plain(value.id()));
@@ -207,7 +214,7 @@ Result<PlotChoice, std::string> parse_plot_choice(std::span<const std::string> w
     const auto* kind =
         std::ranges::find(all_kinds, std::string_view(word), [](PlotKind known) { return to_string(known); });
     if (kind == all_kinds.end()) {
-      return Failure{fmt::format("{}: bytes, time, rate, maps, or a choice as d=128 expected", word)};
+      return Failure{fmt::format("{}: it takes bytes, time, rate, maps, or a choice as d=128", word)};
     }
     choice.kinds.insert(*kind);
   }
@@ -218,7 +225,7 @@ Result<std::vector<Plot>, std::string> plan_plots(const PointTable& table, const
   if (std::string wrong = misfit(choice, table); !wrong.empty()) return Failure{std::move(wrong)};
   std::vector<Row> rows = table.rows();
   for (const Field* field : all_fields()) {
-    if (!choice.values.contains(std::string(field->key))) continue;
+    if (choice.values.empty()) break;
     const CodeColumn& column = table.codes(*field);
     std::erase_if(rows, [&](Row row) { return !allows(choice, *field, column.values[column.codes[row]]); });
   }

@@ -58,7 +58,7 @@ Value metric(const ShownPoint& point, std::string_view key) {
 }
 
 Value traffic(const ShownPoint& point, Quantity quantity) {
-  const auto bytes = traffic_bytes(point.record(), quantity);
+  const auto bytes = analysis::traffic_bytes(point.record(), quantity);
   if (!bytes) return {{}, {}, {}, true};
   return {
       format_value(*bytes, "byte"), *bytes,

@@ -7,7 +7,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "ui/models/problem_filter.h"
+#include "ui/models/point_set.h"
 
 namespace attnscope::ui {
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "profiler/analysis/plot_list.h"
 #include "ui/format.h"
-#include "ui/models/plot_problems.h"
 #include "ui/source_note.h"
 #include "ui/theme.h"
 
@@ -35,7 +35,10 @@ QString about_algorithm(const std::string& name) {
 }  // namespace
 
 IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
-    : Page(parent), workspace_(workspace), filter_(make_curve_filter()) {
+    : Page(parent),
+      workspace_(workspace),
+      filter_(analysis::curve_filter()),
+      points_(std::make_shared<const PointSet>()) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
@@ -83,11 +86,11 @@ void IoCurvePage::add_toggles() {
   model_ = add("model", tr("Exact model"), true,
                tr("The bytes that this kernel's loads and stores add up to with this tile: the squares must lie on "
                   "it."));
-  asymptote_ = add("fit", tr("Fit"), true,
-                   tr("The law of the theory, c·N²d²/M (c·N² where all scores are written out), with the c that fits "
-                      "the points best; slope 2 on these axes means fourfold bytes for twice the N. Under other masks "
-                      "than the causal one P, the number of pairs left, stands for N². With few queries against many "
-                      "keys the law is c·n_k·d, slope 1."));
+  fit_ = add("fit", tr("Fit"), true,
+             tr("The law of the theory, c·N²d²/M (c·N² where all scores are written out), with the c that fits "
+                "the points best; slope 2 on these axes means fourfold bytes for twice the N. Under other masks "
+                "than the causal one P, the number of pairs left, stands for N². With few queries against many "
+                "keys the law is c·n_k·d, slope 1."));
   paper_ = add("paper", tr("Paper's count"), false,
                tr("What the FlashAttention paper counts by hand: 4N²+4Nd elements for standard attention, (3Tc+1)Nd "
                   "for FA1, with Tc = N/Bc passes over Q and O."));
@@ -128,7 +131,7 @@ QJsonObject IoCurvePage::state() const {
   for (const std::string& name : hidden_) hidden.append(QString::fromStdString(name));
   return {{QStringLiteral("choices"), facets_->state()},
           {QStringLiteral("tile"), wanted_tile_},
-          {QStringLiteral("plot"), to_string(ordinate())},
+          {QStringLiteral("plot"), to_qstring(analysis::to_string(ordinate()))},
           {QStringLiteral("show"), toggles_->state()},
           {QStringLiteral("hidden"), hidden}};
 }
@@ -138,7 +141,7 @@ void IoCurvePage::restore(const QJsonObject& state) {
   wanted_tile_ = state[QStringLiteral("tile")].toString(wanted_tile_);
   tile_->clear();
   for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
-    if (state[QStringLiteral("plot")].toString() == to_string(ordinate)) set_ordinate(ordinate);
+    if (state[QStringLiteral("plot")].toString() == to_qstring(analysis::to_string(ordinate))) set_ordinate(ordinate);
   }
   toggles_->restore(state[QStringLiteral("show")].toObject());
   for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
@@ -149,7 +152,7 @@ void IoCurvePage::restore(const QJsonObject& state) {
 }
 
 QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
-  plot_->set_source(source_note(points_));
+  plot_->set_source(source_note(points_->select(filter_.rows())));
   if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return plot_->save_svg(path, size);
   if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return plot_->save_pdf(path, size);
   return plot_->save_png(path, size);
@@ -167,15 +170,21 @@ void IoCurvePage::set_ordinate(Ordinate ordinate) {
   ordinate_->setCurrentIndex(ordinate_->findData(static_cast<int>(ordinate)));
 }
 
-void IoCurvePage::choose(const QString& facet, const QString& id) {
-  const std::size_t place = filter_.place_of(facet);
-  if (place == filter_.facets().size()) return;
-  filter_.choose(place, id);
+QStringList IoCurvePage::options(const QString& field) const {
+  QStringList ids;
+  for (const std::string& id : filter_.options(field.toStdString())) ids << QString::fromStdString(id);
+  return ids;
+}
+
+void IoCurvePage::choose(const QString& field, const QString& id) {
+  const std::size_t place = filter_.place_of(field.toStdString());
+  if (place == filter_.fields().size()) return;
+  filter_.choose(place, id.toStdString());
   refresh(false);
 }
 
 QString IoCurvePage::file_stem() const {
-  return curve_stem(ordinate(), filter_, tile_selection());
+  return QString::fromStdString(analysis::curve_stem(ordinate(), filter_, tile_selection()));
 }
 
 TileSelection IoCurvePage::tile_selection() const {
@@ -198,7 +207,7 @@ CurveRequest IoCurvePage::request() const {
   request.dram = dram_->isChecked();
   request.sm_l2 = sm_l2_->isChecked();
   request.model = model_->isChecked();
-  request.asymptote = asymptote_->isChecked();
+  request.fit = fit_->isChecked();
   request.paper_count = paper_->isChecked();
   request.compulsory = compulsory_->isChecked();
   request.l2_boundary = boundary_->isChecked();
@@ -210,16 +219,14 @@ void IoCurvePage::refresh(bool keep_view) {
   const bool was_empty = curves_.empty();
   const QString title_before = curves_.title;
   const Ordinate ordinate_before = curves_.ordinate;
-  points_ = workspace_.visible_points();
-  const bool any = !points_.empty();
-  filter_.update(points_);
+  points_ = workspace_.visible();
+  filter_.update(points_->table(), points_->table().rows());
   facets_->refresh();
-  std::erase_if(points_, [this](const ShownPoint& point) { return !filter_.matches(point); });
   show_toggles();
-  refresh_chips(points_);
-  refresh_tiles(points_);
+  refresh_chips();
+  refresh_tiles();
   curves_ = build_curves(points_, filter_, request());
-  if (const auto words = words_instead(any)) {
+  if (const auto words = words_instead()) {
     empty_->set_words(*words);
     stack_->setCurrentWidget(empty_);
     return;
@@ -230,10 +237,10 @@ void IoCurvePage::refresh(bool keep_view) {
   plot_->set_curves(curves_, stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
 }
 
-std::optional<EmptyWords> IoCurvePage::words_instead(bool any_visible) const {
-  if (!any_visible) return why_no_points(workspace_);
-  const auto shown = [this](const ShownPoint& point) { return shows_on(point.record(), ordinate()); };
-  if (points_.empty() || std::ranges::any_of(points_, shown)) return {};
+std::optional<EmptyWords> IoCurvePage::words_instead() const {
+  if (points_->empty()) return why_no_points(workspace_);
+  const auto shown = [this](Row row) { return analysis::shows_on(points_->table(), row, ordinate()); };
+  if (std::ranges::any_of(filter_.rows(), shown)) return {};
   // Theory alone would look like a result.
   if (ordinate() == Ordinate::bytes) {
     return EmptyWords{tr("No bytes here"),
@@ -245,21 +252,22 @@ std::optional<EmptyWords> IoCurvePage::words_instead(bool any_visible) const {
 void IoCurvePage::show_toggles() {
   // Theory speaks of bytes.
   const bool bytes = ordinate() == Ordinate::bytes;
-  for (QAction* action : {dram_, sm_l2_, model_, asymptote_, paper_, compulsory_, stacks_, per_head_}) {
+  for (QAction* action : {dram_, sm_l2_, model_, fit_, paper_, compulsory_, stacks_, per_head_}) {
     action->setVisible(bytes);
   }
 }
 
-void IoCurvePage::refresh_chips(const std::vector<ShownPoint>& points) {
+void IoCurvePage::refresh_chips() {
   struct Present {
     bool shown = false;  ///< some point has what the plot shows
     bool imported = true;
   };
   std::map<std::string, Present> present;
-  for (const ShownPoint& point : points) {
-    Present& entry = present[point.spec().algorithm];
-    entry.shown = entry.shown || shows_on(point.record(), ordinate());
-    entry.imported = entry.imported && point.run->summary.provenance == Provenance::imported;
+  const analysis::PointTable& table = points_->table();
+  for (const Row row : filter_.rows()) {
+    Present& entry = present[table.spec(row).algorithm];
+    entry.shown = entry.shown || analysis::shows_on(table, row, ordinate());
+    entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
   }
   for (const Algorithm* algorithm : algorithms()) add_chip(std::string(algorithm->name()));
   for (const auto& [name, entry] : present) add_chip(name);
@@ -316,9 +324,9 @@ void IoCurvePage::color_chips() {
   }
 }
 
-void IoCurvePage::refresh_tiles(const std::vector<ShownPoint>& points) {
-  const std::vector<TileShape> tiles = tiles_of(points, filter_);
-  const std::vector<int> splits = splits_of(points, filter_);
+void IoCurvePage::refresh_tiles() {
+  const std::vector<TileShape> tiles = analysis::tiles_of(points_->table(), filter_.rows());
+  const std::vector<int> splits = analysis::splits_of(points_->table(), filter_.rows());
   if (tiles == tiles_ && splits == splits_ && tile_->count() > 0) return;
   tiles_ = tiles;
   splits_ = splits;
@@ -337,7 +345,7 @@ void IoCurvePage::resizeEvent(QResizeEvent* event) {
   if (compact == compact_) return;
   compact_ = compact;
   toggles_->set_compact(compact);
-  refresh_chips(points_);
+  refresh_chips();
 }
 
 void IoCurvePage::changeEvent(QEvent* event) {

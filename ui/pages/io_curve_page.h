@@ -6,6 +6,7 @@
 #include <QStackedLayout>
 #include <QToolButton>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,10 +39,9 @@ class IoCurvePage : public Page {
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
   void set_stacks(bool on);
   void set_ordinate(Ordinate ordinate);
-  /// Choices by a facet's label ("d", "Pass", "Mask", "n_q", ...); what one offers depends on those before it.
-  [[nodiscard]] QStringList facets() const { return filter_.labels(); }
-  [[nodiscard]] QStringList options(const QString& facet) const { return filter_.options(facet); }
-  void choose(const QString& facet, const QString& id);
+  /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
+  [[nodiscard]] QStringList options(const QString& field) const;
+  void choose(const QString& field, const QString& id);
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -53,9 +53,9 @@ class IoCurvePage : public Page {
   void add_plot();
   void refresh(bool keep_view);
   /// What stands in place of the plot; nothing when it is the plot.
-  [[nodiscard]] std::optional<EmptyWords> words_instead(bool any_visible) const;
-  void refresh_chips(const std::vector<ShownPoint>& points);
-  void refresh_tiles(const std::vector<ShownPoint>& points);
+  [[nodiscard]] std::optional<EmptyWords> words_instead() const;
+  void refresh_chips();
+  void refresh_tiles();
   void add_chip(const std::string& name);
   void color_chips();
   void show_toggles();
@@ -66,7 +66,7 @@ class IoCurvePage : public Page {
   Workspace& workspace_;
   ProblemFilter filter_;
   CurveSet curves_;
-  std::vector<ShownPoint> points_;
+  std::shared_ptr<const PointSet> points_;  ///< all that are visible; the filter's rows are shown
   FacetBar* facets_ = nullptr;
   QComboBox* ordinate_ = nullptr;
   QComboBox* tile_ = nullptr;
@@ -80,7 +80,7 @@ class IoCurvePage : public Page {
   QAction* dram_ = nullptr;
   QAction* sm_l2_ = nullptr;
   QAction* model_ = nullptr;
-  QAction* asymptote_ = nullptr;
+  QAction* fit_ = nullptr;
   QAction* paper_ = nullptr;
   QAction* compulsory_ = nullptr;
   QAction* boundary_ = nullptr;

@@ -4,15 +4,18 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
-#include "ui/models/plot_problems.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/source_note.h"
 
 namespace attnscope::ui {
 TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
-    : Page(parent), workspace_(workspace), filter_(make_tile_filter()) {
+    : Page(parent),
+      workspace_(workspace),
+      filter_(analysis::map_filter()),
+      points_(std::make_shared<const PointSet>()) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
@@ -52,19 +55,25 @@ void TileHeatmapPage::set_metric(std::string_view key) {
   metric_->setCurrentIndex(metric_->findData(to_qstring(key)));
 }
 
-void TileHeatmapPage::choose(const QString& facet, const QString& id) {
-  const std::size_t place = filter_.place_of(facet);
-  if (place == filter_.facets().size()) return;
-  filter_.choose(place, id);
+QStringList TileHeatmapPage::options(const QString& field) const {
+  QStringList ids;
+  for (const std::string& id : filter_.options(field.toStdString())) ids << QString::fromStdString(id);
+  return ids;
+}
+
+void TileHeatmapPage::choose(const QString& field, const QString& id) {
+  const std::size_t place = filter_.place_of(field.toStdString());
+  if (place == filter_.fields().size()) return;
+  filter_.choose(place, id.toStdString());
   refresh();
 }
 
 QString TileHeatmapPage::file_stem() const {
-  return tile_stem(filter_, metric_->currentData().toString().toStdString());
+  return QString::fromStdString(analysis::map_stem(filter_, metric_->currentData().toString().toStdString()));
 }
 
 QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
-  view_->set_source(source_note(points_));
+  view_->set_source(source_note(view_->grid().shown_points()));
   if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return view_->save_svg(path, size);
   if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return view_->save_pdf(path, size);
   return view_->save_png(path, size);
@@ -94,7 +103,7 @@ void TileHeatmapPage::pose() {
 }
 
 void TileHeatmapPage::show_words() {
-  if (workspace_.visible_points().empty()) {
+  if (points_->empty()) {
     empty_->set_words(why_no_points(workspace_));
   } else if (ticked_run_is_running(workspace_)) {
     empty_->set_words(
@@ -110,16 +119,15 @@ void TileHeatmapPage::show_words() {
 }
 
 void TileHeatmapPage::refresh() {
-  points_ = swept_points(workspace_.visible_points());
-  filter_.update(points_);
+  points_ = workspace_.visible();
+  filter_.update(points_->table(), analysis::swept_rows(points_->table(), points_->table().rows()));
   facets_->refresh();
-  std::erase_if(points_, [&](const ShownPoint& point) { return !filter_.matches(point); });
-  const HeatmapGrid grid = build_heatmap(points_, metric_->currentData().toString().toStdString());
+  const HeatmapGrid grid = build_heatmap(points_, filter_, metric_->currentData().toString().toStdString());
   if (grid.empty()) {
     view_->set_grid(grid, {}, false);
     return show_words();
   }
-  view_->set_grid(grid, heatmap_title(points_, grid), log_->isChecked());
+  view_->set_grid(grid, heatmap_title(grid), log_->isChecked());
   stack_->setCurrentWidget(view_);
 }
 

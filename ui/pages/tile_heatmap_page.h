@@ -5,6 +5,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QStackedLayout>
+#include <memory>
 
 #include "ui/pages/empty_state.h"
 #include "ui/pages/facet_bar.h"
@@ -35,10 +36,9 @@ class TileHeatmapPage : public Page {
   [[nodiscard]] bool has_grid() const { return !view_->grid().empty(); }
   /// By key of the metrics table.
   void set_metric(std::string_view key);
-  /// Choices by a facet's label ("Algorithm", "N", ...), as IoCurvePage has them.
-  [[nodiscard]] QStringList facets() const { return filter_.labels(); }
-  [[nodiscard]] QStringList options(const QString& facet) const { return filter_.options(facet); }
-  void choose(const QString& facet, const QString& id);
+  /// Choices by a field's label or key ("Algorithm", "n", ...), as IoCurvePage has them.
+  [[nodiscard]] QStringList options(const QString& field) const;
+  void choose(const QString& field, const QString& id);
 
  private:
   void refresh();
@@ -46,7 +46,7 @@ class TileHeatmapPage : public Page {
 
   Workspace& workspace_;
   ProblemFilter filter_;
-  std::vector<ShownPoint> points_;  ///< of the problem shown
+  std::shared_ptr<const PointSet> points_;  ///< all that are visible; the filter's rows are of the problem shown
   FacetBar* facets_ = nullptr;
   QComboBox* metric_ = nullptr;
   QCheckBox* log_ = nullptr;

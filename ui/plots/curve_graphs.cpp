@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/curve_graphs.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 
 #include "ui/plots/curve_style.h"
@@ -74,7 +75,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
     graph->setScatterStyle(scatter_of(curve, color, colors.background));
     add_spread(plot, graph, curve, color);
   }
-  legend.add(QString::fromStdString(curve.algorithm), graph,
+  legend.add(QString::fromStdString(curve.name.algorithm), graph,
              PlotLegend::Style{style_words(curve), graph->pen(), graph->scatterStyle()});
   add_throttled(plot, curve, colors);
 }
@@ -95,6 +96,16 @@ void add_throttled_sample(QCustomPlot& plot, const PlotColors& colors, PlotLegen
 }
 
 }  // namespace
+
+void add_withheld_fits(QCustomPlot& plot, const std::vector<WithheldNote>& withheld, PlotLegend& legend) {
+  for (const WithheldNote& note : withheld) {
+    QCPGraph* words = plot.addGraph();
+    words->setName(note.text);
+    words->setPen(QPen(Qt::NoPen));
+    legend.add(QString::fromStdString(note.algorithm), words,
+               PlotLegend::Style{QCoreApplication::translate("IoPlot", "some fits withheld"), QPen(Qt::NoPen)});
+  }
+}
 
 QString theory_layer() {
   return QStringLiteral("theory");

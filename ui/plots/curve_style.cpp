@@ -10,6 +10,13 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double square_size = 6.5;
+constexpr double older_strength = 0.5;  ///< of the colour of an older run's curves
+
+QColor mixed(const QColor& color, const QColor& background, double strength) {
+  const auto part = [strength](int a, int b) { return static_cast<int>(strength * a + (1 - strength) * b); };
+  return {part(color.red(), background.red()), part(color.green(), background.green()),
+          part(color.blue(), background.blue())};
+}
 
 }  // namespace
 
@@ -25,7 +32,7 @@ QPen curve_pen(const Curve& curve, const QColor& color) {
     case CurveKind::model:
       pen.setDashPattern({6, 3});
       break;
-    case CurveKind::asymptote:
+    case CurveKind::fit:
       pen.setDashPattern({8, 3, 1.5, 3});
       break;
     case CurveKind::paper_count:
@@ -72,7 +79,9 @@ QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor
 }
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
-  return curve.algorithm.empty() ? colors.muted : algorithm_color(curve.algorithm, colors.dark);
+  if (curve.name.algorithm.empty()) return colors.muted;
+  const QColor color = algorithm_color(curve.name.algorithm, colors.dark);
+  return curve.name.age == 0 ? color : mixed(color, colors.background, older_strength);
 }
 
 bool slowed_by_clocks(const Curve& curve) {
@@ -89,10 +98,11 @@ QString style_words(const Curve& curve) {
   const QString quantity = to_string(curve.quantity);
   switch (curve.kind) {
     case CurveKind::measured:
-      return QStringLiteral("%1 · %2").arg(quantity, to_qstring(attnscope::to_string(curve.provenance)));
+      return QStringLiteral("%1 · %2").arg(quantity, to_qstring(attnscope::to_string(curve.provenance))) +
+             (curve.name.age > 0 ? QCoreApplication::translate("IoPlot", " · older run") : QString());
     case CurveKind::model:
       return QCoreApplication::translate("IoPlot", "%1 · exact model").arg(quantity);
-    case CurveKind::asymptote:
+    case CurveKind::fit:
       return QCoreApplication::translate("IoPlot", "%1 · fit").arg(quantity);
     case CurveKind::paper_count:
       return QCoreApplication::translate("IoPlot", "paper's count");

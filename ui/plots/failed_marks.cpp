@@ -48,14 +48,15 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     QCPItemText* cross = add_text(plot, QStringLiteral("✕"), color, point.n, heights.back());
     cross->setFont(bold);
     cross->setPositionAlignment(Qt::AlignCenter);
-    const QString why = failure_words(point.disposition);
+    const Disposition disposition = set.at(point.row).record().disposition;
+    const QString why = QString::fromStdString(analysis::failure_words(disposition));
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
     if (!named.insert(label).second) continue;
     // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
     // ran at all.
     if (point.n > shortest) {
-      QCPItemText* words = add_text(plot, to_qstring(to_string(point.disposition)), color, point.n, heights.back());
+      QCPItemText* words = add_text(plot, to_qstring(to_string(disposition)), color, point.n, heights.back());
       words->setFont(small_font(plot.font()));
       words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
       words->setPadding({0, 0, 9, 0});

@@ -103,7 +103,8 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
 void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
   if (!drawing.grid.minimum) return;
   QLinearGradient gradient(layout.bar.bottomLeft(), layout.bar.topLeft());
-  for (int i = 0; i <= 16; ++i) gradient.setColorAt(i / 16.0, viridis(i / 16.0));
+  const bool flat = drawing.grid.flat;
+  for (int i = 0; i <= 16; ++i) gradient.setColorAt(i / 16.0, viridis(flat ? 0.5 : i / 16.0));
   painter.setPen(QPen(drawing.colors.axis, 1));
   painter.setBrush(gradient);
   painter.drawRect(layout.bar);

@@ -43,7 +43,7 @@ Qt::PenStyle frame_of(Provenance provenance) {
 double share_of(const HeatmapDrawing& drawing, double value) {
   const double low = *drawing.grid.minimum;
   const double high = *drawing.grid.maximum;
-  if (high <= low) return 0.5;
+  if (high <= low || drawing.grid.flat) return 0.5;
   if (drawing.log_colors) return std::log(value / low) / std::log(high / low);
   return (value - low) / (high - low);
 }
@@ -114,10 +114,13 @@ void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const 
       }
     }
   }
-  if (grid.fastest && grid.fastest != grid.best) {
-    draw_outline(painter, drawing, layout.cell(grid, *grid.fastest), Qt::DashLine);
+  for (const HeatmapGrid::Place place : grid.fastest) {
+    if (std::ranges::find(grid.best, place) != grid.best.end()) continue;
+    draw_outline(painter, drawing, layout.cell(grid, place), Qt::DashLine);
   }
-  if (grid.best) draw_outline(painter, drawing, layout.cell(grid, *grid.best), Qt::SolidLine);
+  for (const HeatmapGrid::Place place : grid.best) {
+    draw_outline(painter, drawing, layout.cell(grid, place), Qt::SolidLine);
+  }
   painter.setFont(drawing.font);
 }
 

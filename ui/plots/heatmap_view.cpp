@@ -53,7 +53,7 @@ void HeatmapView::invalidate() {
 void HeatmapView::select(std::optional<HeatmapGrid::Place> place) {
   selected_ = place;
   update();
-  if (place && grid_.at(*place).disposition) emit cell_selected(grid_.at(*place).source);
+  if (place && grid_.at(*place).disposition) emit cell_selected(grid_.source(*place));
 }
 
 HeatmapDrawing HeatmapView::drawing(Medium medium, double pixel) const {
@@ -152,7 +152,8 @@ void HeatmapView::leaveEvent(QEvent*) {
 }
 
 HeatmapGrid::Place HeatmapView::landmark() const {
-  return grid_.best ? *grid_.best : grid_.fastest.value_or(HeatmapGrid::Place{});
+  if (!grid_.best.empty()) return grid_.best.front();
+  return grid_.fastest.empty() ? HeatmapGrid::Place{} : grid_.fastest.front();
 }
 
 void HeatmapView::focusInEvent(QFocusEvent* event) {

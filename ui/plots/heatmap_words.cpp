@@ -2,6 +2,7 @@
 #include "ui/plots/heatmap_words.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
@@ -39,6 +40,31 @@ QString extents(const HeatmapGrid& grid, HeatmapGrid::Place place) {
   return QStringLiteral("%1\u00A0×\u00A0%2")  // on one line
       .arg(grid.br[static_cast<std::size_t>(place.row)])
       .arg(grid.bc[static_cast<std::size_t>(place.column)]);
+}
+
+/// The runs whose cells are shown, and those that newer ones hide.
+QString run_words(const HeatmapGrid& grid) {
+  if (grid.hidden.empty()) return {};
+  const auto title = [&](analysis::RunIndex run) {
+    const RunInfo& info = grid.points->run(run);
+    return info.title.isEmpty() ? run_title(info.summary) : info.title;
+  };
+  QStringList shown;
+  for (const analysis::RunIndex run : grid.shown) shown << title(run);
+  QStringList hidden;
+  for (const analysis::HiddenRun& run : grid.hidden) hidden << title(run.run);
+  return tr("run: %1; hidden, with the same tiles: %2")
+      .arg(shown.join(QStringLiteral(", ")), hidden.join(QStringLiteral(", ")));
+}
+
+/// Of several tiles the first, and how many stand beside it.
+QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Place>& places) {
+  QString words = extents(grid, places.front());
+  if (places.size() < 2) return words;
+  const HeatmapCell& first = grid.at(places.front());
+  const bool equal = std::ranges::all_of(places, [&](auto place) { return grid.at(place).value == first.value; });
+  const auto others = static_cast<int>(places.size()) - 1;
+  return words + (equal ? tr(" (%1 tiles alike)").arg(others + 1) : tr(" and %1 within its interval").arg(others));
 }
 
 QString paper_words(const PaperMark& mark) {
@@ -81,8 +107,9 @@ QString short_word(Disposition disposition) {
   return {};
 }
 
-HeatmapTitle heatmap_title(const std::vector<ShownPoint>& points, const HeatmapGrid& grid) {
-  const PointSpec& spec = points.front().spec();
+HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
+  const ShownPoint any = grid.shown_points().front();
+  const PointSpec& spec = any.spec();
   const QString unit = unit_scale(grid.maximum.value_or(1), grid.unit).suffix;
   QString provenance;
   for (const auto& row : grid.cells) {
@@ -97,7 +124,7 @@ HeatmapTitle heatmap_title(const std::vector<ShownPoint>& points, const HeatmapG
   problem << QStringLiteral("N %1").arg(format_lengths(spec.problem)) << QStringLiteral("d %1").arg(spec.problem.d)
           << format_mask(spec.problem.mask) << problem_options(spec.problem)
           << to_qstring(to_string(spec.problem.dtype)) << tr("batch × heads %1").arg(format_heads(spec.problem))
-          << QString::fromStdString(points.front().run->summary.device_name);
+          << QString::fromStdString(any.run->summary.device_name);
   const QString dot = QStringLiteral(" · ");
   return {words.join(dot), problem.join(dot)};
 }
@@ -116,12 +143,15 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   if (!figures_shown) {
     parts << (screen ? tr("numbers hidden: enlarge the window, or hover") : tr("numbers hidden: no room for them"));
   }
-  if (grid.best) {
-    QString words = tr("outlined: %1, %2").arg(grid.best_words(), extents(grid, *grid.best));
-    if (grid.alike > 1) words += tr(" (%1 tiles alike)").arg(grid.alike);
-    parts << words;
+  if (grid.flat) {
+    parts << tr("one colour: the values differ by less than they scatter (%1)")
+                 .arg(format_metric({grid.metric, *grid.spread, grid.unit, Provenance::derived}));
   }
-  if (grid.fastest && grid.fastest != grid.best) parts << tr("dashed: fastest, %1").arg(extents(grid, *grid.fastest));
+  if (!grid.best.empty()) parts << tr("outlined: %1, %2").arg(grid.best_words(), alike_words(grid, grid.best));
+  if (!grid.fastest.empty() && grid.fastest != grid.best) {
+    parts << tr("dashed: fastest, %1").arg(alike_words(grid, grid.fastest));
+  }
+  if (const QString runs = run_words(grid); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
   if (grid.paper) text += QLatin1Char('\n') + paper_words(*grid.paper);
   return text;
@@ -137,7 +167,7 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
     content.notes << tr("Not collected: no shown run has this tile.");
     return content;
   }
-  const PointRecord& record = cell.source.record();
+  const PointRecord& record = grid.source(place).record();
   if (cell.value) {
     content.rows.push_back(row_of(grid.label, {grid.metric, *cell.value, grid.unit, cell.provenance}));
   }
@@ -146,8 +176,16 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
     if (key == grid.metric) continue;
     if (const auto value = evaluate(key, record)) content.rows.push_back(row_of(metric_label(key), *value));
   }
-  if (place == grid.best) content.notes << tr("Of the tiles shown: %1.").arg(grid.best_words());
-  if (place == grid.fastest && place != grid.best) content.notes << tr("The fastest tile shown.");
+  const auto role = [&](const std::vector<HeatmapGrid::Place>& places, const QString& what) {
+    const auto found = std::ranges::find(places, place);
+    if (found == places.end()) return;
+    const bool first = found == places.begin() || cell.value == grid.at(places.front()).value;
+    content.notes
+        << (first ? tr("Of the tiles shown: %1.") : tr("Within the interval of the %1 tile shown.")).arg(what);
+  };
+  role(grid.best, grid.best_words());
+  if (grid.fastest != grid.best) role(grid.fastest, tr("fastest"));
+  if (cell.repeats > 1) content.notes << tr("The median of %1 measurements of one run.").arg(cell.repeats);
   if (*cell.disposition != Disposition::ok) {
     content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)),
                                                   QString::fromStdString(record.reason));

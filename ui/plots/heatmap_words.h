@@ -10,8 +10,8 @@
 
 namespace attnscope::ui {
 
-/// `points` are those that the grid was built of, of one problem.
-[[nodiscard]] HeatmapTitle heatmap_title(const std::vector<ShownPoint>& points, const HeatmapGrid& grid);
+/// Pre: the grid is not empty.
+[[nodiscard]] HeatmapTitle heatmap_title(const HeatmapGrid& grid);
 /// The legend below the cells; `figures_shown`: the cells have room for their values.
 [[nodiscard]] QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medium);
 /// The read-out of a cell.

@@ -41,8 +41,7 @@ class ColumnBuilder {
     for (const Curve& curve : set_.curves) {
       const CurvePoint* at = point_at(curve, n_);
       if (at == nullptr) continue;
-      if (curve.kind == CurveKind::model) model_[curve.algorithm] = at->value;
-      if (curve.kind == CurveKind::measured && curve.quantity == Quantity::sm_l2) compared_.insert(curve.algorithm);
+      if (at->over_model) compared_.insert(curve.name.algorithm);
     }
     for (const Curve& curve : set_.curves) add_curve(curve);
     std::stable_sort(rows_.begin(), rows_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -64,10 +63,10 @@ class ColumnBuilder {
   void add_curve(const Curve& curve) {
     const CurvePoint* at = point_at(curve, n_);
     // A fit is a law, not a reading.
-    if (at == nullptr || curve.kind == CurveKind::asymptote) return;
-    if (curve.kind == CurveKind::model && compared_.contains(curve.algorithm)) return;
+    if (at == nullptr || curve.kind == CurveKind::fit) return;
+    if (curve.kind == CurveKind::model && compared_.contains(curve.name.algorithm)) return;
     QString value = format_quantity(at->value, curve.quantity);
-    if (at->source != nullptr) {
+    if (at->row) {
       note_source(curve, *at);
       value += measured_aside(curve, *at);
     }
@@ -77,8 +76,10 @@ class ColumnBuilder {
   }
 
   void note_source(const Curve& curve, const CurvePoint& at) {
-    const PointRecord& record = at.source->record;
-    const QString title = short_title(curve.algorithm);
+    const PointRecord& record = set_.at(*at.row).record();
+    const QString title = short_title(curve.name.algorithm);
+    unsettled_ =
+        unsettled_ || (curve.quantity == Quantity::dram && !at.settled && curve.provenance == Provenance::measured);
     const QString tile = QStringLiteral("%1 %2").arg(title, format_tile(record.spec.tile));
     if (tile_stated(record.spec.tile) && !tiles_.contains(tile)) tiles_ << tile;
     if (!at.throttled) return;
@@ -90,13 +91,10 @@ class ColumnBuilder {
   [[nodiscard]] QString measured_aside(const Curve& curve, const CurvePoint& at) const {
     QString text;
     QStringList aside;
-    if (at.repeats > 1) aside << tr("%1 runs").arg(at.repeats);
+    if (at.repeats > 1) aside << tr("%1 measurements").arg(at.repeats);
     if (const QString range = format_range(at, curve.quantity); !range.isEmpty()) aside << range;
     if (!aside.isEmpty()) text += QStringLiteral(" (%1)").arg(aside.join(QStringLiteral(", ")));
-    const auto predicted = model_.find(curve.algorithm);
-    if (curve.quantity == Quantity::sm_l2 && predicted != model_.end()) {
-      text += QStringLiteral(" = %1 × model").arg(at.value / predicted->second, 0, 'f', 3);
-    }
+    if (at.over_model) text += QStringLiteral(" = %1 × model").arg(*at.over_model, 0, 'f', 3);
     return text;
   }
 
@@ -104,14 +102,17 @@ class ColumnBuilder {
     QStringList notes;
     for (const FailedPoint& point : set_.failed) {
       if (point.n != n_) continue;
+      const PointRecord& record = set_.at(point.row).record();
       notes << QStringLiteral("✕ %1: %2 – %3")
-                   .arg(short_title(point.algorithm), to_qstring(to_string(point.disposition)), point.reason);
+                   .arg(short_title(point.algorithm), to_qstring(to_string(record.disposition)),
+                        QString::fromStdString(record.reason));
     }
     for (const auto& [why, slowed] : throttled_) {
       QString words = set_.ordinate == Ordinate::bytes ? tr("Clocks throttled, which slows times") : throttled_words();
       if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
       notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
+    if (unsettled_) notes << tr("DRAM while the kernels run: what is written back later was not counted");
     if (!tiles_.isEmpty()) notes << tr("Tiles: %1").arg(tiles_.join(QStringLiteral("; ")));
     return notes;
   }
@@ -119,9 +120,9 @@ class ColumnBuilder {
   const CurveSet& set_;
   const PlotColors& colors_;
   double n_;
-  std::map<std::string, double> model_;
   std::set<std::string> compared_;  ///< beside their model: it needs no row of its own
   std::vector<std::pair<double, HoverRow>> rows_;
+  bool unsettled_ = false;
   QStringList tiles_;
   std::map<QString, QStringList> throttled_;  ///< algorithms, by the reason
 };

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "ui/format.h"
-#include "ui/plots/boundary_lines.h"
+#include "ui/plots/boundary_bands.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/plots/curve_graphs.h"
 #include "ui/plots/curve_style.h"
@@ -36,8 +36,6 @@ View whole_view(const CurveSet& set) {
   double low = n_low;
   double high = 0;
   for (const Curve& curve : set.curves) {
-    // An asymptote dives far below everything else at small N, where it means nothing.
-    if (curve.kind == CurveKind::asymptote) continue;
     for (const CurvePoint& point : curve.points) {
       n_low = std::min(n_low, point.n);
       n_high = std::max(n_high, point.n);
@@ -127,8 +125,9 @@ void IoPlot::rebuild() {
   current_column_ = -1;
 
   add_curve_graphs(*this, set_.curves, legend_);
+  add_withheld_fits(*this, set_.withheld, legend_);
   failed_heights_ = add_failed_marks(*this, set_, legend_);
-  add_boundary_lines(*this, set_.boundaries);
+  add_boundary_bands(*this, set_.boundaries);
   stacks_.show(set_, stacks_shown_, legend_);
   columns_ = build_hover_columns(set_, plot_colors(palette()));
   style_axes();
@@ -212,21 +211,21 @@ bool IoPlot::hover_at(const QPointF& position) {
 std::optional<ShownPoint> IoPlot::point_at(const QPointF& position) const {
   double best = click_radius;
   std::optional<ShownPoint> found;
-  const auto take = [&](const QPointF& pixel, const RunPtr& run, const PointPtr& source) {
+  const auto take = [&](const QPointF& pixel, Row row) {
     const double away = QLineF(pixel, position).length();
-    if (source == nullptr || away >= best) return;
+    if (away >= best) return;
     best = away;
-    found = ShownPoint{run, source};
+    found = set_.at(row);
   };
   for (const Curve& curve : set_.curves) {
     for (const CurvePoint& point : curve.points) {
-      take({xAxis->coordToPixel(point.n), yAxis->coordToPixel(point.value)}, point.run, point.source);
+      if (point.row) take({xAxis->coordToPixel(point.n), yAxis->coordToPixel(point.value)}, *point.row);
     }
   }
   const QRect area = axisRect()->rect();
   for (std::size_t i = 0; i < set_.failed.size(); ++i) {
     const FailedPoint& point = set_.failed[i];
-    take({xAxis->coordToPixel(point.n), area.top() + failed_heights_[i] * area.height()}, point.run, point.source);
+    take({xAxis->coordToPixel(point.n), area.top() + failed_heights_[i] * area.height()}, point.row);
   }
   return found;
 }

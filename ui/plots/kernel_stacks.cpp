@@ -76,7 +76,7 @@ double KernelStacks::add_bars(const std::string& algorithm, const std::vector<co
     const QColor color = share_color(algorithm_color(algorithm, colors.dark), k, first.kernels.size(), colors.dark);
     auto* bars = new QCPBars(rect_->axis(QCPAxis::atBottom), rect_->axis(QCPAxis::atLeft));
     bars->setName(QStringLiteral("%1 %2 · %3 · %4")
-                      .arg(short_title(algorithm), first.kernels[k].kernel,
+                      .arg(short_title(algorithm), QString::fromStdString(first.kernels[k].kernel),
                            to_string(dram ? Quantity::dram : Quantity::sm_l2),
                            to_qstring(attnscope::to_string(first.provenance))));
     bars->setBrush(QBrush(color, pattern_of(first.provenance)));
