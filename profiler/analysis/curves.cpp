@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "kernels/model/io_model.h"
+#include "profiler/analysis/tile_map.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -157,20 +158,47 @@ class Builder {
     std::erase_if(lengths_, [&](std::int64_t n) { return !invalid_reason(at_length(*problem_, n)).empty(); });
   }
 
-  /// The family's series, the newest first.
-  std::vector<Strand> strands_of(const Family& family) const {
+  /// One run of a family.
+  struct Candidate {
+    RunIndex run = 0;
+    RowsByLength by_length;
+    std::size_t tiles = 0;
+
+    [[nodiscard]] bool is_curve() const { return by_length.size() > 1; }
+  };
+
+  /// The family's runs, those that are curves first, then the newest.
+  std::vector<Candidate> runs_of(const Family& family) {
     std::map<RunIndex, std::vector<Row>> of_run;
     for (const Row row : family.rows) of_run[table_.run_index(row)].push_back(row);
-    struct Candidate {
-      RunIndex run;
-      RowsByLength by_length;
-    };
     std::vector<Candidate> candidates;
     for (const auto& [run, rows] : of_run) {
       RowsByLength standing = standing_rows(table_, rows, family.rows, request_.tile, request_.ordinate);
-      if (!standing.empty()) candidates.push_back({run, std::move(standing)});
+      if (!standing.empty()) candidates.push_back({run, std::move(standing), tiles_of(table_, rows).size()});
     }
-    std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) { return newer(table_, a.run, b.run); });
+    std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
+      if (a.is_curve() != b.is_curve()) return a.is_curve();
+      return newer(table_, a.run, b.run);
+    });
+    const bool curve_leads = !candidates.empty() && candidates.front().is_curve();
+    if (request_.tile.rule != TileSelection::Rule::widest || !curve_leads) return candidates;
+    // The tile that stands for a map at one N would be a lone point beside the curve in every plot.
+    std::vector<Candidate> kept;
+    for (Candidate& candidate : candidates) {
+      const bool map = !candidate.is_curve() && candidate.tiles >= fewest_tiles_of_a_map;
+      const std::int64_t n = candidate.by_length.begin()->first;
+      if (map && kept.front().by_length.contains(n)) {
+        set_.hidden.insert({candidate.run, n});
+      } else {
+        kept.push_back(std::move(candidate));
+      }
+    }
+    return kept;
+  }
+
+  /// The family's series, the leading one first.
+  std::vector<Strand> strands_of(const Family& family) {
+    std::vector<Candidate> candidates = runs_of(family);
     std::vector<std::vector<std::int64_t>> places(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       for (const auto& [n, rows] : candidates[i].by_length) places[i].push_back(n);

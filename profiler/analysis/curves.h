@@ -2,6 +2,7 @@
 // The curves of a problem over N: what was measured, what was simulated or imported, and what theory says.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -60,7 +61,7 @@ struct SeriesName {
   std::string label = {};   ///< what an imported one was imported under
   std::string device = {};  ///< "H200"
   std::string runs = {};    ///< titles of its runs
-  /// 0 leads: the newest. Older runs of the same points have series of their own.
+  /// 0 leads. Other runs of the same points have series of their own, the newest first.
   int age = 0;
 
   bool operator==(const SeriesName&) const = default;
@@ -83,6 +84,14 @@ struct WithheldFit {
   Quantity quantity = Quantity::sm_l2;
   Provenance provenance = Provenance::measured;
   FittedLaw law;
+};
+
+/// What a run measured besides: a sweep over tiles at an N that a curve has already is left to the map.
+struct HiddenSweep {
+  RunIndex run = 0;
+  std::int64_t n = 0;
+
+  auto operator<=>(const HiddenSweep&) const = default;
 };
 
 /// A point that gave no value.
@@ -119,6 +128,7 @@ struct CurveSet {
   bool per_head = false;
   std::vector<Curve> curves;
   std::vector<WithheldFit> withheld;
+  std::set<HiddenSweep> hidden;
   std::vector<FailedPoint> failed;
   std::vector<Boundary> boundaries;
   std::vector<KernelStack> stacks;
@@ -127,7 +137,8 @@ struct CurveSet {
 };
 
 /// `rows` are of one problem (curve_fields()). Values of two runs are never one mark: runs that have no N in common
-/// make one series, others one each. Theory is drawn with bytes alone.
+/// make one series, others one each; the newest that is a curve, of two N or more, leads. Theory is drawn with bytes
+/// alone.
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);
 
 /// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.

@@ -226,6 +226,9 @@ class Builder {
       if (!value || place == *best) continue;
       if (less ? *value <= leader.high : *value >= leader.low) map_.best.push_back(place);
     }
+    std::stable_sort(map_.best.begin() + 1, map_.best.end(), [&](TileMap::Place a, TileMap::Place b) {
+      return less ? *cell(a).value < *cell(b).value : *cell(a).value > *cell(b).value;
+    });
   }
 
   /// The median time of a cell's rows, whatever the metric shown.
@@ -238,12 +241,26 @@ class Builder {
     return timed[(timed.size() - 1) / 2];
   }
 
+  /// Whether times differ by no more than they scatter: none is known to be the shortest.
+  [[nodiscard]] bool times_alike(const std::vector<std::pair<Row, TileMap::Place>>& timed) const {
+    std::vector<double> widths;
+    double shortest = never;
+    double longest = 0;
+    for (const auto& [row, place] : timed) {
+      shortest = std::min(shortest, times_.value(row));
+      longest = std::max(longest, times_.value(row));
+      if (!first_quartiles_.has(row) || !third_quartiles_.has(row)) continue;
+      widths.push_back(third_quartiles_.value(row) - first_quartiles_.value(row));
+    }
+    return timed.size() > 1 && !widths.empty() && longest - shortest <= summarize(widths)->median;
+  }
+
   void find_fastest(const RowsOfCell& of_cell) {
     std::vector<std::pair<Row, TileMap::Place>> timed;
     for (const auto& [at, rows] : of_cell) {
       if (const auto row = timed_row(rows)) timed.push_back({*row, {at.first, at.second}});
     }
-    if (timed.empty()) return;
+    if (timed.empty() || times_alike(timed)) return;
     std::ranges::stable_sort(
         timed, [&](const auto& a, const auto& b) { return times_.value(a.first) < times_.value(b.first); });
     const Row leader = timed.front().first;

@@ -66,7 +66,8 @@ struct TileMap {
   /// fastest), then every tile whose value lies within its interval. None where the metric has no better end, all
   /// values are the same, or the map is flat.
   std::vector<Place> best;
-  /// The tile of the shortest median time, whatever the metric shown, then every tile within its interval.
+  /// The tile of the shortest median time, whatever the metric shown, then every tile within its interval. None where
+  /// all times differ by no more than they scatter.
   std::vector<Place> fastest;
   std::optional<PaperMark> paper;
   int collected = 0;

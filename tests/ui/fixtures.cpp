@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/fixtures.h"
 
+#include <memory>
+#include <utility>
+
+#include "profiler/analysis/plot_list.h"
+
 namespace attnscope::ui::fixtures {
 
 DeviceInfo device(bool simulated) {
@@ -30,6 +35,20 @@ std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simu
     points.push_back({info, std::make_shared<StoredPoint>(StoredPoint{id, run, i, records[i]})});
   }
   return points;
+}
+
+CurveSet curves_of(const std::vector<ShownPoint>& points, const CurveRequest& request) {
+  auto set = std::make_shared<const PointSet>(points);
+  ProblemFilter filter = analysis::curve_filter();
+  filter.update(set->table(), set->table().rows());
+  return build_curves(std::move(set), filter, request);
+}
+
+HeatmapGrid heatmap_of(const std::vector<ShownPoint>& points, std::string_view metric) {
+  auto set = std::make_shared<const PointSet>(points);
+  ProblemFilter filter = analysis::map_filter();
+  filter.update(set->table(), set->table().rows());
+  return build_heatmap(std::move(set), filter, metric);
 }
 
 void write_file(const QString& path, const std::vector<RunOf>& runs) {

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <QString>
+#include <string_view>
 #include <vector>
 
 #include "storage/run_store.h"
 #include "tests/profiler/analysis/fixtures.h"
+#include "ui/models/curve_series.h"
+#include "ui/models/heatmap_grid.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui::fixtures {
@@ -28,6 +31,10 @@ using attnscope::fixtures::tile_sweep;
 /// The same points as the workspace gives them, without a file; the run has the first one's provenance.
 [[nodiscard]] std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simulated = false,
                                             std::int64_t run = 1);
+
+/// The curves of the first problem of these points, and the map of one problem's.
+[[nodiscard]] CurveSet curves_of(const std::vector<ShownPoint>& points, const CurveRequest& request);
+[[nodiscard]] HeatmapGrid heatmap_of(const std::vector<ShownPoint>& points, std::string_view metric);
 
 /// Writes runs into a new file.
 struct RunOf {

@@ -3,12 +3,14 @@
 
 #include <QImage>
 #include <QPainter>
+#include <QSet>
 #include <QTest>
 #include <memory>
 #include <tuple>
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
+#include "ui/format.h"
 #include "ui/pages/tile_heatmap_page.h"
 
 namespace attnscope::ui {
@@ -30,7 +32,7 @@ TEST_F(WindowTest, ArrowKeysWalkThroughTheTiles) {
   QTest::keyClick(view, Qt::Key_Down);
   EXPECT_EQ(view->selected(), (HeatmapGrid::Place{0, 1})) << "stops at the edge";
   QTest::keyClick(view, Qt::Key_Home);
-  EXPECT_EQ(view->selected(), view->grid().fastest);
+  EXPECT_EQ(view->selected(), view->grid().fastest.front());
 }
 
 TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
@@ -42,25 +44,25 @@ TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
   EXPECT_FALSE(page.heatmap()->caption().contains("dashed"));
   page.set_metric(metric_key::l2_sm_bytes);
   const HeatmapGrid& grid = page.heatmap()->grid();
-  ASSERT_TRUE(grid.best);
-  ASSERT_TRUE(grid.fastest);
+  ASSERT_FALSE(grid.best.empty());
+  ASSERT_FALSE(grid.fastest.empty());
   ASSERT_NE(grid.best, grid.fastest);
   EXPECT_TRUE(page.heatmap()->caption().contains(QStringLiteral("outlined: lowest SM↔L2 total, ")))
       << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()->caption().contains("dashed: fastest, ")) << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()
-                  ->describe_cell(*grid.best)
+                  ->describe_cell(grid.best.front())
                   .notes.contains(QStringLiteral("Of the tiles shown: lowest SM↔L2 total.")));
-  EXPECT_TRUE(page.heatmap()->describe_cell(*grid.fastest).notes.contains("The fastest tile shown."));
-  EXPECT_EQ(page.heatmap()->landmark(), *grid.best);
+  EXPECT_TRUE(page.heatmap()->describe_cell(grid.fastest.front()).notes.contains("Of the tiles shown: fastest."));
+  EXPECT_EQ(page.heatmap()->landmark(), grid.best.front());
 }
 
 TEST_F(WindowTest, FiguresThatFindNoRoomAreHiddenAndTheLegendSaysSo) {
   HeatmapView view;
   std::vector<PointRecord> records = fixtures::tile_sweep();
   std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
-  view.set_grid(build_heatmap(fixtures::shown(records), metric_key::time_median_ns), {QStringLiteral("tiles"), {}},
-                true);
+  view.set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns),
+                {QStringLiteral("tiles"), {}}, true);
   view.resize(1000, 700);
   EXPECT_FALSE(view.caption().contains("numbers hidden")) << view.caption().toStdString();
   view.resize(330, 270);
@@ -89,6 +91,90 @@ TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
   EXPECT_GT(cells, 100);
 }
 
+/// A tile whose samples lie around `nanoseconds`, half of them within `half_spread` of it.
+PointRecord timed(int br, int bc, double nanoseconds, double half_spread) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
+  record.kernels[0].samples_ns = {nanoseconds - half_spread, nanoseconds - half_spread, nanoseconds,
+                                  nanoseconds + half_spread, nanoseconds + half_spread};
+  return record;
+}
+
+TEST_F(WindowTest, TimesWithinTheirSpreadHaveOneColourAndTheLegendSaysSo) {
+  const auto colours = [](double step) {
+    HeatmapView view;
+    view.resize(700, 500);
+    view.set_grid(fixtures::heatmap_of(
+                      fixtures::shown({timed(64, 64, 1e6, 2e4), timed(64, 128, 1e6 + step, 2e4),
+                                       timed(128, 64, 1e6 + 2 * step, 2e4), timed(128, 128, 1e6 + 3 * step, 2e4)}),
+                      metric_key::time_median_ns),
+                  {}, true);
+    const QImage image = view.grab().toImage();
+    QSet<QRgb> found;
+    for (int row = 0; row < 2; ++row) {
+      for (int column = 0; column < 2; ++column) {
+        const QRectF cell = view.cell_rect({row, column});
+        found.insert(image.pixel(cell.topLeft().toPoint() + QPoint(8, 8)));
+      }
+    }
+    return std::pair(found.size(), view.caption());
+  };
+  const auto [one, flat] = colours(1e4);
+  EXPECT_EQ(one, 1);
+  EXPECT_TRUE(flat.contains(QStringLiteral("one colour: the values differ by less than they scatter (40 µs)")))
+      << flat.toStdString();
+  EXPECT_FALSE(flat.contains("outlined")) << "none is known to be better: " << flat.toStdString();
+  const auto [four, apart] = colours(1e5);
+  EXPECT_EQ(four, 4);
+  EXPECT_FALSE(apart.contains("one colour"));
+}
+
+TEST_F(WindowTest, TheFastestIsOutlinedWithWhatLiesWithinItsInterval) {
+  HeatmapView view;
+  view.resize(700, 500);
+  view.set_grid(fixtures::heatmap_of(fixtures::shown({timed(64, 64, 1e6, 2e4), timed(64, 128, 1.015e6, 1e3),
+                                                      timed(128, 64, 1.025e6, 2e4), timed(128, 128, 1.5e6, 2e4)}),
+                                     metric_key::time_median_ns),
+                {}, true);
+  EXPECT_TRUE(view.caption().contains(QStringLiteral("outlined: fastest, 64\u00A0×\u00A064 and 1 within its interval")))
+      << view.caption().toStdString();
+  const auto notes = [&](int row, int column) { return view.describe_cell({row, column}).notes.join('\n'); };
+  EXPECT_TRUE(notes(0, 0).contains("Of the tiles shown: fastest.")) << notes(0, 0).toStdString();
+  EXPECT_TRUE(notes(0, 1).contains("Within the interval of the fastest tile shown.")) << notes(0, 1).toStdString();
+  EXPECT_FALSE(notes(1, 0).contains("fastest")) << notes(1, 0).toStdString();
+}
+
+TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
+  std::vector<PointRecord> records;
+  for (const int br : {64, 128}) {
+    for (const int bc : {64, 128}) records.push_back(timed(br, bc, 1e6 + 1e5 * br + 1e4 * bc, 1e3));
+  }
+  std::vector<PointRecord> slowed = records;
+  for (PointRecord& record : slowed) {
+    for (double& sample : record.kernels[0].samples_ns) sample *= 1.5;
+  }
+  const QString two = folder.filePath("two.attnscope");
+  fixtures::write_file(two, {{"tiles", records, false}, {"tiles", slowed, false}});
+  Workspace workspace;
+  TileHeatmapPage page(workspace);
+  page.resize(900, 700);
+  ASSERT_EQ(workspace.open_now(two), QString());
+  const HeatmapGrid& grid = page.heatmap()->grid();
+  ASSERT_FALSE(grid.empty());
+  EXPECT_TRUE(page.heatmap()->caption().contains("run: tiles (2); hidden, with the same tiles: tiles"))
+      << page.heatmap()->caption().toStdString();
+  for (const HeatmapGrid::Place place : {HeatmapGrid::Place{0, 0}, HeatmapGrid::Place{1, 1}}) {
+    // The time is the newer run's, and the TFLOP/s beside it are of that very time.
+    const PointRecord& source = grid.source(place).record();
+    const double time = evaluate(metric_key::time_median_ns, source)->value;
+    EXPECT_DOUBLE_EQ(*grid.at(place).value, time);
+    const HoverContent read = page.heatmap()->describe_cell(place);
+    ASSERT_GE(read.rows.size(), 2U);
+    EXPECT_EQ(read.rows[0].value, format_metric(*evaluate(metric_key::time_median_ns, source)));
+    EXPECT_EQ(read.rows[1].value, format_metric(*evaluate(metric_key::tflops, source)));
+  }
+  EXPECT_DOUBLE_EQ(*grid.at({0, 0}).value, 1.5 * summarize(records[0].kernels[0].samples_ns)->median);
+}
+
 TEST_F(WindowTest, CellsThatWereNotMeasuredHereHaveFrames) {
   std::vector<PointRecord> records = fixtures::tile_sweep();
   std::erase_if(records, [](const PointRecord& record) {
@@ -104,8 +190,9 @@ TEST_F(WindowTest, CellsThatWereNotMeasuredHereHaveFrames) {
     }
     HeatmapView view;
     view.resize(900, 700);
-    view.set_grid(build_heatmap(fixtures::shown(records, origin == Provenance::simulated), metric_key::time_median_ns),
-                  {QStringLiteral("tiles"), {}}, true);
+    view.set_grid(
+        fixtures::heatmap_of(fixtures::shown(records, origin == Provenance::simulated), metric_key::time_median_ns),
+        {QStringLiteral("tiles"), {}}, true);
     EXPECT_EQ(view.caption().contains(QStringLiteral("dotted frame: simulated")), origin == Provenance::simulated);
     EXPECT_EQ(view.caption().contains(QStringLiteral("dash-dotted frame: imported")), origin == Provenance::imported);
     images.push_back(view.grab(QRect(0, 0, 900, 400)).toImage());
@@ -179,9 +266,9 @@ TEST_F(WindowTest, SeamsBetweenCellsAreAlike) {
     }
   }
   HeatmapView view;
-  HeatmapGrid grid = build_heatmap(fixtures::shown(records), metric_key::time_median_ns);
-  grid.best.reset();  // outlines lie over seams
-  grid.fastest.reset();
+  HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns);
+  grid.best.clear();  // outlines lie over seams
+  grid.fastest.clear();
   view.set_grid(grid, {}, true);
   const QRgb background = plot_colors(view.palette()).background.rgb();
   for (const double scale : {1.0, 1.25, 1.5, 2.0}) {
@@ -240,7 +327,7 @@ TEST_F(WindowTest, ThePapersMarkHidesNoValueAndIsOnlyWhereItsRuleHolds) {
     }
     auto view = std::make_unique<HeatmapView>();
     view->resize(900, 700);
-    view->set_grid(build_heatmap(fixtures::shown(records), metric_key::time_median_ns), {}, true);
+    view->set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns), {}, true);
     return view;
   };
   // On an H200 the rule gives 227 keys and 128 queries at d 128.

@@ -40,9 +40,10 @@ TEST_F(IoPageTest, HoverReadsEveryCurveAtTheNearestN) {
   EXPECT_TRUE(all.contains(QStringLiteral("Compulsory minimum")));
   EXPECT_FALSE(all.contains(QStringLiteral("fit"))) << "a law is no reading";
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), 200}));
-  ASSERT_EQ(plot->hover_content()->notes.size(), 2);
+  ASSERT_EQ(plot->hover_content()->notes.size(), 3);
   EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "why the naive point is missing";
-  EXPECT_TRUE(plot->hover_content()->notes[1].startsWith("Tiles: FA1 ")) << "said once for both levels of bytes";
+  EXPECT_TRUE(plot->hover_content()->notes[1].startsWith("DRAM while the kernels run")) << "no write-back was counted";
+  EXPECT_TRUE(plot->hover_content()->notes[2].startsWith("Tiles: FA1 ")) << "said once for both levels of bytes";
   EXPECT_FALSE(plot->hover_at({2, 200}));
 }
 
@@ -217,12 +218,68 @@ TEST_F(IoPageTest, DecodingHasItsOwnAxis) {
   EXPECT_EQ(plot->hover_content()->title, "n_k = 65,536, n_q = 1");
 }
 
+TEST_F(IoPageTest, ARunAndItsSlowedCopyAreTwoSeriesUnderTheirNames) {
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
+  std::vector<PointRecord> slowed = records;
+  for (PointRecord& record : slowed) {
+    for (double& sample : record.kernels[0].samples_ns) sample *= 1.5;
+  }
+  const QString two = folder.filePath("two.attnscope");
+  fixtures::write_file(two, {{"quick", records, false}, {"quick", slowed, false}});
+  ASSERT_NO_FATAL_FAILURE(show({two}));
+  page.set_ordinate(Ordinate::time);
+  QApplication::processEvents();
+  QStringList labels;
+  for (const Curve& curve : page.curves().curves) labels << curve.label;
+  EXPECT_EQ(labels, (QStringList{QStringLiteral("FA2 · time · measured · quick (2)"),
+                                 QStringLiteral("FA2 · time · measured · quick")}));
+  EXPECT_NE(plot->graph(0)->pen().color(), plot->graph(1)->pen().color()) << "the older one is paler";
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
+  ASSERT_EQ(plot->hover_content()->rows.size(), 2U);
+  EXPECT_TRUE(plot->hover_content()->rows[0].label.endsWith("quick (2)")) << "the slower of the two";
+}
+
+TEST_F(IoPageTest, TheL2GivesWayOverABandWithATickAtItsCapacity) {
+  ASSERT_NO_FATAL_FAILURE(show({file}));
+  const std::vector<Boundary>& boundaries = page.curves().boundaries;
+  ASSERT_EQ(boundaries.size(), 2U) << "FA2 cycles through nothing";
+  std::vector<const QCPItemRect*> bands;
+  std::vector<const QCPItemLine*> ticks;
+  QStringList texts;
+  for (int i = 0; i < plot->itemCount(); ++i) {
+    if (const auto* band = qobject_cast<QCPItemRect*>(plot->item(i))) bands.push_back(band);
+    if (const auto* tick = qobject_cast<QCPItemLine*>(plot->item(i))) ticks.push_back(tick);
+    if (const auto* text = qobject_cast<QCPItemText*>(plot->item(i))) texts << text->text();
+  }
+  ASSERT_EQ(bands.size(), 2U);
+  ASSERT_EQ(ticks.size(), 2U);
+  for (std::size_t i = 0; i < boundaries.size(); ++i) {
+    EXPECT_EQ(bands[i]->topLeft->key(), boundaries[i].at.n_low);
+    EXPECT_EQ(bands[i]->bottomRight->key(), boundaries[i].at.n_high);
+    EXPECT_EQ(ticks[i]->start->key(), boundaries[i].at.n_nominal);
+  }
+  EXPECT_TRUE(texts.contains("FA1 leaves the L2 (60 MiB)")) << texts.join('\n').toStdString();
+}
+
+TEST_F(IoPageTest, AFitThatPointsDoNotCarryIsWordsInTheLegend) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+  const QString few = folder.filePath("few.attnscope");
+  fixtures::write_file(few, {{"quick", records, false}});
+  ASSERT_NO_FATAL_FAILURE(show({few}));
+  QStringList legend;
+  for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
+  EXPECT_TRUE(legend.contains(QStringLiteral("FA2 · SM↔L2 · no fit of N²d/Br:\n3 points with N ≥ 4Br, 4 are needed")))
+      << legend.join('\n').toStdString();
+}
+
 TEST_F(IoPageTest, ClickingAMarkSelectsItsPoint) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   QSignalSpy selected(&page, &IoCurvePage::point_selected);
   const Curve* curve = nullptr;
   for (const Curve& candidate : page.curves().curves) {
-    if (candidate.algorithm == "naive" && candidate.kind == CurveKind::measured) curve = &candidate;
+    if (candidate.name.algorithm == "naive" && candidate.kind == CurveKind::measured) curve = &candidate;
   }
   ASSERT_NE(curve, nullptr);
   const CurvePoint& point = curve->points[4];

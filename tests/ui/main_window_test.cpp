@@ -153,20 +153,21 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
       // The judge: what the SMs moved meets the tile program.
       for (const CurvePoint& point : curve.points) {
         if (point.value < 64.0 * 1024 * 1024) continue;
-        const auto ratio = evaluate(metric_key::l2_sm_over_model, point.source->record);
+        const auto ratio = evaluate(metric_key::l2_sm_over_model, io.curves().at(*point.row).record());
         ASSERT_TRUE(ratio);
-        EXPECT_NEAR(ratio->value, 1, curve.algorithm == "naive" ? 0.03 : 0.01) << curve.algorithm << " " << point.n;
+        EXPECT_NEAR(ratio->value, 1, curve.name.algorithm == "naive" ? 0.03 : 0.01)
+            << curve.name.algorithm << " " << point.n;
       }
     }
     EXPECT_EQ(measured, 6) << "three algorithms, DRAM and SM<->L2";
     ASSERT_FALSE(io.curves().failed.empty()) << "naive runs out of memory at the end of the memory wall";
-    EXPECT_EQ(io.curves().failed[0].disposition, Disposition::out_of_memory);
+    EXPECT_EQ(io.curves().at(io.curves().failed[0].row).record().disposition, Disposition::out_of_memory);
   }
   ASSERT_TRUE(tiles.has_grid());
   EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2"}));
   EXPECT_GE(tiles.heatmap()->grid().br.size(), 12U);
   EXPECT_GE(tiles.heatmap()->grid().bc.size(), 12U);
-  EXPECT_TRUE(tiles.heatmap()->grid().fastest);
+  EXPECT_FALSE(tiles.heatmap()->grid().fastest.empty());
 }
 
 TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {

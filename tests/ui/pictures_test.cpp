@@ -95,8 +95,8 @@ TEST_F(WindowTest, EveryProblemSplitsAndTileMapHasItsPlotUnderItsName) {
   const QString sweeps = folder.filePath("sweeps.attnscope");
   fixtures::write_file(sweeps, {{"custom", records, false}});
   QStringList written;
-  PictureChoice choice;
-  choice.kinds = {PictureKind::bytes, PictureKind::maps};
+  analysis::PlotChoice choice;
+  choice.kinds = {analysis::PlotKind::bytes, analysis::PlotKind::maps};
   ASSERT_EQ(write_plots({sweeps}, folder.filePath("sweeps"), choice, &written), QString());
   QStringList names;
   for (const QString& path : written) {
@@ -183,8 +183,8 @@ TEST_F(WindowTest, APictureOfFewTilesIsSmallAndFull) {
   const QString row = folder.filePath("row.attnscope");
   fixtures::write_file(row, {{"custom", records, false}});
   QStringList written;
-  PictureChoice choice;
-  choice.kinds = {PictureKind::maps};
+  analysis::PlotChoice choice;
+  choice.kinds = {analysis::PlotKind::maps};
   ASSERT_EQ(write_plots({row}, folder.filePath("row"), choice, &written), QString());
   ASSERT_EQ(written.size(), 2 * 3);
   for (const QString& path : written) {
@@ -224,7 +224,7 @@ TEST_F(WindowTest, AMapOnTheScreenSpeaksOfHoveringAndOneOnPaperDoesNot) {
   std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
   records.back() = fixtures::failed_point(records.back().spec, Disposition::infeasible, "needs 300 KiB");
   HeatmapView view;
-  view.set_grid(build_heatmap(fixtures::shown(records), metric_key::time_median_ns), {}, true);
+  view.set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns), {}, true);
   view.resize(330, 270);
   EXPECT_TRUE(view.caption(Medium::screen).contains("hover for why"));
   EXPECT_TRUE(view.caption(Medium::screen).contains("enlarge the window"));
@@ -233,10 +233,16 @@ TEST_F(WindowTest, AMapOnTheScreenSpeaksOfHoveringAndOneOnPaperDoesNot) {
   EXPECT_FALSE(view.caption(Medium::paper).contains("window"));
 }
 
+Result<analysis::PlotChoice, std::string> choice_of(const QStringList& only) {
+  std::vector<std::string> words;
+  for (const QString& word : only) words.push_back(word.toStdString());
+  return analysis::parse_plot_choice(words);
+}
+
 TEST_F(WindowTest, OnlySaysWhichPicturesAreWritten) {
   const auto names = [&](const QStringList& only) {
     QStringList written;
-    const auto choice = parse_picture_choice(only);
+    const auto choice = choice_of(only);
     EXPECT_TRUE(choice) << only.join(' ').toStdString();
     EXPECT_EQ(write_plots({file}, folder.filePath("only"), *choice, &written), QString());
     QStringList stems;
@@ -253,8 +259,8 @@ TEST_F(WindowTest, OnlySaysWhichPicturesAreWritten) {
   EXPECT_EQ(names({"time,heads=1x132,d=128"}), QStringList{"time-d128-1x132"});
 
   const auto error_of = [&](const QStringList& only) {
-    const auto choice = parse_picture_choice(only);
-    if (!choice) return choice.error();
+    const auto choice = choice_of(only);
+    if (!choice) return QString::fromStdString(choice.error());
     QStringList written;
     QString error = write_plots({file}, folder.filePath("none"), *choice, &written);
     EXPECT_TRUE(written.isEmpty());
@@ -278,8 +284,8 @@ TEST_F(WindowTest, ManyProblemsBecomePagesOfSmallMultiples) {
   const QString many = folder.filePath("many.attnscope");
   fixtures::write_file(many, {{"custom", records, false}});
   QStringList written;
-  PictureChoice choice;
-  choice.kinds = {PictureKind::bytes};
+  analysis::PlotChoice choice;
+  choice.kinds = {analysis::PlotKind::bytes};
   ASSERT_EQ(write_plots({many}, folder.filePath("many"), choice, &written), QString());
   QStringList names;
   for (const QString& path : written) names << QFileInfo(path).fileName();
@@ -297,7 +303,7 @@ TEST_F(WindowTest, ManyProblemsBecomePagesOfSmallMultiples) {
   EXPECT_EQ(all.count(QStringLiteral(">FA2<")) + all.count(QStringLiteral(">FA2 · DRAM · measured<")), 30);
   // One of them alone is a picture of its own again.
   written.clear();
-  choice.values[QStringLiteral("heads")] = {QStringLiteral("1x7")};
+  choice.values["heads"] = {"1x7"};
   ASSERT_EQ(write_plots({many}, folder.filePath("one"), choice, &written), QString());
   ASSERT_EQ(written.size(), 2);
   EXPECT_TRUE(written[0].endsWith("io-d128-1x7.png")) << written[0].toStdString();

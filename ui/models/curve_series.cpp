@@ -70,6 +70,15 @@ QString percent(double share) {
   return QStringLiteral("%1 %").arg(format_number(100 * share, 2));
 }
 
+/// "on the tile map alone: tiles (N 4096)"
+QString hidden_words(const PointSet& points, const std::set<analysis::HiddenSweep>& hidden) {
+  QStringList sweeps;
+  for (const analysis::HiddenSweep& sweep : hidden) {
+    sweeps << tr("%1 (N %2)").arg(QString::fromStdString(points.table().runs()[sweep.run].title)).arg(sweep.n);
+  }
+  return sweeps.isEmpty() ? QString() : tr("on the tile map alone:\n%1").arg(sweeps.join(QStringLiteral(", ")));
+}
+
 }  // namespace
 
 QString to_string(Quantity quantity) {
@@ -156,6 +165,7 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
     set.withheld.push_back(
         {fit.name.algorithm, fit_label(fit.name, fit.quantity, fit.provenance, withheld_words(fit.law))});
   }
+  set.hidden = hidden_words(*points, built.hidden);
   set.failed = std::move(built.failed);
   set.boundaries = std::move(built.boundaries);
   set.stacks = std::move(built.stacks);

@@ -41,6 +41,7 @@ struct CurveSet {
   bool per_head = false;
   std::vector<Curve> curves;
   std::vector<WithheldNote> withheld;
+  QString hidden;  ///< runs that swept tiles at an N of the curves, in words; empty for none
   std::vector<FailedPoint> failed;
   std::vector<Boundary> boundaries;
   std::vector<KernelStack> stacks;

@@ -87,19 +87,24 @@ void IoCurvePage::add_toggles() {
                tr("The bytes that this kernel's loads and stores add up to with this tile: the squares must lie on "
                   "it."));
   fit_ = add("fit", tr("Fit"), true,
-             tr("The law of the theory, c·N²d²/M (c·N² where all scores are written out), with the c that fits "
-                "the points best; slope 2 on these axes means fourfold bytes for twice the N. Under other masks "
-                "than the causal one P, the number of pairs left, stands for N². With few queries against many "
-                "keys the law is c·n_k·d, slope 1."));
+             tr("The law by which the algorithm's bytes grow, and the order below it, with the constants that fit the "
+                "points best: c·N² where all scores are written out, c·N²d²/M for FlashAttention, c·N²d/Br for its "
+                "later versions, whose tiles of Q stay; c·n_k·d with few queries against many keys. Under other masks "
+                "than the causal one P, the number of pairs left, stands for N². In brackets the 95 % interval. A fit "
+                "is withheld, and the legend says so, where it stands on fewer than four points, where the points do "
+                "not show the law, or where it would miss one by more than its interval."));
   paper_ = add("paper", tr("Paper's count"), false,
                tr("What the FlashAttention paper counts by hand: 4N²+4Nd elements for standard attention, (3Tc+1)Nd "
                   "for FA1, with Tc = N/Bc passes over Q and O."));
   compulsory_ = add("minimum", tr("Minimum"), true,
                     tr("Q, K and V read once and O written once: no algorithm can move less, and it grows only as "
                        "N."));
-  boundary_ = add("l2_limit", tr("L2 limit"), true,
-                  tr("The N from which what an algorithm passes through again and again no longer fits in the L2, so "
-                     "that DRAM traffic climbs towards SM↔L2."));
+  boundary_ =
+      add("l2_limit", tr("L2 limit"), true,
+          tr("Where what an algorithm passes through again and again leaves the L2, so that DRAM traffic climbs "
+             "towards SM↔L2. The L2 gives way over a range, the band: from 10 % to 90 % of the climb, at 0.3 "
+             "to 0.75 of its nominal capacity. The tick on the axis is where the nominal capacity is "
+             "reached."));
   stacks_ = add("kernels", tr("Kernels"), false,
                 tr("Which kernel of standard attention moves which share of its bytes, as parts of the paper's count "
                    "(forward 4N²+4Nd): see S and P go out and come back."));

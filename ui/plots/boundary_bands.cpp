@@ -15,6 +15,7 @@ constexpr double label_top = 0.08;  ///< shares of the axes' height
 constexpr double tick_bottom = 1;
 constexpr double tick_top = 0.955;
 constexpr int band_alpha = 34;
+constexpr int edge_alpha = 130;
 constexpr double label_room = 1.25;  ///< the ratio of two labels' N from which both find room side by side
 
 /// A position at an N and a share of the axes' height.
@@ -29,7 +30,8 @@ void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, QColor color) {
   band->setLayer(QStringLiteral("grid"));  // below everything that was measured
   place(band->topLeft, at.n_low, 0);
   place(band->bottomRight, at.n_high, 1);
-  band->setPen(Qt::NoPen);
+  color.setAlpha(edge_alpha);
+  band->setPen(QPen(color, 1, Qt::DotLine));
   color.setAlpha(band_alpha);
   band->setBrush(color);
 }

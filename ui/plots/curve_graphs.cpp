@@ -58,7 +58,9 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   graph->setName(curve.label);
   graph->setPen(curve_pen(curve, color));
   const bool measured = curve.kind == CurveKind::measured;
-  if (!measured || curve.provenance == Provenance::simulated) graph->setLayer(theory_layer());
+  // An older run lies below the newest, whose bytes may be the very same.
+  const bool below = !measured || curve.provenance == Provenance::simulated || curve.name.age > 0;
+  if (below) graph->setLayer(theory_layer());
   QVector<double> n;
   QVector<double> values;
   for (const CurvePoint& point : curve.points) {
@@ -97,14 +99,17 @@ void add_throttled_sample(QCustomPlot& plot, const PlotColors& colors, PlotLegen
 
 }  // namespace
 
-void add_withheld_fits(QCustomPlot& plot, const std::vector<WithheldNote>& withheld, PlotLegend& legend) {
-  for (const WithheldNote& note : withheld) {
-    QCPGraph* words = plot.addGraph();
-    words->setName(note.text);
-    words->setPen(QPen(Qt::NoPen));
-    legend.add(QString::fromStdString(note.algorithm), words,
-               PlotLegend::Style{QCoreApplication::translate("IoPlot", "some fits withheld"), QPen(Qt::NoPen)});
+void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
+  const auto add = [&](const QString& group, const QString& words, const QString& in_short) {
+    QCPGraph* entry = plot.addGraph();
+    entry->setName(words);
+    entry->setPen(QPen(Qt::NoPen));
+    legend.add(group, entry, PlotLegend::Style{in_short, QPen(Qt::NoPen)});
+  };
+  for (const WithheldNote& note : set.withheld) {
+    add(QString::fromStdString(note.algorithm), note.text, QCoreApplication::translate("IoPlot", "some fits withheld"));
   }
+  if (!set.hidden.isEmpty()) add({}, set.hidden, QString(set.hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));
 }
 
 QString theory_layer() {

@@ -10,7 +10,7 @@ namespace attnscope::ui {
 /// The layer below the measurements, for theory and simulation; the plot has to have it.
 [[nodiscard]] QString theory_layer();
 void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend);
-/// What stands in the legend in the place of fits that points do not carry.
-void add_withheld_fits(QCustomPlot& plot, const std::vector<WithheldNote>& withheld, PlotLegend& legend);
+/// What stands in the legend in the place of what is not drawn: fits that points do not carry, sweeps over tiles.
+void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend);
 
 }  // namespace attnscope::ui

@@ -125,7 +125,7 @@ void IoPlot::rebuild() {
   current_column_ = -1;
 
   add_curve_graphs(*this, set_.curves, legend_);
-  add_withheld_fits(*this, set_.withheld, legend_);
+  add_omissions(*this, set_, legend_);
   failed_heights_ = add_failed_marks(*this, set_, legend_);
   add_boundary_bands(*this, set_.boundaries);
   stacks_.show(set_, stacks_shown_, legend_);

@@ -113,6 +113,34 @@ TEST(CurvesOfRuns, ARunThatMeasuredSomeNAgainIsNotMixedWithTheOthers) {
   EXPECT_TRUE(bytes.set.withheld.empty());
 }
 
+TEST(CurvesOfRuns, ASweepOverTilesAtOneNIsLeftToTheMapAndSaidToBe) {
+  Points points;
+  points.add(wall_of("fa2"), fixtures::run(Provenance::measured, "wall", "2026-01-01T00:00:00Z"));
+  points.add(fixtures::tile_sweep(), fixtures::run(Provenance::measured, "tiles", "2026-01-02T00:00:00Z"));
+  CurveRequest request = times();
+  request.algorithms = {"fa2"};
+  const Drawn drawn(points, request);
+  ASSERT_EQ(drawn.set.curves.size(), 1U);
+  EXPECT_EQ(drawn.set.curves[0].name, (SeriesName{.algorithm = "fa2"}));
+  EXPECT_EQ(drawn.set.curves[0].points.size(), 7U);
+  EXPECT_THAT(drawn.set.hidden, testing::ElementsAre(HiddenSweep{1, 4096}));
+  // Who asks for the fastest tile of each N asks for the sweep.
+  request.tile.rule = TileSelection::Rule::fastest;
+  const Drawn fastest(points, request);
+  EXPECT_EQ(fastest.set.curves.size(), 2U);
+  EXPECT_TRUE(fastest.set.hidden.empty());
+}
+
+TEST(CurvesOfRuns, ANewerPointDoesNotLeadACurve) {
+  Points points;
+  points.add(wall_of("fa2"), fixtures::run(Provenance::measured, "wall", "2026-01-01T00:00:00Z"));
+  points.add({wall_of("fa2")[3]}, fixtures::run(Provenance::measured, "point", "2026-01-02T00:00:00Z"));
+  const Drawn drawn(points, times());
+  ASSERT_EQ(drawn.set.curves.size(), 2U);
+  EXPECT_EQ(drawn.set.curves[0].name.runs, "wall");
+  EXPECT_EQ(drawn.set.curves[1].name.runs, "point");
+}
+
 TEST(CurvesOfRuns, EachRunHasTheTileThatItSwept) {
   std::vector<PointRecord> before;
   std::vector<PointRecord> after;

@@ -172,6 +172,7 @@ TEST(TileMap, ValuesWithinTheirSpreadHaveNothingForColoursToShow) {
   ASSERT_TRUE(flat.spread);
   EXPECT_DOUBLE_EQ(*flat.spread, 40);
   EXPECT_TRUE(flat.best.empty()) << "none is known to be better";
+  EXPECT_TRUE(flat.fastest.empty());
   EXPECT_TRUE(Mapped(alike, metric_key::tflops).map.flat) << "and so are the rates of those times";
   EXPECT_FALSE(Mapped(alike, metric_key::l2_sm_bytes).map.flat) << "their bytes do differ";
 
