@@ -2,13 +2,13 @@
 // The curves of a problem over N: what was measured, what was simulated or imported, and what theory says.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/l2_boundary.h"
@@ -91,7 +91,8 @@ struct HiddenSweep {
   RunIndex run = 0;
   std::int64_t n = 0;
 
-  auto operator<=>(const HiddenSweep&) const = default;
+  bool operator==(const HiddenSweep&) const = default;
+  bool operator<(const HiddenSweep& other) const { return std::pair(run, n) < std::pair(other.run, other.n); }
 };
 
 /// A point that gave no value.

@@ -128,7 +128,7 @@ QString fit_words(const analysis::FittedLaw& law) {
 
 QString withheld_words(const analysis::FittedLaw& law) {
   const QString text = QString::fromStdString(law.law.text);
-  const QString head = tr("no fit of %1:\n").arg(text);
+  QString head = tr("no fit of %1:\n").arg(text);
   const QString slope = law.power ? QString::number(law.power->slope, 'f', 2) : QStringLiteral("?");
   switch (*law.refusal) {
     case analysis::FitRefusal::too_few: {
