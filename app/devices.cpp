@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "kernels/registry.h"
 #include "profiler/measure/simulated_device.h"
 
 namespace attnscope {
@@ -21,7 +22,7 @@ std::optional<int> whole_number(std::string_view text) {
 }
 
 OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) {
-  return {make_simulated_device(limits),
+  return {make_simulated_device(limits, built_in_algorithms()),
           fmt::format("simulated {}{}", limits.name, why.empty() ? "" : fmt::format(": {}", why))};
 }
 

@@ -1,58 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/point_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
+#include "profiler/plan/fields.h"
+
 namespace attnscope {
+namespace {
 
-std::vector<TableColumn> point_columns() {
-  return {{"dtype"},     {"pass"},      {"mask"},    {"batch", true},   {"heads_q", true}, {"heads_kv", true},
-          {"n_q", true}, {"n_k", true}, {"d", true}, {"dropout", true}, {"page", true},    {"deterministic"},
-          {"br", true},  {"bc", true},  {"raster"},  {"splits", true},  {"warps", true},   {"stages", true}};
+/// The fields of problem and tile; algorithm and cache have columns of the commands' own.
+bool is_column(const Field& field) {
+  return field.name != "algorithm" && field.name != "cache";
 }
 
-std::vector<std::string> point_fields(const PointSpec& point, bool people) {
-  const AttentionProblem& p = point.problem;
-  return {std::string(to_string(p.dtype)),
-          std::string(to_string(p.pass)),
-          people ? mask_title(p.mask) : to_string(p.mask),
-          fmt::to_string(p.batch),
-          fmt::to_string(p.heads_q),
-          fmt::to_string(p.heads_kv),
-          fmt::to_string(p.n_q),
-          fmt::to_string(p.n_k),
-          fmt::to_string(p.d),
-          fmt::format("{}", p.dropout),
-          fmt::to_string(p.page),
-          p.deterministic ? "yes" : "no",
-          fmt::to_string(point.tile.br),
-          fmt::to_string(point.tile.bc),
-          std::string(to_string(point.tile.raster)),
-          fmt::to_string(point.tile.splits),
-          fmt::to_string(point.tile.warps),
-          fmt::to_string(point.tile.stages)};
+}  // namespace
+
+std::vector<TableColumn> point_columns(const Registry& registry) {
+  std::vector<TableColumn> columns;
+  for (const Field& field : point_fields()) {
+    const bool number = field.type == FieldType::integer || field.type == FieldType::real;
+    if (is_column(field)) columns.push_back({std::string(field.name), number});
+  }
+  for (const Knob& knob : registry.knobs()) columns.push_back({knob.name, knob.words.empty()});
+  return columns;
 }
 
-Table without_defaults(const Table& table) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> defaults{{{"pass", "fwd"},
-                                                                                   {"dropout", "0"},
-                                                                                   {"page", "0"},
-                                                                                   {"deterministic", "no"},
-                                                                                   {"splits", "0"},
-                                                                                   {"warps", "0"},
-                                                                                   {"stages", "0"}}};
+std::vector<std::string> point_texts(const PointSpec& point, const Registry& registry, bool people) {
+  std::vector<std::string> texts;
+  for (const Field& field : point_fields()) {
+    if (!is_column(field)) continue;
+    // "none" in files reads "full" to people.
+    texts.push_back(people && field.name == "mask" ? mask_title(point.problem.mask) : field_text(field, point));
+  }
+  for (const Knob& knob : registry.knobs()) texts.push_back(knob_text(knob, point.knobs));
+  return texts;
+}
+
+Table without_defaults(const Table& table, const Registry& registry) {
+  const auto goes_without_saying = [&](std::string_view column, std::string_view text) {
+    const Field* field = find_field(column);
+    // What every program knows of a problem is said always.
+    if (field != nullptr) return field->since > 1 || field->name == "pass" ? text == field->fallback : false;
+    const Knob* knob = registry.find_knob(column);
+    return knob != nullptr && text == knob_text(*knob, {});
+  };
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto* known =
-        std::ranges::find(defaults, table.columns[i].name, &std::pair<std::string_view, std::string_view>::first);
-    const bool silent = known != defaults.end() &&
-                        std::ranges::all_of(table.rows, [&](const auto& row) { return row[i] == known->second; });
-    if (!silent) kept.push_back(i);
+    const bool silent = std::ranges::all_of(
+        table.rows, [&](const auto& row) { return goes_without_saying(table.columns[i].name, row[i]); });
+    if (!silent || table.rows.empty()) kept.push_back(i);
   }
   Table result;
   for (const std::size_t i : kept) result.columns.push_back(table.columns[i]);

@@ -6,18 +6,19 @@
 #include <vector>
 
 #include "app/table.h"
+#include "kernels/registry.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope {
 
-/// Problem and tile, without the algorithm.
-[[nodiscard]] std::vector<TableColumn> point_columns();
+/// Problem, tile and knobs: every field and knob but the algorithm and the state of the cache.
+[[nodiscard]] std::vector<TableColumn> point_columns(const Registry&);
 /// A row's fields below them; for people the mask's title, for programs its word.
-[[nodiscard]] std::vector<std::string> point_fields(const PointSpec&, bool people);
+[[nodiscard]] std::vector<std::string> point_texts(const PointSpec&, const Registry&, bool people);
 
 /// For people: without those of the columns above that say in every row what goes without saying (pass fwd, dropout 0,
 /// ...).
-[[nodiscard]] Table without_defaults(const Table&);
+[[nodiscard]] Table without_defaults(const Table&, const Registry&);
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/command.h"
+#include "kernels/registry.h"
 
 namespace attnscope {
 
@@ -17,12 +18,12 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
   command
       .add_option(
           "-a,--axis", axes_,
-          "Axis, replacing the preset's of that name; one option for each. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
-          "\"N=[1024:4096:1024]\", \"mask=[full,causal]\", \"d=64\"; names: N (or n_q and n_k) d batch heads (or "
-          "heads_q and heads_kv) dtype pass (fwd, bwd, fwd+bwd) mask dropout page deterministic (no, yes) "
-          "algorithm raster tile (auto or BrxBc, or br and bc) splits warps stages\n"
-          "Masks: full (or none), causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
-          "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'")
+          fmt::format(
+              "Axis, replacing the preset's of that name; one option for each. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
+              "\"N=[1024:4096:1024]\", \"mask=[full,causal]\", \"d=64\"; names: {}\n"
+              "Masks: full (or none), causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
+              "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'",
+              axis_help(built_in_algorithms())))
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
@@ -40,13 +41,13 @@ SweepPlan SweepOptions::plan(const DeviceLimits& limits) const {
   SweepRequest request;
   request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
   for (const std::string& text : axes_) {
-    Result<Axis, std::string> axis = parse_axis(text);
+    Result<Axis, std::string> axis = parse_axis(text, built_in_algorithms());
     if (!axis) throw CommandError(ExitCode::usage, axis.error());
     request.axes.push_back(std::move(axis).value());
   }
   request.algorithms = algorithms_;
   request.cache = cache_control_ == "none" ? CacheState::warm : CacheState::cold;
-  Result<SweepPlan, std::string> plan = make_plan(request, limits);
+  Result<SweepPlan, std::string> plan = make_plan(request, limits, built_in_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   return std::move(plan).value();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/algorithm.h"
 
+#include <algorithm>
+
 namespace attnscope {
 
 std::string_view to_string(Refusal::Cause cause) {
@@ -17,6 +19,10 @@ std::string_view to_string(Refusal::Cause cause) {
       return "architecture";
   }
   return "?";
+}
+
+bool Facts::in(Group group) const {
+  return std::ranges::find(groups, group) != groups.end();
 }
 
 std::int64_t AttentionPlan::buffer_bytes() const {

@@ -11,11 +11,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "kernels/model/attention.h"
 #include "kernels/model/device_limits.h"
+#include "kernels/model/knobs.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
@@ -96,44 +98,77 @@ struct AttentionPlan {
 /// score in global memory, or with tiles of M on-chip elements. Decoding reads the K/V cache once: `nd`.
 enum class Growth { n2, n2d2_over_m, nd };
 
+/// The side of the tile that the traffic of long sequences is divided by: N^2 d / Br or N^2 d / Bc.
+enum class TileSide { none, br, bc };
+
+/// A column of Fig. 2 of the FlashAttention paper, left: forward and backward on an A100.
+enum class PaperColumn { standard, flash };
+
+/// What a sweep of a kind takes in without being told. An algorithm is in the groups that it states.
+enum class Group {
+  prefill,       ///< self-attention against N
+  tile_maps,     ///< maps of Br x Bc
+  paper,         ///< Fig. 2 left of the FlashAttention paper
+  paper_blocks,  ///< Fig. 2 middle: the forward pass against the block size
+  decoding,      ///< one query against a K/V cache
+};
+
+/// What an algorithm states about itself; it owns its words, for it may have been loaded at run time.
+struct Facts {
+  std::string name;          ///< "fa2": the word on the command line and in the database
+  std::string title;         ///< "FlashAttention-2"
+  std::string short_title;   ///< "FA2": for legends
+  std::string source;        ///< paper, section, algorithm number
+  std::string tile_meaning;  ///< what Br and Bc decide for it, one sentence for tooltips
+  Growth growth = Growth::n2;
+  TileSide forward_side = TileSide::none;   ///< that the forward pass's traffic is divided by
+  TileSide backward_side = TileSide::none;  ///< likewise, of the backward pass
+  /// Made for decoding: few queries, whose K/V heads share tiles, and splits that follow the number of SMs.
+  bool decodes = false;
+  std::optional<PaperColumn> paper_column = {};
+  std::vector<Group> groups = {};
+  std::vector<int> head_dims = {};  ///< d that the kernels are written for, ascending
+  std::vector<Knob> knobs = {};
+
+  [[nodiscard]] bool in(Group group) const;
+  /// Of fwd+bwd the backward pass's, which moves more.
+  [[nodiscard]] TileSide traffic_side(Pass pass) const { return pass == Pass::fwd ? forward_side : backward_side; }
+};
+
 /// How many bytes the paper itself says that the algorithm moves.
 struct PaperCount {
-  std::string_view formula;  ///< elements a head, as the paper writes it: "4N²+4Nd"
-  std::int64_t bytes = 0;    ///< over all heads
+  std::string formula;     ///< elements a head, as the paper writes it: "4N²+4Nd"
+  std::int64_t bytes = 0;  ///< over all heads
 };
 
 class Algorithm {
  public:
+  explicit Algorithm(Facts facts) : facts_(std::move(facts)) {}
   virtual ~Algorithm() = default;
+  Algorithm(const Algorithm&) = delete;
+  Algorithm& operator=(const Algorithm&) = delete;
 
-  [[nodiscard]] virtual std::string_view name() const = 0;  ///< "fa2": the word on the command line and in the database
-  [[nodiscard]] virtual std::string_view title() const = 0;   ///< "FlashAttention-2"
-  [[nodiscard]] virtual std::string_view source() const = 0;  ///< paper, section, algorithm number
-  /// What Br and Bc decide for this algorithm, one sentence for tooltips.
-  [[nodiscard]] virtual std::string_view tile_meaning() const = 0;
-  /// Whether Br or Bc is what the traffic turns on: then the presets' tile maps take the algorithm in.
-  [[nodiscard]] virtual bool tile_decides_traffic() const = 0;
-  [[nodiscard]] virtual Growth growth() const = 0;
+  [[nodiscard]] const Facts& facts() const { return facts_; }
+  [[nodiscard]] const std::string& name() const { return facts_.name; }
+
   /// The paper's literal count, where it has one.
-  [[nodiscard]] virtual std::optional<PaperCount> paper_count(const AttentionProblem&, const TileShape&) const = 0;
+  [[nodiscard]] virtual std::optional<PaperCount> paper_count(const AttentionProblem&, const TileShape&) const {
+    return {};
+  }
   /// Bytes that what runs at once on the device passes through again and again: while they fit in its L2, DRAM sees
   /// little of it. 0 when nothing that grows with N is cycled through. Pre: refusal() is empty there.
-  [[nodiscard]] virtual std::int64_t working_set_bytes(const AttentionProblem&, const TileShape&,
+  [[nodiscard]] virtual std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
                                                        const DeviceLimits&) const = 0;
-  /// Head dimensions that the kernels are written for.
-  [[nodiscard]] virtual std::span<const int> head_dims() const = 0;
-  /// A good tile for the problem on this device; always one that refusal() accepts if any is.
-  [[nodiscard]] virtual TileShape default_tile(const AttentionProblem&, const DeviceLimits&) const = 0;
+  /// A good configuration for the problem on this device; always one that refusal() accepts if any is.
+  [[nodiscard]] virtual Config default_config(const AttentionProblem&, const DeviceLimits&) const = 0;
   /// Why this configuration cannot run there; nothing when it can.
-  [[nodiscard]] virtual std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&,
+  [[nodiscard]] virtual std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
                                                        const DeviceLimits&) const = 0;
   /// What the device runs. Pre: refusal() is empty there. Pure: allocates nothing on any device.
-  [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const TileShape&, const DeviceLimits&) const = 0;
-};
+  [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const = 0;
 
-/// All algorithms, in the order in which the papers came.
-[[nodiscard]] std::span<const Algorithm* const> algorithms();
-/// nullptr for an unknown name.
-[[nodiscard]] const Algorithm* find_algorithm(std::string_view name);
+ private:
+  Facts facts_;
+};
 
 }  // namespace attnscope

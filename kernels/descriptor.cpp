@@ -71,21 +71,38 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
       Wish{p.mask.padded(), has.lengths, "key lengths"},
       Wish{p.mask.sparse(), has.blocks, "block mask"},
       Wish{p.dropout > 0, has.dropout, "dropout"},
-      Wish{p.page > 0, has.paged, "paged K/V"},
-      Wish{tile.splits > 0, has.splits, "splits of the keys"},
-      Wish{tile.warps > 0, has.warps, "choice of warps"},
-      Wish{tile.stages > 0, has.stages, "choice of stages"},
-      Wish{tile.raster == Raster::heads_fastest, has.raster, "heads_fastest raster"}};
+      Wish{p.page > 0, has.paged, "paged K/V"}};
   for (const Wish& wish : wishes) {
     if (wish.asked && !wish.available) return shape(fmt::format("{} has no {}.", algorithm, wish.name));
   }
-  if (tile.splits < 0 || tile.warps < 0 || tile.stages < 0)
-    return shape("splits, warps and stages must not be negative.");
   if (p.mask.sparse() && tiles_blocks) {
     for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
       if (p.mask.block_size % value == 0) continue;
       return shape(fmt::format("{} {} does not divide the mask's blocks of {}.", name, value, p.mask.block_size));
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_knobs(const Facts& facts, const Knobs& given) {
+  for (const auto& [name, value] : given) {
+    const auto knob = std::ranges::find(facts.knobs, name, &Knob::name);
+    if (knob == facts.knobs.end()) {
+      std::vector<std::string_view> known;
+      for (const Knob& some : facts.knobs) known.push_back(some.name);
+      return shape(known.empty()
+                       ? fmt::format("{} has no knob '{}', nor any other.", facts.name, name)
+                       : fmt::format("{} has no knob '{}'; it has {}.", facts.name, name, fmt::join(known, ", ")));
+    }
+    if (const auto parsed = parse_knob(*knob, to_string(value)); !parsed) return shape(parsed.error());
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs& given,
+                                          std::initializer_list<std::string_view> has) {
+  for (const auto& [name, value] : given) {
+    if (std::ranges::find(has, name) == has.end()) return shape(fmt::format("{} has no knob '{}'.", kernel, name));
   }
   return std::nullopt;
 }
@@ -159,7 +176,7 @@ int mask_bits(const Mask& mask) {
 }
 
 std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names, const AttentionProblem& p,
-                                        const TileShape& tile) {
+                                        const Tiling& tile) {
   const std::array<std::pair<std::string_view, std::int64_t>, 9> all{
       {{"ATTN_BF16", p.dtype == DType::bf16 ? 1 : 0},
        {"ATTN_D", p.d},

@@ -13,20 +13,18 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
 
 namespace attnscope {
 
-/// The d in 16, 32, ... 256 for which `supported` (a function of *_shape.h) holds; a table with static storage.
+/// The d for which `supported` (a function of *_shape.h) holds.
 template <bool (*supported)(int)>
-[[nodiscard]] std::span<const int> supported_head_dims() {
-  static const std::vector<int> dims = [] {
-    std::vector<int> all;
-    for (int d = 1; d <= 1024; ++d) {
-      if (supported(d)) all.push_back(d);
-    }
-    return all;
-  }();
-  return dims;
+[[nodiscard]] std::vector<int> supported_head_dims() {
+  std::vector<int> all;
+  for (int d = 1; d <= 1024; ++d) {
+    if (supported(d)) all.push_back(d);
+  }
+  return all;
 }
 
 /// What one kernel asks of a device, from *_shape.h.
@@ -48,16 +46,17 @@ struct Features {
   bool lengths = false;  ///< key padding
   bool blocks = false;   ///< block-sparse masks
   bool dropout = false;
-  bool paged = false;   ///< paged K/V
-  bool splits = false;  ///< TileShape::splits
-  bool warps = false;   ///< TileShape::warps
-  bool stages = false;  ///< TileShape::stages
-  bool raster = false;  ///< Raster::heads_fastest
+  bool paged = false;  ///< paged K/V
 };
 /// Cause::shape for the first thing that is asked for and not among the features, by name; also for a block mask whose
 /// blocks Br or Bc do not divide, where the kernels skip tiles by it (`tiles_blocks`).
 [[nodiscard]] std::optional<Refusal> refuse_features(std::string_view algorithm, const AttentionProblem&,
                                                      const TileShape&, const Features&, bool tiles_blocks);
+/// Cause::shape for the first knob that was given and that the algorithm does not state, or not with that value.
+[[nodiscard]] std::optional<Refusal> refuse_knobs(const Facts&, const Knobs&);
+/// Cause::shape for the first knob that was given and is none of `has`: for a kernel with fewer than its algorithm.
+[[nodiscard]] std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs&,
+                                                        std::initializer_list<std::string_view> has);
 /// Cause::shape when a launch needs more blocks than a grid has.
 [[nodiscard]] std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks);
 /// Cause::shape when `value` is over `most`; `why` ends the sentence.
@@ -87,7 +86,7 @@ inline constexpr int mask_blocks = 8;
 /// ATTN_PAGED and ATTN_HEADS_FASTEST: those the source reads, so that configurations which differ in nothing else share
 /// a cubin.
 [[nodiscard]] std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names,
-                                                      const AttentionProblem&, const TileShape&);
+                                                      const AttentionProblem&, const Tiling&);
 /// The addresses of these buffers, then these numbers.
 [[nodiscard]] std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
                                                      std::initializer_list<std::int64_t> integers);

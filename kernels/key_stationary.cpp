@@ -14,14 +14,14 @@
 namespace attnscope::key_stationary {
 namespace {
 
-std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
+std::int64_t q_tiles(const AttentionProblem& p, const Tiling& tile) {
   return ceil_div(p.n_q, tile.br);
 }
 
 /// What dot and convert have in common: a block owns Q tile i of one instance.
 class RowProgram : public TileProgram {
  public:
-  RowProgram(const AttentionProblem& p, const TileShape& tile, bool whole_tiles)
+  RowProgram(const AttentionProblem& p, const Tiling& tile, bool whole_tiles)
       : p_(p), br_(tile.br), whole_tiles_(whole_tiles) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.instances() * ceil_div(p_.n_q, br_); }
@@ -78,7 +78,7 @@ class ConvertProgram final : public RowProgram {
 /// where no Q tile does.
 class MainProgram final : public TileProgram {
  public:
-  MainProgram(const AttentionProblem& p, const TileShape& tile, bool whole_tiles)
+  MainProgram(const AttentionProblem& p, const Tiling& tile, bool whole_tiles)
       : p_(p), tile_(tile), whole_tiles_(whole_tiles), grids_(p, tile) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.kv_instances() * ceil_div(p_.n_k, tile_.bc); }
@@ -132,13 +132,13 @@ class MainProgram final : public TileProgram {
   [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
 
   AttentionProblem p_;
-  TileShape tile_;
+  Tiling tile_;
   bool whole_tiles_;
   BatchGrid grids_;
 };
 
 /// Rows of dq_acc that dot clears and convert reads.
-std::int64_t accumulator_rows(const AttentionProblem& p, const TileShape& tile, bool whole_tiles) {
+std::int64_t accumulator_rows(const AttentionProblem& p, const Tiling& tile, bool whole_tiles) {
   return p.instances() * (whole_tiles ? round_up(p.n_q, tile.br) : p.n_q);
 }
 
@@ -155,7 +155,7 @@ Traffic convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows
 
 /// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid; dQ's additions
 /// likewise, which go to L2 and do not come back; dK and dV once.
-Traffic main_traffic(const AttentionProblem& p, const TileShape& tile, bool whole_tiles) {
+Traffic main_traffic(const AttentionProblem& p, const Tiling& tile, bool whole_tiles) {
   const BatchGrid grids(p, tile);
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t query_rows = grids.sum(&TileGrid::query_rows_seen);
@@ -166,7 +166,7 @@ Traffic main_traffic(const AttentionProblem& p, const TileShape& tile, bool whol
 
 }  // namespace
 
-AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
+AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
   const std::int64_t rows = p.instances() * q_tiles(p, tile);
   plan.buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
@@ -224,7 +224,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
   return plan;
 }
 
-std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem& p, const TileShape& tile) {
+std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem& p, const Tiling& tile) {
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
   if (auto refused = refuse_grid(fmt::format("{} bwd", algorithm), blocks)) return refused;
   return refuse_grid(fmt::format("{} dot", algorithm), p.instances() * q_tiles(p, tile));

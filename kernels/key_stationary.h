@@ -27,10 +27,9 @@ struct Kernels {
 
 /// A forward plan, with the launches "dot", "bwd" and "convert" after it; where the forward pass is not measured, its
 /// launches become set-up. Pre: the problem's pass is not fwd.
-[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const TileShape&, const Kernels&);
+[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Tiling&, const Kernels&);
 
 /// Cause::shape when a launch needs more blocks than a grid has.
-[[nodiscard]] std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem&,
-                                                  const TileShape&);
+[[nodiscard]] std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem&, const Tiling&);
 
 }  // namespace attnscope::key_stationary

@@ -15,7 +15,7 @@ namespace {
 /// keys, launches hand out the last tiles first.
 class Program final : public TileProgram {
  public:
-  Program(const AttentionProblem& problem, const TileShape& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
+  Program(const AttentionProblem& problem, const Tiling& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
     q_tiles_ = grids_.of(0).q_tiles();
     if (!p_.mask.sparse()) return;
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
@@ -68,14 +68,14 @@ class Program final : public TileProgram {
   }
 
   AttentionProblem p_;
-  TileShape tile_;
+  Tiling tile_;
   BatchGrid grids_;
   std::int64_t q_tiles_ = 0;
   std::vector<std::vector<std::int64_t>> visited_;  ///< of each Q tile of each grid, under a block mask
 };
 
 /// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them.
-Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
+Traffic forward_traffic(const AttentionProblem& p, const Tiling& tile) {
   const BatchGrid grids(p, tile);
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   return {.l2_to_sm_bytes = (grids.sum(&TileGrid::query_rows_touched) + 2 * grids.sum(&TileGrid::key_rows_seen)) * row,
@@ -84,7 +84,7 @@ Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
 
 }  // namespace
 
-AttentionPlan forward(const AttentionProblem& p, const TileShape& tile, Kernel kernel) {
+AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, Kernel kernel) {
   auto program = std::make_shared<const Program>(p, tile);
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "o", "lse"}, {p.instances(), group_size(p), p.n_q, p.n_k});
@@ -109,7 +109,7 @@ AttentionPlan forward(const AttentionProblem& p, const TileShape& tile, Kernel k
   return plan;
 }
 
-std::vector<std::string> defines(const AttentionProblem& p, const TileShape& tile) {
+std::vector<std::string> defines(const AttentionProblem& p, const Tiling& tile) {
   return kernel_defines(
       {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p, tile);
 }

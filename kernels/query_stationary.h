@@ -18,9 +18,9 @@ struct Kernel {
 };
 
 /// The plan of one launch, "fwd". Pre: the problem's pass is fwd.
-[[nodiscard]] AttentionPlan forward(const AttentionProblem&, const TileShape&, Kernel);
+[[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Tiling&, Kernel);
 
 /// The macros that say problem and tile to the kernel.
-[[nodiscard]] std::vector<std::string> defines(const AttentionProblem&, const TileShape&);
+[[nodiscard]] std::vector<std::string> defines(const AttentionProblem&, const Tiling&);
 
 }  // namespace attnscope::query_stationary

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
+#include "kernels/registry.h"
 
-#include "kernels/algorithm.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
 #include "kernels/fa1/fa1.h"
 #include "kernels/fa2/fa2.h"
 #include "kernels/fa3/fa3.h"
@@ -11,20 +15,52 @@
 
 namespace attnscope {
 
-std::span<const Algorithm* const> algorithms() {
-  static const NaiveAttention naive;
-  static const FlashAttention1 fa1;
-  static const FlashAttention2 fa2;
-  static const SplitKv splitkv;
-  static const FlashAttention3 fa3;
-  static const std::array<const Algorithm*, 5> all{&naive, &fa1, &fa2, &splitkv, &fa3};
-  return all;
+void Registry::add(std::unique_ptr<const Algorithm> algorithm) {
+  const Facts& facts = algorithm->facts();
+  if (find(facts.name) != nullptr) {
+    throw std::invalid_argument(fmt::format("there is an algorithm '{}' already", facts.name));
+  }
+  for (const Knob& knob : facts.knobs) {
+    const auto known = std::ranges::find(knobs_, knob.name, &Knob::name);
+    if (known == knobs_.end()) {
+      knobs_.push_back(knob);
+      continue;
+    }
+    if (known->words.empty() != knob.words.empty()) {
+      throw std::invalid_argument(
+          fmt::format("knob '{}' of {} takes words where another algorithm's takes numbers, or the other way round",
+                      knob.name, facts.name));
+    }
+    known->largest = std::max(known->largest, knob.largest);
+    for (const std::string& word : knob.words) {
+      if (std::ranges::find(known->words, word) == known->words.end()) known->words.push_back(word);
+    }
+  }
+  algorithms_.push_back(algorithm.get());
+  owned_.push_back(std::move(algorithm));
 }
 
-const Algorithm* find_algorithm(std::string_view name) {
-  const auto all = algorithms();
-  const auto found = std::ranges::find(all, name, &Algorithm::name);
-  return found == all.end() ? nullptr : *found;
+const Algorithm* Registry::find(std::string_view name) const {
+  const auto found = std::ranges::find(algorithms_, name, &Algorithm::name);
+  return found == algorithms_.end() ? nullptr : *found;
+}
+
+const Knob* Registry::find_knob(std::string_view name) const {
+  const auto found = std::ranges::find(knobs_, name, &Knob::name);
+  return found == knobs_.end() ? nullptr : &*found;
+}
+
+const Registry& built_in_algorithms() {
+  static const Registry registry = [] {
+    Registry all;
+    all.add(std::make_unique<NaiveAttention>());
+    all.add(std::make_unique<FlashAttention1>());
+    all.add(std::make_unique<FlashAttention2>());
+    all.add(std::make_unique<SplitKv>());
+    all.add(std::make_unique<FlashAttention3>());
+    return all;
+  }();
+  return registry;
 }
 
 }  // namespace attnscope

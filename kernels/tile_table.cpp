@@ -8,6 +8,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "kernels/common_knobs.h"
 #include "kernels/embedded_sources.h"
 
 namespace attnscope {
@@ -67,11 +68,13 @@ std::string read_line(std::string_view line, TileChoice& choice) {
   choice.arch = fields[2];
   choice.causal = fields[3] == "causal";
   choice.reason = line;
-  if (!read(fields[4], choice.d) || !read(fields[5], choice.n) || !read(fields[6], choice.tile.br) ||
-      !read(fields[7], choice.tile.bc) || !read(fields[8], choice.tile.warps) || !read(fields[9], choice.tile.stages) ||
-      !read(fields[10], choice.tile.splits)) {
+  Tiling tile;
+  if (!read(fields[4], choice.d) || !read(fields[5], choice.n) || !read(fields[6], tile.br) ||
+      !read(fields[7], tile.bc) || !read(fields[8], tile.warps) || !read(fields[9], tile.stages) ||
+      !read(fields[10], tile.splits)) {
     return "d, n, br, bc, warps, stages and splits must be whole numbers";
   }
+  choice.config = tile;
   return {};
 }
 
@@ -118,9 +121,10 @@ std::string format_tile_table(std::span<const TileChoice> table) {
       "# next smaller n on up to its own, the largest n also beyond.\n";
   text += fmt::format("{}\n", header);
   for (const TileChoice& c : table) {
+    const Tiling tile = tiling_of(c.config);
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", c.algorithm, to_string(c.pass), c.arch,
-                        c.causal ? "causal" : "full", c.d, c.n, c.tile.br, c.tile.bc, c.tile.warps, c.tile.stages,
-                        c.tile.splits, c.reason);
+                        c.causal ? "causal" : "full", c.d, c.n, tile.br, tile.bc, tile.warps, tile.stages, tile.splits,
+                        c.reason);
   }
   return text;
 }
@@ -149,14 +153,15 @@ const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::strin
   return best;
 }
 
-TileShape auto_tile(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& device) {
-  const TileShape rule = algorithm.default_tile(p, device);
+Config auto_config(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& device) {
+  Config rule = algorithm.default_config(p, device);
   const TileChoice* choice = find_tile_choice(tile_table(), algorithm.name(), p, device);
   if (choice == nullptr) return rule;
-  TileShape tile = choice->tile;
+  Config config = choice->config;
   const bool measured = p.kv_instances() == tuned_decode_kv_heads(choice->d) && 2 * p.n_k > choice->n;
-  if (tile.splits == 0 || !measured) tile.splits = rule.splits;
-  return algorithm.refusal(p, tile, device) ? rule : tile;
+  if (config.knobs.number(knob::splits) == 0 || !measured)
+    config.knobs.set(knob::splits, rule.knobs.number(knob::splits));
+  return algorithm.refusal(p, config, device) ? rule : config;
 }
 
 }  // namespace attnscope

@@ -24,7 +24,7 @@ struct TileChoice {
   bool causal = false;  ///< bounded to the right; every other mask goes with the full one
   std::int64_t d = 0;
   std::int64_t n = 0;    ///< keys
-  TileShape tile{};      ///< raster as the algorithm has it by default
+  Config config{};       ///< raster as the algorithm has it by default
   std::string reason{};  ///< one sentence with the figures it was chosen by
 
   bool operator==(const TileChoice&) const = default;
@@ -49,9 +49,9 @@ inline constexpr std::int64_t tuned_decode_group = 8;
 [[nodiscard]] const TileChoice* find_tile_choice(std::span<const TileChoice>, std::string_view algorithm,
                                                  const AttentionProblem&, const DeviceLimits&);
 
-/// The table's tile where it has one that runs; else Algorithm::default_tile(). Splits are that rule's unless the line
-/// has its own, the problem has as many K/V heads, over the batch, as the line was measured with, and more than half of
-/// its keys: how many splits fill the SMs, and have keys, turns on those.
-[[nodiscard]] TileShape auto_tile(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
+/// The table's line where it has one that runs; else Algorithm::default_config(). Splits are that rule's unless the
+/// line has its own, the problem has as many K/V heads, over the batch, as the line was measured with, and more than
+/// half of its keys: how many splits fill the SMs, and have keys, turns on those.
+[[nodiscard]] Config auto_config(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
 }  // namespace attnscope

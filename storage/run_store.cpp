@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kernels/common_knobs.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/migrations.h"
@@ -249,10 +250,10 @@ PointRecord read_point(Reader& in) {
   problem.deterministic = in.flag();
   record.spec.tile.br = in.small();
   record.spec.tile.bc = in.small();
-  record.spec.tile.raster = word(parse_raster(in.text()));
-  record.spec.tile.splits = in.small();
-  record.spec.tile.warps = in.small();
-  record.spec.tile.stages = in.small();
+  const auto raster = word(parse_knob(raster_knob(), in.text()));
+  record.spec.knobs.set(knob::raster, raster.value_or(std::string()));
+  for (const std::string_view name : {knob::splits, knob::warps, knob::stages})
+    record.spec.knobs.set(name, in.integer());
   record.spec.cache = word(parse_cache_state(in.text()));
   record.disposition = word(parse_disposition(in.text()));
   record.reason = in.text();
@@ -456,7 +457,8 @@ struct RunStore::Impl {
     Binder(insert) << run << index << record.spec.algorithm << to_string(problem.pass) << to_string(problem.dtype)
                    << to_string(problem.mask) << problem.batch << problem.heads_q << problem.heads_kv << problem.n_q
                    << problem.n_k << problem.d << problem.dropout << problem.page << problem.deterministic << tile.br
-                   << tile.bc << to_string(tile.raster) << tile.splits << tile.warps << tile.stages
+                   << tile.bc << knob_text(raster_knob(), record.spec.knobs) << record.spec.knobs.number(knob::splits)
+                   << record.spec.knobs.number(knob::warps) << record.spec.knobs.number(knob::stages)
                    << to_string(record.spec.cache) << to_string(record.disposition) << record.reason
                    << to_string(record.provenance) << record.max_abs_error << record.error_bound << record.rms_error
                    << record.wall_seconds << now_utc();

@@ -166,15 +166,14 @@ QString format_splits(int splits) {
   return splits > 0 ? QString::number(splits) : QStringLiteral("auto");
 }
 
-QString format_tile(const TileShape& tile) {
+QString format_tile(const Config& config) {
+  const TileShape& tile = config.tile;
   QString text = tile_stated(tile) ? QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc) : QStringLiteral("not stated");
-  if (tile.raster != Raster::q_fastest) text += QStringLiteral(", heads fastest");
-  const auto add = [&](const char* what, int value) {
-    if (value > 0) text += QStringLiteral(", %1 %2").arg(QLatin1String(what)).arg(value);
-  };
-  add("splits", tile.splits);
-  add("warps", tile.warps);
-  add("stages", tile.stages);
+  for (const auto& [name, value] : config.knobs) {
+    const QString words = to_qstring(to_string(value)).replace(QLatin1Char('_'), QLatin1Char(' '));
+    const bool number = std::holds_alternative<std::int64_t>(value);
+    text += number ? QStringLiteral(", %1 %2").arg(to_qstring(name), words) : QStringLiteral(", %1").arg(words);
+  }
   return text;
 }
 

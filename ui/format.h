@@ -51,7 +51,7 @@ struct UnitScale {
 [[nodiscard]] QString format_lengths(const AttentionProblem& problem);
 /// "128 × 64", with whatever else of the tile was chosen: "128 × 64, splits 8, warps 4". "not stated" where an imported
 /// point does not say.
-[[nodiscard]] QString format_tile(const TileShape& tile);
+[[nodiscard]] QString format_tile(const Config& config);
 /// "16", or "auto" for 0.
 [[nodiscard]] QString format_splits(int splits);
 using analysis::tile_stated;

@@ -14,7 +14,7 @@
 #include <map>
 #include <string>
 
-#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 
 // Q_INIT_RESOURCE must stand outside any namespace.
 static void initialize_resources() {
@@ -177,7 +177,7 @@ QColor algorithm_color(std::string_view algorithm, bool dark) {
                                                 0xffc98a00, 0xff56b4e9, 0xff8a8200};
   static constexpr std::array<QRgb, 7> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
                                                0xffe6b03a, 0xff8fcdf5, 0xfff0e442};
-  const auto all = algorithms();
+  const auto all = built_in_algorithms().algorithms();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });
   if (found == all.end()) return QColor((dark ? foreign_on_dark : foreign_on_light)[foreign_place(algorithm)]);

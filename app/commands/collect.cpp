@@ -27,7 +27,7 @@
 #include "app/run_files.h"
 #include "app/sweep_options.h"
 #include "app/table.h"
-#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "profiler/measure/progress.h"
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
@@ -66,32 +66,16 @@ struct Options {
   [[nodiscard]] bool table_on_stdout() const { return format != TableFormat::text; }
 };
 
-/// Equal for equal plans: --resume goes by it. FNV-1a, 64 bits.
-std::string hash_of(const SweepPlan& plan, const MeasureOptions& options) {
-  std::string text = fmt::format("counters {} verify {} {}\n", options.counters, options.verify,
-                                 fmt::join(options.extra_metrics, ","));
-  for (const PointSpec& point : plan.points) {
-    const AttentionProblem& p = point.problem;
-    text += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", point.algorithm, to_string(p.dtype),
-                        to_string(p.pass), to_string(p.mask), p.batch, p.heads_q, p.heads_kv, p.n_q, p.n_k, p.d,
-                        point.tile.br, point.tile.bc, to_string(point.tile.raster), to_string(point.cache));
-    // Only where they are set: a plan that does without keeps the hash that older versions gave it.
-    if (p.dropout > 0) text += fmt::format(" dropout {}", p.dropout);
-    if (p.page > 0) text += fmt::format(" page {}", p.page);
-    if (p.deterministic) text += " deterministic";
-    if (point.tile.splits > 0) text += fmt::format(" splits {}", point.tile.splits);
-    if (point.tile.warps > 0) text += fmt::format(" warps {}", point.tile.warps);
-    if (point.tile.stages > 0) text += fmt::format(" stages {}", point.tile.stages);
-    text += '\n';
-  }
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
+/// What of the options makes another measurement: part of the plan's hash.
+std::string hashed_options(const MeasureOptions& options) {
+  return fmt::format("counters {} verify {} {}", options.counters, options.verify,
+                     fmt::join(options.extra_metrics, ","));
 }
 
 std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits) {
   std::int64_t most = 0;
-  for (const PointSpec& point : plan.points) most = std::max(most, memory_need_bytes(point, limits));
+  for (const PointSpec& point : plan.points)
+    most = std::max(most, memory_need_bytes(point, limits, built_in_algorithms()));
   return most;
 }
 
@@ -143,24 +127,25 @@ std::string counters_text(const Device& device, const Options& options) {
 
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format) {
   Table table{{{"index", true}, {"algorithm"}}, {}};
-  append(table.columns, point_columns());
+  append(table.columns, point_columns(built_in_algorithms()));
   append(table.columns, {{"cache"}, {"memory_bytes", true}, {"expected"}});
   const bool people = format == TableFormat::text || format == TableFormat::markdown;
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     const PointSpec& point = plan.points[i];
-    const auto refusal = find_algorithm(point.algorithm)->refusal(point.problem, point.tile, device.limits);
-    const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits);
+    const auto refusal =
+        built_in_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
+    const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, built_in_algorithms());
     const std::string expected = refusal ? "infeasible: " + refusal->reason
                                  : need > free_bytes
                                      ? fmt::format("out-of-memory: {} are free", format_iec_bytes(free_bytes))
                                      : "";
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
-    append(row, point_fields(point, people));
+    append(row, point_texts(point, built_in_algorithms(), people));
     append(row,
            {std::string(to_string(point.cache)), people ? format_iec_bytes(need) : fmt::to_string(need), expected});
   }
-  print(people ? without_defaults(table) : table, format, std::cout);
+  print(people ? without_defaults(table, built_in_algorithms()) : table, format, std::cout);
 }
 
 /// The newest run of this plan on this device.
@@ -462,7 +447,7 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                    .environment = device.environment(),
                    .preset = plan.preset,
                    .argv = {options.arguments.begin(), options.arguments.end()},
-                   .plan_hash = hash_of(plan, options.measure),
+                   .plan_hash = plan_hash(plan, hashed_options(options.measure)),
                    .planned_points = plan.points.size(),
                    .options = options.measure};
   header.environment.app_version = ATTNSCOPE_VERSION;

@@ -16,6 +16,7 @@
 
 #include "app/command.h"
 #include "app/run_files.h"
+#include "kernels/registry.h"
 #include "profiler/plan/sweep.h"
 #include "storage/run_store.h"
 
@@ -52,11 +53,11 @@ std::optional<PointSpec> spec_of(const Options& options) {
   if (options.algorithm.empty() && options.axes.empty()) return std::nullopt;
   std::vector<Axis> axes;
   for (const std::string& text : options.axes) {
-    Result<Axis, std::string> axis = parse_axis(text);
+    Result<Axis, std::string> axis = parse_axis(text, built_in_algorithms());
     if (!axis) throw CommandError(ExitCode::usage, axis.error());
     axes.push_back(std::move(axis).value());
   }
-  Result<PointSpec, std::string> spec = make_spec(options.algorithm, axes);
+  Result<PointSpec, std::string> spec = make_spec(options.algorithm, axes, built_in_algorithms());
   if (!spec) throw CommandError(ExitCode::usage, spec.error());
   if (spec->algorithm.empty()) {
     throw CommandError(ExitCode::usage, "-a says what was computed, but not by what: give --algorithm NAME, any word");

@@ -12,7 +12,7 @@
 #include "app/interrupt.h"
 #include "app/sweep_options.h"
 #include "app/table.h"
-#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/plan/text.h"
 
@@ -21,10 +21,10 @@ namespace {
 
 ExitCode list(TableFormat format) {
   Table table{{{"algorithm"}, {"title"}, {"head_dims"}, {"tile"}, {"source"}}, {}};
-  for (const Algorithm* algorithm : algorithms()) {
-    table.rows.push_back({std::string(algorithm->name()), std::string(algorithm->title()),
-                          fmt::format("{}", fmt::join(algorithm->head_dims(), " ")),
-                          std::string(algorithm->tile_meaning()), std::string(algorithm->source())});
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    table.rows.push_back({std::string(algorithm->name()), std::string(algorithm->facts().title),
+                          fmt::format("{}", fmt::join(algorithm->facts().head_dims, " ")),
+                          std::string(algorithm->facts().tile_meaning), std::string(algorithm->facts().source)});
   }
   if (format != TableFormat::text) {
     print(table, format, std::cout);
@@ -67,9 +67,9 @@ ExitCode build(const BuildOptions& options) {
   const SweepPlan plan = options.sweep.plan(limits);
   std::vector<KernelLaunch> launches;
   for (const PointSpec& point : plan.points) {
-    const Algorithm& algorithm = *find_algorithm(point.algorithm);
-    if (algorithm.refusal(point.problem, point.tile, limits)) continue;
-    for (KernelLaunch& launch : algorithm.plan(point.problem, point.tile, limits).launches) {
+    const Algorithm& algorithm = *built_in_algorithms().find(point.algorithm);
+    if (algorithm.refusal(point.problem, point.config(), limits)) continue;
+    for (KernelLaunch& launch : algorithm.plan(point.problem, point.config(), limits).launches) {
       launches.push_back(std::move(launch));
     }
   }

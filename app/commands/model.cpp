@@ -10,8 +10,8 @@
 #include "app/point_table.h"
 #include "app/sweep_options.h"
 #include "app/table.h"
-#include "kernels/algorithm.h"
 #include "kernels/model/io_model.h"
+#include "kernels/registry.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -35,11 +35,11 @@ struct Theory {
 };
 
 std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits) {
-  const Algorithm& algorithm = *find_algorithm(point.algorithm);
-  if (const auto refusal = algorithm.refusal(point.problem, point.tile, limits)) {
+  const Algorithm& algorithm = *built_in_algorithms().find(point.algorithm);
+  if (const auto refusal = algorithm.refusal(point.problem, point.config(), limits)) {
     return {{.kernel = "all", .grid = {}, .block = {}, .reason = refusal->reason, .shared_bytes = {}, .traffic = {}}};
   }
-  const AttentionPlan plan = algorithm.plan(point.problem, point.tile, limits);
+  const AttentionPlan plan = algorithm.plan(point.problem, point.config(), limits);
   const auto extent = [](const std::array<std::uint32_t, 3>& size) {
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
   };
@@ -67,7 +67,7 @@ ExitCode model(const Options& options) {
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
   Table table{{{"algorithm"}, {"kernel"}}, {}};
-  append(table.columns, point_columns());
+  append(table.columns, point_columns(built_in_algorithms()));
   append(table.columns, {{"feasible"},
                          {"grid"},
                          {"block"},
@@ -88,12 +88,12 @@ ExitCode model(const Options& options) {
   }
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
-    const std::int64_t memory_need = memory_need_bytes(point, limits);
+    const std::int64_t memory_need = memory_need_bytes(point, limits, built_in_algorithms());
     for (const Theory& row : theory_of(point, limits)) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = table.rows.emplace_back();
       fields = {point.algorithm, row.kernel};
-      append(fields, point_fields(point, people));
+      append(fields, point_texts(point, built_in_algorithms(), people));
       append(fields,
              {row.traffic ? "yes" : "no", row.grid, row.block,
               row.shared_bytes ? people ? format_iec_bytes(*row.shared_bytes) : fmt::to_string(*row.shared_bytes) : "",
@@ -107,7 +107,7 @@ ExitCode model(const Options& options) {
               row.reason});
     }
   }
-  print(people ? without_defaults(table) : table, options.format, std::cout);
+  print(people ? without_defaults(table, built_in_algorithms()) : table, options.format, std::cout);
   return ExitCode::ok;
 }
 

@@ -17,7 +17,8 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/table.h"
-#include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
+#include "kernels/registry.h"
 
 namespace attnscope {
 namespace {
@@ -42,11 +43,11 @@ constexpr double allowed_ratio = 1.03;
 TuneRequest request_of(const Options& options) {
   TuneRequest request;
   request.algorithms = options.algorithms;
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     if (options.algorithms.empty()) request.algorithms.emplace_back(algorithm->name());
   }
   for (const std::string& name : request.algorithms) {
-    if (find_algorithm(name) == nullptr) {
+    if (built_in_algorithms().find(name) == nullptr) {
       throw CommandError(ExitCode::usage, fmt::format("unknown algorithm '{}'; `attnscope kernels` lists them", name));
     }
   }
@@ -102,7 +103,7 @@ std::string samples_csv(const std::vector<TuneResult>& results) {
   for (const TuneResult& result : results) {
     const TileChoice& of = result.choices.front();
     for (const TuneSample& sample : result.samples) {
-      const TileShape& tile = sample.tile;
+      const Tiling tile = tiling_of(sample.config);
       text += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.0f}\n", of.algorithm, to_string(of.pass), mask_word(of),
                           of.d, sample.n, tile.br, tile.bc, tile.warps, tile.stages, tile.splits, sample.median_ns);
     }
@@ -115,13 +116,13 @@ std::size_t cells_nobody_takes(const TuneRequest& request) {
   std::size_t cells = 0;
   for (const std::int64_t d : request.head_dims) {
     const auto takes = [&](const std::string& name) {
-      const auto dims = find_algorithm(name)->head_dims();
+      const auto dims = built_in_algorithms().find(name)->facts().head_dims;
       return std::ranges::find(dims, d) != dims.end();
     };
     if (std::ranges::any_of(request.algorithms, takes)) continue;
     spdlog::warn("no algorithm asked for takes head dimension {}; `attnscope kernels` lists what they take", d);
     for (const std::string& name : request.algorithms) {
-      const bool decodes = find_algorithm(name)->growth() == Growth::nd;
+      const bool decodes = built_in_algorithms().find(name)->facts().decodes;
       const std::size_t lengths = decodes ? request.decode_lengths.size() : request.lengths.size();
       cells += request.passes.size() * request.masks.size() * lengths;
     }
@@ -190,7 +191,7 @@ ExitCode run(const Options& options) {
   observer.on_result = [](const TuneResult& result) {
     for (const TileChoice& choice : result.choices) {
       spdlog::info("{} {} {} d {} N {}: {}, {}", choice.algorithm, to_string(choice.pass), mask_word(choice), choice.d,
-                   choice.n, describe(choice.tile), choice.reason);
+                   choice.n, describe(choice.config), choice.reason);
     }
   };
   observer.on_failure = [](const PointRecord& record) {

@@ -15,7 +15,7 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/table.h"
-#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 
 namespace attnscope {
 namespace {
@@ -102,7 +102,7 @@ Table summary_table(const std::map<Group, Counts>& groups) {
 
 ExitCode verify(const Options& options) {
   for (const std::string& name : options.algorithms) {
-    if (find_algorithm(name) == nullptr) {
+    if (built_in_algorithms().find(name) == nullptr) {
       throw CommandError(ExitCode::usage, fmt::format("unknown algorithm '{}'; `attnscope kernels` lists them", name));
     }
   }
@@ -115,7 +115,7 @@ ExitCode verify(const Options& options) {
   }
   fmt::print(stderr, "Device: {}\n", opened.announcement);
 
-  std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits);
+  std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits, device.algorithms());
   if (options.quick) {
     std::vector<VerifyCase> some;
     for (std::size_t i = 0; i < cases.size(); i += quick_step) some.push_back(cases[i]);

@@ -21,7 +21,7 @@ namespace {
 /// over a Q tile stores the 16-bit O instead of the fp32 accumulator.
 class Fa1Program final : public TileProgram {
  public:
-  Fa1Program(const AttentionProblem& problem, const TileShape& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
+  Fa1Program(const AttentionProblem& problem, const Tiling& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of(entry * p_.heads_q)));
     }
@@ -107,14 +107,14 @@ class Fa1Program final : public TileProgram {
   }
 
   AttentionProblem p_;
-  TileShape tile_;
+  Tiling tile_;
   BatchGrid grids_;
   std::vector<Walk> walks_;  ///< one where the grids are equal
 };
 
 /// K and V once where any query sees them; Q and the fp32 state of every Q tile again for each K/V tile it visits; the
 /// state once more to initialise it; O once, in place of the accumulator's last store.
-Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
+Traffic forward_traffic(const AttentionProblem& p, const Tiling& tile) {
   const BatchGrid grids(p, tile);
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
@@ -129,7 +129,7 @@ Traffic forward_traffic(const AttentionProblem& p, const TileShape& tile) {
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 1) {
+KernelNeeds needs(const AttentionProblem& p, const Tiling& tile, int teams = 1) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 fwd",
           .threads = fa1::threads(tile.br, teams),
@@ -138,7 +138,7 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 
 }
 
 /// Teams of warps that the device's shared memory has room for.
-int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
+int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling& tile) {
   int teams = fa1::most_teams(tile.br);
   while (teams > 1 && needs(p, tile, teams).shared_bytes > device.shared_bytes_per_block) --teams;
   return teams;
@@ -146,35 +146,31 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileSh
 
 }  // namespace
 
-std::string_view FlashAttention1::name() const {
-  return "fa1";
-}
-std::string_view FlashAttention1::title() const {
-  return "FlashAttention";
-}
-std::string_view FlashAttention1::source() const {
-  return "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1";
-}
-std::string_view FlashAttention1::tile_meaning() const {
-  return "Bc decides the traffic: Q, O, l and m pass through memory once for every Bc keys. Br only takes on-chip "
-         "memory and threads.";
-}
-bool FlashAttention1::tile_decides_traffic() const {
-  return true;
-}
-Growth FlashAttention1::growth() const {
-  return Growth::n2d2_over_m;
-}
+FlashAttention1::FlashAttention1()
+    : Algorithm({.name = "fa1",
+                 .title = "FlashAttention",
+                 .short_title = "FA1",
+                 .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1",
+                 .tile_meaning = "Bc decides the traffic: Q, O, l and m pass through memory once for every Bc keys. Br "
+                                 "only takes on-chip memory and threads.",
+                 .growth = Growth::n2d2_over_m,
+                 .forward_side = TileSide::bc,
+                 .backward_side = TileSide::bc,
+                 .paper_column = PaperColumn::flash,
+                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::paper_blocks},
+                 .head_dims = supported_head_dims<fa1::supported_head_dim>()}) {}
+
 std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
-  const std::string_view formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
+  const char* const formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
   return PaperCount{formula, flash_paper_bytes(p, tile.bc)};
 }
-std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const TileShape& tile,
+std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
     const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
     if (p.pass == Pass::bwd) return backward;
-    return std::max(backward, working_set_bytes(forward_problem(p), tile, device));
+    return std::max(backward, working_set_bytes(forward_problem(p), config, device));
   }
   // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
   const std::int64_t block_bytes =
@@ -183,11 +179,7 @@ std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const
       std::clamp<std::int64_t>(device.shared_bytes_per_sm / block_bytes, 1, device.max_blocks_per_sm);
   return fa1_working_set_bytes(p, device.sm_count * blocks_per_sm);
 }
-std::span<const int> FlashAttention1::head_dims() const {
-  return supported_head_dims<fa1::supported_head_dim>();
-}
-
-TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+Config FlashAttention1::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   if (p.pass != Pass::fwd) {
     return fa1_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
   }
@@ -200,24 +192,26 @@ TileShape FlashAttention1::default_tile(const AttentionProblem& p, const DeviceL
   return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
 }
 
-std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const TileShape& tile,
+std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  const Tiling tile = tiling_of(config);
+  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (p.pass != Pass::fwd) {
     const AttentionProblem forward = forward_problem(p);
-    const TileShape forward_tile = p.pass == Pass::bwd ? set_up_tile(p) : tile;
+    const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
     if (auto refused = fa1_backward::refusal(p, tile, device)) return refused;
-    return refusal(forward, forward_tile, device);
+    return refusal(forward, forward_config, device);
   }
   if (auto refused = refuse_features("fa1", p, tile, features, true)) return refused;
   return refuse_needs({needs(p, tile)}, device);
 }
 
-AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const TileShape& tile,
-                                    const DeviceLimits& device) const {
+AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
-    const TileShape forward_tile = p.pass == Pass::bwd ? set_up_tile(p) : tile;
-    return fa1_backward::append(plan(forward_problem(p), forward_tile, device), p, tile);
+    const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
+    return fa1_backward::append(plan(forward_problem(p), forward_config, device), p, tile);
   }
   auto program = std::make_shared<const Fa1Program>(p, tile);
   const int teams = teams_on(device, p, tile);

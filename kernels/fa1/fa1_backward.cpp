@@ -17,7 +17,7 @@ namespace {
 constexpr int operands = 3;  // Q, O, dO
 constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 bwd",
           .threads = gradient::threads(tile.br, tile.bc, d),
@@ -31,7 +31,7 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
 /// tile stores the 16-bit dQ instead of the fp32 accumulator.
 class Fa1BackwardProgram final : public TileProgram {
  public:
-  Fa1BackwardProgram(const AttentionProblem& p, const TileShape& tile) : p_(p), tile_(tile), grids_(p, tile) {
+  Fa1BackwardProgram(const AttentionProblem& p, const Tiling& tile) : p_(p), tile_(tile), grids_(p, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of_kv(entry * p_.heads_kv)));
     }
@@ -116,7 +116,7 @@ class Fa1BackwardProgram final : public TileProgram {
   }
 
   AttentionProblem p_;
-  TileShape tile_;
+  Tiling tile_;
   BatchGrid grids_;
   std::vector<Walk> walks_;
 };
@@ -124,7 +124,7 @@ class Fa1BackwardProgram final : public TileProgram {
 /// K and V once where any query sees them; Q, O, dO, their statistics and the accumulator of dQ for each tile of the
 /// grid; the accumulator's stores likewise, and once more to clear it; dQ once, in place of the accumulator's last
 /// store; dK and dV once.
-Traffic backward_traffic(const AttentionProblem& p, const TileShape& tile) {
+Traffic backward_traffic(const AttentionProblem& p, const Tiling& tile) {
   const BatchGrid grids(p, tile);
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
@@ -139,7 +139,7 @@ Traffic backward_traffic(const AttentionProblem& p, const TileShape& tile) {
 
 }  // namespace
 
-AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileShape& tile) {
+AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
   plan.buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
   plan.buffers.back().fill = BufferFill::input_dout;
@@ -168,7 +168,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
   return plan;
 }
 
-std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+std::optional<Refusal> refusal(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   if (auto refused = refuse_features("fa1 bwd", p, tile, features, true)) return refused;
   return refuse_needs({needs(p, tile)}, device);
 }
@@ -183,7 +183,7 @@ TileShape default_tile(const AttentionProblem& p, const std::function<bool(const
   return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
 }
 
-std::int64_t working_set_bytes(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+std::int64_t working_set_bytes(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   // Q, O and dO, the fp32 accumulator of dQ, l and m, of the K/V heads that run at once: one block an SM, which its
   // registers fill, or two.
   const KernelNeeds kernel = needs(p, tile);

@@ -7,20 +7,21 @@
 #include <optional>
 
 #include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
 #include "kernels/descriptor.h"
 
 namespace attnscope::fa1_backward {
 
 /// A forward plan with the launch "bwd" after it; where the forward pass is not measured, its launches become set-up.
 /// Pre: the problem's pass is not fwd.
-[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const TileShape&);
+[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Tiling&);
 
 /// Why the backward pass cannot run there; the forward pass is not asked.
-[[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&, const DeviceLimits&);
+[[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Tiling&, const DeviceLimits&);
 /// `accepted` says what can run there, the forward pass included.
 [[nodiscard]] TileShape default_tile(const AttentionProblem&, const std::function<bool(const TileShape&)>& accepted);
 
 /// What the blocks that run at once pass through again for each K/V tile. Pre: refusal() is empty there.
-[[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const TileShape&, const DeviceLimits&);
+[[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Tiling&, const DeviceLimits&);
 
 }  // namespace attnscope::fa1_backward

@@ -15,10 +15,9 @@
 namespace attnscope {
 namespace {
 
-constexpr Features features{
-    .window = true, .lengths = true, .blocks = true, .dropout = true, .warps = true, .raster = true};
+constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa2 fwd",
           .threads = fa2::threads(tile.br, d, tile.warps),
@@ -27,7 +26,7 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
 }
 
 /// The choice of warps adds a macro where it is not what the kernel does of itself.
-std::vector<std::string> forward_defines(const AttentionProblem& p, const TileShape& tile) {
+std::vector<std::string> forward_defines(const AttentionProblem& p, const Tiling& tile) {
   std::vector<std::string> defines = query_stationary::defines(p, tile);
   const int d = static_cast<int>(p.d);
   if (fa2::threads(tile.br, d, tile.warps) != fa2::threads(tile.br, d)) {
@@ -38,36 +37,26 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const TileSh
 
 }  // namespace
 
-std::string_view FlashAttention2::name() const {
-  return "fa2";
-}
-std::string_view FlashAttention2::title() const {
-  return "FlashAttention-2";
-}
-std::string_view FlashAttention2::source() const {
-  return "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1";
-}
-std::string_view FlashAttention2::tile_meaning() const {
-  return "Br decides the traffic: K and V are read once for every Br query rows. Bc only takes on-chip memory.";
-}
-bool FlashAttention2::tile_decides_traffic() const {
-  return true;
-}
-Growth FlashAttention2::growth() const {
-  return Growth::n2d2_over_m;
-}
-std::optional<PaperCount> FlashAttention2::paper_count(const AttentionProblem& /*p*/, const TileShape& /*tile*/) const {
-  return {};
-}
-std::int64_t FlashAttention2::working_set_bytes(const AttentionProblem& /*p*/, const TileShape& /*tile*/,
+FlashAttention2::FlashAttention2()
+    : Algorithm({.name = "fa2",
+                 .title = "FlashAttention-2",
+                 .short_title = "FA2",
+                 .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
+                 .tile_meaning = "Br decides the traffic: K and V are read once for every Br query rows. Bc only takes "
+                                 "on-chip memory.",
+                 .growth = Growth::n2d2_over_m,
+                 .forward_side = TileSide::br,
+                 .backward_side = TileSide::bc,
+                 .paper_column = PaperColumn::flash,
+                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding},
+                 .head_dims = supported_head_dims<fa2::supported_head_dim>(),
+                 .knobs = {raster_knob(), warps_knob()}}) {}
+
+std::int64_t FlashAttention2::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
                                                 const DeviceLimits& /*device*/) const {
   return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
 }
-std::span<const int> FlashAttention2::head_dims() const {
-  return supported_head_dims<fa2::supported_head_dim>();
-}
-
-TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+Config FlashAttention2::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
   if (p.pass != Pass::fwd) return fa2_backward::default_tile(p, accepted);
   // Wide while the scores fit in registers beside O, shorter where O alone fills them.
@@ -77,14 +66,17 @@ TileShape FlashAttention2::default_tile(const AttentionProblem& p, const DeviceL
   return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
 }
 
-std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const TileShape& tile,
+std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  const Tiling tile = tiling_of(config);
+  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (p.pass != Pass::fwd) {
     const AttentionProblem forward = forward_problem(p);
-    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
+    const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
+    if (auto refused = refuse_other_knobs("fa2 bwd", config.knobs, {knob::raster})) return refused;
     if (auto refused = fa2_backward::refusal(p, tile, device)) return refused;
-    return refusal(forward, forward_tile, device);
+    return refusal(forward, forward_config, device);
   }
   if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
   if (!fa2::supported_warps(tile.br, tile.warps)) {
@@ -96,12 +88,12 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
   return refuse_needs({needs(p, tile)}, device);
 }
 
-AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const TileShape& tile,
-                                    const DeviceLimits& device) const {
+AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
     const AttentionProblem forward = forward_problem(p);
-    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
-    return fa2_backward::append(plan(forward, forward_tile, device), p, tile);
+    const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
+    return fa2_backward::append(plan(forward, forward_config, device), p, tile);
   }
   return query_stationary::forward(
       p, tile,

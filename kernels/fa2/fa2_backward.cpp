@@ -11,10 +11,9 @@ namespace attnscope::fa2_backward {
 namespace {
 
 constexpr int operands = 2;  // Q, dO
-constexpr Features features{
-    .backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true, .raster = true};
+constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
 
-key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile) {
+key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
   const int d = static_cast<int>(p.d);
   return {.file = "fa2/fa2_backward.cuh",
           .entry = "attn_fa2_backward",
@@ -29,11 +28,11 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile
 
 }  // namespace
 
-AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const TileShape& tile) {
+AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Tiling& tile) {
   return key_stationary::append(std::move(forward), p, tile, kernels(p, tile));
 }
 
-std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
+std::optional<Refusal> refusal(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   if (auto refused = refuse_features("fa2 bwd", p, tile, features, true)) return refused;
   if (auto refused = key_stationary::refuse_grids("fa2", p, tile)) return refused;
   return refuse_needs({kernels(p, tile).needs}, device);

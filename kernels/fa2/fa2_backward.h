@@ -6,14 +6,15 @@
 #include <optional>
 
 #include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
 
 namespace attnscope::fa2_backward {
 
 /// A forward plan with the launches of the backward pass after it. Pre: the problem's pass is not fwd.
-[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const TileShape&);
+[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Tiling&);
 
 /// Why the backward pass cannot run there; the forward pass is not asked.
-[[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&, const DeviceLimits&);
+[[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Tiling&, const DeviceLimits&);
 /// `accepted` says what can run there, the forward pass included.
 [[nodiscard]] TileShape default_tile(const AttentionProblem&, const std::function<bool(const TileShape&)>& accepted);
 

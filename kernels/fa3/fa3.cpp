@@ -16,10 +16,9 @@
 namespace attnscope {
 namespace {
 
-constexpr Features features{
-    .window = true, .lengths = true, .blocks = true, .dropout = true, .stages = true, .raster = true};
+constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "fa3 fwd",
           .threads = fa3::threads(tile.br),
           .registers = fa3::launch_registers(tile.br),
@@ -27,7 +26,7 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
 }
 
 /// Why the forward kernel has no such tile, on any device.
-std::optional<Refusal> refuse_tile(const TileShape& tile) {
+std::optional<Refusal> refuse_tile(const Tiling& tile) {
   const auto shape = [](std::string reason) { return Refusal{Refusal::Cause::shape, std::move(reason)}; };
   if (!fa3::supported_rows(tile.br)) {
     return shape(fmt::format("fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not {}.", tile.br));
@@ -45,7 +44,7 @@ std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileSha
     return Refusal{
         Refusal::Cause::registers,
         fmt::format("fa3 fwd needs about {} registers a thread that multiplies at {} and d {}; Br {} leaves {}.",
-                    registers, describe(TileShape{.br = tile.br, .bc = tile.bc}), d, tile.br,
+                    registers, describe(Tiling{.br = tile.br, .bc = tile.bc}), d, tile.br,
                     fa3::consumer_registers(tile.br))};
   }
   return std::nullopt;
@@ -59,7 +58,7 @@ std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
 }
 
 /// The choice of stages adds a macro where it is not what the kernel does of itself.
-std::vector<std::string> forward_defines(const AttentionProblem& p, const TileShape& tile) {
+std::vector<std::string> forward_defines(const AttentionProblem& p, const Tiling& tile) {
   std::vector<std::string> defines = query_stationary::defines(p, tile);
   if (tile.stages > 0 && tile.stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d))) {
     defines.push_back(fmt::format("ATTN_STAGES={}", tile.stages));
@@ -69,38 +68,26 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const TileSh
 
 }  // namespace
 
-std::string_view FlashAttention3::name() const {
-  return "fa3";
-}
-std::string_view FlashAttention3::title() const {
-  return "FlashAttention-3";
-}
-std::string_view FlashAttention3::source() const {
-  return "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2";
-}
-std::string_view FlashAttention3::tile_meaning() const {
-  return "Br decides the traffic, in warpgroups of 64 rows: K and V are read once for every Br query rows. Bc only "
-         "takes "
-         "on-chip memory.";
-}
-bool FlashAttention3::tile_decides_traffic() const {
-  return true;
-}
-Growth FlashAttention3::growth() const {
-  return Growth::n2d2_over_m;
-}
-std::optional<PaperCount> FlashAttention3::paper_count(const AttentionProblem& /*p*/, const TileShape& /*tile*/) const {
-  return {};
-}
-std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, const TileShape& /*tile*/,
+FlashAttention3::FlashAttention3()
+    : Algorithm({.name = "fa3",
+                 .title = "FlashAttention-3",
+                 .short_title = "FA3",
+                 .source = "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2",
+                 .tile_meaning = "Br decides the traffic, in warpgroups of 64 rows: K and V are read once for every Br "
+                                 "query rows. Bc only takes on-chip memory.",
+                 .growth = Growth::n2d2_over_m,
+                 .forward_side = TileSide::br,
+                 .backward_side = TileSide::bc,
+                 .paper_column = PaperColumn::flash,
+                 .groups = {Group::prefill, Group::tile_maps, Group::paper},
+                 .head_dims = supported_head_dims<fa3::supported_head_dim>(),
+                 .knobs = {raster_knob(), stages_knob()}}) {}
+
+std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
                                                 const DeviceLimits& /*device*/) const {
   return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
 }
-std::span<const int> FlashAttention3::head_dims() const {
-  return supported_head_dims<fa3::supported_head_dim>();
-}
-
-TileShape FlashAttention3::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+Config FlashAttention3::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   if (p.pass != Pass::fwd) return fa3_backward::default_tile(p);
   // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's.
   const TileShape wished = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
@@ -116,14 +103,17 @@ TileShape FlashAttention3::default_tile(const AttentionProblem& p, const DeviceL
   return refusal(p, tile, device) ? best : tile;
 }
 
-std::optional<Refusal> FlashAttention3::refusal(const AttentionProblem& p, const TileShape& tile,
+std::optional<Refusal> FlashAttention3::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
+  const Tiling tile = tiling_of(config);
+  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (p.pass != Pass::fwd) {
+    if (auto refused = refuse_other_knobs("fa3 bwd", config.knobs, {})) return refused;
     if (auto refused = fa3_backward::refuse_tile(p, tile)) return refused;
     const AttentionProblem forward = forward_problem(p);
-    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
-    if (auto refused = refusal(forward, forward_tile, device)) return refused;
+    const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
+    if (auto refused = refusal(forward, forward_config, device)) return refused;
     return refuse_needs({fa3_backward::needs(p, tile)}, device);
   }
   if (auto refused = refuse_features("fa3", p, tile, features, true)) return refused;
@@ -134,12 +124,12 @@ std::optional<Refusal> FlashAttention3::refusal(const AttentionProblem& p, const
   return refuse_needs({needs(p, tile)}, device);
 }
 
-AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const TileShape& tile,
-                                    const DeviceLimits& device) const {
+AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
     const AttentionProblem forward = forward_problem(p);
-    const TileShape forward_tile = p.pass == Pass::bwd ? default_tile(forward, device) : tile;
-    return fa3_backward::append(plan(forward, forward_tile, device), p, tile);
+    const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
+    return fa3_backward::append(plan(forward, forward_config, device), p, tile);
   }
   return query_stationary::forward(
       p, tile,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Features features{.backward = true, .window = true, .lengths = true};
 
-key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile) {
+key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
   return {.file = "fa3/fa3_backward.cuh",
           .entry = "attn_fa3_backward",
           .needs = needs(p, tile),
@@ -25,11 +25,11 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile
 
 }  // namespace
 
-AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const TileShape& tile) {
+AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Tiling& tile) {
   return key_stationary::append(std::move(forward), p, tile, kernels(p, tile));
 }
 
-std::optional<Refusal> refuse_tile(const AttentionProblem& p, const TileShape& tile) {
+std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Tiling& tile) {
   if (auto refused = refuse_features("fa3 bwd", p, tile, features, true)) return refused;
   const TileShape own = default_tile(p);
   const int d = static_cast<int>(p.d);
@@ -38,12 +38,12 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const TileShape& t
   }
   if (!supported_tile(tile.br, tile.bc, d)) {
     return Refusal{Refusal::Cause::shape, fmt::format("fa3 bwd has the tile {} at d {}, not {}.", describe(own), p.d,
-                                                      describe(TileShape{.br = tile.br, .bc = tile.bc}))};
+                                                      describe(Tiling{.br = tile.br, .bc = tile.bc}))};
   }
   return key_stationary::refuse_grids("fa3", p, tile);
 }
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "fa3 bwd",
           .threads = threads,
           .registers = launch_registers,

@@ -11,12 +11,12 @@ namespace attnscope::fa3_backward {
 
 /// A forward plan with the launches of the backward pass after it: dQ's accumulator is cleared, added to and read in
 /// whole tiles of Br rows. Pre: the problem's pass is not fwd.
-[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const TileShape&);
+[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Tiling&);
 
 /// Why the backward pass has no such problem or tile, on any device; the forward pass is not asked.
-[[nodiscard]] std::optional<Refusal> refuse_tile(const AttentionProblem&, const TileShape&);
+[[nodiscard]] std::optional<Refusal> refuse_tile(const AttentionProblem&, const Tiling&);
 /// What the main kernel asks of a device. Pre: refuse_tile() is empty.
-[[nodiscard]] KernelNeeds needs(const AttentionProblem&, const TileShape&);
+[[nodiscard]] KernelNeeds needs(const AttentionProblem&, const Tiling&);
 /// The one tile that the kernel has at the problem's d.
 [[nodiscard]] TileShape default_tile(const AttentionProblem&);
 

@@ -23,9 +23,6 @@ struct Word {
 constexpr std::array dtype_words{Word<DType>{DType::fp16, "fp16"}, Word<DType>{DType::bf16, "bf16"}};
 constexpr std::array pass_words{Word<Pass>{Pass::fwd, "fwd"}, Word<Pass>{Pass::bwd, "bwd"},
                                 Word<Pass>{Pass::fwd_bwd, "fwd+bwd"}};
-constexpr std::array raster_words{Word<Raster>{Raster::q_fastest, "q_fastest"},
-                                  Word<Raster>{Raster::heads_fastest, "heads_fastest"}};
-
 template <class E>
 std::string_view word_of(std::span<const Word<E>> words, E value) {
   const auto found = std::ranges::find(words, value, &Word<E>::value);
@@ -141,18 +138,12 @@ std::string_view to_string(DType value) {
 std::string_view to_string(Pass value) {
   return word_of<Pass>(pass_words, value);
 }
-std::string_view to_string(Raster value) {
-  return word_of<Raster>(raster_words, value);
-}
 
 Result<DType, std::string> parse_dtype(std::string_view text) {
   return parse_word<DType>(dtype_words, "dtype", text);
 }
 Result<Pass, std::string> parse_pass(std::string_view text) {
   return parse_word<Pass>(pass_words, "pass", text);
-}
-Result<Raster, std::string> parse_raster(std::string_view text) {
-  return parse_word<Raster>(raster_words, "raster", text);
 }
 
 std::int64_t key_length(const AttentionProblem& p, std::int64_t entry) {
@@ -207,14 +198,6 @@ std::string describe(const AttentionProblem& p) {
   const std::string page = p.page > 0 ? fmt::format(" page {}", p.page) : "";
   return fmt::format("{}{}{} batch {} heads {} N {} d {}{}{}{}", to_string(p.dtype), pass, mask, p.batch, heads, n, p.d,
                      dropout, page, p.deterministic ? " deterministic" : "");
-}
-
-std::string describe(const TileShape& tile) {
-  const auto chosen = [](std::string_view name, int value) {
-    return value > 0 ? fmt::format(" {} {}", name, value) : std::string();
-  };
-  return fmt::format("{}x{}{}{}{}{}", tile.br, tile.bc, tile.raster == Raster::heads_fastest ? " heads_fastest" : "",
-                     chosen("splits", tile.splits), chosen("warps", tile.warps), chosen("stages", tile.stages));
 }
 
 std::string invalid_reason(const AttentionProblem& p) {

@@ -16,22 +16,15 @@ enum class DType { fp16, bf16 };
 /// What is measured. `bwd` runs the forward pass first, unmeasured, for the O and LSE (or P) that it starts from.
 enum class Pass { fwd, bwd, fwd_bwd };
 
-/// The order in which thread blocks are handed to the SMs. `q_fastest`: neighbouring blocks share one head's K and V,
-/// which then stay in L2. `heads_fastest`: neighbouring blocks belong to different heads, whose K and V evict one
-/// another.
-enum class Raster { q_fastest, heads_fastest };
-
 [[nodiscard]] constexpr int bytes_per_element(DType) {
   return 2;
 }
 
 [[nodiscard]] std::string_view to_string(DType);
 [[nodiscard]] std::string_view to_string(Pass);
-[[nodiscard]] std::string_view to_string(Raster);
 /// The inverse of to_string; the error is a full sentence that names the accepted words.
 [[nodiscard]] Result<DType, std::string> parse_dtype(std::string_view);
 [[nodiscard]] Result<Pass, std::string> parse_pass(std::string_view);
-[[nodiscard]] Result<Raster, std::string> parse_raster(std::string_view);
 
 /// O = Z(softmax(mask(Q K^T / sqrt(d)))) V, per batch and head, Z being dropout.
 /// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; all row-major and contiguous, `dtype` elements;
@@ -63,19 +56,6 @@ struct AttentionProblem {
   [[nodiscard]] std::int64_t kv_instances() const { return batch * heads_kv; }
 
   bool operator==(const AttentionProblem&) const = default;
-};
-
-/// The on-chip block shape. For FlashAttention Br x Bc is the paper's; for the naive kernels it is the GEMM tile of S =
-/// QK^T.
-struct TileShape {
-  int br = 64;  ///< query rows of a tile
-  int bc = 64;  ///< key rows of a tile
-  Raster raster = Raster::q_fastest;
-  int splits = 0;  ///< parts that each head's keys are cut into (split-KV); 0: the algorithm's choice
-  int warps = 0;   ///< warps that multiply; 0: the algorithm's choice
-  int stages = 0;  ///< buffers of K and of V; 0: the algorithm's choice
-
-  bool operator==(const TileShape&) const = default;
 };
 
 /// Keys of batch entry `entry` that are no padding: n_k, or what the mask's lengths say.
@@ -114,7 +94,6 @@ inline constexpr std::int32_t dropout_seed = 20220527;
 
 /// "fp16 causal batch 1 heads 16 N 4096 d 128": one line for logs and messages.
 [[nodiscard]] std::string describe(const AttentionProblem&);
-[[nodiscard]] std::string describe(const TileShape&);
 
 /// The first thing wrong with the problem itself, as one sentence; empty when it could be posed at all. Refused are
 /// extents below 1, heads_q no multiple of heads_kv, window sides over 2^29 keys, key lengths that are not one in

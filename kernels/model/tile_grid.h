@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/model/attention.h"
+#include "kernels/model/knobs.h"
 
 namespace attnscope {
 

@@ -23,7 +23,7 @@ namespace attnscope {
 namespace {
 
 /// The grid of tiles over a whole score matrix: standard attention computes and stores what the mask hides, too.
-TileGrid whole_grid(AttentionProblem p, const TileShape& tile) {
+TileGrid whole_grid(AttentionProblem p, const Tiling& tile) {
   p.mask = Mask::none;
   return {p, tile};
 }
@@ -52,7 +52,7 @@ struct Product {
 /// columns.
 class QkProgram final : public TileProgram {
  public:
-  QkProgram(const AttentionProblem& problem, const TileShape& tile, const Product& product)
+  QkProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
       : p_(problem),
         tile_(tile),
         product_(product),
@@ -81,13 +81,13 @@ class QkProgram final : public TileProgram {
 
  private:
   AttentionProblem p_;
-  TileShape tile_;
+  Tiling tile_;
   Product product_;
   TileGrid grid_;
   std::int64_t stride_;
 };
 
-Traffic qk_traffic(const AttentionProblem& p, const TileShape& tile) {
+Traffic qk_traffic(const AttentionProblem& p, const Tiling& tile) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t q_reads = p.n_q * ceil_div(p.n_k, tile.bc);
   const std::int64_t k_reads = p.n_k * ceil_div(p.n_q, tile.br);
@@ -162,7 +162,7 @@ Traffic row_traffic(const AttentionProblem& p, const RowWork& work) {
 /// V (K) with each.
 class PvProgram final : public TileProgram {
  public:
-  PvProgram(const AttentionProblem& problem, const TileShape& tile, const Product& product)
+  PvProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
       : p_(problem),
         tile_(tile),
         product_(product),
@@ -191,14 +191,14 @@ class PvProgram final : public TileProgram {
 
  private:
   AttentionProblem p_;
-  TileShape tile_;
+  Tiling tile_;
   Product product_;
   TileGrid grid_;
   std::int64_t stride_;
   std::int64_t loads_;
 };
 
-Traffic pv_traffic(const AttentionProblem& p, const TileShape& tile) {
+Traffic pv_traffic(const AttentionProblem& p, const Tiling& tile) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t v_reads = p.n_k * ceil_div(p.n_q, tile.br);
   return {.l2_to_sm_bytes = p.instances() * (p.n_q * naive::row_stride(p.n_k) + v_reads * p.d) * element,
@@ -209,7 +209,7 @@ Traffic pv_traffic(const AttentionProblem& p, const TileShape& tile) {
 /// of dO (Q) with each; the rows of a K/V head's query heads follow one another.
 class TnProgram final : public TileProgram {
  public:
-  TnProgram(const AttentionProblem& problem, const TileShape& tile, const Product& product)
+  TnProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
       : p_(problem),
         tile_(tile),
         product_(product),
@@ -243,7 +243,7 @@ class TnProgram final : public TileProgram {
 
  private:
   AttentionProblem p_;
-  TileShape tile_;
+  Tiling tile_;
   Product product_;
   TileGrid grid_;
   std::int64_t stride_;
@@ -251,14 +251,14 @@ class TnProgram final : public TileProgram {
   std::int64_t loads_;
 };
 
-Traffic tn_traffic(const AttentionProblem& p, const TileShape& tile) {
+Traffic tn_traffic(const AttentionProblem& p, const Tiling& tile) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t dout_reads = p.n_q * ceil_div(p.n_k, tile.bc);
   return {.l2_to_sm_bytes = p.instances() * (p.n_q * naive::row_stride(p.n_k) + dout_reads * p.d) * element,
           .sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * element};
 }
 
-KernelNeeds qk_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds qk_needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "naive qk",
           .threads = naive::qk_threads(tile.br),
           .registers = naive::qk_register_estimate(tile.br, tile.bc),
@@ -270,7 +270,7 @@ KernelNeeds row_needs(std::string_view kernel, const AttentionProblem& p, const 
       .kernel = kernel, .threads = naive::row_threads(p.n_k, work.pieces), .registers = naive::row_register_estimate};
 }
 
-KernelNeeds pv_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds pv_needs(const AttentionProblem& p, const Tiling& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "naive pv",
           .threads = naive::pv_threads(tile.br, d),
@@ -278,7 +278,7 @@ KernelNeeds pv_needs(const AttentionProblem& p, const TileShape& tile) {
           .shared_bytes = naive::pv_shared_bytes(tile.br, d)};
 }
 
-KernelNeeds tn_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelNeeds tn_needs(const AttentionProblem& p, const Tiling& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "naive tn",
           .threads = naive::tn_threads(tile.bc, d),
@@ -312,7 +312,7 @@ float dropout_factor(const AttentionProblem& p) {
 /// Makes the launches of one problem and tile.
 class Launches {
  public:
-  Launches(const AttentionProblem& problem, const TileShape& tile)
+  Launches(const AttentionProblem& problem, const Tiling& tile)
       : p_(problem),
         tile_(tile),
         stride_(naive::row_stride(problem.n_k)),
@@ -388,57 +388,47 @@ class Launches {
   }
 
   AttentionProblem p_;
-  TileShape tile_;
+  Tiling tile_;
   std::int64_t stride_;
   double product_flops_;
 };
 
 }  // namespace
 
-std::string_view NaiveAttention::name() const {
-  return "naive";
-}
-std::string_view NaiveAttention::title() const {
-  return "Standard attention";
-}
-std::string_view NaiveAttention::source() const {
-  return "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3";
-}
-std::string_view NaiveAttention::tile_meaning() const {
-  return "Br x Bc is the GEMM tile of S = QK^T, Br that of O = PV, Bc that of dV and dK: it decides how often Q, K and "
-         "V "
-         "are read again, not the N^2 traffic of S and P.";
-}
-bool NaiveAttention::tile_decides_traffic() const {
-  return false;
-}
-Growth NaiveAttention::growth() const {
-  return Growth::n2;
-}
+NaiveAttention::NaiveAttention()
+    : Algorithm({.name = "naive",
+                 .title = "Standard attention",
+                 .short_title = "Naive",
+                 .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
+                 .tile_meaning = "Br x Bc is the GEMM tile of S = QK^T, Br that of O = PV, Bc that of dV and dK: it "
+                                 "decides how often Q, K and V are read again, not the N^2 traffic of S and P.",
+                 .growth = Growth::n2,
+                 .paper_column = PaperColumn::standard,
+                 .groups = {Group::prefill, Group::paper, Group::decoding},
+                 .head_dims = supported_head_dims<naive::supported_head_dim>(),
+                 .knobs = {raster_knob()}}) {}
+
 std::optional<PaperCount> NaiveAttention::paper_count(const AttentionProblem& p, const TileShape& /*tile*/) const {
   const auto formula = p.pass == Pass::fwd ? "4N²+4Nd" : p.pass == Pass::bwd ? "7N²+8Nd" : "11N²+12Nd";
   return PaperCount{formula, standard_attention_bytes(p)};
 }
-std::int64_t NaiveAttention::working_set_bytes(const AttentionProblem& p, const TileShape& /*tile*/,
+std::int64_t NaiveAttention::working_set_bytes(const AttentionProblem& p, const Config& /*config*/,
                                                const DeviceLimits& /*device*/) const {
   // The scores of all heads: one kernel writes them, the next reads them back.
   return p.instances() * p.n_q * naive::row_stride(p.n_k) * bytes_per_element(p.dtype);
 }
-std::span<const int> NaiveAttention::head_dims() const {
-  return supported_head_dims<naive::supported_head_dim>();
-}
-
-TileShape NaiveAttention::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+Config NaiveAttention::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   // A decoding step has no rows to fill a larger tile with.
   const TileShape wished{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};
   return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
 }
 
-std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const TileShape& tile,
+std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
-  constexpr Features has{
-      .backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true, .raster = true};
+  const Tiling tile = tiling_of(config);
+  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+  constexpr Features has{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
   if (auto refused = refuse_features("naive", p, tile, has, false)) return refused;
   const TileGrid grid = whole_grid(p, tile);
   if (auto refused = refuse_grid("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;
@@ -450,8 +440,9 @@ std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const 
                       device);
 }
 
-AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const TileShape& tile,
+AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& config,
                                    const DeviceLimits& /*device*/) const {
+  const Tiling tile = tiling_of(config);
   const std::int64_t stride = naive::row_stride(p.n_k);
   const int element = bytes_per_element(p.dtype);
   const float scale = score_scale(p);

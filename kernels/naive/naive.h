@@ -9,20 +9,15 @@ namespace attnscope {
 /// backward dV, dP, dS, dQ and dK as five, P, dP and dS whole there.
 class NaiveAttention final : public Algorithm {
  public:
-  [[nodiscard]] std::string_view name() const override;
-  [[nodiscard]] std::string_view title() const override;
-  [[nodiscard]] std::string_view source() const override;
-  [[nodiscard]] std::string_view tile_meaning() const override;
-  [[nodiscard]] bool tile_decides_traffic() const override;
-  [[nodiscard]] Growth growth() const override;
+  NaiveAttention();
+
   [[nodiscard]] std::optional<PaperCount> paper_count(const AttentionProblem&, const TileShape&) const override;
-  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const TileShape&,
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
-  [[nodiscard]] std::span<const int> head_dims() const override;
-  [[nodiscard]] TileShape default_tile(const AttentionProblem&, const DeviceLimits&) const override;
-  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&,
+  [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
-  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const TileShape&, const DeviceLimits&) const override;
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
 };
 
 }  // namespace attnscope

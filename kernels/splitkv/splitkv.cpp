@@ -48,19 +48,19 @@ std::int64_t best_splits(const AttentionProblem& p, std::int64_t sm_count) {
 }
 
 /// The tile with its splits chosen. A plan knows no device: where the tile does not say, it is made for 132 SMs.
-TileShape with_splits(const AttentionProblem& p, TileShape tile) {
+Tiling with_splits(const AttentionProblem& p, Tiling tile) {
   constexpr std::int64_t nominal_sms = 132;
   if (tile.splits == 0) tile.splits = static_cast<int>(best_splits(p, nominal_sms));
   return tile;
 }
 
 /// Steps of Bc keys that a block holds: what the tile says, else what fits in `shared_limit`.
-int stages_of(const AttentionProblem& p, const TileShape& tile, std::int64_t shared_limit) {
+int stages_of(const AttentionProblem& p, const Tiling& tile, std::int64_t shared_limit) {
   if (tile.stages > 0) return tile.stages;
   return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), p.page > 0, shared_limit);
 }
 
-KernelNeeds partial_needs(const AttentionProblem& p, const TileShape& tile, int stages) {
+KernelNeeds partial_needs(const AttentionProblem& p, const Tiling& tile, int stages) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "splitkv partial",
           .threads = splitkv::threads(tile.br, tile.bc, d),
@@ -298,7 +298,7 @@ BufferSpec table_buffer(const AttentionProblem& p) {
           std::make_shared<const std::vector<std::byte>>(std::move(bytes))};
 }
 
-AttentionPlan plan_with(const AttentionProblem& p, const TileShape& tile, int stages, bool early_combine) {
+AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stages, bool early_combine) {
   const SplitGrid grid(p, tile.splits);
   const std::int64_t parts = tile.splits * p.kv_instances();
 
@@ -354,40 +354,29 @@ AttentionPlan plan_with(const AttentionProblem& p, const TileShape& tile, int st
 
 }  // namespace
 
-std::string_view SplitKv::name() const {
-  return "splitkv";
-}
-std::string_view SplitKv::title() const {
-  return "Flash-Decoding (split-KV)";
-}
-std::string_view SplitKv::source() const {
-  return "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository (arXiv 2307.08691)";
-}
-std::string_view SplitKv::tile_meaning() const {
-  return "Br holds the query rows that share a K/V head and follows from the problem; Bc keys are a step. The splits "
-         "decide how many SMs share a head's keys, and what the partial results add to the traffic.";
-}
-bool SplitKv::tile_decides_traffic() const {
-  return false;
-}
-Growth SplitKv::growth() const {
-  return Growth::nd;
-}
-std::optional<PaperCount> SplitKv::paper_count(const AttentionProblem& /*p*/, const TileShape& /*tile*/) const {
-  return {};
-}
-std::int64_t SplitKv::working_set_bytes(const AttentionProblem& /*p*/, const TileShape& /*tile*/,
+SplitKv::SplitKv()
+    : Algorithm({.name = "splitkv",
+                 .title = "Flash-Decoding (split-KV)",
+                 .short_title = "Split-KV",
+                 .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
+                           "(arXiv 2307.08691)",
+                 .tile_meaning = "Br holds the query rows that share a K/V head and follows from the problem; Bc keys "
+                                 "are a step. The splits decide how many SMs share a head's keys, and what the partial "
+                                 "results add to the traffic.",
+                 .growth = Growth::nd,
+                 .decodes = true,
+                 .groups = {Group::decoding},
+                 .head_dims = supported_head_dims<splitkv::supported_head_dim>(),
+                 .knobs = {splits_knob(), stages_knob()}}) {}
+
+std::int64_t SplitKv::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
                                         const DeviceLimits& /*device*/) const {
   return 0;  // K and V pass by once
 }
-std::span<const int> SplitKv::head_dims() const {
-  return supported_head_dims<splitkv::supported_head_dim>();
-}
-
-TileShape SplitKv::default_tile(const AttentionProblem& p, const DeviceLimits& device) const {
+Config SplitKv::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   // Three m16 tiles would leave two of eight warps out: 48 rows are slower by themselves than within 64.
   const std::int64_t rows = packed_rows(p);
-  TileShape tile{.br = rows <= 16 ? 16 : rows <= 32 ? 32 : 64};
+  Tiling tile{.br = rows <= 16 ? 16 : rows <= 32 ? 32 : 64};
   tile.splits = static_cast<int>(best_splits(p, std::max(device.sm_count, 1)));
   // The widest step of which three fit, so that two are on their way while one is worked on; else two, else one.
   for (const int stages : {3, 2, 1}) {
@@ -400,11 +389,12 @@ TileShape SplitKv::default_tile(const AttentionProblem& p, const DeviceLimits& d
   return tile;
 }
 
-std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const TileShape& tile,
+std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config& config,
                                         const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, tile, head_dims())) return refused;
-  if (auto refused = refuse_features("splitkv", p, tile,
-                                     {.lengths = true, .paged = true, .splits = true, .stages = true}, false)) {
+  const Tiling tile = tiling_of(config);
+  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+  if (auto refused = refuse_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
     return refused;
   }
   if (auto refused = refuse_over("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
@@ -420,7 +410,7 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const TileSha
   if (auto refused = refuse_over("stages", tile.stages, splitkv::max_stages, "splitkv has no longer ring")) {
     return refused;
   }
-  const TileShape whole = with_splits(p, tile);
+  const Tiling whole = with_splits(p, tile);
   if (auto refused = refuse_grid("splitkv partial", whole.splits * p.kv_instances())) return refused;
   const CombineProgram combine{SplitGrid(p, whole.splits)};
   if (auto refused = refuse_grid("splitkv combine", combine.blocks())) return refused;
@@ -428,7 +418,8 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const TileSha
   return refuse_needs({partial_needs(p, tile, stages), combine_needs()}, device);
 }
 
-AttentionPlan SplitKv::plan(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) const {
+AttentionPlan SplitKv::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
   return plan_with(p, with_splits(p, tile), stages_of(p, tile, device.shared_bytes_per_block),
                    device.compute_major >= 9);
 }

@@ -65,7 +65,7 @@ std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, 
 }
 
 /// The tile that most N have; of equal ones the smallest.
-TileShape common_tile(const PointTable& table, const RowsByLength& by_length) {
+Config common_tile(const PointTable& table, const RowsByLength& by_length) {
   std::map<std::uint32_t, int> votes;
   for (const auto& [n, rows] : by_length) ++votes[table.tile_code(rows.front())];
   const auto most = std::ranges::max_element(votes, [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -324,9 +324,9 @@ class Builder {
 
   /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.
   void add_tile_theory(const Strand& strand, const Algorithm& algorithm) {
-    const TileShape tile = common_tile(table_, strand.by_length);
+    const Config tile = common_tile(table_, strand.by_length);
     const DeviceLimits& limits = limits_of(strand);
-    if (!tile_stated(tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
+    if (!tile_stated(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
     if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
     if (!bytes()) return;
     if (request_.model) add_model(strand, algorithm, tile);
@@ -346,7 +346,7 @@ class Builder {
     return curve;
   }
 
-  void add_model(const Strand& strand, const Algorithm& algorithm, const TileShape& tile) {
+  void add_model(const Strand& strand, const Algorithm& algorithm, const Config& tile) {
     const DeviceLimits& limits = limits_of(strand);
     std::vector<std::int64_t> lengths(lengths_measured_.begin(), lengths_measured_.end());
     std::erase_if(lengths, [&](std::int64_t n) {
@@ -389,13 +389,13 @@ class Builder {
     }
   }
 
-  void add_paper_count(const Strand& strand, const Algorithm& algorithm, const TileShape& tile) {
+  void add_paper_count(const Strand& strand, const Algorithm& algorithm, const Config& tile) {
     // The papers count for n_q = n_k.
-    const auto count = set_.queries ? std::nullopt : algorithm.paper_count(*problem_, tile);
+    const auto count = set_.queries ? std::nullopt : algorithm.paper_count(*problem_, tile.tile);
     if (!count) return;
     SeriesName name{.algorithm = strand.name.algorithm};
     Curve curve = theory_curve(CurveKind::paper_count, name, lengths_, [&](std::int64_t n) {
-      return scale_ * static_cast<double>(algorithm.paper_count(at_length(*problem_, n), tile)->bytes);
+      return scale_ * static_cast<double>(algorithm.paper_count(at_length(*problem_, n), tile.tile)->bytes);
     });
     curve.formula = count->formula;
     const bool known = std::ranges::any_of(set_.curves, [&](const Curve& other) {
@@ -469,7 +469,7 @@ class Builder {
   std::vector<std::int64_t> lengths_;
   struct Model {
     std::size_t place = 0;  ///< in set_.curves
-    TileShape tile;
+    Config tile;
     std::string limits;
     std::string device;
   };

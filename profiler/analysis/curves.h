@@ -72,9 +72,9 @@ struct Curve {
   CurveKind kind = CurveKind::measured;
   Quantity quantity = Quantity::sm_l2;
   Provenance provenance = Provenance::measured;
-  std::optional<TileShape> tile = std::nullopt;  ///< of a model, where another of the algorithm has another tile
-  std::string formula = {};                      ///< of a paper's count: "(3Tc+1)Nd"
-  std::optional<FittedLaw> law = std::nullopt;   ///< of a fit
+  std::optional<Config> tile = std::nullopt;    ///< of a model, where another of the algorithm has another tile
+  std::string formula = {};                     ///< of a paper's count: "(3Tc+1)Nd"
+  std::optional<FittedLaw> law = std::nullopt;  ///< of a fit
   std::vector<CurvePoint> points = {};
 };
 

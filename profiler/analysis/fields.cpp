@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/fields.h"
+#include "kernels/common_knobs.h"
 
 #include <fmt/format.h>
 
@@ -67,11 +68,19 @@ std::function<CodeColumn(const PointTable&)> of_problem(Member AttentionProblem:
                  });
 }
 
-std::function<CodeColumn(const PointTable&)> of_tile(int TileShape::*member) {
-  return encoder([member](const PointTable& table, Row row) { return table.spec(row).tile.*member; },
-                 [member](const PointTable& table, Row row) {
-                   const int value = table.spec(row).tile.*member;
-                   return FieldValue{static_cast<double>(value), value > 0 ? fmt::to_string(value) : "auto"};
+/// Of what the algorithm was told; "auto" where a number was left to it.
+std::function<CodeColumn(const PointTable&)> of_knob(const Knob& knob) {
+  return encoder([&knob](const PointTable& table, Row row) { return knob_text(knob, table.spec(row).knobs); },
+                 [&knob](const PointTable& table, Row row) {
+                   const Knobs& knobs = table.spec(row).knobs;
+                   std::string text = knob_text(knob, knobs);
+                   std::ranges::replace(text, '_', ' ');
+                   if (knob.words.empty()) {
+                     const std::int64_t value = knobs.number(knob.name);
+                     return FieldValue{static_cast<double>(value), value > 0 ? std::move(text) : "auto"};
+                   }
+                   const auto place = std::ranges::find(knob.words, knob_text(knob, knobs)) - knob.words.begin();
+                   return FieldValue{static_cast<double>(place), std::move(text)};
                  });
 }
 
@@ -84,13 +93,6 @@ FieldValue describe_mask(const PointTable& table, Row row) {
   std::string full = to_string(mask);
   if (mask == Mask::none || shown == full) full.clear();
   return {order, std::move(shown), std::move(full)};
-}
-
-FieldValue describe_raster(const PointTable& table, Row row) {
-  const Raster raster = table.spec(row).tile.raster;
-  std::string words(to_string(raster));
-  std::ranges::replace(words, '_', ' ');
-  return {static_cast<double>(raster), std::move(words)};
 }
 
 /// By id: two GPUs of one name are two. A GPU goes without saying; what simulates it and what was told of it say so.
@@ -145,11 +147,10 @@ const std::vector<Field>& fields_table() {
        "page", "contiguous", false, true},
       {"deterministic", "Deterministic", "Whether gradients repeat bitwise",
        of_problem(&AttentionProblem::deterministic, [](bool on) { return on ? "yes" : "no"; }), "deterministic-", "no", false, true},
-      {"raster", "Raster", "The order in which thread blocks are handed to the SMs",
-       encoder([](const Table& t, Row r) { return t.spec(r).tile.raster; }, describe_raster), "", "q fastest"},
-      {"splits", "Splits", "Parts that each head's keys are cut into (split-KV)", of_tile(&TileShape::splits), "splits", "auto"},
-      {"warps", "Warps", "Warps that multiply", of_tile(&TileShape::warps), "warps", "auto"},
-      {"stages", "Stages", "Buffers of K and of V", of_tile(&TileShape::stages), "stages", "auto"},
+      {"raster", "Raster", raster_knob().meaning, of_knob(raster_knob()), "", "q fastest"},
+      {"splits", "Splits", splits_knob().meaning, of_knob(splits_knob()), "splits", "auto"},
+      {"warps", "Warps", warps_knob().meaning, of_knob(warps_knob()), "warps", "auto"},
+      {"stages", "Stages", stages_knob().meaning, of_knob(stages_knob()), "stages", "auto"},
       {"cache", "L2", "The L2 when a launch begins. Cold: overwritten. Warm: as the last launch left it",
        encoder([](const Table& t, Row r) { return t.spec(r).cache; },
                [](const Table& t, Row r) {

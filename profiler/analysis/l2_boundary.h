@@ -27,7 +27,7 @@ struct L2Boundary {
 
 /// Empty where nothing that grows with N is cycled through, and where the N lie outside 16 .. 2^24. Pre: the algorithm
 /// does not refuse the problem on that device.
-[[nodiscard]] std::optional<L2Boundary> l2_boundary(const Algorithm&, const AttentionProblem& like, const TileShape&,
+[[nodiscard]] std::optional<L2Boundary> l2_boundary(const Algorithm&, const AttentionProblem& like, const Config&,
                                                     const DeviceLimits&, const L2Transition& = {});
 
 }  // namespace attnscope::analysis

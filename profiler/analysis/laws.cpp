@@ -54,9 +54,8 @@ AttentionProblem at_length(AttentionProblem problem, std::int64_t n) {
   return problem;
 }
 
-Law law_of(const Algorithm& algorithm, const AttentionProblem& like, const TileShape& tile,
-           const DeviceLimits& limits) {
-  const Growth growth = algorithm.growth();
+Law law_of(const Algorithm& algorithm, const AttentionProblem& like, const Config& tile, const DeviceLimits& limits) {
+  const Growth growth = algorithm.facts().growth;
   if (fixed_queries(like) || growth == Growth::nd) return linear_law(like);
   const Extents e = extents_of(like);
   Law law;
@@ -70,7 +69,7 @@ Law law_of(const Algorithm& algorithm, const AttentionProblem& like, const TileS
   const bool counted = like.mask != Mask::none && like.mask != Mask::causal;
   const auto pairs = pairs_of(like, counted);
   const std::string size = counted ? "P·" : "N²";
-  if (traffic_side(algorithm, like.d, Pass::fwd, limits) != TileSide::br) {
+  if (algorithm.facts().traffic_side(Pass::fwd) != TileSide::br) {
     const std::int64_t m = limits.sram_elements(bytes_per_element(like.dtype));
     law.text = size + "d²/M";
     law.from = m > 0 ? (m + like.d - 1) / like.d : 1;
@@ -79,8 +78,8 @@ Law law_of(const Algorithm& algorithm, const AttentionProblem& like, const TileS
     law.bytes = [pairs, factor](std::int64_t n) { return pairs(n) * factor; };
     return law;
   }
-  const bool by_rows = traffic_side(algorithm, like.d, like.pass, limits) == TileSide::br;
-  const int side = by_rows ? tile.br : tile.bc;
+  const bool by_rows = algorithm.facts().traffic_side(like.pass) == TileSide::br;
+  const int side = by_rows ? tile.tile.br : tile.tile.bc;
   const std::string name = by_rows ? "Br" : "Bc";
   law.text = size + "d/" + name;
   law.from = whole_tiles * side;

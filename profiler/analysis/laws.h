@@ -37,7 +37,7 @@ struct Law {
 ///   n2d2/M              Br forward        N²d/Br; backward by its own side          N ≥ 4 tiles
 /// A mask that is neither full nor causal leaves a share of the pairs that changes with N: P, their number, stands for
 /// N². Its lower order is that of reading everything once.
-[[nodiscard]] Law law_of(const Algorithm&, const AttentionProblem& like, const TileShape&, const DeviceLimits&);
+[[nodiscard]] Law law_of(const Algorithm&, const AttentionProblem& like, const Config&, const DeviceLimits&);
 
 /// Fewer points than this carry no fit.
 inline constexpr std::size_t fewest_fitted = 4;

@@ -62,12 +62,12 @@ class Builder {
   bool place(Row row, const Algorithm& algorithm) {
     const Pass pass = table_.problem(row).pass;
     if (pass == Pass::fwd_bwd) {
-      const auto column = paper_column(algorithm);
+      const auto column = algorithm.facts().paper_column;
       if (!column) return false;
       add_left(row, algorithm, *std::ranges::find(left_columns, *column, &LeftColumn::column));
       return true;
     }
-    if (pass != Pass::fwd || !in_paper_blocks(algorithm)) return false;
+    if (pass != Pass::fwd || !algorithm.facts().in(Group::paper_blocks)) return false;
     const auto* block = std::ranges::find(blocks, table_.spec(row).tile.bc, &Block::bc);
     if (block == blocks.end()) return false;
     add_middle(row, *block);
@@ -103,11 +103,11 @@ class Builder {
   [[nodiscard]] Ours gflop(Row row, const Algorithm& algorithm) const {
     const PointSpec& spec = table_.spec(row);
     const DeviceLimits& limits = table_.run(row).limits;
-    if (algorithm.refusal(spec.problem, spec.tile, limits)) {
+    if (algorithm.refusal(spec.problem, spec.config(), limits)) {
       return {pass_flops(spec.problem) / 1e9, Provenance::modelled};
     }
     double flops = 0;
-    for (const KernelLaunch& launch : algorithm.plan(spec.problem, spec.tile, limits).launches) {
+    for (const KernelLaunch& launch : algorithm.plan(spec.problem, spec.config(), limits).launches) {
       if (!launch.setup) flops += launch.matrix_flops;
     }
     return {flops / 1e9, Provenance::modelled};
@@ -115,7 +115,8 @@ class Builder {
 
   [[nodiscard]] Ours memory_mb(Row row) const {
     if (Ours measured = scaled(row, table_.values(metric_key::memory_bytes), 1e-6); measured.value) return measured;
-    const std::int64_t need = memory_need_bytes(table_.spec(row), table_.run(row).limits);
+    const std::int64_t need =
+        memory_need_bytes(table_.spec(row), table_.run(row).limits, table_.algorithms().registry());
     if (need == 0) return {};
     return {static_cast<double>(need) / 1e6, Provenance::modelled};
   }

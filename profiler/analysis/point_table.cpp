@@ -14,12 +14,12 @@
 namespace attnscope::analysis {
 namespace {
 
-auto order_of(const TileShape& tile) {
-  return std::tuple(tile.br, tile.bc, tile.raster, tile.splits, tile.warps, tile.stages);
+auto order_of(const Config& config) {
+  return std::tuple(config.tile.br, config.tile.bc, describe(config.knobs));
 }
 
 struct TileOrder {
-  bool operator()(const TileShape& a, const TileShape& b) const { return order_of(a) < order_of(b); }
+  bool operator()(const Config& a, const Config& b) const { return order_of(a) < order_of(b); }
 };
 
 }  // namespace
@@ -31,7 +31,7 @@ PointTable::PointTable(Algorithms algorithms, std::vector<Run> runs, std::span<c
   n_q_.reserve(points.size());
   n_k_.reserve(points.size());
   dispositions_.reserve(points.size());
-  std::set<TileShape, TileOrder> tiles;
+  std::set<Config, TileOrder> tiles;
   for (const PointRef& point : points) {
     const PointSpec& spec = point.record->spec;
     run_of_.push_back(point.run);
@@ -39,12 +39,12 @@ PointTable::PointTable(Algorithms algorithms, std::vector<Run> runs, std::span<c
     n_q_.push_back(spec.problem.n_q);
     n_k_.push_back(spec.problem.n_k);
     dispositions_.push_back(point.record->disposition);
-    tiles.insert(spec.tile);
+    tiles.insert(spec.config());
   }
   tiles_.assign(tiles.begin(), tiles.end());
   tile_codes_.reserve(points.size());
   for (const PointRef& point : points) {
-    const auto place = std::lower_bound(tiles_.begin(), tiles_.end(), point.record->spec.tile, TileOrder{});
+    const auto place = std::lower_bound(tiles_.begin(), tiles_.end(), point.record->spec.config(), TileOrder{});
     tile_codes_.push_back(static_cast<std::uint32_t>(place - tiles_.begin()));
   }
 }

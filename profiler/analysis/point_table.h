@@ -118,7 +118,7 @@ class PointTable {
   /// A tile as a number: equal for equal tiles, in the order of Br, Bc and what else was chosen.
   [[nodiscard]] std::uint32_t tile_code(Row row) const { return tile_codes_[row]; }
   [[nodiscard]] std::size_t tile_count() const { return tiles_.size(); }
-  [[nodiscard]] const TileShape& tile(std::uint32_t code) const { return tiles_[code]; }
+  [[nodiscard]] const Config& tile(std::uint32_t code) const { return tiles_[code]; }
 
   /// evaluate() of every point.
   [[nodiscard]] const ValueColumn& values(std::string_view metric) const;
@@ -135,7 +135,7 @@ class PointTable {
   std::vector<std::int64_t> n_k_;
   std::vector<Disposition> dispositions_;
   std::vector<std::uint32_t> tile_codes_;
-  std::vector<TileShape> tiles_;
+  std::vector<Config> tiles_;
   mutable std::map<std::string, ValueColumn, std::less<>> values_;
   mutable std::optional<ValueColumn> dram_traffic_;
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -50,12 +51,16 @@ std::uint32_t widest_tile(const PointTable& table, std::span<const Row> rows, st
   return std::ranges::max_element(here, [&](const auto& a, const auto& b) { return rank(a) < rank(b); })->first;
 }
 
+int splits_of_row(const PointTable& table, Row row) {
+  return static_cast<int>(table.spec(row).knobs.number(knob::splits));
+}
+
 /// Numbers of splits where one N has several; else empty.
 std::set<int> swept_splits(const PointTable& table, std::span<const Row> rows) {
   std::map<std::int64_t, std::set<int>> at_length;
   std::set<int> all;
   for (const Row row : rows) {
-    const int splits = table.spec(row).tile.splits;
+    const int splits = splits_of_row(table, row);
     at_length[table.n_k(row)].insert(splits);
     all.insert(splits);
   }
@@ -86,12 +91,12 @@ RowsByLength fastest_rows(const PointTable& table, std::span<const Row> rows) {
   return rows_with(table, rows, chosen);
 }
 
-RowsByLength exact_rows(const PointTable& table, std::span<const Row> rows, const TileShape& tile) {
+RowsByLength exact_rows(const PointTable& table, std::span<const Row> rows, const Config& tile) {
   RowsByLength by_length;
   for (const Row row : rows) {
-    const TileShape& its = table.spec(row).tile;
+    const PointSpec& its = table.spec(row);
     // Who does not say a tile cannot be asked for one.
-    if (its == tile || !tile_stated(its)) by_length[table.n_k(row)].push_back(row);
+    if (its.config() == tile || !tile_stated(its.tile)) by_length[table.n_k(row)].push_back(row);
   }
   return by_length;
 }
@@ -123,7 +128,7 @@ RowsByLength standing_rows(const PointTable& table, std::span<const Row> rows, s
                            const TileSelection& choice, Ordinate ordinate) {
   std::vector<Row> left(rows.begin(), rows.end());
   if (choice.splits && !swept_splits(table, family).empty()) {
-    std::erase_if(left, [&](Row row) { return table.spec(row).tile.splits != *choice.splits; });
+    std::erase_if(left, [&](Row row) { return splits_of_row(table, row) != *choice.splits; });
   }
   switch (choice.rule) {
     case TileSelection::Rule::fastest:
@@ -136,7 +141,7 @@ RowsByLength standing_rows(const PointTable& table, std::span<const Row> rows, s
   return widest_rows(table, left, family, ordinate);
 }
 
-std::vector<TileShape> tiles_of(const PointTable& table, std::span<const Row> rows) {
+std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows) {
   std::map<std::uint32_t, std::set<std::int64_t>> lengths;
   for (const Row row : rows) {
     if (tile_stated(table.spec(row).tile)) lengths[table.tile_code(row)].insert(table.n_k(row));
@@ -145,7 +150,7 @@ std::vector<TileShape> tiles_of(const PointTable& table, std::span<const Row> ro
   codes.reserve(lengths.size());
   for (const auto& [code, covered] : lengths) codes.push_back(code);
   std::ranges::stable_sort(codes, [&](auto a, auto b) { return lengths[a].size() > lengths[b].size(); });
-  std::vector<TileShape> tiles;
+  std::vector<Config> tiles;
   tiles.reserve(codes.size());
   for (const std::uint32_t code : codes) tiles.push_back(table.tile(code));
   return tiles;

@@ -26,7 +26,7 @@ struct TileSelection {
     exact,
   };
   Rule rule = Rule::widest;
-  TileShape tile;  ///< for `exact`
+  Config tile = {};  ///< for `exact`
   std::optional<int> splits =
       std::nullopt;  ///< for `widest`: of an algorithm swept over splits, the points with that many
 };
@@ -40,7 +40,7 @@ using RowsByLength = std::map<std::int64_t, std::vector<Row>>;
                                          const TileSelection&, Ordinate);
 
 /// Tiles that occur, as far as they are stated, by how many N they cover, then by size.
-[[nodiscard]] std::vector<TileShape> tiles_of(const PointTable&, std::span<const Row> rows);
+[[nodiscard]] std::vector<Config> tiles_of(const PointTable&, std::span<const Row> rows);
 
 /// Numbers of splits, ascending, where one problem of an algorithm was measured with several on a device; else empty.
 [[nodiscard]] std::vector<int> splits_of(const PointTable&, std::span<const Row> rows);

@@ -275,7 +275,7 @@ class Builder {
     const Algorithm* algorithm = table_.algorithms().find(table_.spec(any).algorithm);
     const AttentionProblem& problem = table_.problem(any);
     const std::int64_t m = table_.run(any).limits.sram_elements(bytes_per_element(problem.dtype));
-    if (algorithm == nullptr || !in_paper_blocks(*algorithm) || m <= 0) return;
+    if (algorithm == nullptr || !algorithm->facts().in(Group::paper_blocks) || m <= 0) return;
     PaperMark mark;
     mark.tile = paper_tile(m, problem.d);
     mark.column = place_among(map_.bc, static_cast<double>(mark.tile.bc));

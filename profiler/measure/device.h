@@ -13,6 +13,7 @@
 
 #include "kernels/model/device_limits.h"
 #include "kernels/oracle/inputs.h"
+#include "kernels/registry.h"
 #include "profiler/metrics/point.h"
 #include "profiler/simulator/cancel_token.h"
 
@@ -76,6 +77,8 @@ class Device {
   virtual ~Device() = default;
 
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+  /// What points name: the registry that the device was opened with.
+  [[nodiscard]] virtual const Registry& algorithms() const = 0;
   [[nodiscard]] virtual Environment environment() const = 0;
   [[nodiscard]] virtual CounterAvailability counters() const = 0;
 

@@ -8,6 +8,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/common_knobs.h"
+#include "profiler/plan/fields.h"
+
 namespace attnscope {
 namespace {
 
@@ -41,47 +44,12 @@ void fields(Io&& io, StartedEvent& e) {
   io("index", e.index);
   io("point", e.point);
 }
-/// An enumeration or a mask, as its word.
-template <class Io, class T, class Parse>
-void word(Io&& io, const char* key, T& member, Parse parse) {
-  std::string text(to_string(member));
-  io(key, text);
-  auto parsed = parse(text);
-  if (!parsed) throw std::invalid_argument(parsed.error());
-  member = std::move(parsed).value();
-}
-
-template <class Io>
-void fields(Io&& io, PointSpec& spec) {
-  AttentionProblem& p = spec.problem;
-  io("algorithm", spec.algorithm);
-  word(io, "pass", p.pass, parse_pass);
-  word(io, "dtype", p.dtype, parse_dtype);
-  io("batch", p.batch);
-  io("heads_q", p.heads_q);
-  io("heads_kv", p.heads_kv);
-  io("n_q", p.n_q);
-  io("n_k", p.n_k);
-  io("d", p.d);
-  word(io, "mask", p.mask, parse_mask);
-  io("dropout", p.dropout);
-  io("page", p.page);
-  io("deterministic", p.deterministic);
-  io("br", spec.tile.br);
-  io("bc", spec.tile.bc);
-  word(io, "raster", spec.tile.raster, parse_raster);
-  io("splits", spec.tile.splits);
-  io("warps", spec.tile.warps);
-  io("stages", spec.tile.stages);
-  word(io, "cache", spec.cache, parse_cache_state);
-}
-
 template <class Io>
 void fields(Io&& io, PointEvent& e) {
   io("index", e.index);
   io("point_id", e.point_id);
   io("point", e.point);
-  fields(io, e.spec);
+  io(e.spec);
   io("disposition", e.disposition);
   io("reason", e.reason);
   io("time_median_ns", e.time_median_ns);
@@ -127,12 +95,60 @@ struct Writer {
   void operator()(const char* key, const T& member) {
     json[key] = member;
   }
+  /// A field each, and the knobs as one object.
+  void operator()(const PointSpec& spec) {
+    const auto value = [](const auto& held) { return std::visit([](const auto& v) { return Json(v); }, held); };
+    for (const Field& field : point_fields()) json[std::string(field.name)] = value(field.get(spec));
+    Json& knobs = json["knobs"] = Json::object();
+    for (const auto& [name, held] : spec.knobs) knobs[name] = value(held);
+  }
 };
 
 // A field that is absent or null keeps its default; one of another type is an error, thrown by nlohmann and caught in
 // parse_event. Numbers are checked: get<unsigned>() of -1 would be a huge count.
 struct Reader {
   const Json& json;
+
+  /// Words and numbers as text, which the field reads as it reads an axis.
+  static std::string text_of(const Json& value, std::string_view key) {
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+    if (value.is_number()) return value.dump();
+    throw std::invalid_argument(fmt::format("'{}' is neither a number nor a word", key));
+  }
+
+  static void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
+    if (value.is_number_integer()) {
+      spec.knobs.set(name, value.get<std::int64_t>());
+    } else if (value.is_string()) {
+      spec.knobs.set(name, value.get<std::string>());
+    } else {
+      throw std::invalid_argument(fmt::format("knob '{}' is neither a whole number nor a word", name));
+    }
+  }
+
+  void operator()(PointSpec& spec) {
+    for (const Field& field : point_fields()) {
+      const auto found = json.find(std::string(field.name));
+      if (found == json.end() || found->is_null()) continue;
+      const auto set = set_field(field, spec, text_of(*found, field.name));
+      if (!set) throw std::invalid_argument(set.error());
+    }
+    if (const auto knobs = json.find("knobs"); knobs != json.end()) {
+      for (const auto& [name, value] : knobs->items()) read_knob(spec, name, value);
+    }
+    // Lines of collectors before knobs had a place of their own.
+    for (const std::string_view name : {knob::splits, knob::warps, knob::stages}) {
+      if (const auto found = json.find(std::string(name)); found != json.end()) {
+        read_knob(spec, std::string(name), *found);
+      }
+    }
+    if (const auto raster = json.find(std::string(knob::raster));
+        raster != json.end() && *raster == knob::heads_fastest) {
+      spec.knobs.set(knob::raster, std::string(knob::heads_fastest));
+    }
+  }
+
   template <class T>
   void operator()(const char* key, T& member) {
     const auto found = json.find(key);

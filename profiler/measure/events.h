@@ -44,7 +44,7 @@ struct PointEvent {  ///< "point": it is committed in the database
   std::size_t index = 0;
   std::int64_t point_id = 0;
   std::string point;  ///< describe(PointSpec)
-  PointSpec spec;     ///< a field each, "algorithm" to "cache"; older collectors' lines have none of them
+  PointSpec spec;     ///< a field each, and "knobs"; older collectors' lines have none of them
   std::string disposition;
   std::string reason;
   double time_median_ns = 0;  ///< 0 when there is none

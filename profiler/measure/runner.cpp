@@ -12,18 +12,18 @@ namespace attnscope {
 namespace {
 
 // What is known of a point before the device is asked: that it cannot run there.
-std::optional<PointRecord> refused(const PointSpec& spec, const DeviceInfo& device) {
+std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) {
   PointRecord record;
   record.spec = spec;
   record.disposition = Disposition::infeasible;
-  record.provenance = device.simulated ? Provenance::simulated : Provenance::measured;
+  record.provenance = device.info().simulated ? Provenance::simulated : Provenance::measured;
   record.kernels.emplace_back();
-  const Algorithm* algorithm = find_algorithm(spec.algorithm);
+  const Algorithm* algorithm = device.algorithms().find(spec.algorithm);
   if (algorithm == nullptr) {
     record.reason = fmt::format("This build has no algorithm '{}'.", spec.algorithm);
     return record;
   }
-  const auto refusal = algorithm->refusal(spec.problem, spec.tile, device.limits);
+  const auto refusal = algorithm->refusal(spec.problem, spec.config(), device.info().limits);
   if (!refusal) return std::nullopt;
   record.reason = refusal->reason;
   return record;
@@ -42,7 +42,7 @@ RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     if (skip(i)) {
       ++counts.skipped;
-    } else if (!refused(plan.points[i], device.info())) {
+    } else if (!refused(plan.points[i], device)) {
       to_build.push_back(plan.points[i]);
     }
   }
@@ -60,7 +60,7 @@ RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions
     }
     const PointSpec& spec = plan.points[i];
     if (observer.on_point_started) observer.on_point_started(i, spec);
-    auto known = refused(spec, device.info());
+    auto known = refused(spec, device);
     const PointRecord record = known ? *std::move(known) : device.measure(spec, options, cancel);
 
     ++counts.done;

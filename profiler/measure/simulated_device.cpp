@@ -63,7 +63,7 @@ double roofline_ns(const KernelLaunch& launch, const LaunchSimulation& simulatio
 
 class SimulatedDevice final : public Device {
  public:
-  explicit SimulatedDevice(const DeviceLimits& limits) {
+  SimulatedDevice(const DeviceLimits& limits, const Registry& registry) : registry_(registry) {
     info_.limits = limits;
     info_.simulated = true;
     info_.uuid = "SIM-" + limits.name;
@@ -71,6 +71,7 @@ class SimulatedDevice final : public Device {
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] const Registry& algorithms() const override { return registry_; }
   [[nodiscard]] Environment environment() const override { return host_environment(); }
   [[nodiscard]] CounterAvailability counters() const override { return {CounterState::available, {}, {}}; }
   [[nodiscard]] std::int64_t free_bytes() const override { return info_.limits.dram_bytes; }
@@ -109,14 +110,14 @@ class SimulatedDevice final : public Device {
 
   void simulate(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel) const {
     const PointSpec& spec = record.spec;
-    const Algorithm* algorithm = find_algorithm(spec.algorithm);
+    const Algorithm* algorithm = registry_.find(spec.algorithm);
     if (algorithm == nullptr) {
       return fail(record, Disposition::infeasible, fmt::format("This build has no algorithm '{}'.", spec.algorithm));
     }
-    if (const auto refusal = algorithm->refusal(spec.problem, spec.tile, info_.limits)) {
+    if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       return fail(record, Disposition::infeasible, refusal->reason);
     }
-    const AttentionPlan plan = algorithm->plan(spec.problem, spec.tile, info_.limits);
+    const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), info_.limits);
     add_model_metrics(plan, spec.problem, record);
     if (plan.buffer_bytes() > free_bytes()) {
       return fail(record, Disposition::out_of_memory,
@@ -177,13 +178,14 @@ class SimulatedDevice final : public Device {
     }
   }
 
+  const Registry& registry_;
   DeviceInfo info_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_simulated_device(const DeviceLimits& limits) {
-  return std::make_unique<SimulatedDevice>(limits);
+std::unique_ptr<Device> make_simulated_device(const DeviceLimits& limits, const Registry& registry) {
+  return std::make_unique<SimulatedDevice>(limits, registry);
 }
 
 }  // namespace attnscope

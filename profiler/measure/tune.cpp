@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope {
@@ -47,7 +48,7 @@ constexpr Sampling second_look{5, 10};
 constexpr Sampling third_look{10, 30};
 
 bool decodes(const Algorithm& algorithm) {
-  return algorithm.growth() == Growth::nd;
+  return algorithm.facts().decodes;
 }
 
 AttentionProblem cell(const TuneRequest& request, const Algorithm& algorithm, Pass pass, const Mask& mask,
@@ -75,7 +76,10 @@ bool same_launches(const AttentionPlan& one, const AttentionPlan& other) {
 
 /// A tile and its times in ns, by cell; 0 where it was not measured.
 struct Trial {
-  TileShape tile;
+  Config config;
+
+  [[nodiscard]] bool own_splits() const { return config.knobs.number(knob::splits) == 0; }
+
   std::vector<double> screened;
   std::vector<double> confirmed;
   int far_off = 0;  ///< cells at which it was screened and is hopeless
@@ -85,21 +89,22 @@ struct Trial {
 using Times = std::vector<double> Trial::*;
 
 /// The tiles of one algorithm, pass, mask and d. A cell is a length, ascending.
-class Group {
+class TileSearch {
  public:
-  Group(Device& device, const Algorithm& algorithm, std::vector<AttentionProblem> cells, const TuneObserver& observer,
-        const CancelToken& cancel)
+  TileSearch(Device& device, const Algorithm& algorithm, std::vector<AttentionProblem> cells,
+             const TuneObserver& observer, const CancelToken& cancel)
       : device_(device),
         limits_(device.info().limits),
         algorithm_(algorithm),
         cells_(std::move(cells)),
         observer_(observer),
         cancel_(cancel) {
-    for (const AttentionProblem& p : cells_) own_splits_.push_back(algorithm_.default_tile(p, limits_).splits);
+    for (const AttentionProblem& p : cells_)
+      own_splits_.push_back(algorithm_.default_config(p, limits_).knobs.number(knob::splits));
     // What `auto` takes now comes first: early times tell the slow ones.
-    for (std::size_t c = 0; c < cells_.size(); ++c) now_.push_back(index_of(tile_now(c)));
+    for (std::size_t c = 0; c < cells_.size(); ++c) now_.push_back(index_of(config_now(c)));
     for (const AttentionProblem& p : cells_) {
-      for (const TileShape& tile : tune_candidates(algorithm_, p, limits_)) index_of(tile);
+      for (const Config& config : tune_candidates(algorithm_, p, limits_)) index_of(config);
     }
   }
 
@@ -119,29 +124,29 @@ class Group {
   [[nodiscard]] bool stopped() const { return cancel_.cancelled() || !device_.usable(); }
 
   [[nodiscard]] bool takes(const Trial& trial, std::size_t c) const {
-    return c < trial.barred_from && !algorithm_.refusal(cells_[c], trial.tile, limits_);
+    return c < trial.barred_from && !algorithm_.refusal(cells_[c], trial.config, limits_);
   }
 
   /// What `auto` takes, with splits 0 where they are the algorithm's own.
-  [[nodiscard]] TileShape tile_now(std::size_t c) const {
-    TileShape tile = auto_tile(algorithm_, cells_[c], limits_);
-    if (tile.splits == own_splits_[c]) tile.splits = 0;
-    return tile;
+  [[nodiscard]] Config config_now(std::size_t c) const {
+    Config config = auto_config(algorithm_, cells_[c], limits_);
+    if (config.knobs.number(knob::splits) == own_splits_[c]) config.knobs.set(knob::splits, std::int64_t{0});
+    return config;
   }
 
-  std::size_t index_of(const TileShape& tile) {
-    const auto found = std::ranges::find(trials_, tile, &Trial::tile);
+  std::size_t index_of(const Config& config) {
+    const auto found = std::ranges::find(trials_, config, &Trial::config);
     if (found != trials_.end()) return static_cast<std::size_t>(found - trials_.begin());
-    trials_.push_back({.tile = tile,
+    trials_.push_back({.config = config,
                        .screened = std::vector<double>(cells_.size()),
                        .confirmed = std::vector<double>(cells_.size())});
     return trials_.size() - 1;
   }
 
   [[nodiscard]] PointSpec point(const Trial& trial, std::size_t c) const {
-    TileShape tile = trial.tile;
-    if (tile.splits == 0) tile.splits = own_splits_[c];  // as auto_tile() has it
-    return {.algorithm = std::string(algorithm_.name()), .problem = cells_[c], .tile = tile};
+    Knobs knobs = trial.config.knobs;
+    if (trial.own_splits()) knobs.set(knob::splits, own_splits_[c]);  // as auto_config() has it
+    return {.algorithm = algorithm_.name(), .problem = cells_[c], .tile = trial.config.tile, .knobs = std::move(knobs)};
   }
 
   /// Compiles what was not before: a tile's code is the same at every length, but for few kernels.
@@ -246,14 +251,14 @@ class Group {
 
   /// Other numbers of warps and stages of a tile, as far as the algorithm has them and other code comes of it.
   std::vector<std::size_t> variants(std::size_t of, std::size_t c) {
-    const TileShape tile = trials_[of].tile;
-    std::vector<AttentionPlan> plans{algorithm_.plan(cells_[c], tile, limits_)};
+    const Config leader = trials_[of].config;
+    std::vector<AttentionPlan> plans{algorithm_.plan(cells_[c], leader, limits_)};
     std::vector<std::size_t> found;
-    for (const int warps : {0, tile.br / 16, tile.br / 32}) {
+    for (const int warps : {0, leader.tile.br / 16, leader.tile.br / 32}) {
       for (const int stages : {0, 1, 2, 3}) {
-        TileShape other = tile;
-        other.warps = warps;
-        other.stages = stages;
+        Config other = leader;
+        other.knobs.set(knob::warps, std::int64_t{warps});
+        other.knobs.set(knob::stages, std::int64_t{stages});
         if (algorithm_.refusal(cells_[c], other, limits_)) continue;
         AttentionPlan plan = algorithm_.plan(cells_[c], other, limits_);
         if (std::ranges::any_of(plans, [&](const AttentionPlan& known) { return same_launches(known, plan); }))
@@ -313,7 +318,7 @@ class Group {
 
   /// Whether tiles have splits to choose.
   [[nodiscard]] bool has_splits() const {
-    return std::ranges::any_of(trials_, [](const Trial& trial) { return trial.tile.splits > 0; });
+    return std::ranges::any_of(trials_, [](const Trial& trial) { return !trial.own_splits(); });
   }
 
   /// A tile for each of the cells `measured`: of those near the fastest, with as few splits of the table's own, then as
@@ -330,7 +335,7 @@ class Group {
     for (const std::size_t c : measured) {
       std::vector<Step> here;
       for (const std::size_t t : within(splits ? own_splits_worth : noise, c, &Trial::confirmed)) {
-        const bool own = splits && trials_[t].tile.splits == 0;
+        const bool own = splits && trials_[t].own_splits();
         const double to_fastest = ratio(t, c);
         if (to_fastest > noise && !own) continue;
         Step step{t, {}, 0};
@@ -378,13 +383,13 @@ class Group {
       if (!next || worst(t, cells) < worst(*next, cells)) next = t;
     }
     // A tile with splits of its own may well be faster than the one chosen.
-    const bool own = trials_[chosen].tile.splits == 0 && has_splits();
+    const bool own = trials_[chosen].own_splits() && has_splits();
     const double most = worst(chosen, cells);
-    const bool faster = next && trials_[*next].tile.splits > 0 && worst(*next, cells) < most;
+    const bool faster = next && !trials_[*next].own_splits() && worst(*next, cells) < most;
     if (own && (most > noise || faster)) {
       text += fmt::format("; own splits preferred within {:.0f}%", 100 * (own_splits_worth - 1));
     }
-    if (next) text += fmt::format("; next {} at worst {:.3f}", describe(trials_[*next].tile), worst(*next, cells));
+    if (next) text += fmt::format("; next {} at worst {:.3f}", describe(trials_[*next].config), worst(*next, cells));
     return text;
   }
 
@@ -399,7 +404,7 @@ class Group {
       const std::size_t before = result.samples.size();
       for (std::size_t c = 0; c < cells_.size(); ++c) {
         const double ns = trial.confirmed[c] > 0 ? trial.confirmed[c] : trial.screened[c];
-        if (ns > 0) result.samples.push_back({trial.tile, cells_[c].n_k, ns});
+        if (ns > 0) result.samples.push_back({trial.config, cells_[c].n_k, ns});
       }
       if (result.samples.size() > before) ++result.tiles;
     }
@@ -408,9 +413,9 @@ class Group {
       const std::size_t c = measured[i];
       result.cells.push_back({.n = cells_[c].n_k,
                               .fastest_ns = fastest(c, &Trial::confirmed),
-                              .now = trials_[now_[c]].tile,
+                              .now = trials_[now_[c]].config,
                               .now_ns = trials_[now_[c]].confirmed[c],
-                              .chosen = trials_[chosen[i]].tile,
+                              .chosen = trials_[chosen[i]].config,
                               .chosen_ns = trials_[chosen[i]].confirmed[c]});
     }
     for (std::size_t first = 0; first < measured.size();) {
@@ -418,13 +423,13 @@ class Group {
       while (end < measured.size() && chosen[end] == chosen[first]) ++end;
       const AttentionProblem& p = cells_[measured[end - 1]];
       result.choices.push_back(
-          {.algorithm = std::string(algorithm_.name()),
+          {.algorithm = algorithm_.name(),
            .pass = p.pass,
            .arch = fmt::format("{}.{}", limits_.compute_major, limits_.compute_minor),
            .causal = p.mask.right != Mask::unlimited,
            .d = p.d,
            .n = p.n_k,
-           .tile = trials_[chosen[first]].tile,
+           .config = trials_[chosen[first]].config,
            .reason = reason(chosen[first], std::span(measured).subspan(first, end - first), result.tiles)});
       first = end;
     }
@@ -438,20 +443,20 @@ class Group {
   const TuneObserver& observer_;
   const CancelToken& cancel_;
   std::vector<Trial> trials_;
-  std::vector<int> own_splits_;   ///< the algorithm's choice for the device, by cell; 0: it has none
-  std::vector<std::size_t> now_;  ///< the trial of auto_tile(), by cell
+  std::vector<std::int64_t> own_splits_;  ///< the algorithm's choice for the device, by cell; 0: it has none
+  std::vector<std::size_t> now_;          ///< the trial of auto_config(), by cell
 };
 
 /// Splits to try: the algorithm's choice, numbers beside it, and powers of two within a factor of four; 0 alone for
 /// algorithms that have none.
-std::vector<int> split_steps(int own) {
-  std::vector<int> steps{0};
-  const auto add = [&](int splits) {
+std::vector<std::int64_t> split_steps(std::int64_t own) {
+  std::vector<std::int64_t> steps{0};
+  const auto add = [&](std::int64_t splits) {
     if (splits > 0 && std::ranges::find(steps, splits) == steps.end()) steps.push_back(splits);
   };
   if (own == 0) return steps;
-  for (const int splits : {own / 2, own - 1, own + 1, 2 * own}) add(splits);
-  for (int power = 1; power <= 4 * own; power *= 2) {
+  for (const std::int64_t splits : {own / 2, own - 1, own + 1, 2 * own}) add(splits);
+  for (std::int64_t power = 1; power <= 4 * own; power *= 2) {
     if (4 * power >= own) add(power);
   }
   return steps;
@@ -459,25 +464,25 @@ std::vector<int> split_steps(int own) {
 
 }  // namespace
 
-std::vector<TileShape> tune_candidates(const Algorithm& algorithm, const AttentionProblem& problem,
-                                       const DeviceLimits& limits) {
-  std::vector<TileShape> tiles;
-  const auto add = [&](const TileShape& tile) {
-    if (!algorithm.refusal(problem, tile, limits) && std::ranges::find(tiles, tile) == tiles.end()) {
-      tiles.push_back(tile);
+std::vector<Config> tune_candidates(const Algorithm& algorithm, const AttentionProblem& problem,
+                                    const DeviceLimits& limits) {
+  std::vector<Config> configs;
+  const auto add = [&](const Config& config) {
+    if (!algorithm.refusal(problem, config, limits) && std::ranges::find(configs, config) == configs.end()) {
+      configs.push_back(config);
     }
   };
   // The algorithm's own rule may lie between the steps. Its splits are what it has for 0.
-  TileShape rule = algorithm.default_tile(problem, limits);
-  const std::vector<int> splits = split_steps(rule.splits);
-  rule.splits = 0;
+  Config rule = algorithm.default_config(problem, limits);
+  const std::vector<std::int64_t> splits = split_steps(rule.knobs.number(knob::splits));
+  rule.knobs.set(knob::splits, std::int64_t{0});
   add(rule);
   for (const int br : br_steps) {
     for (const int bc : bc_steps) {
-      for (const int parts : splits) add({.br = br, .bc = bc, .splits = parts});
+      for (const std::int64_t parts : splits) add({{.br = br, .bc = bc}, {{knob::splits, parts}}});
     }
   }
-  return tiles;
+  return configs;
 }
 
 std::vector<TuneResult> tune(Device& device, const TuneRequest& request, const TuneObserver& observer,
@@ -493,14 +498,14 @@ std::vector<TuneResult> tune(Device& device, const TuneRequest& request, const T
       if (!tune_candidates(algorithm, p, device.info().limits).empty()) cells.push_back(p);
     }
     if (cells.empty()) return;
-    auto result = Group(device, algorithm, std::move(cells), observer, cancel).tune();
+    auto result = TileSearch(device, algorithm, std::move(cells), observer, cancel).tune();
     if (!result) return;
     if (observer.on_result) observer.on_result(*result);
     results.push_back(std::move(*result));
   };
   for (const std::string& name : request.algorithms) {
-    const Algorithm& algorithm = *find_algorithm(name);
-    const auto dims = algorithm.head_dims();
+    const Algorithm& algorithm = *device.algorithms().find(name);
+    const std::vector<int>& dims = algorithm.facts().head_dims;
     for (const Pass pass : request.passes) {
       for (const Mask& mask : request.masks) {
         for (const std::int64_t d : request.head_dims) {

@@ -26,7 +26,7 @@ struct TuneRequest {
 
 /// One tile at one length.
 struct TuneSample {
-  TileShape tile;
+  Config config;
   std::int64_t n = 0;
   double median_ns = 0;
 };
@@ -35,9 +35,9 @@ struct TuneSample {
 struct TuneCell {
   std::int64_t n = 0;
   double fastest_ns = 0;
-  TileShape now{};    ///< auto_tile()'s
+  Config now{};       ///< auto_config()'s
   double now_ns = 0;  ///< 0: it could not be measured
-  TileShape chosen{};
+  Config chosen{};
   double chosen_ns = 0;
 
   /// To the fastest; 0 where the tile could not be measured.
@@ -63,7 +63,7 @@ struct TuneObserver {
 
 /// The tiles tried: Br and Bc over steps, and splits around the algorithm's own where it has them, without those that
 /// the algorithm refuses on the device; first of them the algorithm's own.
-[[nodiscard]] std::vector<TileShape> tune_candidates(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
+[[nodiscard]] std::vector<Config> tune_candidates(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
 /// For each algorithm, pass, mask and d (those that the algorithm takes): screens the candidates at every length with
 /// few samples (but for those that were far off at two lengths before), then other warps and stages of the leaders, and

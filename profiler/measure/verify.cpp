@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
 
 namespace attnscope {
 namespace {
@@ -57,15 +57,15 @@ std::vector<Mask> other_masks(std::int64_t n_k) {
 
 /// A small tile, the default one, and an odd one in the other raster; where the kernels begin at 64 rows, such of
 /// those.
-std::vector<TileShape> tiles_for(const Algorithm& algorithm, const AttentionProblem& problem,
-                                 const DeviceLimits& limits) {
-  const auto first_that_runs = [&](std::initializer_list<TileShape> tiles) {
+std::vector<Config> configs_for(const Algorithm& algorithm, const AttentionProblem& problem,
+                                const DeviceLimits& limits) {
+  const auto first_that_runs = [&](std::initializer_list<Tiling> tiles) -> Config {
     const auto found = std::ranges::find_if(
-        tiles, [&](const TileShape& tile) { return !algorithm.refusal(problem, tile, limits).has_value(); });
+        tiles, [&](const Tiling& tile) { return !algorithm.refusal(problem, tile, limits).has_value(); });
     return found != tiles.end() ? *found : *tiles.begin();
   };
   constexpr Raster heads = Raster::heads_fastest;
-  return {first_that_runs({{.br = 16, .bc = 32}, {.br = 64, .bc = 32}}), algorithm.default_tile(problem, limits),
+  return {first_that_runs({{.br = 16, .bc = 32}, {.br = 64, .bc = 32}}), algorithm.default_config(problem, limits),
           first_that_runs({{.br = 48, .bc = 80, .raster = heads},
                            {.br = 48, .bc = 80},
                            {.br = 192, .bc = 80, .raster = heads},
@@ -74,16 +74,16 @@ std::vector<TileShape> tiles_for(const Algorithm& algorithm, const AttentionProb
 
 /// The default tile and a small one, with as many splits as the algorithm likes, few, and more than short caches have
 /// tiles.
-std::vector<TileShape> decode_tiles_for(const Algorithm& algorithm, const AttentionProblem& problem,
-                                        const DeviceLimits& limits) {
-  std::vector<TileShape> tiles;
-  for (const int splits : {0, 3, 64}) {
-    for (TileShape tile : {algorithm.default_tile(problem, limits), TileShape{.br = 16, .bc = 32}}) {
-      tile.splits = splits;
-      tiles.push_back(tile);
+std::vector<Config> decode_configs_for(const Algorithm& algorithm, const AttentionProblem& problem,
+                                       const DeviceLimits& limits) {
+  std::vector<Config> configs;
+  for (const std::int64_t splits : {0, 3, 64}) {
+    for (Config config : {algorithm.default_config(problem, limits), Config(TileShape{.br = 16, .bc = 32})}) {
+      config.knobs.set(knob::splits, splits);
+      configs.push_back(std::move(config));
     }
   }
-  return tiles;
+  return configs;
 }
 
 /// Puts cases together, problem by problem.
@@ -94,23 +94,25 @@ class CaseTable {
 
   /// The problem in every tile of every algorithm, without what an algorithm cannot do at all; what it could do on
   /// another device stays, to be skipped with the reason.
-  template <class Tiles>
-  void add(const AttentionProblem& problem, InputKind inputs, const Tiles& tiles_of) {
+  template <class Configs>
+  void add(const AttentionProblem& problem, InputKind inputs, const Configs& configs_of) {
     for (const Algorithm* algorithm : algorithms_) {
-      if (std::ranges::find(algorithm->head_dims(), problem.d) == algorithm->head_dims().end()) continue;
-      for (const TileShape& tile : tiles_of(*algorithm, problem, limits_)) {
-        const auto refusal = algorithm->refusal(problem, tile, limits_);
+      const std::vector<int>& dims = algorithm->facts().head_dims;
+      if (std::ranges::find(dims, problem.d) == dims.end()) continue;
+      for (const Config& config : configs_of(*algorithm, problem, limits_)) {
+        const auto refusal = algorithm->refusal(problem, config, limits_);
         if (refusal && refusal->cause == Refusal::Cause::shape) continue;
-        cases_.push_back({.spec = {.algorithm = std::string(algorithm->name()),
+        cases_.push_back({.spec = {.algorithm = algorithm->name(),
                                    .problem = problem,
-                                   .tile = tile,
+                                   .tile = config.tile,
+                                   .knobs = config.knobs,
                                    .cache = CacheState::warm},
                           .inputs = inputs});
       }
     }
   }
   void add(const AttentionProblem& problem, std::initializer_list<InputKind> inputs) {
-    for (const InputKind kind : inputs) add(problem, kind, tiles_for);
+    for (const InputKind kind : inputs) add(problem, kind, configs_for);
   }
 
   [[nodiscard]] std::vector<VerifyCase> take() { return std::move(cases_); }
@@ -132,7 +134,7 @@ void add_forward(CaseTable& table) {
           // Two batch entries of one K/V head with two query heads: every index of the layout takes two values.
           const AttentionProblem problem{
               .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = n_q, .n_k = n_k, .d = d};
-          for (const InputKind inputs : input_kinds()) table.add(problem, inputs, tiles_for);
+          for (const InputKind inputs : input_kinds()) table.add(problem, inputs, configs_for);
         }
       }
     }
@@ -184,17 +186,17 @@ void add_backward(CaseTable& table) {
             continue;
           }
           for (const InputKind inputs : {normal, large, dominant_last_key}) {
-            table.add(problem, inputs, tiles_for);
+            table.add(problem, inputs, configs_for);
             const bool whole_tiles = n_q == 384;
             if (!one_of_three || inputs != normal || (!plain && !whole_tiles)) continue;
             // One reference serves all three.
             AttentionProblem other = problem;
             other.deterministic = true;
-            table.add(other, inputs, tiles_for);
+            table.add(other, inputs, configs_for);
             if (!plain) continue;
             other.deterministic = false;
             other.pass = Pass::fwd_bwd;
-            table.add(other, inputs, tiles_for);
+            table.add(other, inputs, configs_for);
           }
           if (!plain || !one_of_three) continue;
           AttentionProblem dropped = problem;
@@ -250,7 +252,7 @@ void add_decoding(CaseTable& table) {
                          .n_k = n_k,
                          .d = d,
                          .page = page},
-                        inputs, decode_tiles_for);
+                        inputs, decode_configs_for);
             }
           }
         }
@@ -294,9 +296,10 @@ std::string describe(const VerifyCase& verify_case) {
   return fmt::format("{}, {} inputs", describe(verify_case.spec), to_string(verify_case.inputs));
 }
 
-std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const DeviceLimits& limits) {
+std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const DeviceLimits& limits,
+                                     const Registry& registry) {
   std::vector<const Algorithm*> chosen;
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : registry.algorithms()) {
     if (names.empty() || std::ranges::find(names, algorithm->name()) != names.end()) chosen.push_back(algorithm);
   }
   CaseTable table(std::move(chosen), limits);

@@ -27,7 +27,8 @@ struct VerifyCase {
 /// pages. Algorithms and tiles change fastest, so that a device can keep the reference of a problem and its inputs. The
 /// middle tile is the algorithm's own default; the others make ragged edges and several tiles out of the small shapes,
 /// the last with heads fastest. What an algorithm refuses by the shape alone, on any device, is not in the table.
-[[nodiscard]] std::vector<VerifyCase> verify_cases(std::span<const std::string> algorithms, const DeviceLimits&);
+[[nodiscard]] std::vector<VerifyCase> verify_cases(std::span<const std::string> algorithms, const DeviceLimits&,
+                                                   const Registry&);
 
 enum class VerifyOutcome { pass, fail, skip };
 struct VerifyResult {

@@ -17,7 +17,7 @@ Result<CacheState, std::string> parse_cache_state(std::string_view text) {
 
 std::string describe(const PointSpec& spec) {
   const std::string tile = spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "";
-  return fmt::format("{} {}{}", spec.algorithm, describe(spec.problem), tile) +
+  return fmt::format("{} {}{}", spec.algorithm, describe(spec.problem), tile) + describe(spec.knobs) +
          (spec.cache == CacheState::warm ? " warm" : "");
 }
 

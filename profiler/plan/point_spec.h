@@ -4,8 +4,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kernels/model/attention.h"
+#include "kernels/model/knobs.h"
 #include "kernels/model/result.h"
 
 namespace attnscope {
@@ -17,10 +19,22 @@ enum class CacheState { cold, warm };
 [[nodiscard]] Result<CacheState, std::string> parse_cache_state(std::string_view);
 
 struct PointSpec {
-  std::string algorithm;  ///< Algorithm::name(); of an imported point any word, also one that the registry lacks
+  std::string algorithm;  ///< Algorithm::name(); of an imported point any word, also one that no registry has
   AttentionProblem problem;
-  TileShape tile;  ///< br and bc are 0 where an imported point does not say
+  TileShape tile = {};  ///< br and bc are 0 where an imported point does not say
+  Knobs knobs = {};     ///< that were given; of an imported point any names
   CacheState cache = CacheState::cold;
+#ifdef ATTNSCOPE_TEST_FIELD
+  std::int64_t test_field = 7;  ///< stands for a field that comes later, in builds that test how little it takes
+#endif
+
+  [[nodiscard]] Config config() const {
+    return {tile, knobs};
+  }
+  void set_config(Config config) {
+    tile = config.tile;
+    knobs = std::move(config.knobs);
+  }
 
   bool operator==(const PointSpec&) const = default;
 };

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope {
@@ -67,7 +68,7 @@ constexpr std::array<Column, 51> columns{{
     {"mask", [](const Row& r) { return text(to_string(r.problem().mask)); }},
     {"br", [](const Row& r) { return Cell(std::int64_t{r.tile().br}); }},
     {"bc", [](const Row& r) { return Cell(std::int64_t{r.tile().bc}); }},
-    {"raster", [](const Row& r) { return text(to_string(r.tile().raster)); }},
+    {"raster", [](const Row& r) { return text(knob_text(raster_knob(), r.record().spec.knobs)); }},
     {"disposition", [](const Row& r) { return text(to_string(r.record().disposition)); }},
     {"reason", [](const Row& r) { return text(r.record().reason); }},
     {"provenance", [](const Row& r) { return text(to_string(r.record().provenance)); }},
@@ -104,9 +105,9 @@ constexpr std::array<Column, 51> columns{{
     {"dropout", [](const Row& r) { return Cell(r.problem().dropout); }},
     {"page", [](const Row& r) { return Cell(r.problem().page); }},
     {"deterministic", [](const Row& r) { return Cell(r.problem().deterministic); }},
-    {"splits", [](const Row& r) { return Cell(std::int64_t{r.tile().splits}); }},
-    {"warps", [](const Row& r) { return Cell(std::int64_t{r.tile().warps}); }},
-    {"stages", [](const Row& r) { return Cell(std::int64_t{r.tile().stages}); }},
+    {"splits", [](const Row& r) { return Cell(r.record().spec.knobs.number(knob::splits)); }},
+    {"warps", [](const Row& r) { return Cell(r.record().spec.knobs.number(knob::warps)); }},
+    {"stages", [](const Row& r) { return Cell(r.record().spec.knobs.number(knob::stages)); }},
 }};
 
 Cell value_of(const Column& column, const Row& row) {

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/common_knobs.h"
 #include "kernels/model/io_model.h"
 #include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
@@ -285,13 +286,15 @@ PointSpec spec_of(const Row& row) {
   p.page = row.integer("page").value_or(0);
   p.deterministic = row.flag("deterministic").value_or(false);
   if (const std::string wrong = invalid_reason(p); !wrong.empty()) fail("{}: {}", row.place, wrong);
-  spec.tile = {.br = small(row, "br"),
-               .bc = small(row, "bc"),
-               .raster = Raster::q_fastest,
-               .splits = small(row, "splits"),
-               .warps = small(row, "warps"),
-               .stages = small(row, "stages")};
-  row.word("raster", spec.tile.raster, parse_raster);
+  spec.tile = {.br = small(row, "br"), .bc = small(row, "bc")};
+  for (const std::string_view name : {knob::splits, knob::warps, knob::stages}) {
+    spec.knobs.set(name, std::int64_t{small(row, name)});
+  }
+  if (const std::string* raster = row.find(knob::raster)) {
+    const auto value = parse_knob(raster_knob(), *raster);
+    if (!value) fail("{}: {}", row.at(knob::raster), value.error());
+    spec.knobs.set(knob::raster, value->value_or(std::string()));
+  }
   row.word("cache", spec.cache, parse_cache_state);
   return spec;
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "kernels/common_knobs.h"
 #include "profiler/measure/events.h"
 #include "profiler/metrics/metrics.h"
 #include "storage/exchange/export.h"
@@ -328,10 +329,10 @@ TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {
   const Outcome outcome = run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",
                                         "--algorithms", "fa1", "--quiet", "--csv", "-o", file_});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("infeasible,fa1 has no splits of the keys."));
+  EXPECT_THAT(outcome.out, HasSubstr("infeasible,\"fa1 has no knob 'splits', nor any other.\""));
   const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 2U);
-  EXPECT_EQ(points[1].record.spec.tile.splits, 2);
+  EXPECT_EQ(points[1].record.spec.knobs.number(knob::splits), 2);
 }
 
 TEST_F(Collect, imported_numbers_go_where_ours_go) {

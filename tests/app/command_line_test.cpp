@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "kernels/algorithm.h"
 #include "kernels/model/io_model.h"
+#include "kernels/registry.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{simulated({"-a", "heads_q=6", "-a", "heads_kv=4"}), 2, {"heads_q (6)", "multiple", "heads_kv (4)"}},
         Mistake{simulated({"-a", "dropout=1.5"}), 2, {"dropout", "1.5"}},
         Mistake{simulated({"-a", "page=48"}), 2, {"page", "48", "power of two"}},
-        Mistake{simulated({"-a", "splits=4", "--algorithms", "fa1"}), 2, {"fa1 has no splits"}},
+        Mistake{simulated({"-a", "splits=4", "--algorithms", "fa1"}), 2, {"fa1 has no knob 'splits'"}},
         Mistake{simulated({"-a", "dtype=fp8"}), 2, {"fp8", "bf16"}},
         Mistake{simulated({"--algorithms", "fa9"}), 2, {"fa9", "fa2"}},
         Mistake{simulated({"--metrics", "dram__bytes_raed.sum"}), 2, {"dram__bytes_raed.sum", "dram__bytes_read.sum"}},
@@ -179,10 +179,10 @@ TEST(Kernels, lists_every_algorithm_with_its_source) {
   const Outcome outcome = run(folder, {"kernels", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto rows = nlohmann::json::parse(outcome.out);
-  ASSERT_EQ(rows.size(), algorithms().size());
+  ASSERT_EQ(rows.size(), built_in_algorithms().algorithms().size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_EQ(rows[i]["algorithm"], std::string(algorithms()[i]->name()));
-    EXPECT_EQ(rows[i]["source"], std::string(algorithms()[i]->source()));
+    EXPECT_EQ(rows[i]["algorithm"], std::string(built_in_algorithms().algorithms()[i]->name()));
+    EXPECT_EQ(rows[i]["source"], std::string(built_in_algorithms().algorithms()[i]->facts().source));
   }
 }
 
@@ -196,7 +196,7 @@ TEST(Model, gives_the_closed_forms) {
       .mask = Mask::causal, .batch = 1, .heads_q = 3, .heads_kv = 3, .n_q = 1000, .n_k = 1000, .d = 64};
   const TileShape tile{.br = 64, .bc = 48};
   for (const char* name : {"naive", "fa2"}) {
-    const AttentionPlan plan = find_algorithm(name)->plan(problem, tile, known_gpus().front());
+    const AttentionPlan plan = built_in_algorithms().find(name)->plan(problem, tile, known_gpus().front());
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& candidate) {
       return candidate["algorithm"] == name && candidate["kernel"] == "all";
     });

@@ -12,6 +12,7 @@
 
 #include "bare_gpu.h"
 #include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::gpu {
@@ -27,8 +28,8 @@ double milliseconds_since(Clock::time_point begin) {
 
 AttentionPlan plan_of(const BareGpu& gpu, const char* name) {
   const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = 2048, .n_k = 2048, .d = 64};
-  const Algorithm* algorithm = find_algorithm(name);
-  return algorithm->plan(problem, algorithm->default_tile(problem, gpu.limits()), gpu.limits());
+  const Algorithm* algorithm = built_in_algorithms().find(name);
+  return algorithm->plan(problem, algorithm->default_config(problem, gpu.limits()), gpu.limits());
 }
 
 struct Figure {

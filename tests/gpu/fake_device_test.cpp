@@ -11,7 +11,7 @@
 #include <map>
 
 #include "fake_gpu.h"
-#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "profiler/measure/gpu/doctor.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/metrics/metrics.h"
@@ -199,7 +199,8 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->provenance, Provenance::modelled) << "arithmetic on the plan";
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
   EXPECT_FALSE(record.kernels.front().occupancy_limiter.empty());
-  const KernelLaunch launch = find_algorithm("fa2")->plan(spec.problem, spec.tile, device->info().limits).launches[0];
+  const KernelLaunch launch =
+      built_in_algorithms().find("fa2")->plan(spec.problem, spec.config(), device->info().limits).launches[0];
   ASSERT_TRUE(record.kernels.front().launch);
   const LaunchRecord& ran = *record.kernels.front().launch;
   EXPECT_EQ(ran.kernel, "fwd");
@@ -295,7 +296,8 @@ TEST_F(FakeDeviceTest, AWarmStartHasNoWriteBackAndNeedsNoNoise) {
 
   const PointRecord cold = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(cold.disposition, Disposition::out_of_memory) << "2 MB are left besides what clears the L2";
-  const std::int64_t plan = find_algorithm("fa2")->plan(point().problem, {}, known_gpus().front()).buffer_bytes();
+  const std::int64_t plan =
+      built_in_algorithms().find("fa2")->plan(point().problem, {}, known_gpus().front()).buffer_bytes();
   EXPECT_THAT(cold.reason, AllOf(HasSubstr("Needs " + std::to_string(plan + noise_bytes) + " bytes"),
                                  HasSubstr("to count what a kernel leaves in L2")));
   MeasureOptions timed = quick();
@@ -401,7 +403,8 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   ASSERT_NE(device, nullptr);
   PointSpec spec = point("naive");
   spec.problem.pass = Pass::bwd;
-  const AttentionPlan plan = find_algorithm("naive")->plan(spec.problem, spec.tile, device->info().limits);
+  const AttentionPlan plan =
+      built_in_algorithms().find("naive")->plan(spec.problem, spec.config(), device->info().limits);
   std::vector<std::string> measured{"all"};
   std::int64_t setup = 0;
   for (const KernelLaunch& launch : plan.launches) {
@@ -442,7 +445,7 @@ TEST_F(FakeDeviceTest, APlanThatOverlapsIsJudgedRunTogetherToo) {
   decode.problem.n_q = 1;
   const auto right = open("compute-output");
   ASSERT_NE(right, nullptr);
-  decode.tile = find_algorithm("splitkv")->default_tile(decode.problem, right->info().limits);
+  decode.set_config(built_in_algorithms().find("splitkv")->default_config(decode.problem, right->info().limits));
   const auto before = attnscope_fake_early_launches();
   const PointRecord record = right->measure(decode, options, cancel_);
   EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
@@ -467,7 +470,7 @@ TEST_F(FakeDeviceTest, OnlyALaunchThatSaysSoStartsEarly) {
   EXPECT_EQ(attnscope_fake_early_launches(), before);
   PointSpec decode = point("splitkv");
   decode.problem.n_q = 1;
-  decode.tile = find_algorithm("splitkv")->default_tile(decode.problem, device->info().limits);
+  decode.set_config(built_in_algorithms().find("splitkv")->default_config(decode.problem, device->info().limits));
   const PointRecord record = device->measure(decode, options, cancel_);
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
   // The combine: once to begin with, then three samples of the plan and three of itself.
@@ -499,10 +502,11 @@ TEST_F(FakeDeviceTest, GradientsNeverWrittenAreIncorrect) {
 TEST_F(FakeDeviceTest, EveryAlgorithmGroupedAndWarm) {
   const auto device = open();
   ASSERT_NE(device, nullptr);
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     PointSpec spec = point(std::string(algorithm->name()).c_str());
     spec.problem.heads_kv = 1;
-    if (algorithm->refusal(spec.problem, spec.tile, device->info().limits)) spec.problem.n_q = 1;  // one for decoding
+    if (algorithm->refusal(spec.problem, spec.config(), device->info().limits))
+      spec.problem.n_q = 1;  // one for decoding
     spec.cache = CacheState::warm;
     const PointRecord record = device->measure(spec, quick(), cancel_);
     EXPECT_EQ(record.disposition, Disposition::ok) << spec.algorithm << ": " << record.reason;
@@ -656,7 +660,8 @@ TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
   const PointRecord record = device->measure(spec, quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::out_of_memory);
   const auto needed =
-      find_algorithm("naive")->plan(spec.problem, spec.tile, known_gpus().front()).buffer_bytes() + noise_bytes;
+      built_in_algorithms().find("naive")->plan(spec.problem, spec.config(), known_gpus().front()).buffer_bytes() +
+      noise_bytes;
   EXPECT_THAT(record.reason,
               AllOf(HasSubstr("Needs " + std::to_string(needed) + " bytes"), HasSubstr("bytes are free")));
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);

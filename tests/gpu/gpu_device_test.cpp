@@ -8,7 +8,8 @@
 #include <cmath>
 #include <map>
 
-#include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
+#include "kernels/registry.h"
 #include "profiler/measure/gpu/doctor.h"
 #include "profiler/metrics/metrics.h"
 
@@ -38,9 +39,9 @@ class GpuDeviceTest : public testing::Test {
   }
 
   [[nodiscard]] static PointSpec point(const Algorithm& algorithm, const AttentionProblem& problem) {
-    return {.algorithm = std::string(algorithm.name()),
-            .problem = problem,
-            .tile = algorithm.default_tile(problem, device_->info().limits)};
+    PointSpec spec{.algorithm = algorithm.name(), .problem = problem};
+    spec.set_config(algorithm.default_config(problem, device_->info().limits));
+    return spec;
   }
   [[nodiscard]] static double value(const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
     const auto found = evaluate(key, record, kernel);
@@ -64,7 +65,7 @@ class GpuDeviceTest : public testing::Test {
   }
   /// Every algorithm that takes any query length; those for decoding are judged at one.
   static void expect_judged(const std::map<std::string_view, int>& judged) {
-    for (const Algorithm* algorithm : algorithms()) {
+    for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       const auto found = judged.find(algorithm->name());
       EXPECT_TRUE(found != judged.end() && found->second > 0) << algorithm->name() << " was judged nowhere";
     }
@@ -89,7 +90,7 @@ TEST_F(GpuDeviceTest, KnowsItsLimits) {
 
 TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
   std::map<std::string_view, int> judged;
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const DType dtype : {DType::fp16, DType::bf16}) {
       for (const char* mask : {"none", "causal", "window:33:17", "lengths:0/200", "causal+blocks:128:butterfly"}) {
         for (const Pass pass : {Pass::fwd, Pass::bwd}) {
@@ -119,7 +120,7 @@ TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
 TEST_F(GpuDeviceTest, SampledGradientsAreRight) {
   // Too large for the host to go through whole: keys are judged with the statistics of the service kernel.
   int judged = 0;
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const char* mask : {"none", "causal+lengths:ramp"}) {
       for (const bool deterministic : {false, true}) {
         const bool right = expect_right(*algorithm, {.pass = Pass::fwd_bwd,
@@ -146,12 +147,12 @@ TEST_F(GpuDeviceTest, EitherRasterIsRight) {
   options_.min_samples = 1;
   options_.max_samples = 1;
   int judged = 0;
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     if (!can(*algorithm, problem)) continue;
-    for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
+    for (const char* raster : {"", "heads_fastest"}) {
       PointSpec spec = point(*algorithm, problem);
-      spec.tile.raster = raster;
-      if (algorithm->refusal(problem, spec.tile, device_->info().limits)) continue;
+      spec.knobs.set(knob::raster, raster);
+      if (algorithm->refusal(problem, spec.config(), device_->info().limits)) continue;
       const PointRecord record = device_->measure(spec, options_, cancel_);
       EXPECT_EQ(record.disposition, Disposition::ok) << describe(spec) << ": " << record.reason;
       ++judged;
@@ -163,7 +164,7 @@ TEST_F(GpuDeviceTest, EitherRasterIsRight) {
 TEST_F(GpuDeviceTest, CountersMeetTheModel) {
   need_counters();
   int judged = 0;
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     const AttentionProblem problem{.batch = 4, .heads_q = 33, .heads_kv = 33, .n_q = 1024, .n_k = 1024, .d = 64};
     if (!can(*algorithm, problem)) continue;
     const PointRecord record = device_->measure(point(*algorithm, problem), options_, cancel_);
@@ -211,7 +212,7 @@ TEST_F(GpuDeviceTest, CountersOfEveryKernelMeetItsModel) {
 
   constexpr double least_bytes = 64.0 * 1024 * 1024;
   std::size_t judged = 0;
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const AttentionProblem& problem : problems) {
       if (!can(*algorithm, problem)) continue;
       const PointRecord record = device_->measure(point(*algorithm, problem), options_, cancel_);
@@ -238,7 +239,7 @@ TEST_F(GpuDeviceTest, ColdCacheReadsInputsFromDram) {
   // 16 MiB of inputs fit in L2: warm they need not be read again, cold they must.
   const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = 1024, .n_k = 1024, .d = 64};
   const double inputs = 3.0 * 32 * 1024 * 64 * 2;
-  PointSpec spec = point(*find_algorithm("fa2"), problem);
+  PointSpec spec = point(*built_in_algorithms().find("fa2"), problem);
   const PointRecord cold = device_->measure(spec, options_, cancel_);
   ASSERT_EQ(cold.disposition, Disposition::ok) << cold.reason;
   EXPECT_GT(value(cold, metric_key::dram_read_bytes), 0.97 * inputs);
@@ -260,7 +261,7 @@ TEST_F(GpuDeviceTest, MetricNamesAreJudged) {
 
 TEST_F(GpuDeviceTest, TooLargeForTheMemory) {
   AttentionProblem problem{.batch = 64, .heads_q = 64, .heads_kv = 64, .n_q = 32768, .n_k = 32768, .d = 128};
-  const PointRecord record = device_->measure(point(*find_algorithm("naive"), problem), options_, cancel_);
+  const PointRecord record = device_->measure(point(*built_in_algorithms().find("naive"), problem), options_, cancel_);
   EXPECT_TRUE(record.disposition == Disposition::out_of_memory || record.disposition == Disposition::infeasible)
       << to_string(record.disposition) << ": " << record.reason;
   EXPECT_TRUE(device_->usable());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real kernels through the real NVRTC, which needs no GPU.
 #include "profiler/measure/gpu/kernel_builder.h"
+#include "kernels/registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ class KernelBuilderTest : public testing::Test {
 
   static std::vector<KernelLaunch> launches(const char* algorithm, const AttentionProblem& problem,
                                             const TileShape& tile) {
-    return find_algorithm(algorithm)->plan(problem, tile, known_gpus().front()).launches;
+    return built_in_algorithms().find(algorithm)->plan(problem, tile, known_gpus().front()).launches;
   }
   static KernelLaunch one() {
     const AttentionProblem problem{.n_q = 64, .n_k = 64, .d = 64};
@@ -51,7 +52,7 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
   for (const auto& [arch, gpu] : {std::pair{"sm_80", "a100"}, std::pair{"sm_90a", "h200"}}) {
     const DeviceLimits& limits = *find_gpu(gpu);
     std::vector<KernelLaunch> all;
-    for (const Algorithm* algorithm : algorithms()) {
+    for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       for (const DType dtype : {DType::fp16, DType::bf16}) {
         const Mask mask = dtype == DType::fp16 ? Mask::none : Mask::causal;
         const std::int64_t d = dtype == DType::fp16 ? 64 : 128;

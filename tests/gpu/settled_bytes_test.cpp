@@ -9,6 +9,7 @@
 
 #include "bare_gpu.h"
 #include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/metrics/metrics.h"
 
@@ -72,9 +73,9 @@ class SettledPointTest : public testing::Test {
     if (!reason_.empty()) GTEST_SKIP() << reason_;
   }
   [[nodiscard]] PointRecord measure(const char* name, const AttentionProblem& problem) const {
-    const Algorithm* algorithm = find_algorithm(name);
-    const PointSpec spec{
-        .algorithm = name, .problem = problem, .tile = algorithm->default_tile(problem, device_->info().limits)};
+    const Algorithm* algorithm = built_in_algorithms().find(name);
+    PointSpec spec{.algorithm = name, .problem = problem};
+    spec.set_config(algorithm->default_config(problem, device_->info().limits));
     MeasureOptions options;
     options.verify = false;
     options.max_samples = 10;
@@ -95,9 +96,9 @@ TEST_F(SettledPointTest, NothingLiesBelowTheCompulsoryMinimum) {
   std::size_t judged = 0;
   for (const std::int64_t n : {1024, 2048, 4096}) {
     const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = n, .n_k = n, .d = 128};
-    for (const Algorithm* algorithm : algorithms()) {
+    for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       const std::string name(algorithm->name());
-      const TileShape tile = algorithm->default_tile(problem, device_->info().limits);
+      const Config tile = algorithm->default_config(problem, device_->info().limits);
       if (algorithm->refusal(problem, tile, device_->info().limits)) continue;
       const PointRecord record = measure(name.c_str(), problem);
       ASSERT_EQ(record.disposition, Disposition::ok) << name << ": " << record.reason;

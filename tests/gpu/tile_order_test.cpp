@@ -11,7 +11,8 @@
 #include <set>
 
 #include "bare_gpu.h"
-#include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
+#include "kernels/registry.h"
 #include "profiler/plan/point_spec.h"
 
 namespace attnscope {
@@ -111,14 +112,14 @@ class TileOrderTest : public testing::Test {
   struct Case {
     const Traced* of;
     AttentionProblem problem;
-    TileShape tile;
+    Tiling tile;
     AttentionPlan plan;
     KernelLaunch launch;
   };
 
   /// Nothing for what the algorithm refuses.
-  static std::optional<Case> make_case(const Traced& of, const AttentionProblem& problem, const TileShape& tile) {
-    const Algorithm* algorithm = find_algorithm(of.algorithm);
+  static std::optional<Case> make_case(const Traced& of, const AttentionProblem& problem, const Tiling& tile) {
+    const Algorithm* algorithm = built_in_algorithms().find(of.algorithm);
     if (algorithm->refusal(problem, tile, gpu_->limits())) return std::nullopt;
     AttentionPlan plan = algorithm->plan(problem, tile, gpu_->limits());
     const auto found = std::ranges::find(plan.launches, of.launch, &KernelLaunch::name);
@@ -145,7 +146,8 @@ class TileOrderTest : public testing::Test {
                                              .n_q = n_q,
                                              .n_k = 739,
                                              .d = 64};
-              TileShape tile = find_algorithm(of.algorithm)->default_tile(problem, gpu_->limits());
+              Tiling tile =
+                  tiling_of(built_in_algorithms().find(of.algorithm)->default_config(problem, gpu_->limits()));
               if (br > 0) tile.br = br, tile.bc = bc;
               tile.raster = raster;
               if (auto made = make_case(of, problem, tile)) cases.push_back(std::move(*made));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
+#include "kernels/registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,27 +32,27 @@ const DeviceLimits& h200() {
 }
 
 const Algorithm& algorithm(std::string_view name) {
-  return *find_algorithm(name);
+  return *built_in_algorithms().find(name);
 }
 
 constexpr AttentionProblem square{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k = 4096, .d = 128};
 
 TEST(Registry, InTheOrderOfThePapers) {
   std::vector<std::string> names;
-  for (const Algorithm* a : algorithms()) names.emplace_back(a->name());
+  for (const Algorithm* a : built_in_algorithms().algorithms()) names.emplace_back(a->name());
   EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3"));
-  EXPECT_EQ(find_algorithm("fa9"), nullptr);
-  EXPECT_EQ(find_algorithm(""), nullptr);
+  EXPECT_EQ(built_in_algorithms().find("fa9"), nullptr);
+  EXPECT_EQ(built_in_algorithms().find(""), nullptr);
 }
 
 TEST(Registry, EveryAlgorithmDescribesItself) {
-  for (const Algorithm* a : algorithms()) {
-    EXPECT_FALSE(a->title().empty()) << a->name();
-    EXPECT_THAT(std::string(a->source()), HasSubstr("arXiv")) << a->name();
-    EXPECT_FALSE(a->tile_meaning().empty()) << a->name();
-    EXPECT_THAT(a->head_dims(), Contains(64)) << a->name();
-    EXPECT_THAT(a->head_dims(), Contains(128)) << a->name();
-    EXPECT_TRUE(std::ranges::is_sorted(a->head_dims())) << a->name();
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
+    EXPECT_FALSE(a->facts().title.empty()) << a->name();
+    EXPECT_THAT(std::string(a->facts().source), HasSubstr("arXiv")) << a->name();
+    EXPECT_FALSE(a->facts().tile_meaning.empty()) << a->name();
+    EXPECT_THAT(a->facts().head_dims, Contains(64)) << a->name();
+    EXPECT_THAT(a->facts().head_dims, Contains(128)) << a->name();
+    EXPECT_TRUE(std::ranges::is_sorted(a->facts().head_dims)) << a->name();
   }
 }
 
@@ -62,10 +63,10 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
     return found != embedded_sources().end() && found->text.find(call) != std::string_view::npos;
   };
   int early = 0;
-  for (const Algorithm* a : algorithms()) {
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
     for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
       AttentionProblem p{.pass = pass, .heads_q = 4, .heads_kv = 4, .n_q = 4, .n_k = 4096, .d = 128};
-      const TileShape tile = a->default_tile(p, h200());
+      const Tiling tile = tiling_of(a->default_config(p, h200()));
       if (a->refusal(p, tile, h200())) continue;
       const AttentionPlan plan = a->plan(p, tile, h200());
       for (std::size_t i = 0; i < plan.launches.size(); ++i) {
@@ -82,24 +83,24 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
 }
 
 TEST(Theory, WhatTheTileDecidesAndHowTrafficGrows) {
-  for (const Algorithm* a : algorithms()) {
-    if (a->growth() == Growth::nd) continue;  // decodes: splitkv_test.cpp
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
+    if (a->facts().growth == Growth::nd) continue;  // decodes: splitkv_test.cpp
     // Grown fourfold in N, with every extent of the tile halved: does the trait say what the closed form does?
     const AttentionProblem long_one{.heads_q = 4, .heads_kv = 4, .n_q = 16384, .n_k = 16384, .d = 128};
     const auto bytes = [&](const AttentionProblem& p, int extent) {
-      return static_cast<double>(a->plan(p, {.br = extent, .bc = extent}, h200()).traffic().total());
+      return static_cast<double>(a->plan(p, Tiling{.br = extent, .bc = extent}, h200()).traffic().total());
     };
-    EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, a->tile_decides_traffic()) << a->name();
+    EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, a->facts().in(Group::tile_maps)) << a->name();
     EXPECT_NEAR(bytes(long_one, 64) / bytes(square, 64), 16, 0.5) << a->name();
     const bool writes_scores =
-        std::ranges::any_of(a->plan(square, {.br = 64, .bc = 64}, h200()).buffers,
+        std::ranges::any_of(a->plan(square, Tiling{.br = 64, .bc = 64}, h200()).buffers,
                             [](const auto& b) { return b.bytes >= square.instances() * square.n_q * square.n_k; });
-    EXPECT_EQ(a->growth() == Growth::n2, writes_scores) << a->name();
+    EXPECT_EQ(a->facts().growth == Growth::n2, writes_scores) << a->name();
   }
 }
 
 TEST(Theory, PapersCounts) {
-  const TileShape tile{.br = 64, .bc = 100};
+  const Tiling tile{.br = 64, .bc = 100};
   EXPECT_EQ(algorithm("naive").paper_count(square, tile)->bytes, standard_attention_bytes(square));
   EXPECT_EQ(algorithm("naive").paper_count(square, tile)->formula, "4N²+4Nd");
   EXPECT_EQ(algorithm("fa1").paper_count(square, tile)->bytes, flash_paper_bytes(square, 100));
@@ -109,7 +110,7 @@ TEST(Theory, PapersCounts) {
 }
 
 TEST(Theory, WorkingSets) {
-  const TileShape tile{.br = 64, .bc = 64};
+  const Tiling tile{.br = 64, .bc = 64};
   const AttentionProblem many{.heads_q = 500, .heads_kv = 500, .n_q = 1001, .n_k = 1001, .d = 64};
   // Rows of S are padded to 8 elements.
   EXPECT_EQ(algorithm("naive").working_set_bytes(many, tile, h200()), 500LL * 1001 * 1008 * 2);
@@ -119,14 +120,14 @@ TEST(Theory, WorkingSets) {
   const std::int64_t resident = h200().sm_count * (h200().shared_bytes_per_sm / block);
   EXPECT_EQ(algorithm("fa1").working_set_bytes(many, tile, h200()), std::min<std::int64_t>(resident, 500) * 1001 * 392);
   // A wide tile leaves room for one block an SM, and so for one head.
-  const TileShape wide{.br = 64, .bc = 448};
+  const Tiling wide{.br = 64, .bc = 448};
   EXPECT_EQ(algorithm("fa1").working_set_bytes(many, wide, h200()), 132LL * 1001 * 392);
 }
 
 TEST(Plan, LaunchesFitTheirProgramsSourcesAndBuffers) {
-  for (const Algorithm* a : algorithms()) {
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
     for (const AttentionProblem& p : test::odd_problems()) {
-      for (const TileShape& tile : test::odd_tiles()) {
+      for (const Tiling& tile : test::odd_tiles()) {
         if (test::refused(*a, p, tile)) continue;
         const AttentionPlan plan = a->plan(p, tile, h200());
         std::set<std::string> buffers;
@@ -151,8 +152,8 @@ TEST(Plan, LaunchesFitTheirProgramsSourcesAndBuffers) {
 }
 
 TEST(Plan, EntriesAreInTheEmbeddedSources) {
-  for (const Algorithm* a : algorithms()) {
-    for (const KernelLaunch& launch : a->plan(square, a->default_tile(square, h200()), h200()).launches) {
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
+    for (const KernelLaunch& launch : a->plan(square, a->default_config(square, h200()), h200()).launches) {
       const auto sources = embedded_sources();
       const auto found = std::ranges::find(sources, launch.source.file, &EmbeddedSource::path);
       ASSERT_NE(found, sources.end()) << launch.source.file;
@@ -177,9 +178,9 @@ TEST(Plan, ArgumentsMatchTheKernelsParameters) {
       {"heads_q", 6},    {"left", -1}, {"right", 0}, {"mask_block", 0}, {"keep", 256},  {"seed", dropout_seed}};
   const std::map<std::string, float> floats{{"scale", 0.125F}, {"factor", 1.0F}};
   const std::set<std::string> unused{"key_lengths", "block_mask"};
-  for (const Algorithm* a : algorithms()) {
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
     if (test::refused(*a, p, {.br = 64, .bc = 64})) continue;
-    for (const KernelLaunch& launch : a->plan(p, {.br = 64, .bc = 64}, h200()).launches) {
+    for (const KernelLaunch& launch : a->plan(p, Tiling{.br = 64, .bc = 64}, h200()).launches) {
       SCOPED_TRACE(launch.source.entry);
       std::string list = parameters(launch.source);
       std::vector<std::string> declared;
@@ -212,10 +213,10 @@ TEST(Plan, ArgumentsMatchTheKernelsParameters) {
 }
 
 TEST(Plan, SourcesDoNotDependOnTheProblemsSize) {
-  for (const Algorithm* a : algorithms()) {
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
     AttentionProblem other = square;
     other.batch = 3, other.n_q = 100, other.n_k = 9000, other.heads_q = 8;
-    const TileShape tile{.br = 64, .bc = 32};
+    const Tiling tile{.br = 64, .bc = 32};
     if (test::refused(*a, square, tile)) continue;
     const AttentionPlan one = a->plan(square, tile, h200());
     const AttentionPlan two = a->plan(other, tile, h200());
@@ -225,16 +226,15 @@ TEST(Plan, SourcesDoNotDependOnTheProblemsSize) {
 
 TEST(Plan, ARasterThatAnAlgorithmHasNotIsRefusedByName) {
   AttentionProblem p{.n_q = 8, .n_k = 64, .d = 64};
-  const TileShape tile{.br = 16, .bc = 32, .raster = Raster::heads_fastest};
+  const Tiling tile{.br = 16, .bc = 32, .raster = Raster::heads_fastest};
   const auto reason = [&](std::string_view name) {
     const auto refused = algorithm(name).refusal(p, tile, h200());
     return refused ? refused->reason : "";
   };
-  EXPECT_EQ(reason("splitkv"), "splitkv has no heads_fastest raster.");
+  EXPECT_EQ(reason("splitkv"), "splitkv has no knob 'raster'; it has splits, stages.");
   for (const Pass pass : {Pass::fwd, Pass::bwd}) {
     p.pass = pass;
-    EXPECT_EQ(reason("fa1"),
-              pass == Pass::fwd ? "fa1 has no heads_fastest raster." : "fa1 bwd has no heads_fastest raster.");
+    EXPECT_EQ(reason("fa1"), "fa1 has no knob 'raster', nor any other.");
     EXPECT_EQ(reason("fa2"), "");
     EXPECT_EQ(reason("naive"), "");
   }
@@ -242,7 +242,7 @@ TEST(Plan, ARasterThatAnAlgorithmHasNotIsRefusedByName) {
 
 TEST(Plan, DefinesSayTheConfiguration) {
   const AttentionProblem p{.dtype = DType::bf16, .mask = Mask::causal, .n_q = 64, .n_k = 64, .d = 128};
-  const TileShape tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
+  const Tiling tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
   EXPECT_THAT(algorithm("fa2").plan(p, tile, h200()).launches[0].source.defines,
               ElementsAre("ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=64", "ATTN_BC=32", "ATTN_MASK=1", "ATTN_DROPOUT=0",
                           "ATTN_HEADS_FASTEST=1"));
@@ -255,7 +255,8 @@ TEST(Plan, Buffers) {
   const AttentionProblem p{.heads_q = 4, .heads_kv = 2, .n_q = 10, .n_k = 20, .d = 64};
   const auto bytes = [&](std::string_view name) {
     std::map<std::string, std::int64_t> sizes;
-    for (const BufferSpec& b : algorithm(name).plan(p, {.br = 16, .bc = 16}, h200()).buffers) sizes[b.name] = b.bytes;
+    for (const BufferSpec& b : algorithm(name).plan(p, Tiling{.br = 16, .bc = 16}, h200()).buffers)
+      sizes[b.name] = b.bytes;
     return sizes;
   };
   const std::int64_t q = 4L * 10 * 64 * 2;
@@ -267,12 +268,12 @@ TEST(Plan, Buffers) {
                                         std::pair("o_acc", 2 * q), std::pair("q", q), std::pair("v", kv)));
   EXPECT_THAT(bytes("naive"), ElementsAre(std::pair("k", kv), std::pair("o", q), std::pair("p", scores),
                                           std::pair("q", q), std::pair("s", scores), std::pair("v", kv)));
-  EXPECT_EQ(algorithm("fa2").plan(p, {.br = 16, .bc = 16}, h200()).buffer_bytes(), 2 * q + 2 * kv + 160);
+  EXPECT_EQ(algorithm("fa2").plan(p, Tiling{.br = 16, .bc = 16}, h200()).buffer_bytes(), 2 * q + 2 * kv + 160);
 }
 
 TEST(Traffic, Fa2FollowsBrAloneAndFa1FollowsBc) {
   const auto total = [](std::string_view name, int br, int bc) {
-    return algorithm(name).plan(square, {.br = br, .bc = bc}, h200()).traffic();
+    return algorithm(name).plan(square, Tiling{.br = br, .bc = bc}, h200()).traffic();
   };
   EXPECT_EQ(total("fa2", 64, 16), total("fa2", 64, 128));
   EXPECT_GT(total("fa2", 64, 64).total(), total("fa2", 128, 64).total());
@@ -286,28 +287,28 @@ TEST(Traffic, TheTablesFormulas) {
   constexpr std::int64_t n = 4096;
   constexpr std::int64_t d = 128;
   constexpr std::int64_t heads = 4;
-  const Traffic fa2 = algorithm("fa2").plan(square, {.br = 128, .bc = 64}, h200()).traffic();
+  const Traffic fa2 = algorithm("fa2").plan(square, Tiling{.br = 128, .bc = 64}, h200()).traffic();
   EXPECT_EQ(fa2.l2_to_sm_bytes, heads * 2 * (n * d + 64 * n * d));
   EXPECT_EQ(fa2.sm_to_l2_bytes, heads * (2 * n * d + 4 * n));
-  const Traffic fa1 = algorithm("fa1").plan(square, {.br = 64, .bc = 128}, h200()).traffic();
+  const Traffic fa1 = algorithm("fa1").plan(square, Tiling{.br = 64, .bc = 128}, h200()).traffic();
   EXPECT_EQ(fa1.l2_to_sm_bytes, heads * (4 * n * d + 32 * (2 * n * d + 4 * n * d + 8 * n)));
   EXPECT_EQ(fa1.sm_to_l2_bytes, heads * (128 * n * d + 264 * n + 2 * n * d));
-  const AttentionPlan naive = algorithm("naive").plan(square, {.br = 128, .bc = 64}, h200());
+  const AttentionPlan naive = algorithm("naive").plan(square, Tiling{.br = 128, .bc = 64}, h200());
   ASSERT_EQ(naive.launches.size(), 3U);
   EXPECT_EQ(naive.launches[0].traffic, (Traffic{heads * 2 * (64 + 32) * n * d, heads * 2 * n * n}));
   EXPECT_EQ(naive.launches[1].traffic, (Traffic{heads * 2 * n * n, heads * 2 * n * n}));
   EXPECT_EQ(naive.launches[2].traffic, (Traffic{heads * 2 * (n * n + 32 * n * d), heads * 2 * n * d}));
   // One tile over everything is the compulsory minimum beside LSE; naive's is the paper's 4 N^2 + 4 N d.
   const AttentionProblem small{.n_q = 256, .n_k = 256, .d = 64};
-  const TileShape whole{.br = 256, .bc = 256};
+  const Tiling whole{.br = 256, .bc = 256};
   EXPECT_EQ(algorithm("fa2").plan(small, whole, h200()).traffic().total(), compulsory_traffic(small).total() + 1024);
   EXPECT_EQ(algorithm("naive").plan(small, whole, h200()).traffic().total(), standard_attention_bytes(small));
 }
 
 TEST(Plan, MatrixFlopsAndRegisters) {
-  for (const Algorithm* a : algorithms()) {
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
     if (test::refused(*a, square, {.br = 128, .bc = 64})) continue;
-    const AttentionPlan plan = a->plan(square, {.br = 128, .bc = 64}, h200());
+    const AttentionPlan plan = a->plan(square, Tiling{.br = 128, .bc = 64}, h200());
     double flops = 0;
     for (const KernelLaunch& launch : plan.launches) {
       flops += launch.matrix_flops;
@@ -327,7 +328,7 @@ TEST(Refusal, EachCauseWithItsFigures) {
   struct Case {
     const char* name;
     std::int64_t d;
-    TileShape tile;
+    Tiling tile;
     Refusal::Cause cause;
     const char* reason;
   };
@@ -369,7 +370,7 @@ TEST(Refusal, EachCauseWithItsFigures) {
 TEST(Refusal, RegisterLimitIsTheShapes) {
   for (const int d : {64, 128, 256}) {
     for (int br = 16; br <= 1024; br += 16) {
-      const auto refused = algorithm("fa2").refusal({.d = d}, {.br = br, .bc = 16}, h200());
+      const auto refused = algorithm("fa2").refusal({.d = d}, TileShape{.br = br, .bc = 16}, h200());
       if (refused && refused->cause == Refusal::Cause::threads) continue;
       const bool by_registers = refused && refused->cause == Refusal::Cause::registers;
       EXPECT_EQ(by_registers, fa2::register_estimate(br, 16, d) > fa2::register_limit(br, d))
@@ -392,7 +393,8 @@ TEST(Refusal, WhatNoTileCanMend) {
   EXPECT_EQ(impossible->reason, "n_q must be at least 1, not 0.");
 
   const std::int64_t many = 1 << 20;
-  const auto grid = algorithm("fa2").refusal({.batch = many, .n_q = many, .n_k = 16}, {.br = 16, .bc = 16}, h200());
+  const auto grid =
+      algorithm("fa2").refusal({.batch = many, .n_q = many, .n_k = 16}, TileShape{.br = 16, .bc = 16}, h200());
   ASSERT_TRUE(grid.has_value());
   EXPECT_THAT(grid->reason, HasSubstr("thread blocks is 68,719,476,736, over 2,147,483,647"));
 }
@@ -402,7 +404,7 @@ TEST(DefaultTile, MeasuredBestForFa2AndFa3AndThePapersRuleForFa1OnAnH200) {
     AttentionProblem p = square;
     p.n_q = p.n_k = n;
     p.d = d;
-    return describe(algorithm(name).default_tile(p, h200()));
+    return describe(algorithm(name).default_config(p, h200()));
   };
   EXPECT_EQ(tile("fa2", 4096, 32), "128x128");
   EXPECT_EQ(tile("fa2", 256, 64), "128x64");
@@ -419,7 +421,7 @@ TEST(DefaultTile, MeasuredBestForFa2AndFa3AndThePapersRuleForFa1OnAnH200) {
   EXPECT_EQ(tile("naive", 4096, 128), "128x128");
   AttentionProblem p = square;
   p.d = 64;
-  EXPECT_EQ(describe(algorithm("fa2").default_tile(p, *find_gpu("a100"))), "128x64");
+  EXPECT_EQ(describe(algorithm("fa2").default_config(p, *find_gpu("a100"))), "128x64");
 }
 
 TEST(Fa2, IsTheSameKernelOnEveryGpu) {
@@ -427,7 +429,7 @@ TEST(Fa2, IsTheSameKernelOnEveryGpu) {
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
     for (const std::int64_t d : {64, 128}) {
       const AttentionProblem p{.pass = pass, .heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k = 4096, .d = d};
-      const TileShape tile{.br = 64, .bc = 128};
+      const Tiling tile{.br = 64, .bc = 128};
       const AttentionPlan ampere = fa2.plan(p, tile, *find_gpu("a100"));
       const AttentionPlan hopper = fa2.plan(p, tile, h200());
       ASSERT_EQ(ampere.launches.size(), hopper.launches.size());
@@ -446,13 +448,13 @@ TEST(Fa2, WarpsAreTheTilesChoice) {
   const Algorithm& fa2 = algorithm("fa2");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
   const auto reason = [&](int warps, int stages) {
-    const auto refused = fa2.refusal(p, {.br = 128, .bc = 64, .warps = warps, .stages = stages}, h200());
+    const auto refused = fa2.refusal(p, Tiling{.br = 128, .bc = 64, .warps = warps, .stages = stages}, h200());
     EXPECT_TRUE(!refused || refused->cause == Refusal::Cause::shape);
     return refused ? refused->reason : std::string();
   };
   const auto launch = [&](int warps) {
     EXPECT_EQ(reason(warps, 0), "");
-    return fa2.plan(p, {.br = 128, .bc = 64, .warps = warps}, h200()).launches.front();
+    return fa2.plan(p, Tiling{.br = 128, .bc = 64, .warps = warps}, h200()).launches.front();
   };
   // What the kernel does of itself is the same kernel; else one macro more, and another geometry.
   EXPECT_EQ(launch(4).source, launch(0).source);
@@ -460,18 +462,18 @@ TEST(Fa2, WarpsAreTheTilesChoice) {
   EXPECT_EQ(launch(8).block[0], 256U);
   EXPECT_EQ(launch(8).source.defines.back(), "ATTN_WARPS=8");
   EXPECT_EQ(reason(3, 0), "fa2 fwd takes 16 or 32 query rows a warp: Br 128 has no tile of 3 warps.");
-  EXPECT_EQ(reason(0, 2), "fa2 has no choice of stages.");
-  EXPECT_EQ(algorithm("fa1").refusal(p, {.br = 128, .bc = 64, .warps = 4}, h200())->reason,
-            "fa1 has no choice of warps.");
+  EXPECT_EQ(reason(0, 2), "fa2 has no knob 'stages'; it has raster, warps.");
+  EXPECT_EQ(algorithm("fa1").refusal(p, Tiling{.br = 128, .bc = 64, .warps = 4}, h200())->reason,
+            "fa1 has no knob 'warps', nor any other.");
 }
 
 TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTile) {
   AttentionProblem p = square;
-  const TileShape tile{.br = 128, .bc = 128};
+  const Tiling tile{.br = 128, .bc = 128};
   for (const char* mask : {"none", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
     for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
       p.mask = parse_mask(mask).value();
-      TileShape ordered = tile;
+      Tiling ordered = tile;
       ordered.raster = raster;
       const KernelLaunch fa2 = algorithm("fa2").plan(p, ordered, h200()).launches.front();
       const KernelLaunch fa3 = algorithm("fa3").plan(p, ordered, h200()).launches.front();
@@ -489,18 +491,18 @@ TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTile) {
 
 TEST(Fa3, EveryHeadDimensionHasATileThatRunsForward) {
   const Algorithm& fa3 = algorithm("fa3");
-  for (const int d : fa3.head_dims()) {
+  for (const int d : fa3.facts().head_dims) {
     for (const char* mask : {"none", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
       for (const double dropout : {0.0, 0.1}) {
         const AttentionProblem p{
             .mask = parse_mask(mask).value(), .n_q = 4096, .n_k = 4096, .d = d, .dropout = dropout};
-        EXPECT_FALSE(fa3.refusal(p, fa3.default_tile(p, h200()), h200())) << describe(p);
+        EXPECT_FALSE(fa3.refusal(p, fa3.default_config(p, h200()), h200())) << describe(p);
       }
     }
   }
   // Rows are padded to whole panels of 64 columns on chip alone.
   const AttentionProblem p{.n_q = 4096, .n_k = 4096, .d = 80};
-  const KernelLaunch launch = fa3.plan(p, {.br = 128, .bc = 64}, h200()).launches.front();
+  const KernelLaunch launch = fa3.plan(p, Tiling{.br = 128, .bc = 64}, h200()).launches.front();
   EXPECT_EQ(launch.dynamic_shared_bytes, 2 * 128 * (128 + 4 * 64) + 64);
   EXPECT_EQ(launch.traffic, (Traffic{2 * 80 * (4096 + 2 * 32 * 4096), (2 * 80 + 4) * 4096}));
 }
@@ -509,7 +511,7 @@ TEST(Fa3, StagesAreTheTilesChoice) {
   const Algorithm& fa3 = algorithm("fa3");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
   const auto launch = [&](int stages) {
-    const TileShape tile{.br = 128, .bc = 64, .stages = stages};
+    const Tiling tile{.br = 128, .bc = 64, .stages = stages};
     EXPECT_FALSE(fa3.refusal(p, tile, h200()));
     return fa3.plan(p, tile, h200()).launches.front();
   };
@@ -522,7 +524,7 @@ TEST(Fa3, StagesAreTheTilesChoice) {
 TEST(Fa3, RefusesByNameWhatItLacks) {
   const Algorithm& fa3 = algorithm("fa3");
   AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
-  const auto refused = [&](const TileShape& tile, const DeviceLimits& gpu) {
+  const auto refused = [&](const Tiling& tile, const DeviceLimits& gpu) {
     const auto found = fa3.refusal(p, tile, gpu);
     return found ? std::string(to_string(found->cause)) + ": " + found->reason : "";
   };
@@ -533,7 +535,8 @@ TEST(Fa3, RefusesByNameWhatItLacks) {
   EXPECT_EQ(refused({.br = 64, .bc = 272}, h200()), "shape: Bc is 272, over 256: fa3 fwd has no wider product.");
   EXPECT_EQ(refused({.br = 128, .bc = 64, .stages = 4}, h200()),
             "shape: stages is 4, over 3: fa3 fwd has no longer ring.");
-  EXPECT_EQ(refused({.br = 128, .bc = 64, .warps = 8}, h200()), "shape: fa3 has no choice of warps.");
+  EXPECT_EQ(refused({.br = 128, .bc = 64, .warps = 8}, h200()),
+            "shape: fa3 has no knob 'warps'; it has raster, stages.");
   EXPECT_EQ(refused({.br = 192, .bc = 96}, h200()),
             "registers: fa3 fwd needs about 164 registers a thread that multiplies at 192x96 and d 128; Br 192 leaves "
             "160.");
@@ -548,7 +551,7 @@ TEST(Fa3, RefusesByNameWhatItLacks) {
   EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "");
   EXPECT_EQ(refused({.br = 128, .bc = 128}, h200()), "shape: fa3 bwd has the tile 64x128 at d 128, not 128x128.");
   EXPECT_EQ(refused({.br = 64, .bc = 128, .raster = Raster::heads_fastest}, h200()),
-            "shape: fa3 bwd has no heads_fastest raster.");
+            "shape: fa3 bwd has no knob 'raster'.");
   EXPECT_EQ(refused({.br = 64, .bc = 128}, a100),
             "architecture: fa3 needs compute capability 9.0 (wgmma); NVIDIA A100 80GB has 8.0.");
   p.dropout = 0.1;
@@ -564,10 +567,10 @@ TEST(Fa3, RefusesByNameWhatItLacks) {
 TEST(Fa1, HasTeamsOfWarpsAsSharedMemoryAllows) {
   const Algorithm& fa1 = algorithm("fa1");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
-  const auto on = [&](const TileShape& tile) { return fa1.plan(p, tile, h200()).launches.front(); };
+  const auto on = [&](const Tiling& tile) { return fa1.plan(p, tile, h200()).launches.front(); };
   DeviceLimits smaller = h200();
   smaller.shared_bytes_per_block = 120 << 10;  // room for the tile, but not for a second team
-  const KernelLaunch one = fa1.plan(p, {.br = 64, .bc = 448}, smaller).launches.front();
+  const KernelLaunch one = fa1.plan(p, Tiling{.br = 64, .bc = 448}, smaller).launches.front();
   const KernelLaunch two = on({.br = 64, .bc = 448});
   EXPECT_EQ(one.block[0], 128U);
   EXPECT_EQ(two.block[0], 256U);
@@ -578,7 +581,7 @@ TEST(Fa1, HasTeamsOfWarpsAsSharedMemoryAllows) {
   EXPECT_EQ(on({.br = 128, .bc = 64}).source.defines.back(), "ATTN_DROPOUT=0");
   // 227 KiB hold 7 Q tiles of 16 rows beside this K and V, but no 8th.
   EXPECT_EQ(on({.br = 16, .bc = 848}).source.defines.back(), "ATTN_TEAMS=7");
-  EXPECT_FALSE(fa1.refusal(p, {.br = 64, .bc = 864}, h200()));
+  EXPECT_FALSE(fa1.refusal(p, Tiling{.br = 64, .bc = 864}, h200()));
   EXPECT_EQ(on({.br = 64, .bc = 864}).block[0], 128U);
 }
 
@@ -589,29 +592,29 @@ TEST(DefaultTile, DividesTheBlocksOfABlockMask) {
         AttentionProblem p{.n_q = 2048, .n_k = 2048, .d = d};
         p.mask = parse_mask("blocks:" + std::to_string(block) + ":butterfly").value();
         for (const char* gpu : {"h200", "a100"}) {
-          const TileShape tile = algorithm(name).default_tile(p, *find_gpu(gpu));
-          EXPECT_FALSE(algorithm(name).refusal(p, tile, *find_gpu(gpu))) << describe(p) << " " << describe(tile);
-          EXPECT_EQ(block % tile.br + block % tile.bc, 0) << describe(p) << " " << describe(tile);
+          const Config config = algorithm(name).default_config(p, *find_gpu(gpu));
+          EXPECT_FALSE(algorithm(name).refusal(p, config, *find_gpu(gpu))) << describe(p) << " " << describe(config);
+          EXPECT_EQ(block % config.tile.br + block % config.tile.bc, 0) << describe(p) << " " << describe(config);
         }
       }
     }
   }
   AttentionProblem p{.n_q = 2048, .n_k = 2048, .d = 64};
   p.mask = parse_mask("blocks:128:butterfly").value();
-  EXPECT_EQ(describe(algorithm("fa2").default_tile(p, h200())), "128x64");
-  EXPECT_EQ(describe(algorithm("fa3").default_tile(p, h200())), "128x128");
-  EXPECT_THAT(algorithm("fa2").refusal(p, {.br = 192, .bc = 128}, h200())->reason,
+  EXPECT_EQ(describe(algorithm("fa2").default_config(p, h200())), "128x64");
+  EXPECT_EQ(describe(algorithm("fa3").default_config(p, h200())), "128x128");
+  EXPECT_THAT(algorithm("fa2").refusal(p, Tiling{.br = 192, .bc = 128}, h200())->reason,
               HasSubstr("Br 192 does not divide the mask's blocks of 128."));
 }
 
 TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {
-  for (const Algorithm* a : algorithms()) {
-    for (const int d : a->head_dims()) {
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
+    for (const int d : a->facts().head_dims) {
       for (const DeviceLimits& gpu : known_gpus()) {
         for (const std::int64_t n : {1, 4096}) {
           const AttentionProblem p{.n_q = n, .n_k = n, .d = d};
-          if (n > 1 && a->growth() == Growth::nd) continue;
-          const TileShape tile = a->default_tile(p, gpu);
+          if (n > 1 && a->facts().growth == Growth::nd) continue;
+          const Tiling tile = tiling_of(a->default_config(p, gpu));
           const auto refused = a->refusal(p, tile, gpu);
           if (!refused) continue;
           if (refused->cause == Refusal::Cause::architecture) {  // kernels made for 9.0 alone
@@ -619,7 +622,7 @@ TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {
             continue;
           }
           // Then no tile does: the least demanding one is refused too.
-          EXPECT_TRUE(a->refusal(p, {.br = 16, .bc = 16}, gpu).has_value())
+          EXPECT_TRUE(a->refusal(p, Tiling{.br = 16, .bc = 16}, gpu).has_value())
               << a->name() << " d " << d << " on " << gpu.name << ": " << refused->reason;
           EXPECT_GT(d, 128) << a->name() << " on " << gpu.name << ": " << refused->reason;
         }

@@ -13,12 +13,13 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
 #include "kernels/device/gradient_shape.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/fa3/fa3_backward_shape.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/inputs.h"
+#include "kernels/registry.h"
 #include "tests/kernels/programs.h"
 
 namespace attnscope {
@@ -32,7 +33,7 @@ const DeviceLimits& h200() {
 }
 
 const std::vector<const Algorithm*>& flash() {
-  static const std::vector<const Algorithm*> both{find_algorithm("fa1"), find_algorithm("fa2")};
+  static const std::vector<const Algorithm*> both{built_in_algorithms().find("fa1"), built_in_algorithms().find("fa2")};
   return both;
 }
 
@@ -40,7 +41,7 @@ Mask mask(std::string_view words) {
   return *parse_mask(words);
 }
 
-std::string label(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
   return std::string(algorithm.name()) + " " + describe(p) + " tile " + describe(tile);
 }
 
@@ -61,18 +62,18 @@ std::vector<AttentionProblem> backward_problems() {
 }
 
 /// Tiles whose sides divide blocks of 128.
-const std::vector<TileShape>& tiles() {
-  static const std::vector<TileShape> all{{.br = 64, .bc = 64},
-                                          {.br = 16, .bc = 128},
-                                          {.br = 128, .bc = 32, .raster = Raster::heads_fastest},
-                                          {.br = 32, .bc = 16}};
+const std::vector<Tiling>& tiles() {
+  static const std::vector<Tiling> all{{.br = 64, .bc = 64},
+                                       {.br = 16, .bc = 128},
+                                       {.br = 128, .bc = 32, .raster = Raster::heads_fastest},
+                                       {.br = 32, .bc = 16}};
   return all;
 }
 
 TEST(Backward, ClosedFormEqualsTheProgramToTheByte) {
   for (const Algorithm* algorithm : flash()) {
     for (AttentionProblem p : backward_problems()) {
-      for (const TileShape& tile : tiles()) {
+      for (const Tiling& tile : tiles()) {
         for (const KernelLaunch& launch : algorithm->plan(p, tile, h200()).launches) {
           if (launch.setup) continue;
           ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
@@ -83,10 +84,10 @@ TEST(Backward, ClosedFormEqualsTheProgramToTheByte) {
 }
 
 TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
-  const Algorithm& fa2 = *find_algorithm("fa2");
-  const Algorithm& fa3 = *find_algorithm("fa3");
+  const Algorithm& fa2 = *built_in_algorithms().find("fa2");
+  const Algorithm& fa3 = *built_in_algorithms().find("fa3");
   for (const int d : {64, 128}) {
-    const TileShape tile{.br = fa3_backward::query_rows(d), .bc = 128};
+    const Tiling tile{.br = fa3_backward::query_rows(d), .bc = 128};
     for (const char* words : {"none", "causal", "window:20:7", "causal+lengths:ramp"}) {
       for (const std::int64_t group : {1, 3}) {
         for (const std::int64_t n_q : {1, 65, 128, 239, 300}) {
@@ -147,14 +148,14 @@ TEST(Backward, TheTablesFormulas) {
   constexpr std::int64_t heads = 4;
   constexpr std::int64_t tc = 32;
   const AttentionProblem p{.pass = Pass::bwd, .heads_q = heads, .heads_kv = heads, .n_q = n, .n_k = n, .d = d};
-  const TileShape tile{.br = 64, .bc = 128};
-  const AttentionPlan fa2 = find_algorithm("fa2")->plan(p, tile, h200());
+  const Tiling tile{.br = 64, .bc = 128};
+  const AttentionPlan fa2 = built_in_algorithms().find("fa2")->plan(p, tile, h200());
   ASSERT_EQ(fa2.launches.size(), 4U);
   EXPECT_EQ(fa2.launches[1].traffic, (Traffic{heads * 4 * n * d, heads * (4 * n + 4 * n * d)}));
   EXPECT_EQ(fa2.launches[2].traffic,
             (Traffic{heads * (4 * n * d + tc * (4 * n * d + 8 * n)), heads * (4 * n * d + tc * 4 * n * d)}));
   EXPECT_EQ(fa2.launches[3].traffic, (Traffic{heads * 4 * n * d, heads * 2 * n * d}));
-  const AttentionPlan fa1 = find_algorithm("fa1")->plan(p, tile, h200());
+  const AttentionPlan fa1 = built_in_algorithms().find("fa1")->plan(p, tile, h200());
   ASSERT_EQ(fa1.launches.size(), 2U);
   EXPECT_EQ(fa1.launches[1].traffic,
             (Traffic{heads * (4 * n * d + tc * (10 * n * d + 8 * n)), heads * (tc * 4 * n * d + 6 * n * d)}));
@@ -163,7 +164,7 @@ TEST(Backward, TheTablesFormulas) {
 TEST(Backward, AccessesStayInsideAndOutputsAreWrittenOnce) {
   for (const Algorithm* algorithm : flash()) {
     for (const AttentionProblem& p : backward_problems()) {
-      const TileShape tile{.br = 64, .bc = 32};
+      const Tiling tile{.br = 64, .bc = 32};
       SCOPED_TRACE(label(*algorithm, p, tile));
       std::map<Tensor, std::int64_t> stored;
       for (const KernelLaunch& launch : algorithm->plan(p, tile, h200()).launches) {
@@ -300,7 +301,7 @@ TEST(Backward, PlayingTheProgramsGivesTheGradients) {
       for (std::int64_t key = 0; key < p.n_k; ++key) pairs.add(expected, row, key);
     }
     for (const Algorithm* algorithm : flash()) {
-      for (const TileShape& tile : {TileShape{.br = 16, .bc = 32}, TileShape{.br = 32, .bc = 16}}) {
+      for (const Tiling& tile : {Tiling{.br = 16, .bc = 32}, Tiling{.br = 32, .bc = 16}}) {
         const AttentionPlan plan = algorithm->plan(backward, tile, h200());
         const auto main = std::ranges::find(plan.launches, "bwd", &KernelLaunch::name);
         const Gradients sums = play(*main->program, backward, pairs);
@@ -324,7 +325,7 @@ TEST(Backward, PlansOfTheThreePasses) {
     return all;
   };
   AttentionProblem p{.heads_q = 4, .heads_kv = 2, .n_q = 500, .n_k = 300, .d = 64};
-  const TileShape tile{.br = 64, .bc = 128};
+  const Tiling tile{.br = 64, .bc = 128};
   for (const Algorithm* algorithm : flash()) {
     const bool second = algorithm->name() == "fa2";
     p.pass = Pass::fwd;
@@ -386,7 +387,7 @@ TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
         {"instances", 12}, {"group", 3},  {"n_q", 100},       {"n_k", 37},   {"heads_q", 6},
         {"left", 5},       {"right", -1}, {"mask_block", 64}, {"keep", 192}, {"seed", 20220527}};
     for (const Algorithm* algorithm : flash()) {
-      const AttentionPlan plan = algorithm->plan(p, {.br = 64, .bc = 64}, h200());
+      const AttentionPlan plan = algorithm->plan(p, Tiling{.br = 64, .bc = 64}, h200());
       std::map<std::string, std::int64_t> buffers;
       for (const BufferSpec& buffer : plan.buffers) EXPECT_TRUE(buffers.emplace(buffer.name, buffer.bytes).second);
       EXPECT_EQ(buffers.contains("turns"), deterministic && algorithm->name() == "fa2");
@@ -424,33 +425,33 @@ TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
 
 TEST(Backward, Refusals) {
   AttentionProblem p{.pass = Pass::bwd, .n_q = 512, .n_k = 512, .d = 128};
-  const auto reason = [&](const char* name, const TileShape& tile) {
-    const auto refused = find_algorithm(name)->refusal(p, tile, h200());
+  const auto reason = [&](const char* name, const Tiling& tile) {
+    const auto refused = built_in_algorithms().find(name)->refusal(p, tile, h200());
     return refused ? refused->reason : std::string();
   };
-  EXPECT_EQ(reason("fa2", {.br = 64, .bc = 128}), "");
-  EXPECT_THAT(reason("fa2", {.br = 64, .bc = 256}), HasSubstr("fa2 bwd needs about"));
-  EXPECT_THAT(reason("fa1", {.br = 64, .bc = 256}), HasSubstr("fa1 bwd needs about"));
-  EXPECT_THAT(reason("fa2", {.br = 256, .bc = 128}), HasSubstr("fa2 bwd needs"));
-  EXPECT_THAT(reason("fa2", {.br = 64, .bc = 128, .warps = 4}), HasSubstr("fa2 bwd has no choice of warps"));
+  EXPECT_EQ(reason("fa2", Tiling{.br = 64, .bc = 128}), "");
+  EXPECT_THAT(reason("fa2", Tiling{.br = 64, .bc = 256}), HasSubstr("fa2 bwd needs about"));
+  EXPECT_THAT(reason("fa1", Tiling{.br = 64, .bc = 256}), HasSubstr("fa1 bwd needs about"));
+  EXPECT_THAT(reason("fa2", Tiling{.br = 256, .bc = 128}), HasSubstr("fa2 bwd needs"));
+  EXPECT_THAT(reason("fa2", Tiling{.br = 64, .bc = 128, .warps = 4}), HasSubstr("fa2 bwd has no knob 'warps'"));
   // A tile for both passes must suit both.
   p.pass = Pass::fwd_bwd;
-  EXPECT_EQ(reason("fa2", {.br = 64, .bc = 128}), "");
-  EXPECT_THAT(reason("fa1", {.br = 64, .bc = 224}), HasSubstr("fa1 bwd needs about"));
+  EXPECT_EQ(reason("fa2", Tiling{.br = 64, .bc = 128}), "");
+  EXPECT_THAT(reason("fa1", Tiling{.br = 64, .bc = 224}), HasSubstr("fa1 bwd needs about"));
   p.pass = Pass::fwd;
-  EXPECT_EQ(reason("fa1", {.br = 64, .bc = 224}), "");
+  EXPECT_EQ(reason("fa1", Tiling{.br = 64, .bc = 224}), "");
 }
 
 TEST(Backward, DefaultTilesRunOnEveryKnownGpuIfAnyTileDoes) {
   for (const Algorithm* algorithm : flash()) {
-    for (const int d : algorithm->head_dims()) {
+    for (const int d : algorithm->facts().head_dims) {
       for (const DeviceLimits& gpu : known_gpus()) {
         for (const Pass pass : {Pass::bwd, Pass::fwd_bwd}) {
           const AttentionProblem p{.pass = pass, .n_q = 4096, .n_k = 4096, .d = d};
-          const TileShape tile = algorithm->default_tile(p, gpu);
+          const Tiling tile = tiling_of(algorithm->default_config(p, gpu));
           const auto refused = algorithm->refusal(p, tile, gpu);
           if (!refused) continue;
-          EXPECT_TRUE(algorithm->refusal(p, {.br = 16, .bc = 16}, gpu).has_value())
+          EXPECT_TRUE(algorithm->refusal(p, Tiling{.br = 16, .bc = 16}, gpu).has_value())
               << label(*algorithm, p, tile) << " on " << gpu.name << ": " << refused->reason;
           EXPECT_GT(d, 128) << label(*algorithm, p, tile) << " on " << gpu.name << ": " << refused->reason;
         }
@@ -458,13 +459,13 @@ TEST(Backward, DefaultTilesRunOnEveryKnownGpuIfAnyTileDoes) {
     }
   }
   AttentionProblem p{.pass = Pass::bwd, .n_q = 4096, .n_k = 4096, .d = 64};
-  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, h200())), "128x128");
-  EXPECT_EQ(describe(find_algorithm("fa1")->default_tile(p, h200())), "64x256");
+  EXPECT_EQ(describe(built_in_algorithms().find("fa2")->default_config(p, h200())), "128x128");
+  EXPECT_EQ(describe(built_in_algorithms().find("fa1")->default_config(p, h200())), "64x256");
   p.d = 128;
-  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, h200())), "64x128");
+  EXPECT_EQ(describe(built_in_algorithms().find("fa2")->default_config(p, h200())), "64x128");
   p.d = 32;
-  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, h200())), "128x256");
-  EXPECT_EQ(describe(find_algorithm("fa2")->default_tile(p, *find_gpu("a100"))), "128x128");
+  EXPECT_EQ(describe(built_in_algorithms().find("fa2")->default_config(p, h200())), "128x256");
+  EXPECT_EQ(describe(built_in_algorithms().find("fa2")->default_config(p, *find_gpu("a100"))), "128x128");
 }
 
 TEST(GradientShape, WarpsCoverTheirMatrix) {

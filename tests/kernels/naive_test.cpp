@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Standard attention beyond the full forward pass: masks, dropout, the backward pass, rows longer than a block holds.
 #include "kernels/naive/naive.h"
+#include "kernels/common_knobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,12 +72,12 @@ std::vector<AttentionProblem> problems() {
   return all;
 }
 
-const std::vector<TileShape> tiles{
+const std::vector<Tiling> tiles{
     {.br = 128, .bc = 128}, {.br = 16, .bc = 48, .raster = Raster::heads_fastest}, {.br = 48, .bc = 112}};
 
 TEST(Naive, ClosedFormsEqualTheProgramsToTheByte) {
   for (const AttentionProblem& p : problems()) {
-    for (const TileShape& tile : tiles) {
+    for (const Tiling& tile : tiles) {
       for (const KernelLaunch& l : naive_attention.plan(p, tile, h200()).launches) {
         ASSERT_EQ(l.traffic, walk(*l.program)) << describe(p) << " " << describe(tile) << " " << l.name;
       }
@@ -115,7 +116,7 @@ TEST(Naive, EveryLaunchWritesItsMatrixOnceAndReadsAllOfTheOthers) {
                                               {"dq", Tensor::dq}, {"dk", Tensor::dk}};
   const std::set<Tensor> scores{Tensor::p, Tensor::ds};
   for (const AttentionProblem& p : problems()) {
-    for (const TileShape& tile : tiles) {
+    for (const Tiling& tile : tiles) {
       SCOPED_TRACE(describe(p) + " " + describe(tile));
       for (const KernelLaunch& l : naive_attention.plan(p, tile, h200()).launches) {
         SCOPED_TRACE(l.name);
@@ -155,7 +156,7 @@ TEST(Naive, AMaskOrDropoutSparesNothing) {
 
 TEST(Naive, OneTileOverEverythingMovesThePapersCount) {
   AttentionProblem p{.n_q = 256, .n_k = 256, .d = 64};
-  const TileShape whole{.br = 256, .bc = 256};
+  const Tiling whole{.br = 256, .bc = 256};
   for (const auto& [pass, formula] :
        {std::pair{Pass::fwd, "4N²+4Nd"}, std::pair{Pass::bwd, "7N²+8Nd"}, std::pair{Pass::fwd_bwd, "11N²+12Nd"}}) {
     p.pass = pass;
@@ -213,7 +214,7 @@ TEST(Naive, TwoScoreMatricesAtATime) {
 
 TEST(Naive, ProductsShareTheirKernels) {
   AttentionProblem p{.pass = Pass::bwd, .n_q = 100, .n_k = 200, .d = 64};
-  const TileShape tile{.br = 64, .bc = 32};
+  const Tiling tile{.br = 64, .bc = 32};
   const AttentionPlan plan = naive_attention.plan(p, tile, h200());
   EXPECT_EQ(launch(plan, "dp").source, launch(plan, "qk").source);
   EXPECT_EQ(launch(plan, "dq").source, launch(plan, "pv").source);
@@ -301,7 +302,7 @@ TEST(Naive, ArgumentsAreTheKernelsParameters) {
 }
 
 TEST(Naive, RefusesByName) {
-  const auto reason = [](const AttentionProblem& p, const TileShape& tile = {}) {
+  const auto reason = [](const AttentionProblem& p, const Tiling& tile = {}) {
     const auto refused = naive_attention.refusal(p, tile, h200());
     return refused ? refused->reason : std::string();
   };
@@ -313,16 +314,17 @@ TEST(Naive, RefusesByName) {
                              .n_q = 113,
                              .n_k = 203,
                              .dropout = 0.5};
-  EXPECT_EQ(reason(all, {.br = 128, .bc = 64}), "") << "no tile is skipped, so the blocks need not hold whole ones";
+  EXPECT_EQ(reason(all, Tiling{.br = 128, .bc = 64}), "")
+      << "no tile is skipped, so the blocks need not hold whole ones";
   AttentionProblem paged = all;
   paged.mask = Mask::none;
   paged.page = 16;
   EXPECT_THAT(reason(paged), HasSubstr("naive has no paged K/V"));
-  EXPECT_EQ(reason(all, {.splits = 2}), "naive has no splits of the keys.");
+  EXPECT_EQ(reason(all, Tiling{.splits = 2}), "naive has no knob 'splits'; it has raster.");
   EXPECT_EQ(reason({.n_q = 1, .n_k = 1 << 20, .d = 128}), "") << "rows of any length";
   // dV's tile is Bc x d: only the backward pass needs its registers.
   AttentionProblem wide{.n_q = 256, .n_k = 256, .d = 128};
-  const TileShape tile{.br = 16, .bc = 384};
+  const Tiling tile{.br = 16, .bc = 384};
   EXPECT_EQ(reason(wide, tile), "");
   wide.pass = Pass::bwd;
   EXPECT_THAT(reason(wide, tile), HasSubstr("naive tn needs about"));
@@ -330,13 +332,13 @@ TEST(Naive, RefusesByName) {
 
 TEST(Naive, DecodingTakesATileOfFewRows) {
   AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 131'072, .d = 128};
-  EXPECT_EQ(describe(naive_attention.default_tile(p, h200())), "16x128");
+  EXPECT_EQ(describe(naive_attention.default_config(p, h200())), "16x128");
   p.n_q = 17;
-  EXPECT_EQ(describe(naive_attention.default_tile(p, h200())), "128x128");
+  EXPECT_EQ(describe(naive_attention.default_config(p, h200())), "128x128");
 }
 
 TEST(NaiveShape, TheStagesHoldTheAccumulatorsThatWarpsTrade) {
-  for (const int d : naive_attention.head_dims()) {
+  for (const int d : naive_attention.facts().head_dims) {
     for (int br = 16; br <= 256; br += 16) {
       const int warps = naive::pv_column_warps(br, d);
       EXPECT_LE(4LL * (warps - 1) * br * d, naive::pv_shared_bytes(br, d)) << br << " " << d;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/common_knobs.h"
 
 namespace attnscope::test {
 
@@ -54,7 +55,7 @@ inline std::vector<AttentionProblem> masked_problems() {
 }
 
 /// Tiles that divide blocks of 96.
-inline std::vector<TileShape> dividing_tiles() {
+inline std::vector<Tiling> dividing_tiles() {
   return {{.br = 16, .bc = 16},
           {.br = 48, .bc = 32, .raster = Raster::heads_fastest},
           {.br = 96, .bc = 48},
@@ -62,13 +63,13 @@ inline std::vector<TileShape> dividing_tiles() {
 }
 
 /// Whether the algorithm's kernels are not made for the configuration: decoding takes few queries.
-inline bool refused(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+inline bool refused(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
   const auto refusal = algorithm.refusal(p, tile, known_gpus().front());
   return refusal && refusal->cause == Refusal::Cause::shape;
 }
 
-inline std::vector<TileShape> odd_tiles() {
-  std::vector<TileShape> tiles;
+inline std::vector<Tiling> odd_tiles() {
+  std::vector<Tiling> tiles;
   for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
     for (const auto& [br, bc] : {std::pair{16, 16}, std::pair{64, 64}, std::pair{128, 64}, std::pair{48, 112},
                                  std::pair{80, 32}, std::pair{16, 256}, std::pair{256, 16}}) {

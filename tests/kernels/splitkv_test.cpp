@@ -2,6 +2,8 @@
 // Split-KV decoding: closed form equals program, the program touches each key once, the combine reads what was written
 // and nothing else, and playing both launches computes attention.
 #include "kernels/splitkv/splitkv.h"
+#include "kernels/common_knobs.h"
+#include "kernels/registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +39,7 @@ const DeviceLimits& h200() {
 }
 
 const Algorithm& splitkv_algorithm() {
-  return *find_algorithm("splitkv");
+  return *built_in_algorithms().find("splitkv");
 }
 
 Mask with_lengths(Mask mask, std::vector<std::int64_t> lengths) {
@@ -70,9 +72,9 @@ std::vector<AttentionProblem> decode_problems() {
   return problems;
 }
 
-std::vector<TileShape> decode_tiles(const AttentionProblem& p) {
+std::vector<Tiling> decode_tiles(const AttentionProblem& p) {
   const int br = static_cast<int>((group_size(p) * p.n_q + 15) / 16 * 16);
-  std::vector<TileShape> tiles;
+  std::vector<Tiling> tiles;
   for (const auto& [bc, splits] :
        {std::pair{16, 1}, std::pair{64, 3}, std::pair{112, 7}, std::pair{128, 100}, std::pair{64, 0}}) {
     tiles.push_back({.br = br, .bc = bc, .splits = splits});
@@ -80,7 +82,7 @@ std::vector<TileShape> decode_tiles(const AttentionProblem& p) {
   return tiles;
 }
 
-std::string label(const AttentionProblem& p, const TileShape& tile) {
+std::string label(const AttentionProblem& p, const Tiling& tile) {
   return describe(p) + " tile " + describe(tile);
 }
 
@@ -89,7 +91,7 @@ TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
   // Splits longer than one window of the block table, which begins inside a sector.
   problems.push_back({.batch = 2, .n_q = 1, .n_k = 60'003, .d = 16, .page = 16});
   for (const AttentionProblem& p : problems) {
-    for (const TileShape& tile : decode_tiles(p)) {
+    for (const Tiling& tile : decode_tiles(p)) {
       ASSERT_FALSE(splitkv_algorithm().refusal(p, tile, h200())) << label(p, tile);
       for (const KernelLaunch& launch : splitkv_algorithm().plan(p, tile, h200()).launches) {
         ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(p, tile) << " " << launch.name;
@@ -107,7 +109,7 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
   };
   for (const AttentionProblem& p : decode_problems()) {
     if (p.n_k > 300) continue;
-    for (const TileShape& tile : decode_tiles(p)) {
+    for (const Tiling& tile : decode_tiles(p)) {
       SCOPED_TRACE(label(p, tile));
       const AttentionPlan plan = splitkv_algorithm().plan(p, tile, h200());
       std::unordered_map<std::int64_t, int> touched;
@@ -306,7 +308,7 @@ TEST(SplitKv, PlayingBothLaunchesComputesAttention) {
     const AttentionInputs inputs = make_inputs(contiguous, InputKind::normal, 7);
     for (const int splits : {1, 2, 5, 30}) {
       Player player(p, inputs);
-      player.play(splitkv_algorithm().plan(p, {.br = 16, .bc = 32, .splits = splits}, h200()));
+      player.play(splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 32, .splits = splits}, h200()));
       for (std::int64_t instance = 0; instance < p.instances(); ++instance) {
         for (std::int64_t row = 0; row < p.n_q; ++row) {
           const Player::Row whole = player.attend(instance, row, 0, p.n_k);
@@ -323,7 +325,7 @@ TEST(SplitKv, PlayingBothLaunchesComputesAttention) {
 
 TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
   const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
-  const AttentionPlan plan = splitkv_algorithm().plan(p, {.br = 16, .bc = 128, .splits = 66}, h200());
+  const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 128, .splits = 66}, h200());
   // K and V once, and for each of 132 blocks 8 rows: Q in, fp32 O and LSE out; the combine reads O once, LSE 8 times.
   const std::int64_t rows = 132LL * 8;
   EXPECT_EQ(plan.launches[0].traffic, (Traffic{2LL * 2 * 65'536 * 256 + rows * 256, rows * (512 + 4)}));
@@ -331,10 +333,10 @@ TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
   // Four times the keys, four times the bytes but for the splits' share.
   AttentionProblem longer = p;
   longer.n_k *= 4;
-  const Traffic four = splitkv_algorithm().plan(longer, {.br = 16, .bc = 128, .splits = 66}, h200()).traffic();
+  const Traffic four = splitkv_algorithm().plan(longer, Tiling{.br = 16, .bc = 128, .splits = 66}, h200()).traffic();
   EXPECT_EQ(four.l2_to_sm_bytes - plan.traffic().l2_to_sm_bytes, 3LL * 2 * 2 * 65'536 * 256);
   EXPECT_EQ(four.sm_to_l2_bytes, plan.traffic().sm_to_l2_bytes);
-  EXPECT_EQ(splitkv_algorithm().growth(), Growth::nd);
+  EXPECT_EQ(splitkv_algorithm().facts().growth, Growth::nd);
 }
 
 TEST(SplitKv, BlockTableIsReadInWholeSectors) {
@@ -342,7 +344,7 @@ TEST(SplitKv, BlockTableIsReadInWholeSectors) {
   const AttentionProblem p{.batch = 2, .n_q = 1, .n_k = 40, .d = 16, .page = 16};
   const AttentionProblem contiguous{.batch = 2, .n_q = 1, .n_k = 40, .d = 16};
   const auto reads = [](const AttentionProblem& problem, int splits) {
-    const TileShape tile{.br = 16, .bc = 16, .splits = splits};
+    const Tiling tile{.br = 16, .bc = 16, .splits = splits};
     return splitkv_algorithm().plan(problem, tile, h200()).launches[0].traffic.l2_to_sm_bytes;
   };
   EXPECT_EQ(reads(p, 1) - reads(contiguous, 1), 2 * 32);
@@ -354,7 +356,7 @@ TEST(SplitKv, BlockTableIsReadInWholeSectors) {
   nine_contiguous.n_k = 9 * 16;
   EXPECT_EQ(reads(nine, 1) - reads(nine_contiguous, 1), 4 * 32);
   // The table itself is a buffer; K and V are padded to whole pages.
-  const AttentionPlan plan = splitkv_algorithm().plan(p, {.br = 16, .bc = 16, .splits = 1}, h200());
+  const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 16, .splits = 1}, h200());
   const auto table = std::ranges::find(plan.buffers, "block_table", &BufferSpec::name);
   ASSERT_NE(table, plan.buffers.end());
   EXPECT_EQ(table->bytes, 6 * 4);
@@ -366,7 +368,7 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
   const auto tile = [](std::int64_t heads_q, std::int64_t heads_kv, std::int64_t n_q, std::int64_t n_k,
                        std::int64_t d) {
     const AttentionProblem p{.heads_q = heads_q, .heads_kv = heads_kv, .n_q = n_q, .n_k = n_k, .d = d};
-    return splitkv_algorithm().default_tile(p, h200());
+    return tiling_of(splitkv_algorithm().default_config(p, h200()));
   };
   EXPECT_EQ(describe(tile(16, 2, 1, 65'536, 128)), "16x128 splits 66");
   EXPECT_EQ(describe(tile(16, 2, 1, 131'072, 128)), "16x128 splits 66");
@@ -378,10 +380,10 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
   EXPECT_LE(tile(1, 1, 1, 512, 64).splits, 32);  // no more than fragments
   // Every known GPU runs it.
   for (const DeviceLimits& gpu : known_gpus()) {
-    for (const int d : splitkv_algorithm().head_dims()) {
+    for (const int d : splitkv_algorithm().facts().head_dims) {
       for (const std::int64_t n_q : {1, 16}) {
         const AttentionProblem p{.heads_q = 4, .heads_kv = 1, .n_q = n_q, .n_k = 4096, .d = d, .page = 16};
-        const TileShape choice = splitkv_algorithm().default_tile(p, gpu);
+        const Tiling choice = tiling_of(splitkv_algorithm().default_config(p, gpu));
         EXPECT_FALSE(splitkv_algorithm().refusal(p, choice, gpu)) << gpu.name << " " << label(p, choice);
       }
     }
@@ -390,28 +392,30 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
 
 TEST(SplitKv, RefusalsByName) {
   const AttentionProblem good{.heads_q = 8, .heads_kv = 1, .n_q = 1, .n_k = 1000, .d = 128};
-  const auto reason = [](const AttentionProblem& p, const TileShape& tile) {
+  const auto reason = [](const AttentionProblem& p, const Tiling& tile) {
     const auto refused = splitkv_algorithm().refusal(p, tile, h200());
     return refused ? std::string(to_string(refused->cause)) + ": " + refused->reason : std::string();
   };
-  const TileShape tile{.br = 16, .bc = 64};
+  const Tiling tile{.br = 16, .bc = 64};
   EXPECT_EQ(reason(good, tile), "");
   AttentionProblem p = good;
   p.n_q = 9;
-  EXPECT_THAT(reason(p, {.br = 64, .bc = 64}),
+  EXPECT_THAT(reason(p, Tiling{.br = 64, .bc = 64}),
               HasSubstr("heads_q / heads_kv x n_q is 72, over 64: splitkv decodes, with all queries of a K/V head"));
   p.n_q = 4;
   EXPECT_THAT(reason(p, tile), HasSubstr("Br 16 is too small for the 32 query rows that share a K/V head."));
-  EXPECT_THAT(reason(good, {.br = 80, .bc = 64}), HasSubstr("Br is 80, over 64"));
-  EXPECT_THAT(reason(good, {.br = 16, .bc = 528}), HasSubstr("Bc is 528, over 512"));
-  EXPECT_THAT(reason(good, {.br = 16, .bc = 64, .stages = 9}), HasSubstr("stages is 9, over 8"));
-  EXPECT_THAT(reason(good, {.br = 16, .bc = 64, .splits = -1}), HasSubstr("must not be negative"));
-  EXPECT_THAT(reason(good, {.br = 16, .bc = 64, .warps = 4}), HasSubstr("splitkv has no choice of warps."));
-  EXPECT_THAT(reason(good, {.br = 16, .bc = 512}), HasSubstr("splitkv partial needs 26"));
-  EXPECT_THAT(reason(good, {.br = 16, .bc = 64, .splits = 2'147'483'647}), "");
+  EXPECT_THAT(reason(good, Tiling{.br = 80, .bc = 64}), HasSubstr("Br is 80, over 64"));
+  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 528}), HasSubstr("Bc is 528, over 512"));
+  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 64, .stages = 9}), HasSubstr("stages is 9, over 8"));
+  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 64, .splits = -1}),
+              HasSubstr("splits must be a whole number from 0 (the algorithm's choice) to 4096, not '-1'"));
+  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 64, .warps = 4}),
+              HasSubstr("splitkv has no knob 'warps'; it has splits, stages."));
+  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 512}), HasSubstr("splitkv partial needs 26"));
+  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 64, .splits = 4096}), "");
   p = good;
-  p.heads_kv = p.heads_q = 2;
-  EXPECT_THAT(reason(p, {.br = 16, .bc = 64, .splits = 2'147'483'647}), HasSubstr("thread blocks is 4,294,967,294"));
+  p.heads_kv = p.heads_q = 1 << 20;
+  EXPECT_THAT(reason(p, Tiling{.br = 16, .bc = 64, .splits = 4096}), HasSubstr("thread blocks is 4,294,967,296"));
   p = good;
   p.pass = Pass::bwd;
   EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no backward pass."));
@@ -459,7 +463,8 @@ TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
   const std::map<std::string, std::int32_t> integers{
       {"instances", 12}, {"group", 3}, {"n_q", 5},   {"n_k", 37},       {"splits", 4}, {"page", 16},
       {"heads_q", 6},    {"left", -1}, {"right", 0}, {"mask_block", 0}, {"keep", 256}, {"seed", dropout_seed}};
-  for (const KernelLaunch& launch : splitkv_algorithm().plan(p, {.br = 16, .bc = 64, .splits = 4}, h200()).launches) {
+  for (const KernelLaunch& launch :
+       splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 64, .splits = 4}, h200()).launches) {
     SCOPED_TRACE(launch.source.entry);
     const std::vector<std::string> names = parameter_names(launch.source);
     ASSERT_EQ(names.size(), launch.arguments.size());
@@ -481,7 +486,7 @@ TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
 
 TEST(SplitKv, PlansOfDevicesDifferInStagesAndEarlyCombineAlone) {
   const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
-  const TileShape tile{.br = 16, .bc = 128, .splits = 66};
+  const Tiling tile{.br = 16, .bc = 128, .splits = 66};
   const AttentionPlan anywhere = splitkv_algorithm().plan(p, tile, *find_gpu("rtx-3090"));
   const AttentionPlan here = splitkv_algorithm().plan(p, tile, h200());
   ASSERT_EQ(here.launches.size(), 2U);
@@ -502,7 +507,7 @@ TEST(SplitKv, PlansOfDevicesDifferInStagesAndEarlyCombineAlone) {
   ampere.compute_major = 8;
   EXPECT_FALSE(splitkv_algorithm().plan(p, tile, ampere).launches[1].starts_early);
   // The tile's own wish goes first; the size of the problem is in no macro.
-  TileShape two = tile;
+  Tiling two = tile;
   two.stages = 2;
   EXPECT_THAT(splitkv_algorithm().plan(p, two, h200()).launches[0].source.defines, Contains("ATTN_STAGES=2"));
   AttentionProblem other = p;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tile_table.h"
+#include "kernels/common_knobs.h"
+#include "kernels/registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,11 +32,11 @@ TEST(TileTable, ParsesAndPrintsTheSame) {
   ASSERT_EQ(table.size(), 7U);
   EXPECT_EQ(table[0].reason, "of 40 tiles; at worst 1.010, and more");
   EXPECT_EQ(table[0].n, 16384);
-  EXPECT_EQ(table[1].tile, (TileShape{.br = 128, .bc = 96, .stages = 2}));
-  EXPECT_EQ(table[4].tile, (TileShape{.br = 64, .bc = 64, .warps = 4}));
+  EXPECT_EQ(table[1].config, (Tiling{.br = 128, .bc = 96, .stages = 2}));
+  EXPECT_EQ(table[4].config, (Tiling{.br = 64, .bc = 64, .warps = 4}));
   EXPECT_TRUE(table[4].causal);
   EXPECT_EQ(table[5].pass, Pass::bwd);
-  EXPECT_EQ(table[6].tile, (TileShape{.br = 16, .bc = 128, .splits = 24}));
+  EXPECT_EQ(table[6].config, (Tiling{.br = 16, .bc = 128, .splits = 24}));
   EXPECT_EQ(parse_tile_table(format_tile_table(table)).value(), table);
 }
 
@@ -64,7 +66,7 @@ TEST(TileTable, ALineHoldsFromTheNextSmallerHeadDimensionOn) {
   const auto table = parse_tile_table(text).value();
   const auto br_of = [&](const AttentionProblem& p) {
     const TileChoice* choice = find_tile_choice(table, "fa2", p, h200());
-    return choice == nullptr ? 0 : choice->tile.br;
+    return choice == nullptr ? 0 : choice->config.tile.br;
   };
   EXPECT_EQ(br_of({.n_k = 4096, .d = 32}), 192);
   EXPECT_EQ(br_of({.n_k = 4096, .d = 64}), 192);
@@ -93,7 +95,7 @@ TEST(TileTable, OfOneHeadDimensionALineHoldsFromTheNextSmallerLengthOnAndTheLast
     for (const std::int64_t d : {80, 128}) {
       const TileChoice* choice = find_tile_choice(table, "fa2", {.n_q = 700, .n_k = n, .d = d}, h200());
       ASSERT_NE(choice, nullptr);
-      EXPECT_EQ(choice->tile.br, br) << "n_k " << n << " d " << d;
+      EXPECT_EQ(choice->config.tile.br, br) << "n_k " << n << " d " << d;
     }
   }
 }
@@ -101,7 +103,7 @@ TEST(TileTable, OfOneHeadDimensionALineHoldsFromTheNextSmallerLengthOnAndTheLast
 TEST(TileTable, EveryLineOfOursRunsAndIsWhatAutoPicks) {
   for (const TileChoice& choice : tile_table()) {
     SCOPED_TRACE(choice.algorithm + " " + choice.arch + " " + choice.reason);
-    const Algorithm* algorithm = find_algorithm(choice.algorithm);
+    const Algorithm* algorithm = built_in_algorithms().find(choice.algorithm);
     ASSERT_NE(algorithm, nullptr);
     ASSERT_EQ(choice.arch, "9.0") << "name a GPU for it here";
     AttentionProblem p{.pass = choice.pass,
@@ -112,22 +114,23 @@ TEST(TileTable, EveryLineOfOursRunsAndIsWhatAutoPicks) {
                        .n_q = choice.n,
                        .n_k = choice.n,
                        .d = choice.d};
-    if (algorithm->growth() == Growth::nd) {
+    if (algorithm->facts().growth == Growth::nd) {
       p.batch = p.n_q = 1;
       p.heads_kv = tuned_decode_kv_heads(p.d);
       p.heads_q = tuned_decode_group * p.heads_kv;
     }
-    EXPECT_FALSE(algorithm->refusal(p, choice.tile, h200()));
-    TileShape expected = choice.tile;
-    if (expected.splits == 0) expected.splits = algorithm->default_tile(p, h200()).splits;
-    EXPECT_EQ(auto_tile(*algorithm, p, h200()), expected);
-    if (algorithm->growth() != Growth::nd) continue;
+    EXPECT_FALSE(algorithm->refusal(p, choice.config, h200()));
+    Tiling expected = tiling_of(choice.config);
+    if (expected.splits == 0) expected.splits = tiling_of(algorithm->default_config(p, h200())).splits;
+    EXPECT_EQ(auto_config(*algorithm, p, h200()), expected);
+    if (algorithm->facts().growth != Growth::nd) continue;
     AttentionProblem more_heads = p;
     more_heads.batch = 8;
     AttentionProblem few_keys = p;
     few_keys.n_k = 256;
     for (const AttentionProblem& other : {more_heads, few_keys}) {
-      EXPECT_EQ(auto_tile(*algorithm, other, h200()).splits, algorithm->default_tile(other, h200()).splits);
+      EXPECT_EQ(tiling_of(auto_config(*algorithm, other, h200())).splits,
+                tiling_of(algorithm->default_config(other, h200())).splits);
     }
   }
 }
@@ -140,9 +143,9 @@ TEST(TileTable, LinesForDecodingAreMeasuredWithEightQueryHeadsAKeyHead) {
 }
 
 TEST(TileTable, WithoutALineTheAlgorithmsOwnRuleHolds) {
-  const Algorithm& fa2 = *find_algorithm("fa2");
+  const Algorithm& fa2 = *built_in_algorithms().find("fa2");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
-  EXPECT_EQ(auto_tile(fa2, p, *find_gpu("a100")), fa2.default_tile(p, *find_gpu("a100")));
+  EXPECT_EQ(auto_config(fa2, p, *find_gpu("a100")), fa2.default_config(p, *find_gpu("a100")));
 }
 
 }  // namespace

@@ -505,7 +505,8 @@ void expect_version_1_content(const RunStore& store) {
                             .n_q = 1023,
                             .n_k = 1024,
                             .d = 128},
-                .tile = {.br = 48, .bc = 176, .raster = Raster::heads_fastest},
+                .tile = {.br = 48, .bc = 176},
+                .knobs = {{"raster", "heads_fastest"}},
                 .cache = CacheState::warm};
   first.provenance = Provenance::simulated;
   first.kernels = {{.kernel = "all",

@@ -75,7 +75,8 @@ PointRecord full_record() {
                          .dropout = 0.1,
                          .page = 64,
                          .deterministic = true};
-  record.spec.tile = {.br = 48, .bc = 176, .raster = Raster::heads_fastest, .splits = 5, .warps = 6, .stages = 3};
+  record.spec.tile = {.br = 48, .bc = 176};
+  record.spec.knobs = {{"raster", "heads_fastest"}, {"splits", 5}, {"warps", 6}, {"stages", 3}};
   record.spec.cache = CacheState::warm;
   record.disposition = Disposition::incorrect;
   record.reason = "error 0.25 is over the bound 0.125, \"q\" row 3";

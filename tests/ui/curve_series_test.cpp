@@ -80,7 +80,7 @@ TEST(CurveSeries, TheTitleNamesTheProblemAndTheSplits) {
   for (const std::int64_t n_k : {4096, 8192}) {
     for (const int splits : {8, 16}) {
       PointSpec spec = fixtures::decode_spec("splitkv", n_k);
-      spec.tile.splits = splits;
+      spec.knobs.set("splits", std::int64_t{splits});
       records.push_back(fixtures::ok_point(spec));
     }
   }

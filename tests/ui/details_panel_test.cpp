@@ -34,8 +34,8 @@ TEST_F(WindowTest, DetailsOfADecodingPointSayAllThatIsSet) {
   record.spec.problem.page = 256;
   record.spec.problem.dropout = 0.25;
   record.spec.problem.deterministic = true;
-  record.spec.tile.splits = 8;
-  record.spec.tile.warps = 4;
+  record.spec.knobs.set("splits", std::int64_t{8});
+  record.spec.knobs.set("warps", std::int64_t{4});
   QTextDocument document;
   document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
   const QString text = document.toPlainText();

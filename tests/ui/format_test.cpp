@@ -71,10 +71,10 @@ TEST(Format, MasksInWords) {
 }
 
 TEST(Format, TilesSayWhatWasChosen) {
-  EXPECT_EQ(format_tile({128, 64}), QStringLiteral("128 × 64"));
-  EXPECT_EQ(format_tile({16, 128, Raster::q_fastest, 8, 4, 3}),
-            QStringLiteral("16 × 128, splits 8, warps 4, stages 3"));
-  EXPECT_EQ(format_tile({0, 0}), "not stated");
+  EXPECT_EQ(format_tile(TileShape{128, 64}), QStringLiteral("128 × 64"));
+  EXPECT_EQ(format_tile(Config({16, 128}, {{"splits", 8}, {"warps", 4}, {"stages", 3}})),
+            QStringLiteral("16 × 128, splits 8, stages 3, warps 4"));
+  EXPECT_EQ(format_tile(TileShape{0, 0}), "not stated");
 }
 
 TEST(Theme, WordsRoundTrip) {

@@ -7,6 +7,7 @@
 #include <QToolButton>
 
 #include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/io_curve_page.h"
@@ -178,7 +179,7 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   };
   // Our own are always offered, and can be pressed where they have points.
   QStringList ours;
-  for (const Algorithm* algorithm : algorithms()) ours << short_title(algorithm->name());
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) ours << short_title(algorithm->name());
   ours.sort();
   EXPECT_EQ(chips(false), ours);
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));

@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
+#include "kernels/common_knobs.h"
 #include "tests/ui/fixtures.h"
 #include "ui/models/points_table_model.h"
 #include "ui/models/runs_model.h"
@@ -53,7 +54,7 @@ TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
     EXPECT_FALSE(in_use(rare)) << rare;
   }
   EXPECT_TRUE(in_use("Pass"));
-  records[0].spec.tile.splits = 8;
+  records[0].spec.knobs.set(knob::splits, std::int64_t{8});
   records[0].spec.problem.page = 256;
   model.set_points(fixtures::shown(records));
   EXPECT_TRUE(in_use("Splits"));

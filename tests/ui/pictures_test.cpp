@@ -74,7 +74,7 @@ TEST_F(WindowTest, EveryProblemSplitsAndTileMapHasItsPlotUnderItsName) {
     for (const int splits : {0, 16}) {
       for (const std::int64_t page : {0, 256}) {
         PointSpec spec = fixtures::decode_spec("splitkv", n_k);
-        spec.tile.splits = splits;
+        spec.knobs.set("splits", std::int64_t{splits});
         spec.problem.page = page;
         records.push_back(fixtures::ok_point(spec));
       }

@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 
+#include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
@@ -111,14 +112,14 @@ constexpr std::array columns_table{
     Column{"Bc", "bc", "Key rows of a tile", Search::numbers,
            [](const ShownPoint& p) { return optional_integer(p.spec().tile.bc); }},
     Column{"Splits", "splits", "Parts that each head's keys are cut into; empty: the algorithm's choice",
-           Search::by_name, [](const ShownPoint& p) { return optional_integer(p.spec().tile.splits); },
-           [](const ShownPoint& p) { return p.spec().tile.splits > 0; }},
+           Search::by_name, [](const ShownPoint& p) { return optional_integer(p.spec().knobs.number("splits")); },
+           [](const ShownPoint& p) { return p.spec().knobs.number("splits") > 0; }},
     Column{"Warps", "warps", "Warps that multiply; empty: the algorithm's choice", Search::by_name,
-           [](const ShownPoint& p) { return optional_integer(p.spec().tile.warps); },
-           [](const ShownPoint& p) { return p.spec().tile.warps > 0; }},
+           [](const ShownPoint& p) { return optional_integer(p.spec().knobs.number("warps")); },
+           [](const ShownPoint& p) { return p.spec().knobs.number("warps") > 0; }},
     Column{"Stages", "stages", "Buffers of K and of V; empty: the algorithm's choice", Search::by_name,
-           [](const ShownPoint& p) { return optional_integer(p.spec().tile.stages); },
-           [](const ShownPoint& p) { return p.spec().tile.stages > 0; }},
+           [](const ShownPoint& p) { return optional_integer(p.spec().knobs.number("stages")); },
+           [](const ShownPoint& p) { return p.spec().knobs.number("stages") > 0; }},
     Column{result_heading, "result", "How the point ended", Search::words,
            [](const ShownPoint& p) {
              Value value = text_value(to_qstring(to_string(p.record().disposition)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/io_curve_page.h"
+#include "kernels/registry.h"
 
 #include <QEvent>
 #include <QJsonArray>
@@ -26,10 +27,11 @@ constexpr std::size_t first_listed = 2;
 constexpr int roomy_height = 620;
 
 QString about_algorithm(const std::string& name) {
-  const Algorithm* algorithm = find_algorithm(name);
+  const Algorithm* algorithm = built_in_algorithms().find(name);
   return algorithm == nullptr
              ? IoCurvePage::tr("%1 – an algorithm of another program; there is no model of it").arg(short_title(name))
-             : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->title()), to_qstring(algorithm->source()));
+             : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
+                                             to_qstring(algorithm->facts().source));
 }
 
 }  // namespace
@@ -274,7 +276,7 @@ void IoCurvePage::refresh_chips() {
     entry.shown = entry.shown || analysis::shows_on(table, row, ordinate());
     entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
   }
-  for (const Algorithm* algorithm : algorithms()) add_chip(std::string(algorithm->name()));
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) add_chip(std::string(algorithm->name()));
   for (const auto& [name, entry] : present) add_chip(name);
   const bool bytes = ordinate() == Ordinate::bytes;
   for (const auto& [name, chip] : chip_of_) {
@@ -282,7 +284,7 @@ void IoCurvePage::refresh_chips() {
     const bool there = entry != present.end();
     chip->setEnabled(there && entry->second.shown);
     // What is not ours is offered only while it is there.
-    chip->setVisible(chip->isEnabled() || (!compact_ && (there || find_algorithm(name) != nullptr)));
+    chip->setVisible(chip->isEnabled() || (!compact_ && (there || built_in_algorithms().find(name) != nullptr)));
     QString tip = about_algorithm(name);
     if (!there) {
       tip += tr("\nNo point with these choices.");
@@ -330,7 +332,7 @@ void IoCurvePage::color_chips() {
 }
 
 void IoCurvePage::refresh_tiles() {
-  const std::vector<TileShape> tiles = analysis::tiles_of(points_->table(), filter_.rows());
+  const std::vector<Config> tiles = analysis::tiles_of(points_->table(), filter_.rows());
   const std::vector<int> splits = analysis::splits_of(points_->table(), filter_.rows());
   if (tiles == tiles_ && splits == splits_ && tile_->count() > 0) return;
   tiles_ = tiles;
@@ -340,7 +342,7 @@ void IoCurvePage::refresh_tiles() {
   tile_->insertItem(widest_index, tr("the one swept"));
   tile_->insertItem(fastest_index, tr("fastest at each N"));
   for (const int count : splits_) tile_->addItem(tr("splits %1").arg(format_splits(count)));
-  for (const TileShape& tile : tiles_) tile_->addItem(format_tile(tile));
+  for (const Config& tile : tiles_) tile_->addItem(format_tile(tile));
   tile_->setCurrentIndex(std::max(0, tile_->findText(wanted_tile_)));
 }
 

@@ -71,7 +71,7 @@ class IoCurvePage : public Page {
   QComboBox* ordinate_ = nullptr;
   QComboBox* tile_ = nullptr;
   QString wanted_tile_;  ///< the choice of tile, which comes back when the points have it again
-  std::vector<TileShape> tiles_;
+  std::vector<Config> tiles_;
   std::vector<int> splits_;
   ToggleBar* toggles_ = nullptr;
   std::map<std::string, QToolButton*> chip_of_;

@@ -6,6 +6,7 @@
 
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
 #include "ui/format.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/source_note.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panels/collect_form.h"
+#include "kernels/registry.h"
 
 #include <QDir>
 #include <QFileDialog>
@@ -124,9 +125,9 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
 
   auto* boxes = new QWidget(this);
   auto* flow = new FlowLayout(boxes, 8);
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     auto* box = new QCheckBox(short_title(algorithm->name()), boxes);
-    box->setToolTip(to_qstring(algorithm->title()));
+    box->setToolTip(to_qstring(algorithm->facts().title));
     box->setProperty("algorithm", to_qstring(algorithm->name()));
     box->setChecked(true);
     flow->addWidget(box);
@@ -204,7 +205,7 @@ void CollectForm::take_algorithms_of_preset() {
   SweepRequest request;
   request.preset = preset_->currentData().toString().toStdString();
   if (request.preset.empty()) return;
-  const auto plan = make_plan(request, devices_.limits_of(device_->currentData().toString()));
+  const auto plan = make_plan(request, devices_.limits_of(device_->currentData().toString()), built_in_algorithms());
   if (!plan) return;
   for (QCheckBox* box : algorithms_) {
     const std::string name = box->property("algorithm").toString().toStdString();
@@ -234,7 +235,7 @@ SweepRequest CollectForm::sweep_request(QString* error) const {
     }
   }
   for (const QString& text : axes()) {
-    auto axis = parse_axis(text.toStdString());
+    auto axis = parse_axis(text.toStdString(), built_in_algorithms());
     if (!axis) {
       *error = QString::fromStdString(axis.error());
       return request;
@@ -262,7 +263,7 @@ CollectForm::Verdict CollectForm::check() const {
   if (file_->text().trimmed().isEmpty()) return {tr("Name the file to collect into."), {}};
   if (!can_write(file_->text())) return {tr("%1 cannot be written.").arg(file_->text()), {}};
   const QString device = device_->currentData().toString();
-  const auto plan = make_plan(request, devices_.limits_of(device));
+  const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
   if (!plan) return {QString::fromStdString(plan.error()), {}};
   QString words = tr("%1 points on %2.").arg(plan->points.size()).arg(device_->currentText());
   const ListedDevice* listed = devices_.find(device);

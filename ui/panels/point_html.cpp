@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panels/point_html.h"
+#include "kernels/registry.h"
 
 #include <utility>
 
@@ -89,8 +90,8 @@ void add_setting(Html& html, const ShownPoint& point) {
   const PointSpec& spec = record.spec;
   const AttentionProblem& problem = spec.problem;
   const PlotColors& colors = html.colors();
-  const Algorithm* algorithm = find_algorithm(spec.algorithm);
-  html.title(algorithm == nullptr ? QString::fromStdString(spec.algorithm) : to_qstring(algorithm->title()),
+  const Algorithm* algorithm = built_in_algorithms().find(spec.algorithm);
+  html.title(algorithm == nullptr ? QString::fromStdString(spec.algorithm) : to_qstring(algorithm->facts().title),
              algorithm_color(spec.algorithm, colors.dark));
   html.paragraph(
       QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name), origin_of(record)),
@@ -104,7 +105,7 @@ void add_setting(Html& html, const ShownPoint& point) {
   if (problem.dropout > 0) html.row(QStringLiteral("Dropout"), QString::number(problem.dropout));
   if (problem.page > 0) html.row(QStringLiteral("K/V page"), QStringLiteral("%1 keys").arg(problem.page));
   if (problem.deterministic) html.row(QStringLiteral("Deterministic"), QStringLiteral("yes"));
-  html.row(QStringLiteral("Tile Br × Bc"), format_tile(spec.tile));
+  html.row(QStringLiteral("Tile Br × Bc"), format_tile(spec.config()));
   html.row(QStringLiteral("L2 at start"), to_qstring(to_string(spec.cache)));
 
   if (record.disposition != Disposition::ok) {

@@ -80,7 +80,7 @@ class ColumnBuilder {
     const QString title = short_title(curve.name.algorithm);
     unsettled_ =
         unsettled_ || (curve.quantity == Quantity::dram && !at.settled && curve.provenance == Provenance::measured);
-    const QString tile = QStringLiteral("%1 %2").arg(title, format_tile(record.spec.tile));
+    const QString tile = QStringLiteral("%1 %2").arg(title, format_tile(record.spec.config()));
     if (tile_stated(record.spec.tile) && !tiles_.contains(tile)) tiles_ << tile;
     if (!at.throttled) return;
     const ClockReading clocks = record.clocks.value_or(ClockReading{});

@@ -72,8 +72,12 @@ std::vector<std::unique_ptr<Session>>& lost_sessions() {
 class GpuDevice final : public Device {
  public:
   GpuDevice(CudaApi cuda, CUdevice device, DeviceInfo info, std::string arch, unsigned build_threads,
-            std::unique_ptr<KernelBuilder> builder)
-      : cuda_(std::move(cuda)), info_(std::move(info)), arch_(std::move(arch)), build_threads_(build_threads) {
+            std::unique_ptr<KernelBuilder> builder, const Registry& registry)
+      : registry_(registry),
+        cuda_(std::move(cuda)),
+        info_(std::move(info)),
+        arch_(std::move(arch)),
+        build_threads_(build_threads) {
     session_ = std::make_unique<Session>(cuda_, device, std::move(builder), arch_, info_.limits);
     if (auto nvml = Nvml::open()) {
       nvml_ = std::move(nvml).value();
@@ -107,6 +111,7 @@ class GpuDevice final : public Device {
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] const Registry& algorithms() const override { return registry_; }
   [[nodiscard]] CounterAvailability counters() const override { return counter_state_; }
   [[nodiscard]] bool usable() const override { return usable_; }
 
@@ -145,9 +150,9 @@ class GpuDevice final : public Device {
   void prepare(std::span<const PointSpec> points, const CancelToken& cancel, const BuildProgress& progress) override {
     std::vector<KernelLaunch> launches;
     for (const PointSpec& point : points) {
-      const Algorithm* algorithm = find_algorithm(point.algorithm);
-      if (algorithm == nullptr || algorithm->refusal(point.problem, point.tile, info_.limits)) continue;
-      std::ranges::move(algorithm->plan(point.problem, point.tile, info_.limits).launches,
+      const Algorithm* algorithm = registry_.find(point.algorithm);
+      if (algorithm == nullptr || algorithm->refusal(point.problem, point.config(), info_.limits)) continue;
+      std::ranges::move(algorithm->plan(point.problem, point.config(), info_.limits).launches,
                         std::back_inserter(launches));
     }
     (void)session_->builder->build_all(arch_, launches, build_threads_, cancel, progress);
@@ -232,14 +237,14 @@ class GpuDevice final : public Device {
     };
     stop_if_cancelled("this point began");
     current_work_ = "Preparing the point failed.";
-    const Algorithm* algorithm = find_algorithm(spec.algorithm);
+    const Algorithm* algorithm = registry_.find(spec.algorithm);
     if (algorithm == nullptr) {
       throw PointEnd(Disposition::infeasible, fmt::format("There is no algorithm '{}'.", spec.algorithm));
     }
-    if (const auto refusal = algorithm->refusal(spec.problem, spec.tile, info_.limits)) {
+    if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       throw PointEnd(Disposition::infeasible, refusal->reason);
     }
-    const AttentionPlan plan = algorithm->plan(spec.problem, spec.tile, info_.limits);
+    const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), info_.limits);
     add_model_metrics(plan, spec.problem, record);
 
     std::vector<LoadedLaunch> loaded;
@@ -389,6 +394,7 @@ class GpuDevice final : public Device {
     return counter_state_.reason.empty() ? "The counters were not prepared." : counter_state_.reason;
   }
 
+  const Registry& registry_;
   CudaApi cuda_;
   DeviceInfo info_;
   std::string arch_;
@@ -428,7 +434,7 @@ Result<std::vector<GpuListing>, GpuError> list_gpus() {
   return listings;
 }
 
-Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& options) {
+Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& options, const Registry& registry) {
   auto cuda = start_driver();
   if (!cuda) return Failure{cuda.error()};
   int count = 0;
@@ -458,7 +464,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& opti
       return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), ""}};
     }
     auto gpu = std::make_unique<GpuDevice>(std::move(cuda).value(), device, std::move(info), std::move(arch),
-                                           options.build_threads, std::move(builder).value());
+                                           options.build_threads, std::move(builder).value(), registry);
     if (options.counters) gpu->prepare_counters(device);
     return std::unique_ptr<Device>(std::move(gpu));
   } catch (const DriverError& error) {

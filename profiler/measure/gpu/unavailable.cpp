@@ -14,7 +14,7 @@ GpuError not_built() {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions&) {
+Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions&, const Registry&) {
   return Failure{not_built()};
 }
 

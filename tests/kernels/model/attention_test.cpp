@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/attention.h"
+#include "kernels/common_knobs.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -18,10 +19,9 @@ TEST(Words, RoundTripAndNameTheAcceptedOnes) {
   for (const DType v : {DType::fp16, DType::bf16}) EXPECT_EQ(parse_dtype(to_string(v)).value(), v);
   for (const Mask& v : {Mask::none, Mask::causal}) EXPECT_EQ(parse_mask(to_string(v)).value(), v);
   for (const Pass v : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) EXPECT_EQ(parse_pass(to_string(v)).value(), v);
-  for (const Raster v : {Raster::q_fastest, Raster::heads_fastest}) EXPECT_EQ(parse_raster(to_string(v)).value(), v);
   EXPECT_EQ(parse_dtype("fp8").error(), "unknown dtype 'fp8'; accepted: fp16, bf16.");
   EXPECT_EQ(parse_pass("backward").error(), "unknown pass 'backward'; accepted: fwd, bwd, fwd+bwd.");
-  EXPECT_EQ(parse_raster("").error(), "unknown raster ''; accepted: q_fastest, heads_fastest.");
+  EXPECT_EQ(parse_knob(raster_knob(), "").error(), "unknown raster ''; accepted: q_fastest, heads_fastest.");
 }
 
 TEST(UnmaskedPairs, CausalIsBottomRightAligned) {
@@ -86,10 +86,10 @@ TEST(Describe, OneLine) {
                                       .page = 64,
                                       .deterministic = true}),
             "fp16 bwd window:64:0 batch 1 heads 1 N 4 d 64 dropout 0.1 page 64 deterministic");
-  EXPECT_EQ(describe(TileShape{.br = 128, .bc = 64}), "128x64");
-  EXPECT_EQ(describe(TileShape{.br = 128, .bc = 64, .splits = 8, .warps = 4, .stages = 2}),
-            "128x64 splits 8 warps 4 stages 2");
-  EXPECT_EQ(describe(TileShape{.br = 128, .bc = 64, .raster = Raster::heads_fastest}), "128x64 heads_fastest");
+  EXPECT_EQ(describe(Tiling{.br = 128, .bc = 64}), "128x64");
+  EXPECT_EQ(describe(Tiling{.br = 128, .bc = 64, .splits = 8, .warps = 4, .stages = 2}),
+            "128x64 splits 8 stages 2 warps 4");
+  EXPECT_EQ(describe(Tiling{.br = 128, .bc = 64, .raster = Raster::heads_fastest}), "128x64 heads_fastest");
 }
 
 TEST(InvalidReason, NamesWhatIsWrong) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/tile_grid.h"
+#include "kernels/common_knobs.h"
 
 #include <gtest/gtest.h>
 
@@ -106,7 +107,7 @@ TEST(TileGrid, CausalMatchesTheMask) {
 }
 
 /// Every count of a grid against the mask's definition, pair by pair.
-void expect_counts(const AttentionProblem& p, const TileShape& tile, std::int64_t entry) {
+void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t entry) {
   const TileGrid grid(p, tile, entry);
   const std::string label = to_string(p.mask) + " " + std::to_string(p.n_q) + "x" + std::to_string(p.n_k) + " tile " +
                             describe(tile) + " entry " + std::to_string(entry);
@@ -200,7 +201,7 @@ TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
   for (const char* text :
        {"none", "causal", "lengths:ramp", "window:9:3+lengths:40/0/7", "causal+lengths:ramp+blocks:16:stride2"}) {
     const AttentionProblem p{.mask = mask_of(text), .batch = 3, .heads_q = 6, .heads_kv = 2, .n_q = 50, .n_k = 40};
-    const TileShape tile{.br = 16, .bc = 8};
+    const Tiling tile{.br = 16, .bc = 8};
     const BatchGrid batch(p, tile);
     for (const auto count : {&TileGrid::tiles_seen, &TileGrid::key_rows_seen, &TileGrid::query_rows_seen,
                              &TileGrid::query_rows_touched, &TileGrid::key_rows_touched, &TileGrid::q_tiles}) {

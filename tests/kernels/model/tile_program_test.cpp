@@ -2,6 +2,7 @@
 // What each algorithm says it moves, proved three ways: the closed form equals the program's sum; the program touches
 // every element it must, none outside; and playing the flash programs computes attention.
 #include "kernels/model/tile_program.h"
+#include "kernels/common_knobs.h"
 
 #include <gtest/gtest.h>
 
@@ -15,16 +16,16 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/algorithm.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/inputs.h"
 #include "kernels/oracle/reference.h"
+#include "kernels/registry.h"
 #include "tests/kernels/programs.h"
 
 namespace attnscope {
 namespace {
 
-std::string label(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
   return std::string(algorithm.name()) + " " + describe(p) + " tile " + describe(tile);
 }
 
@@ -41,9 +42,9 @@ TEST(TileProgram, WalkSumsBothDirections) {
 }
 
 TEST(TileProgram, ClosedFormEqualsTheProgramToTheByte) {
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const AttentionProblem& p : test::odd_problems()) {
-      for (const TileShape& tile : test::odd_tiles()) {
+      for (const Tiling& tile : test::odd_tiles()) {
         if (test::refused(*algorithm, p, tile)) continue;
         const AttentionPlan plan = algorithm->plan(p, tile, known_gpus().front());
         for (const KernelLaunch& launch : plan.launches) {
@@ -55,16 +56,16 @@ TEST(TileProgram, ClosedFormEqualsTheProgramToTheByte) {
 }
 
 /// Whether the algorithm's kernels know what the problem asks for.
-bool takes(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+bool takes(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
   const auto refused = algorithm.refusal(p, tile, known_gpus().front());
   return !refused || refused->cause != Refusal::Cause::shape;
 }
 
 TEST(TileProgram, ClosedFormEqualsTheProgramUnderEveryMask) {
   std::map<std::string_view, int> taken;
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const AttentionProblem& p : test::masked_problems()) {
-      for (TileShape tile : test::dividing_tiles()) {
+      for (Tiling tile : test::dividing_tiles()) {
         if (!takes(*algorithm, p, tile)) tile.raster = Raster::q_fastest;  // some have one order of blocks
         if (!takes(*algorithm, p, tile)) continue;
         ++taken[algorithm->name()];
@@ -123,7 +124,7 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
   return {p.instances(), p.n_q, p.d, 2};
 }
 
-void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionProblem& p, const TileShape& tile) {
+void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
   SCOPED_TRACE(label(algorithm, p, tile));
   std::map<Tensor, std::int64_t> stored;
   for (const KernelLaunch& launch : algorithm.plan(p, tile, known_gpus().front()).launches) {
@@ -146,9 +147,9 @@ void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionP
 }
 
 TEST(TileProgram, AccessesStayInsideAndOutputsAreWrittenOnce) {
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const AttentionProblem& p : test::odd_problems()) {
-      for (const TileShape& tile : {TileShape{.br = 64, .bc = 64}, TileShape{.br = 48, .bc = 112}}) {
+      for (const Tiling& tile : {Tiling{.br = 64, .bc = 64}, Tiling{.br = 48, .bc = 112}}) {
         if (test::refused(*algorithm, p, tile)) continue;
         expect_inside_and_written_once(*algorithm, p, tile);
       }
@@ -156,8 +157,8 @@ TEST(TileProgram, AccessesStayInsideAndOutputsAreWrittenOnce) {
   }
   for (const char* name : {"fa1", "fa2"}) {
     for (const AttentionProblem& p : test::masked_problems()) {
-      for (const TileShape& tile : test::dividing_tiles())
-        expect_inside_and_written_once(*find_algorithm(name), p, tile);
+      for (const Tiling& tile : test::dividing_tiles())
+        expect_inside_and_written_once(*built_in_algorithms().find(name), p, tile);
     }
   }
 }
@@ -260,14 +261,14 @@ class Player {
 
 TEST(TileProgram, PlayingTheFlashProgramsComputesAttention) {
   for (const char* name : {"fa1", "fa2"}) {
-    const Algorithm* algorithm = find_algorithm(name);
+    const Algorithm* algorithm = built_in_algorithms().find(name);
     for (const AttentionProblem& p :
          {AttentionProblem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 57, .d = 16},
           AttentionProblem{.mask = Mask::causal, .heads_q = 2, .heads_kv = 1, .n_q = 70, .n_k = 70, .d = 16},
           AttentionProblem{.mask = Mask::causal, .n_q = 33, .n_k = 90, .d = 32},
           AttentionProblem{.mask = Mask::causal, .n_q = 90, .n_k = 33, .d = 32}}) {
-      for (const TileShape& tile : {TileShape{.br = 16, .bc = 32}, TileShape{.br = 32, .bc = 16},
-                                    TileShape{.br = 48, .bc = 48, .raster = Raster::heads_fastest}}) {
+      for (const Tiling& tile : {Tiling{.br = 16, .bc = 32}, Tiling{.br = 32, .bc = 16},
+                                 Tiling{.br = 48, .bc = 48, .raster = Raster::heads_fastest}}) {
         const AttentionInputs inputs = make_inputs(p, InputKind::normal, 7);
         Player player(p, inputs);
         player.play(*algorithm->plan(p, tile, known_gpus().front()).launches.at(0).program);
@@ -309,11 +310,12 @@ TEST(TileProgram, SkippedTilesHoldNothingThatTheMaskLeaves) {
     Player whole(p, inputs);
     whole.play(WholeProgram(p));
     for (const char* name : {"fa1", "fa2"}) {
-      for (const TileShape& tile : {TileShape{.br = 16, .bc = 32}, TileShape{.br = 48, .bc = 96}}) {
+      for (const Tiling& tile : {Tiling{.br = 16, .bc = 32}, Tiling{.br = 48, .bc = 96}}) {
         Player player(p, inputs);
-        player.play(*find_algorithm(name)->plan(p, tile, known_gpus().front()).launches.at(0).program);
+        player.play(*built_in_algorithms().find(name)->plan(p, tile, known_gpus().front()).launches.at(0).program);
         for (std::size_t e = 0; e < whole.o().size(); ++e) {
-          ASSERT_NEAR(player.o()[e], whole.o()[e], 1e-9) << label(*find_algorithm(name), p, tile) << " element " << e;
+          ASSERT_NEAR(player.o()[e], whole.o()[e], 1e-9)
+              << label(*built_in_algorithms().find(name), p, tile) << " element " << e;
         }
       }
     }

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/profiler/analysis/curve_helpers.h"
 
@@ -209,7 +210,7 @@ TEST(CurvesOfRuns, EachPointIsComparedWithItsOwnModel) {
 }
 
 TEST(CurvesOfRuns, TheModelIsOfWhatTheDeviceRuns) {
-  const Algorithm& algorithm = *find_algorithm("fa2");
+  const Algorithm& algorithm = *built_in_algorithms().find("fa2");
   Points points;
   std::set<double> expected;
   for (const auto& [gpu, id] : {std::pair{"H200", "GPU-h"}, std::pair{"A100", "GPU-a"}}) {
@@ -218,8 +219,8 @@ TEST(CurvesOfRuns, TheModelIsOfWhatTheDeviceRuns) {
     for (const std::int64_t n : {1000, 2000}) {
       PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n, 64, 64, 64));
       record.spec.problem.pass = Pass::bwd;
-      ASSERT_FALSE(algorithm.refusal(record.spec.problem, record.spec.tile, run.limits)) << gpu;
-      const auto plan = algorithm.plan(record.spec.problem, record.spec.tile, run.limits);
+      ASSERT_FALSE(algorithm.refusal(record.spec.problem, record.spec.config(), run.limits)) << gpu;
+      const auto plan = algorithm.plan(record.spec.problem, record.spec.config(), run.limits);
       expected.insert(static_cast<double>(plan.traffic().total()));
       records.push_back(record);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The curves of one run's points: values, theory, fits, failures.
 #include "profiler/analysis/curves.h"
+#include "kernels/registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,12 +20,12 @@ namespace {
 using fixtures::Points;
 
 const Algorithm& fa2() {
-  return *find_algorithm("fa2");
+  return *built_in_algorithms().find("fa2");
 }
 
 double model_bytes(const PointSpec& spec) {
-  const Algorithm& algorithm = *find_algorithm(spec.algorithm);
-  return static_cast<double>(algorithm.plan(spec.problem, spec.tile, fixtures::h200()).traffic().total());
+  const Algorithm& algorithm = *built_in_algorithms().find(spec.algorithm);
+  return static_cast<double>(algorithm.plan(spec.problem, spec.config(), fixtures::h200()).traffic().total());
 }
 
 TEST(Curves, MeasuredPointsAreTheStoredBytes) {
@@ -350,11 +351,11 @@ TEST(Curves, TwoModelsOfOneAlgorithmNameTheirTiles) {
   Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64))});
   points.add({fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64), true)});
   const Drawn drawn(points, everything());
-  std::vector<std::optional<TileShape>> tiles;
+  std::vector<std::optional<Config>> tiles;
   for (const Curve& curve : drawn.set.curves) {
     if (curve.kind == CurveKind::model) tiles.push_back(curve.tile);
   }
-  EXPECT_EQ(tiles, (std::vector<std::optional<TileShape>>{TileShape{128, 64}, TileShape{64, 64}}));
+  EXPECT_EQ(tiles, (std::vector<std::optional<Config>>{TileShape{128, 64}, TileShape{64, 64}}));
 }
 
 Points& with_peers(Points& points) {
@@ -449,7 +450,7 @@ TEST(Curves, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
   ASSERT_EQ(drawn.set.curves.size(), 1U) << "no measured point has that tile; the imported one does not say";
   EXPECT_EQ(drawn.set.curves[0].provenance, Provenance::imported);
   EXPECT_EQ(drawn.set.curves[0].points[0].value, 1e6);
-  for (const TileShape& tile : tiles_of(drawn.table, drawn.rows)) EXPECT_TRUE(tile_stated(tile));
+  for (const Config& config : tiles_of(drawn.table, drawn.rows)) EXPECT_TRUE(tile_stated(config.tile));
 }
 
 TEST(Curves, DecodingIsDrawnOverTheKeys) {
@@ -574,7 +575,7 @@ TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
   for (const std::int64_t n_k : {4096, 8192}) {
     for (const int splits : {8, 16}) {
       PointSpec spec = fixtures::decode_spec("splitkv", n_k);
-      spec.tile.splits = splits;
+      spec.knobs.set("splits", std::int64_t{splits});
       records.push_back(fixtures::ok_point(spec));
     }
     records.push_back(fixtures::ok_point(fixtures::decode_spec("naive", n_k)));
@@ -588,7 +589,7 @@ TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
   const Curve* curve = drawn.find("splitkv", CurveKind::measured, Quantity::sm_l2);
   ASSERT_NE(curve, nullptr);
   ASSERT_EQ(curve->points.size(), 2U);
-  for (const CurvePoint& point : curve->points) EXPECT_EQ(drawn.record(point).spec.tile.splits, 16);
+  for (const CurvePoint& point : curve->points) EXPECT_EQ(drawn.record(point).spec.knobs.number("splits"), 16);
   EXPECT_NE(drawn.find("naive", CurveKind::measured, Quantity::sm_l2), nullptr) << "it has no splits to choose";
 
   // Splits that follow from N are no sweep over splits.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/profiler/analysis/fixtures.h"
+#include "kernels/registry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +58,7 @@ PointRecord ok_point(const PointSpec& spec, bool simulated) {
   PointRecord record;
   record.spec = spec;
   record.provenance = simulated ? Provenance::simulated : Provenance::measured;
-  const AttentionPlan plan = find_algorithm(spec.algorithm)->plan(spec.problem, spec.tile, h200());
+  const AttentionPlan plan = built_in_algorithms().find(spec.algorithm)->plan(spec.problem, spec.config(), h200());
   add_model_metrics(plan, spec.problem, record);
 
   const DeviceLimits& limits = h200();
@@ -102,7 +103,7 @@ std::vector<PointRecord> memory_wall(bool simulated) {
   for (const std::string name : {"naive", "fa1", "fa2"}) {
     for (std::int64_t n = 256; n <= 16384; n *= 2) {
       PointSpec point = spec(name, n);
-      point.tile = find_algorithm(name)->default_tile(point.problem, h200());
+      point.set_config(built_in_algorithms().find(name)->default_config(point.problem, h200()));
       if (name == "naive" && n > 8192) {
         points.push_back(
             failed_point(point, Disposition::out_of_memory, "needs 132 GiB of device memory, 138 GiB are free"));
@@ -120,7 +121,7 @@ std::vector<PointRecord> tile_sweep() {
     for (int br = 16; br <= 256; br += br < 128 ? 16 : 32) {
       for (int bc = 16; bc <= 256; bc += bc < 128 ? 16 : 32) {
         const PointSpec point = spec(name, 4096, br, bc);
-        const auto refusal = find_algorithm(name)->refusal(point.problem, point.tile, h200());
+        const auto refusal = built_in_algorithms().find(name)->refusal(point.problem, point.tile, h200());
         if (refusal) {
           points.push_back(failed_point(point, Disposition::infeasible, refusal->reason));
         } else if (br == 112 && bc == 96) {
@@ -168,7 +169,7 @@ PointSpec decode_spec(const std::string& algorithm, std::int64_t n_k, std::int64
   point.problem.n_q = n_q;
   point.problem.heads_q = 16;
   point.problem.heads_kv = 16;
-  point.tile = find_algorithm(algorithm)->default_tile(point.problem, h200());
+  point.set_config(built_in_algorithms().find(algorithm)->default_config(point.problem, h200()));
   return point;
 }
 

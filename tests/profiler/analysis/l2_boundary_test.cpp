@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/l2_boundary.h"
+#include "kernels/registry.h"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +14,13 @@ namespace {
 constexpr double l2 = 62914560;  // an H200's 60 MiB
 
 std::optional<L2Boundary> boundary_of(const PointSpec& spec, const L2Transition& transition = {}) {
-  return l2_boundary(*find_algorithm(spec.algorithm), spec.problem, spec.tile, fixtures::h200(), transition);
+  return l2_boundary(*built_in_algorithms().find(spec.algorithm), spec.problem, spec.tile, fixtures::h200(),
+                     transition);
 }
 
 PointSpec default_spec(const std::string& algorithm) {
   PointSpec spec = fixtures::spec(algorithm, 4096);
-  spec.tile = find_algorithm(algorithm)->default_tile(spec.problem, fixtures::h200());
+  spec.set_config(built_in_algorithms().find(algorithm)->default_config(spec.problem, fixtures::h200()));
   return spec;
 }
 
@@ -59,7 +61,7 @@ TEST(L2Boundary, ADeviceThatDoesNotSayItsL2HasNone) {
   DeviceLimits limits = fixtures::h200();
   limits.l2_bytes = 0;
   const PointSpec spec = default_spec("fa1");
-  EXPECT_FALSE(l2_boundary(*find_algorithm("fa1"), spec.problem, spec.tile, limits));
+  EXPECT_FALSE(l2_boundary(*built_in_algorithms().find("fa1"), spec.problem, spec.tile, limits));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/laws.h"
+#include "kernels/registry.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ Law law_for(const char* algorithm, Pass pass, const char* mask = "none", const T
   AttentionProblem problem = fixtures::spec(algorithm, 4096).problem;
   problem.pass = pass;
   problem.mask = *parse_mask(mask);
-  return law_of(*find_algorithm(algorithm), problem, tile, fixtures::h200());
+  return law_of(*built_in_algorithms().find(algorithm), problem, tile, fixtures::h200());
 }
 
 TEST(Laws, EachAlgorithmHasItsOwn) {
@@ -30,7 +31,7 @@ TEST(Laws, EachAlgorithmHasItsOwn) {
   EXPECT_EQ(law_for("fa2", Pass::fwd, "window:255:0").text, "P·d/Br");
   EXPECT_EQ(law_for("naive", Pass::fwd, "window:255:0").text, "N²");
   const PointSpec decode = fixtures::decode_spec("naive", 4096);
-  EXPECT_EQ(law_of(*find_algorithm("naive"), decode.problem, decode.tile, fixtures::h200()).text, "n_k·d");
+  EXPECT_EQ(law_of(*built_in_algorithms().find("naive"), decode.problem, decode.tile, fixtures::h200()).text, "n_k·d");
 }
 
 TEST(Laws, CountBytesOverAllHeads) {
@@ -43,17 +44,17 @@ TEST(Laws, CountBytesOverAllHeads) {
   EXPECT_DOUBLE_EQ(fa1.bytes(4096), 132.0 * 4096 * 4096 * 128 * 128 / m * 2);
   EXPECT_EQ(fa1.from, static_cast<std::int64_t>(std::ceil(m / 128)));
   const PointSpec decode = fixtures::decode_spec("fa2", 4096);
-  const Law keys = law_of(*find_algorithm("fa2"), decode.problem, decode.tile, fixtures::h200());
+  const Law keys = law_of(*built_in_algorithms().find("fa2"), decode.problem, decode.tile, fixtures::h200());
   EXPECT_DOUBLE_EQ(keys.bytes(8192), 16.0 * 8192 * 128 * 2);
   EXPECT_EQ(keys.lower, "");
 }
 
 TEST(Laws, TheSideOfTheTileIsFoundInTheClosedForm) {
-  EXPECT_EQ(traffic_side(*find_algorithm("fa1"), 128, Pass::fwd, fixtures::h200()), TileSide::bc);
-  EXPECT_EQ(traffic_side(*find_algorithm("fa2"), 128, Pass::fwd, fixtures::h200()), TileSide::br);
-  EXPECT_EQ(traffic_side(*find_algorithm("fa2"), 128, Pass::bwd, fixtures::h200()), TileSide::bc);
-  EXPECT_EQ(traffic_side(*find_algorithm("fa3"), 128, Pass::fwd, fixtures::h200()), TileSide::br);
-  EXPECT_EQ(traffic_side(*find_algorithm("naive"), 128, Pass::fwd, fixtures::h200()), TileSide::none);
+  EXPECT_EQ(built_in_algorithms().find("fa1")->facts().traffic_side(Pass::fwd), TileSide::bc);
+  EXPECT_EQ(built_in_algorithms().find("fa2")->facts().traffic_side(Pass::fwd), TileSide::br);
+  EXPECT_EQ(built_in_algorithms().find("fa2")->facts().traffic_side(Pass::bwd), TileSide::bc);
+  EXPECT_EQ(built_in_algorithms().find("fa3")->facts().traffic_side(Pass::fwd), TileSide::br);
+  EXPECT_EQ(built_in_algorithms().find("naive")->facts().traffic_side(Pass::fwd), TileSide::none);
 }
 
 // A law of our own: the numbers are chosen, not those of a kernel.

@@ -55,7 +55,7 @@ TEST(PlotList, EachNumberOfSplitsIsAPlot) {
   for (const std::int64_t n_k : {4096, 8192}) {
     for (const int splits : {8, 16}) {
       PointSpec spec = fixtures::decode_spec("splitkv", n_k);
-      spec.tile.splits = splits;
+      spec.knobs.set("splits", std::int64_t{splits});
       records.push_back(fixtures::ok_point(spec));
     }
   }
@@ -88,8 +88,7 @@ TEST(PlotList, ATileIsPartOfTheName) {
   filter.update(table, table.rows());
   EXPECT_EQ(curve_stem(Ordinate::bytes, filter, {}), "io-d128-1x132");
   EXPECT_EQ(curve_stem(Ordinate::time, filter, {TileSelection::Rule::fastest, {}, {}}), "time-d128-1x132-fastest");
-  TileShape tile{64, 128};
-  tile.warps = 4;
+  const Config tile({64, 128}, {{"warps", 4}});
   EXPECT_EQ(curve_stem(Ordinate::rate, filter, {TileSelection::Rule::exact, tile, {}}),
             "tflops-d128-1x132-tile64x128-warps-4");
 }

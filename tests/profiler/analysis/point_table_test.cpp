@@ -90,9 +90,9 @@ TEST(PointTable, CombinedCodesStayApartWhenTheFieldsOutgrowANumber) {
   std::vector<PointRecord> records;
   for (int i = 0; i < 40; ++i) {
     PointSpec spec = fixtures::spec("fa2", 512 + 16 * i);
-    spec.tile.splits = i;
-    spec.tile.warps = i;
-    spec.tile.stages = i;
+    spec.knobs.set("splits", std::int64_t{i});
+    spec.knobs.set("warps", std::int64_t{i});
+    spec.knobs.set("stages", std::int64_t{i});
     spec.problem.page = 16 * i;
     spec.problem.batch = 1 + i;
     records.push_back(fixtures::failed_point(spec, Disposition::infeasible, "not asked"));

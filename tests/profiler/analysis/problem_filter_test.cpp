@@ -236,10 +236,10 @@ TEST(Fields, WhatPointsDifferInIsInEitherList) {
                                           changed([](PointSpec& s) { s.problem.dropout = 0.1; }),
                                           changed([](PointSpec& s) { s.problem.page = 64; }),
                                           changed([](PointSpec& s) { s.problem.deterministic = true; }),
-                                          changed([](PointSpec& s) { s.tile.raster = Raster::heads_fastest; }),
-                                          changed([](PointSpec& s) { s.tile.splits = 4; }),
-                                          changed([](PointSpec& s) { s.tile.warps = 8; }),
-                                          changed([](PointSpec& s) { s.tile.stages = 2; }),
+                                          changed([](PointSpec& s) { s.knobs.set("raster", "heads_fastest"); }),
+                                          changed([](PointSpec& s) { s.knobs.set("splits", std::int64_t{4}); }),
+                                          changed([](PointSpec& s) { s.knobs.set("warps", std::int64_t{8}); }),
+                                          changed([](PointSpec& s) { s.knobs.set("stages", std::int64_t{2}); }),
                                           changed([](PointSpec& s) { s.cache = CacheState::warm; })};
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const Points points({base, variants[i]});

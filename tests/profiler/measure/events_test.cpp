@@ -49,22 +49,22 @@ TEST(Events, PlanReadsBack) {
 }
 
 TEST(Events, PointReadsBack) {
-  const PointSpec spec{
-      .algorithm = "naive",
-      .problem = {.dtype = DType::bf16,
-                  .pass = Pass::fwd_bwd,
-                  .mask = *parse_mask("causal+lengths:ramp"),
-                  .batch = 2,
-                  .heads_q = 8,
-                  .heads_kv = 4,
-                  .n_q = 3,
-                  .n_k = 4,
-                  .d = 128,
-                  .dropout = 0.1,
-                  .page = 32,
-                  .deterministic = true},
-      .tile = {.br = 16, .bc = 32, .raster = Raster::heads_fastest, .splits = 5, .warps = 6, .stages = 2},
-      .cache = CacheState::warm};
+  const PointSpec spec{.algorithm = "naive",
+                       .problem = {.dtype = DType::bf16,
+                                   .pass = Pass::fwd_bwd,
+                                   .mask = *parse_mask("causal+lengths:ramp"),
+                                   .batch = 2,
+                                   .heads_q = 8,
+                                   .heads_kv = 4,
+                                   .n_q = 3,
+                                   .n_k = 4,
+                                   .d = 128,
+                                   .dropout = 0.1,
+                                   .page = 32,
+                                   .deterministic = true},
+                       .tile = {.br = 16, .bc = 32},
+                       .knobs = {{"raster", "heads_fastest"}, {"splits", 5}, {"warps", 6}, {"stages", 2}},
+                       .cache = CacheState::warm};
   const PointEvent point = round_trip(PointEvent{.index = 9,
                                                  .point_id = 4,
                                                  .point = "naive",

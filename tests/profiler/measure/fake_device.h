@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/registry.h"
 #include "profiler/measure/device.h"
 
 namespace attnscope {
@@ -18,6 +19,7 @@ class FakeDevice final : public Device {
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
+  [[nodiscard]] const Registry& algorithms() const override { return built_in_algorithms(); }
   [[nodiscard]] Environment environment() const override { return {}; }
   [[nodiscard]] CounterAvailability counters() const override { return {CounterState::available, {}, {}}; }
   [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string>) const override { return {}; }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/tune.h"
+#include "kernels/common_knobs.h"
+#include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 
 #include <fmt/format.h>
@@ -28,11 +30,12 @@ class TimedDevice final : public Device {
   using Formula = std::function<double(const PointSpec&)>;
   explicit TimedDevice(Formula formula) : formula_(std::move(formula)) { info_.limits = *find_gpu("h200"); }
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] const Registry& algorithms() const override { return built_in_algorithms(); }
   [[nodiscard]] Environment environment() const override { return {}; }
   [[nodiscard]] CounterAvailability counters() const override { return {}; }
   [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string>) const override { return {}; }
   void prepare(std::span<const PointSpec> points, const CancelToken&, const BuildProgress&) override {
-    for (const PointSpec& point : points) ++prepared[describe(point.tile)];
+    for (const PointSpec& point : points) ++prepared[describe(point.config())];
   }
   [[nodiscard]] std::int64_t free_bytes() const override { return 0; }
   [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options, const CancelToken&) override {
@@ -54,9 +57,9 @@ class TimedDevice final : public Device {
         {std::string(metric_key::local_bytes), local, "byte", Provenance::measured});
     return record;
   }
-  [[nodiscard]] std::ptrdiff_t times_measured(const TileShape& tile, std::int64_t n) const {
+  [[nodiscard]] std::ptrdiff_t times_measured(const Config& tile, std::int64_t n) const {
     return std::ranges::count_if(measured,
-                                 [&](const PointSpec& spec) { return spec.tile == tile && spec.problem.n_k == n; });
+                                 [&](const PointSpec& spec) { return spec.config() == tile && spec.problem.n_k == n; });
   }
   std::vector<PointSpec> measured;
   std::map<std::string, int> prepared;  ///< by tile
@@ -77,7 +80,7 @@ TimedDevice::Formula two_best(double much) {
     if (spec.tile.bc == 512) return 0.0;
     const double best_br = spec.problem.n_q <= 1024 ? 128 : 64;
     return 1 + std::abs(std::log2(spec.tile.br / best_br)) * much + std::abs(std::log2(spec.tile.bc / 96.0)) * 0.5 +
-           0.05 * (spec.tile.warps != 0 ? 1 : 0) + 0.05 * (spec.tile.stages != 0 ? 1 : 0);
+           0.05 * (spec.knobs.number(knob::warps) != 0 ? 1 : 0) + 0.05 * (spec.knobs.number(knob::stages) != 0 ? 1 : 0);
   };
 }
 
@@ -103,9 +106,9 @@ TEST(Tune, PicksTheFastestTileAtEachLengthAndMergesNeighbours) {
   EXPECT_EQ(lines, 1);
   const auto& choices = results[0].choices;
   ASSERT_EQ(choices.size(), 2U);
-  EXPECT_EQ(choices[0].tile, at_short);
+  EXPECT_EQ(choices[0].config, at_short);
   EXPECT_EQ(choices[0].n, 1024);
-  EXPECT_EQ(choices[1].tile, at_long);
+  EXPECT_EQ(choices[1].config, at_long);
   EXPECT_EQ(choices[1].n, 16384);
   EXPECT_EQ(choices[1].d, 64);
   EXPECT_EQ(choices[1].arch, "9.0");
@@ -120,13 +123,15 @@ TEST(Tune, PicksTheFastestTileAtEachLengthAndMergesNeighbours) {
     EXPECT_DOUBLE_EQ(cell.chosen_ratio(), 1);
     const AttentionProblem p{
         .batch = 16384 / cell.n, .heads_q = 32, .heads_kv = 32, .n_q = cell.n, .n_k = cell.n, .d = 64};
-    const TileShape now = auto_tile(*find_algorithm("fa2"), p, device.info().limits);
+    const Config now = auto_config(*built_in_algorithms().find("fa2"), p, device.info().limits);
     EXPECT_EQ(cell.now, now);
-    EXPECT_NEAR(cell.now_ratio(), two_best(0.10)({.algorithm = "fa2", .problem = p, .tile = now}), 1e-9);
+    EXPECT_NEAR(cell.now_ratio(),
+                two_best(0.10)({.algorithm = "fa2", .problem = p, .tile = now.tile, .knobs = now.knobs}), 1e-9);
   }
   const auto candidates =
-      tune_candidates(*find_algorithm("fa2"), {.n_q = 4096, .n_k = 4096, .d = 64}, device.info().limits);
-  EXPECT_EQ(failures, std::ranges::count(candidates, 512, &TileShape::bc)) << "each fails once, not at every length";
+      tune_candidates(*built_in_algorithms().find("fa2"), {.n_q = 4096, .n_k = 4096, .d = 64}, device.info().limits);
+  EXPECT_EQ(failures, std::ranges::count(candidates, 512, [](const Config& c) { return c.tile.bc; }))
+      << "each fails once, not at every length";
 }
 
 TEST(Tune, ScreensEverywhereWhatIsNotHopelessTwiceAndCompilesOnce) {
@@ -144,11 +149,11 @@ TEST(Tune, ScreensEverywhereWhatIsNotHopelessTwiceAndCompilesOnce) {
 
 TEST(Tune, ATileThatTakesTooLongIsTriedAtShorterLengthsOnly) {
   TimedDevice device([](const PointSpec& spec) {
-    return spec.tile == at_short && spec.problem.n_q == 4096 ? -1.0 : two_best(0.10)(spec);
+    return spec.config() == at_short && spec.problem.n_q == 4096 ? -1.0 : two_best(0.10)(spec);
   });
   const auto results = tune(device, request(), {}, {});
   ASSERT_EQ(results.size(), 1U);
-  EXPECT_EQ(results[0].choices.front().tile, at_short);
+  EXPECT_EQ(results[0].choices.front().config, at_short);
   EXPECT_EQ(results[0].choices.front().n, 1024);
   EXPECT_EQ(device.times_measured(at_short, 4096), 1) << "the middle is first";
   EXPECT_EQ(device.times_measured(at_short, 512), 3);
@@ -178,7 +183,7 @@ TEST(Tune, ATileWithinOnePercentIsKeptAlongTheLengths) {
   const auto results = tune(near, request(), {}, {});
   ASSERT_EQ(results.at(0).choices.size(), 1U);
   EXPECT_EQ(results[0].choices[0].n, 16384);
-  EXPECT_TRUE(results[0].choices[0].tile == at_short || results[0].choices[0].tile == at_long);
+  EXPECT_TRUE(results[0].choices[0].config == at_short || results[0].choices[0].config == at_long);
   TimedDevice beyond(two_best(0.03));
   EXPECT_EQ(tune(beyond, request(), {}, {}).at(0).choices.size(), 2U);
 }
@@ -190,18 +195,18 @@ TEST(Tune, ATileThatUsesLocalMemoryIsNoChoice) {
   one.lengths = {512};
   const auto results = tune(device, one, {}, {});
   ASSERT_EQ(results.at(0).choices.size(), 1U);
-  EXPECT_FALSE(device.spills(results[0].choices[0].tile));
+  EXPECT_FALSE(device.spills(results[0].choices[0].config.tile));
   EXPECT_GT(results[0].cells.at(0).fastest_ns, 1e6);
 }
 
 TEST(Tune, OtherWarpsOfALeaderAreTried) {
-  constexpr TileShape best{.br = 128, .bc = 96, .warps = 8};
-  TimedDevice device([&](const PointSpec& spec) { return spec.tile == best ? 0.9 : two_best(0.10)(spec); });
+  const Config best({.br = 128, .bc = 96}, {{knob::warps, 8}});
+  TimedDevice device([&](const PointSpec& spec) { return spec.config() == best ? 0.9 : two_best(0.10)(spec); });
   TuneRequest one = request();
   one.lengths = {512};
   const auto results = tune(device, one, {}, {});
   ASSERT_EQ(results.at(0).choices.size(), 1U);
-  EXPECT_EQ(results[0].choices[0].tile, best);
+  EXPECT_EQ(results[0].choices[0].config, best);
 }
 
 TEST(Tune, DecodingIsMeasuredWithOneQueryAndItsSplits) {
@@ -211,15 +216,18 @@ TEST(Tune, DecodingIsMeasuredWithOneQueryAndItsSplits) {
   decode.decode_lengths = {4096, 65536};
   const auto own_or = [](double own) {
     return [own](const PointSpec& spec) {
-      const int rule = find_algorithm("splitkv")->default_tile(spec.problem, *find_gpu("h200")).splits;
+      const std::int64_t rule = built_in_algorithms()
+                                    .find("splitkv")
+                                    ->default_config(spec.problem, *find_gpu("h200"))
+                                    .knobs.number(knob::splits);
       const double bc = std::abs(std::log2(spec.tile.bc / 64.0)) * 0.2 + (spec.tile.br == 16 ? 0 : 0.3);
-      return (spec.tile.splits == 32 ? 1.0 : spec.tile.splits == rule ? own : 1.2) + bc;
+      return (spec.knobs.number(knob::splits) == 32 ? 1.0 : spec.knobs.number(knob::splits) == rule ? own : 1.2) + bc;
     };
   };
   TimedDevice good(own_or(1.015));
   const auto own = tune(good, decode, {}, {});
   ASSERT_EQ(own.at(0).choices.size(), 1U);
-  const TileShape& tile = own[0].choices[0].tile;
+  const Tiling tile = tiling_of(own[0].choices[0].config);
   EXPECT_EQ(std::tuple(tile.br, tile.bc, tile.splits), std::tuple(16, 64, 0)) << "the algorithm's splits may cost 2%";
   EXPECT_EQ(own[0].choices[0].n, 65536);
   EXPECT_THAT(own[0].choices[0].reason, HasSubstr("; own splits preferred within 2%; next "));
@@ -227,17 +235,17 @@ TEST(Tune, DecodingIsMeasuredWithOneQueryAndItsSplits) {
   EXPECT_EQ(std::tuple(p.batch, p.n_q, p.heads_q, p.heads_kv), std::tuple(1, 1, 16, 2));
   TimedDevice poor(own_or(1.03));
   const auto table = tune(poor, decode, {}, {});
-  EXPECT_EQ(table.at(0).choices.at(0).tile.splits, 32);
+  EXPECT_EQ(table.at(0).choices.at(0).config.knobs.number(knob::splits), 32);
   EXPECT_THAT(table[0].choices[0].reason, Not(HasSubstr("own splits")));
 }
 
 TEST(Tune, CandidatesAreWhatTheAlgorithmAccepts) {
   const AttentionProblem p{.n_q = 1024, .n_k = 1024, .d = 256};
-  const Algorithm& fa2 = *find_algorithm("fa2");
+  const Algorithm& fa2 = *built_in_algorithms().find("fa2");
   const DeviceLimits& a100 = *find_gpu("a100");
   const auto candidates = tune_candidates(fa2, p, a100);
   EXPECT_FALSE(candidates.empty());
-  for (const TileShape& tile : candidates) EXPECT_FALSE(fa2.refusal(p, tile, a100)) << describe(tile);
+  for (const Config& tile : candidates) EXPECT_FALSE(fa2.refusal(p, tile, a100)) << describe(tile);
 }
 
 TEST(Tune, CancelKeepsWhatIsFinished) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/verify.h"
+#include "kernels/common_knobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "profiler/measure/simulated_device.h"
 #include "tests/profiler/measure/fake_device.h"
 
@@ -22,7 +23,7 @@ using testing::HasSubstr;
 
 std::vector<VerifyCase> few_cases(std::size_t count) {
   const std::vector<std::string> only{"fa2"};
-  auto cases = verify_cases(only, *find_gpu("H200"));
+  auto cases = verify_cases(only, *find_gpu("H200"), built_in_algorithms());
   cases.resize(count);
   return cases;
 }
@@ -33,17 +34,17 @@ const DeviceLimits& h200() {
 
 /// Every case of the table; made once.
 const std::vector<VerifyCase>& table() {
-  static const auto cases = verify_cases({}, h200());
+  static const auto cases = verify_cases({}, h200(), built_in_algorithms());
   return cases;
 }
 
 bool can(const Algorithm& algorithm, const AttentionProblem& problem) {
-  const auto refusal = algorithm.refusal(problem, algorithm.default_tile(problem, h200()), h200());
+  const auto refusal = algorithm.refusal(problem, algorithm.default_config(problem, h200()), h200());
   return !refusal || refusal->cause != Refusal::Cause::shape;
 }
 
 TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     std::set<std::pair<std::int64_t, std::int64_t>> shapes;
     std::set<DType> dtypes;
     std::set<InputKind> kinds;
@@ -61,7 +62,7 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
       dtypes.insert(p.dtype);
       kinds.insert(one.inputs);
       dims.insert(p.d);
-      rasters.insert(one.spec.tile.raster);
+      rasters.insert(tiling_of(one.spec.config()).raster);
       if (p.d == 64 && p.n_q == 384) tiles_at_64.insert({one.spec.tile.br, one.spec.tile.bc});
     }
     if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;  // one for decoding alone
@@ -76,7 +77,7 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
 }
 
 TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     std::set<std::string> words;
     for (const VerifyCase& one : table()) {
       if (one.spec.algorithm != algorithm->name()) continue;
@@ -91,7 +92,7 @@ TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
       if (p.deterministic && p.mask.sparse()) words.insert(pass + "deterministic blocks");
       if (p.pass == Pass::fwd_bwd) words.insert("fwd+bwd");
       if (p.page > 0) words.insert("page");
-      if (one.spec.tile.splits == 64) words.insert("splits");
+      if (one.spec.knobs.number(knob::splits) == 64) words.insert("splits");
       if (p.heads_q == p.heads_kv) words.insert(pass + "ungrouped");
       if (p.heads_q == 3 * p.heads_kv) words.insert(pass + "groups of three");
     }
@@ -128,15 +129,16 @@ TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
     AttentionProblem paged = decode;
     paged.page = 64;
     expect("page", paged);
-    TileShape split = algorithm->default_tile(decode, h200());
-    split.splits = 64;
+    Config split = algorithm->default_config(decode, h200());
+    split.knobs.set(knob::splits, std::int64_t{64});
     EXPECT_EQ(words.contains("splits"), !algorithm->refusal(decode, split, h200()).has_value()) << algorithm->name();
   }
 }
 
 TEST(VerifyCases, HoldNothingThatAnAlgorithmRefusesByItsShape) {
   for (const VerifyCase& one : table()) {
-    const auto refusal = find_algorithm(one.spec.algorithm)->refusal(one.spec.problem, one.spec.tile, h200());
+    const auto refusal =
+        built_in_algorithms().find(one.spec.algorithm)->refusal(one.spec.problem, one.spec.config(), h200());
     ASSERT_TRUE(!refusal || refusal->cause != Refusal::Cause::shape) << describe(one) << ": " << refusal->reason;
   }
   EXPECT_LT(table().size(), 70'000U) << "an hour's work at most";
@@ -249,7 +251,7 @@ TEST(RunVerify, StopsWhenCancelledOrWhenTheDeviceIsLost) {
 }
 
 TEST(RunVerify, TheSimulatorHasNothingToVerify) {
-  const auto device = make_simulated_device(*find_gpu("H200"));
+  const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
   const VerifySummary summary = run_verify(*device, few_cases(3), {}, {}, CancelToken{});
   EXPECT_EQ(summary.pass, 0U);
   EXPECT_THAT(summary.stopped, HasSubstr("nothing to verify"));

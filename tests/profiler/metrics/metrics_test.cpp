@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/metrics/metrics.h"
+#include "kernels/common_knobs.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "kernels/algorithm.h"
 #include "kernels/model/io_model.h"
+#include "kernels/registry.h"
 #include "profiler/metrics/model_metrics.h"
 
 namespace attnscope {
@@ -181,7 +182,8 @@ TEST(Evaluate, OneKernelOfSeveralHasNoTflops) {
 
 TEST(ModelMetrics, NaiveHasItsKernelsAndTheirSum) {
   const AttentionProblem problem{.heads_q = 4, .heads_kv = 4, .n_q = 256, .n_k = 256, .d = 64};
-  const AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64}, known_gpus().front());
+  const AttentionPlan plan =
+      built_in_algorithms().find("naive")->plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front());
   PointRecord record;
   add_model_metrics(plan, problem, record);
   ASSERT_EQ(record.kernels.size(), plan.launches.size() + 1);
@@ -201,7 +203,8 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
   const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
   PointRecord record;
   record.kernels.emplace_back();
-  add_model_metrics(find_algorithm("fa2")->plan(problem, {.br = 64, .bc = 64}, known_gpus().front()), problem, record);
+  add_model_metrics(built_in_algorithms().find("fa2")->plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front()),
+                    problem, record);
   ASSERT_EQ(record.kernels.size(), 1U);
   // Reads Q once, K and V for each of the 4 Q tiles; writes O and fp32 LSE.
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), (256 * 64 + 4.0 * 2 * 256 * 64) * 2);
@@ -210,7 +213,8 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
 
 TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
   const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
-  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64}, known_gpus().front());
+  AttentionPlan plan =
+      built_in_algorithms().find("naive")->plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front());
   ASSERT_EQ(plan.launches.size(), 3U);
   plan.launches[0].setup = true;
   PointRecord several;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/plan/sweep.h"
+#include "kernels/common_knobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "kernels/tile_table.h"
 
 namespace attnscope {
@@ -24,7 +25,7 @@ const DeviceLimits& h200() {
 }
 
 std::vector<std::string> values_of(std::string_view text) {
-  const auto axis = parse_axis(text);
+  const auto axis = parse_axis(text, built_in_algorithms());
   EXPECT_TRUE(axis.ok()) << text << ": " << (axis.ok() ? "" : axis.error());
   return axis.ok() ? axis->values : std::vector<std::string>{};
 }
@@ -32,38 +33,38 @@ std::vector<std::string> values_of(std::string_view text) {
 SweepRequest request_of(std::initializer_list<std::string_view> axes, std::vector<std::string> algorithms = {},
                         std::string preset = {}) {
   SweepRequest request{.preset = std::move(preset), .axes = {}, .algorithms = std::move(algorithms)};
-  for (const std::string_view text : axes) request.axes.push_back(*parse_axis(text));
+  for (const std::string_view text : axes) request.axes.push_back(*parse_axis(text, built_in_algorithms()));
   return request;
 }
 
 std::vector<PointSpec> points_of(const SweepRequest& request, const DeviceLimits& limits = h200()) {
-  const auto plan = make_plan(request, limits);
+  const auto plan = make_plan(request, limits, built_in_algorithms());
   EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.error());
   return plan.ok() ? plan->points : std::vector<PointSpec>{};
 }
 
 std::string plan_error(const SweepRequest& request) {
-  const auto plan = make_plan(request, h200());
+  const auto plan = make_plan(request, h200(), built_in_algorithms());
   EXPECT_FALSE(plan.ok());
   return plan.ok() ? "" : plan.error();
 }
 
 /// Whether the algorithm's kernels are made for the problem, whatever the device has: decoding takes few queries.
 bool takes(const Algorithm& algorithm, const AttentionProblem& problem) {
-  const auto refusal = algorithm.refusal(problem, auto_tile(algorithm, problem, h200()), h200());
+  const auto refusal = algorithm.refusal(problem, auto_config(algorithm, problem, h200()), h200());
   return !refusal || refusal->cause != Refusal::Cause::shape;
 }
 
 std::vector<const Algorithm*> takers_of(const AttentionProblem& problem) {
   std::vector<const Algorithm*> takers;
-  std::ranges::copy_if(algorithms(), std::back_inserter(takers),
+  std::ranges::copy_if(built_in_algorithms().algorithms(), std::back_inserter(takers),
                        [&](const Algorithm* algorithm) { return takes(*algorithm, problem); });
   return takers;
 }
 
 /// What a plan in which nobody names an algorithm has: every algorithm that takes one of its problems, no other.
 void expect_all_takers(const std::vector<PointSpec>& points) {
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     const bool taken =
         std::ranges::any_of(points, [&](const PointSpec& point) { return takes(*algorithm, point.problem); });
     EXPECT_EQ(std::ranges::count(points, algorithm->name(), &PointSpec::algorithm) > 0, taken) << algorithm->name();
@@ -77,7 +78,7 @@ std::set<std::string> names_in(const std::vector<PointSpec>& points) {
 }
 
 bool refused(const PointSpec& point) {
-  return find_algorithm(point.algorithm)->refusal(point.problem, point.tile, h200()).has_value();
+  return built_in_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), h200()).has_value();
 }
 
 TEST(ParseAxis, SingleValuesListsAndRanges) {
@@ -111,9 +112,9 @@ TEST(ParseAxis, PowersOfTwo) {
 }
 
 TEST(ParseAxis, NamesAreCanonical) {
-  EXPECT_EQ(parse_axis("n=1")->name, "N");
-  EXPECT_EQ(parse_axis("Br=16")->name, "br");
-  EXPECT_EQ(parse_axis("N_Q=16")->name, "n_q");
+  EXPECT_EQ(parse_axis("n=1", built_in_algorithms())->name, "N");
+  EXPECT_EQ(parse_axis("Br=16", built_in_algorithms())->name, "br");
+  EXPECT_EQ(parse_axis("N_Q=16", built_in_algorithms())->name, "n_q");
 }
 
 TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
@@ -148,7 +149,7 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
       {"mask=window:5", "a window is window:LEFT:RIGHT"},
       {"dropout=1.5", "dropout must be a probability from 0 to below 1, not 1.5"},
       {"dropout=-0.1", "not -0.1"},
-      {"dropout=some", "'some' is not a probability"},
+      {"dropout=some", "dropout 'some' is not a number"},
       {"dropout[pow2]=1", "[pow2] does not apply to dropout"},
       {"page=48", "page must be 0 (contiguous) or a power of two from 16 on, not 48"},
       {"page=-16", "page must be at least 0, not -16"},
@@ -160,7 +161,7 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
       {"temperature=3", "unknown name 'temperature'; accepted: dtype"},
   };
   for (const auto& [text, why] : cases) {
-    const auto axis = parse_axis(text);
+    const auto axis = parse_axis(text, built_in_algorithms());
     ASSERT_FALSE(axis.ok()) << text;
     EXPECT_THAT(axis.error(), HasSubstr("axis '" + std::string(text) + "': ")) << text;
     EXPECT_THAT(axis.error(), HasSubstr(std::string(why))) << text;
@@ -170,38 +171,38 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
 TEST(ParseAxis, TheSyntaxIsExplainedOnlyWhereItIsWrong) {
   constexpr std::string_view hint = "Write it as N=1024";
   for (const std::string_view text : {"N", "N=", "N=[1024", "N=[1024,]", "N=abc", "N[log]=[1,2]", "N=[1:2:3:4]"}) {
-    EXPECT_THAT(parse_axis(text).error(), HasSubstr(std::string(hint))) << text;
+    EXPECT_THAT(parse_axis(text, built_in_algorithms()).error(), HasSubstr(std::string(hint))) << text;
   }
   for (const std::string_view text :
        {"N=0", "N=999999999", "N=99999999999999999999", "N=[4096:1024:1024]", "N=[1:100:0]", "N=[1:16777216]",
         "N[pow2]=[8:70]", "mask[pow2]=none", "mask=diagonal", "mask=window:5", "algorithm=fa7", "hedas=16",
         "temperature=3", "pass=sideways", "dropout=1.5", "page=48", "tile=64", "deterministic=maybe"}) {
-    EXPECT_THAT(parse_axis(text).error(), Not(HasSubstr(std::string(hint)))) << text;
+    EXPECT_THAT(parse_axis(text, built_in_algorithms()).error(), Not(HasSubstr(std::string(hint)))) << text;
   }
-  EXPECT_EQ(parse_axis("N=[2:1]").error(),
+  EXPECT_EQ(parse_axis("N=[2:1]", built_in_algorithms()).error(),
             "axis 'N=[2:1]': the range is reversed: 2 is above 1; give the smaller one first");
 }
 
 TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
-  const Algorithm& fa3 = *find_algorithm("fa3");
+  const Algorithm& fa3 = *built_in_algorithms().find("fa3");
   const auto at = [](std::int64_t n) {
     return AttentionProblem{.heads_q = 16, .heads_kv = 16, .n_q = n, .n_k = n, .d = 64};
   };
-  const TileShape of_short = auto_tile(fa3, at(512), h200());
-  const TileShape of_long = auto_tile(fa3, at(16'384), h200());
+  const Config of_short = auto_config(fa3, at(512), h200());
+  const Config of_long = auto_config(fa3, at(16'384), h200());
   ASSERT_NE(of_short, of_long);
   const auto curve = points_of(request_of({"N=[512,16384]"}, {"fa3"}));
   ASSERT_EQ(curve.size(), 2U);
-  EXPECT_EQ(curve[0].tile, of_long);
-  EXPECT_EQ(curve[1].tile, of_long);
+  EXPECT_EQ(curve[0].config(), of_long);
+  EXPECT_EQ(curve[1].config(), of_long);
   const auto each = points_of(request_of({"N=[512,16384]", "tile=auto"}, {"fa3"}));
   ASSERT_EQ(each.size(), 2U);
-  EXPECT_EQ(each[0].tile, of_short);
-  EXPECT_EQ(each[1].tile, of_long);
+  EXPECT_EQ(each[0].config(), of_short);
+  EXPECT_EQ(each[1].config(), of_long);
   // Splits follow the cache's length: they mean next to nothing to the traffic.
   const auto decode = points_of(request_of({"n_q=1", "n_k=[256,131072]", "heads_q=16", "heads_kv=2"}, {"splitkv"}));
   ASSERT_EQ(decode.size(), 2U);
-  EXPECT_LT(decode[0].tile.splits, decode[1].tile.splits);
+  EXPECT_LT(decode[0].knobs.number(knob::splits), decode[1].knobs.number(knob::splits));
 }
 
 TEST(MakePlan, FreeAxesFillInTheRest) {
@@ -212,7 +213,7 @@ TEST(MakePlan, FreeAxesFillInTheRest) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     EXPECT_EQ(points[i].algorithm, takers[i]->name());
     EXPECT_EQ(points[i].problem, expected);
-    EXPECT_EQ(points[i].tile, auto_tile(*takers[i], expected, h200()));
+    EXPECT_EQ(points[i].tile, auto_config(*takers[i], expected, h200()));
     EXPECT_EQ(points[i].cache, CacheState::cold);
   }
 }
@@ -259,7 +260,7 @@ TEST(MakePlan, WordsAxes) {
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].problem.dtype, DType::bf16);
   EXPECT_EQ(points[0].problem.mask, Mask::causal);
-  EXPECT_EQ(points[0].tile.raster, Raster::heads_fastest);
+  EXPECT_EQ(points[0].knobs.word(knob::raster), "heads_fastest");
 }
 
 TEST(MakePlan, EveryAxisReachesItsField) {
@@ -269,25 +270,25 @@ TEST(MakePlan, EveryAxisReachesItsField) {
                             "warps=[8,9]", "stages=[2,3]", "tile=[32x48,16x16]", "batch=2"},
                            {"fa2"}));
   ASSERT_EQ(points.size(), 512U);
-  const PointSpec expected{
-      .algorithm = "fa2",
-      .problem = {.pass = Pass::bwd,
-                  .mask = *parse_mask("window:64:3+lengths:ramp"),
-                  .batch = 2,
-                  .heads_q = 16,
-                  .heads_kv = 16,
-                  .n_q = 1024,
-                  .n_k = 1024,
-                  .d = 64,
-                  .dropout = 0.1,
-                  .page = 32,
-                  .deterministic = true},
-      .tile = {.br = 32, .bc = 48, .raster = Raster::q_fastest, .splits = 4, .warps = 8, .stages = 2},
-      .cache = CacheState::cold};
+  const PointSpec expected{.algorithm = "fa2",
+                           .problem = {.pass = Pass::bwd,
+                                       .mask = *parse_mask("window:64:3+lengths:ramp"),
+                                       .batch = 2,
+                                       .heads_q = 16,
+                                       .heads_kv = 16,
+                                       .n_q = 1024,
+                                       .n_k = 1024,
+                                       .d = 64,
+                                       .dropout = 0.1,
+                                       .page = 32,
+                                       .deterministic = true},
+                           .tile = {.br = 32, .bc = 48},
+                           .knobs = {{knob::splits, 4}, {knob::warps, 8}, {knob::stages, 2}},
+                           .cache = CacheState::cold};
   EXPECT_EQ(points.front(), expected);
   EXPECT_EQ(points.back().problem.pass, Pass::fwd_bwd);
   EXPECT_FALSE(points.back().problem.deterministic);
-  EXPECT_EQ(points.back().tile.stages, 3);
+  EXPECT_EQ(points.back().knobs.number(knob::stages), 3);
 }
 
 TEST(MakePlan, AutoIsTheTileThatNobodySet) {
@@ -297,18 +298,19 @@ TEST(MakePlan, AutoIsTheTileThatNobodySet) {
   ASSERT_EQ(both.size(), 2U);
   EXPECT_EQ(both[1].tile.br, 16);
   for (const PointSpec& point : points_of(request_of({"tile=auto"}, {"fa1"}, "tiles"))) {
-    EXPECT_EQ(point.tile, auto_tile(*find_algorithm("fa1"), point.problem, h200())) << "in place of the preset's map";
+    EXPECT_EQ(point.tile, auto_config(*built_in_algorithms().find("fa1"), point.problem, h200()))
+        << "in place of the preset's map";
   }
 }
 
 TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
   // No kernel splits a naive or FA1 forward pass.
-  EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no splits of the keys"));
+  EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no knob 'splits'"));
   EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 has no paged K/V"));
   const auto listed = points_of(request_of({"splits=[0,4]"}, {"fa1"}));
   ASSERT_EQ(listed.size(), 2U);
-  EXPECT_FALSE(find_algorithm("fa1")->refusal(listed[0].problem, listed[0].tile, h200()).has_value());
-  EXPECT_TRUE(find_algorithm("fa1")->refusal(listed[1].problem, listed[1].tile, h200()).has_value());
+  EXPECT_FALSE(built_in_algorithms().find("fa1")->refusal(listed[0].problem, listed[0].tile, h200()).has_value());
+  EXPECT_TRUE(built_in_algorithms().find("fa1")->refusal(listed[1].problem, listed[1].config(), h200()).has_value());
   EXPECT_EQ(listed[1].tile.br, listed[0].tile.br) << "no smaller tile helps";
 }
 
@@ -334,17 +336,17 @@ TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
   EXPECT_TRUE(std::ranges::all_of(large, [](const PointSpec& p) { return p.algorithm != "fa2" || refused(p); }));
   // Nor does anybody wait for an algorithm that is made for other GPUs; named, it says so at every point.
   const auto on_ampere = [](const SweepRequest& request) {
-    return make_plan(request, *find_gpu("a100")).value().points;
+    return make_plan(request, *find_gpu("a100"), built_in_algorithms()).value().points;
   };
   EXPECT_THAT(names_in(on_ampere(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "naive"));
   for (const PointSpec& point : on_ampere(request_of({"N=[512,1024]"}, {"fa3"}))) {
-    const auto refusal = find_algorithm("fa3")->refusal(point.problem, point.tile, *find_gpu("a100"));
+    const auto refusal = built_in_algorithms().find("fa3")->refusal(point.problem, point.config(), *find_gpu("a100"));
     ASSERT_TRUE(refusal) << describe(point);
     EXPECT_EQ(refusal->cause, Refusal::Cause::architecture) << refusal->reason;
   }
   // Where nobody takes anything, everybody says why.
   const auto nobody = points_of(request_of({"d=[72,88]"}));
-  EXPECT_EQ(nobody.size(), 2 * algorithms().size());
+  EXPECT_EQ(nobody.size(), 2 * built_in_algorithms().algorithms().size());
   EXPECT_TRUE(std::ranges::all_of(nobody, refused));
 }
 
@@ -361,7 +363,7 @@ TEST(MakePlan, ATileExtentThatNobodySetShrinksUntilTheTileFits) {
   const auto wide = points_of(request_of({"bc=128", "d=256"}, {"fa2"}));
   ASSERT_EQ(wide.size(), 1U);
   EXPECT_EQ(wide[0].tile.bc, 128);
-  EXPECT_FALSE(find_algorithm("fa2")->refusal(wide[0].problem, wide[0].tile, h200()).has_value());
+  EXPECT_FALSE(built_in_algorithms().find("fa2")->refusal(wide[0].problem, wide[0].tile, h200()).has_value());
 }
 
 TEST(MakePlan, ValuesThatNoKernelHasAreErrorsWhenWrittenSingly) {
@@ -379,7 +381,7 @@ TEST(MakePlan, TheSameValuesInAListAreInfeasiblePoints) {
 TEST(MakePlan, ATileTooLargeForThisDeviceIsAPoint) {
   const auto points = points_of(request_of({"br=256", "bc=256", "d=256"}, {"fa2"}));
   ASSERT_EQ(points.size(), 1U);
-  EXPECT_TRUE(find_algorithm("fa2")->refusal(points[0].problem, points[0].tile, h200()).has_value());
+  EXPECT_TRUE(built_in_algorithms().find("fa2")->refusal(points[0].problem, points[0].tile, h200()).has_value());
 }
 
 TEST(MakePlan, WhatCannotBePosedIsAnError) {
@@ -400,7 +402,7 @@ TEST(Presets, AreNamedAndDescribed) {
   for (const PresetInfo& preset : presets()) {
     names.push_back(preset.name);
     EXPECT_FALSE(preset.description.empty());
-    const auto plan = make_plan(request_of({}, {}, std::string(preset.name)), h200());
+    const auto plan = make_plan(request_of({}, {}, std::string(preset.name)), h200(), built_in_algorithms());
     ASSERT_TRUE(plan.ok()) << preset.name << ": " << plan.error();
     EXPECT_EQ(plan->preset, preset.name);
     EXPECT_EQ(plan->description, preset.description);
@@ -427,7 +429,7 @@ TEST(Presets, MemoryWallReachesBeyondTheMemoryOfAnH200) {
     lengths.insert(point.problem.n_q);
     dims.insert(point.problem.d);
     EXPECT_GE(point.problem.instances(), 132);
-    beyond = beyond || memory_need_bytes(point, h200()) > h200().dram_bytes;
+    beyond = beyond || memory_need_bytes(point, h200(), built_in_algorithms()) > h200().dram_bytes;
   }
   EXPECT_THAT(lengths, ElementsAre(256, 512, 1024, 2048, 4096, 8192, 16384));
   EXPECT_THAT(dims, ElementsAre(64, 128));
@@ -447,11 +449,12 @@ TEST(Presets, TilesIsAtLeastTwelveByTwelveForBothAndMovesMoreThan64MiB) {
       br.insert(point.tile.br);
       bc.insert(point.tile.bc);
       EXPECT_GE(point.problem.instances(), 132);
-      if (find_algorithm(algorithm)->refusal(point.problem, point.tile, h200())) {
+      if (built_in_algorithms().find(algorithm)->refusal(point.problem, point.config(), h200())) {
         ++infeasible;
         continue;
       }
-      EXPECT_GT(find_algorithm(algorithm)->plan(point.problem, point.tile, h200()).traffic().total(), 64 << 20);
+      EXPECT_GT(built_in_algorithms().find(algorithm)->plan(point.problem, point.tile, h200()).traffic().total(),
+                64 << 20);
     }
     EXPECT_GE(br.size(), 12U);
     EXPECT_GE(bc.size(), 12U);
@@ -462,7 +465,7 @@ TEST(Presets, TilesIsAtLeastTwelveByTwelveForBothAndMovesMoreThan64MiB) {
 }
 
 TEST(Presets, TileMapsTakeInEveryAlgorithmThatTilesDecide) {
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     const std::string name(algorithm->name());
     std::set<TileShape, decltype([](const TileShape& a, const TileShape& b) {
                return std::pair(a.br, a.bc) < std::pair(b.br, b.bc);
@@ -471,9 +474,10 @@ TEST(Presets, TileMapsTakeInEveryAlgorithmThatTilesDecide) {
     for (const PointSpec& point : points_of(request_of({}, {}, "quick"))) {
       if (point.algorithm == name && point.problem.d == 64 && point.problem.n_k == 4096) tiles.insert(point.tile);
     }
-    EXPECT_EQ(tiles.size() >= 16, algorithm->tile_decides_traffic()) << name;
+    EXPECT_EQ(tiles.size() >= 16, algorithm->facts().in(Group::tile_maps)) << name;
     const auto map = points_of(request_of({}, {}, "tiles"));
-    EXPECT_EQ(std::ranges::count(map, name, &PointSpec::algorithm) > 0, algorithm->tile_decides_traffic()) << name;
+    EXPECT_EQ(std::ranges::count(map, name, &PointSpec::algorithm) > 0, algorithm->facts().in(Group::tile_maps))
+        << name;
   }
 }
 
@@ -488,7 +492,8 @@ TEST(Presets, PaperIsFigure2) {
     if (point.problem.pass != Pass::fwd) continue;
     EXPECT_EQ(point.algorithm, "fa1");
     forward_bc.insert(point.tile.bc);
-    EXPECT_FALSE(find_algorithm(point.algorithm)->refusal(point.problem, point.tile, h200()).has_value())
+    EXPECT_FALSE(
+        built_in_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), h200()).has_value())
         << describe(point);
   }
   EXPECT_THAT(both, ElementsAre("naive", "fa1", "fa2", "fa3"));
@@ -532,7 +537,7 @@ TEST(Presets, DecodeIsOneQueryAgainstALongCache) {
 
 TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {
   const SweepRequest request = request_of({"N=4096", "d=128", "batch=4", "pass=bwd", "mask=causal"});
-  const auto spec = make_spec("torch-flash", request.axes);
+  const auto spec = make_spec("torch-flash", request.axes, built_in_algorithms());
   ASSERT_TRUE(spec.ok()) << spec.error();
   EXPECT_EQ(*spec, (PointSpec{.algorithm = "torch-flash",
                               .problem = {.pass = Pass::bwd,
@@ -546,11 +551,11 @@ TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {
                               .tile = {.br = 0, .bc = 0},
                               .cache = CacheState::cold}));
   EXPECT_EQ(describe(*spec), "torch-flash fp16 bwd causal batch 4 heads 16 N 4096 d 128");
-  const auto several = make_spec("x", request_of({"N=[1,2]"}).axes);
+  const auto several = make_spec("x", request_of({"N=[1,2]"}).axes, built_in_algorithms());
   ASSERT_FALSE(several.ok());
   EXPECT_THAT(several.error(), HasSubstr("axis N has 2 values; one point has one"));
-  EXPECT_FALSE(make_spec("x", request_of({"heads_q=3", "heads_kv=2"}).axes).ok());
-  EXPECT_FALSE(make_spec("x", request_of({"N=3", "n_k=2"}).axes).ok());
+  EXPECT_FALSE(make_spec("x", request_of({"heads_q=3", "heads_kv=2"}).axes, built_in_algorithms()).ok());
+  EXPECT_FALSE(make_spec("x", request_of({"N=3", "n_k=2"}).axes, built_in_algorithms()).ok());
 }
 
 TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {
@@ -577,11 +582,11 @@ TEST(MemoryNeed, CountsEveryBuffer) {
                  .tile = {.br = 64, .bc = 64}};
   const std::int64_t matrix = std::int64_t{132} * 16384 * 16384 * 2;  // 66 GiB: S, and P again
   const std::int64_t rows = std::int64_t{132} * 16384 * 64 * 2;       // Q, K, V, O
-  EXPECT_EQ(memory_need_bytes(spec, h200()), 2 * matrix + 4 * rows);
+  EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 2 * matrix + 4 * rows);
   spec.tile.br = 24;
-  EXPECT_EQ(memory_need_bytes(spec, h200()), 0);
+  EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 0);
   spec.algorithm = "fa9";
-  EXPECT_EQ(memory_need_bytes(spec, h200()), 0);
+  EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 0);
 }
 
 }  // namespace

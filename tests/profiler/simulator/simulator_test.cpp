@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/common_knobs.h"
 #include "profiler/measure/simulated_device.h"
 
 #include <gmock/gmock.h>
@@ -6,8 +7,8 @@
 
 #include <memory>
 
-#include "kernels/algorithm.h"
 #include "kernels/model/io_model.h"
+#include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/simulator/traffic_simulation.h"
 
@@ -24,10 +25,10 @@ AttentionProblem problem_of(std::int64_t heads, std::int64_t n, std::int64_t d) 
   return {.heads_q = heads, .heads_kv = heads, .n_q = n, .n_k = n, .d = d};
 }
 
-std::vector<LaunchSimulation> simulate(std::string_view algorithm, const AttentionProblem& problem,
-                                       const TileShape& tile, const SimulationOptions& options = {}) {
-  const auto results =
-      simulate_traffic(find_algorithm(algorithm)->plan(problem, tile, h200()), h200(), options, CancelToken{});
+std::vector<LaunchSimulation> simulate(std::string_view algorithm, const AttentionProblem& problem, const Config& tile,
+                                       const SimulationOptions& options = {}) {
+  const auto results = simulate_traffic(built_in_algorithms().find(algorithm)->plan(problem, tile, h200()), h200(),
+                                        options, CancelToken{});
   EXPECT_TRUE(results.has_value());
   return results.value_or(std::vector<LaunchSimulation>{});
 }
@@ -43,7 +44,7 @@ double compulsory(const AttentionProblem& problem) {
 }
 
 TEST(Simulation, SmTrafficIsTheClosedFormToTheByte) {
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const Mask& mask : {Mask::none, Mask::causal}) {
       for (const TileShape tile : {TileShape{.br = 64, .bc = 64}, TileShape{.br = 48, .bc = 80}}) {
         const AttentionProblem problem{
@@ -64,7 +65,7 @@ TEST(Simulation, BackwardPassesMoveTheirClosedFormToo) {
   for (const char* name : {"fa1", "fa2"}) {
     const AttentionProblem problem{
         .pass = Pass::bwd, .mask = Mask::causal, .heads_q = 4, .heads_kv = 2, .n_q = 700, .n_k = 777, .d = 64};
-    AttentionPlan plan = find_algorithm(name)->plan(problem, {.br = 64, .bc = 64}, h200());
+    AttentionPlan plan = built_in_algorithms().find(name)->plan(problem, Tiling{.br = 64, .bc = 64}, h200());
     const auto results = simulate_traffic(plan, h200(), {.max_touches = 1'000'000'000}, CancelToken{});
     ASSERT_TRUE(results.has_value());
     // One result for each measured launch.
@@ -102,16 +103,16 @@ TEST(Simulation, AReductionIsAStoreForTheSmAndReadsWhatItAddsTo) {
 TEST(Simulation, WhatFitsInL2MovesOnlyTheCompulsoryBytes) {
   const AttentionProblem problem = problem_of(16, 1024, 64);
   const double lse = 16.0 * 1024 * 4;
-  EXPECT_NEAR(dram_bytes(simulate("fa2", problem, {.br = 128, .bc = 64})), compulsory(problem) + lse, 1);
+  EXPECT_NEAR(dram_bytes(simulate("fa2", problem, TileShape{.br = 128, .bc = 64})), compulsory(problem) + lse, 1);
   // FA1's state passes through L2 again and again, and through DRAM once: fp32 O, l and m are written at the end.
   const double state = 16.0 * 1024 * (64 + 2) * 4;
-  EXPECT_NEAR(dram_bytes(simulate("fa1", problem, {.br = 64, .bc = 128})), compulsory(problem) + state, 1);
+  EXPECT_NEAR(dram_bytes(simulate("fa1", problem, TileShape{.br = 64, .bc = 128})), compulsory(problem) + state, 1);
 }
 
 // Measured on an H200 with a library's kernels: 9.08 GB; 4 N^2 + 4 N d says 9.13 GB.
 TEST(Simulation, NaiveMovesItsScoresThroughDram) {
   const AttentionProblem problem = problem_of(1024, 1024, 64);
-  const double dram = dram_bytes(simulate("naive", problem, {.br = 128, .bc = 128}));
+  const double dram = dram_bytes(simulate("naive", problem, TileShape{.br = 128, .bc = 128}));
   EXPECT_NEAR(dram / static_cast<double>(standard_attention_bytes(problem)), 1, 0.03);
   EXPECT_NEAR(dram / 9.08e9, 1, 0.03);
 }
@@ -119,10 +120,10 @@ TEST(Simulation, NaiveMovesItsScoresThroughDram) {
 // Measured on an H200 at batch x heads 1024: 0.539 GB, against 0.537 compulsory.
 TEST(Simulation, Fa2StaysAtTheMinimumWithQueryTilesFastestAndThrashesWithHeadsFastest) {
   const AttentionProblem problem = problem_of(1024, 1024, 64);
-  const double q_fastest = dram_bytes(simulate("fa2", problem, {.br = 128, .bc = 64}));
+  const double q_fastest = dram_bytes(simulate("fa2", problem, TileShape{.br = 128, .bc = 64}));
   EXPECT_NEAR(q_fastest / compulsory(problem), 1, 0.02);
   const double heads_fastest =
-      dram_bytes(simulate("fa2", problem, {.br = 128, .bc = 64, .raster = Raster::heads_fastest}));
+      dram_bytes(simulate("fa2", problem, Config({.br = 128, .bc = 64}, {{knob::raster, "heads_fastest"}})));
   EXPECT_GT(heads_fastest / compulsory(problem), 2);
 }
 
@@ -130,7 +131,7 @@ TEST(Simulation, Fa2StaysAtTheMinimumWithQueryTilesFastestAndThrashesWithHeadsFa
 TEST(Simulation, Fa1LeavesL2WhereItsWorkingSetSays) {
   const auto over_compulsory = [](std::int64_t n) {
     const AttentionProblem problem = problem_of(132, n, 64);
-    return dram_bytes(simulate("fa1", problem, {.br = 64, .bc = 64})) / compulsory(problem);
+    return dram_bytes(simulate("fa1", problem, TileShape{.br = 64, .bc = 64})) / compulsory(problem);
   };
   const double state_and_q = 1 + (66 * 4.0) / (4 * 64 * 2);
   EXPECT_LT(over_compulsory(512), 1.05 * state_and_q);
@@ -139,12 +140,12 @@ TEST(Simulation, Fa1LeavesL2WhereItsWorkingSetSays) {
 
 TEST(Simulation, AWarmStartFindsWhatFits) {
   const AttentionProblem problem = problem_of(16, 1024, 64);
-  EXPECT_EQ(dram_bytes(simulate("fa2", problem, {.br = 128, .bc = 64}, {.cache = CacheState::warm})), 0);
+  EXPECT_EQ(dram_bytes(simulate("fa2", problem, TileShape{.br = 128, .bc = 64}, {.cache = CacheState::warm})), 0);
 }
 
 TEST(Simulation, SetUpLaunchesAreNotPlayed) {
   const AttentionProblem problem = problem_of(16, 1024, 64);
-  AttentionPlan plan = find_algorithm("naive")->plan(problem, {.br = 64, .bc = 64}, h200());
+  AttentionPlan plan = built_in_algorithms().find("naive")->plan(problem, Tiling{.br = 64, .bc = 64}, h200());
   ASSERT_EQ(plan.launches.size(), 3U);
   plan.launches[0].setup = true;
   AttentionPlan measured = plan;
@@ -178,11 +179,11 @@ TEST(Simulation, ALaunchCutShortContinuesAsItWent) {
 
 TEST(Simulation, OccupancyIsThatOfTheResidentBlocks) {
   // One block an SM at most: achieved is what one block holds.
-  const auto few = simulate("fa1", problem_of(10, 256, 64), {.br = 64, .bc = 64});
+  const auto few = simulate("fa1", problem_of(10, 256, 64), TileShape{.br = 64, .bc = 64});
   EXPECT_DOUBLE_EQ(few[0].busy_sms, 10);
   EXPECT_EQ(few[0].occupancy.limiter, "grid");
   EXPECT_NEAR(few[0].achieved_warps_pct, few[0].occupancy.warps_pct / few[0].occupancy.blocks_per_sm, 1e-9);
-  const auto many = simulate("fa2", problem_of(1024, 1024, 64), {.br = 128, .bc = 64});
+  const auto many = simulate("fa2", problem_of(1024, 1024, 64), TileShape{.br = 128, .bc = 64});
   EXPECT_GT(many[0].achieved_warps_pct, 0.95 * many[0].occupancy.warps_pct);
   EXPECT_LE(many[0].achieved_warps_pct, many[0].occupancy.warps_pct + 1e-9);
 }
@@ -193,7 +194,7 @@ class SimulatedDeviceTest : public testing::Test {
     return {.algorithm = std::move(algorithm), .problem = problem, .tile = {.br = 64, .bc = 64}};
   }
 
-  std::unique_ptr<Device> device = make_simulated_device(h200());
+  std::unique_ptr<Device> device = make_simulated_device(h200(), built_in_algorithms());
   CancelToken cancel;
 };
 
@@ -209,11 +210,11 @@ TEST_F(SimulatedDeviceTest, SaysWhatItIs) {
 }
 
 TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     PointSpec point = spec(std::string(algorithm->name()), problem_of(4, 512, 64));
-    if (algorithm->refusal(point.problem, point.tile, h200())) {  // one for few queries
+    if (algorithm->refusal(point.problem, point.config(), h200())) {  // one for few queries
       point.problem.n_q = 1;
-      point.tile = algorithm->default_tile(point.problem, h200());
+      point.tile = algorithm->default_config(point.problem, h200()).tile;
     }
     const PointRecord record = device->measure(point, {}, cancel);
     ASSERT_EQ(record.disposition, Disposition::ok) << algorithm->name() << ": " << record.reason;
@@ -227,7 +228,7 @@ TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
       }
     }
     EXPECT_DOUBLE_EQ(evaluate(metric_key::l2_sm_over_model, record)->value, 1);
-    const AttentionPlan plan = algorithm->plan(record.spec.problem, record.spec.tile, h200());
+    const AttentionPlan plan = algorithm->plan(record.spec.problem, record.spec.config(), h200());
     EXPECT_EQ(*record.kernels[0].metric(metric_key::memory_bytes), static_cast<double>(plan.buffer_bytes()));
     EXPECT_EQ(evaluate(metric_key::time_median_ns, record)->provenance, Provenance::simulated);
   }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The algorithms that a program works with. An object that is passed in: tests and, one day, kernels that are loaded at
+// run time make registries of their own.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "kernels/algorithm.h"
+
+namespace attnscope {
+
+class Registry {
+ public:
+  Registry() = default;
+  Registry(Registry&&) noexcept = default;
+  Registry& operator=(Registry&&) noexcept = default;
+  ~Registry() = default;
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  /// Throws std::invalid_argument where the name is taken, or a knob of the algorithm has the name of another's and
+  /// takes words where that one takes numbers.
+  void add(std::unique_ptr<const Algorithm> algorithm);
+
+  /// In the order in which they were added.
+  [[nodiscard]] const std::vector<const Algorithm*>& algorithms() const { return algorithms_; }
+  /// nullptr for an unknown name.
+  [[nodiscard]] const Algorithm* find(std::string_view name) const;
+  /// Every knob that an algorithm states, once, with the widest range and all words that one of them has.
+  [[nodiscard]] const std::vector<Knob>& knobs() const { return knobs_; }
+  /// nullptr for a knob that no algorithm states.
+  [[nodiscard]] const Knob* find_knob(std::string_view name) const;
+
+ private:
+  std::vector<std::unique_ptr<const Algorithm>> owned_;
+  std::vector<const Algorithm*> algorithms_;
+  std::vector<Knob> knobs_;
+};
+
+/// The algorithms of this program, in the order in which the papers came.
+[[nodiscard]] const Registry& built_in_algorithms();
+
+}  // namespace attnscope

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/axes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "profiler/plan/fields.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope {
+namespace {
+
+using Error = Failure<std::string>;
+
+constexpr std::size_t max_axis_values = 4096;
+
+// "auto", or both extents: "128x64".
+Result<std::optional<TileShape>, std::string> parse_tile(std::string_view word) {
+  if (word == "auto") return std::optional<TileShape>();
+  constexpr int largest = 4096;
+  TileShape tile;
+  const char* const last = word.data() + word.size();
+  const auto rows = std::from_chars(word.data(), last, tile.br);
+  if (rows.ec == std::errc() && rows.ptr != last && *rows.ptr == 'x') {
+    const auto columns = std::from_chars(rows.ptr + 1, last, tile.bc);
+    const bool whole = columns.ec == std::errc() && columns.ptr == last;
+    if (whole && tile.br > 0 && tile.bc > 0 && tile.br <= largest && tile.bc <= largest) return std::optional(tile);
+  }
+  return Error{fmt::format("tile '{}' is neither auto nor BrxBc, as in 128x64", word)};
+}
+
+// Axes that stand for two fields, which refine them.
+struct WideAxis {
+  std::string_view name;
+  std::string_view first;
+  std::string_view second;
+  std::string_view fallback;
+  int nesting;
+};
+constexpr std::array wide_axes{WideAxis{"heads", "heads_q", "heads_kv", "16", 90},
+                               WideAxis{"N", "n_q", "n_k", "1024", 110}};
+constexpr int knob_nesting = 140;
+constexpr int tile_nesting = 150;
+
+const WideAxis* find_wide(std::string_view name) {
+  const auto* found = std::ranges::find(wide_axes, name, &WideAxis::name);
+  return found == wide_axes.end() ? nullptr : found;
+}
+
+/// Of a value that wrong() let through.
+void set_checked(const Field& field, PointSpec& spec, const std::string& text) {
+  if (const auto set = set_field(field, spec, text); !set) throw std::invalid_argument(set.error());
+}
+
+AxisKind field_axis(const Field& field, const Registry& registry) {
+  AxisKind kind{.name = std::string(field.name),
+                .words = field.type != FieldType::integer,
+                .smallest = field.smallest,
+                .largest = field.largest,
+                .fallback = std::string(field.sweep_default.empty() ? field.fallback : field.sweep_default),
+                .refusable = field.refusable,
+                .nesting = field.nesting};
+  if (field.name == "algorithm") {
+    kind.wrong = [&registry](std::string_view word) -> std::string {
+      if (registry.find(word) != nullptr) return {};
+      std::vector<std::string> known;
+      for (const Algorithm* algorithm : registry.algorithms()) known.push_back(algorithm->name());
+      return fmt::format("unknown algorithm '{}'; accepted: {}", word, fmt::join(known, ", "));
+    };
+  } else {
+    kind.wrong = [&field](std::string_view word) -> std::string {
+      PointSpec trial;
+      const auto set = set_field(field, trial, word);
+      return set ? std::string() : set.error();
+    };
+  }
+  const bool br = field.name == "br";
+  const bool bc = field.name == "bc";
+  const bool cache = field.name == "cache";
+  if (cache) kind.fallback.clear();  // the sweep's request says
+  kind.set = [&field, br, bc, cache](Draft& draft, const std::string& text) {
+    set_checked(field, draft.spec, text);
+    draft.br = draft.br || br;
+    draft.bc = draft.bc || bc;
+    draft.cache = draft.cache || cache;
+  };
+  return kind;
+}
+
+AxisKind wide_axis(const WideAxis& wide) {
+  const Field& first = *find_field(wide.first);
+  const Field& second = *find_field(wide.second);
+  return {.name = std::string(wide.name),
+          .smallest = first.smallest,
+          .largest = first.largest,
+          .fallback = std::string(wide.fallback),
+          .nesting = wide.nesting,
+          .wrong = [](std::string_view) { return std::string(); },
+          .set =
+              [&first, &second](Draft& draft, const std::string& text) {
+                set_checked(first, draft.spec, text);
+                set_checked(second, draft.spec, text);
+              }};
+}
+
+AxisKind tile_axis() {
+  return {.name = "tile",
+          .words = true,
+          .refusable = true,
+          .nesting = tile_nesting,
+          .wrong =
+              [](std::string_view word) {
+                const auto tile = parse_tile(word);
+                return tile ? std::string() : tile.error();
+              },
+          .set =
+              [](Draft& draft, const std::string& text) {
+                const auto tile = *parse_tile(text);
+                draft.auto_tile = !tile;
+                draft.br = draft.bc = tile.has_value();
+                if (tile) draft.spec.tile = *tile;
+              }};
+}
+
+AxisKind knob_axis(const Knob& knob) {
+  return {.name = knob.name,
+          .words = !knob.words.empty(),
+          .largest = knob.largest,
+          .refusable = knob.words.empty(),
+          .nesting = knob_nesting,
+          .wrong =
+              [&knob](std::string_view word) {
+                const auto value = parse_knob(knob, word);
+                return value ? std::string() : value.error();
+              },
+          .set = [&knob](Draft& draft, const std::string& text) { draft.knobs[knob.name] = *parse_knob(knob, text); }};
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+const AxisKind* find_kind(std::span<const AxisKind> kinds, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(kinds, [&](const AxisKind& kind) { return equal_ignoring_case(kind.name, name); });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
+  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator, start)) {
+    parts.push_back(trim(text.substr(start, end - start)));
+    start = end + 1;
+  }
+  parts.push_back(trim(text.substr(start)));
+  return parts;
+}
+
+// What is wrong with an axis. How axes are written helps only where that is the mistake.
+struct Wrong {
+  std::string why;
+  bool syntax = false;
+};
+Failure<Wrong> miswritten(std::string why) {
+  return {Wrong{.why = std::move(why), .syntax = true}};
+}
+Failure<Wrong> unusable(std::string why) {
+  return {Wrong{.why = std::move(why), .syntax = false}};
+}
+
+Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    return unusable(fmt::format("{} is far too large for any axis", text));
+  }
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return miswritten(fmt::format("'{}' is not a whole number", text));
+  }
+  return value;
+}
+
+// Why `value` cannot stand on the axis; empty when it can.
+std::string range_error(const AxisKind& kind, std::int64_t value) {
+  if (value < kind.smallest) return fmt::format("{} must be at least {}, not {}", kind.name, kind.smallest, value);
+  if (value > kind.largest) return fmt::format("{} {} is absurd: at most {}", kind.name, value, kind.largest);
+  return kind.wrong(std::to_string(value));
+}
+
+using Numbers = Result<std::vector<std::int64_t>, Wrong>;
+
+Numbers parse_range(std::string_view text) {
+  const auto parts = split(text, ':');
+  if (parts.size() > 3) return miswritten("a range is [first:last] or [first:last:step]");
+  std::array<std::int64_t, 3> numbers{0, 0, 1};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto number = parse_integer(parts[i]);
+    if (!number) return Failure<Wrong>{number.error()};
+    numbers.at(i) = *number;
+  }
+  const auto [first, last, step] = numbers;
+  if (step < 1) return unusable(fmt::format("the step must be at least 1, not {}", step));
+  if (first > last) {
+    return unusable(fmt::format("the range is reversed: {} is above {}; give the smaller one first", first, last));
+  }
+  // Unsigned: the distance between two 63-bit numbers may not fit in one.
+  const std::uint64_t count =
+      (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step) + 1;
+  if (count > max_axis_values) {
+    return unusable(
+        fmt::format("the range has {} values, at most {} are taken; give it a larger step", count, max_axis_values));
+  }
+  std::vector<std::int64_t> values;
+  for (std::uint64_t i = 0; i < count; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
+  return values;
+}
+
+Numbers parse_list(std::string_view text) {
+  std::vector<std::int64_t> values;
+  for (const std::string_view part : split(text, ',')) {
+    if (part.empty()) return miswritten("a value is missing");
+    const auto number = parse_integer(part);
+    if (!number) return Failure<Wrong>{number.error()};
+    values.push_back(*number);
+  }
+  return values;
+}
+
+Numbers parse_exponents(std::string_view text) {
+  // Two exponents mean everything between them, as in "[8,14]"; three or more are a list.
+  const bool pair = std::ranges::count(text, ',') == 1 && text.find(':') == std::string_view::npos;
+  std::string range(text);
+  if (pair) std::ranges::replace(range, ',', ':');
+  Numbers numbers = range.find(':') != std::string::npos ? parse_range(range) : parse_list(text);
+  if (!numbers) return numbers;
+  for (std::int64_t& value : *numbers) {
+    if (value < 0 || value > 62) {
+      return unusable(fmt::format("2^{} is absurd; under [pow2] the values are exponents", value));
+    }
+    value = std::int64_t{1} << value;
+  }
+  return numbers;
+}
+
+Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text) {
+  Axis axis{.name = kind.name, .values = {}};
+  if (kind.words) {
+    if (!modifier.empty()) {
+      return unusable(fmt::format("[{}] does not apply to {}, which takes words; leave it out", modifier, kind.name));
+    }
+    for (const std::string_view word : split(text, ',')) {
+      if (word.empty()) return miswritten("a value is missing");
+      if (std::string wrong = kind.wrong(word); !wrong.empty()) return unusable(std::move(wrong));
+      axis.values.emplace_back(word);
+    }
+    return axis;
+  }
+  const Numbers numbers = modifier == "pow2"                         ? parse_exponents(text)
+                          : text.find(':') != std::string_view::npos ? parse_range(text)
+                                                                     : parse_list(text);
+  if (!numbers) return Failure<Wrong>{numbers.error()};
+  for (const std::int64_t value : *numbers) {
+    if (std::string wrong = range_error(kind, value); !wrong.empty()) return unusable(std::move(wrong));
+    axis.values.push_back(std::to_string(value));
+  }
+  return axis;
+}
+
+}  // namespace
+
+std::vector<AxisKind> axis_kinds(const Registry& registry) {
+  std::vector<AxisKind> kinds;
+  for (const WideAxis& wide : wide_axes) kinds.push_back(wide_axis(wide));
+  for (const Field& field : point_fields()) kinds.push_back(field_axis(field, registry));
+  for (const Knob& knob : registry.knobs()) kinds.push_back(knob_axis(knob));
+  kinds.push_back(tile_axis());
+  std::ranges::stable_sort(kinds, {}, &AxisKind::nesting);
+  // Fields that a wide axis sets have its fallback.
+  for (const WideAxis& wide : wide_axes) {
+    for (AxisKind& kind : kinds) {
+      if (kind.name == wide.first || kind.name == wide.second) kind.fallback.clear();
+    }
+  }
+  return kinds;
+}
+
+bool axis_replaces(std::string_view name, std::string_view other) {
+  if (name == other) return true;
+  if (name == "tile") return other == "br" || other == "bc";
+  const WideAxis* wide = find_wide(name);
+  return wide != nullptr && (other == wide->first || other == wide->second);
+}
+
+std::string axis_overlap(std::span<const Axis> axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    for (const Axis& other : axes.subspan(i + 1)) {
+      if (axes[i].name == other.name) {
+        return fmt::format("axis {} is given twice; write its values in one list, as in {}=[{},{}]", other.name,
+                           other.name, axes[i].values.front(), other.values.back());
+      }
+      const bool wider = axis_replaces(axes[i].name, other.name);
+      if (!wider && !axis_replaces(other.name, axes[i].name)) continue;
+      const std::string& name = wider ? axes[i].name : other.name;
+      const WideAxis* wide = find_wide(name);
+      return fmt::format("axes {} and {} overlap: {} stands for {} and {}; give either it or those two", axes[i].name,
+                         other.name, name, wide != nullptr ? wide->first : "br", wide != nullptr ? wide->second : "bc");
+    }
+  }
+  return {};
+}
+
+std::string axis_help(const Registry& registry) {
+  std::string text = "N (or n_q and n_k) heads (or heads_q and heads_kv) tile (auto or BrxBc, or br and bc)";
+  constexpr std::array<std::string_view, 6> said{"n_q", "n_k", "heads_q", "heads_kv", "br", "bc"};
+  for (const Field& field : point_fields()) {
+    if (std::ranges::find(said, field.name) == said.end()) text += fmt::format("; {}: {}", field.name, field.help);
+  }
+  for (const Knob& knob : registry.knobs()) {
+    text += knob.words.empty() ? fmt::format("; {}: 0 (the algorithm's choice) to {}", knob.name, knob.largest)
+                               : fmt::format("; {}: {}", knob.name, fmt::join(knob.words, ", "));
+  }
+  return text;
+}
+
+Result<Axis, std::string> parse_axis(std::string_view text, const Registry& registry) {
+  const auto fail = [&](std::string_view why, bool syntax = true) {
+    if (why.ends_with('.')) why.remove_suffix(1);
+    constexpr std::string_view hint = ". Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]";
+    return Error{fmt::format("axis '{}': {}{}", text, why, syntax ? hint : "")};
+  };
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return fail("there is no '='");
+  std::string_view name = trim(text.substr(0, equals));
+  std::string_view values = trim(text.substr(equals + 1));
+
+  std::string_view modifier;
+  if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) {
+    if (name.back() != ']') return fail("the ']' of its modifier is missing");
+    modifier = name.substr(bracket + 1, name.size() - bracket - 2);
+    name = trim(name.substr(0, bracket));
+    if (modifier != "pow2") return fail(fmt::format("unknown modifier '{}'; accepted: pow2", modifier));
+  }
+  const std::vector<AxisKind> kinds = axis_kinds(registry);
+  const AxisKind* kind = find_kind(kinds, name);
+  if (kind == nullptr) {
+    std::vector<std::string> names;
+    for (const AxisKind& known : kinds) names.push_back(known.name);
+    const auto near = near_matches(name, names);
+    return fail(near.empty() ? fmt::format("unknown name '{}'; accepted: {}", name, fmt::join(names, ", "))
+                             : fmt::format("unknown name '{}'; did you mean {}?", name, join_or(near)),
+                false);
+  }
+  if (!values.empty() && values.front() == '[') {
+    if (values.size() < 2 || values.back() != ']') return fail("the closing ']' is missing");
+    values = trim(values.substr(1, values.size() - 2));
+  }
+  if (values.empty()) return fail("it has no values");
+  auto axis = parse_values(*kind, modifier, values);
+  if (!axis) return fail(axis.error().why, axis.error().syntax);
+  return std::move(axis).value();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axes of a sweep: the fields of a point, the knobs of the algorithms, and names that stand for two fields.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/result.h"
+#include "kernels/registry.h"
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope {
+
+/// One axis in nvbench's notation: "N=[1024,2048]", "N[pow2]=[8,14]" (2^8 ... 2^14), "N=[1024:4096:1024]"
+/// (first:last:step), "mask=[none,causal,window:1024:0]", "d=64". Names are those of the fields (fields.h), of the
+/// registry's knobs, and N, heads and tile, which stand for two fields each. tile is "auto", the best of each N, or
+/// "128x64"; where no axis says, a curve has one tile, the best of its longest N, but for decoding and where that does
+/// not run. A knob may be 0, the algorithm's choice.
+struct Axis {
+  std::string name;  ///< canonical: as the table of axes spells it
+  std::vector<std::string> values;
+};
+/// The error names the text, what is wrong with it and what would be accepted: how an axis is written only where that
+/// is the mistake.
+[[nodiscard]] Result<Axis, std::string> parse_axis(std::string_view text, const Registry&);
+
+/// "N (or n_q and n_k) d batch ...": every axis, for help texts.
+[[nodiscard]] std::string axis_help(const Registry&);
+
+/// A point on its way: what of the tile and the knobs no axis sets is chosen for the problem.
+struct Draft {
+  PointSpec spec;
+  bool br = false;         ///< an axis set it
+  bool bc = false;         ///< likewise
+  bool auto_tile = false;  ///< asked for: each N has its own
+  bool cache = false;      ///< an axis set it
+  /// Knobs that axes set; no value: to the algorithm's choice.
+  std::map<std::string, std::optional<KnobValue>> knobs = {};
+};
+
+/// What stands on an axis, and what a value of it does.
+struct AxisKind {
+  std::string name;
+  bool words = false;
+  std::int64_t smallest = 0;  ///< of numbers
+  std::int64_t largest = 0;
+  std::string fallback = {};  ///< the value when nobody sets the axis; empty: none is needed
+  bool refusable = false;     ///< a kernel may lack a value of it altogether
+  int nesting = 0;            ///< as Field::nesting
+  /// Empty, or why the value cannot stand on the axis. Pre: a number is in range.
+  std::function<std::string(std::string_view)> wrong = {};
+  std::function<void(Draft&, const std::string&)> set = {};  ///< pre: wrong() is empty
+};
+/// In nesting order, outermost first.
+[[nodiscard]] std::vector<AxisKind> axis_kinds(const Registry&);
+
+/// Whether `name` takes the place of `other`: the same axis, or one that stands for it.
+[[nodiscard]] bool axis_replaces(std::string_view name, std::string_view other);
+/// Why the axes of one request cannot stand together; empty when they can.
+[[nodiscard]] std::string axis_overlap(std::span<const Axis> axes);
+
+}  // namespace attnscope

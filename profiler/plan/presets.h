@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named sweeps.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/registry.h"
+
+namespace attnscope {
+
+struct PresetInfo {
+  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode
+  std::string_view description;
+};
+[[nodiscard]] std::span<const PresetInfo> presets();
+
+/// Axes that are multiplied out together, for the algorithms of one group.
+struct Grid {
+  std::vector<std::string_view> axes = {};  ///< in parse_axis's notation
+  std::optional<Group> group = {};          ///< none: every algorithm
+
+  [[nodiscard]] bool takes(const Algorithm& algorithm) const { return !group || algorithm.facts().in(*group); }
+};
+
+/// The grids of a preset; empty for an unknown name.
+[[nodiscard]] std::span<const Grid> preset_grids(std::string_view name);
+
+}  // namespace attnscope
