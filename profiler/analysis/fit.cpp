@@ -68,23 +68,6 @@ std::optional<PowerFit> fit_power_law(std::span<const double> x, std::span<const
                   .points = n};
 }
 
-std::optional<ScaleFit> fit_scale(std::span<const double> model, std::span<const double> y) {
-  const std::vector<double> u = logs(model);
-  std::vector<double> ratios = logs(y);
-  const std::size_t n = u.size();
-  if (n == 0 || ratios.size() != n) return std::nullopt;
-  for (std::size_t i = 0; i < n; ++i) ratios[i] -= u[i];
-
-  const double center = mean(ratios);
-  double squares = 0;
-  for (const double ratio : ratios) squares += (ratio - center) * (ratio - center);
-  const double error = n > 1 ? std::sqrt(squares / static_cast<double>(n - 1) / static_cast<double>(n)) : 0;
-  const double half = half_width(error, n - 1);
-  return ScaleFit{.scale = std::exp(center),
-                  .scale_interval = {.low = std::exp(center - half), .high = std::exp(center + half)},
-                  .points = n};
-}
-
 std::optional<LawFit> fit_law(std::span<const double> law, std::span<const double> lower, std::span<const double> y) {
   const std::size_t n = y.size();
   const std::size_t terms = lower.empty() ? 1 : 2;

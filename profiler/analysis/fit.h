@@ -25,15 +25,6 @@ struct PowerFit {
 /// Empty for fewer than two distinct x, or when any x or y is not positive and finite.
 [[nodiscard]] std::optional<PowerFit> fit_power_law(std::span<const double> x, std::span<const double> y);
 
-/// y = scale * model, with the model's own shape held fixed: the c of c N^2 d^2 / M.
-struct ScaleFit {
-  double scale = 0;         ///< geometric mean of y / model
-  Interval scale_interval;  ///< 95%; [0, inf] for one point
-  std::size_t points = 0;
-};
-/// Empty for no points, or when any value is not positive and finite.
-[[nodiscard]] std::optional<ScaleFit> fit_scale(std::span<const double> model, std::span<const double> y);
-
 /// y = scale * law + below * lower: a law whose shape is held fixed, and the order below it, without which the scale of
 /// a law that is exact would depend on how short the shortest N is.
 struct LawFit {

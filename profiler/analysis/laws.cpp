@@ -127,7 +127,7 @@ FittedLaw fit_growth(Law law, std::span<const std::int64_t> lengths, std::span<c
   result.worst_n = static_cast<std::int64_t>(n[fit.worst_point]);
   if (fit.scale_interval.low <= 0) return refuse(FitRefusal::not_seen);
   if (!lower.empty() && fit.below_interval.high < 0) return refuse(FitRefusal::steeper);
-  if (fit.worst > std::max(fit.relative_half_width(), repeatable)) return refuse(FitRefusal::misses);
+  if (fit.worst > std::max(fit.relative_half_width(), good_enough)) return refuse(FitRefusal::misses);
   return result;
 }
 

@@ -41,8 +41,9 @@ struct Law {
 
 /// Fewer points than this carry no fit.
 inline constexpr std::size_t fewest_fitted = 4;
-/// A miss up to this is none: what two counted launches of one kernel may differ by.
-inline constexpr double repeatable = 0.01;
+/// A fit that misses no point by more is good, however narrow its interval: the constants of an exact law come out with
+/// intervals of nothing.
+inline constexpr double good_enough = 0.01;
 
 /// Why a law is not drawn.
 enum class FitRefusal {

@@ -56,29 +56,6 @@ TEST(PowerFit, WhatHasNoLogarithmOrNoSpreadHasNoFit) {
   EXPECT_FALSE(fit_power_law(Values{1, 2, 3}, Values{1, 2}).has_value());
 }
 
-// By hand: ratios e^0.9, e^1.0, e^1.1: mean e^1, deviation 0.1, standard error 0.1 / sqrt(3), t(0.975, 2) = 4.302653.
-TEST(ScaleFit, IsTheGeometricMeanWithItsInterval) {
-  const std::vector<double> model{10, 20, 40};
-  const std::vector<double> y{10 * std::exp(0.9), 20 * std::exp(1.0), 40 * std::exp(1.1)};
-  const auto fit = fit_scale(model, y);
-  ASSERT_TRUE(fit.has_value());
-  const double half = 4.30265273 * 0.1 / std::sqrt(3.0);
-  EXPECT_NEAR(fit->scale, std::exp(1.0), 1e-12);
-  EXPECT_NEAR(fit->scale_interval.low, std::exp(1 - half), 1e-7);
-  EXPECT_NEAR(fit->scale_interval.high, std::exp(1 + half), 1e-7);
-  EXPECT_EQ(fit->points, 3U);
-}
-
-TEST(ScaleFit, OnePointHasAScaleOfUnknownWidth) {
-  const auto fit = fit_scale(std::vector<double>{4}, std::vector<double>{12});
-  ASSERT_TRUE(fit.has_value());
-  EXPECT_NEAR(fit->scale, 3, 1e-12);
-  EXPECT_TRUE(fit->scale_interval.contains(1e-300));
-  EXPECT_TRUE(fit->scale_interval.contains(1e300));
-  EXPECT_FALSE(fit_scale(std::vector<double>{}, std::vector<double>{}).has_value());
-  EXPECT_FALSE(fit_scale(std::vector<double>{0}, std::vector<double>{1}).has_value());
-}
-
 TEST(LawFit, AnExactLawIsFoundWithItsLowerOrder) {
   const std::vector<double> law{1e6, 4e6, 16e6, 64e6};
   const std::vector<double> lower{1e3, 2e3, 4e3, 8e3};

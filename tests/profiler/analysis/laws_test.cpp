@@ -127,7 +127,7 @@ TEST(Fits, AFitThatMissesAPointByMoreThanItsIntervalIsWithheld) {
   EXPECT_LT(fitted.fit->relative_half_width(), fitted.fit->worst);
 }
 
-TEST(Fits, WhatTwoLaunchesMayDifferByIsNoMiss) {
+TEST(Fits, AMissOfHalfAPercentIsNone) {
   std::vector<std::int64_t> many;
   for (std::int64_t n = 1024; n <= 16384; n += 1024) many.push_back(n);
   const FittedLaw fitted = fit_growth(square_law(), many, values(many, 3, 0, 0.005));
