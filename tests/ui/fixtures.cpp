@@ -56,6 +56,10 @@ void write_file(const QString& path, const std::vector<RunOf>& runs) {
   for (const RunOf& run : runs) {
     RunHeader header;
     header.device = device(run.simulated);
+    if (!run.gpu.empty()) {
+      header.device.limits = *find_gpu(run.gpu);
+      header.device.uuid = "GPU-" + run.gpu;
+    }
     header.environment.app_version = "0.1.0";
     header.environment.driver_version = "580.65";
     header.environment.cupti_version = "13.0";

@@ -42,6 +42,7 @@ struct RunOf {
   std::vector<PointRecord> points;
   bool simulated = false;
   bool imported = false;
+  std::string gpu = {};  ///< of the table of GPUs; empty: an H200
 };
 void write_file(const QString& path, const std::vector<RunOf>& runs);
 

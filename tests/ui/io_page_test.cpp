@@ -5,6 +5,8 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
+#include <map>
+#include <set>
 
 #include "kernels/algorithm.h"
 #include "kernels/registry.h"
@@ -290,6 +292,42 @@ TEST_F(IoPageTest, ClickingAMarkSelectsItsPoint) {
   ASSERT_EQ(selected.count(), 1);
   EXPECT_EQ(selected[0][0].value<ShownPoint>().spec().algorithm, "naive");
   EXPECT_EQ(selected[0][0].value<ShownPoint>().spec().problem.n_k, static_cast<std::int64_t>(point.n));
+}
+
+TEST_F(IoPageTest, DevicesAreToldApartAndTheirLimitsHideNothing) {
+  const QString several = folder.filePath("several.attnscope");
+  const auto runs = [](std::initializer_list<const char*> gpus) {
+    std::vector<fixtures::RunOf> all;
+    for (const char* gpu : gpus) all.push_back({"memory-wall", fixtures::memory_wall(), false, false, gpu});
+    return all;
+  };
+  fixtures::write_file(several, runs({"H200", "H100", "A100"}));
+  ASSERT_NO_FATAL_FAILURE(show({several}));
+  std::map<std::string, std::set<QRgb>> colors;  // of an algorithm's measured curves
+  std::map<std::string, std::set<std::string>> devices;
+  const std::vector<Curve>& curves = page.curves().curves;
+  for (const Curve& curve : curves) {
+    if (curve.kind != CurveKind::measured || curve.quantity != Quantity::dram) continue;
+    devices[curve.name.algorithm].insert(curve.name.device);
+    for (int i = 0; i < plot->graphCount(); ++i) {
+      if (plot->graph(i)->name() == curve.label)
+        colors[curve.name.algorithm].insert(plot->graph(i)->pen().color().rgb());
+    }
+  }
+  ASSERT_EQ(devices["fa1"].size(), 3U);
+  for (const auto& [algorithm, shades] : colors) EXPECT_EQ(shades.size(), 3U) << algorithm;
+
+  QList<QRectF> labels;
+  for (int i = 0; i < plot->itemCount(); ++i) {
+    const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
+    if (text == nullptr || !text->text().contains("leaves the")) continue;
+    labels << QRectF(text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()).normalized();
+  }
+  ASSERT_EQ(labels.size(), 6) << "naive and FA1 on each";
+  for (qsizetype i = 0; i < labels.size(); ++i) {
+    EXPECT_GT(labels[i].width(), labels[i].height()) << "lies, and can be read";
+    for (qsizetype j = 0; j < i; ++j) EXPECT_FALSE(labels[i].intersects(labels[j])) << i << " and " << j;
+  }
 }
 
 }  // namespace

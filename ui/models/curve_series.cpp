@@ -3,6 +3,8 @@
 
 #include <QCoreApplication>
 #include <cmath>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "ui/format.h"
@@ -21,14 +23,6 @@ QString to_qstring(Provenance provenance) {
   return ui::to_qstring(attnscope::to_string(provenance));
 }
 
-/// "FA2 (torch 2.8) on H200": whose curve it is.
-QString owner(const analysis::SeriesName& name) {
-  QString text = short_title(name.algorithm);
-  if (!name.label.empty()) text += QStringLiteral(" (%1)").arg(QString::fromStdString(name.label));
-  if (!name.device.empty()) text += tr(" on ") + QString::fromStdString(name.device);
-  return text;
-}
-
 /// " · memory-wall (2)", where runs have to be told apart.
 QString of_run(const analysis::SeriesName& name) {
   return name.runs.empty() ? QString() : QStringLiteral(" · ") + QString::fromStdString(name.runs);
@@ -37,14 +31,14 @@ QString of_run(const analysis::SeriesName& name) {
 /// "simulated, fit ...": what is fitted to simulated or imported bytes is no more than they are.
 QString fit_label(const analysis::SeriesName& name, Quantity quantity, Provenance provenance, const QString& words) {
   const QString origin = provenance == Provenance::derived ? QString() : to_qstring(provenance) + QStringLiteral(", ");
-  return QStringLiteral("%1 · %2%3 · %4%5").arg(owner(name), to_string(quantity), of_run(name), origin, words);
+  return QStringLiteral("%1 · %2%3 · %4%5").arg(owner_words(name), to_string(quantity), of_run(name), origin, words);
 }
 
 QString label_of(const analysis::Curve& curve) {
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2 · %3%4")
-          .arg(owner(curve.name), to_string(curve.quantity), to_qstring(curve.provenance), of_run(curve.name));
+          .arg(owner_words(curve.name), to_string(curve.quantity), to_qstring(curve.provenance), of_run(curve.name));
     case CurveKind::model: {
       QString label = tr("%1 · SM↔L2 · exact model").arg(short_title(curve.name.algorithm));
       if (curve.tile) label += QLatin1Char(' ') + format_tile(*curve.tile);
@@ -80,6 +74,13 @@ QString hidden_words(const PointSet& points, const std::set<analysis::HiddenSwee
 }
 
 }  // namespace
+
+QString owner_words(const analysis::SeriesName& name) {
+  QString text = short_title(name.algorithm);
+  if (!name.label.empty()) text += QStringLiteral(" (%1)").arg(QString::fromStdString(name.label));
+  if (!name.device.empty()) text += tr(" on ") + QString::fromStdString(name.device);
+  return text;
+}
 
 QString to_string(Quantity quantity) {
   switch (quantity) {
@@ -157,9 +158,14 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
   set.queries = built.queries;
   set.pass = built.pass;
   set.per_head = built.per_head;
+  std::set<std::string> devices;
+  for (const analysis::Curve& curve : built.curves) {
+    if (!curve.name.device.empty()) devices.insert(curve.name.device);
+  }
   for (analysis::Curve& curve : built.curves) {
     QString label = label_of(curve);
-    set.curves.push_back({std::move(curve), std::move(label)});
+    const auto shade = std::distance(devices.begin(), devices.lower_bound(curve.name.device));
+    set.curves.push_back({std::move(curve), std::move(label), static_cast<int>(shade)});
   }
   for (const analysis::WithheldFit& fit : built.withheld) {
     set.withheld.push_back(

@@ -26,6 +26,7 @@ using analysis::TileSelection;
 
 struct Curve : analysis::Curve {
   QString label;  ///< "FA2 · DRAM · measured"
+  int shade = 0;  ///< the place of its device among those shown: devices share an algorithm's colour
 };
 
 /// A law that its points do not carry.
@@ -59,6 +60,8 @@ struct CurveSet {
 [[nodiscard]] QString to_string(Quantity quantity);
 /// A curve's value with its unit.
 [[nodiscard]] QString format_quantity(double value, Quantity quantity);
+/// "FA2 (torch 2.8) on H200": whose curve it is, as far as that has to be said.
+[[nodiscard]] QString owner_words(const analysis::SeriesName& name);
 /// "FA2", "Naive", "Split-KV": for legends; an algorithm that is not ours by the name that it came with.
 [[nodiscard]] QString short_title(std::string_view algorithm);
 /// What a fit says: "fit 2.00·N²d/Br + 2.02·N·d", its interval where that is a percent or more, and the slope.

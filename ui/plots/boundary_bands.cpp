@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/format.h"
+#include "ui/plots/curve_style.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -15,6 +16,9 @@ constexpr double label_top = 0.08;  ///< shares of the axes' height
 constexpr double tick_bottom = 1;
 constexpr double tick_top = 0.955;
 constexpr int band_alpha = 34;
+constexpr int bar_alpha = 90;
+constexpr double bar_gap = 3;          ///< pixels
+constexpr std::size_t most_bands = 3;  ///< more would hide one another
 constexpr int edge_alpha = 130;
 constexpr double label_room = 1.25;  ///< the ratio of two labels' N from which both find room side by side
 
@@ -43,12 +47,16 @@ void add_tick(QCustomPlot& plot, double n, const QColor& color) {
   tick->setPen(QPen(color, 2.4));
 }
 
-QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, const QColor& color) {
-  auto* label = new QCPItemText(&plot);
+QString label_words(const Boundary& boundary) {
   const QString device =
       boundary.device.empty() ? QString() : QString::fromStdString(boundary.device) + QLatin1Char(' ');
-  label->setText(QCoreApplication::translate("IoPlot", "%1 leaves the %2L2 (%3)")
-                     .arg(short_title(boundary.algorithm), device, format_capacity(boundary.at.l2_bytes)));
+  return QCoreApplication::translate("IoPlot", "%1 leaves the %2L2 (%3)")
+      .arg(short_title(boundary.algorithm), device, format_capacity(boundary.at.l2_bytes));
+}
+
+QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, const QColor& color) {
+  auto* label = new QCPItemText(&plot);
+  label->setText(label_words(boundary));
   label->setFont(plot.font());
   label->setColor(color);
   label->setRotation(-90);
@@ -57,9 +65,53 @@ QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, const QColor
   return label;
 }
 
+/// An N, and pixels from the axes' upper edge.
+void place_below_top(QCustomPlot& plot, QCPItemPosition* position, double n, double pixels) {
+  auto* edge = new QCPItemTracer(&plot);
+  edge->setVisible(false);
+  place(edge->position, n, 0);
+  position->setType(QCPItemPosition::ptAbsolute);
+  position->setParentAnchor(edge->position);
+  position->setCoords(0, pixels);
+}
+
+/// Bands that would lie over one another become bars, one below the other, each with its label at its right end.
+void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
+  const PlotColors colors = plot_colors(plot.palette());
+  const QFont font = small_font(plot.font());
+  const double height = QFontMetricsF(font).height() - 2;
+  for (std::size_t i = 0; i < boundaries.size(); ++i) {
+    const Boundary& boundary = boundaries[i];
+    QColor color = algorithm_color(boundary.algorithm, colors.dark);
+    const double top = bar_gap + (height + bar_gap) * static_cast<double>(i);
+    auto* tick = new QCPItemLine(&plot);
+    place_below_top(plot, tick->start, boundary.at.n_nominal, top);
+    place_below_top(plot, tick->end, boundary.at.n_nominal, top + height);
+    tick->setPen(QPen(color, 2.4));
+    auto* label = new QCPItemText(&plot);
+    label->setText(label_words(boundary));
+    label->setFont(font);
+    label->setColor(color);
+    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    label->setPadding({6, 0, 0, 0});
+    place_below_top(plot, label->position, std::max(boundary.at.n_high, boundary.at.n_nominal), top + height / 2);
+    auto* bar = new QCPItemRect(&plot);
+    place_below_top(plot, bar->topLeft, boundary.at.n_low, top);
+    place_below_top(plot, bar->bottomRight, boundary.at.n_high, top + height);
+    bar->setPen(Qt::NoPen);
+    color.setAlpha(bar_alpha);
+    bar->setBrush(color);
+    for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(tick), static_cast<QCPAbstractItem*>(label),
+                                  static_cast<QCPAbstractItem*>(bar)}) {
+      item->setLayer(QStringLiteral("grid"));  // below everything that was measured
+    }
+  }
+}
+
 }  // namespace
 
 void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
+  if (boundaries.size() > most_bands) return add_bars(plot, boundaries);
   const PlotColors colors = plot_colors(plot.palette());
   struct Label {
     QCPItemText* text;

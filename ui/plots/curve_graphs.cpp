@@ -79,6 +79,10 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   }
   legend.add(QString::fromStdString(curve.name.algorithm), graph,
              PlotLegend::Style{style_words(curve), graph->pen(), graph->scatterStyle()});
+  if (!curve.name.algorithm.empty() && curve.name.age == 0) {
+    // A chip above the plot has an algorithm's colour, but no device's shade of it.
+    legend.add_color(owner_words(curve.name), color, curve.name.device.empty());
+  }
   add_throttled(plot, curve, colors);
 }
 

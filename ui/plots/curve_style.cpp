@@ -18,6 +18,20 @@ QColor mixed(const QColor& color, const QColor& background, double strength) {
           part(color.blue(), background.blue())};
 }
 
+/// The colour of an algorithm's curves on the first, second, third device.
+QColor shaded(const QColor& color, int device, bool dark) {
+  constexpr int shades = 3;
+  // Percent; farther from the background there is more room.
+  switch (device % shades) {
+    case 1:
+      return color.darker(dark ? 150 : 175);
+    case 2:
+      return color.lighter(dark ? 130 : 150);
+    default:
+      return color;
+  }
+}
+
 }  // namespace
 
 QPen curve_pen(const Curve& curve, const QColor& color) {
@@ -80,7 +94,7 @@ QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   if (curve.name.algorithm.empty()) return colors.muted;
-  const QColor color = algorithm_color(curve.name.algorithm, colors.dark);
+  const QColor color = shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
   return curve.name.age == 0 ? color : mixed(color, colors.background, older_strength);
 }
 

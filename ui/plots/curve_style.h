@@ -17,7 +17,8 @@ inline constexpr double disc_size = 7.5;  ///< diameter of a mark, in pixels
 [[nodiscard]] QPen curve_pen(const Curve& curve, const QColor& color);
 [[nodiscard]] SampleMark mark_of(const Curve& curve);
 [[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);
-/// The algorithm's colour, paler for an older run; muted for what belongs to the problem alone.
+/// The algorithm's colour, in a shade for each of several devices and paler for an older run; muted for what belongs to
+/// the problem alone.
 [[nodiscard]] QColor curve_color(const Curve& curve, const PlotColors& colors);
 /// Whether throttled clocks change what the curve shows: bytes do not depend on them.
 [[nodiscard]] bool slowed_by_clocks(const Curve& curve);

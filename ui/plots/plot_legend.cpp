@@ -6,7 +6,6 @@
 #include <numeric>
 #include <set>
 
-#include "ui/models/curve_series.h"
 #include "ui/plots/curve_style.h"
 #include "ui/theme.h"
 
@@ -63,6 +62,11 @@ void PlotLegend::add(const QString& group, QCPAbstractPlottable* plottable, cons
   entries_.push_back({group, plottable, style, {}});
 }
 
+void PlotLegend::add_color(const QString& text, const QColor& color, bool known_on_screen) {
+  const bool said = std::any_of(colors_.begin(), colors_.end(), [&](const Color& known) { return known.text == text; });
+  if (!said) colors_.push_back({text, color, known_on_screen});
+}
+
 void PlotLegend::remove() {
   if (box_ == nullptr) return;
   plot_.plotLayout()->remove(box_);
@@ -91,17 +95,12 @@ QSize PlotLegend::size_of(const QString& text) const {
 }
 
 std::vector<PlotLegend::Entry> PlotLegend::short_entries(Medium medium) const {
-  const PlotColors colors = plot_colors(plot_.palette());
   std::vector<Entry> entries;
-  std::set<QString> said;
-  if (medium == Medium::paper) {
-    for (const Entry& entry : entries_) {
-      if (entry.group.isEmpty() || !said.insert(entry.group).second) continue;
-      const std::string algorithm = entry.group.toStdString();
-      const QColor color = algorithm_color(algorithm, colors.dark);
-      entries.push_back({entry.group, nullptr, Style{short_title(algorithm), QPen(color, swatch_width)}, color});
-    }
+  for (const Color& color : colors_) {
+    if (medium == Medium::screen && color.known_on_screen) continue;
+    entries.push_back({color.text, nullptr, Style{color.text, QPen(color.color, swatch_width)}, color.color});
   }
+  std::set<QString> said;
   for (const Entry& entry : entries_) {
     if (!entry.style || said.insert(entry.style->text).second) entries.push_back(entry);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A legend below the axes, in columns: one a group of entries where the groups fit side by side, else as many as fit.
-// Where it would leave the axes too little height it says each style once, in grey, and on paper whose each colour is:
-// in the window the controls above the plot do.
+// Where it would leave the axes too little height it says each style once, in grey, and whose each colour is as far as
+// nothing beside the plot does.
 #pragma once
 
 #include <qcustomplot.h>
@@ -27,8 +27,13 @@ class PlotLegend {
   /// Entries appear in this order; those of one group stand together. The plottable stays the plot's. Without a style
   /// the short legend has the entry as it is.
   void add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style = {});
+  /// Whose a colour is, for the short legend; said once. `known_on_screen`: controls above the plot say so too.
+  void add_color(const QString& text, const QColor& color, bool known_on_screen);
   /// Forgets the entries; what is laid out stays until the next lay_out() or remove().
-  void clear() { entries_.clear(); }
+  void clear() {
+    entries_.clear();
+    colors_.clear();
+  }
   /// Makes the legend anew as the last row of the plot's layout, for a plot of that size.
   void lay_out(const QSize& size, Medium medium);
   /// Takes the legend off the plot's layout, which frees its row.
@@ -48,6 +53,11 @@ class PlotLegend {
       return drawn_as_style(short_form) ? style->text : plottable->name();
     }
   };
+  struct Color {
+    QString text;
+    QColor color;
+    bool known_on_screen;
+  };
   /// Where each entry stands.
   struct Grid {
     struct Cell {
@@ -66,6 +76,7 @@ class PlotLegend {
 
   QCustomPlot& plot_;
   std::vector<Entry> entries_;
+  std::vector<Color> colors_;
   QCPLegend* box_ = nullptr;
   bool short_ = false;
 };
