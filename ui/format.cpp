@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "profiler/analysis/fields.h"
+#include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::ui {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ class Algorithms {
   }
   /// Pre: made of one.
   [[nodiscard]] const Registry& registry() const { return *registry_; }
+  /// What they can be told beside the tile.
+  [[nodiscard]] std::span<const Knob> knobs() const {
+    return registry_ != nullptr ? std::span<const Knob>(registry_->knobs()) : std::span<const Knob>();
+  }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   /// Place in names(); their number for a name that is not among them.
   [[nodiscard]] std::size_t place(std::string_view name) const;

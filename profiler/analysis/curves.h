@@ -137,7 +137,7 @@ struct CurveSet {
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };
 
-/// `rows` are of one problem (curve_fields()). Values of two runs are never one mark: runs that have no N in common
+/// `rows` are of one problem (curve_facets()). Values of two runs are never one mark: runs that have no N in common
 /// make one series, others one each; the newest that is a curve, of two N or more, leads. Theory is drawn with bytes
 /// alone.
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);

@@ -48,19 +48,19 @@ std::string trimmed(std::string_view text) {
 }
 
 /// By its key, or as views call it: "dtype" and "type" are one.
-bool is_called(const Field& field, std::string_view word) {
-  return field.key == word || lower(field.label) == word;
+bool is_called(const Facet& facet, std::string_view word) {
+  return facet.key == word || lower(facet.label) == word;
 }
 
-bool allows(const PlotChoice& choice, const Field& field, const FieldValue& value) {
+bool allows(const PlotChoice& choice, const Facet& facet, const FacetValue& value) {
   return std::ranges::all_of(choice.values, [&](const auto& wanted) {
-    return !is_called(field, wanted.first) || std::ranges::count(wanted.second, plain(value.id())) > 0;
+    return !is_called(facet, wanted.first) || std::ranges::count(wanted.second, plain(value.id())) > 0;
   });
 }
 
 bool allows(const PlotChoice& choice, const ProblemFilter& filter) {
-  for (std::size_t f = 0; f < filter.fields().size(); ++f) {
-    if (!allows(choice, *filter.fields()[f], filter.state(f).value())) return false;
+  for (std::size_t f = 0; f < filter.facets().size(); ++f) {
+    if (!allows(choice, *filter.facets()[f], filter.state(f).value())) return false;
   }
   return true;
 }
@@ -69,28 +69,29 @@ bool wants(const PlotChoice& choice, PlotKind kind) {
   return choice.kinds.empty() || choice.kinds.contains(kind);
 }
 
-/// A map's fields have all of a curve's, but for n_q, which N has in it.
-std::vector<const Field*> all_fields() {
-  std::vector<const Field*> fields = curve_fields();
-  for (const Field* field : map_fields()) {
-    if (std::ranges::find(fields, field) == fields.end()) fields.push_back(field);
+/// A map's facets have all of a curve's, but for n_q, which N has in it.
+std::vector<FacetPtr> all_facets(const PointTable& table) {
+  std::vector<FacetPtr> facets = curve_facets();
+  for (FacetPtr& facet : map_facets(table.algorithms())) {
+    const bool known = std::ranges::any_of(facets, [&](const FacetPtr& other) { return other->key == facet->key; });
+    if (!known) facets.push_back(std::move(facet));
   }
-  return fields;
+  return facets;
 }
 
 /// What is wrong with a choice for these points; empty when it has points.
 std::string misfit(const PlotChoice& choice, const PointTable& table) {
-  const std::vector<const Field*> fields = all_fields();
+  const std::vector<FacetPtr> facets = all_facets(table);
   for (const auto& [key, wanted] : choice.values) {
-    const auto field =
-        std::ranges::find_if(fields, [&key = key](const Field* known) { return is_called(*known, key); });
-    if (field == fields.end()) {
+    const auto facet =
+        std::ranges::find_if(facets, [&key = key](const FacetPtr& known) { return is_called(*known, key); });
+    if (facet == facets.end()) {
       std::vector<std::string_view> keys;
-      std::ranges::transform(fields, std::back_inserter(keys), [](const Field* known) { return known->key; });
+      for (const FacetPtr& known : facets) keys.push_back(known->key);
       return fmt::format("{}=…: it takes {}", key, fmt::join(keys, ", "));
     }
     std::vector<std::string> there;
-    for (const FieldValue& value : table.codes(**field).values) there.push_back(plain(value.id()));
+    for (const FacetValue& value : table.codes(**facet).values) there.push_back(plain(value.id()));
     for (const std::string& value : wanted) {
       if (std::ranges::count(there, value) > 0) continue;
       return fmt::format("{}={}: no such point; there are {}", key, value, fmt::join(there, ", "));
@@ -130,7 +131,7 @@ void plan_maps(const PointTable& table, const std::vector<Row>& rows, const Plot
        {metric_key::l2_sm_bytes},
        {metric_key::dram_settled_bytes, metric_key::dram_bytes}}};
   if (!wants(choice, PlotKind::maps)) return;
-  map_filter().for_each_problem(table, swept_rows(table, rows), [&](const ProblemFilter& filter) {
+  map_filter(table.algorithms()).for_each_problem(table, swept_rows(table, rows), [&](const ProblemFilter& filter) {
     if (!allows(choice, filter)) return;
     for (const auto& metrics : wanted) {
       const auto* metric = std::ranges::find_if(metrics, [&](std::string_view key) {
@@ -145,11 +146,11 @@ void plan_maps(const PointTable& table, const std::vector<Row>& rows, const Plot
 }  // namespace
 
 ProblemFilter curve_filter() {
-  return {curve_fields(), key_length_field()};
+  return {curve_facets(), key_length_facet()};
 }
 
-ProblemFilter map_filter() {
-  return {map_fields(), tile_field()};
+ProblemFilter map_filter(const Algorithms& algorithms) {
+  return {map_facets(algorithms), tile_facet()};
 }
 
 std::string_view to_string(Ordinate ordinate) {
@@ -224,10 +225,10 @@ Result<PlotChoice, std::string> parse_plot_choice(std::span<const std::string> w
 Result<std::vector<Plot>, std::string> plan_plots(const PointTable& table, const PlotChoice& choice) {
   if (std::string wrong = misfit(choice, table); !wrong.empty()) return Failure{std::move(wrong)};
   std::vector<Row> rows = table.rows();
-  for (const Field* field : all_fields()) {
+  for (const FacetPtr& facet : all_facets(table)) {
     if (choice.values.empty()) break;
-    const CodeColumn& column = table.codes(*field);
-    std::erase_if(rows, [&](Row row) { return !allows(choice, *field, column.values[column.codes[row]]); });
+    const CodeColumn& column = table.codes(*facet);
+    std::erase_if(rows, [&](Row row) { return !allows(choice, *facet, column.values[column.codes[row]]); });
   }
   std::vector<Plot> plots;
   plan_curves(table, rows, choice, plots);

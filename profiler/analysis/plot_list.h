@@ -19,7 +19,7 @@ namespace attnscope::analysis {
 /// What narrows points to the problem of curves over N.
 [[nodiscard]] ProblemFilter curve_filter();
 /// The same for a map of tiles.
-[[nodiscard]] ProblemFilter map_filter();
+[[nodiscard]] ProblemFilter map_filter(const Algorithms& = Algorithms::built_in());
 
 /// "io", "time", "tflops": the beginning of file names.
 [[nodiscard]] std::string_view to_string(Ordinate);
@@ -36,10 +36,10 @@ enum class PlotKind { bytes, time, rate, maps };
 /// What a list of plots is narrowed to; nothing said: all.
 struct PlotChoice {
   std::set<PlotKind> kinds;
-  std::map<std::string, std::vector<std::string>> values;  ///< by a field's key: "d" -> 64, 128
+  std::map<std::string, std::vector<std::string>> values;  ///< by a facet's key or label: "d" -> 64, 128
 };
 /// Words as "bytes", "maps", "d=128", "mask=causal", "heads=1x132", also several in one, with commas between. Kinds add
-/// up, and so do the values of one field. The error is one line.
+/// up, and so do the values of one facet. The error is one line.
 [[nodiscard]] Result<PlotChoice, std::string> parse_plot_choice(std::span<const std::string> words);
 
 struct Plot {
@@ -54,7 +54,7 @@ struct Plot {
 
 /// Of each problem the curves that its points have something to show on, each number of splits by itself where it was
 /// swept over them; none of a problem with but one N whose tiles make a map. Of each problem, algorithm and device that
-/// was swept over tiles the maps of time, SM<->L2 and DRAM bytes. An error where a chosen field or value is none of
+/// was swept over tiles the maps of time, SM<->L2 and DRAM bytes. An error where a chosen facet or value is none of
 /// these points'.
 [[nodiscard]] Result<std::vector<Plot>, std::string> plan_plots(const PointTable&, const PlotChoice& = {});
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "profiler/analysis/fields.h"
+#include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -75,9 +75,9 @@ const ValueColumn& PointTable::dram_traffic() const {
   return *dram_traffic_;
 }
 
-const CodeColumn& PointTable::codes(const Field& field) const {
-  if (const auto found = codes_.find(field.key); found != codes_.end()) return found->second;
-  return codes_.emplace(field.key, field.encode(*this)).first->second;
+const CodeColumn& PointTable::codes(const Facet& facet) const {
+  if (const auto found = codes_.find(facet.key); found != codes_.end()) return found->second;
+  return codes_.emplace(facet.key, facet.encode(*this)).first->second;
 }
 
 bool newer(const PointTable& table, RunIndex a, RunIndex b) {

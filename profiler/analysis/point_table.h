@@ -69,24 +69,24 @@ class ValueColumn {
   mutable std::vector<std::uint8_t> origins_;
 };
 
-/// A value of a field, for people and as a key.
-struct FieldValue {
+/// A value of a facet, for people and as a key.
+struct FacetValue {
   double order = 0;  ///< sorting key
   std::string text;
   std::string full = {};  ///< where `text` is shortened, or another value reads alike
 
   /// What the value is known by.
   [[nodiscard]] const std::string& id() const { return full.empty() ? text : full; }
-  bool operator==(const FieldValue& other) const { return id() == other.id(); }
+  bool operator==(const FacetValue& other) const { return id() == other.id(); }
 };
 
-/// One field of all points: a code each, and what the codes stand for, ascending by order.
+/// One facet of all points: a code each, and what the codes stand for, ascending by order.
 struct CodeColumn {
   std::vector<std::uint32_t> codes;
-  std::vector<FieldValue> values;
+  std::vector<FacetValue> values;
 };
 
-struct Field;
+struct Facet;
 
 /// Not safe for use by several threads: columns are made when they are first asked for.
 class PointTable {
@@ -124,7 +124,7 @@ class PointTable {
   [[nodiscard]] const ValueColumn& values(std::string_view metric) const;
   /// dram_traffic() of every point: what plots show as DRAM bytes.
   [[nodiscard]] const ValueColumn& dram_traffic() const;
-  [[nodiscard]] const CodeColumn& codes(const Field&) const;
+  [[nodiscard]] const CodeColumn& codes(const Facet&) const;
 
  private:
   Algorithms algorithms_;

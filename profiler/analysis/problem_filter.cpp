@@ -11,7 +11,7 @@
 namespace attnscope::analysis {
 namespace {
 
-/// What a field's values cover of the spread, in points of ours and in all: imported ones stand beside ours, they do
+/// What a facet's values cover of the spread, in points of ours and in all: imported ones stand beside ours, they do
 /// not lead.
 class Coverage {
  public:
@@ -85,22 +85,22 @@ std::string for_file_names(std::string_view text) {
 
 }  // namespace
 
-ProblemFilter::ProblemFilter(std::vector<const Field*> fields, const Field& spread)
-    : fields_(std::move(fields)),
-      spread_(&spread),
-      states_(fields_.size()),
-      chosen_(fields_.size()),
-      shown_(fields_.size()) {}
+ProblemFilter::ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread)
+    : facets_(std::move(facets)),
+      spread_(std::move(spread)),
+      states_(facets_.size()),
+      chosen_(facets_.size()),
+      shown_(facets_.size()) {}
 
-std::vector<std::uint32_t> ProblemFilter::offer(std::size_t field, const PointTable& table,
+std::vector<std::uint32_t> ProblemFilter::offer(std::size_t facet, const PointTable& table,
                                                 const std::vector<Row>& rows) {
   const CodeColumn& spread = table.codes(*spread_);
-  const CodeColumn& column = table.codes(*fields_[field]);
+  const CodeColumn& column = table.codes(*facets_[facet]);
   Coverage coverage(column.values.size(), spread.values.size());
   for (const Row row : rows) {
     coverage.add(column.codes[row], spread.codes[row], table.run(row).provenance != Provenance::imported);
   }
-  State& state = states_[field];
+  State& state = states_[facet];
   state.options.clear();
   std::vector<std::uint32_t> codes;
   for (std::uint32_t code = 0; code < column.values.size(); ++code) {
@@ -110,30 +110,30 @@ std::vector<std::uint32_t> ProblemFilter::offer(std::size_t field, const PointTa
   }
   const auto widest = std::ranges::max_element(codes, [&](auto a, auto b) { return coverage.of(a) < coverage.of(b); });
   state.current = codes.empty() ? -1 : static_cast<int>(widest - codes.begin());
-  const std::string_view usual = fields_[field]->quiet ? fields_[field]->usual : std::string_view();
+  const std::string_view usual = facets_[facet]->quiet ? facets_[facet]->usual : std::string_view();
   // The last one that is possible holds.
-  for (const std::string_view wanted : {usual, std::string_view(shown_[field]), std::string_view(chosen_[field])}) {
-    const auto found = std::ranges::find(state.options, wanted, &FieldValue::id);
+  for (const std::string_view wanted : {usual, std::string_view(shown_[facet]), std::string_view(chosen_[facet])}) {
+    const auto found = std::ranges::find(state.options, wanted, &FacetValue::id);
     if (found != state.options.end()) state.current = static_cast<int>(found - state.options.begin());
   }
   return codes;
 }
 
 void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
-  for (std::size_t f = 0; f < fields_.size(); ++f) {
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
     const std::vector<std::uint32_t> codes = offer(f, table, rows);
     if (states_[f].current < 0) continue;
     shown_[f] = states_[f].value().id();
-    const CodeColumn& column = table.codes(*fields_[f]);
+    const CodeColumn& column = table.codes(*facets_[f]);
     const std::uint32_t wanted = codes[static_cast<std::size_t>(states_[f].current)];
     std::erase_if(rows, [&](Row row) { return column.codes[row] != wanted; });
   }
   rows_ = std::move(rows);
 }
 
-void ProblemFilter::choose(std::size_t field, std::string_view id) {
-  chosen_[field] = id;
-  std::fill(shown_.begin() + static_cast<std::ptrdiff_t>(field), shown_.end(), std::string());
+void ProblemFilter::choose(std::size_t facet, std::string_view id) {
+  chosen_[facet] = id;
+  std::fill(shown_.begin() + static_cast<std::ptrdiff_t>(facet), shown_.end(), std::string());
 }
 
 void ProblemFilter::for_each_problem(const PointTable& table, std::vector<Row> rows,
@@ -143,31 +143,31 @@ void ProblemFilter::for_each_problem(const PointTable& table, std::vector<Row> r
   filter.descend(0, table, std::move(rows), visit);
 }
 
-void ProblemFilter::descend(std::size_t field, const PointTable& table, std::vector<Row> rows,
+void ProblemFilter::descend(std::size_t facet, const PointTable& table, std::vector<Row> rows,
                             const std::function<void(const ProblemFilter&)>& visit) {
-  if (field == fields_.size()) {
+  if (facet == facets_.size()) {
     rows_ = std::move(rows);
     visit(*this);
     return;
   }
-  const std::vector<std::uint32_t> codes = offer(field, table, rows);
-  const CodeColumn& column = table.codes(*fields_[field]);
+  const std::vector<std::uint32_t> codes = offer(facet, table, rows);
+  const CodeColumn& column = table.codes(*facets_[facet]);
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    states_[field].current = static_cast<int>(i);
+    states_[facet].current = static_cast<int>(i);
     std::vector<Row> its;
     std::ranges::copy_if(rows, std::back_inserter(its), [&](Row row) { return column.codes[row] == codes[i]; });
-    descend(field + 1, table, std::move(its), visit);
+    descend(facet + 1, table, std::move(its), visit);
   }
 }
 
 std::string ProblemFilter::summary() const {
   std::string words;
-  for (std::size_t f = 0; f < fields_.size(); ++f) {
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
     const State& state = states_[f];
     if (state.current < 0) continue;
     const std::string& text = state.value().text;
-    if (fields_[f]->quiet && state.options.size() < 2 && text == fields_[f]->usual) continue;
-    std::string label(fields_[f]->label);
+    if (facets_[f]->quiet && state.options.size() < 2 && text == facets_[f]->usual) continue;
+    std::string label = facets_[f]->label;
     // Within a sentence; but N, n_q and L2 stay as they are.
     if (label.size() > 2) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
     words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, text);
@@ -178,15 +178,15 @@ std::string ProblemFilter::summary() const {
 std::string ProblemFilter::stem() const {
   constexpr std::size_t longest_part = 40;
   std::string stem;
-  for (std::size_t f = 0; f < fields_.size(); ++f) {
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
     const State& state = states_[f];
     if (state.current < 0) continue;
-    const Field& field = *fields_[f];
-    const FieldValue& value = state.value();
+    const Facet& facet = *facets_[f];
+    const FacetValue& value = state.value();
     const bool said =
-        field.always_shown || state.options.size() > 1 || (!field.usual.empty() && value.text != field.usual);
+        facet.always_shown || state.options.size() > 1 || (!facet.usual.empty() && value.text != facet.usual);
     if (!said) continue;
-    stem += fmt::format("-{}{}", field.stem, beginning(value.text, longest_part));
+    stem += fmt::format("-{}{}", facet.stem, beginning(value.text, longest_part));
     // Two values may be shortened alike; their files must not be one.
     if (!value.full.empty()) stem += fmt::format("-{:06x}", short_hash(value.full) & 0xFFFFFFU);
   }
@@ -194,16 +194,16 @@ std::string ProblemFilter::stem() const {
 }
 
 std::size_t ProblemFilter::place_of(std::string_view label) const {
-  const auto found =
-      std::ranges::find_if(fields_, [&](const Field* field) { return field->label == label || field->key == label; });
-  return static_cast<std::size_t>(found - fields_.begin());
+  const auto found = std::ranges::find_if(
+      facets_, [&](const FacetPtr& facet) { return facet->label == label || facet->key == label; });
+  return static_cast<std::size_t>(found - facets_.begin());
 }
 
 std::vector<std::string> ProblemFilter::options(std::string_view label) const {
   std::vector<std::string> ids;
   const std::size_t place = place_of(label);
-  if (place == fields_.size()) return ids;
-  for (const FieldValue& value : states_[place].options) ids.push_back(value.id());
+  if (place == facets_.size()) return ids;
+  for (const FacetValue& value : states_[place].options) ids.push_back(value.id());
   return ids;
 }
 

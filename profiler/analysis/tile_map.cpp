@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "profiler/analysis/fields.h"
+#include "profiler/analysis/facets.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -301,8 +301,8 @@ TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::
 }
 
 std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows) {
-  const std::vector<std::uint64_t> problems = combined_codes(table, map_fields());
-  const CodeColumn& tiles = table.codes(tile_field());
+  const std::vector<std::uint64_t> problems = combined_codes(table, map_facets(table.algorithms()));
+  const CodeColumn& tiles = table.codes(*tile_facet());
   std::vector<std::pair<std::uint64_t, std::uint32_t>> of_problem;
   for (const Row row : rows) {
     if (tile_stated(table.spec(row).tile)) of_problem.emplace_back(problems[row], tiles.codes[row]);

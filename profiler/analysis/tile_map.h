@@ -81,7 +81,7 @@ struct TileMap {
   }
 };
 
-/// `rows` are of one problem, algorithm and device (map_fields()); those whose tile is not stated are left out. The
+/// `rows` are of one problem, algorithm and device (map_facets()); those whose tile is not stated are left out. The
 /// newest run that makes a map of its own leads; runs that have none of its tiles stand beside it; others are hidden.
 [[nodiscard]] TileMap build_tile_map(const PointTable&, std::span<const Row> rows, std::string_view metric);
 

@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <string>
-#include <string_view>
 
 #include "ui/format.h"
 #include "ui/pages/flow_layout.h"
@@ -16,21 +15,21 @@ namespace {
 
 constexpr int widest_combo = 190;  ///< a list may hold one very long value
 
-QString words(std::string_view text) {
-  return QCoreApplication::translate("Fields", std::string(text).c_str());
+QString words(const std::string& text) {
+  return QCoreApplication::translate("Facets", text.c_str());
 }
 
-QString key_of(const analysis::Field& field) {
-  return to_qstring(field.key);
+QString key_of(const analysis::Facet& facet) {
+  return QString::fromStdString(facet.key);
 }
 
 }  // namespace
 
 FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent) : QWidget(parent), filter_(filter) {
   new FlowLayout(this, 10);  // the widget's own from here on
-  for (std::size_t f = 0; f < filter_.fields().size(); ++f) {
-    const analysis::Field& field = *filter_.fields()[f];
-    QComboBox* combo = add_combo(words(field.label), words(field.help));
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const analysis::Facet& facet = *filter_.facets()[f];
+    QComboBox* combo = add_combo(words(facet.label), words(facet.help));
     combos_.push_back(combo);
     connect(combo, &QComboBox::activated, this, [this, f, combo] {
       filter_.choose(f, combo->currentData().toString().toStdString());
@@ -60,15 +59,15 @@ QComboBox* FacetBar::add_combo(const QString& name, const QString& help) {
 
 QJsonObject FacetBar::state() const {
   QJsonObject state;
-  for (std::size_t f = 0; f < filter_.fields().size(); ++f) {
-    if (!filter_.chosen(f).empty()) state[key_of(*filter_.fields()[f])] = QString::fromStdString(filter_.chosen(f));
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    if (!filter_.chosen(f).empty()) state[key_of(*filter_.facets()[f])] = QString::fromStdString(filter_.chosen(f));
   }
   return state;
 }
 
 void FacetBar::restore(const QJsonObject& state) {
-  for (std::size_t f = 0; f < filter_.fields().size(); ++f) {
-    const QJsonValue value = state[key_of(*filter_.fields()[f])];
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const QJsonValue value = state[key_of(*filter_.facets()[f])];
     if (value.isString()) filter_.choose(f, value.toString().toStdString());
   }
 }
@@ -79,12 +78,12 @@ void FacetBar::refresh() {
     const QSignalBlocker quiet(combo);
     const ProblemFilter::State& state = filter_.state(f);
     QStringList wanted;
-    for (const analysis::FieldValue& value : state.options) wanted << QString::fromStdString(value.id());
+    for (const analysis::FacetValue& value : state.options) wanted << QString::fromStdString(value.id());
     QStringList shown;
     for (int i = 0; i < combo->count(); ++i) shown << combo->itemData(i).toString();
     if (wanted != shown) {
       combo->clear();
-      for (const analysis::FieldValue& value : state.options) {
+      for (const analysis::FacetValue& value : state.options) {
         combo->addItem(QString::fromStdString(value.text), QString::fromStdString(value.id()));
         if (value.full.empty()) continue;
         combo->setItemData(combo->count() - 1, QString::fromStdString(value.full), Qt::ToolTipRole);
@@ -92,7 +91,7 @@ void FacetBar::refresh() {
     }
     combo->setCurrentIndex(state.current);
     combo->setEnabled(wanted.size() > 1);
-    combo->parentWidget()->setVisible(wanted.size() > 1 || filter_.fields()[f]->always_shown);
+    combo->parentWidget()->setVisible(wanted.size() > 1 || filter_.facets()[f]->always_shown);
   }
 }
 

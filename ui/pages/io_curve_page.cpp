@@ -185,7 +185,7 @@ QStringList IoCurvePage::options(const QString& field) const {
 
 void IoCurvePage::choose(const QString& field, const QString& id) {
   const std::size_t place = filter_.place_of(field.toStdString());
-  if (place == filter_.fields().size()) return;
+  if (place == filter_.facets().size()) return;
   filter_.choose(place, id.toStdString());
   refresh(false);
 }

@@ -58,7 +58,7 @@ void first_curves(benchmark::State& state) {
   const fixtures::Points& points = many_points();
   for (auto _ : state) {
     const PointTable table = points.table();
-    ProblemFilter filter(curve_fields(), key_length_field());
+    ProblemFilter filter(curve_facets(), key_length_facet());
     filter.update(table, table.rows());
     benchmark::DoNotOptimize(build_curves(table, filter.rows(), all_algorithms()));
   }
@@ -68,7 +68,7 @@ BENCHMARK(first_curves)->Unit(benchmark::kMillisecond);
 /// Another choice, with the columns there.
 void choose_a_problem(benchmark::State& state) {
   const PointTable table = many_points().table();
-  ProblemFilter filter(curve_fields(), key_length_field());
+  ProblemFilter filter(curve_facets(), key_length_facet());
   filter.update(table, table.rows());
   const std::size_t mask = filter.place_of("mask");
   const std::vector<std::string> options = filter.options("mask");
@@ -83,7 +83,7 @@ BENCHMARK(choose_a_problem)->Unit(benchmark::kMillisecond);
 
 void build_series(benchmark::State& state) {
   const PointTable table = many_points().table();
-  ProblemFilter filter(curve_fields(), key_length_field());
+  ProblemFilter filter(curve_facets(), key_length_facet());
   filter.update(table, table.rows());
   for (auto _ : state) benchmark::DoNotOptimize(build_curves(table, filter.rows(), all_algorithms()));
 }
@@ -97,7 +97,7 @@ BENCHMARK(find_swept_problems)->Unit(benchmark::kMillisecond);
 
 void build_map(benchmark::State& state) {
   const PointTable table = many_points().table();
-  ProblemFilter filter(map_fields(), tile_field());
+  ProblemFilter filter(map_facets(), tile_facet());
   filter.update(table, swept_rows(table, table.rows()));
   for (auto _ : state) benchmark::DoNotOptimize(build_tile_map(table, filter.rows(), metric_key::time_median_ns));
 }

@@ -25,7 +25,7 @@ struct Drawn {
   Drawn(const fixtures::Points& points, const CurveRequest& request,
         const std::vector<std::pair<std::string, std::string>>& choices = {})
       : table(points.table()) {
-    ProblemFilter filter(curve_fields(), key_length_field());
+    ProblemFilter filter(curve_facets(), key_length_facet());
     for (const auto& [field, value] : choices) filter.choose(filter.place_of(field), value);
     filter.update(table, table.rows());
     rows = filter.rows();

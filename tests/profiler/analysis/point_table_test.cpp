@@ -4,9 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 
-#include "profiler/analysis/fields.h"
+#include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
 
@@ -14,6 +15,11 @@ namespace attnscope::analysis {
 namespace {
 
 using fixtures::Points;
+
+FacetPtr facet_of(std::string_view key) {
+  const auto facets = map_facets();
+  return *std::ranges::find(facets, key, [](const FacetPtr& facet) { return std::string_view(facet->key); });
+}
 
 TEST(PointTable, AColumnHasWhatEachPointHas) {
   std::vector<PointRecord> records = fixtures::tile_sweep();
@@ -63,15 +69,15 @@ TEST(PointTable, TilesAreCodesInTheOrderOfTheirSize) {
   EXPECT_EQ(table.tile(table.tile_code(1)), (TileShape{64, 128}));
 }
 
-TEST(PointTable, AFieldsCodesAscendWithItsValues) {
+TEST(PointTable, AFacetsCodesAscendWithItsValues) {
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 4096)), fixtures::ok_point(fixtures::spec("fa2", 512)),
                        fixtures::ok_point(fixtures::spec("fa2", 4096)),
                        fixtures::ok_point(fixtures::spec("fa2", 1024))});
   const PointTable table = points.table();
-  const CodeColumn& column = table.codes(key_length_field());
+  const CodeColumn& column = table.codes(*key_length_facet());
   EXPECT_THAT(column.codes, testing::ElementsAre(2, 0, 2, 1));
   std::vector<std::string> texts;
-  for (const FieldValue& value : column.values) texts.push_back(value.text);
+  for (const FacetValue& value : column.values) texts.push_back(value.text);
   EXPECT_THAT(texts, testing::ElementsAre("512", "1024", "4096"));
 }
 
@@ -81,12 +87,12 @@ TEST(PointTable, AlgorithmsStandInTheOrderOfTheRegistryAndOthersBehindThem) {
                        fixtures::ok_point(fixtures::spec("fa1", 512))});
   const PointTable table = points.table();
   std::vector<std::string> names;
-  for (const FieldValue& value : table.codes(*find_field("algorithm")).values) names.push_back(value.text);
+  for (const FacetValue& value : table.codes(*facet_of("algorithm")).values) names.push_back(value.text);
   EXPECT_THAT(names, testing::ElementsAre("naive", "fa1", "fa2", "another"));
 }
 
-TEST(PointTable, CombinedCodesStayApartWhenTheFieldsOutgrowANumber) {
-  // 13 fields of 32 values each: more combinations than 64 bits hold, of which 40 points have 40.
+TEST(PointTable, CombinedCodesStayApartWhenTheFacetsOutgrowANumber) {
+  // 13 facets of 32 values each: more combinations than 64 bits hold, of which 40 points have 40.
   std::vector<PointRecord> records;
   for (int i = 0; i < 40; ++i) {
     PointSpec spec = fixtures::spec("fa2", 512 + 16 * i);
@@ -99,9 +105,9 @@ TEST(PointTable, CombinedCodesStayApartWhenTheFieldsOutgrowANumber) {
   }
   const Points points(records);
   const PointTable table = points.table();
-  std::vector<const Field*> fields;
-  for (int repeat = 0; repeat < 3; ++repeat) std::ranges::copy(map_fields(), std::back_inserter(fields));
-  const auto codes = combined_codes(table, fields);
+  std::vector<FacetPtr> facets;
+  for (int repeat = 0; repeat < 3; ++repeat) std::ranges::copy(map_facets(), std::back_inserter(facets));
+  const auto codes = combined_codes(table, facets);
   EXPECT_EQ((std::set<std::uint64_t>(codes.begin(), codes.end()).size()), 40U);
 }
 

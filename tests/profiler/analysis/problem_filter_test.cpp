@@ -15,7 +15,7 @@ namespace {
 using fixtures::Points;
 
 ProblemFilter curves_filter() {
-  return {curve_fields(), key_length_field()};
+  return {curve_facets(), key_length_facet()};
 }
 
 const ProblemFilter::State& state_of(const ProblemFilter& filter, std::string_view field) {
@@ -111,7 +111,7 @@ TEST(ProblemFilter, MasksThatAreShortenedAlikeStayTwo) {
   const PointTable table = points.table();
   ProblemFilter filter = curves_filter();
   filter.update(table, table.rows());
-  const std::vector<FieldValue> options = state_of(filter, "mask").options;
+  const std::vector<FacetValue> options = state_of(filter, "mask").options;
   ASSERT_EQ(options.size(), 2U);
   EXPECT_EQ(options[0].text, "lengths:100/200/…/500 (5 lengths, 1500 keys)");
   EXPECT_EQ(options[0].text, options[1].text);
@@ -186,7 +186,7 @@ TEST(ProblemFilter, TwoGpusOfOneNameAreTwoDevices) {
   Points points;
   points.add(records, one).add(records, other).add({fixtures::ok_point(records[0].spec, true)});
   const PointTable table = points.table();
-  ProblemFilter filter({find_field("device")}, tile_field());
+  ProblemFilter filter({map_facets().front()}, tile_facet());
   filter.update(table, table.rows());
   EXPECT_THAT(filter.options("Device"), testing::ElementsAre("H200 (11112222)", "H200 (33334444)", "simulated H200"));
   EXPECT_EQ(filter.rows(), std::vector<Row>{0});
@@ -198,58 +198,8 @@ TEST(ProblemFilter, WithoutPointsNothingIsChosen) {
   EXPECT_EQ(filter.state(0).current, -1);
   EXPECT_EQ(filter.summary(), "");
   EXPECT_EQ(filter.stem(), "");
-  EXPECT_EQ(filter.place_of("no such field"), filter.fields().size());
+  EXPECT_EQ(filter.place_of("no such field"), filter.facets().size());
   EXPECT_TRUE(filter.options("no such field").empty());
-}
-
-TEST(Fields, EveryFieldSaysWhatItIs) {
-  std::set<std::string_view> keys;
-  std::set<std::string_view> labels;
-  for (const Field& field : point_fields()) {
-    EXPECT_TRUE(keys.insert(field.key).second) << field.key;
-    EXPECT_TRUE(labels.insert(field.label).second) << field.label;
-    EXPECT_FALSE(field.help.empty()) << field.key;
-  }
-  for (const auto& fields : {curve_fields(), map_fields()}) {
-    EXPECT_THAT(fields, testing::Not(testing::Contains(nullptr)));
-  }
-}
-
-TEST(Fields, WhatPointsDifferInIsInEitherList) {
-  // Two points that differ in one thing alone fall into different problems, of curves or at least of maps.
-  const PointRecord base = fixtures::ok_point(fixtures::spec("fa2", 1024));
-  const auto changed = [&](auto change) {
-    PointRecord record = base;
-    change(record.spec);
-    return record;
-  };
-  const std::vector<PointRecord> variants{changed([](PointSpec& s) { s.algorithm = "fa1"; }),
-                                          changed([](PointSpec& s) { s.problem.n_q = s.problem.n_k = 2048; }),
-                                          changed([](PointSpec& s) { s.problem.n_q = 1; }),
-                                          changed([](PointSpec& s) { s.problem.d = 64; }),
-                                          changed([](PointSpec& s) { s.problem.batch = 2; }),
-                                          changed([](PointSpec& s) { s.problem.heads_q = 264; }),
-                                          changed([](PointSpec& s) { s.problem.heads_kv = 66; }),
-                                          changed([](PointSpec& s) { s.problem.dtype = DType::bf16; }),
-                                          changed([](PointSpec& s) { s.problem.pass = Pass::bwd; }),
-                                          changed([](PointSpec& s) { s.problem.mask = Mask::causal; }),
-                                          changed([](PointSpec& s) { s.problem.dropout = 0.1; }),
-                                          changed([](PointSpec& s) { s.problem.page = 64; }),
-                                          changed([](PointSpec& s) { s.problem.deterministic = true; }),
-                                          changed([](PointSpec& s) { s.knobs.set("raster", "heads_fastest"); }),
-                                          changed([](PointSpec& s) { s.knobs.set("splits", std::int64_t{4}); }),
-                                          changed([](PointSpec& s) { s.knobs.set("warps", std::int64_t{8}); }),
-                                          changed([](PointSpec& s) { s.knobs.set("stages", std::int64_t{2}); }),
-                                          changed([](PointSpec& s) { s.cache = CacheState::warm; })};
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    const Points points({base, variants[i]});
-    const PointTable table = points.table();
-    const auto codes = combined_codes(table, map_fields());
-    EXPECT_NE(codes[0], codes[1]) << i;
-  }
-  const Points same({base, base});
-  const PointTable table = same.table();
-  EXPECT_EQ(combined_codes(table, map_fields())[0], combined_codes(table, map_fields())[1]);
 }
 
 }  // namespace

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/facets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "profiler/plan/fields.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// Codes by order, then by what a value is known by.
+void put_in_order(CodeColumn& column) {
+  std::vector<std::uint32_t> order(column.values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    const FacetValue& x = column.values[a];
+    const FacetValue& y = column.values[b];
+    return std::tie(x.order, x.id()) < std::tie(y.order, y.id());
+  });
+  std::vector<std::uint32_t> place(order.size());
+  std::vector<FacetValue> values;
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    values.push_back(std::move(column.values[order[i]]));
+  }
+  column.values = std::move(values);
+  for (std::uint32_t& code : column.codes) code = place[code];
+}
+
+/// `project` gives what is compared of a row, `describe` makes a FacetValue of the first row that has it.
+template <class Project, class Describe>
+std::function<CodeColumn(const PointTable&)> encoder(Project project, Describe describe) {
+  return [project, describe](const PointTable& table) {
+    using Key = std::decay_t<std::invoke_result_t<Project, const PointTable&, Row>>;
+    CodeColumn column;
+    column.codes.reserve(table.size());
+    std::map<Key, std::uint32_t> known;
+    auto last = known.end();
+    for (Row row = 0; row < table.size(); ++row) {
+      decltype(auto) key = project(table, row);
+      if (last == known.end() || last->first != key) {  // neighbours mostly agree
+        last = known.find(key);
+        if (last == known.end()) {
+          last = known.emplace(key, static_cast<std::uint32_t>(column.values.size())).first;
+          column.values.push_back(describe(table, row));
+        }
+      }
+      column.codes.push_back(last->second);
+    }
+    put_in_order(column);
+    return column;
+  };
+}
+
+/// Of a member of the problem: `text` makes a word of it, its number is the order.
+template <class Member, class Text>
+std::function<CodeColumn(const PointTable&)> of_problem(Member AttentionProblem::*member, Text text) {
+  return encoder([member](const PointTable& table, Row row) { return table.problem(row).*member; },
+                 [member, text](const PointTable& table, Row row) {
+                   const auto value = table.problem(row).*member;
+                   return FacetValue{static_cast<double>(value), std::string(text(value))};
+                 });
+}
+
+std::function<CodeColumn(const PointTable&)> of_knob(const Knob& knob) {
+  return encoder([knob](const PointTable& table, Row row) { return knob_text(knob, table.spec(row).knobs); },
+                 [knob](const PointTable& table, Row row) {
+                   const Knobs& knobs = table.spec(row).knobs;
+                   std::string text = knob_text(knob, knobs);
+                   const auto place = std::ranges::find(knob.words, text) - knob.words.begin();
+                   std::ranges::replace(text, '_', ' ');
+                   if (!knob.words.empty()) return FacetValue{static_cast<double>(place), std::move(text)};
+                   const std::int64_t value = knobs.number(knob.name);
+                   return FacetValue{static_cast<double>(value), value > 0 ? std::move(text) : "auto"};
+                 });
+}
+
+const auto number = [](auto value) { return fmt::to_string(value); };
+
+FacetValue describe_mask(const PointTable& table, Row row) {
+  const Mask& mask = table.problem(row).mask;
+  const double order = mask == Mask::none ? 0 : mask == Mask::causal ? 1 : mask.sparse() ? 4 : mask.padded() ? 3 : 2;
+  std::string shown = mask_text(mask);
+  std::string full = to_string(mask);
+  if (mask == Mask::none || shown == full) full.clear();
+  return {order, std::move(shown), std::move(full)};
+}
+
+/// By id: two GPUs of one name are two. A GPU goes without saying; what simulates it and what was told of it say so.
+FacetValue describe_device(const PointTable& table, Row row) {
+  const Run& run = table.run(row);
+  const std::string title = device_title(table, table.run_index(row));
+  const bool measured = run.provenance == Provenance::measured;
+  return {measured ? 0 : static_cast<double>(run.provenance) + 1,
+          measured ? title : fmt::format("{} {}", to_string(run.provenance), title)};
+}
+
+/// A facet with the fields that it speaks for.
+struct Stated {
+  Facet facet;
+  std::vector<std::string_view> fields;
+};
+
+const std::vector<Stated>& stated_facets() {
+  using Table = PointTable;
+  // clang-format off
+  static const std::vector<Stated> table{
+      {{"device", "Device", "Where the values come from",
+        encoder([](const Table& t, Row r) { return std::tuple(t.run(r).provenance, std::string_view(t.run(r).device_name), std::string_view(t.run(r).device_id)); },
+                describe_device)}, {}},
+      {{"algorithm", "Algorithm", "The attention algorithm whose tiles are shown",
+        encoder([](const Table& t, Row r) { return std::string_view(t.spec(r).algorithm); },
+                [](const Table& t, Row r) {
+                  return FacetValue{static_cast<double>(t.algorithms().place(t.spec(r).algorithm)), t.spec(r).algorithm};
+                }), "", "", true}, {"algorithm"}},
+      {{"n", "N", "Sequence length",
+        encoder([](const Table& t, Row r) { return std::pair(t.n_k(r), t.n_q(r)); },
+                [](const Table& t, Row r) {
+                  return FacetValue{static_cast<double>(t.n_k(r)) + static_cast<double>(t.n_q(r)) * 1e-9, lengths_text(t.problem(r))};
+                }), "n", "", true}, {"n_q", "n_k"}},
+      {{"d", "d", "Head dimension", of_problem(&AttentionProblem::d, number), "d", "", true}, {"d"}},
+      {{"pass", "Pass", "Forward, backward (from the forward pass's O and LSE, or P), or both",
+        of_problem(&AttentionProblem::pass, [](Pass pass) { return to_string(pass); }), "", "fwd", false, true}, {"pass"}},
+      {{"n_q", "n_q", "Queries of a head. N: as many as keys. A number: decoding, that many against n_k keys",
+        encoder([](const Table& t, Row r) { return t.n_q(r) == t.n_k(r) ? 0 : t.n_q(r); },
+                [](const Table& t, Row r) {
+                  return t.n_q(r) == t.n_k(r) ? FacetValue{0, "N"} : FacetValue{static_cast<double>(t.n_q(r)), fmt::to_string(t.n_q(r))};
+                }), "nq", "N", false, true}, {"n_q"}},
+      {{"mask", "Mask", "Which pairs of query and key count: full (mask=none), causal, a window of keys (left:right), lengths of the batch's "
+        "sequences, or blocks; bottom-right aligned",
+        encoder([](const Table& t, Row r) -> const Mask& { return t.problem(r).mask; }, describe_mask), "", "full"}, {"mask"}},
+      {{"dtype", "Type", "Element type of Q, K, V and O",
+        of_problem(&AttentionProblem::dtype, [](DType dtype) { return to_string(dtype); }), "", "fp16"}, {"dtype"}},
+      {{"heads", "Batch × heads", "Independent attention problems computed at once",
+        encoder([](const Table& t, Row r) { const auto& p = t.problem(r); return std::tuple(p.batch, p.heads_q, p.heads_kv); },
+                [](const Table& t, Row r) {
+                  const auto& p = t.problem(r);
+                  return FacetValue{static_cast<double>(p.instances()) + static_cast<double>(p.batch) * 1e-6, heads_text(p)};
+                }), "", "", true}, {"batch", "heads_q", "heads_kv"}},
+      {{"dropout", "Dropout", "Probability with which an entry of P is dropped",
+        of_problem(&AttentionProblem::dropout, [](double p) { return fmt::format("{:.6g}", p); }), "dropout", "0", false, true}, {"dropout"}},
+      {{"page", "Page", "Keys of a page of a paged K/V cache, or contiguous K and V",
+        of_problem(&AttentionProblem::page, [](std::int64_t keys) { return keys > 0 ? fmt::to_string(keys) : "contiguous"; }),
+        "page", "contiguous", false, true}, {"page"}},
+      {{"deterministic", "Deterministic", "Whether gradients repeat bitwise",
+        of_problem(&AttentionProblem::deterministic, [](bool on) { return on ? "yes" : "no"; }), "deterministic-", "no", false, true}, {"deterministic"}},
+      {{"cache", "L2", "The L2 when a launch begins. Cold: overwritten. Warm: as the last launch left it",
+        encoder([](const Table& t, Row r) { return t.spec(r).cache; },
+                [](const Table& t, Row r) {
+                  return FacetValue{static_cast<double>(t.spec(r).cache), std::string(to_string(t.spec(r).cache))};
+                }), "", "cold"}, {"cache"}},
+      // What points of one curve and of one map differ in.
+      {{"n_k", "n_k", "Keys of a head", of_problem(&AttentionProblem::n_k, number)}, {"n_k"}},
+      {{"tile", "Tile", "Br × Bc",
+        encoder([](const Table& t, Row r) { return std::pair(t.spec(r).tile.br, t.spec(r).tile.bc); },
+                [](const Table& t, Row r) {
+                  const TileShape& tile = t.spec(r).tile;
+                  return FacetValue{tile.br * 1e6 + tile.bc, fmt::format("{} × {}", tile.br, tile.bc)};
+                })}, {"br", "bc"}},
+  };
+  // clang-format on
+  return table;
+}
+
+FacetPtr stated(std::string_view key) {
+  const auto& all = stated_facets();
+  const auto found = std::ranges::find(all, key, [](const Stated& each) { return std::string_view(each.facet.key); });
+  return {FacetPtr(), &found->facet};  // the table outlives all who ask
+}
+
+/// A field as it states itself: as its name on the command line has it.
+FacetPtr of_field(const attnscope::Field& field) {
+  const auto text = [&field](const PointTable& table, Row row) { return field_text(field, table.spec(row)); };
+  const auto describe = [&field, text](const PointTable& table, Row row) {
+    const attnscope::FieldValue value = field.get(table.spec(row));
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const auto* real = std::get_if<double>(&value);
+    return FacetValue{whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : 0, text(table, row)};
+  };
+  return std::make_shared<const Facet>(Facet{std::string(field.name), std::string(field.label), std::string(field.help),
+                                             encoder(text, describe), std::string(field.name) + "-",
+                                             std::string(field.fallback), false, true});
+}
+
+/// What the algorithms were told; words read without underscores, and a number that was left to the algorithm is
+/// "auto".
+FacetPtr facet_of(const Knob& knob) {
+  std::string usual = knob.words.empty() ? "auto" : knob.words.front();
+  std::ranges::replace(usual, '_', ' ');
+  return std::make_shared<const Facet>(Facet{knob.name, knob.label, knob.meaning, of_knob(knob),
+                                             knob.words.empty() ? knob.name : std::string(), std::move(usual)});
+}
+
+/// The fields that no facet speaks for.
+std::vector<FacetPtr> other_fields() {
+  std::vector<FacetPtr> facets;
+  for (const attnscope::Field& field : attnscope::point_fields()) {
+    const bool spoken_for = std::ranges::any_of(stated_facets(), [&](const Stated& each) {
+      return std::ranges::find(each.fields, field.name) != each.fields.end();
+    });
+    if (!spoken_for) facets.push_back(of_field(field));
+  }
+  return facets;
+}
+
+void append(std::vector<FacetPtr>& facets, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) facets.push_back(stated(key));
+}
+
+}  // namespace
+
+std::vector<FacetPtr> curve_facets() {
+  std::vector<FacetPtr> facets;
+  append(facets, {"d", "pass", "n_q", "mask", "dtype", "heads", "dropout", "page", "deterministic"});
+  std::ranges::copy(other_fields(), std::back_inserter(facets));
+  append(facets, {"cache"});
+  return facets;
+}
+
+std::vector<FacetPtr> map_facets(const Algorithms& algorithms) {
+  std::vector<FacetPtr> facets;
+  append(facets,
+         {"device", "algorithm", "n", "d", "pass", "mask", "dtype", "heads", "dropout", "page", "deterministic"});
+  std::ranges::copy(other_fields(), std::back_inserter(facets));
+  for (const Knob& knob : algorithms.knobs()) facets.push_back(facet_of(knob));
+  append(facets, {"cache"});
+  return facets;
+}
+
+FacetPtr key_length_facet() {
+  return stated("n_k");
+}
+
+FacetPtr tile_facet() {
+  return stated("tile");
+}
+
+std::vector<std::uint64_t> combined_codes(const PointTable& table, std::span<const FacetPtr> facets) {
+  std::vector<std::uint64_t> combined(table.size());
+  std::uint64_t count = 1;  // of the numbers that there can be
+  for (const FacetPtr& facet : facets) {
+    const CodeColumn& column = table.codes(*facet);
+    const std::uint64_t values = std::max<std::uint64_t>(1, column.values.size());
+    if (count > std::numeric_limits<std::uint64_t>::max() / values) {
+      // Of those only as many occur as there are points: they are counted through.
+      std::vector<std::uint64_t> known = combined;
+      std::sort(known.begin(), known.end());
+      known.erase(std::unique(known.begin(), known.end()), known.end());
+      for (std::uint64_t& code : combined) {
+        code = static_cast<std::uint64_t>(std::ranges::lower_bound(known, code) - known.begin());
+      }
+      count = known.size();
+    }
+    count *= values;
+    for (std::size_t row = 0; row < combined.size(); ++row) {
+      combined[row] = combined[row] * values + column.codes[row];
+    }
+  }
+  return combined;
+}
+
+std::string heads_text(const AttentionProblem& problem) {
+  std::string text = fmt::format("{} × {}", problem.batch, problem.heads_q);
+  if (problem.heads_kv != problem.heads_q) text += fmt::format(" ({} KV)", problem.heads_kv);
+  return text;
+}
+
+std::string lengths_text(const AttentionProblem& problem) {
+  return problem.n_q == problem.n_k ? fmt::to_string(problem.n_k) : fmt::format("{} × {}", problem.n_q, problem.n_k);
+}
+
+std::string mask_text(const Mask& mask) {
+  constexpr std::size_t longest_list = 4;
+  const std::vector<std::int64_t>& lengths = mask.length_list;
+  if (lengths.size() <= longest_list) return mask_title(mask);
+  // A list of a whole batch would widen every control that shows it; count and sum still tell two of them apart.
+  const std::string shortened =
+      fmt::format("lengths:{}/{}/…/{} ({} lengths, {} keys)", lengths[0], lengths[1], lengths.back(), lengths.size(),
+                  std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
+  Mask shown = mask;
+  shown.length_list = {1};
+  std::string text = to_string(shown);
+  constexpr std::string_view stand_in = "lengths:1";
+  return text.replace(text.find(stand_in), stand_in.size(), shortened);
+}
+
+}  // namespace attnscope::analysis
