@@ -87,6 +87,7 @@ std::string misfit(const PlotChoice& choice, const PointTable& table) {
         std::ranges::find_if(facets, [&key = key](const FacetPtr& known) { return is_called(*known, key); });
     if (facet == facets.end()) {
       std::vector<std::string_view> keys;
+      keys.reserve(facets.size());
       for (const FacetPtr& known : facets) keys.push_back(known->key);
       return fmt::format("{}=…: it takes {}", key, fmt::join(keys, ", "));
     }
