@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/device/row_blocks_shape.h"
 #include "kernels/model/tile_grid.h"
 
 namespace attnscope::query_stationary {
@@ -12,7 +13,7 @@ namespace {
 
 /// A block owns Q tile i of one instance: step 0 loads Q_i, the next ones load K_j and V_j of the tiles j that it
 /// visits, the last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. Where later rows see more
-/// keys, launches hand out the last tiles first.
+/// keys, launches hand out the last tiles first (row_block()).
 class Program final : public TileProgram {
  public:
   Program(const AttentionProblem& problem, const Tiling& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
@@ -62,8 +63,14 @@ class Program final : public TileProgram {
   }
 
   [[nodiscard]] BlockPlace place(std::int64_t block) const {
+    const bool last_first = p_.mask.right != Mask::unlimited && p_.mask.left == Mask::unlimited;
+    if (tile_.raster == Raster::q_fastest) {
+      const std::int64_t in_turn = heads_in_turn(p_.n_k, p_.d * bytes_per_element(p_.dtype));
+      const auto [tile, instance] = row_block(block, q_tiles_, p_.instances(), in_turn, last_first);
+      return {.q_tile = tile, .instance = instance};
+    }
     BlockPlace place = place_of(block, tile_.raster, q_tiles_, p_.instances());
-    if (p_.mask.right != Mask::unlimited && p_.mask.left == Mask::unlimited) place.q_tile = q_tiles_ - 1 - place.q_tile;
+    if (last_first) place.q_tile = q_tiles_ - 1 - place.q_tile;
     return place;
   }
 

@@ -26,12 +26,15 @@ extern "C" __global__ void attn_discard_l2(unsigned char* data, long long bytes)
 
 // Reads `bytes` (a multiple of 16, several times the L2) of what attn_fill_l2 stored earlier: all that is dirty in L2
 // has to make room, and is written to DRAM. Lines that were discarded cannot serve: reading them displaces nothing.
+// The loads are volatile to PTX too: the assembler drops others whose values nobody uses.
 extern "C" __global__ void attn_read_noise(const unsigned char* data, long long bytes) {
   const long long stride = 16ll * gridDim.x * blockDim.x;
   for (long long at = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes;
        at += stride) {
     unsigned a, b, c, d;
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(data + at));
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                 : "l"(data + at));
   }
 }
 

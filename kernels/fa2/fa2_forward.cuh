@@ -3,11 +3,13 @@
 //
 // Tile program of block (i, head):
 //   load Q_i; for each key tile j that a row of tile i sees, in order: load K_j, load V_j; store O_i, store LSE_i
-// Where no key is seen, Q_i is not loaded either. Causal launches hand out the longest row tiles first.
+// Where no key is seen, Q_i is not loaded either. Causal launches hand out the longest row tiles of
+// some heads first (device/row_blocks_shape.h).
 //
 // K and V have one buffer each: V_j arrives during S = Q K_j^T, K_{j+1} during O += P V_j.
 #include "device/global.cuh"
 #include "device/query_rows.cuh"
+#include "device/row_blocks_shape.h"
 #include "device/trace.cuh"
 #include "fa2/fa2_shape.h"
 
@@ -48,12 +50,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   const int block = static_cast<int>(blockIdx.x);
 #if ATTN_HEADS_FASTEST
   const int instance = block % instances;
-  const int launch_tile = block / instances;
+  const int tile_row = (last_rows_first ? row_tiles - 1 - block / instances : block / instances) * br;
 #else
-  const int instance = block / row_tiles;
-  const int launch_tile = block % row_tiles;
+  const attnscope::RowBlock<int> place =
+      attnscope::row_block(block, row_tiles, instances, attnscope::heads_in_turn(n_k, 2 * d), last_rows_first);
+  const int instance = place.instance;
+  const int tile_row = place.tile * br;
 #endif
-  const int tile_row = (last_rows_first ? row_tiles - 1 - launch_tile : launch_tile) * br;
 
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;

@@ -8,6 +8,7 @@
 #include "device/attention.cuh"
 #include "device/dropout.cuh"
 #include "device/global.cuh"
+#include "device/row_blocks_shape.h"
 #include "device/trace.cuh"
 #include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
@@ -191,12 +192,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attn
   const int block = static_cast<int>(blockIdx.x);
 #if ATTN_HEADS_FASTEST
   const int instance = block % instances;
-  const int launch_tile = block / instances;
+  const int tile_row = (last_rows_first ? row_tiles - 1 - block / instances : block / instances) * br;
 #else
-  const int instance = block / row_tiles;
-  const int launch_tile = block % row_tiles;
+  const attnscope::RowBlock<int> place =
+      attnscope::row_block(block, row_tiles, instances, attnscope::heads_in_turn(n_k, 2 * d), last_rows_first);
+  const int instance = place.instance;
+  const int tile_row = place.tile * br;
 #endif
-  const int tile_row = (last_rows_first ? row_tiles - 1 - launch_tile : launch_tile) * br;
   const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
   const int last_row = min(n_q, tile_row + br) - 1;
   const int end = view.key_end(last_row);

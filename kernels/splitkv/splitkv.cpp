@@ -57,7 +57,7 @@ Tiling with_splits(const AttentionProblem& p, Tiling tile) {
 /// Steps of Bc keys that a block holds: what the tile says, else what fits in `shared_limit`.
 int stages_of(const AttentionProblem& p, const Tiling& tile, std::int64_t shared_limit) {
   if (tile.stages > 0) return tile.stages;
-  return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), p.page > 0, shared_limit);
+  return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), p.page > 0, p.mask.padded(), shared_limit);
 }
 
 KernelNeeds partial_needs(const AttentionProblem& p, const Tiling& tile, int stages) {
@@ -65,7 +65,7 @@ KernelNeeds partial_needs(const AttentionProblem& p, const Tiling& tile, int sta
   return {.kernel = "splitkv partial",
           .threads = splitkv::threads(tile.br, tile.bc, d),
           .registers = splitkv::register_estimate(tile.br, tile.bc, d, p.page > 0),
-          .shared_bytes = splitkv::shared_bytes(tile.br, tile.bc, d, stages, p.page > 0)};
+          .shared_bytes = splitkv::shared_bytes(tile.br, tile.bc, d, stages, p.page > 0, p.mask.padded())};
 }
 
 KernelNeeds combine_needs() {
@@ -382,8 +382,7 @@ Config SplitKv::default_config(const AttentionProblem& p, const DeviceLimits& de
   for (const int stages : {3, 2, 1}) {
     for (const int bc : {128, 64, 32, 16}) {
       tile.bc = bc;
-      const int d = static_cast<int>(p.d);
-      if (splitkv::shared_bytes(tile.br, bc, d, stages, p.page > 0) <= device.shared_bytes_per_block) return tile;
+      if (partial_needs(p, tile, stages).shared_bytes <= device.shared_bytes_per_block) return tile;
     }
   }
   return tile;

@@ -71,12 +71,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
 
   int length = n_k;
   if constexpr (lengths) {
-    __shared__ int shared_length;  // one warp reads it: every read past L1 is traffic
+    // One thread reads it: every read past L1 is traffic.
+    int* const shared_length = table + (paged ? table_window : 0);
     if (thread == 0) {
-      shared_length = __ldcg(key_lengths + entry);
+      *shared_length = __ldcg(key_lengths + entry);
     }
     __syncthreads();
-    length = shared_length;
+    length = *shared_length;
   }
   const SplitKeys keys = split_keys(length, split, splits);
   float* const lse = lse_part + static_cast<long long>(blockIdx.x) * lse_rows(rows);

@@ -76,17 +76,19 @@ constexpr long long statistics_bytes(int br, int bc, int d) {
 /// Entries of the block table that a block holds at a time.
 constexpr int table_window = 1024;
 
-/// The tiles, the statistics, and the window of the block table.
-constexpr long long shared_bytes(int br, int bc, int d, int stages, bool paged) {
-  return tile_area_bytes(br, bc, d, stages) + statistics_bytes(br, bc, d) + (paged ? 4LL * table_window : 0);
+/// The tiles, the statistics, the window of the block table, and the entry's key length: all of it dynamic, since what
+/// is static takes a whole 1024 bytes before tiles that are aligned so.
+constexpr long long shared_bytes(int br, int bc, int d, int stages, bool paged, bool padded) {
+  return tile_area_bytes(br, bc, d, stages) + statistics_bytes(br, bc, d) + (paged ? 4LL * table_window : 0) +
+         (padded ? 16 : 0);
 }
 
 constexpr int min_stages = 1;
 constexpr int max_stages = 8;
 /// Steps of Bc keys that fit in `limit` bytes; min_stages where not even those do.
-constexpr int stages_within(int br, int bc, int d, bool paged, long long limit) {
+constexpr int stages_within(int br, int bc, int d, bool paged, bool padded, long long limit) {
   int stages = max_stages;
-  while (stages > min_stages && shared_bytes(br, bc, d, stages, paged) > limit) {
+  while (stages > min_stages && shared_bytes(br, bc, d, stages, paged, padded) > limit) {
     --stages;
   }
   return stages;

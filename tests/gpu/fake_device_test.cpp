@@ -282,6 +282,18 @@ TEST_F(FakeDeviceTest, WhatAColdKernelLeavesDirtyIsCounted) {
   EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, naive)->value, 3 * (2 * 4096 + 10000));
 }
 
+TEST_F(FakeDeviceTest, WhatCountingItselfLeavesDirtyIsNotTheKernels) {
+  const auto device = open("dirty=10000,range-dirty=700");
+  ASSERT_NE(device, nullptr);
+  for (const char* algorithm : {"fa2", "naive", "fa2"}) {
+    const PointRecord record = device->measure(point(algorithm), quick(), cancel_);
+    ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+    const double kernels = record.kernels.size() > 1 ? static_cast<double>(record.kernels.size() - 1) : 1;
+    EXPECT_EQ(metric(record, metric_key::dram_write_bytes), 4096 * kernels) << algorithm;
+    EXPECT_EQ(metric(record, metric_key::dram_writeback_bytes), 10000 * kernels) << algorithm;
+  }
+}
+
 TEST_F(FakeDeviceTest, AWarmStartHasNoWriteBackAndNeedsNoNoise) {
   const auto device = open("dirty=10000,free=4000000");
   ASSERT_NE(device, nullptr);

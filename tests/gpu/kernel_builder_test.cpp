@@ -3,12 +3,14 @@
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "kernels/registry.h"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -86,6 +88,56 @@ TEST_F(KernelBuilderTest, TracedKernelsCompile) {
     ASSERT_EQ(traced.report.error, "") << algorithm;
     EXPECT_THAT(traced.cubin, HasSubstr("attn_trace_into")) << algorithm;
     EXPECT_THAT(plain.cubin, Not(HasSubstr("attn_trace_into"))) << algorithm;
+  }
+}
+
+/// Bytes of a section of a cubin, which is an ELF file; empty when there is none of that name.
+std::string section(const std::string& cubin, const std::string& name) {
+  const auto at = [&](auto value, std::size_t offset) {
+    std::memcpy(&value, cubin.substr(offset, sizeof value).data(), sizeof value);
+    return value;
+  };
+  const auto header = at(Elf64_Ehdr{}, 0);
+  const auto nth = [&](std::size_t i) { return at(Elf64_Shdr{}, header.e_shoff + i * header.e_shentsize); };
+  const Elf64_Shdr names = nth(header.e_shstrndx);
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const Elf64_Shdr found = nth(i);
+    if (name == cubin.c_str() + names.sh_offset + found.sh_name) return cubin.substr(found.sh_offset, found.sh_size);
+  }
+  return {};
+}
+
+TEST_F(KernelBuilderTest, ReadingNoiseLoadsItThoughNobodyUsesIt) {
+  KernelLaunch launch;
+  launch.name = "service";
+  launch.source = {.file = "device/measurement.cuh", .entry = "attn_read_noise", .defines = {}};
+  const BuiltKernel built = builder_->build("sm_90a", launch);
+  ASSERT_EQ(built.report.error, "");
+  // Machine code comes in words of 16 bytes; the lowest twelve bits say what it is, of a load from global memory 0x981.
+  const std::string code = section(built.cubin, ".text.attn_read_noise");
+  ASSERT_FALSE(code.empty());
+  int loads = 0;
+  for (std::size_t at = 0; at + 16 <= code.size(); at += 16) {
+    const int low = static_cast<unsigned char>(code[at]);
+    const int high = static_cast<unsigned char>(code[at + 1]) & 0xF;
+    loads += (high << 8 | low) == 0x981 ? 1 : 0;
+  }
+  EXPECT_GT(loads, 0);
+}
+
+TEST_F(KernelBuilderTest, DefaultTilesFitInSharedMemoryWithWhatTheCompilerAdds) {
+  const DeviceLimits& limits = *find_gpu("h200");
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    const AttentionProblem problem{
+        .mask = parse_mask("lengths:ramp").value(), .batch = 2, .n_q = 7, .n_k = 301, .d = 64};
+    const Config tile = algorithm->default_config(problem, limits);
+    if (algorithm->refusal(problem, tile, limits)) continue;
+    for (const KernelLaunch& launch : algorithm->plan(problem, tile, limits).launches) {
+      const BuildReport report = builder_->build("sm_90a", launch).report;
+      ASSERT_EQ(report.error, "") << report.kernel;
+      EXPECT_LE(report.static_shared_bytes + launch.dynamic_shared_bytes, limits.shared_bytes_per_block)
+          << report.kernel;
+    }
   }
 }
 

@@ -60,7 +60,7 @@ print(len(rows))')
 python3 -c "
 points, plain, counted, one_plain, one_counted = $points, $plain, $counted, $one_plain, $one_counted
 print(f'quick: {points} counted points in {counted:.2f} s, {plain:.2f} s without counters; one point {one_counted:.2f} s and {one_plain:.2f} s')
-print(f'counters: {1e3 * (counted - plain) / points:.1f} ms a point, {1e3 * (counted - plain - one_counted + one_plain) / max(1, points - 1):.1f} ms without what opening them costs')" || failed=1
+print(f'counters: {1e3 * (counted - plain) / points:.1f} ms a point, {1e3 * (counted - plain - one_counted + one_plain) / max(1, points - 1):.1f} ms without what opening them costs')" | tee cost.log || failed=1
 
 # Shapes that no tile divides, large enough that every direction has more than 64 MiB somewhere.
 odd=(-a d=80 --no-verify --min-samples 3)

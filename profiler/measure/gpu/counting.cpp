@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/counting.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "profiler/measure/gpu/point_end.h"
@@ -14,6 +17,19 @@ std::string settled_name(const PreparedLaunch& launch) {
   return launch.name() + " and its write-back";
 }
 
+/// Of so many, the median is taken.
+constexpr std::size_t idle_ranges = 5;
+std::string idle_name(std::size_t number) {
+  return fmt::format("write-back of nothing, {}", number);
+}
+
+double median_idle(const std::map<std::string, std::vector<double>>& raw, std::size_t metric) {
+  std::array<double, idle_ranges> values{};
+  for (std::size_t i = 0; i < idle_ranges; ++i) values.at(i) = raw.at(idle_name(i)).at(metric);
+  std::ranges::sort(values);
+  return values.at(idle_ranges / 2);
+}
+
 /// The ranges of one collection. Refers to what it is made of.
 struct RangeMaker {
   KernelRunner& runner;
@@ -22,6 +38,15 @@ struct RangeMaker {
 
   [[nodiscard]] RangeProfiler::Range own(PreparedLaunch& launch) const {
     return {.name = launch.name(), .before = [this] { prepare(); }, .work = [this, &launch] { run(launch, {}); }};
+  }
+  [[nodiscard]] RangeProfiler::Range idle(std::size_t number) const {
+    return {.name = idle_name(number),
+            .before = [this] { prepare(); },
+            .work =
+                [this] {
+                  request.write_back();
+                  runner.wait(request.limit);
+                }};
   }
   [[nodiscard]] RangeProfiler::Range settled(PreparedLaunch& launch) const {
     return {.name = settled_name(launch),
@@ -160,7 +185,10 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
       ranges.push_back(make.own(launch));
       if (settles_here) ranges.push_back(make.settled(launch));
     }
+    const bool idles_here = settles_here && !idle_write_;
+    for (std::size_t i = 0; idles_here && i < idle_ranges; ++i) ranges.push_back(make.idle(i));
     const auto raw = profiler_.collect(set.config, ranges);
+    if (idles_here) idle_write_ = median_idle(raw, *set.dram_write);
     for (const PreparedLaunch& launch : launches) {
       const std::vector<double>& own = raw.at(launch.name());
       std::vector<MetricValue>& target = values[launch.name()];
@@ -171,7 +199,7 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
       if (!settles_here) continue;
       const std::size_t written = *set.dram_write;
       const double settled = raw.at(settled_name(launch))[written];
-      target.back().value = (settled - own[written]) * counters_[set.places[written]].scale;
+      target.back().value = (settled - own[written] - *idle_write_) * counters_[set.places[written]].scale;
     }
   }
   return values;

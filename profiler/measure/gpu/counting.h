@@ -58,8 +58,9 @@ class CounterCollector {
 
   /// Values by launch name. All launches are one session of ranges: each once for every pass, cold or warm as asked.
   /// Of a cold start, `dram_writeback_bytes` too: DRAM's writes in a second range, which holds the launch and then
-  /// write_back, less those of the launch's own range. Of two runs, it may fall a little below zero where nothing stays
-  /// dirty. Throws CuptiError; DriverError and LaunchTimeout for what the launches do; PointEnd when it is cancelled.
+  /// write_back, less those of the launch's own range and less what such a range writes with no launch in it. Of two
+  /// runs, it may fall a little below zero where nothing stays dirty. Throws CuptiError; DriverError and LaunchTimeout
+  /// for what the launches do; PointEnd when it is cancelled.
   [[nodiscard]] std::map<std::string, std::vector<MetricValue>> collect(KernelRunner& runner,
                                                                         std::span<PreparedLaunch> launches,
                                                                         const CountingRequest& request,
@@ -87,6 +88,9 @@ class CounterCollector {
   std::vector<CounterMetric> counters_;  ///< what the sets hold
   std::vector<Set> sets_;
   bool backwards_ = false;  ///< the next collect() begins with the last set
+  /// DRAM's writes, unscaled, in a range that holds no launch but write_back: what counting itself leaves in L2, 20 kB
+  /// on an H200. Counted once.
+  std::optional<double> idle_write_;
   std::vector<CounterMetric> metrics_;
 };
 

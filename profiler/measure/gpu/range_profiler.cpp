@@ -201,30 +201,34 @@ RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::s
 }
 
 bool RangeProfiler::serves(const CounterConfig& config, std::size_t ranges) const {
-  return configured_ && configured_->passes > 0 && ranges <= configured_->most_ranges &&
+  return configured_ != nullptr && configured_->passes > 0 && ranges <= configured_->most_ranges &&
          std::ranges::equal(configured_->config_image, config.image());
 }
 
-void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
-  configured_.reset();
-  Configured next{.config_image = {config.image().begin(), config.image().end()},
-                  .most_ranges = std::max(least_ranges, std::bit_ceil(ranges)),
-                  .passes = 0,
-                  .counter_data = {}};
+RangeProfiler::Configured& RangeProfiler::memory_for(const CounterConfig& config, std::size_t ranges) {
+  for (Configured& given : given_) {
+    if (ranges <= given.most_ranges && std::ranges::equal(given.config_image, config.image())) return given;
+  }
   std::vector<const char*> names;
   for (const std::string& metric : config.metrics()) names.push_back(metric.c_str());
-  {
-    const Stopwatch watch(cost_, CollectPart::image);
-    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
-    size.pRangeProfilerObject = object_;
-    size.pMetricNames = names.data();
-    size.numMetrics = names.size();
-    size.maxNumOfRanges = next.most_ranges;
-    size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(next.most_ranges);
-    cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
-    next.counter_data.resize(size.counterDataSize);
-  }
-  configured_ = std::move(next);
+  const std::size_t most_ranges = std::max(least_ranges, std::bit_ceil(ranges));
+  const Stopwatch watch(cost_, CollectPart::image);
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
+  size.pRangeProfilerObject = object_;
+  size.pMetricNames = names.data();
+  size.numMetrics = names.size();
+  size.maxNumOfRanges = most_ranges;
+  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges);
+  cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
+  return given_.emplace_back(Configured{.config_image = {config.image().begin(), config.image().end()},
+                                        .most_ranges = most_ranges,
+                                        .passes = 0,
+                                        .counter_data = std::vector<std::uint8_t>(size.counterDataSize)});
+}
+
+void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
+  configured_ = &memory_for(config, ranges);
+  configured_->passes = 0;
   clear_counter_data();
 
   const Stopwatch watch(cost_, CollectPart::config);
@@ -259,7 +263,7 @@ RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::spa
     run_passes(config, ranges);
     return decode(config, ranges);
   } catch (...) {
-    configured_.reset();  // what state it is in, nobody knows
+    configured_ = nullptr;  // what state it is in, nobody knows
     throw;
   }
 }

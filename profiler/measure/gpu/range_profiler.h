@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,7 +83,7 @@ class RangeProfiler {
  private:
   class Session;
   using Values = std::map<std::string, std::vector<double>>;
-  /// What the GPU is configured for.
+  /// What the GPU is configured for, in memory that CUPTI keeps pointers to.
   struct Configured {
     std::vector<std::uint8_t> config_image;
     std::size_t most_ranges = 0;
@@ -91,6 +91,7 @@ class RangeProfiler {
     std::vector<std::uint8_t> counter_data;
   };
   void configure(const CounterConfig& config, std::size_t ranges);
+  [[nodiscard]] Configured& memory_for(const CounterConfig& config, std::size_t ranges);
   void clear_counter_data();
   [[nodiscard]] bool serves(const CounterConfig& config, std::size_t ranges) const;
   /// Pre: configured for it.
@@ -102,7 +103,9 @@ class RangeProfiler {
   CounterHost host_;
   CUpti_RangeProfiler_Object* object_ = nullptr;
   Reuse reuse_;
-  std::optional<Configured> configured_;
+  /// CUPTI (13.0) still reads what it was given before when it begins with the next: nothing is given up earlier.
+  std::list<Configured> given_;
+  Configured* configured_ = nullptr;  ///< one of them; nullptr when none is known to hold
   CollectCost cost_;
 };
 

@@ -262,6 +262,8 @@ struct Profiler {
   std::vector<FakeRange> ranges;
 };
 Profiler profiler;
+/// Configurations set since profiling was enabled: where each lies, and what it said.
+std::vector<std::pair<const std::uint8_t*, std::string>> given_configs;
 constexpr std::int64_t bytes_per_launch = 4096;
 
 /// As on GH100: the two directions between SM and L2 do not fit into one pass.
@@ -824,6 +826,7 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) 
 }
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Disable_Params);
+  given_configs.clear();
   delete params->pRangeProfilerObject;
   return CUPTI_SUCCESS;
 }
@@ -848,11 +851,16 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   profiler.passes = passes_of(profiler.config);
   profiler.most_ranges = params->maxRangesPerPass;
   ++device.counter_configs;
+  given_configs.push_back({params->pConfig, profiler.config});
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Start_Params);
   if (profiler.in_session || profiler.passes == 0) return CUPTI_ERROR_INVALID_OPERATION;
+  // CUPTI 13.0 reads configurations that were set before this one; it crashes where they are gone.
+  for (const auto& [bytes, text] : given_configs) {
+    if (!std::equal(text.begin(), text.end(), bytes)) return CUPTI_ERROR_UNKNOWN;
+  }
   if (profiler.passes_done == profiler.passes) {
     if (Faults().has("single-use")) return CUPTI_ERROR_INVALID_OPERATION;
     profiler.passes_done = 0;
@@ -875,6 +883,7 @@ CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pa
   WELL_FORMED(CUpti_RangeProfiler_PushRange_Params);
   if (!profiler.in_session || !profiler.open_range.empty()) return CUPTI_ERROR_INVALID_OPERATION;
   if (Faults().matches("refuse-range", params->pRangeName)) return CUPTI_ERROR_UNKNOWN;
+  device.dirty_bytes += Faults().number("range-dirty", 0);
   profiler.open_range = params->pRangeName;
   const auto same = [&](const FakeRange& range) { return range.name == profiler.open_range; };
   if (std::ranges::none_of(profiler.ranges, same)) profiler.ranges.push_back({.name = profiler.open_range});

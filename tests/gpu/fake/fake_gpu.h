@@ -30,6 +30,7 @@ namespace attnscope::fake {
 ///                         their outputs as they were
 ///   once=ENTRY            of those that compute, kernels whose entry contains ENTRY do so at their first launch only
 ///   dirty=BYTES           what each launch leaves dirty in L2, besides the 4096 bytes that it reads and writes in DRAM
+///   range-dirty=BYTES     what each range of counters leaves dirty in L2 by itself
 ///   local=BYTES           each thread's local memory
 ///   compile-error=TEXT    sources whose name or compiler options contain TEXT do not compile
 ///   refuse-module=N       the driver refuses the first N cubins

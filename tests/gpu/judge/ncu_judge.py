@@ -10,7 +10,9 @@ over the launches of a kernel. Each direction is judged by itself (L2 to SM, SM 
 bytes booked on the wrong side are seen; the sums are listed beside them. Exit status 1 when a direction or a sum of more
 than that many MiB differs by more than 1%, or occupancy by more than 1 point; or when something was never judged: a
 direction, or an algorithm. How much of what a kernel writes is still in L2 at its end differs from run to
-run: DRAM's writes alone are also right within --dram-slack-mib. Needs a GPU, ncu and counter permission.
+run: DRAM's writes, and the sum that they are part of, are also right within --dram-slack-mib. ncu itself leaves some 2.5 MB
+dirty in L2, which a kernel that goes through all of it drives out (one that stores 0.5 MB is seen to write 2.9 MB on an
+H200): there ncu's value may be that much higher, --ncu-own-mib. Needs a GPU, ncu and counter permission.
 """
 import argparse
 import csv
@@ -63,7 +65,7 @@ def with_sums(values):
     return {**values, **{name: sum(values[part] for part in parts) for name, parts in SUMS.items()}}
 
 
-def compare(own, ncu, min_bytes, write_slack):
+def compare(own, ncu, min_bytes, write_slack, ncu_own=0):
     """[key, ours, ncu's, difference, unit, verdict] of each metric that has enough bytes to be judged.
 
     A difference is in percent of ncu's value, or in points. Verdict: "ok" or "differs".
@@ -77,7 +79,9 @@ def compare(own, ncu, min_bytes, write_slack):
             continue  # too few bytes for a relative difference to mean anything
         else:
             difference, unit = 100 * (value / other - 1) if other > 0 else float("inf"), "%"
-        near = abs(difference) <= BOUND or (key == "dram_write_bytes" and abs(value - other) <= write_slack)
+        near = abs(difference) <= BOUND
+        if key in ("dram_write_bytes", "dram_bytes"):
+            near = near or -write_slack - ncu_own <= value - other <= write_slack
         rows.append([key, value, other, difference, unit, "ok" if near else "differs"])
     return rows
 
@@ -127,6 +131,7 @@ def main():
     parser.add_argument("--per-algorithm", type=int, default=4)
     parser.add_argument("--min-mib", type=float, default=64)
     parser.add_argument("--dram-slack-mib", type=float, default=2)
+    parser.add_argument("--ncu-own-mib", type=float, default=2.5)
     parser.add_argument("--csv", help="write every comparison there")
     arguments = parser.parse_args()
 
@@ -157,7 +162,8 @@ def main():
             if own["l2_to_sm_bytes"] + own["sm_to_l2_bytes"] < arguments.min_mib * MIB:
                 continue
             for key, value, other, difference, unit, verdict in compare(own, ncu, arguments.min_mib * MIB,
-                                                                        arguments.dram_slack_mib * MIB):
+                                                                        arguments.dram_slack_mib * MIB,
+                                                                        arguments.ncu_own_mib * MIB):
                 worst[key] = max(worst.get(key, 0.0), abs(difference))
                 table.append([row["algorithm"], row["pass"], mine["kernel"], row["n_q"], row["n_k"], row["d"], row["mask"],
                               f'{row["br"]}x{row["bc"]}', key, f"{value:.6g}", f"{other:.6g}", f"{difference:+.3f}",

@@ -34,6 +34,15 @@ class Compare(unittest.TestCase):
         self.assertEqual(verdicts(values(write=102.1), values())["dram_write_bytes"], "differs")
         self.assertEqual(verdicts(values(to_l2=202.1), values())["sm_to_l2_bytes"], "differs")
 
+    def test_what_ncu_itself_writes_is_allowed_on_its_side_only(self):
+        def verdict(write, own=2.5):
+            rows = ncu_judge.compare(values(write=write), values(), 64 * MIB, 2 * MIB, own * MIB)
+            return {row[0]: row[5] for row in rows}
+        self.assertEqual(verdict(95.6)["dram_write_bytes"], "ok")
+        self.assertEqual(verdict(95.4)["dram_write_bytes"], "differs")
+        self.assertEqual(verdict(95.6, own=0)["dram_write_bytes"], "differs")
+        self.assertEqual(verdict(102.1)["dram_write_bytes"], "differs")
+
     def test_few_bytes_are_not_judged_unless_the_other_side_has_many(self):
         self.assertNotIn("dram_write_bytes", verdicts(values(write=10), values(write=5)))
         self.assertEqual(verdicts(values(write=0), values())["dram_write_bytes"], "differs")

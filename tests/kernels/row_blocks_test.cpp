@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which a launch hands out its row tiles: all of them once, and so that no SM waits long at its end.
+#include "kernels/device/row_blocks_shape.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "kernels/registry.h"
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope {
+namespace {
+
+TEST(RowBlocks, EveryTileOfEveryHeadOnce) {
+  for (const int tiles : {1, 2, 7, 24, 128}) {
+    for (const int instances : {1, 3, 16, 43, 192}) {
+      for (const int in_turn : {1, 4, 10, 43, 500}) {
+        for (const bool last_first : {false, true}) {
+          std::set<std::pair<int, int>> seen;
+          for (int block = 0; block < tiles * instances; ++block) {
+            const RowBlock<int> at = row_block(block, tiles, instances, in_turn, last_first);
+            ASSERT_TRUE(at.tile >= 0 && at.tile < tiles && at.instance >= 0 && at.instance < instances);
+            seen.emplace(at.tile, at.instance);
+          }
+          EXPECT_EQ(seen.size(), static_cast<std::size_t>(tiles * instances))
+              << tiles << " tiles, " << instances << " heads, " << in_turn << " in turn";
+        }
+      }
+    }
+  }
+}
+
+TEST(RowBlocks, OneHeadAfterTheOtherWithItsLongestTileFirst) {
+  EXPECT_EQ(row_block(5, 4, 3, 2, false).tile, 1);
+  EXPECT_EQ(row_block(5, 4, 3, 2, false).instance, 1);
+  // Three heads, two in turn: the odd one first, then the others tile by tile.
+  std::vector<std::pair<int, int>> order;
+  for (int block = 0; block < 6; ++block) {
+    const RowBlock<int> at = row_block(block, 2, 3, 2, true);
+    order.emplace_back(at.tile, at.instance);
+  }
+  const std::vector<std::pair<int, int>> expected{{1, 0}, {0, 0}, {1, 1}, {1, 2}, {0, 1}, {0, 2}};
+  EXPECT_EQ(order, expected);
+}
+
+TEST(RowBlocks, HeadsInTurnFitInL2) {
+  EXPECT_EQ(heads_in_turn<std::int64_t>(16'384, 128), 4);
+  EXPECT_EQ(heads_in_turn<std::int64_t>(16'384, 256), 2);
+  EXPECT_EQ(heads_in_turn<std::int64_t>(131'072, 256), 1) << "one head alone is larger";
+  EXPECT_EQ(heads_in_turn<std::int64_t>(512, 128), 128);
+  EXPECT_EQ(heads_in_turn(1, 32), 262'144);
+}
+
+/// Share of the time until the last block ends in which `places` are at work, each taking the next block when it is
+/// free. A block lasts as long as its program has steps.
+double busy_share(const TileProgram& program, std::size_t places) {
+  std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> free_at;
+  for (std::size_t i = 0; i < places; ++i) free_at.push(0);
+  std::int64_t work = 0;
+  std::int64_t end = 0;
+  for (std::int64_t block = 0; block < program.blocks(); ++block) {
+    const std::int64_t steps = program.steps(block);
+    const std::int64_t done = free_at.top() + steps;
+    free_at.pop();
+    free_at.push(done);
+    work += steps;
+    end = std::max(end, done);
+  }
+  return static_cast<double>(work) / static_cast<double>(end * static_cast<std::int64_t>(places));
+}
+
+TEST(RowBlocks, SmsAreBusyToTheEndOfACausalLaunch) {
+  const DeviceLimits& gpu = *find_gpu("h200");
+  for (const std::int64_t d : {64, 128}) {
+    for (const std::int64_t n : {512, 2048, 8192, 16'384}) {
+      const std::int64_t heads = 2048 / d;
+      const AttentionProblem problem{
+          .mask = Mask::causal, .batch = 16'384 / n, .heads_q = heads, .heads_kv = heads, .n_q = n, .n_k = n, .d = d};
+      for (const auto& [name, tile, a_multiprocessor] : {std::tuple("fa2", TileShape{.br = 128, .bc = 64}, 2),
+                                                         std::tuple("fa3", TileShape{.br = 128, .bc = 128}, 1)}) {
+        const AttentionPlan plan = built_in_algorithms().find(name)->plan(problem, tile, gpu);
+        EXPECT_GT(busy_share(*plan.launches.front().program, static_cast<std::size_t>(a_multiprocessor * gpu.sm_count)),
+                  0.96)
+            << name << ' ' << describe(problem);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
