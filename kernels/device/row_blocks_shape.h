@@ -12,12 +12,13 @@ struct RowBlock {
 };
 
 /// Heads that share their turn where later row tiles see more keys: as many as have K and V within 16 MiB, which the L2
-/// of a GPU of this size holds beside what passes by. A row of K has `row_bytes`, as one of V does.
+/// holds beside what passes by, and 16 at most: of many short heads, all would fetch K and V at the same time. A row of K
+/// has `row_bytes`, as one of V does.
 template <class Int>
 constexpr Int heads_in_turn(Int n_k, Int row_bytes) {
   const long long bytes = 2LL * n_k * row_bytes;
   const long long heads = bytes > 0 ? (16LL << 20) / bytes : 1;
-  return heads > 1 ? static_cast<Int>(heads) : 1;
+  return heads > 16 ? 16 : heads > 1 ? static_cast<Int>(heads) : 1;
 }
 
 /// Head by head. Where later row tiles see more keys (`last_first`), `in_turn` heads go together, the longest tiles of
