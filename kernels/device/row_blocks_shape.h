@@ -12,8 +12,8 @@ struct RowBlock {
 };
 
 /// Heads that share their turn where later row tiles see more keys: as many as have K and V within 16 MiB, which the L2
-/// holds beside what passes by, and 16 at most: of many short heads, all would fetch K and V at the same time. A row of K
-/// has `row_bytes`, as one of V does.
+/// holds beside what passes by, and 16 at most: of many short heads, all would fetch K and V at the same time. A row of
+/// K has `row_bytes`, as one of V does.
 template <class Int>
 constexpr Int heads_in_turn(Int n_k, Int row_bytes) {
   const long long bytes = 2LL * n_k * row_bytes;

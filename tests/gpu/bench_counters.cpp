@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of counting goes, part by part, for each way of sharing metrics out over configurations and of keeping
-// a configuration:
+// Where the time of counting goes, part by part, with the configuration set anew for each point and kept, and what each
+// counter costs by itself:
 //   bench_counters [ROUNDS]
 // Needs a GPU with counters. The kernels' cubins are warm in every figure.
 #include <fmt/format.h>
@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "bare_gpu.h"
 #include "kernels/algorithm.h"
@@ -19,7 +21,6 @@ namespace attnscope::gpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Sets = CounterCollector::Sets;
 using Reuse = RangeProfiler::Reuse;
 
 double milliseconds_since(Clock::time_point begin) {
@@ -90,28 +91,43 @@ void print_services(BareGpu& gpu, int rounds) {
   time("an empty wait", [] {});
 }
 
+/// Passes over an empty range: what the counters themselves cost to begin and to end.
+void print_sessions(BareGpu& gpu, int rounds) {
+  std::vector<std::vector<std::string>> sets;
+  std::vector<std::string> all;
+  for (const CounterMetric& metric : default_counters(gpu.limits().compute_major)) {
+    all.push_back(metric.counter);
+    sets.push_back({metric.counter});
+  }
+  sets.push_back(all);
+  fmt::print("\n{:72} {:>6} {:>12} {:>12}\n", "empty range", "passes", "start, ms", "stop, ms");
+  for (const std::vector<std::string>& names : sets) {
+    const BareGpu::SessionCost session = gpu.session_cost(names, rounds);
+    const auto milliseconds = [&](CollectPart part) { return 1e3 * session.cost.of(part).seconds / rounds; };
+    fmt::print("{:72} {:6} {:12.2f} {:12.2f}\n", names.size() == 1 ? names.front() : "all of them", session.passes,
+               milliseconds(CollectPart::start), milliseconds(CollectPart::stop));
+  }
+}
+
 void run(BareGpu& gpu, int rounds) {
   fmt::print("{}, {} rounds a row\n", gpu.limits().name, rounds);
   print_services(gpu, rounds);
-  for (const auto& [sets, sets_word] : {std::pair(Sets::together, "one configuration of several passes"),
-                                        std::pair(Sets::one_pass_each, "a configuration for each pass")}) {
-    for (const auto& [reuse, reuse_word] : {std::pair(Reuse::nothing, "set anew"), std::pair(Reuse::config, "kept")}) {
-      auto begin = Clock::now();
-      gpu.count_anew(sets, reuse);
-      fmt::print("\n{}, {}: enabled in {:.1f} ms\n", sets_word, reuse_word, milliseconds_since(begin));
-      for (const char* algorithm : {"fa2", "naive"}) {
-        PreparedPlan plan(gpu, plan_of(gpu, algorithm));
-        begin = Clock::now();
-        const Figure figure = time_rounds(gpu, plan, rounds);
-        fmt::print(
-            "  {} ({} kernels, {} passes): {:.2f} ms a point; L2 to SM {:.0f}, DRAM settled {:.0f} bytes{}\n",
-            algorithm, plan.launches().size(), gpu.counters().passes(), figure.milliseconds, figure.l2_to_sm,
-            figure.settled,
-            reuse == Reuse::config && !gpu.counters().profiler().reuses_config() ? "; CUPTI refused to reuse" : "");
-        print_parts(figure, rounds);
-      }
+  for (const auto& [reuse, reuse_word] : {std::pair(Reuse::nothing, "set anew"), std::pair(Reuse::config, "kept")}) {
+    auto begin = Clock::now();
+    gpu.count_anew(reuse);
+    fmt::print("\nconfiguration {}: enabled in {:.1f} ms\n", reuse_word, milliseconds_since(begin));
+    for (const char* algorithm : {"fa2", "naive"}) {
+      PreparedPlan plan(gpu, plan_of(gpu, algorithm));
+      begin = Clock::now();
+      const Figure figure = time_rounds(gpu, plan, rounds);
+      fmt::print(
+          "  {} ({} kernels, {} passes): {:.2f} ms a point; L2 to SM {:.0f}, DRAM settled {:.0f} bytes{}\n", algorithm,
+          plan.launches().size(), gpu.counters().passes(), figure.milliseconds, figure.l2_to_sm, figure.settled,
+          reuse == Reuse::config && !gpu.counters().profiler().reuses_config() ? "; CUPTI refused to reuse" : "");
+      print_parts(figure, rounds);
     }
   }
+  print_sessions(gpu, rounds);
 }
 
 }  // namespace

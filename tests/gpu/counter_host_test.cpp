@@ -54,24 +54,6 @@ TEST_F(CounterHostTest, DefaultCountersCostFewPasses) {
   EXPECT_EQ(config.metrics(), defaults(9));
 }
 
-TEST_F(CounterHostTest, SetsOfOnePassEachHoldEveryCounterOnce) {
-  const CounterHost gh100 = host("GH100");
-  std::vector<std::string> counters = defaults(9);
-  const std::string several_passes = "l1tex__m_l1tex2xbar_write_bytes_pipe_lsu.sum";
-  ASSERT_GT(gh100.configure({several_passes}).passes(), 1U);
-  counters.insert(counters.begin(), several_passes);
-  const auto sets = one_pass_sets(gh100, counters, "dram__bytes_write.sum");
-  ASSERT_EQ(sets.size(), 3U) << "one direction between SM and L2 in each, and what no single pass collects";
-  EXPECT_EQ(sets.front().front(), "dram__bytes_write.sum");
-  EXPECT_EQ(sets.back(), std::vector{several_passes});
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    EXPECT_EQ(gh100.configure(sets[i]).passes() == 1, i + 1 < sets.size()) << i;
-    all.insert(all.end(), sets[i].begin(), sets[i].end());
-  }
-  EXPECT_THAT(all, testing::UnorderedElementsAreArray(counters));
-}
-
 TEST_F(CounterHostTest, RefusesUnknownNames) {
   EXPECT_FALSE(host("GH100").knows("dram__byte_read.sum"));
   EXPECT_FALSE(host("GH100").knows("dram__bytes_read"));

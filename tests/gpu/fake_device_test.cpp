@@ -332,7 +332,9 @@ TEST_F(FakeDeviceTest, OneCounterConfigurationServesPointAfterPoint) {
 
   MeasureOptions more = quick();
   more.extra_metrics = {"lts__t_bytes.sum"};
-  (void)device->measure(point(), more, cancel_);
+  const PointRecord with_more = device->measure(point(), more, cancel_);
+  EXPECT_EQ(metric(with_more, "lts__t_bytes.sum"), 4096) << "counters are enabled anew for other metrics";
+  EXPECT_EQ(metric(with_more, metric_key::l2_to_sm_bytes), 4096);
   EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
   PointSpec many = point("naive");  // more ranges than the configuration has room for
   many.problem.pass = Pass::fwd_bwd;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "bare_gpu.h"
 #include "kernels/algorithm.h"
@@ -72,13 +74,15 @@ class SettledPointTest : public testing::Test {
   void SetUp() override {
     if (!reason_.empty()) GTEST_SKIP() << reason_;
   }
-  [[nodiscard]] PointRecord measure(const char* name, const AttentionProblem& problem) const {
+  [[nodiscard]] PointRecord measure(const char* name, const AttentionProblem& problem,
+                                    const std::vector<std::string>& more = {}) const {
     const Algorithm* algorithm = built_in_algorithms().find(name);
     PointSpec spec{.algorithm = name, .problem = problem};
     spec.set_config(algorithm->default_config(problem, device_->info().limits));
     MeasureOptions options;
     options.verify = false;
     options.max_samples = 10;
+    options.extra_metrics = more;
     return device_->measure(spec, options, {});
   }
   [[nodiscard]] static double value(const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
@@ -138,6 +142,21 @@ TEST_F(SettledPointTest, HeadsThatTakeTurnsKeepTheirKeysInL2) {
       fmt::print("{} causal N {}: {:.4f} of compulsory\n", name, n, ratio);
       EXPECT_NEAR(ratio, 1, 0.03) << name << " N " << n;
     }
+  }
+}
+
+TEST_F(SettledPointTest, OtherMetricsThanBeforeAreCountedToo) {
+  const AttentionProblem problem{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
+  const PointRecord first = measure("fa2", problem);
+  ASSERT_EQ(first.disposition, Disposition::ok) << first.reason;
+  for (const char* extra : {"lts__t_bytes.sum", "smsp__inst_executed.sum"}) {
+    const PointRecord more = measure("fa2", problem, {extra});
+    ASSERT_EQ(more.disposition, Disposition::ok) << more.reason;
+    const auto found = more.kernels.front().metric(extra);
+    ASSERT_TRUE(found) << extra;
+    EXPECT_GT(*found, 0) << extra;
+    const double bytes = value(more, metric_key::l2_to_sm_bytes);
+    EXPECT_NEAR(bytes / value(first, metric_key::l2_to_sm_bytes), 1, 1e-4) << "beside " << extra;
   }
 }
 

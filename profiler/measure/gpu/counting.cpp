@@ -82,78 +82,32 @@ std::vector<CounterMetric> default_counters(int compute_major) {
   return counters;
 }
 
-std::vector<std::vector<std::string>> one_pass_sets(const CounterHost& host, std::span<const std::string> counters,
-                                                    std::string_view dram_write) {
-  std::vector<std::string> left(counters.begin(), counters.end());
-  std::stable_partition(left.begin(), left.end(), [&](const std::string& counter) { return counter == dram_write; });
-  const auto one_pass = [&](const std::vector<std::string>& names) { return host.configure(names).passes() <= 1; };
-  std::vector<std::string> several;
-  std::erase_if(left, [&](const std::string& counter) {
-    if (one_pass({counter})) return false;
-    several.push_back(counter);
-    return true;
-  });
-  std::vector<std::vector<std::string>> sets;
-  while (!left.empty()) {
-    std::vector<std::string> set;
-    std::erase_if(left, [&](const std::string& counter) {
-      set.push_back(counter);
-      if (one_pass(set)) return true;
-      set.pop_back();
-      return false;
-    });
-    sets.push_back(std::move(set));
-  }
-  if (!several.empty()) sets.push_back(std::move(several));
-  return sets;
-}
-
-CounterCollector::CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major, Sets sets,
+CounterCollector::CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major,
                                    RangeProfiler::Reuse reuse)
-    : profiler_(cupti, context, device, reuse), compute_major_(compute_major), how_(sets) {}
+    : profiler_(cupti, context, device, reuse), compute_major_(compute_major) {}
 
 void CounterCollector::configure(std::span<const std::string> extra_metrics) {
-  if (!sets_.empty() && std::ranges::equal(extras_, extra_metrics)) return;
-  sets_.clear();
+  if (config_ && std::ranges::equal(extras_, extra_metrics)) return;
+  config_.reset();
   counters_ = default_counters(compute_major_);
   for (const std::string& name : extra_metrics) {
     if (std::ranges::find(counters_, name, &CounterMetric::counter) != counters_.end()) continue;
     counters_.push_back({.name = name, .counter = name, .unit = host().unit(name)});
   }
   try {
-    sets_ = make_sets();
+    config_.emplace(make_config());
   } catch (const CuptiError&) {
     // A chip that lacks one of them still has the others.
     std::erase_if(counters_, [&](const CounterMetric& metric) { return !host().knows(metric.counter); });
-    sets_ = make_sets();
+    config_.emplace(make_config());
   }
   extras_.assign(extra_metrics.begin(), extra_metrics.end());
 }
 
-std::vector<CounterCollector::Set> CounterCollector::make_sets() const {
-  std::vector<std::string> all;
-  for (const CounterMetric& metric : counters_) all.push_back(metric.counter);
-  const auto dram_write = std::ranges::find(counters_, metric_key::dram_write_bytes, &CounterMetric::name);
-  const std::string written = dram_write == counters_.end() ? std::string() : dram_write->counter;
-  std::vector<std::vector<std::string>> parts{all};
-  if (how_ == Sets::one_pass_each) parts = one_pass_sets(host(), all, written);
-  std::vector<Set> sets;
-  for (const std::vector<std::string>& part : parts) {
-    Set set{.config = host().configure(part), .places = {}, .dram_write = {}};
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const auto place = std::ranges::find(counters_, part[i], &CounterMetric::counter);
-      set.places.push_back(static_cast<std::size_t>(place - counters_.begin()));
-      if (part[i] == written) set.dram_write = i;
-    }
-    sets.push_back(std::move(set));
-  }
-  return sets;
-}
-
-std::size_t CounterCollector::passes() const {
-  std::size_t passes = 0;
-  for (const Set& set : sets_) passes += set.config.passes();
-  return passes;
+CounterConfig CounterCollector::make_config() const {
+  std::vector<std::string> names;
+  for (const CounterMetric& metric : counters_) names.push_back(metric.counter);
+  return host().configure(std::move(names));
 }
 
 std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(KernelRunner& runner,
@@ -161,8 +115,21 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
                                                                           const CountingRequest& request,
                                                                           const CancelToken& cancel) {
   configure(request.extra_metrics);
-  const bool settles = request.cache == CacheState::cold && request.write_back &&
-                       std::ranges::any_of(sets_, [](const Set& set) { return set.dram_write.has_value(); });
+  const auto dram_write = std::ranges::find(counters_, metric_key::dram_write_bytes, &CounterMetric::name);
+  const bool settles =
+      request.cache == CacheState::cold && request.write_back != nullptr && dram_write != counters_.end();
+  const RangeMaker make{runner, request, cancel};
+  std::vector<RangeProfiler::Range> ranges;
+  for (PreparedLaunch& launch : launches) {
+    ranges.push_back(make.own(launch));
+    if (settles) ranges.push_back(make.settled(launch));
+  }
+  const bool idles = settles && !idle_write_;
+  for (std::size_t i = 0; idles && i < idle_ranges; ++i) ranges.push_back(make.idle(i));
+  const auto raw = profiler_.collect(*config_, ranges);
+
+  const auto written = static_cast<std::size_t>(dram_write - counters_.begin());
+  if (idles) idle_write_ = median_idle(raw, written);
   metrics_ = counters_;
   if (settles) {
     const Metric& row = *find_metric(metric_key::dram_writeback_bytes);
@@ -170,37 +137,15 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
   }
   std::map<std::string, std::vector<MetricValue>> values;
   for (const PreparedLaunch& launch : launches) {
-    for (const CounterMetric& metric : metrics_) {
-      values[launch.name()].push_back({metric.name, 0, metric.unit, Provenance::measured});
+    const std::vector<double>& own = raw.at(launch.name());
+    std::vector<MetricValue>& target = values[launch.name()];
+    for (std::size_t i = 0; i < counters_.size(); ++i) {
+      target.push_back({counters_[i].name, own[i] * counters_[i].scale, counters_[i].unit, Provenance::measured});
     }
-  }
-  const RangeMaker make{runner, request, cancel};
-  // Beginning with the set that the last point ended with, whose configuration the GPU still has.
-  const bool backwards = std::exchange(backwards_, !backwards_);
-  for (std::size_t n = 0; n < sets_.size(); ++n) {
-    const Set& set = sets_[backwards ? sets_.size() - 1 - n : n];
-    const bool settles_here = settles && set.dram_write;
-    std::vector<RangeProfiler::Range> ranges;
-    for (PreparedLaunch& launch : launches) {
-      ranges.push_back(make.own(launch));
-      if (settles_here) ranges.push_back(make.settled(launch));
-    }
-    const bool idles_here = settles_here && !idle_write_;
-    for (std::size_t i = 0; idles_here && i < idle_ranges; ++i) ranges.push_back(make.idle(i));
-    const auto raw = profiler_.collect(set.config, ranges);
-    if (idles_here) idle_write_ = median_idle(raw, *set.dram_write);
-    for (const PreparedLaunch& launch : launches) {
-      const std::vector<double>& own = raw.at(launch.name());
-      std::vector<MetricValue>& target = values[launch.name()];
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        const std::size_t place = set.places[i];
-        target[place].value = own[i] * counters_[place].scale;
-      }
-      if (!settles_here) continue;
-      const std::size_t written = *set.dram_write;
-      const double settled = raw.at(settled_name(launch))[written];
-      target.back().value = (settled - own[written] - *idle_write_) * counters_[set.places[written]].scale;
-    }
+    if (!settles) continue;
+    const double settled = raw.at(settled_name(launch))[written];
+    const double left_dirty = (settled - own[written] - *idle_write_) * dram_write->scale;
+    target.push_back({metrics_.back().name, left_dirty, metrics_.back().unit, Provenance::measured});
   }
   return values;
 }

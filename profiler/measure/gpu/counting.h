@@ -30,12 +30,6 @@ struct CounterMetric {
 /// The table's default counters under the names that this compute capability uses.
 [[nodiscard]] std::vector<CounterMetric> default_counters(int compute_major);
 
-/// Sets of metrics of which one pass collects each where the chip can, the first set with DRAM's writes; metrics that
-/// take several passes each by itself make the last set. Throws CuptiError when a name is not known.
-[[nodiscard]] std::vector<std::vector<std::string>> one_pass_sets(const CounterHost& host,
-                                                                  std::span<const std::string> counters,
-                                                                  std::string_view dram_write);
-
 struct CountingRequest {
   CacheState cache = CacheState::cold;
   std::span<const std::string> extra_metrics;  ///< by their Nsight Compute names
@@ -47,11 +41,8 @@ struct CountingRequest {
 /// The counters of one device.
 class CounterCollector {
  public:
-  /// How the metrics are shared out over configurations: all in one of several passes, or each in one of one pass.
-  enum class Sets { together, one_pass_each };
-
   /// Throws CuptiError when the counters cannot be had. Keeps a reference to `cupti`.
-  CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major, Sets sets = Sets::together,
+  CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major,
                    RangeProfiler::Reuse reuse = RangeProfiler::Reuse::config);
 
   [[nodiscard]] const CounterHost& host() const { return profiler_.host(); }
@@ -69,25 +60,19 @@ class CounterCollector {
   [[nodiscard]] std::span<const CounterMetric> metrics() const { return metrics_; }
 
   [[nodiscard]] RangeProfiler& profiler() { return profiler_; }
-  /// Passes over the launches, in all configurations.
-  [[nodiscard]] std::size_t passes() const;
+  /// Passes over the launches.
+  [[nodiscard]] std::size_t passes() const { return config_ ? config_->passes() : 0; }
 
  private:
-  struct Set {
-    CounterConfig config;
-    std::vector<std::size_t> places;        ///< in counters_
-    std::optional<std::size_t> dram_write;  ///< in config.metrics()
-  };
   void configure(std::span<const std::string> extra_metrics);
-  [[nodiscard]] std::vector<Set> make_sets() const;
+  [[nodiscard]] CounterConfig make_config() const;
 
   RangeProfiler profiler_;
   int compute_major_;
-  Sets how_;
   std::vector<std::string> extras_;
-  std::vector<CounterMetric> counters_;  ///< what the sets hold
-  std::vector<Set> sets_;
-  bool backwards_ = false;  ///< the next collect() begins with the last set
+  std::vector<CounterMetric> counters_;  ///< in the order of config_->metrics()
+  /// One of several passes: the library takes another one only after profiling was disabled, which costs 80 ms.
+  std::optional<CounterConfig> config_;
   /// DRAM's writes, unscaled, in a range that holds no launch but write_back: what counting itself leaves in L2, 20 kB
   /// on an H200. Counted once.
   std::optional<double> idle_write_;

@@ -94,17 +94,29 @@ std::string_view to_string(CollectPart part) {
 }
 
 RangeProfiler::RangeProfiler(const CuptiApi& cupti, CUcontext context, int device, Reuse reuse)
-    : cupti_(cupti), host_(open_host(cupti, context, device)), reuse_(reuse) {
+    : cupti_(cupti), context_(context), host_(open_host(cupti, context, device)), reuse_(reuse) {
+  enable();
+}
+
+RangeProfiler::~RangeProfiler() {
+  disable();
+}
+
+void RangeProfiler::enable() {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
-  params.ctx = context;
+  params.ctx = context_;
   cupti_.check(cupti_.cuptiRangeProfilerEnable(&params), "cuptiRangeProfilerEnable");
   object_ = params.pRangeProfilerObject;
 }
 
-RangeProfiler::~RangeProfiler() {
+void RangeProfiler::disable() noexcept {
+  if (object_ == nullptr) return;
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
   params.pRangeProfilerObject = object_;
   cupti_.cuptiRangeProfilerDisable(&params);
+  object_ = nullptr;
+  configured_ = nullptr;
+  given_.clear();
 }
 
 /// Between start and stop: one pass over the ranges.
@@ -207,7 +219,7 @@ bool RangeProfiler::serves(const CounterConfig& config, std::size_t ranges) cons
 
 RangeProfiler::Configured& RangeProfiler::memory_for(const CounterConfig& config, std::size_t ranges) {
   for (Configured& given : given_) {
-    if (ranges <= given.most_ranges && std::ranges::equal(given.config_image, config.image())) return given;
+    if (ranges <= given.most_ranges) return given;
   }
   std::vector<const char*> names;
   for (const std::string& metric : config.metrics()) names.push_back(metric.c_str());
@@ -227,6 +239,8 @@ RangeProfiler::Configured& RangeProfiler::memory_for(const CounterConfig& config
 }
 
 void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
+  if (!given_.empty() && !std::ranges::equal(given_.front().config_image, config.image())) disable();
+  if (object_ == nullptr) enable();
   configured_ = &memory_for(config, ranges);
   configured_->passes = 0;
   clear_counter_data();

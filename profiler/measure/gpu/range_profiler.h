@@ -47,8 +47,9 @@ struct CollectCost {
   [[nodiscard]] const Part& of(CollectPart part) const { return parts[static_cast<std::size_t>(part)]; }
 };
 
-/// Profiling of one context. Enabling is slow (a tenth of a second), so an object lives as long as its device. All
-/// members throw CuptiError.
+/// Profiling of one context. Enabling is slow (a tenth of a second), so an object lives as long as its device; other
+/// metrics than before cost as much, since CUPTI (13.0) has to be enabled anew for them: set while it is enabled, they
+/// are not counted, and their values are NaN. All members throw CuptiError.
 class RangeProfiler {
  public:
   /// Whether a configuration that the GPU has serves the next collect() with the same metrics too.
@@ -90,6 +91,8 @@ class RangeProfiler {
     std::size_t passes = 0;  ///< that it took; 0 before the first round is over
     std::vector<std::uint8_t> counter_data;
   };
+  void enable();
+  void disable() noexcept;
   void configure(const CounterConfig& config, std::size_t ranges);
   [[nodiscard]] Configured& memory_for(const CounterConfig& config, std::size_t ranges);
   void clear_counter_data();
@@ -100,10 +103,12 @@ class RangeProfiler {
   [[nodiscard]] Values decode(const CounterConfig& config, std::span<const Range> ranges);
 
   const CuptiApi& cupti_;
+  CUcontext context_;
   CounterHost host_;
-  CUpti_RangeProfiler_Object* object_ = nullptr;
+  CUpti_RangeProfiler_Object* object_ = nullptr;  ///< nullptr: not enabled
   Reuse reuse_;
-  /// CUPTI (13.0) still reads what it was given before when it begins with the next: nothing is given up earlier.
+  /// All with one configuration. CUPTI reads what it was first given for as long as it is enabled: nothing of it is
+  /// given up earlier.
   std::list<Configured> given_;
   Configured* configured_ = nullptr;  ///< one of them; nullptr when none is known to hold
   CollectCost cost_;

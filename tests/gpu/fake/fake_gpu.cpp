@@ -813,7 +813,9 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
                                  : name.starts_with("dram__bytes_write") ? range.dram_written
                                                                          : bytes_per_launch * range.launches;
     const bool percent = name.find(".pct") != std::string_view::npos;
-    params->pMetricValues[i] = percent ? 50 : static_cast<double>(counted) / profiler.passes_done;
+    const double value = percent ? 50 : static_cast<double>(counted) / profiler.passes_done;
+    const bool collected = profiler.config.find(name) != std::string::npos;
+    params->pMetricValues[i] = collected ? value : std::numeric_limits<double>::quiet_NaN();
   }
   return CUPTI_SUCCESS;
 }
@@ -847,17 +849,19 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   const bool user = params->range == CUPTI_UserRange && params->replayMode == CUPTI_UserReplay;
   if (!user || profiler.in_session) return CUPTI_ERROR_INVALID_OPERATION;
   profiler = {};
-  profiler.config = {reinterpret_cast<const char*>(params->pConfig), params->configSize};
+  const std::string wanted{reinterpret_cast<const char*>(params->pConfig), params->configSize};
+  given_configs.push_back({params->pConfig, wanted});
+  // As CUPTI 13.0 does: while it is enabled, the first configuration stays.
+  profiler.config = given_configs.front().second;
   profiler.passes = passes_of(profiler.config);
   profiler.most_ranges = params->maxRangesPerPass;
   ++device.counter_configs;
-  given_configs.push_back({params->pConfig, profiler.config});
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Start_Params);
   if (profiler.in_session || profiler.passes == 0) return CUPTI_ERROR_INVALID_OPERATION;
-  // CUPTI 13.0 reads configurations that were set before this one; it crashes where they are gone.
+  // CUPTI 13.0 goes on reading the first one that was set; it crashes where that is gone.
   for (const auto& [bytes, text] : given_configs) {
     if (!std::equal(text.begin(), text.end(), bytes)) return CUPTI_ERROR_UNKNOWN;
   }
