@@ -8,19 +8,19 @@
 #include <unistd.h>
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <ctime>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 #include <utility>
 
-#include "kernels/common_knobs.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/migrations.h"
+#include "storage/point_rows.h"
+#include "storage/points_reader.h"
+#include "storage/rows.h"
 
 namespace attnscope {
 namespace {
@@ -40,18 +40,18 @@ std::string now_utc() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-/// A word that the schema's CHECK admitted, as its enumeration.
-template <class T>
-T word(Result<T, std::string> parsed) {
-  if (!parsed) throw StorageError(Kind::damaged, parsed.error());
-  return parsed.value();
-}
-
 StoredRunState parse_run_state(std::string_view text) {
   for (const auto& [state, name] : run_states) {
     if (name == text) return state;
   }
   throw StorageError(Kind::damaged, fmt::format("unknown run state \"{}\"", text));
+}
+
+/// 128 random bits: no two runs have one.
+std::string new_uid() {
+  std::array<std::uint64_t, 2> bits{};
+  sqlite3_randomness(sizeof bits, bits.data());
+  return fmt::format("{:016x}{:016x}", bits[0], bits[1]);
 }
 
 json to_json(const MeasureOptions& options) {
@@ -79,64 +79,6 @@ MeasureOptions options_from(const json& text) {
   options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
   return options;
 }
-
-/// Binds values to ?1, ?2, ... in order.
-class Binder {
- public:
-  explicit Binder(SQLite::Statement& statement) : statement_(statement) {}
-
-  template <class T>
-  Binder& operator<<(const T& value) {
-    ++place_;
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      statement_.bind(place_, std::string(value));
-    } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int>) {
-      statement_.bind(place_, static_cast<int>(value));
-    } else if constexpr (std::is_integral_v<T>) {
-      statement_.bind(place_, static_cast<std::int64_t>(value));
-    } else {
-      statement_.bind(place_, value);
-    }
-    return *this;
-  }
-
-  /// An error measure: SQLite stores a NaN as NULL, which would read as "not verified"; it is infinitely wrong instead.
-  Binder& operator<<(const std::optional<double>& value) {
-    ++place_;
-    if (!value) {
-      statement_.bind(place_);
-    } else {
-      statement_.bind(place_, std::isnan(*value) ? std::numeric_limits<double>::infinity() : *value);
-    }
-    return *this;
-  }
-
- private:
-  SQLite::Statement& statement_;
-  int place_ = 0;
-};
-
-/// Reads columns from left to right.
-class Reader {
- public:
-  explicit Reader(SQLite::Statement& statement) : statement_(statement) {}
-
-  std::string text() { return next().getString(); }
-  std::int64_t integer() { return next().getInt64(); }
-  int small() { return next().getInt(); }
-  double real() { return next().getDouble(); }
-  bool flag() { return next().getInt() != 0; }
-  std::optional<double> optional_real() {
-    const SQLite::Column column = next();
-    return column.isNull() ? std::nullopt : std::optional(column.getDouble());
-  }
-
- private:
-  SQLite::Column next() { return statement_.getColumn(place_++); }
-
-  SQLite::Statement& statement_;
-  int place_ = 0;
-};
 
 Binder& operator<<(Binder& out, const DeviceLimits& limits) {
   return out << limits.name << limits.compute_major << limits.compute_minor << limits.sm_count
@@ -167,51 +109,14 @@ DeviceLimits read_limits(Reader& in) {
   return limits;
 }
 
-constexpr const char* limit_columns =
-    "name, compute_major, compute_minor, sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, "
-    "registers_per_sm, shared_bytes_per_block, shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes, "
-    "dram_bytes_per_second, l2_bytes_per_second, tensor_flops";
-constexpr const char* environment_columns =
-    "app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system";
-constexpr const char* point_columns =
-    "algorithm, pass, dtype, mask, batch, heads_q, heads_kv, n_q, n_k, d, dropout, page, deterministic, br, bc, "
-    "raster, "
-    "splits, warps, stages, cache, disposition, reason, provenance, max_abs_error, error_bound, rms_error, "
-    "wall_seconds";
-constexpr int point_column_count = 27;
-
-/// What to SELECT for point_columns from a file of schema `version`: files are read as they are.
-std::string point_values(int version) {
-  if (version >= 2) return point_columns;
-  return "algorithm, pass, dtype, mask, batch, heads_q, heads_kv, n_q, n_k, d, 0, 0, 0, br, bc, raster, 0, 0, 0, "
-         "cache, disposition, reason, provenance, max_abs_error, error_bound, rms_error, wall_seconds";
-}
-
-/// The same for runs.provenance; `r` and `d` are the run and its device.
+/// What to SELECT for runs.provenance from a file of schema `version`; `r` and `d` are the run and its device.
 std::string run_provenance(int version) {
   return version >= 2 ? "r.provenance" : "iif(d.simulated, 'simulated', 'measured')";
 }
 
-int schema_of(SQLite::Database& database, std::string_view schema = "main") {
-  return database.execAndGet(fmt::format("PRAGMA {}.user_version", schema)).getInt();
-}
-
-/// "x = excluded.x, ..." for a list of columns.
-std::string assignments(std::string_view columns) {
-  std::string text;
-  while (!columns.empty()) {
-    const std::size_t comma = columns.find(", ");
-    const std::string_view name = columns.substr(0, comma);
-    text += fmt::format("{}{} = excluded.{}", text.empty() ? "" : ", ", name, name);
-    columns.remove_prefix(comma == std::string_view::npos ? columns.size() : comma + 2);
-  }
-  return text;
-}
-
-std::string placeholders(int count) {
-  std::string text = "?";
-  for (int i = 1; i < count; ++i) text += ", ?";
-  return text;
+/// The same for runs.uid, as step 3 makes it.
+std::string run_uid(int version) {
+  return version >= 3 ? "r.uid" : "printf('%s-%s-%s-%d', r.plan_hash, r.started_at, d.uuid, r.id)";
 }
 
 void bind_environment(Binder& out, const Environment& environment) {
@@ -230,39 +135,6 @@ Environment read_environment(Reader& in) {
   environment.nvml_version = in.text();
   environment.operating_system = in.text();
   return environment;
-}
-
-PointRecord read_point(Reader& in) {
-  PointRecord record;
-  record.spec.algorithm = in.text();
-  AttentionProblem& problem = record.spec.problem;
-  problem.pass = word(parse_pass(in.text()));
-  problem.dtype = word(parse_dtype(in.text()));
-  problem.mask = word(parse_mask(in.text()));
-  problem.batch = in.integer();
-  problem.heads_q = in.integer();
-  problem.heads_kv = in.integer();
-  problem.n_q = in.integer();
-  problem.n_k = in.integer();
-  problem.d = in.integer();
-  problem.dropout = in.real();
-  problem.page = in.integer();
-  problem.deterministic = in.flag();
-  record.spec.tile.br = in.small();
-  record.spec.tile.bc = in.small();
-  const auto raster = word(parse_knob(raster_knob(), in.text()));
-  record.spec.knobs.set(knob::raster, raster.value_or(std::string()));
-  for (const std::string_view name : {knob::splits, knob::warps, knob::stages})
-    record.spec.knobs.set(name, in.integer());
-  record.spec.cache = word(parse_cache_state(in.text()));
-  record.disposition = word(parse_disposition(in.text()));
-  record.reason = in.text();
-  record.provenance = word(parse_provenance(in.text()));
-  record.max_abs_error = in.optional_real();
-  record.error_bound = in.optional_real();
-  record.rms_error = in.optional_real();
-  record.wall_seconds = in.real();
-  return record;
 }
 
 }  // namespace
@@ -414,8 +286,15 @@ struct RunStore::Impl {
   }
 
   void add_kernel(std::int64_t point, const KernelRecord& kernel) {
-    SQLite::Statement& insert = statement("INSERT INTO kernels (point_id, name, occupancy_limiter) VALUES (?, ?, ?)");
-    Binder(insert) << point << kernel.kernel << kernel.occupancy_limiter;
+    SQLite::Statement& insert =
+        statement("INSERT INTO kernels (point_id, name, occupancy_limiter, complete) VALUES (?, ?, ?, ?)");
+    Binder out(insert);
+    out << point << kernel.kernel << kernel.occupancy_limiter;
+    if (kernel.complete) {
+      out << *kernel.complete;
+    } else {
+      insert.bind(4);
+    }
     insert.exec();
     const std::int64_t id = database->getLastInsertRowid();
     for (const MetricValue& metric : kernel.metrics) {
@@ -431,6 +310,15 @@ struct RunStore::Impl {
       Binder(samples) << id << json(kernel.samples_ns).dump();
       samples.exec();
     }
+    if (kernel.launch) add_launch(id, *kernel.launch);
+  }
+
+  void add_launch(std::int64_t kernel, const LaunchRecord& launch) {
+    SQLite::Statement& insert = statement(fmt::format("INSERT INTO launches VALUES ({})", placeholders(12)));
+    Binder(insert) << kernel << launch.kernel << launch.source_file << launch.entry << json(launch.defines).dump()
+                   << launch.digest << launch.registers << launch.local_bytes << launch.static_shared_bytes
+                   << launch.dynamic_shared_bytes << launch.threads << json(launch.grid).dump();
+    insert.exec();
   }
 
   std::int64_t insert_run(const RunHeader& header) {
@@ -441,32 +329,35 @@ struct RunStore::Impl {
                                                             : Provenance::measured;
     SQLite::Statement& insert = statement(
         "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
-        "started_at, provenance) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)");
+        "started_at, provenance, uid) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)");
     Binder(insert) << device << environment << header.preset << json(header.argv).dump() << header.plan_hash
-                   << header.planned_points << to_json(header.options).dump() << now_utc() << to_string(provenance);
+                   << header.planned_points << to_json(header.options).dump() << now_utc() << to_string(provenance)
+                   << new_uid();
     insert.exec();
     return database->getLastInsertRowid();
   }
 
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& record) {
-    SQLite::Statement& insert =
-        statement(fmt::format("INSERT INTO points (run_id, plan_index, {}, recorded_at) VALUES ({})", point_columns,
-                              placeholders(point_column_count + 3)));
-    const AttentionProblem& problem = record.spec.problem;
-    const TileShape& tile = record.spec.tile;
-    Binder(insert) << run << index << record.spec.algorithm << to_string(problem.pass) << to_string(problem.dtype)
-                   << to_string(problem.mask) << problem.batch << problem.heads_q << problem.heads_kv << problem.n_q
-                   << problem.n_k << problem.d << problem.dropout << problem.page << problem.deterministic << tile.br
-                   << tile.bc << knob_text(raster_knob(), record.spec.knobs) << record.spec.knobs.number(knob::splits)
-                   << record.spec.knobs.number(knob::warps) << record.spec.knobs.number(knob::stages)
-                   << to_string(record.spec.cache) << to_string(record.disposition) << record.reason
-                   << to_string(record.provenance) << record.max_abs_error << record.error_bound << record.rms_error
-                   << record.wall_seconds << now_utc();
-    insert.exec();
+    SQLite::Statement& insert = statement(fmt::format(
+        "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at) SELECT ?, ?, device_id, {} FROM "
+        "runs WHERE id = ?",
+        point_columns(), placeholders(point_column_count() + 1)));
+    Binder out(insert);
+    out << run << index;
+    bind_point(out, record);
+    out << now_utc() << run;
+    if (insert.exec() != 1) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
     const std::int64_t point = database->getLastInsertRowid();
+    for (const auto& [name, value] : record.spec.knobs) {
+      SQLite::Statement& knob = statement("INSERT INTO point_knobs (point_id, name, value) VALUES (?, ?, ?)");
+      Binder knob_out(knob);
+      knob_out << point << name;
+      std::visit([&](const auto& held) { knob_out << held; }, value);
+      knob.exec();
+    }
     for (const KernelRecord& kernel : record.kernels) add_kernel(point, kernel);
     if (record.clocks) {
-      SQLite::Statement& clocks = statement("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?)");
+      SQLite::Statement& clocks = statement("INSERT INTO clocks VALUES (?, 0, ?, ?, ?, ?, ?, ?)");
       Binder(clocks) << point << record.clocks->sm_clock_hz << record.clocks->memory_clock_hz
                      << record.clocks->temperature_c << record.clocks->power_w << record.clocks->throttle_reasons
                      << record.clocks->throttled;
@@ -590,11 +481,13 @@ std::vector<RunSummary> RunStore::runs() const {
     SQLite::Statement& query = impl_->statement(fmt::format(
         "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
         "r.plan_hash, r.options, coalesce(c.points, 0), coalesce(c.ok_points, 0), d.uuid, d.simulated, d.ordinal, {}, "
-        "{}, {} FROM runs r JOIN devices d ON d.id = r.device_id JOIN environments e ON e.id = r.environment_id LEFT "
+        "{}, {}, {} FROM runs r JOIN devices d ON d.id = r.device_id JOIN environments e ON e.id = r.environment_id "
+        "LEFT "
         "JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM points GROUP BY run_id) c "
         "ON "
         "c.run_id = r.id ORDER BY r.id",
-        limit_columns, environment_columns, run_provenance(schema_of(*impl_->database))));
+        qualified("d", limit_columns), qualified("e", environment_columns), run_provenance(schema_of(*impl_->database)),
+        run_uid(schema_of(*impl_->database))));
     std::vector<RunSummary> summaries;
     while (query.executeStep()) {
       Reader in(query);
@@ -618,6 +511,7 @@ std::vector<RunSummary> RunStore::runs() const {
       run.device_name = run.limits.name;
       run.environment = read_environment(in);
       run.provenance = word(parse_provenance(in.text()));
+      run.uid = in.text();
     }
     return summaries;
   });
@@ -637,88 +531,8 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
       return query;
     };
 
-    std::vector<StoredPoint> points;
-    std::unordered_map<std::int64_t, std::size_t> place_of_point;
-    {
-      SQLite::Statement& query = select(fmt::format(
-          "SELECT p.id, p.run_id, p.plan_index, {} FROM points p WHERE {{}} ORDER BY p.run_id, p.plan_index",
-          point_values(schema_of(*impl_->database))));
-      while (query.executeStep()) {
-        Reader in(query);
-        StoredPoint& point = points.emplace_back();
-        point.id = in.integer();
-        point.run_id = in.integer();
-        point.index = static_cast<std::size_t>(in.integer());
-        point.record = read_point(in);
-        place_of_point.emplace(point.id, points.size() - 1);
-      }
-    }
-
-    struct KernelPlace {
-      std::size_t point = 0;
-      std::size_t kernel = 0;
-    };
-    std::unordered_map<std::int64_t, KernelPlace> place_of_kernel;
-    const auto kernel_at = [&](std::int64_t id) -> KernelRecord& {
-      const KernelPlace place = place_of_kernel.at(id);
-      return points[place.point].record.kernels[place.kernel];
-    };
-    {
-      SQLite::Statement& query = select(
-          "SELECT k.id, k.point_id, k.name, k.occupancy_limiter FROM points p CROSS JOIN kernels k ON k.point_id = "
-          "p.id "
-          "WHERE {} ORDER BY k.id");
-      while (query.executeStep()) {
-        Reader in(query);
-        const std::int64_t id = in.integer();
-        const std::size_t place = place_of_point.at(in.integer());
-        std::vector<KernelRecord>& kernels = points[place].record.kernels;
-        place_of_kernel.emplace(id, KernelPlace{place, kernels.size()});
-        KernelRecord& kernel = kernels.emplace_back();
-        kernel.kernel = in.text();
-        kernel.occupancy_limiter = in.text();
-      }
-    }
-    {
-      SQLite::Statement& query = select(
-          "SELECT v.kernel_id, m.name, m.unit, v.value, v.provenance FROM points p CROSS JOIN kernels k ON k.point_id "
-          "= p.id "
-          "CROSS JOIN metric_values v ON v.kernel_id = k.id JOIN metrics m ON m.id = v.metric_id WHERE {}");
-      while (query.executeStep()) {
-        Reader in(query);
-        MetricValue& metric = kernel_at(in.integer()).metrics.emplace_back();
-        metric.name = in.text();
-        metric.unit = in.text();
-        metric.value = in.real();
-        metric.provenance = word(parse_provenance(in.text()));
-      }
-    }
-    {
-      SQLite::Statement& query = select(
-          "SELECT t.kernel_id, t.samples_ns FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS JOIN "
-          "timing_samples t ON "
-          "t.kernel_id = k.id WHERE {}");
-      while (query.executeStep()) {
-        Reader in(query);
-        KernelRecord& kernel = kernel_at(in.integer());
-        kernel.samples_ns = json::parse(in.text()).get<std::vector<double>>();
-      }
-    }
-    {
-      SQLite::Statement& query = select(
-          "SELECT c.point_id, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w, c.throttle_reasons, "
-          "c.throttled FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {}");
-      while (query.executeStep()) {
-        Reader in(query);
-        ClockReading& clocks = points[place_of_point.at(in.integer())].record.clocks.emplace();
-        clocks.sm_clock_hz = in.real();
-        clocks.memory_clock_hz = in.real();
-        clocks.temperature_c = in.real();
-        clocks.power_w = in.real();
-        clocks.throttle_reasons = std::bit_cast<std::uint64_t>(in.integer());
-        clocks.throttled = in.flag();
-      }
-    }
+    PointsReader reader(select, schema_of(*impl_->database));
+    std::vector<StoredPoint> points = reader.read();
     snapshot.commit();
     return points;
   });
@@ -730,79 +544,6 @@ int RunStore::schema_version() const {
 
 const std::filesystem::path& RunStore::file() const {
   return impl_->file;
-}
-
-void write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target) {
-  // Built beside the target and renamed over it: a failure leaves what was there.
-  const std::filesystem::path building = target.string() + ".part";
-  const CollectorLock lock = CollectorLock::acquire(target);
-  std::filesystem::remove(building);
-  try {
-    const std::unique_ptr<SQLite::Database> database = open_database(building, DatabaseAccess::read_write);
-    with_storage_errors(target, [&] {
-      migrate(*database);
-      for (const std::filesystem::path& source : sources) {
-        const RunStore checked = RunStore::open(source, RunStore::Mode::read_only);  // ours, and whole
-        SQLite::Statement attach(*database, "ATTACH ? AS source");
-        const bool written = CollectorLock::held(checked.file()) || has_journal(checked.file());
-        attach.bind(1, database_uri(checked.file(), written ? DatabaseAccess::read_only : DatabaseAccess::immutable));
-        attach.exec();
-        {
-          SQLite::Transaction transaction(*database);
-          const int version = schema_of(*database, "source");
-          database->exec(fmt::format(
-              R"sql(
-INSERT INTO devices (uuid, simulated, ordinal, {limits})
-  SELECT uuid, simulated, ordinal, {limits} FROM source.devices WHERE true
-  ON CONFLICT (uuid) DO UPDATE SET ordinal = excluded.ordinal, {assign_limits};
-INSERT OR IGNORE INTO environments ({environment}) SELECT {environment} FROM source.environments;
-INSERT OR IGNORE INTO metrics (name, unit) SELECT name, unit FROM source.metrics ORDER BY id;
-CREATE TEMP TABLE base AS SELECT (SELECT coalesce(max(id), 0) FROM main.runs) AS run,
-                                 (SELECT coalesce(max(id), 0) FROM main.points) AS point,
-                                 (SELECT coalesce(max(id), 0) FROM main.kernels) AS kernel;
-INSERT INTO runs SELECT r.id + base.run, d.id, e.id, r.preset, r.argv, r.plan_hash, r.planned_points, r.options,
-         iif(r.state = 'running', 'interrupted', r.state), r.started_at, coalesce(r.finished_at, r.started_at),
-         {provenance}
-  FROM base, source.runs r JOIN source.devices sd ON sd.id = r.device_id JOIN main.devices d ON d.uuid = sd.uuid
-  JOIN source.environments se ON se.id = r.environment_id
-  JOIN main.environments e ON ({main_environment}) = ({source_environment});
-INSERT INTO points (id, run_id, plan_index, {points}, recorded_at)
-  SELECT p.id + base.point, p.run_id + base.run, p.plan_index, {point_values}, p.recorded_at
-  FROM base, source.points p ORDER BY p.id;
-INSERT INTO kernels SELECT k.id + base.kernel, k.point_id + base.point, k.name, k.occupancy_limiter
-  FROM base, source.kernels k ORDER BY k.id;
-INSERT INTO metric_values SELECT v.kernel_id + base.kernel, m.id, v.value, v.provenance
-  FROM base, source.metric_values v JOIN source.metrics sm ON sm.id = v.metric_id
-  JOIN main.metrics m ON m.name = sm.name AND m.unit = sm.unit;
-INSERT INTO timing_samples SELECT t.kernel_id + base.kernel, t.samples_ns FROM base, source.timing_samples t;
-INSERT INTO clocks SELECT c.point_id + base.point, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w,
-         c.throttle_reasons, c.throttled FROM base, source.clocks c;
-DROP TABLE base;
-)sql",
-              fmt::arg("limits", limit_columns), fmt::arg("assign_limits", assignments(limit_columns)),
-              fmt::arg("environment", environment_columns), fmt::arg("points", point_columns),
-              fmt::arg("point_values", point_values(version)), fmt::arg("provenance", run_provenance(version)),
-              fmt::arg("main_environment",
-                       "e.app_version, e.driver_version, e.cuda_driver_api, e.nvrtc_version, "
-                       "e.cupti_version, e.nvml_version, e.operating_system"),
-              fmt::arg("source_environment",
-                       "se.app_version, se.driver_version, se.cuda_driver_api, se.nvrtc_version, se.cupti_version, "
-                       "se.nvml_version, se.operating_system")));
-          transaction.commit();
-        }
-        database->exec("DETACH source");
-      }
-      database->exec("PRAGMA journal_mode = DELETE");
-      database->exec("VACUUM");
-    });
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(building, ignored);
-    throw;
-  }
-  // A log that a killed collector left beside the target would be played into the new file.
-  for (const char* suffix : {"-wal", "-shm", "-journal"}) std::filesystem::remove(target.string() + suffix);
-  std::filesystem::rename(building, target);
 }
 
 }  // namespace attnscope

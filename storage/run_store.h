@@ -48,6 +48,7 @@ enum class StoredRunState { running, complete, cancelled, interrupted, failed };
 
 struct RunSummary {
   std::int64_t id = 0;
+  std::string uid;  ///< stays with the run through copies and merges
   std::string device_name;
   std::string device_uuid;
   bool simulated = false;
@@ -70,7 +71,8 @@ struct RunSummary {
 struct StoredPoint {
   std::int64_t id = 0;
   std::int64_t run_id = 0;
-  std::size_t index = 0;  ///< place in the run's plan
+  std::size_t index = 0;    ///< place in the run's plan
+  std::string device_uuid;  ///< of what ran it
   PointRecord record;
 };
 

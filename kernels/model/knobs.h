@@ -84,9 +84,8 @@ struct Config {
   Knobs knobs;
 
   Config() = default;
-  // Implicit on purpose: most callers have a tile and no knobs.
-  Config(TileShape shape, Knobs given = {})
-      : tile(shape), knobs(std::move(given)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): most callers have a tile and no knobs.
+  Config(TileShape shape, Knobs given = {}) : tile(shape), knobs(std::move(given)) {}
 
   bool operator==(const Config&) const = default;
 };

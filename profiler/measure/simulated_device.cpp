@@ -131,6 +131,7 @@ class SimulatedDevice final : public Device {
         Provenance::modelled);
     const bool several = simulations->size() > 1;
     KernelValues sum;
+    bool whole = true;
     auto next = simulations->begin();
     for (const KernelLaunch& launch : plan.launches) {
       if (launch.setup) continue;
@@ -143,10 +144,13 @@ class SimulatedDevice final : public Device {
                                 .time_ns = time_ns};
       sum += values;
       KernelRecord& kernel = kernel_record(record, several ? launch.name : "all");
+      kernel.complete = simulation.complete;
+      whole = whole && simulation.complete;
       add_launch(kernel, launch, simulation.occupancy);
       if (several) add_values(kernel, values, options);
     }
     add_values(kernel_record(record, "all"), sum, options);
+    kernel_record(record, "all").complete = whole;
   }
 
   static void add(KernelRecord& kernel, std::string_view name, double value, std::string_view unit,

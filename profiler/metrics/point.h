@@ -75,6 +75,7 @@ struct KernelRecord {
   std::vector<double> samples_ns;  ///< every timing sample kept, in the order taken
   std::string occupancy_limiter;   ///< "registers", "shared memory", "threads", "blocks", "grid"; empty when unknown
   std::optional<LaunchRecord> launch = std::nullopt;  ///< of a sum of several kernels, of simulations, imports: none
+  std::optional<bool> complete = std::nullopt;        ///< of a simulation: played whole, not continued from a part
 
   [[nodiscard]] std::optional<double> metric(std::string_view name) const;
 };

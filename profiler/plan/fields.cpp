@@ -125,21 +125,21 @@ constexpr auto test_field = [](auto& s) -> auto& { return s.test_field; };
 
 const std::array fields{
     field<algorithm>({.name = "algorithm", .label = "Algorithm", .help = "a name that `attnscope kernels` lists", .nesting = 130}),
-    field<dtype>({.name = "dtype", .label = "Type", .help = "element type: fp16, bf16", .fallback = "fp16", .nesting = 10}),
     field<pass>({.name = "pass", .label = "Pass", .help = "fwd, bwd or fwd+bwd", .fallback = "fwd", .refusable = true, .nesting = 20}),
-    field<mask>({.name = "mask", .label = "Mask", .help = "full, causal, window:LEFT:RIGHT, lengths:..., blocks:..., joined by '+'", .fallback = "none", .refusable = true, .nesting = 30}),
+    field<dtype>({.name = "dtype", .label = "Type", .help = "element type: fp16, bf16", .fallback = "fp16", .nesting = 10}),
     field<batch>({.name = "batch", .label = "Batch", .help = "batch entries", .fallback = "1", .smallest = 1, .largest = most_heads, .nesting = 80}),
     field<heads_q>({.name = "heads_q", .label = "Query heads", .help = "query heads of a batch entry", .smallest = 1, .largest = most_heads, .nesting = 95}),
     field<heads_kv>({.name = "heads_kv", .label = "K/V heads", .help = "K/V heads of a batch entry, a divisor of heads_q", .smallest = 1, .largest = most_heads, .nesting = 96}),
     field<n_q>({.name = "n_q", .label = "n_q", .help = "query rows", .smallest = 1, .largest = most_keys, .nesting = 115}),
     field<n_k>({.name = "n_k", .label = "n_k", .help = "keys", .smallest = 1, .largest = most_keys, .nesting = 116}),
     field<d>({.name = "d", .label = "d", .help = "head dimension", .sweep_default = "64", .smallest = 1, .largest = 4096, .refusable = true, .nesting = 70}),
-    field<dropout>({.name = "dropout", .label = "Dropout", .help = "probability from 0 to below 1, rounded to 1/256", .since = 2, .fallback = "0", .refusable = true, .nesting = 40, .set = set_valid<dropout>}),
-    field<page>({.name = "page", .label = "Page", .help = "keys of a page of a paged K/V cache, 0: contiguous", .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .set = set_valid<page>}),
-    field<deterministic>({.name = "deterministic", .label = "Deterministic", .help = "gradients repeat bitwise: no, yes", .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
+    field<mask>({.name = "mask", .label = "Mask", .help = "full, causal, window:LEFT:RIGHT, lengths:..., blocks:..., joined by '+'", .fallback = "none", .refusable = true, .nesting = 30}),
     field<br>({.name = "br", .label = "Br", .help = "query rows of a tile", .smallest = 1, .largest = most_rows, .refusable = true, .nesting = 160}),
     field<bc>({.name = "bc", .label = "Bc", .help = "key rows of a tile", .smallest = 1, .largest = most_rows, .refusable = true, .nesting = 155}),
     field<cache>({.name = "cache", .label = "Start", .help = "state of the L2 when a launch begins: cold, warm", .fallback = "cold", .nesting = 170}),
+    field<dropout>({.name = "dropout", .label = "Dropout", .help = "probability from 0 to below 1, rounded to 1/256", .since = 2, .fallback = "0", .refusable = true, .nesting = 40, .set = set_valid<dropout>}),
+    field<page>({.name = "page", .label = "Page", .help = "keys of a page of a paged K/V cache, 0: contiguous", .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .set = set_valid<page>}),
+    field<deterministic>({.name = "deterministic", .label = "Deterministic", .help = "gradients repeat bitwise: no, yes", .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
 #ifdef ATTNSCOPE_TEST_FIELD
     field<test_field>({.name = "test_field", .label = "Test field", .help = "of the tests alone", .since = 4, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
 #endif
@@ -214,13 +214,12 @@ bool is_fallback(const Field& field, const PointSpec& spec) {
 std::string identity_text(const PointSpec& spec) {
   std::string text;
   const auto append = [&](std::string_view part) { text += fmt::format("{}{}", text.empty() ? "" : " ", part); };
-  // Knobs that were columns once keep the places that they had then.
-  const auto raster = [&] { append(knob_text(raster_knob(), spec.knobs)); };
-  for (const Field& field : fields) {
-    if (field.since > 1) continue;
-    if (field.name == "cache") raster();
-    append(field_text(field, spec));
-  }
+  // Frozen: what runs of version 0.1 were known by. Knobs that were columns then keep their places.
+  constexpr std::array always{"algorithm", "dtype", "pass", "mask", "batch", "heads_q",
+                              "heads_kv",  "n_q",   "n_k",  "d",    "br",    "bc"};
+  for (const std::string_view name : always) append(field_text(*find_field(name), spec));
+  append(knob_text(raster_knob(), spec.knobs));
+  append(field_text(*find_field("cache"), spec));
   for (const Field& field : fields) {
     if (field.since == 1 || is_fallback(field, spec)) continue;
     append(field.type == FieldType::flag ? std::string(field.name)

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -18,6 +18,7 @@
 
 #include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
 
 namespace attnscope {
 namespace {
@@ -33,8 +34,6 @@ struct Row {
   const KernelRecord& kernel;
 
   [[nodiscard]] const PointRecord& record() const { return point.record; }
-  [[nodiscard]] const AttentionProblem& problem() const { return point.record.spec.problem; }
-  [[nodiscard]] const TileShape& tile() const { return point.record.spec.tile; }
   /// What is true of the point as a whole stands in its first row only, so that a sum over rows counts it once.
   [[nodiscard]] bool is_all() const { return kernel.kernel == "all"; }
 };
@@ -45,70 +44,84 @@ Cell text(std::string_view value) {
 Cell number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Cell(*value) : Cell();
 }
-template <class Field>
-Cell clock(const Row& row, Field field) {
-  return row.record().clocks ? Cell((*row.record().clocks).*field) : Cell();
+template <class Member>
+Cell clock(const Row& row, Member member) {
+  return row.record().clocks ? Cell((*row.record().clocks).*member) : Cell();
 }
 struct Column {
-  std::string_view name;
-  Cell (*value)(const Row&) = nullptr;  ///< none: the metric of that name, stored or derived
+  std::string name;
+  std::function<Cell(const Row&)> value = nullptr;  ///< none: the metric of that name, stored or derived
 };
 
-constexpr std::array<Column, 51> columns{{
-    {"algorithm", [](const Row& r) { return text(r.record().spec.algorithm); }},
-    {"kernel", [](const Row& r) { return text(r.kernel.kernel); }},
-    {"pass", [](const Row& r) { return text(to_string(r.problem().pass)); }},
-    {"dtype", [](const Row& r) { return text(to_string(r.problem().dtype)); }},
-    {"batch", [](const Row& r) { return Cell(r.problem().batch); }},
-    {"heads_q", [](const Row& r) { return Cell(r.problem().heads_q); }},
-    {"heads_kv", [](const Row& r) { return Cell(r.problem().heads_kv); }},
-    {"n_q", [](const Row& r) { return Cell(r.problem().n_q); }},
-    {"n_k", [](const Row& r) { return Cell(r.problem().n_k); }},
-    {"d", [](const Row& r) { return Cell(r.problem().d); }},
-    {"mask", [](const Row& r) { return text(to_string(r.problem().mask)); }},
-    {"br", [](const Row& r) { return Cell(std::int64_t{r.tile().br}); }},
-    {"bc", [](const Row& r) { return Cell(std::int64_t{r.tile().bc}); }},
-    {"raster", [](const Row& r) { return text(knob_text(raster_knob(), r.record().spec.knobs)); }},
-    {"disposition", [](const Row& r) { return text(to_string(r.record().disposition)); }},
-    {"reason", [](const Row& r) { return text(r.record().reason); }},
-    {"provenance", [](const Row& r) { return text(to_string(r.record().provenance)); }},
-    {metric_key::time_median_ns},
-    {metric_key::time_q1_ns},
-    {metric_key::time_q3_ns},
-    {metric_key::tflops},
-    {metric_key::dram_read_bytes},
-    {metric_key::dram_write_bytes},
-    {metric_key::l2_to_sm_bytes},
-    {metric_key::sm_to_l2_bytes},
-    {metric_key::achieved_occupancy_pct},
-    {metric_key::theoretical_occupancy_pct},
-    {"occupancy_limiter", [](const Row& r) { return text(r.kernel.occupancy_limiter); }},
-    {metric_key::registers},
-    {metric_key::shared_bytes},
-    {metric_key::local_bytes},
-    {metric_key::model_l2_to_sm_bytes},
-    {metric_key::model_sm_to_l2_bytes},
-    {metric_key::model_compulsory_bytes},
-    {"max_abs_error", [](const Row& r) { return r.is_all() ? number(r.record().max_abs_error) : Cell(); }},
-    // The last fixed one is sm_clock_hz; what follows says where the row comes from.
-    {"sm_clock_hz", [](const Row& r) { return clock(r, &ClockReading::sm_clock_hz); }},
-    {"memory_clock_hz", [](const Row& r) { return clock(r, &ClockReading::memory_clock_hz); }},
-    {"throttled", [](const Row& r) { return clock(r, &ClockReading::throttled); }},
-    {"error_bound", [](const Row& r) { return r.is_all() ? number(r.record().error_bound) : Cell(); }},
-    {"rms_error", [](const Row& r) { return r.is_all() ? number(r.record().rms_error) : Cell(); }},
-    {"samples", [](const Row& r) { return Cell(static_cast<std::int64_t>(r.kernel.samples_ns.size())); }},
-    {"cache", [](const Row& r) { return text(to_string(r.record().spec.cache)); }},
-    {"device", [](const Row& r) { return text(r.run.device_name); }},
-    {"run", [](const Row& r) { return Cell(r.run.id); }},
-    {"point", [](const Row& r) { return Cell(r.point.id); }},
-    // What later versions know of problem and tile: at the end, so that the columns before keep their places.
-    {"dropout", [](const Row& r) { return Cell(r.problem().dropout); }},
-    {"page", [](const Row& r) { return Cell(r.problem().page); }},
-    {"deterministic", [](const Row& r) { return Cell(r.problem().deterministic); }},
-    {"splits", [](const Row& r) { return Cell(r.record().spec.knobs.number(knob::splits)); }},
-    {"warps", [](const Row& r) { return Cell(r.record().spec.knobs.number(knob::warps)); }},
-    {"stages", [](const Row& r) { return Cell(r.record().spec.knobs.number(knob::stages)); }},
-}};
+Column of_field(const Field& field) {
+  return {std::string(field.name), [&field](const Row& row) {
+            const FieldValue value = field.get(row.record().spec);
+            const auto* word = std::get_if<std::string>(&value);
+            return word != nullptr ? text(*word) : std::visit([](const auto& held) { return Cell(held); }, value);
+          }};
+}
+
+/// What was given; else what the algorithm does of itself, where the program knows the knob.
+Column of_knob(const std::string& name, const KnobValue& own_choice) {
+  return {name, [name, own_choice](const Row& row) {
+            const KnobValue* given = row.record().spec.knobs.find(name);
+            return std::visit([](const auto& held) { return Cell(held); }, given != nullptr ? *given : own_choice);
+          }};
+}
+
+/// What every export has, whatever knobs its points were given.
+std::vector<Column> common_columns() {
+  std::vector<Column> columns;
+  for (const Field& field : point_fields()) {
+    if (field.since > 1 || field.name == "cache") continue;
+    columns.push_back(of_field(field));
+    if (field.name == "algorithm") columns.push_back({"kernel", [](const Row& r) { return text(r.kernel.kernel); }});
+  }
+  columns.push_back(of_knob(raster_knob().name, raster_knob().words.front()));
+  const std::vector<Column> outcome{
+      {"disposition", [](const Row& r) { return text(to_string(r.record().disposition)); }},
+      {"reason", [](const Row& r) { return text(r.record().reason); }},
+      {"provenance", [](const Row& r) { return text(to_string(r.record().provenance)); }},
+      {std::string(metric_key::time_median_ns)},
+      {std::string(metric_key::time_q1_ns)},
+      {std::string(metric_key::time_q3_ns)},
+      {std::string(metric_key::tflops)},
+      {std::string(metric_key::dram_read_bytes)},
+      {std::string(metric_key::dram_write_bytes)},
+      {std::string(metric_key::l2_to_sm_bytes)},
+      {std::string(metric_key::sm_to_l2_bytes)},
+      {std::string(metric_key::achieved_occupancy_pct)},
+      {std::string(metric_key::theoretical_occupancy_pct)},
+      {"occupancy_limiter", [](const Row& r) { return text(r.kernel.occupancy_limiter); }},
+      {std::string(metric_key::registers)},
+      {std::string(metric_key::shared_bytes)},
+      {std::string(metric_key::local_bytes)},
+      {std::string(metric_key::model_l2_to_sm_bytes)},
+      {std::string(metric_key::model_sm_to_l2_bytes)},
+      {std::string(metric_key::model_compulsory_bytes)},
+      {"max_abs_error", [](const Row& r) { return r.is_all() ? number(r.record().max_abs_error) : Cell(); }},
+      // The last fixed one is sm_clock_hz; what follows says where the row comes from.
+      {"sm_clock_hz", [](const Row& r) { return clock(r, &ClockReading::sm_clock_hz); }},
+      {"memory_clock_hz", [](const Row& r) { return clock(r, &ClockReading::memory_clock_hz); }},
+      {"throttled", [](const Row& r) { return clock(r, &ClockReading::throttled); }},
+      {"error_bound", [](const Row& r) { return r.is_all() ? number(r.record().error_bound) : Cell(); }},
+      {"rms_error", [](const Row& r) { return r.is_all() ? number(r.record().rms_error) : Cell(); }},
+      {"samples", [](const Row& r) { return Cell(static_cast<std::int64_t>(r.kernel.samples_ns.size())); }},
+      of_field(*find_field("cache")),
+      {"device", [](const Row& r) { return text(r.run.device_name); }},
+      {"run", [](const Row& r) { return Cell(r.run.id); }},
+      {"point", [](const Row& r) { return Cell(r.point.id); }},
+  };
+  columns.insert(columns.end(), outcome.begin(), outcome.end());
+  // What later versions know of problem and tile: at the end, so that the columns before keep their places.
+  for (const Field& field : point_fields()) {
+    if (field.since > 1) columns.push_back(of_field(field));
+  }
+  for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) {
+    columns.push_back(of_knob(knob->name, std::int64_t{0}));
+  }
+  return columns;
+}
 
 Cell value_of(const Column& column, const Row& row) {
   if (column.value != nullptr) return column.value(row);
@@ -116,7 +129,7 @@ Cell value_of(const Column& column, const Row& row) {
   return metric ? number(metric->value) : Cell();
 }
 
-bool is_column(std::string_view name) {
+bool is_column(const std::vector<Column>& columns, std::string_view name) {
   return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.name == name; });
 }
 
@@ -190,6 +203,25 @@ void for_each_row(const Selection& selection, Visit&& visit) {
   }
 }
 
+/// The common columns, and one for each other knob that a point of the selections has.
+std::vector<Column> columns_for(std::span<const Selection> selections) {
+  std::vector<Column> columns = common_columns();
+  for (const Selection& selection : selections) {
+    for (const StoredPoint& point : selection.points) {
+      for (const auto& [name, value] : point.record.spec.knobs) {
+        if (!is_column(columns, name)) {
+          columns.push_back({name, [name](const Row& row) {
+                               const KnobValue* given = row.record().spec.knobs.find(name);
+                               return given != nullptr ? std::visit([](const auto& held) { return Cell(held); }, *given)
+                                                       : Cell();
+                             }});
+        }
+      }
+    }
+  }
+  return columns;
+}
+
 Json device_block(const RunSummary& run) {
   const DeviceLimits& limits = run.limits;
   return {{"uuid", run.device_uuid},
@@ -229,6 +261,7 @@ std::size_t place_in(Json& blocks, const Json& block) {
 }  // namespace
 
 std::span<const std::string_view> export_columns() {
+  static const std::vector<Column> columns = common_columns();
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> fixed;
     for (const Column& column : columns) {
@@ -247,11 +280,13 @@ void export_csv(const RunStore& store, std::span<const std::int64_t> runs, std::
 
 void export_csv(std::span<const ExportSource> sources, std::ostream& out) {
   std::vector<Selection> selections;
+  for (const ExportSource& source : sources) selections.push_back(select(*source.store, source.runs));
+  const std::vector<Column> columns = columns_for(selections);
   std::set<std::string> extra;
-  for (const ExportSource& source : sources) {
-    for_each_row(selections.emplace_back(select(*source.store, source.runs)), [&](const Row& row) {
+  for (const Selection& selection : selections) {
+    for_each_row(selection, [&](const Row& row) {
       for (const MetricValue& metric : row.kernel.metrics) {
-        if (!is_column(metric.name)) extra.insert(metric.name);
+        if (!is_column(columns, metric.name)) extra.insert(metric.name);
       }
     });
   }
@@ -273,6 +308,7 @@ void export_csv(std::span<const ExportSource> sources, std::ostream& out) {
 
 void export_json(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {
   const Selection selection = select(store, runs);
+  const std::vector<Column> columns = columns_for({&selection, 1});
   Json document{
       {"schema_version", 1},      {"created_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
       {"devices", Json::array()}, {"environments", Json::array()},
@@ -281,6 +317,7 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
     place_in(document["devices"], device_block(run));
     const std::size_t environment = place_in(document["environments"], environment_block(run.environment));
     document["runs"].push_back({{"run", run.id},
+                                {"uid", run.uid},
                                 {"device_uuid", run.device_uuid},
                                 {"environment", environment},
                                 {"provenance", to_string(run.provenance)},
@@ -295,7 +332,7 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
   }
   for_each_row(selection, [&](const Row& row) {
     Json point = Json::object();
-    for (const Column& column : columns) point[std::string(column.name)] = json_value(value_of(column, row));
+    for (const Column& column : columns) point[column.name] = json_value(value_of(column, row));
     Json& metrics = point["metrics"] = Json::object();
     for (const MetricValue& metric : row.kernel.metrics) {
       metrics[metric.name] = {{"value", json_value(Cell(metric.value))},

@@ -16,10 +16,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/common_knobs.h"
 #include "kernels/model/io_model.h"
 #include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -188,75 +188,49 @@ struct Row {
   }
 };
 
-constexpr std::array<std::string_view, 42> known_columns{"algorithm",
-                                                         "pass",
-                                                         "dtype",
-                                                         "mask",
-                                                         "batch",
-                                                         "heads",
-                                                         "heads_q",
-                                                         "heads_kv",
-                                                         "N",
-                                                         "n_q",
-                                                         "n_k",
-                                                         "d",
-                                                         "dropout",
-                                                         "page",
-                                                         "deterministic",
-                                                         "br",
-                                                         "bc",
-                                                         "raster",
-                                                         "splits",
-                                                         "warps",
-                                                         "stages",
-                                                         "cache",
-                                                         "kernel",
-                                                         "disposition",
-                                                         "reason",
-                                                         "provenance",
-                                                         "max_abs_error",
-                                                         "error_bound",
-                                                         "rms_error",
-                                                         "sm_clock_hz",
-                                                         "memory_clock_hz",
-                                                         "throttled",
-                                                         "occupancy_limiter",
-                                                         "samples",
-                                                         "device",
-                                                         "run",
-                                                         "point",
-                                                         "time_ns",
-                                                         "metrics",
-                                                         "samples_ns",
-                                                         "simulated",
-                                                         "planned_points"};
+/// What a file may say beside the fields of a point, knobs and metrics.
+constexpr std::array<std::string_view, 23> known_columns{
+    "heads",          "N",         "kernel",      "disposition",     "reason",    "provenance",        "max_abs_error",
+    "error_bound",    "rms_error", "sm_clock_hz", "memory_clock_hz", "throttled", "occupancy_limiter", "samples",
+    "device",         "run",       "point",       "time_ns",         "metrics",   "samples_ns",        "simulated",
+    "planned_points", "uid"};
 
-bool is_known_column(std::string_view name) {
-  return std::ranges::find(known_columns, name) != known_columns.end() || metric_of(name) != nullptr ||
-         is_counter_name(name);
+bool is_known_column(std::string_view name, const Registry& registry) {
+  return std::ranges::find(known_columns, name) != known_columns.end() || find_field(name) != nullptr ||
+         registry.find_knob(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
 }
 
-/// The extent that a column holds, or its shorter name; `fallback` 0: needed.
-std::int64_t extent(const Row& row, std::string_view name, std::string_view wide, std::int64_t fallback) {
-  auto value = row.integer(name);
-  std::string_view named = name;
+/// The column that stands for a field and another one.
+std::string_view wide_name(std::string_view field) {
+  if (field == "n_q" || field == "n_k") return "N";
+  return field == "heads_q" || field == "heads_kv" ? "heads" : "";
+}
+
+/// A whole number of a point: what its column holds, or the one that stands for two; else the fallback, where a point
+/// need not say it.
+std::int64_t integer_of(const Row& row, const Field& field, const PointSpec& so_far) {
+  const std::string_view wide = wide_name(field.name);
+  auto value = row.integer(field.name);
+  std::string_view named = field.name;
   if (!value && !wide.empty()) {
     value = row.integer(wide);
     named = wide;
   }
-  if (!value && fallback > 0) return fallback;
-  if (!value) {
-    fail("{}: there is no {}{}", row.place, name, wide.empty() ? std::string() : fmt::format(" (or {})", wide));
+  const bool of_tile = field.name == "br" || field.name == "bc";
+  if (of_tile) {
+    constexpr std::int64_t largest = 1 << 20;
+    if (value.value_or(0) < 0 || value.value_or(0) > largest) fail("{}: {} is absurd", row.at(named), *value);
+    return value.value_or(0);
   }
-  if (*value < 1) fail("{}: {} must be at least 1, not {}", row.at(named), named, *value);
+  if (!value && field.name == "heads_kv") return so_far.problem.heads_q;
+  if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
+  if (!value) {
+    fail("{}: there is no {}{}", row.place, field.name, wide.empty() ? std::string() : fmt::format(" (or {})", wide));
+  }
+  if (*value < field.smallest) {
+    fail("{}: {} must be at least {}, not {}", row.at(named), named, field.smallest, *value);
+  }
   return *value;
-}
-
-int small(const Row& row, std::string_view name) {
-  constexpr std::int64_t largest = 1 << 20;
-  const std::int64_t value = row.integer(name).value_or(0);
-  if (value < 0 || value > largest) fail("{}: {} is absurd", row.at(name), value);
-  return static_cast<int>(value);
 }
 
 /// A value of a metric: NaN is no value, infinity and negative amounts are mistakes.
@@ -267,35 +241,27 @@ std::optional<double> checked(const std::string& place, std::optional<double> va
   return value;
 }
 
-PointSpec spec_of(const Row& row) {
+PointSpec spec_of(const Row& row, const Registry& registry) {
   PointSpec spec;
   spec.algorithm = row.text("algorithm");
   if (spec.algorithm.empty()) fail("{}: there is no algorithm", row.place);
   check_word(row.place, "algorithm", spec.algorithm);
-  AttentionProblem& p = spec.problem;
-  row.word("pass", p.pass, parse_pass);
-  row.word("dtype", p.dtype, parse_dtype);
-  row.word("mask", p.mask, parse_mask);
-  p.batch = extent(row, "batch", "", 1);
-  p.heads_q = extent(row, "heads_q", "heads", 0);
-  p.heads_kv = extent(row, "heads_kv", "heads", p.heads_q);
-  p.n_q = extent(row, "n_q", "N", 0);
-  p.n_k = extent(row, "n_k", "N", 0);
-  p.d = extent(row, "d", "", 0);
-  p.dropout = checked(row.at("dropout"), row.real("dropout")).value_or(0);
-  p.page = row.integer("page").value_or(0);
-  p.deterministic = row.flag("deterministic").value_or(false);
-  if (const std::string wrong = invalid_reason(p); !wrong.empty()) fail("{}: {}", row.place, wrong);
-  spec.tile = {.br = small(row, "br"), .bc = small(row, "bc")};
-  for (const std::string_view name : {knob::splits, knob::warps, knob::stages}) {
-    spec.knobs.set(name, std::int64_t{small(row, name)});
+  for (const Field& field : point_fields()) {
+    if (field.name == "algorithm") continue;
+    if (field.type == FieldType::integer) {
+      if (const auto set = field.set(spec, integer_of(row, field, spec)); !set) fail("{}: {}", row.place, set.error());
+    } else if (const std::string* text = row.find(field.name)) {
+      if (const auto set = set_field(field, spec, *text); !set) fail("{}: {}", row.at(field.name), set.error());
+    }
   }
-  if (const std::string* raster = row.find(knob::raster)) {
-    const auto value = parse_knob(raster_knob(), *raster);
-    if (!value) fail("{}: {}", row.at(knob::raster), value.error());
-    spec.knobs.set(knob::raster, value->value_or(std::string()));
+  if (const std::string wrong = invalid_reason(spec.problem); !wrong.empty()) fail("{}: {}", row.place, wrong);
+  for (const Knob& knob : registry.knobs()) {
+    const std::string* text = row.find(knob.name);
+    if (text == nullptr) continue;
+    const auto value = parse_knob(knob, *text);
+    if (!value) fail("{}: {}", row.at(knob.name), value.error());
+    if (*value) spec.knobs.set(knob.name, **value);
   }
-  row.word("cache", spec.cache, parse_cache_state);
   return spec;
 }
 
@@ -400,11 +366,14 @@ void complete_kernels(PointRecord& point) {
 /// Rows become points, points go to their devices.
 class Builder {
  public:
-  explicit Builder(std::string device_name) : device_name_(std::move(device_name)) {}
+  Builder(std::string device_name, const Registry& registry)
+      : device_name_(std::move(device_name)), registry_(registry) {}
+
+  [[nodiscard]] const Registry& registry() const { return registry_; }
 
   void add(const Row& row) {
     PointRecord point;
-    point.spec = spec_of(row);
+    point.spec = spec_of(row, registry_);
     point.provenance = Provenance::imported;
     KernelRecord kernel;
     if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
@@ -458,6 +427,7 @@ class Builder {
 
  private:
   std::string device_name_;
+  const Registry& registry_;
   Import import_;
   std::set<std::string> ignored_;
   std::tuple<std::string, std::string, std::string> identity_;
@@ -545,9 +515,9 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   const CsvLine& header = lines.front();
   require_distinct(header);
   require_columns(header, {{"algorithm", ""}, {"n_q", "N"}, {"n_k", "N"}, {"heads_q", "heads"}, {"d", ""}});
-  Builder builder(request.device_name);
+  Builder builder(request.device_name, *request.registry);
   for (const std::string& name : header.fields) {
-    if (!is_known_column(name)) builder.ignore(name);
+    if (!is_known_column(name, *request.registry)) builder.ignore(name);
   }
   for (const CsvLine& line : std::span(lines).subspan(1)) {
     require_width(header, line);
@@ -607,7 +577,7 @@ Row row_from(const Json& point, std::string place, Builder& builder) {
         if (!time) fail("{}: a sample is not a number", row.at(name));
         row.samples_ns.push_back(*time);
       }
-    } else if (!is_known_column(name)) {
+    } else if (!is_known_column(name, builder.registry())) {
       builder.ignore(name);
     } else if (value.is_structured()) {
       fail("{}: it is no single value", row.at(name));
@@ -679,7 +649,7 @@ Import import_json(std::string_view text, const ImportRequest& request) {
     points = &*found;
   }
   if (!points->is_array()) fail("\"points\" is no array");
-  Builder builder(request.device_name);
+  Builder builder(request.device_name, *request.registry);
   std::size_t index = 0;
   for (const Json& point : *points) builder.add(row_from(point, fmt::format("points[{}]", index++), builder));
 
@@ -806,7 +776,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
     point.kernels.push_back(std::move(kernel));
   }
   if (point.kernels.empty()) fail("line {}: no launch stands below the header and the units", lines.back().number);
-  Builder builder({});
+  Builder builder({}, *request.registry);
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
   return builder.take();
 }

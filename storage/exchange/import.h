@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/model/result.h"
+#include "kernels/registry.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 
@@ -34,6 +35,8 @@ struct ImportRequest {
   std::string device_name;  ///< empty: as the file says
   /// What was measured: needed for ncu, whose table knows kernels only.
   std::optional<PointSpec> spec;
+  /// Whose knobs are columns.
+  const Registry* registry = &built_in_algorithms();
 };
 
 /// The error is one sentence with the line or the place in the document, and the column.

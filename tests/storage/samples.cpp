@@ -85,6 +85,18 @@ PointRecord full_record() {
     KernelRecord& kernel = record.kernels.emplace_back();
     kernel.kernel = name;
     const double base = static_cast<double>(record.kernels.size());
+    kernel.complete = name == std::string("qk");
+    kernel.launch = LaunchRecord{.kernel = name,
+                                 .source_file = "naive/naive_qk.cuh",
+                                 .entry = "attn_naive_qk",
+                                 .defines = {"ATTN_BR=64", "ATTN_D=128"},
+                                 .digest = "0f",
+                                 .registers = 168,
+                                 .local_bytes = 16,
+                                 .static_shared_bytes = 8,
+                                 .dynamic_shared_bytes = 65536,
+                                 .threads = 256,
+                                 .grid = {4096, 2, 3}};
     kernel.metrics = {
         {"dram_read_bytes", base * 1e9 + 0.5, "byte", Provenance::measured},
         {"model_l2_to_sm_bytes", base * 4e15, "byte", Provenance::modelled},

@@ -32,7 +32,7 @@ std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simu
   std::vector<ShownPoint> points;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto id = static_cast<std::int64_t>(i + 1);
-    points.push_back({info, std::make_shared<StoredPoint>(StoredPoint{id, run, i, records[i]})});
+    points.push_back({info, std::make_shared<StoredPoint>(StoredPoint{id, run, i, gpu.uuid, records[i]})});
   }
   return points;
 }

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A knob that an algorithm states, and a field of the table of fields, reach plan, file, export and import with nothing
+// else changed.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "kernels/common_knobs.h"
+#include "kernels/legacy/fa2_rule.h"
+#include "kernels/registry.h"
+#include "profiler/measure/events.h"
+#include "profiler/measure/simulated_device.h"
+#include "profiler/plan/fields.h"
+#include "profiler/plan/sweep.h"
+#include "storage/exchange/export.h"
+#include "storage/exchange/import.h"
+#include "storage/migrations.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+
+/// FA2 with a knob of its own, which changes nothing else.
+class Clustered final : public Algorithm {
+ public:
+  Clustered() : Algorithm(facts()), fa2_(*built_in_algorithms().find("fa2")) {}
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    return fa2_.working_set_bytes(p, config.tile, device);
+  }
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    return fa2_.default_config(p, device).tile;
+  }
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    return fa2_.refusal(p, config.tile, device);
+  }
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    return fa2_.plan(p, config.tile, device);
+  }
+
+ private:
+  static Facts facts() {
+    Facts facts = built_in_algorithms().find("fa2")->facts();
+    facts.name = "clustered";
+    facts.knobs = {{.name = "cluster", .label = "Cluster", .meaning = "Blocks that share loads.", .largest = 16},
+                   {.name = "order", .label = "Order", .meaning = "Which way.", .words = {"up", "down"}}};
+    return facts;
+  }
+  const Algorithm& fa2_;
+};
+
+Registry registry_with_knobs() {
+  Registry registry;
+  registry.add(std::make_unique<Clustered>());
+  return registry;
+}
+
+std::vector<PointSpec> points_of(std::initializer_list<std::string_view> axes, const Registry& registry) {
+  SweepRequest request;
+  for (const std::string_view text : axes) request.axes.push_back(*parse_axis(text, registry));
+  const auto plan = make_plan(request, *find_gpu("h200"), registry);
+  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.error());
+  return plan.ok() ? plan->points : std::vector<PointSpec>{};
+}
+
+PointEvent event_of(const PointSpec& spec) {
+  PointEvent event;
+  event.spec = spec;
+  return event;
+}
+
+TEST(Knobs, OneThatAnAlgorithmStatesIsAnAxisAColumnAndAnEvent) {
+  const Registry registry = registry_with_knobs();
+  const std::vector<PointSpec> specs = points_of({"N=256", "cluster=[0,4]", "order=[up,down]"}, registry);
+  ASSERT_EQ(specs.size(), 4U);
+  EXPECT_EQ(specs[0].knobs, Knobs());
+  EXPECT_EQ(specs[3].knobs, (Knobs{{"cluster", 4}, {"order", "down"}}));
+  EXPECT_THAT(describe(specs[3]), HasSubstr("cluster 4 down"));
+  EXPECT_EQ(parse_axis("cluster=17", registry).ok(), false);
+  EXPECT_EQ(parse_axis("cluster=4", built_in_algorithms()).ok(), false) << "no other registry knows it";
+
+  const auto event = parse_event(to_json_line(event_of(specs[3])));
+  ASSERT_TRUE(event.ok());
+  EXPECT_EQ(std::get<PointEvent>(*event).spec, specs[3]);
+
+  const TemporaryFolder folder;
+  const auto device = make_simulated_device(*find_gpu("h200"), registry);
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  for (std::size_t i = 0; i < specs.size(); ++i) store.add_point(run, i, device->measure(specs[i], {}, {}));
+  const std::vector<StoredPoint> stored = store.points();
+  ASSERT_EQ(stored.size(), 4U);
+  for (std::size_t i = 0; i < specs.size(); ++i) EXPECT_EQ(stored[i].record.spec, specs[i]);
+
+  std::ostringstream csv;
+  export_csv(store, {}, csv);
+  EXPECT_THAT(csv.str().substr(0, csv.str().find('\n')), ::testing::AllOf(HasSubstr(",cluster"), HasSubstr(",order")));
+  const auto imported =
+      import_points(csv.str(), ImportFormat::csv, {.device_name = "", .spec = {}, .registry = &registry});
+  ASSERT_TRUE(imported.ok()) << imported.error();
+  const std::vector<PointRecord>& points = imported->devices.at(0).points;
+  ASSERT_EQ(points.size(), 4U);
+  for (std::size_t i = 0; i < specs.size(); ++i) EXPECT_EQ(points[i].spec, specs[i]);
+}
+
+// A value of every field of the table, other than what goes without saying.
+PointSpec changed(const Field& field) {
+  PointSpec spec;
+  spec.algorithm = "fa2";
+  const FieldValue before = field.get(spec);
+  FieldValue after = before;
+  switch (field.type) {
+    case FieldType::integer:
+      after = field.name == "page" ? std::int64_t{64} : std::get<std::int64_t>(before) + 1;
+      break;
+    case FieldType::real:
+      after = 0.25;
+      break;
+    case FieldType::flag:
+      after = !std::get<bool>(before);
+      break;
+    case FieldType::word:
+      after = std::string(field.name == "dtype"   ? "bf16"
+                          : field.name == "pass"  ? "bwd"
+                          : field.name == "mask"  ? "causal"
+                          : field.name == "cache" ? "warm"
+                                                  : "fa1");
+      break;
+  }
+  EXPECT_TRUE(field.set(spec, after).ok()) << field.name;
+  EXPECT_NE(field.get(spec), before) << field.name;
+  if (field.name == "heads_kv") spec.problem.heads_q = spec.problem.heads_kv;
+  return spec;
+}
+
+TEST(Fields, EachReachesHashEventFileExportAndImport) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  std::vector<PointSpec> specs;
+  for (const Field& field : point_fields()) {
+    specs.push_back(changed(field));
+    PointSpec plain;
+    plain.algorithm = "fa2";
+    if (field.name == "heads_kv") plain.problem.heads_q = specs.back().problem.heads_q;
+    EXPECT_NE(identity_text(specs.back()), identity_text(plain)) << field.name;
+    const auto event = parse_event(to_json_line(event_of(specs.back())));
+    ASSERT_TRUE(event.ok()) << event.error();
+    EXPECT_EQ(std::get<PointEvent>(*event).spec, specs.back()) << field.name;
+    PointRecord record = simple_record(64);
+    record.spec = specs.back();
+    store.add_point(run, specs.size() - 1, record);
+  }
+  const std::vector<StoredPoint> stored = store.points();
+  std::ostringstream csv;
+  export_csv(store, {}, csv);
+  const auto imported = import_points(csv.str(), ImportFormat::csv, {});
+  ASSERT_TRUE(imported.ok()) << imported.error();
+  ASSERT_EQ(stored.size(), specs.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_EQ(stored[i].record.spec, specs[i]) << point_fields()[i].name;
+    EXPECT_EQ(imported->devices.at(0).points.at(i).spec, specs[i]) << point_fields()[i].name;
+  }
+}
+
+// A build with ATTNSCOPE_TEST_FIELD has a field of schema 4, and nothing else of it.
+TEST(Fields, OneThatCameLaterIsAColumnWithItsFallbackInOlderFiles) {
+  if (newest_field_schema() <= static_cast<int>(frozen_steps().size())) {
+    GTEST_SKIP() << "this build has no field that came later; ATTNSCOPE_TEST_FIELD adds one";
+  }
+  const Field& later = point_fields().back();
+  const TemporaryFolder folder;
+  const auto file = folder / "old.attnscope";
+  std::vector<PointSpec> before;
+  {
+    // As a program before the field wrote it.
+    SQLite::Database old(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    migrate(old, migrations().first(frozen_steps().size()));
+    old.exec(
+        "INSERT INTO devices VALUES (1, 'GPU-1', 0, 0, 'G', 9, 0, 132, 1024, 2048, 32, 65536, 1, 1, 1, 1, 1, 1, 1, 1)");
+    old.exec("INSERT INTO environments VALUES (1, '', '', '', '', '', '', '')");
+    old.exec(
+        "INSERT INTO runs (id, device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
+        "started_at, finished_at, uid) VALUES (1, 1, 1, 'p', '[]', '', 1, '{}', 'complete', '', '', 'u')");
+    old.exec(
+        "INSERT INTO points (run_id, plan_index, device_id, algorithm, pass, dtype, mask, batch, heads_q, heads_kv, "
+        "n_q, n_k, d, dropout, page, deterministic, br, bc, cache, disposition, reason, provenance, wall_seconds, "
+        "recorded_at) VALUES (1, 0, 1, 'fa2', 'fwd', 'fp16', 'none', 1, 1, 1, 8, 8, 64, 0, 0, 0, 64, 64, 'cold', "
+        "'ok', '', 'measured', 1, '')");
+  }
+  const RunStore viewer = RunStore::open(file, Mode::read_only);
+  EXPECT_EQ(field_text(later, viewer.points().at(0).record.spec), later.fallback);
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    EXPECT_EQ(store.schema_version(), newest_field_schema());
+    PointRecord record = simple_record(64);
+    ASSERT_TRUE(set_field(later, record.spec, "42").ok());
+    store.add_point(store.begin_run(full_header()), 0, record);
+    EXPECT_EQ(field_text(later, store.points().at(0).record.spec), later.fallback);
+    EXPECT_EQ(store.points().at(1).record.spec, record.spec);
+  }
+  SQLite::Database database(file.string());
+  EXPECT_EQ(database.execAndGet("SELECT sum(" + std::string(later.name) + ") FROM v_points").getInt(), 7 + 42);
+  const std::string axis = std::string(later.name) + "=[3,5]";
+  const auto specs = points_of({"N=256", std::string_view(axis), "algorithm=naive"}, built_in_algorithms());
+  ASSERT_EQ(specs.size(), 2U);
+  EXPECT_EQ(field_text(later, specs[1]), "5");
+}
+
+TEST(Migrations, TheShippedSampleKeepsItsValues) {
+  const TemporaryFolder folder;
+  const RunStore before = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
+  std::filesystem::copy_file(ATTNSCOPE_SAMPLE, folder / "a.attnscope");
+  std::filesystem::permissions(folder / "a.attnscope", std::filesystem::perms::owner_all);
+  const RunStore after = RunStore::open(folder / "a.attnscope", Mode::collect);
+  EXPECT_EQ(after.schema_version(), newest_schema());
+  const auto old_points = before.points();
+  const auto new_points = after.points();
+  ASSERT_EQ(old_points.size(), new_points.size());
+  ASSERT_GT(old_points.size(), 500U);
+  for (std::size_t i = 0; i < old_points.size(); ++i) {
+    const PointRecord& was = old_points[i].record;
+    const PointRecord& is = new_points[i].record;
+    ASSERT_EQ(is.spec, was.spec);
+    ASSERT_EQ(is.disposition, was.disposition);
+    ASSERT_EQ(is.clocks, was.clocks);
+    ASSERT_EQ(is.max_abs_error, was.max_abs_error);
+    ASSERT_EQ(is.kernels.size(), was.kernels.size());
+    for (std::size_t k = 0; k < is.kernels.size(); ++k) {
+      ASSERT_EQ(is.kernels[k].samples_ns, was.kernels[k].samples_ns);
+      ASSERT_THAT(is.kernels[k].metrics, ::testing::UnorderedElementsAreArray(was.kernels[k].metrics));
+    }
+  }
+  const auto runs = before.runs();
+  for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(after.runs()[i].uid, runs[i].uid);
+}
+
+}  // namespace
+}  // namespace attnscope::testing
