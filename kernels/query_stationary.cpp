@@ -65,8 +65,7 @@ class Program final : public TileProgram {
   [[nodiscard]] BlockPlace place(std::int64_t block) const {
     const bool last_first = p_.mask.right != Mask::unlimited && p_.mask.left == Mask::unlimited;
     if (tile_.raster == Raster::q_fastest) {
-      const std::int64_t in_turn = heads_in_turn(p_.n_k, p_.d * bytes_per_element(p_.dtype));
-      const auto [tile, instance] = row_block(block, q_tiles_, p_.instances(), in_turn, last_first);
+      const auto [tile, instance] = row_block(block, q_tiles_, p_.instances(), heads_in_turn(p_.n_k), last_first);
       return {.q_tile = tile, .instance = instance};
     }
     BlockPlace place = place_of(block, tile_.raster, q_tiles_, p_.instances());

@@ -11,14 +11,13 @@ struct RowBlock {
   Int instance;
 };
 
-/// Heads that share their turn where later row tiles see more keys: as many as have K and V within 16 MiB, which the L2
-/// holds beside what passes by, and 16 at most: of many short heads, all would fetch K and V at the same time. A row of
-/// K has `row_bytes`, as one of V does.
+/// Heads that share their turn where later row tiles see more keys: as many as have 32,768 keys, so that a turn has
+/// about as many blocks as run at once (256 of 128 rows) and its K and V stay in L2 meanwhile; with more, some are read
+/// twice. 16 at most: of many short heads, all would fetch K and V at the same time.
 template <class Int>
-constexpr Int heads_in_turn(Int n_k, Int row_bytes) {
-  const long long bytes = 2LL * n_k * row_bytes;
-  const long long heads = bytes > 0 ? (16LL << 20) / bytes : 1;
-  return heads > 16 ? 16 : heads > 1 ? static_cast<Int>(heads) : 1;
+constexpr Int heads_in_turn(Int n_k) {
+  const Int heads = n_k > 0 ? 32'768 / n_k : 1;
+  return heads > 16 ? 16 : heads > 1 ? heads : 1;
 }
 
 /// Head by head. Where later row tiles see more keys (`last_first`), `in_turn` heads go together, the longest tiles of

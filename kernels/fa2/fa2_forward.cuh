@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   const int tile_row = (last_rows_first ? row_tiles - 1 - block / instances : block / instances) * br;
 #else
   const attnscope::RowBlock<int> place =
-      attnscope::row_block(block, row_tiles, instances, attnscope::heads_in_turn(n_k, 2 * d), last_rows_first);
+      attnscope::row_block(block, row_tiles, instances, attnscope::heads_in_turn(n_k), last_rows_first);
   const int instance = place.instance;
   const int tile_row = place.tile * br;
 #endif

@@ -35,13 +35,14 @@ TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
   auto opened = gpu::BareGpu::open();
   if (!opened) GTEST_SKIP() << opened.error();
   gpu::BareGpu& gpu = **opened;
-  fmt::print("stored MiB  DRAM write, its own  with write-back  off by (median of 5, largest)\n");
+  fmt::print("stored MiB  DRAM write, its own  with write-back  off by (median of 9, largest)\n");
   for (const std::int64_t size : {1, 2, 4, 8, 16, 32, 64}) {
     const std::int64_t bytes = size * 1024 * 1024;
     gpu::PreparedPlan plan(gpu, gpu::plain_stores(gpu.limits(), bytes));
     std::vector<double> own;
     std::vector<double> settled;
-    for (int round = 0; round < 5; ++round) {
+    (void)gpu.count_cold(plan.launches());  // what the first time brings along
+    for (int round = 0; round < 9; ++round) {
       const auto values = gpu.count_cold(plan.launches()).at("store");
       EXPECT_EQ(value_of(values, metric_key::sm_to_l2_bytes), static_cast<double>(bytes));
       own.push_back(value_of(values, metric_key::dram_write_bytes));
@@ -140,7 +141,7 @@ TEST_F(SettledPointTest, HeadsThatTakeTurnsKeepTheirKeysInL2) {
       ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
       const double ratio = value(record, metric_key::dram_over_compulsory);
       fmt::print("{} causal N {}: {:.4f} of compulsory\n", name, n, ratio);
-      EXPECT_NEAR(ratio, 1, 0.03) << name << " N " << n;
+      EXPECT_NEAR(ratio, 1, 0.02) << name << " N " << n;
     }
   }
 }

@@ -50,12 +50,11 @@ TEST(RowBlocks, OneHeadAfterTheOtherWithItsLongestTileFirst) {
   EXPECT_EQ(order, expected);
 }
 
-TEST(RowBlocks, HeadsInTurnFitInL2) {
-  EXPECT_EQ(heads_in_turn<std::int64_t>(16'384, 128), 4);
-  EXPECT_EQ(heads_in_turn<std::int64_t>(16'384, 256), 2);
-  EXPECT_EQ(heads_in_turn<std::int64_t>(131'072, 256), 1) << "one head alone is larger";
-  EXPECT_EQ(heads_in_turn<std::int64_t>(2048, 256), 16);
-  EXPECT_EQ(heads_in_turn(1, 32), 16) << "many short heads would fetch all their keys at once";
+TEST(RowBlocks, HeadsInTurn) {
+  EXPECT_EQ(heads_in_turn<std::int64_t>(16'384), 2);
+  EXPECT_EQ(heads_in_turn<std::int64_t>(131'072), 1);
+  EXPECT_EQ(heads_in_turn(5003), 6);
+  EXPECT_EQ(heads_in_turn(512), 16) << "many short heads would fetch all their keys at once";
 }
 
 /// Share of the time until the last block ends in which `places` are at work, each taking the next block when it is

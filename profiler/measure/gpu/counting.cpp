@@ -18,7 +18,7 @@ std::string settled_name(const PreparedLaunch& launch) {
 }
 
 /// Of so many, the median is taken.
-constexpr std::size_t idle_ranges = 5;
+constexpr std::size_t idle_ranges = 9;
 std::string idle_name(std::size_t number) {
   return fmt::format("write-back of nothing, {}", number);
 }
