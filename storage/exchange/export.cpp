@@ -114,12 +114,16 @@ std::vector<Column> common_columns() {
   };
   columns.insert(columns.end(), outcome.begin(), outcome.end());
   // What later versions know of problem and tile: at the end, so that the columns before keep their places.
-  for (const Field& field : point_fields()) {
-    if (field.since > 1) columns.push_back(of_field(field));
-  }
+  const auto add_since = [&](auto wanted) {
+    for (const Field& field : point_fields()) {
+      if (wanted(field.since)) columns.push_back(of_field(field));
+    }
+  };
+  add_since([](int since) { return since == 2; });
   for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) {
     columns.push_back(of_knob(knob->name, std::int64_t{0}));
   }
+  add_since([](int since) { return since > 2; });
   return columns;
 }
 
