@@ -285,6 +285,7 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
 
 std::vector<AxisKind> axis_kinds(const Registry& registry) {
   std::vector<AxisKind> kinds;
+  kinds.reserve(wide_axes.size() + point_fields().size() + registry.knobs().size() + 1);
   for (const WideAxis& wide : wide_axes) kinds.push_back(wide_axis(wide));
   for (const Field& field : point_fields()) kinds.push_back(field_axis(field, registry));
   for (const Knob& knob : registry.knobs()) kinds.push_back(knob_axis(knob));
@@ -359,6 +360,7 @@ Result<Axis, std::string> parse_axis(std::string_view text, const Registry& regi
   const AxisKind* kind = find_kind(kinds, name);
   if (kind == nullptr) {
     std::vector<std::string> names;
+    names.reserve(kinds.size());
     for (const AxisKind& known : kinds) names.push_back(known.name);
     const auto near = near_matches(name, names);
     return fail(near.empty() ? fmt::format("unknown name '{}'; accepted: {}", name, fmt::join(names, ", "))

@@ -212,14 +212,13 @@ std::vector<Column> columns_for(std::span<const Selection> selections) {
   std::vector<Column> columns = common_columns();
   for (const Selection& selection : selections) {
     for (const StoredPoint& point : selection.points) {
-      for (const auto& [name, value] : point.record.spec.knobs) {
-        if (!is_column(columns, name)) {
-          columns.push_back({name, [name](const Row& row) {
-                               const KnobValue* given = row.record().spec.knobs.find(name);
-                               return given != nullptr ? std::visit([](const auto& held) { return Cell(held); }, *given)
-                                                       : Cell();
-                             }});
-        }
+      for (const Knobs::Entry& knob : point.record.spec.knobs) {
+        if (is_column(columns, knob.first)) continue;
+        columns.push_back({knob.first, [name = knob.first](const Row& row) {
+                             const KnobValue* given = row.record().spec.knobs.find(name);
+                             return given != nullptr ? std::visit([](const auto& held) { return Cell(held); }, *given)
+                                                     : Cell();
+                           }});
       }
     }
   }
