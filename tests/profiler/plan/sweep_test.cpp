@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/plan/sweep.h"
 #include "kernels/common_knobs.h"
+#include "profiler/plan/fields.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -289,6 +290,24 @@ TEST(MakePlan, EveryAxisReachesItsField) {
   EXPECT_EQ(points.back().problem.pass, Pass::fwd_bwd);
   EXPECT_FALSE(points.back().problem.deterministic);
   EXPECT_EQ(points.back().knobs.number(knob::stages), 3);
+}
+
+// As version 0.1 wrote it down before hashing: its runs are resumed by it.
+TEST(PlanHash, APointsLineIsWhatItWasBeforeFieldsAndKnobsHadTables) {
+  PointSpec spec{.algorithm = "fa2", .problem = {.heads_q = 16, .heads_kv = 4, .n_q = 1024, .n_k = 2048, .d = 128}};
+  spec.tile = {.br = 128, .bc = 64};
+  EXPECT_EQ(identity_text(spec), "fa2 fp16 fwd none 1 16 4 1024 2048 128 128 64 q_fastest cold");
+  spec.problem.dropout = 0.1;
+  spec.problem.page = 64;
+  spec.problem.deterministic = true;
+  spec.knobs = {{knob::raster, "heads_fastest"}, {knob::splits, 4}, {knob::warps, 8}, {knob::stages, 2}};
+  spec.cache = CacheState::warm;
+  EXPECT_EQ(
+      identity_text(spec),
+      "fa2 fp16 fwd none 1 16 4 1024 2048 128 128 64 heads_fastest warm dropout 0.1 page 64 deterministic splits 4 "
+      "warps 8 stages 2");
+  const SweepPlan plan{.preset = "custom", .description = "", .points = {spec}};
+  EXPECT_NE(plan_hash(plan, "counters true verify true "), plan_hash(plan, "counters false verify true "));
 }
 
 TEST(MakePlan, AutoIsTheTileThatNobodySet) {
