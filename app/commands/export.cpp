@@ -21,10 +21,13 @@ struct Options {
   std::string format = "csv";
   std::string output;
   std::vector<std::int64_t> runs;
+  bool long_rows = false;
 };
 
 void write(const RunStore& store, const Options& options, std::ostream& out) {
-  if (options.format == "csv") {
+  if (options.long_rows) {
+    export_long_csv(store, options.runs, out);
+  } else if (options.format == "csv") {
     export_csv(store, options.runs, out);
   } else {
     export_json(store, options.runs, out);
@@ -32,6 +35,10 @@ void write(const RunStore& store, const Options& options, std::ostream& out) {
 }
 
 ExitCode run_export(const Options& options) {
+  if (options.long_rows && options.format != "csv") {
+    throw CommandError(ExitCode::usage,
+                       fmt::format("--long is a form of CSV: leave it out with --format {}", options.format));
+  }
   if (options.format == "attnscope") {
     if (options.output.empty()) throw CommandError(ExitCode::usage, "--format attnscope needs a file: give -o FILE");
     if (!options.runs.empty()) {
@@ -95,6 +102,8 @@ Action add_export(CLI::App& command) {
           "file")
       ->check(CLI::IsMember({"csv", "json", "attnscope"}))
       ->capture_default_str();
+  command.add_flag("--long", options->long_rows,
+                   "Of csv: one row a value, with its kernel, unit, provenance and quartiles, for data frames");
   command.add_option("-o,--output", options->output, "File to write (default: stdout)")->type_name("FILE");
   command.add_option("--run", options->runs, "Only this run; may be given again")
       ->type_name("N")

@@ -41,25 +41,19 @@ std::int64_t tile_place(const TileShape& tile) {
   return (static_cast<std::int64_t>(tile.br) << 32) | tile.bc;
 }
 
-struct Range {
-  double low = 0;
-  double high = 0;
-};
-
 class Builder {
  public:
   Builder(const PointTable& table, std::string_view metric)
       : table_(table),
+        metric_(find_metric(metric)),
         values_(table.values(metric)),
         times_(table.values(metric_key::time_median_ns)),
         first_quartiles_(table.values(metric_key::time_q1_ns)),
         third_quartiles_(table.values(metric_key::time_q3_ns)) {
     map_.metric = std::string(metric);
-    const Metric* row = find_metric(metric);
-    if (row == nullptr) return;
-    map_.unit = std::string(row->unit);
-    map_.better = row->better;
-    follows_clocks_ = row->follows_clocks;
+    if (metric_ == nullptr) return;
+    map_.unit = std::string(metric_->unit);
+    map_.better = metric_->better;
   }
 
   TileMap build(std::span<const Row> given) {
@@ -144,16 +138,13 @@ class Builder {
     map_.cells.assign(map_.br.size(), std::vector<TileCell>(map_.bc.size()));
   }
 
-  /// How far a value's samples scatter. Of a rate over a time, the slowest quarter is the lowest.
-  [[nodiscard]] Range scatter(Row row) const {
+  /// How far a value's samples scatter; the value itself where it has none.
+  [[nodiscard]] Quartiles scatter(Row row) const {
     const double value = values_.value(row);
     const auto time = times_.at(row);
-    if (!follows_clocks_ || !time || !first_quartiles_.has(row) || !third_quartiles_.has(row)) return {value, value};
-    const double q1 = first_quartiles_.value(row);
-    const double q3 = third_quartiles_.value(row);
-    if (map_.metric == metric_key::time_median_ns) return {q1, q3};
-    if (map_.unit == "ns" || q1 <= 0 || q3 <= 0) return {value, value};
-    return {value * *time / q3, value * *time / q1};
+    if (metric_ == nullptr || !time || !first_quartiles_.has(row) || !third_quartiles_.has(row)) return {value, value};
+    return quartiles(*metric_, value, *time, {first_quartiles_.value(row), third_quartiles_.value(row)})
+        .value_or(Quartiles{value, value});
   }
 
   void fill(TileMap::Place place, const std::vector<Row>& rows) {
@@ -176,12 +167,12 @@ class Builder {
       target.low = never;
       target.high = -never;
       for (const Row row : valued) {
-        const Range interval = scatter(row);
-        target.low = std::min(target.low, interval.low);
-        target.high = std::max(target.high, interval.high);
+        const Quartiles interval = scatter(row);
+        target.low = std::min(target.low, interval.q1);
+        target.high = std::max(target.high, interval.q3);
       }
       const auto& clocks = table_.record(target.row).clocks;
-      target.throttled = follows_clocks_ && clocks && clocks->throttled;
+      target.throttled = metric_ != nullptr && metric_->follows_clocks && clocks && clocks->throttled;
       map_.minimum = std::min(map_.minimum.value_or(never), *target.value);
       map_.maximum = std::max(map_.maximum.value_or(-never), *target.value);
     }
@@ -286,11 +277,11 @@ class Builder {
   }
 
   const PointTable& table_;
+  const Metric* metric_;  ///< none of a counter that the table of metrics does not have
   const ValueColumn& values_;
   const ValueColumn& times_;
   const ValueColumn& first_quartiles_;
   const ValueColumn& third_quartiles_;
-  bool follows_clocks_ = false;
   TileMap map_;
 };
 

@@ -48,6 +48,9 @@ constexpr std::array table{
     Metric{key::l2_sm_over_model, "", "", "1", 1, "SM<->L2 over model", "SM<->L2 bytes over what the tile program says.", false, true},
     Metric{key::dram_over_compulsory, "", "", "1", 1, "DRAM over compulsory", "DRAM bytes over the compulsory minimum: settled ones, or those while the kernel runs where no write-back was counted.", false, true},
     Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, "Arithmetic intensity", "Matrix-product operations per DRAM byte: settled, or while the kernel runs where no write-back was counted.", false, true},
+#ifdef ATTNSCOPE_TEST_FIELD
+    Metric{"test_metric", "", "", "apple", 1, "Test metric", "Of the tests alone.", false, false},
+#endif
 };
 // clang-format on
 
@@ -76,7 +79,7 @@ class Evaluation {
     if (name == key::time_median_ns) return time(name, &SampleSummary::median);
     if (name == key::time_q1_ns) return time(name, &SampleSummary::q1);
     if (name == key::time_q3_ns) return time(name, &SampleSummary::q3);
-    if (name == key::time_spread) return time(name, &SampleSummary::relative_spread);
+    if (name == key::time_spread) return spread(name);
     if (name == key::dram_bytes) return sum(name, key::dram_read_bytes, key::dram_write_bytes);
     if (name == key::dram_settled_bytes) return settled();
     if (name == key::l2_sm_bytes) return sum(name, key::l2_to_sm_bytes, key::sm_to_l2_bytes);
@@ -107,6 +110,17 @@ class Evaluation {
     const auto summary = summarize(kernel_.samples_ns);
     if (!summary) return std::nullopt;
     return make(name, (*summary).*part, point_.provenance);
+  }
+
+  /// Of an imported point the quartiles may be known without the samples.
+  [[nodiscard]] std::optional<MetricValue> spread(std::string_view name) const {
+    if (auto of_samples = time(name, &SampleSummary::relative_spread)) return of_samples;
+    const auto median = (*this)(key::time_median_ns);
+    const auto q1 = (*this)(key::time_q1_ns);
+    const auto q3 = (*this)(key::time_q3_ns);
+    if (!median || !q1 || !q3 || !(median->value > 0)) return std::nullopt;
+    return make(name, (q3->value - q1->value) / median->value,
+                across_kinds({median->provenance, q1->provenance, q3->provenance}));
   }
 
   [[nodiscard]] std::optional<MetricValue> sum(std::string_view name, std::string_view a, std::string_view b) const {
@@ -166,6 +180,24 @@ std::optional<MetricValue> dram_traffic(const PointRecord& point, std::string_vi
   const KernelRecord* record = point.kernel(kernel);
   if (record == nullptr) return std::nullopt;
   return Evaluation(point, *record).traffic();
+}
+
+std::optional<Quartiles> quartiles(const Metric& metric, double value, double median_ns, Quartiles times_ns) {
+  if (!metric.follows_clocks) return std::nullopt;
+  if (metric.key == key::time_median_ns) return times_ns;
+  if (metric.unit == "ns" || !(times_ns.q1 > 0) || !(times_ns.q3 > 0)) return std::nullopt;
+  return Quartiles{value * median_ns / times_ns.q3, value * median_ns / times_ns.q1};
+}
+
+std::optional<Quartiles> quartiles(std::string_view name, const PointRecord& point, std::string_view kernel) {
+  const Metric* metric = find_metric(name);
+  if (metric == nullptr) return std::nullopt;
+  const auto value = evaluate(name, point, kernel);
+  const auto median = evaluate(key::time_median_ns, point, kernel);
+  const auto q1 = evaluate(key::time_q1_ns, point, kernel);
+  const auto q3 = evaluate(key::time_q3_ns, point, kernel);
+  if (!value || !median || !q1 || !q3) return std::nullopt;
+  return quartiles(*metric, value->value, median->value, {q1->value, q3->value});
 }
 
 }  // namespace attnscope

@@ -80,4 +80,16 @@ inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 /// starts, imports, runs of versions that did not count the write-back). The value's name says which.
 [[nodiscard]] std::optional<MetricValue> dram_traffic(const PointRecord&, std::string_view kernel = "all");
 
+/// What half of a value's samples lie between: lowest and highest quartile.
+struct Quartiles {
+  double q1 = 0;
+  double q3 = 0;
+};
+/// Of a time: its own. Of a rate over a time: what they make of it (the slowest quarter is the lowest). Nothing for
+/// what has no samples: counters, quartiles themselves, closed forms.
+[[nodiscard]] std::optional<Quartiles> quartiles(std::string_view key, const PointRecord&,
+                                                 std::string_view kernel = "all");
+/// The same, of the parts: a value of the metric, and median and quartiles of the time beside it.
+[[nodiscard]] std::optional<Quartiles> quartiles(const Metric&, double value, double median_ns, Quartiles times_ns);
+
 }  // namespace attnscope

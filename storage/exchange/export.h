@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row per point and kernel, as CSV or JSON, in base units.
+// One row per point and kernel, as CSV or JSON, or one per value, in base units.
 #pragma once
 
 #include <iosfwd>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/registry.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -23,6 +24,16 @@ struct ExportSource {
 };
 /// As above, source after source below one header row: a metric that any of them stored is a column of all.
 void export_csv(std::span<const ExportSource>, std::ostream&);
+
+/// One row a value: run_uid, plan_index and device say whose, then come the fields of the point, the knobs that a point
+/// of the export was given or its algorithm states (empty where it has none of that name), disposition, reason and
+/// throttled; then kernel (empty: the whole point), metric, value, unit and provenance, and with a time or a rate the
+/// quartiles q1 and q3 of its samples and how many these are. Values are every metric of the metrics table that the
+/// point has, stored or derived, in the table's order, counters asked for by name, and the numbers of point_facts(). A
+/// point without any has one row that says so by what it leaves empty.
+void export_long_csv(std::span<const ExportSource>, std::ostream&, const Registry& = built_in_algorithms());
+void export_long_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostream&,
+                     const Registry& = built_in_algorithms());
 
 /// {"schema_version":1,"created_at":...,"devices":[...],"environments":[...],"runs":[{...,"argv":[...]}],"points":[{...}]};
 /// points as in the CSV, absent values null; beside them "metrics" (every stored number with unit and provenance) and

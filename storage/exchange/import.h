@@ -45,7 +45,8 @@ struct ImportRequest {
 /// export_csv() writes. Of both, columns by name, any of them absent: algorithm (any word), pass, dtype, mask, batch,
 /// heads_q (or heads), heads_kv, n_q and n_k (or N), d, dropout, page, deterministic, br, bc, ..., kernel, device,
 /// disposition, reason, and as numbers time_ns, keys of the metrics table, or Nsight Compute's names, all in base
-/// units. Needed are algorithm, the lengths, the heads, d and one number.
+/// units. Needed are algorithm, the lengths, the heads, d and one number. csv with a column `metric` is what
+/// export_long_csv() writes: a value a row, in any order.
 ///
 /// ncu: what `ncu --csv --page raw` prints, the program's own output before it included. All its launches are one run
 /// through one point.

@@ -476,6 +476,9 @@ TEST_F(Collect, info_and_export_read_it_back) {
   EXPECT_EQ(written.str(), expected.str());
   EXPECT_EQ(run(folder_, {"export", file_}).out, expected.str());
   EXPECT_EQ(run(folder_, {"export", file_, "--run", "9"}).exit_code, 1);
+  std::ostringstream values;
+  export_long_csv(RunStore::open(file_, Mode::read_only), {}, values);
+  EXPECT_EQ(run(folder_, {"export", file_, "--long"}).out, values.str());
 
   const auto joined = folder_ / "joined.attnscope";
   EXPECT_EQ(run(folder_, {"export", file_, file_, "--format", "attnscope", "-o", joined}).exit_code, 0);

@@ -124,6 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"collect", "--device", "simulated", "-q", "-o", "@/notes.txt"}, 1, {"notes.txt"}},
         Mistake{{"info", "@/missing.attnscope"}, 1, {"missing.attnscope", "does not exist"}},
         Mistake{{"info", "@/notes.txt"}, 1, {"notes.txt", "no attnscope file"}},
+        Mistake{{"export", "@/missing.attnscope", "--long", "--format", "json"}, 2, {"--long", "--format json"}},
         Mistake{{"import", "@/missing.csv"}, 1, {"missing.csv", "cannot be read"}},
         Mistake{{"import", "@"}, 1, {"folder"}},
         Mistake{{"import", "@/notes.txt", "--into", "@/a.attnscope"}, 1, {"notes.txt", "line 1", "'algorithm'"}},

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "tests/storage/exchange/csv.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -18,35 +19,6 @@ namespace {
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
-
-/// RFC 4180, as a reader of its own.
-std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
-  std::vector<std::vector<std::string>> rows{{""}};
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    std::string& field = rows.back().back();
-    if (quoted) {
-      if (c != '"') {
-        field += c;
-      } else if (i + 1 < text.size() && text[i + 1] == '"') {
-        field += text[++i];
-      } else {
-        quoted = false;
-      }
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == ',') {
-      rows.back().emplace_back();
-    } else if (c == '\n') {
-      rows.push_back({""});
-    } else {
-      field += c;
-    }
-  }
-  rows.pop_back();  // what follows the last newline
-  return rows;
-}
 
 class Export : public ::testing::Test {
  protected:

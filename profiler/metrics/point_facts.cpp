@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/metrics/point_facts.h"
+
+#include <algorithm>
+#include <array>
+
+namespace attnscope {
+namespace {
+
+/// A reading of 0 is one that nobody made.
+template <double ClockReading::*member>
+std::optional<double> reading(const PointRecord& point) {
+  if (!point.clocks || !((*point.clocks).*member > 0)) return std::nullopt;
+  return (*point.clocks).*member;
+}
+
+// clang-format off
+constexpr std::array table{
+    PointFact{"max_abs_error", "Largest error", "1", [](const PointRecord& p) { return p.max_abs_error; }},
+    PointFact{"error_bound", "Bound", "1", [](const PointRecord& p) { return p.error_bound; }, true},
+    PointFact{"rms_error", "RMS error", "1", [](const PointRecord& p) { return p.rms_error; }},
+    PointFact{"sm_clock_hz", "SM clock", "hertz", reading<&ClockReading::sm_clock_hz>},
+    PointFact{"memory_clock_hz", "Memory clock", "hertz", reading<&ClockReading::memory_clock_hz>},
+    PointFact{"temperature_c", "Temperature", "celsius", reading<&ClockReading::temperature_c>},
+    PointFact{"power_w", "Power", "watt", reading<&ClockReading::power_w>},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const PointFact> point_facts() {
+  return table;
+}
+
+const PointFact* find_point_fact(std::string_view key) {
+  const auto* found = std::ranges::find(table, key, &PointFact::key);
+  return found == table.end() ? nullptr : found;
+}
+
+std::optional<MetricValue> value_of(const PointFact& fact, const PointRecord& point) {
+  const std::optional<double> value = fact.get(point);
+  if (!value) return std::nullopt;
+  return MetricValue{std::string(fact.key), *value, std::string(fact.unit),
+                     fact.modelled ? Provenance::modelled : point.provenance};
+}
+
+}  // namespace attnscope

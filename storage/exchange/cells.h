@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields of a table that is written, and how CSV and JSON have them. Internal to storage/exchange.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "kernels/model/knobs.h"
+#include "profiler/plan/fields.h"
+
+namespace attnscope::exchange {
+
+/// What a field holds; monostate: there is no such value.
+using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
+
+/// None where the text is empty.
+[[nodiscard]] Cell text_cell(std::string_view text);
+/// None where there is no number, or one that is not finite.
+[[nodiscard]] Cell number_cell(const std::optional<double>& number);
+/// The field of a point.
+[[nodiscard]] Cell field_cell(const Field& field, const PointSpec& spec);
+[[nodiscard]] Cell knob_cell(const KnobValue& value);
+
+/// As RFC 4180 has it; quoted also where readers would strip spaces.
+[[nodiscard]] std::string csv_field(const Cell& cell);
+[[nodiscard]] nlohmann::ordered_json json_value(const Cell& cell);
+
+}  // namespace attnscope::exchange

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/exchange/columns.h"
+
+#include <algorithm>
+
+#include "kernels/common_knobs.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/point_facts.h"
+#include "profiler/plan/fields.h"
+
+namespace attnscope::exchange {
+namespace {
+
+Column of_field(const Field& field) {
+  return {std::string(field.name), [&field](const Row& row) { return field_cell(field, row.record().spec); }};
+}
+
+/// What was given; else what the algorithm does of itself, where the program knows the knob.
+Column of_knob(const std::string& name, const Cell& own_choice) {
+  return {name, [name, own_choice](const Row& row) {
+            const KnobValue* given = row.record().spec.knobs.find(name);
+            return given != nullptr ? knob_cell(*given) : own_choice;
+          }};
+}
+
+/// Errors are those of the whole point; clocks are beside every row, as they were.
+Column of_fact(std::string_view key) {
+  const PointFact& fact = *find_point_fact(key);
+  const bool of_clocks = fact.unit != "1";
+  return {std::string(key), [&fact, of_clocks](const Row& row) {
+            return of_clocks || row.is_all() ? number_cell(fact.get(row.record())) : Cell();
+          }};
+}
+
+}  // namespace
+
+Cell Column::of(const Row& row) const {
+  if (value != nullptr) return value(row);
+  const std::optional<MetricValue> metric = evaluate(name, row.record(), row.kernel.kernel);
+  return metric ? number_cell(metric->value) : Cell();
+}
+
+std::vector<Column> common_columns() {
+  std::vector<Column> columns;
+  for (const Field& field : point_fields()) {
+    if (field.since > 1 || field.name == "cache") continue;
+    columns.push_back(of_field(field));
+    if (field.name == "algorithm")
+      columns.push_back({"kernel", [](const Row& r) { return text_cell(r.kernel.kernel); }});
+  }
+  columns.push_back(of_knob(raster_knob().name, raster_knob().words.front()));
+  const std::vector<Column> outcome{
+      {"disposition", [](const Row& r) { return text_cell(to_string(r.record().disposition)); }},
+      {"reason", [](const Row& r) { return text_cell(r.record().reason); }},
+      {"provenance", [](const Row& r) { return text_cell(to_string(r.record().provenance)); }},
+      {std::string(metric_key::time_median_ns)},
+      {std::string(metric_key::time_q1_ns)},
+      {std::string(metric_key::time_q3_ns)},
+      {std::string(metric_key::tflops)},
+      {std::string(metric_key::dram_read_bytes)},
+      {std::string(metric_key::dram_write_bytes)},
+      {std::string(metric_key::l2_to_sm_bytes)},
+      {std::string(metric_key::sm_to_l2_bytes)},
+      {std::string(metric_key::achieved_occupancy_pct)},
+      {std::string(metric_key::theoretical_occupancy_pct)},
+      {"occupancy_limiter", [](const Row& r) { return text_cell(r.kernel.occupancy_limiter); }},
+      {std::string(metric_key::registers)},
+      {std::string(metric_key::shared_bytes)},
+      {std::string(metric_key::local_bytes)},
+      {std::string(metric_key::model_l2_to_sm_bytes)},
+      {std::string(metric_key::model_sm_to_l2_bytes)},
+      {std::string(metric_key::model_compulsory_bytes)},
+      of_fact("max_abs_error"),
+      // The last fixed one is sm_clock_hz; what follows says where the row comes from.
+      of_fact("sm_clock_hz"),
+      of_fact("memory_clock_hz"),
+      {"throttled", [](const Row& r) { return r.record().clocks ? Cell(r.record().clocks->throttled) : Cell(); }},
+      of_fact("error_bound"),
+      of_fact("rms_error"),
+      {"samples", [](const Row& r) { return Cell(static_cast<std::int64_t>(r.kernel.samples_ns.size())); }},
+      of_field(*find_field("cache")),
+      {"device", [](const Row& r) { return text_cell(r.run.device_name); }},
+      {"run", [](const Row& r) { return Cell(r.run.id); }},
+      {"point", [](const Row& r) { return Cell(r.point.id); }},
+  };
+  columns.insert(columns.end(), outcome.begin(), outcome.end());
+  // What later versions know of problem and tile: at the end, so that the columns before keep their places.
+  const auto add_since = [&](auto wanted) {
+    for (const Field& field : point_fields()) {
+      if (wanted(field.since)) columns.push_back(of_field(field));
+    }
+  };
+  add_since([](int since) { return since == 2; });
+  for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) {
+    columns.push_back(of_knob(knob->name, std::int64_t{0}));
+  }
+  add_since([](int since) { return since > 2; });
+  return columns;
+}
+
+bool is_column(const std::vector<Column>& columns, std::string_view name) {
+  return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.name == name; });
+}
+
+std::vector<Column> columns_for(std::span<const Selection> selections) {
+  std::vector<Column> columns = common_columns();
+  for (const Selection& selection : selections) {
+    for (const StoredPoint& point : selection.points) {
+      for (const Knobs::Entry& knob : point.record.spec.knobs) {
+        if (!is_column(columns, knob.first)) columns.push_back(of_knob(knob.first, Cell()));
+      }
+    }
+  }
+  return columns;
+}
+
+void for_each_row(const Selection& selection, const std::function<void(const Row&)>& visit) {
+  static const KernelRecord nothing;
+  for_each_point(selection, [&](const RunSummary& run, const StoredPoint& point) {
+    if (point.record.kernels.empty()) visit(Row{run, point, nothing});
+    for (const KernelRecord& kernel : point.record.kernels) visit(Row{run, point, kernel});
+  });
+}
+
+}  // namespace attnscope::exchange

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "storage/exchange/columns.h"
+#include "storage/exchange/export.h"
+
+namespace attnscope {
+namespace {
+
+using namespace exchange;  // NOLINT(google-build-using-namespace): this file is part of it
+using Json = nlohmann::ordered_json;
+
+Json device_block(const RunSummary& run) {
+  const DeviceLimits& limits = run.limits;
+  return {{"uuid", run.device_uuid},
+          {"name", limits.name},
+          {"simulated", run.simulated},
+          {"compute_capability", fmt::format("{}.{}", limits.compute_major, limits.compute_minor)},
+          {"sm_count", limits.sm_count},
+          {"max_threads_per_block", limits.max_threads_per_block},
+          {"max_threads_per_sm", limits.max_threads_per_sm},
+          {"max_blocks_per_sm", limits.max_blocks_per_sm},
+          {"registers_per_sm", limits.registers_per_sm},
+          {"shared_bytes_per_block", limits.shared_bytes_per_block},
+          {"shared_bytes_per_sm", limits.shared_bytes_per_sm},
+          {"shared_bytes_reserved", limits.shared_bytes_reserved},
+          {"l2_bytes", limits.l2_bytes},
+          {"dram_bytes", limits.dram_bytes},
+          {"dram_bytes_per_second", json_value(Cell(limits.dram_bytes_per_second))},
+          {"l2_bytes_per_second", json_value(Cell(limits.l2_bytes_per_second))},
+          {"tensor_flops", json_value(Cell(limits.tensor_flops))}};
+}
+
+Json environment_block(const Environment& environment) {
+  return {{"app_version", environment.app_version},          {"driver_version", environment.driver_version},
+          {"cuda_driver_api", environment.cuda_driver_api},  {"nvrtc_version", environment.nvrtc_version},
+          {"cupti_version", environment.cupti_version},      {"nvml_version", environment.nvml_version},
+          {"operating_system", environment.operating_system}};
+}
+
+/// The place of `block` in `blocks`, where it is put if it is new.
+std::size_t place_in(Json& blocks, const Json& block) {
+  const auto found = std::find(blocks.begin(), blocks.end(), block);
+  if (found != blocks.end()) return static_cast<std::size_t>(found - blocks.begin());
+  blocks.push_back(block);
+  return blocks.size() - 1;
+}
+
+}  // namespace
+
+void export_json(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {
+  const Selection selection = select(store, runs);
+  const std::vector<Column> columns = columns_for({&selection, 1});
+  Json document{
+      {"schema_version", 1},      {"created_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+      {"devices", Json::array()}, {"environments", Json::array()},
+      {"runs", Json::array()},    {"points", Json::array()}};
+  for (const RunSummary& run : selection.runs) {
+    place_in(document["devices"], device_block(run));
+    const std::size_t environment = place_in(document["environments"], environment_block(run.environment));
+    document["runs"].push_back({{"run", run.id},
+                                {"uid", run.uid},
+                                {"device_uuid", run.device_uuid},
+                                {"environment", environment},
+                                {"provenance", to_string(run.provenance)},
+                                {"preset", run.preset},
+                                {"argv", run.argv},
+                                {"state", to_string(run.state)},
+                                {"started_at", run.started_at},
+                                {"finished_at", run.finished_at.empty() ? Json() : Json(run.finished_at)},
+                                {"planned_points", run.planned_points},
+                                {"points", run.points},
+                                {"ok_points", run.ok_points}});
+  }
+  for_each_row(selection, [&](const Row& row) {
+    Json point = Json::object();
+    for (const Column& column : columns) point[column.name] = json_value(column.of(row));
+    Json& metrics = point["metrics"] = Json::object();
+    for (const MetricValue& metric : row.kernel.metrics) {
+      metrics[metric.name] = {{"value", json_value(Cell(metric.value))},
+                              {"unit", metric.unit},
+                              {"provenance", to_string(metric.provenance)}};
+    }
+    point["samples_ns"] = row.kernel.samples_ns;
+    document["points"].push_back(std::move(point));
+  });
+  out << document.dump(1) << '\n';
+}
+
+}  // namespace attnscope

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "profiler/metrics/point_facts.h"
+#include "profiler/plan/text.h"
+#include "storage/exchange/csv_reader.h"
+#include "storage/exchange/import_formats.h"
+#include "storage/exchange/import_rows.h"
+#include "storage/exchange/import_values.h"
+#include "storage/exchange/long_columns.h"
+
+namespace attnscope::exchange {
+namespace {
+
+void require_columns(const CsvLine& header,
+                     std::initializer_list<std::pair<std::string_view, std::string_view>> needed) {
+  for (const auto& [name, wide] : needed) {
+    const auto is_there = [&](std::string_view wanted) {
+      return !wanted.empty() && std::ranges::find(header.fields, wanted) != header.fields.end();
+    };
+    if (is_there(name) || is_there(wide)) continue;
+    const auto near = near_matches(name, header.fields, 1);
+    fail("line {}: there is no column '{}'{}{}", header.number, name,
+         wide.empty() ? std::string() : fmt::format(" (or '{}')", wide),
+         near.empty() ? std::string() : fmt::format("; did you mean it by '{}'?", near.front()));
+  }
+}
+
+void require_distinct(const CsvLine& header) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : header.fields) {
+    if (!name.empty() && !seen.insert(name).second) fail("line {}: column '{}' is there twice", header.number, name);
+  }
+}
+
+bool has_column(const CsvLine& header, std::string_view name) {
+  return std::ranges::find(header.fields, name) != header.fields.end();
+}
+
+bool is_of_a_value(std::string_view column) {
+  return std::ranges::find(long_column::of_a_value, column) != long_column::of_a_value.end();
+}
+
+/// A table of one row a value becomes one row a point and kernel; rows may stand in any order.
+class LongTable {
+ public:
+  explicit LongTable(const CsvLine& header) : header_(header) {}
+
+  void add(const CsvLine& line) {
+    ImportRow& row = row_of(line);
+    const std::string metric = field(line, long_column::metric);
+    const std::string text = field(line, long_column::value);
+    if (text.empty()) return;  // of a point that has none
+    const auto at = [&](std::string_view column) { return fmt::format("line {}, column '{}'", line.number, column); };
+    if (metric.empty()) fail("{}: there is a value of no metric", at(long_column::metric));
+    check_word(at(long_column::metric), "metric", metric);
+    const auto value = number(text);
+    if (!value) fail("{}: '{}' is not a number", at(long_column::value), text);
+    if (!seen_[&row].insert(metric).second) {
+      fail("line {}: {} of this point and kernel is there twice", line.number, metric);
+    }
+    if (find_point_fact(metric) != nullptr || metric == "time_ns") {
+      row.fields[metric] = text;
+      return;
+    }
+    MetricValue stored = imported_value(at(long_column::value), metric, *value, field(line, long_column::unit));
+    if (find_metric(stored.name) == nullptr) {
+      row.metrics.push_back(std::move(stored));
+      return;
+    }
+    row.fields[stored.name] = fmt::format("{}", stored.value);
+    if (stored.name != metric_key::time_median_ns) return;
+    // Where rows of their own say it, these say the same.
+    for (const auto& [column, key] :
+         {std::pair{long_column::q1, metric_key::time_q1_ns}, std::pair{long_column::q3, metric_key::time_q3_ns}}) {
+      const std::string text_of_it = field(line, column);
+      if (text_of_it.empty()) continue;
+      const auto quartile = number(text_of_it);
+      if (!quartile) fail("{}: '{}' is not a number", at(column), text_of_it);
+      const MetricValue as_stored = imported_value(at(column), metric, *quartile, field(line, long_column::unit));
+      row.fields.try_emplace(std::string(key), fmt::format("{}", as_stored.value));
+    }
+  }
+
+  void give(PointBuilder& builder) const {
+    for (const std::map<std::string, ImportRow>& kernels : points_) {
+      for (const auto& [kernel, row] : kernels) builder.add(row);  // the whole point, which has no name, first
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string field(const CsvLine& line, std::string_view name) const {
+    const auto found = std::ranges::find(header_.fields, name);
+    return found == header_.fields.end() ? std::string()
+                                         : line.fields[static_cast<std::size_t>(found - header_.fields.begin())];
+  }
+
+  /// Rows are of one point where all that is not said of the value is equal.
+  ImportRow& row_of(const CsvLine& line) {
+    std::vector<std::string> point;
+    for (std::size_t i = 0; i < header_.fields.size(); ++i) {
+      if (!is_of_a_value(header_.fields[i])) point.push_back(line.fields[i]);
+    }
+    const auto [place, is_new] = place_of_.try_emplace(std::move(point), points_.size());
+    if (is_new) points_.emplace_back();
+    std::string kernel = field(line, long_column::kernel);
+    if (kernel == "all") kernel.clear();
+    auto& kernels = points_[place->second];
+    const auto found = kernels.find(kernel);
+    if (found != kernels.end()) return found->second;
+    ImportRow row{.place = fmt::format("line {}", line.number)};
+    for (std::size_t i = 0; i < header_.fields.size(); ++i) {
+      if (!is_of_a_value(header_.fields[i]) && !line.fields[i].empty()) row.fields[header_.fields[i]] = line.fields[i];
+    }
+    if (!kernel.empty()) row.fields[std::string(long_column::kernel)] = kernel;
+    return kernels.emplace(kernel, std::move(row)).first->second;
+  }
+
+  const CsvLine& header_;
+  std::map<std::vector<std::string>, std::size_t> place_of_;
+  std::deque<std::map<std::string, ImportRow>> points_;     ///< kernels by name, points as the file has them
+  std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metrics
+};
+
+}  // namespace
+
+Import import_csv(std::string_view text, const ImportRequest& request) {
+  const std::vector<CsvLine> lines = parse_csv(text, 1);
+  if (lines.empty()) fail("it is empty");
+  const CsvLine& header = lines.front();
+  require_distinct(header);
+  const bool is_long = has_column(header, long_column::metric);
+  if (is_long && !has_column(header, long_column::value)) {
+    fail(
+        "line {}: there is a column 'metric' and none named 'value': what `attnscope export --format csv` writes can "
+        "be "
+        "imported, with --long and without",
+        header.number);
+  }
+  require_columns(header, {{"algorithm", ""}, {"n_q", "N"}, {"n_k", "N"}, {"heads_q", "heads"}, {"d", ""}});
+  PointBuilder builder(request.device_name, *request.registry);
+  for (const std::string& name : header.fields) {
+    if (!(is_long && is_of_a_value(name)) && !is_known_column(name, *request.registry)) builder.ignore(name);
+  }
+  LongTable table(header);
+  for (const CsvLine& line : std::span(lines).subspan(1)) {
+    require_width(header, line);
+    if (is_long) {
+      table.add(line);
+      continue;
+    }
+    ImportRow row{.place = fmt::format("line {}", line.number)};
+    for (std::size_t i = 0; i < line.fields.size(); ++i) {
+      if (!line.fields[i].empty()) row.fields[header.fields[i]] = line.fields[i];
+    }
+    builder.add(row);
+  }
+  table.give(builder);
+  return builder.take();
+}
+
+}  // namespace attnscope::exchange

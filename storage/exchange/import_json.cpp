@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
+
+#include "storage/exchange/import_formats.h"
+#include "storage/exchange/import_rows.h"
+#include "storage/exchange/import_values.h"
+
+namespace attnscope::exchange {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string scalar(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+MetricValue metric_from(const std::string& place, const std::string& name, const Json& value) {
+  const Json* amount = &value;
+  std::string unit;
+  if (value.is_object()) {
+    const auto found = value.find("value");
+    if (found == value.end()) fail("{}: there is no value", place);
+    amount = &*found;
+    const auto named = value.find("unit");
+    if (named != value.end() && !named->is_string()) fail("{}: the unit is no word", place);
+    if (named != value.end()) unit = named->get<std::string>();
+  }
+  if (!amount->is_number()) fail("{}: the value is not a number", place);
+  return imported_value(place, name, amount->get<double>(), unit);
+}
+
+ImportRow row_from(const Json& point, std::string place, PointBuilder& builder) {
+  if (!point.is_object()) fail("{}: it is no object", place);
+  ImportRow row{.place = std::move(place)};
+  for (const auto& [name, value] : point.items()) {
+    if (value.is_null()) continue;
+    if (name == "metrics") {
+      if (!value.is_object()) fail("{}: it is no object", row.at(name));
+      for (const auto& [key, metric] : value.items()) {
+        row.metrics.push_back(metric_from(row.at(key), key, metric));
+      }
+    } else if (name == "samples_ns") {
+      if (!value.is_array()) fail("{}: it is no array", row.at(name));
+      for (const Json& sample : value) {
+        const auto time = sample.is_number() ? checked(row.at(name), sample.get<double>()) : std::nullopt;
+        if (!time) fail("{}: a sample is not a number", row.at(name));
+        row.samples_ns.push_back(*time);
+      }
+    } else if (!is_known_column(name, builder.registry())) {
+      builder.ignore(name);
+    } else if (value.is_structured()) {
+      fail("{}: it is no single value", row.at(name));
+    } else {
+      row.fields[name] = scalar(value);
+    }
+  }
+  return row;
+}
+
+DeviceLimits limits_from(const Json& block, const std::string& place, DeviceLimits limits) {
+  const auto read = [&]<class T>(const char* key, T& member) {
+    const auto found = block.find(key);
+    if (found == block.end() || !found->is_number()) return;
+    const double value = found->get<double>();
+    constexpr double most = std::is_same_v<T, int> ? 1 << 30 : std::is_same_v<T, double> ? 1e30 : 1e15;
+    const bool whole = std::is_floating_point_v<T> || value == std::trunc(value);
+    if (!whole || !(value >= 0 && value <= most)) fail("{}, '{}': {} is absurd", place, key, found->dump());
+    member = static_cast<T>(value);
+  };
+  if (const auto found = block.find("compute_capability"); found != block.end() && found->is_string()) {
+    const auto text = found->get<std::string>();
+    const char* const end = text.data() + text.size();
+    unsigned major = 0;
+    unsigned minor = 0;
+    constexpr unsigned most = 1000;
+    const auto first = std::from_chars(text.data(), end, major);
+    const bool dot = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
+    const auto second = dot ? std::from_chars(first.ptr + 1, end, minor) : first;
+    if (!dot || second.ec != std::errc() || second.ptr != end || major > most || minor > most) {
+      fail("{}, 'compute_capability': '{}' is not two numbers as in 9.0", place, text);
+    }
+    limits.compute_major = static_cast<int>(major);
+    limits.compute_minor = static_cast<int>(minor);
+  }
+  read("sm_count", limits.sm_count);
+  read("max_threads_per_block", limits.max_threads_per_block);
+  read("max_threads_per_sm", limits.max_threads_per_sm);
+  read("max_blocks_per_sm", limits.max_blocks_per_sm);
+  read("registers_per_sm", limits.registers_per_sm);
+  read("shared_bytes_per_block", limits.shared_bytes_per_block);
+  read("shared_bytes_per_sm", limits.shared_bytes_per_sm);
+  read("shared_bytes_reserved", limits.shared_bytes_reserved);
+  read("l2_bytes", limits.l2_bytes);
+  read("dram_bytes", limits.dram_bytes);
+  read("dram_bytes_per_second", limits.dram_bytes_per_second);
+  read("l2_bytes_per_second", limits.l2_bytes_per_second);
+  read("tensor_flops", limits.tensor_flops);
+  return limits;
+}
+
+}  // namespace
+
+Import import_json(std::string_view text, const ImportRequest& request) {
+  Json document;
+  try {
+    document = Json::parse(text);
+  } catch (const Json::exception& error) {  // also out_of_range, for 1e999
+    std::string why = error.what();         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
+    if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
+    throw Wrong(why);
+  }
+  const Json* points = &document;
+  if (document.is_object()) {
+    const auto version = document.find("schema_version");
+    if (version != document.end() && *version != 1) {
+      fail("its schema version is {}, and this attnscope knows 1", version->dump());
+    }
+    const auto found = document.find("points");
+    if (found == document.end()) fail("there is no \"points\"");
+    points = &*found;
+  }
+  if (!points->is_array()) fail("\"points\" is no array");
+  PointBuilder builder(request.device_name, *request.registry);
+  std::size_t index = 0;
+  for (const Json& point : *points) builder.add(row_from(point, fmt::format("points[{}]", index++), builder));
+
+  Import import = builder.take();
+  if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
+  std::size_t place = 0;
+  for (const Json& block : document["devices"]) {
+    const std::string here = fmt::format("devices[{}]", place++);
+    if (!block.is_object() || !block.contains("name") || !block["name"].is_string()) continue;
+    for (ImportedDevice& device : import.devices) {
+      if (device.info.limits.name == block["name"].get<std::string>()) {
+        device.info.limits = limits_from(block, here, device.info.limits);
+      }
+    }
+  }
+  return import;
+}
+
+}  // namespace attnscope::exchange

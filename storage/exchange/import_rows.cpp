@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/exchange/import_rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/combine.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/point_facts.h"
+#include "profiler/plan/fields.h"
+#include "storage/exchange/import_values.h"
+#include "storage/exchange/long_columns.h"
+
+namespace attnscope::exchange {
+namespace {
+
+/// The column that stands for a field and another one.
+std::string_view wide_name(std::string_view field) {
+  if (field == "n_q" || field == "n_k") return "N";
+  return field == "heads_q" || field == "heads_kv" ? "heads" : "";
+}
+
+/// A whole number of a point: what its column holds, or the one that stands for two; else the fallback, where a point
+/// need not say it.
+std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpec& so_far) {
+  const std::string_view wide = wide_name(field.name);
+  auto value = row.integer(field.name);
+  std::string_view named = field.name;
+  if (!value && !wide.empty()) {
+    value = row.integer(wide);
+    named = wide;
+  }
+  const bool of_tile = field.name == "br" || field.name == "bc";
+  if (of_tile) {
+    constexpr std::int64_t largest = 1 << 20;
+    if (value.value_or(0) < 0 || value.value_or(0) > largest) fail("{}: {} is absurd", row.at(named), *value);
+    return value.value_or(0);
+  }
+  if (!value && field.name == "heads_kv") return so_far.problem.heads_q;
+  if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
+  if (!value) {
+    fail("{}: there is no {}{}", row.place, field.name, wide.empty() ? std::string() : fmt::format(" (or {})", wide));
+  }
+  if (*value < field.smallest) {
+    fail("{}: {} must be at least {}, not {}", row.at(named), named, field.smallest, *value);
+  }
+  return *value;
+}
+
+PointSpec spec_of(const ImportRow& row, const Registry& registry) {
+  PointSpec spec;
+  spec.algorithm = row.text("algorithm");
+  if (spec.algorithm.empty()) fail("{}: there is no algorithm", row.place);
+  check_word(row.place, "algorithm", spec.algorithm);
+  for (const Field& field : point_fields()) {
+    if (field.name == "algorithm") continue;
+    if (field.type == FieldType::integer) {
+      if (const auto set = field.set(spec, integer_of(row, field, spec)); !set) fail("{}: {}", row.place, set.error());
+    } else if (const std::string* text = row.find(field.name)) {
+      if (const auto set = set_field(field, spec, *text); !set) fail("{}: {}", row.at(field.name), set.error());
+    }
+  }
+  if (const std::string wrong = invalid_reason(spec.problem); !wrong.empty()) fail("{}: {}", row.place, wrong);
+  for (const Knob& knob : registry.knobs()) {
+    const std::string* text = row.find(knob.name);
+    if (text == nullptr) continue;
+    const auto value = parse_knob(knob, *text);
+    if (!value) fail("{}: {}", row.at(knob.name), value.error());
+    if (*value) spec.knobs.set(knob.name, **value);
+  }
+  return spec;
+}
+
+bool has(const KernelRecord& kernel, std::string_view name) {
+  return kernel.metric(name).has_value();
+}
+
+/// The row's numbers. What follows from others among them (a median from samples, TFLOP/s from a time) is not kept.
+void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel) {
+  kernel.samples_ns = row.samples_ns;
+  if (const auto time = checked(row.at("time_ns"), row.real("time_ns")); time && kernel.samples_ns.empty()) {
+    kernel.samples_ns = {*time};
+  }
+  for (const MetricValue& metric : row.metrics) {
+    if (!has(kernel, metric.name)) kernel.metrics.push_back(metric);
+  }
+  // A point of this kernel alone, to ask what is derived already.
+  PointRecord alone;
+  alone.spec = point.spec;
+  alone.provenance = Provenance::imported;
+  // In the table's order, in which what is derived comes after what it is derived from.
+  for (const Metric& metric : metrics_table()) {
+    for (const std::string_view name : {metric.key, metric.counter, metric.counter_cc12}) {
+      if (name.empty()) continue;
+      const auto value = checked(row.at(name), row.real(name));
+      if (!value) continue;
+      alone.kernels = {kernel};
+      if (evaluate(metric.key, alone, kernel.kernel)) continue;
+      kernel.metrics.push_back({std::string(metric.key), *value * (name == metric.key ? 1 : metric.scale),
+                                std::string(metric.unit), Provenance::imported});
+    }
+  }
+  for (const auto& [name, text] : row.fields) {
+    const Metric* metric = metric_of(name);
+    const bool in_table =
+        metric != nullptr && (metric->key == name || metric->counter == name || metric->counter_cc12 == name);
+    if (in_table || !is_counter_name(name)) continue;
+    const auto value = checked(row.at(name), row.real(name));
+    const std::string key(metric != nullptr ? metric->key : std::string_view(name));
+    if (!value || has(kernel, key)) continue;
+    kernel.metrics.push_back({key, *value, std::string(metric != nullptr ? metric->unit : "1"), Provenance::imported});
+  }
+  kernel.occupancy_limiter = row.text("occupancy_limiter");
+}
+
+/// What holds of the point as a whole; our own export says it in the first of its rows.
+void add_point_facts(const ImportRow& row, PointRecord& point) {
+  if (const std::string* word = row.find("disposition")) {
+    const auto disposition = parse_disposition(*word);
+    if (!disposition) fail("{}: {}", row.at("disposition"), disposition.error());
+    point.disposition = *disposition;
+  }
+  point.reason = row.text("reason");
+  const auto amount = [&](std::string_view name) { return checked(row.at(name), row.real(name)); };
+  point.max_abs_error = row.real("max_abs_error");  // a wrong result's may be infinite
+  point.error_bound = row.real("error_bound");
+  point.rms_error = row.real("rms_error");
+  if (const auto clock = amount("sm_clock_hz")) {
+    point.clocks = ClockReading{.sm_clock_hz = *clock,
+                                .memory_clock_hz = amount("memory_clock_hz").value_or(0),
+                                .temperature_c = amount("temperature_c").value_or(0),
+                                .power_w = amount("power_w").value_or(0),
+                                .throttle_reasons = 0,
+                                .throttled = row.flag("throttled").value_or(false)};
+  }
+}
+
+/// Every point has "all": where the file has only its parts, their sum.
+void complete_kernels(PointRecord& point) {
+  if (point.kernels.empty()) point.kernels.emplace_back();
+  if (point.kernel("all") == nullptr) {
+    KernelRecord all;
+    const std::vector<KernelRecord>& parts = point.kernels;
+    const std::size_t samples = parts.front().samples_ns.size();
+    const bool timed = samples > 0 && std::ranges::all_of(parts, [&](const KernelRecord& part) {
+                         return part.samples_ns.size() == samples;
+                       });
+    if (timed) all.samples_ns.assign(samples, 0);
+    std::vector<double> weights;
+    for (const KernelRecord& part : parts) {
+      const auto summary = summarize(part.samples_ns);
+      weights.push_back(timed && summary && summary->median > 0 ? summary->median : 1);
+      for (std::size_t i = 0; timed && i < samples; ++i) all.samples_ns[i] += part.samples_ns[i];
+    }
+    for (const MetricValue& metric : parts.front().metrics) {
+      std::vector<double> values;
+      for (const KernelRecord& part : parts) {
+        if (const auto value = part.metric(metric.name)) values.push_back(*value);
+      }
+      if (values.size() != parts.size()) continue;  // a sum of some would pass for the whole
+      all.metrics.push_back({metric.name, combine(combine_rule(metric.name, metric.unit), values, weights), metric.unit,
+                             Provenance::imported});
+    }
+    if (parts.size() == 1) all.occupancy_limiter = parts.front().occupancy_limiter;
+    point.kernels.insert(point.kernels.begin(), std::move(all));
+  }
+  // Theory needs no kernel of ours for this one.
+  KernelRecord& all = *std::ranges::find(point.kernels, "all", &KernelRecord::kernel);
+  if (!has(all, metric_key::model_compulsory_bytes)) {
+    all.metrics.push_back({std::string(metric_key::model_compulsory_bytes),
+                           static_cast<double>(compulsory_traffic(point.spec.problem).total()), "byte",
+                           Provenance::modelled});
+  }
+}
+
+/// What a file may say beside the fields of a point, knobs, metrics and the numbers of a point.
+constexpr std::array<std::string_view, 20> known_columns{"heads",
+                                                         "N",
+                                                         "kernel",
+                                                         "disposition",
+                                                         "reason",
+                                                         "provenance",
+                                                         "throttled",
+                                                         "samples",
+                                                         "device",
+                                                         "run",
+                                                         "point",
+                                                         "time_ns",
+                                                         "metrics",
+                                                         "samples_ns",
+                                                         "uid",
+                                                         "simulated",
+                                                         "planned_points",
+                                                         "occupancy_limiter",
+                                                         long_column::run_uid,
+                                                         long_column::plan_index};
+}  // namespace
+
+const std::string* ImportRow::find(std::string_view name) const {
+  const auto found = fields.find(name);
+  return found == fields.end() ? nullptr : &found->second;
+}
+
+std::string ImportRow::text(std::string_view name) const {
+  const std::string* field = find(name);
+  return field != nullptr ? *field : std::string();
+}
+
+std::string ImportRow::at(std::string_view name) const {
+  return fmt::format("{}, column '{}'", place, name);
+}
+
+std::optional<double> ImportRow::real(std::string_view name) const {
+  const std::string* field = find(name);
+  if (field == nullptr) return std::nullopt;
+  const auto value = number(*field);
+  if (!value) fail("{}: '{}' is not a number", at(name), *field);
+  return value;
+}
+
+std::optional<std::int64_t> ImportRow::integer(std::string_view name) const {
+  const auto value = real(name);
+  if (!value) return std::nullopt;
+  constexpr double largest = 1e15;
+  if (*value != std::trunc(*value) || std::abs(*value) > largest) {
+    fail("{}: '{}' is not a whole number", at(name), *find(name));
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+std::optional<bool> ImportRow::flag(std::string_view name) const {
+  const std::string* field = find(name);
+  if (field == nullptr) return std::nullopt;
+  for (const std::string_view yes : {"true", "True", "yes", "1"}) {
+    if (*field == yes) return true;
+  }
+  for (const std::string_view no : {"false", "False", "no", "0"}) {
+    if (*field == no) return false;
+  }
+  fail("{}: '{}' is neither true nor false", at(name), *field);
+}
+
+bool is_known_column(std::string_view name, const Registry& registry) {
+  return std::ranges::find(known_columns, name) != known_columns.end() || find_field(name) != nullptr ||
+         registry.find_knob(name) != nullptr || find_point_fact(name) != nullptr || metric_of(name) != nullptr ||
+         is_counter_name(name);
+}
+
+void PointBuilder::add(const ImportRow& row) {
+  PointRecord point;
+  point.spec = spec_of(row, registry_);
+  point.provenance = Provenance::imported;
+  KernelRecord kernel;
+  if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
+  check_word(row.place, "kernel", kernel.kernel);
+  add_point_facts(row, point);
+  add_numbers(row, point, kernel);
+  std::string device = device_name_.empty() ? row.text("device") : device_name_;
+  if (device.empty()) device = "unnamed GPU";
+  check_word(row.place, "device", device);
+
+  const bool silent = kernel.metrics.empty() && kernel.samples_ns.empty();
+  if (silent && point.disposition == Disposition::ok) {
+    ++import_.empty_rows;
+    return;
+  }
+  std::vector<std::string> identity{device};
+  for (const std::string_view name :
+       {std::string_view("run"), std::string_view("point"), long_column::run_uid, long_column::plan_index}) {
+    identity.push_back(row.text(name));
+  }
+  std::vector<PointRecord>& points = device_of(device).points;
+  const bool same = !points.empty() && identity == identity_ && points.back().spec == point.spec &&
+                    points.back().kernel(kernel.kernel) == nullptr;
+  if (!same) points.push_back(std::move(point));
+  points.back().kernels.push_back(std::move(kernel));
+  identity_ = std::move(identity);
+}
+
+ImportedDevice& PointBuilder::device_of(const std::string& name) {
+  const auto found =
+      std::ranges::find(import_.devices, name, [](const ImportedDevice& device) { return device.info.limits.name; });
+  if (found != import_.devices.end()) return *found;
+  ImportedDevice& device = import_.devices.emplace_back();
+  if (const DeviceLimits* known = find_gpu(name)) device.info.limits = *known;
+  device.info.limits.name = name;
+  device.info.uuid = "IMPORTED-" + name;  // not the device's own: its row stays what our measurements say
+  return device;
+}
+
+Import PointBuilder::take() {
+  for (ImportedDevice& device : import_.devices) {
+    for (PointRecord& point : device.points) complete_kernels(point);
+  }
+  std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
+  if (import_.devices.empty()) {
+    fail("it holds no numbers: no row has a time, a metric or a counter{}",
+         ignored_.empty() ? "" : fmt::format(" (columns not known: {})", fmt::join(ignored_, ", ")));
+  }
+  return std::move(import_);
+}
+
+void PointBuilder::ignore(std::string_view column) {
+  if (ignored_.insert(std::string(column)).second) import_.ignored.emplace_back(column);
+}
+
+}  // namespace attnscope::exchange

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of other programs' files, and the points that they become. Internal to storage/exchange.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/exchange/import.h"
+
+namespace attnscope::exchange {
+
+/// One record of a file, whatever its form: fields by name, as text.
+struct ImportRow {
+  std::string place;                                            ///< "line 3", "points[2]"
+  std::map<std::string, std::string, std::less<>> fields = {};  ///< absent ones left out
+  std::vector<MetricValue> metrics = {};                        ///< with units: of JSON's "metrics"
+  std::vector<double> samples_ns = {};
+
+  [[nodiscard]] const std::string* find(std::string_view name) const;
+  /// Empty where there is none.
+  [[nodiscard]] std::string text(std::string_view name) const;
+  /// "line 3, column 'd'"
+  [[nodiscard]] std::string at(std::string_view name) const;
+  [[nodiscard]] std::optional<double> real(std::string_view name) const;
+  /// A whole number; also one that is written as a real one ("1024.0").
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
+  [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
+};
+
+/// Whether a column of that name means something here.
+[[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
+
+/// Rows become points, points go to their devices.
+class PointBuilder {
+ public:
+  PointBuilder(std::string device_name, const Registry& registry)
+      : device_name_(std::move(device_name)), registry_(registry) {}
+
+  [[nodiscard]] const Registry& registry() const { return registry_; }
+
+  /// A row is a kernel of a point; one that follows a row of the same point belongs to it.
+  void add(const ImportRow& row);
+  [[nodiscard]] ImportedDevice& device_of(const std::string& name);
+  /// Notes a column that means nothing here.
+  void ignore(std::string_view column);
+  [[nodiscard]] Import take();
+
+ private:
+  std::string device_name_;
+  const Registry& registry_;
+  Import import_;
+  std::set<std::string> ignored_;
+  std::vector<std::string> identity_;  ///< of the last row: device, run, point
+};
+
+}  // namespace attnscope::exchange

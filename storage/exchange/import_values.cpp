@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/exchange/import_values.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace attnscope::exchange {
+namespace {
+
+/// What a value in this unit is multiplied with to be one in the base unit.
+struct Unit {
+  std::string_view base;
+  double scale = 1;
+};
+
+constexpr std::array<std::pair<std::string_view, Unit>, 22> units{{
+    {"byte", {"byte", 1}},    {"Kbyte", {"byte", 1e3}},  {"Mbyte", {"byte", 1e6}},
+    {"Gbyte", {"byte", 1e9}}, {"Tbyte", {"byte", 1e12}}, {"nsecond", {"ns", 1}},
+    {"usecond", {"ns", 1e3}}, {"msecond", {"ns", 1e6}},  {"second", {"ns", 1e9}},
+    {"ns", {"ns", 1}},        {"us", {"ns", 1e3}},       {"ms", {"ns", 1e6}},
+    {"s", {"ns", 1e9}},       {"%", {"percent", 1}},     {"percent", {"percent", 1}},
+    {"cycle", {"cycle", 1}},  {"hz", {"hertz", 1}},      {"Khz", {"hertz", 1e3}},
+    {"Mhz", {"hertz", 1e6}},  {"Ghz", {"hertz", 1e9}},   {"register", {"register", 1}},
+    {"", {"1", 1}},
+}};
+
+}  // namespace
+
+std::optional<double> number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> checked(const std::string& place, std::optional<double> value) {
+  if (!value || std::isnan(*value)) return std::nullopt;
+  if (std::isinf(*value)) fail("{}: the value is infinite", place);
+  if (*value < 0) fail("{}: {} is below zero", place, *value);
+  return value;
+}
+
+std::pair<std::string, double> base_unit(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::string_view above = text.substr(0, slash);
+  const std::string_view below = slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
+  const auto find = [](std::string_view word) {
+    return std::ranges::find(units, word, &std::pair<std::string_view, Unit>::first);
+  };
+  const auto* unit = find(above);
+  if (unit == units.end()) return {std::string(text), 1};
+  if (below.empty() || below == "block" || below == "thread")
+    return {std::string(unit->second.base), unit->second.scale};
+  const auto* time = find(below);
+  if (time == units.end() || time->second.base != "ns" || unit->second.base == "ns") return {std::string(text), 1};
+  return {fmt::format("{}/s", unit->second.base), unit->second.scale / (time->second.scale / 1e9)};
+}
+
+const Metric* metric_of(std::string_view name) {
+  for (const Metric& metric : metrics_table()) {
+    const bool counter = !metric.counter.empty() && (metric.counter == name || metric.counter_cc12 == name);
+    if (metric.key == name || counter) return &metric;
+  }
+  // What ncu says of a launch and we ask the driver for.
+  if (name == "launch__registers_per_thread") return find_metric(metric_key::registers);
+  if (name == "sm__maximum_warps_per_active_cycle_pct") return find_metric(metric_key::theoretical_occupancy_pct);
+  return nullptr;
+}
+
+bool is_counter_name(std::string_view name) {
+  return name.find("__") != std::string_view::npos;
+}
+
+void check_word(std::string_view place, std::string_view what, std::string_view text) {
+  const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+  constexpr std::size_t longest = 200;
+  if (control || text.size() > longest) fail("{}: the {} is no name", place, what);
+}
+
+MetricValue imported_value(const std::string& place, const std::string& name, double value, const std::string& unit) {
+  const Metric* metric = metric_of(name);
+  const auto [base, scale] = base_unit(unit);
+  const bool in_base_unit = metric != nullptr && unit == metric->unit;
+  const auto number = checked(place, value * (in_base_unit ? 1 : scale));
+  if (!number) fail("{}: the value is not a number", place);
+  if (metric == nullptr) return {name, *number, unit.empty() ? "1" : base, Provenance::imported};
+  if (!unit.empty() && !in_base_unit && base != metric->unit) {
+    fail("{}: the unit is '{}', not {}", place, unit, metric->unit);
+  }
+  return {std::string(metric->key), *number, std::string(metric->unit), Provenance::imported};
+}
+
+}  // namespace attnscope::exchange

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a table of one row a value has beside the fields of a point and the knobs. Internal to storage/exchange.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace attnscope::exchange::long_column {
+
+inline constexpr std::string_view run_uid = "run_uid";
+inline constexpr std::string_view plan_index = "plan_index";
+inline constexpr std::string_view device = "device";
+inline constexpr std::string_view disposition = "disposition";
+inline constexpr std::string_view reason = "reason";
+inline constexpr std::string_view throttled = "throttled";
+inline constexpr std::string_view kernel = "kernel";
+inline constexpr std::string_view metric = "metric";
+inline constexpr std::string_view value = "value";
+inline constexpr std::string_view unit = "unit";
+inline constexpr std::string_view provenance = "provenance";
+inline constexpr std::string_view q1 = "q1";
+inline constexpr std::string_view q3 = "q3";
+inline constexpr std::string_view samples = "samples";
+
+/// These differ between the rows of one point.
+inline constexpr std::array of_a_value{kernel, metric, value, unit, provenance, q1, q3, samples};
+
+}  // namespace attnscope::exchange::long_column

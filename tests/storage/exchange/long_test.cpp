@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports of one row a value, and their way back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/point_facts.h"
+#include "profiler/plan/fields.h"
+#include "storage/exchange/export.h"
+#include "storage/exchange/import.h"
+#include "tests/storage/exchange/csv.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+using Line = std::map<std::string, std::string>;
+
+class LongExport : public ::testing::Test {
+ protected:
+  LongExport()
+      : store_(RunStore::open(folder_ / "a.attnscope", Mode::collect)), run_(store_.begin_run(full_header())) {}
+
+  void add(const PointRecord& record) { store_.add_point(run_, next_++, record); }
+
+  std::string text() {
+    std::ostringstream out;
+    export_long_csv(store_, {}, out);
+    return out.str();
+  }
+
+  std::vector<Line> lines() {
+    const auto rows = parse_csv(text());
+    std::vector<Line> named;
+    for (std::size_t row = 1; row < rows.size(); ++row) {
+      EXPECT_EQ(rows[row].size(), rows[0].size());
+      auto& fields = named.emplace_back();
+      for (std::size_t i = 0; i < rows[row].size(); ++i) fields[rows[0][i]] = rows[row][i];
+    }
+    return named;
+  }
+
+  /// The one line of that value.
+  static Line line_of(const std::vector<Line>& lines, const std::string& kernel, const std::string& metric,
+                      const std::string& plan_index = "0") {
+    std::vector<Line> found;
+    std::ranges::copy_if(lines, std::back_inserter(found), [&](const Line& line) {
+      return line.at("kernel") == kernel && line.at("metric") == metric && line.at("plan_index") == plan_index;
+    });
+    EXPECT_EQ(found.size(), 1U) << metric << " of '" << kernel << "'";
+    return found.empty() ? Line{} : found.front();
+  }
+
+  TemporaryFolder folder_;
+  RunStore store_;
+  std::int64_t run_ = 0;
+  std::size_t next_ = 0;
+};
+
+TEST_F(LongExport, ColumnsAreThoseOfFieldsAndKnobs) {
+  add(simple_record(64));
+  PointRecord other = simple_record(128);
+  other.spec.algorithm = "their own";
+  other.spec.knobs = {{"cluster", 2}};
+  add(other);
+  std::vector<std::string> names{"run_uid", "plan_index", "device"};
+  for (const Field& field : point_fields()) names.emplace_back(field.name);
+  for (const Knob& knob : built_in_algorithms().find("fa2")->facts().knobs) names.push_back(knob.name);
+  for (const char* name : {"cluster", "disposition", "reason", "throttled", "kernel", "metric", "value", "unit",
+                           "provenance", "q1", "q3", "samples"}) {
+    names.emplace_back(name);
+  }
+  EXPECT_THAT(parse_csv(text())[0], ElementsAreArray(names));
+
+  const auto rows = lines();
+  const Line ours = line_of(rows, "", "registers", "0");
+  EXPECT_EQ(ours.at("warps"), "0") << "its own choice";
+  EXPECT_EQ(ours.at("cluster"), "") << "it has no such knob";
+  const Line theirs = line_of(rows, "", "registers", "1");
+  EXPECT_EQ(theirs.at("warps"), "") << "of an algorithm that nobody here knows";
+  EXPECT_EQ(theirs.at("cluster"), "2");
+}
+
+TEST_F(LongExport, AValueARow) {
+  add(full_record());
+  const auto rows = lines();
+  for (const Line& line : rows) {
+    EXPECT_EQ(line.at("run_uid"), store_.runs()[0].uid);
+    EXPECT_EQ(line.at("device"), "NVIDIA H200");
+    for (const Field& field : point_fields()) {
+      const auto read = parse_field(field, line.at(std::string(field.name)));
+      ASSERT_TRUE(read.ok());
+      EXPECT_EQ(*read, field.get(full_record().spec)) << field.name;
+    }
+    for (const auto& [name, value] : full_record().spec.knobs) EXPECT_EQ(line.at(name), to_string(value));
+    EXPECT_EQ(line.at("disposition"), "incorrect");
+    EXPECT_EQ(line.at("reason"), full_record().reason);
+    EXPECT_EQ(line.at("throttled"), "true");
+  }
+  const auto expect = [&](const char* kernel, const char* metric, const char* value, const char* unit,
+                          const char* provenance) {
+    const Line line = line_of(rows, kernel, metric);
+    EXPECT_EQ(std::tuple(line.at("value"), line.at("unit"), line.at("provenance")),
+              (std::tuple<std::string, std::string, std::string>(value, unit, provenance)))
+        << metric;
+  };
+  expect("", "dram_read_bytes", "1000000000.5", "byte", "measured");
+  expect("qk", "dram_read_bytes", "2000000000.5", "byte", "measured");
+  expect("qk", "model_l2_to_sm_bytes", "8000000000000000", "byte", "modelled");
+  expect("softmax", "theoretical_occupancy_pct", "33.333333333333336", "percent", "derived");
+  expect("qk", "lts__t_bytes.sum", "2", "byte", "simulated");
+  expect("", "max_abs_error", "0.25", "1", "measured");
+  expect("", "error_bound", "0.125", "1", "modelled");
+  expect("", "rms_error", "0.0625", "1", "measured");
+  expect("", "sm_clock_hz", "1980000000", "hertz", "measured");
+  expect("", "temperature_c", "41.5", "celsius", "measured");
+  expect("", "power_w", "699.25", "watt", "measured");
+}
+
+TEST_F(LongExport, TimesAndRatesHaveTheirQuartiles) {
+  PointRecord record = simple_record(64);
+  record.kernels[0].samples_ns = {100, 200, 400};
+  add(record);
+  const auto rows = lines();
+  const Line time = line_of(rows, "", "time_median_ns");
+  EXPECT_EQ(std::tuple(time.at("value"), time.at("q1"), time.at("q3"), time.at("samples")),
+            (std::tuple<std::string, std::string, std::string, std::string>("200", "150", "300", "3")));
+  const Line rate = line_of(rows, "", "tflops");
+  const double value = std::stod(rate.at("value"));
+  EXPECT_DOUBLE_EQ(std::stod(rate.at("q1")), value * 200 / 300) << "the slowest quarter is the lowest";
+  EXPECT_DOUBLE_EQ(std::stod(rate.at("q3")), value * 200 / 150);
+  const Line bytes = line_of(rows, "", "l2_to_sm_bytes");
+  EXPECT_EQ(bytes.at("value"), "8192");
+  EXPECT_EQ(bytes.at("q1") + bytes.at("q3") + bytes.at("samples"), "");
+}
+
+// Also one that is added to the table: builds with ATTNSCOPE_TEST_FIELD have a metric that nothing else names.
+TEST_F(LongExport, EveryMetricOfTheTableThatAPointHasIsARow) {
+  PointRecord record = simple_record(64);
+  record.kernels[0].metrics.clear();
+  double value = 1000;
+  for (const Metric& metric : metrics_table()) {
+    record.kernels[0].metrics.push_back(
+        {std::string(metric.key), value += 0.5, std::string(metric.unit), Provenance::measured});
+  }
+  add(record);
+  const auto rows = lines();
+  EXPECT_EQ(rows.size(), metrics_table().size());
+  for (std::size_t i = 0; i < metrics_table().size(); ++i) {
+    EXPECT_EQ(rows[i].at("metric"), metrics_table()[i].key) << "in the table's order";
+    EXPECT_EQ(std::stod(rows[i].at("value")), 1000.5 + 0.5 * static_cast<double>(i));
+    EXPECT_EQ(rows[i].at("unit"), metrics_table()[i].unit);
+  }
+#ifdef ATTNSCOPE_TEST_FIELD
+  EXPECT_EQ(line_of(rows, "", "test_metric").at("unit"), "apple");
+#endif
+}
+
+TEST_F(LongExport, APointWithoutAValueSaysSo) {
+  PointRecord infeasible = simple_record(128);
+  infeasible.disposition = Disposition::infeasible;
+  infeasible.reason = "needs 300000 B of shared memory, 232448 B are there";
+  infeasible.kernels.clear();
+  add(infeasible);
+  const auto rows = lines();
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("n_k"), "128");
+  EXPECT_EQ(rows[0].at("disposition"), "infeasible");
+  EXPECT_EQ(rows[0].at("reason"), infeasible.reason);
+  for (const char* name : {"kernel", "metric", "value", "unit", "provenance", "q1", "q3", "samples"}) {
+    EXPECT_EQ(rows[0].at(name), "") << name;
+  }
+}
+
+TEST_F(LongExport, NamesKeepWhatTheyHold) {
+  const std::string hostile = "  a,\"b\"\r\nc;'=1+1\t\xc3\xbc ";
+  PointRecord record = simple_record(64);
+  record.spec.algorithm = hostile;
+  record.spec.knobs = {{hostile, hostile}};
+  record.disposition = Disposition::crashed;
+  record.reason = hostile;
+  record.kernels.push_back({.kernel = hostile,
+                            .metrics = {{hostile, 7, hostile, Provenance::measured}},
+                            .samples_ns = {},
+                            .occupancy_limiter = {}});
+  RunHeader header = full_header();
+  header.device.uuid = "GPU-2";
+  header.device.limits.name = hostile;
+  store_.add_point(store_.begin_run(header), 0, record);
+  for (const Line& line : lines()) {
+    EXPECT_EQ(line.at("algorithm"), hostile);
+    EXPECT_EQ(line.at(hostile), hostile);
+    EXPECT_EQ(line.at("reason"), hostile);
+    EXPECT_EQ(line.at("device"), hostile);
+  }
+  const Line value = line_of(lines(), hostile, hostile);
+  EXPECT_EQ(value.at("value"), "7");
+  EXPECT_EQ(value.at("unit"), hostile);
+
+  // Wide ones too, whose header is made of names as well.
+  std::ostringstream wide;
+  export_csv(store_, {}, wide);
+  const auto rows = parse_csv(wide.str());
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[1].size(), rows[0].size());
+  EXPECT_NE(std::ranges::find(rows[0], hostile), rows[0].end());
+  EXPECT_EQ(rows[1][0], hostile);
+}
+
+Import imported(std::string_view text) {
+  Result<Import, std::string> result = import_points(text, ImportFormat::csv, {});
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error());
+  return result.ok() ? std::move(result).value() : Import{};
+}
+
+std::string error_of(std::string_view text) {
+  const Result<Import, std::string> result = import_points(text, ImportFormat::csv, {});
+  EXPECT_FALSE(result.ok()) << text;
+  return result.ok() ? "" : result.error();
+}
+
+void expect_same(const PointRecord& point, const PointRecord& other) {
+  EXPECT_EQ(point.spec, other.spec);
+  EXPECT_EQ(point.disposition, other.disposition);
+  EXPECT_EQ(point.reason, other.reason);
+  EXPECT_EQ(point.max_abs_error, other.max_abs_error);
+  EXPECT_EQ(point.error_bound, other.error_bound);
+  EXPECT_EQ(point.rms_error, other.rms_error);
+  ASSERT_EQ(point.kernels.size(), other.kernels.size());
+  for (const KernelRecord& kernel : other.kernels) {
+    const KernelRecord* same = point.kernel(kernel.kernel);
+    ASSERT_NE(same, nullptr) << kernel.kernel;
+    EXPECT_THAT(same->metrics, ::testing::UnorderedElementsAreArray(kernel.metrics)) << kernel.kernel;
+  }
+}
+
+TEST_F(LongExport, ComesBackAsTheWideOneDoes) {
+  PointRecord infeasible = simple_record(128);
+  infeasible.disposition = Disposition::infeasible;
+  infeasible.reason = "too large, \"they\" say\nand mean it";
+  infeasible.kernels.clear();
+  for (const PointRecord& record : {full_record(), simple_record(64), simple_record(64), infeasible}) add(record);
+  const std::string rows = text();
+  EXPECT_EQ(detect_import_format(rows), ImportFormat::csv);
+  std::ostringstream wide;
+  export_csv(store_, {}, wide);
+  const Import from_rows = imported(rows);
+  const Import from_wide = imported(wide.str());
+  EXPECT_TRUE(from_rows.ignored.empty());
+  ASSERT_EQ(from_rows.devices.size(), 1U);
+  EXPECT_EQ(from_rows.devices[0].info.limits.name, "NVIDIA H200");
+  const std::vector<PointRecord>& points = from_rows.devices[0].points;
+  ASSERT_EQ(points.size(), 4U);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i != 0) {
+      expect_same(points[i], from_wide.devices[0].points[i]);
+      continue;
+    }
+    // With units, which the wide one has no place for.
+    EXPECT_EQ(points[0].spec, full_record().spec);
+    for (const KernelRecord& kernel : full_record().kernels) {
+      for (const MetricValue& metric : kernel.metrics) {
+        const auto value = evaluate(metric.name, points[0], kernel.kernel);
+        ASSERT_TRUE(value) << metric.name;
+        EXPECT_EQ(value->value, metric.value);
+        EXPECT_EQ(value->unit, metric.unit);
+        EXPECT_EQ(value->provenance, Provenance::imported);
+      }
+      EXPECT_EQ(evaluate(metric_key::time_q3_ns, points[0], kernel.kernel)->value, summarize(kernel.samples_ns)->q3);
+    }
+  }
+  ASSERT_TRUE(points[0].clocks);
+  EXPECT_EQ(points[0].clocks->temperature_c, 41.5);
+  EXPECT_TRUE(points[0].clocks->throttled);
+}
+
+TEST_F(LongExport, RowsMayComeInAnyOrderAndByHand) {
+  const Import import = imported(
+      "algorithm,N,heads,d,metric,value,unit,kernel,q1,q3\n"
+      "theirs,1024,8,64,dram_read_bytes,3,Mbyte,second,,\n"
+      "theirs,2048,8,64,time_ns,900,,,,\n"
+      "theirs,1024,8,64,dram_read_bytes,5e6,,first,,\n"
+      "theirs,1024,8,64,time_median_ns,4,us,,3,5\n"
+      "theirs,1024,8,64,rms_error,0.5,,,,\n"
+      "theirs,1024,8,64,dram__bytes_write.sum,,byte,,,\n");
+  ASSERT_EQ(import.devices.size(), 1U);
+  const std::vector<PointRecord>& points = import.devices[0].points;
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].spec.problem.n_q, 1024);
+  EXPECT_EQ(points[0].rms_error, 0.5);
+  EXPECT_EQ(evaluate(metric_key::time_median_ns, points[0])->value, 4000);
+  EXPECT_EQ(evaluate(metric_key::time_q3_ns, points[0])->value, 5000) << "in the row's unit";
+  EXPECT_EQ(evaluate(metric_key::dram_read_bytes, points[0], "second")->value, 3e6);
+  EXPECT_EQ(evaluate(metric_key::dram_read_bytes, points[0], "first")->value, 5e6);
+  EXPECT_EQ(evaluate(metric_key::time_median_ns, points[1])->value, 900);
+}
+
+TEST(ImportLong, EveryErrorNamesTheLine) {
+  const std::string head = "algorithm,N,heads,d,metric,value,unit\n";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"algorithm,N,heads,d,metric\nx,64,1,64,registers\n",
+       "line 1: there is a column 'metric' and none named 'value'"},
+      {"algorithm,heads,d,metric,value\nx,1,64,registers,3\n", "line 1: there is no column 'n_q' (or 'N')"},
+      {head + "x,64,1,64,registers,many,\n", "line 2, column 'value': 'many' is not a number"},
+      {head + "x,64,1,64,registers,-1,\n", "line 2, column 'value': -1 is below zero"},
+      {head + "x,64,1,64,,1,\n", "line 2, column 'metric': there is a value of no metric"},
+      {head + "x,64,1,64,registers,1,\nx,64,1,64,registers,1,\n",
+       "line 3: registers of this point and kernel is there twice"},
+      {head + "x,64,1,64,registers,1,second\n", "line 2, column 'value': the unit is 'second', not register"},
+      {head + "x,64,1,64,\"a\nb\",1,\n", "line 2, column 'metric': the metric is no name"},
+      {head + "x,64,1,64,registers,,\n", "it holds no numbers"},
+  };
+  for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text), HasSubstr(says)) << text;
+}
+
+}  // namespace
+}  // namespace attnscope::testing
