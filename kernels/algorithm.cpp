@@ -21,6 +21,16 @@ std::string_view to_string(Refusal::Cause cause) {
   return "?";
 }
 
+AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& config,
+                                const DeviceLimits& device) const {
+  AttentionModel model;
+  model.refusal = refusal(problem, config, device);
+  if (model.refusal) return model;
+  model.kernels = kernels(problem, config, device);
+  model.working_set_bytes = working_set_bytes(problem, config, device);
+  return model;
+}
+
 bool Facts::in(Group group) const {
   return std::ranges::find(groups, group) != groups.end();
 }

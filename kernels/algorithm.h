@@ -17,18 +17,11 @@
 
 #include "kernels/model/attention.h"
 #include "kernels/model/device_limits.h"
+#include "kernels/model/kernel_model.h"
 #include "kernels/model/knobs.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
-
-/// Why a tile cannot run on a device, before anything is compiled or allocated.
-struct Refusal {
-  enum class Cause { shape, shared_memory, registers, threads, architecture };
-  Cause cause = Cause::shape;
-  std::string reason;  ///< one sentence with the figures: needed, available
-};
-[[nodiscard]] std::string_view to_string(Refusal::Cause);
 
 /// What a buffer holds when the launches begin.
 enum class BufferFill {
@@ -63,23 +56,21 @@ struct KernelSource {
   bool operator==(const KernelSource&) const = default;
 };
 
-/// One kernel launch, complete: what to compile, how to launch it, and what it must move.
-struct KernelLaunch {
-  std::string name;  ///< short and unique in the plan: "qk", "softmax", "pv", "fwd"
-  /// Runs once, before the measured launches, which start from its results; neither timed nor counted: the forward pass
-  /// when the backward pass is what is measured. Set-up launches come first in the plan.
-  bool setup = false;
+/// One kernel launch, complete: what theory says of it, what to compile and how to launch it.
+struct KernelLaunch : KernelModel {
+  KernelLaunch() = default;
+  KernelLaunch(KernelModel model, KernelSource kernel, std::vector<Argument> given,
+               std::shared_ptr<const TileProgram> accesses)
+      : KernelModel(std::move(model)),
+        source(std::move(kernel)),
+        arguments(std::move(given)),
+        program(std::move(accesses)) {}
+
   KernelSource source;
-  std::array<std::uint32_t, 3> grid{1, 1, 1};
-  std::array<std::uint32_t, 3> block{1, 1, 1};
-  std::int64_t dynamic_shared_bytes = 0;
   /// Its blocks may start while the launch before it still runs (programmatic dependent launch, compute
   /// capability 9.0): the kernel itself waits before it touches what that one writes, see device/early_start.cuh.
   bool starts_early = false;
   std::vector<Argument> arguments;
-  int registers_per_thread = 0;  ///< the estimate that refusal() uses; the compiler's count may differ a little
-  double matrix_flops = 0;       ///< matrix-product operations this kernel issues, tile padding left out
-  Traffic traffic;               ///< closed form, exact
   std::shared_ptr<const TileProgram> program;  ///< the accesses that `traffic` sums
 };
 
@@ -155,17 +146,27 @@ class Algorithm {
   [[nodiscard]] virtual std::optional<PaperCount> paper_count(const AttentionProblem&, const TileShape&) const {
     return {};
   }
-  /// Bytes that what runs at once on the device passes through again and again: while they fit in its L2, DRAM sees
-  /// little of it. 0 when nothing that grows with N is cycled through. Pre: refusal() is empty there.
-  [[nodiscard]] virtual std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
-                                                       const DeviceLimits&) const = 0;
   /// A good configuration for the problem on this device; always one that refusal() accepts if any is.
   [[nodiscard]] virtual Config default_config(const AttentionProblem&, const DeviceLimits&) const = 0;
   /// Why this configuration cannot run there; nothing when it can.
   [[nodiscard]] virtual std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
                                                        const DeviceLimits&) const = 0;
-  /// What the device runs. Pre: refusal() is empty there. Pure: allocates nothing on any device.
+  /// Bytes that what runs at once on the device passes through again and again: while they fit in its L2, DRAM sees
+  /// little of it. 0 when nothing that grows with N is cycled through. Closed, and of any N, also where refusal() knows
+  /// a reason: the line where the working set leaves the L2 lies where it lies.
+  [[nodiscard]] virtual std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
+                                                       const DeviceLimits&) const = 0;
+  /// What theory says, complete with the refusal. Cheap enough to be asked at every movement of a mouse: at most
+  /// O(Tr + Tc) for each distinct batch entry.
+  [[nodiscard]] AttentionModel model(const AttentionProblem&, const Config&, const DeviceLimits&) const;
+  /// What the device runs, its launches being those of model(). Pre: refusal() is empty there. Pure: allocates nothing
+  /// on any device.
   [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const = 0;
+
+ protected:
+  /// The kernels of model(). Pre: refusal() is empty there.
+  [[nodiscard]] virtual std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
+                                                         const DeviceLimits&) const = 0;
 
  private:
   Facts facts_;

@@ -11,7 +11,9 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/device/gradient_shape.h"
 #include "kernels/model/integer.h"
+#include "kernels/model/occupancy.h"
 
 namespace attnscope {
 namespace {
@@ -19,7 +21,6 @@ namespace {
 constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_rows = std::int64_t{1} << 30;  // leaves the kernels room to round up in 32 bits
 constexpr int tile_step = 16;                             // rows and columns of the matrix instruction
-constexpr int max_registers_per_thread = 255;
 
 Refusal shape(std::string reason) {
   return {Refusal::Cause::shape, std::move(reason)};
@@ -29,14 +30,6 @@ std::string grouped(std::int64_t number) {
   std::string digits = fmt::format("{}", number);
   for (std::ptrdiff_t at = std::ssize(digits) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), 1, ',');
   return digits;
-}
-
-/// Each of an SM's four parts has a quarter of the registers for its share of the warps, and gives them out to threads
-/// in eights.
-std::int64_t registers_available(int threads, const DeviceLimits& device) {
-  constexpr int parts = 4;
-  const std::int64_t warps = ceil_div(ceil_div(threads, 32), parts);
-  return std::min<std::int64_t>(device.registers_per_sm / parts / (warps * 32) / 8 * 8, max_registers_per_thread);
 }
 
 }  // namespace
@@ -129,7 +122,7 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
                                grouped(device.max_threads_per_block))};
   }
   for (const KernelNeeds& k : kernels) {
-    const std::int64_t available = registers_available(k.threads, device);
+    const int available = most_registers_per_thread(device, k.threads);
     if (k.registers <= available) continue;
     return Refusal{Refusal::Cause::registers,
                    fmt::format("{} needs about {} registers a thread; {} has {} for each of {} threads.", k.kernel,
@@ -142,6 +135,60 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
                                grouped(k.shared_bytes), device.name, grouped(device.shared_bytes_per_block))};
   }
   return std::nullopt;
+}
+
+KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds& needs, const Traffic& traffic,
+                         double matrix_flops, std::vector<OnChipPart> on_chip) {
+  return {.name = std::move(name),
+          .grid = grid_of(blocks),
+          .block = block_of(needs.threads),
+          .dynamic_shared_bytes = needs.shared_bytes,
+          .registers_per_thread = needs.registers,
+          .matrix_flops = matrix_flops,
+          .traffic = traffic,
+          .on_chip = std::move(on_chip)};
+}
+
+OnChipPart in_shared(std::string name, std::int64_t bytes, int stages) {
+  return {std::move(name), OnChipPlace::shared, bytes, stages};
+}
+
+OnChipPart in_registers(std::string name, std::int64_t bytes) {
+  return {std::move(name), OnChipPlace::registers, bytes, 1};
+}
+
+std::int64_t resident_blocks(const DeviceLimits& device, const KernelNeeds& kernel) {
+  const Occupancy occupancy = theoretical_occupancy(device, {.threads_per_block = kernel.threads,
+                                                             .registers_per_thread = kernel.registers,
+                                                             .shared_bytes = kernel.shared_bytes});
+  return std::int64_t{device.sm_count} * std::max(1, occupancy.blocks_per_sm);
+}
+
+std::vector<OnChipPart> gradient_layout(const AttentionProblem& p, const Tiling& tile,
+                                        std::initializer_list<const char*> streamed, const char* statistics) {
+  const int d = static_cast<int>(p.d);
+  const int element = bytes_per_element(p.dtype);
+  const int accumulator = accumulator_bytes(p.dtype);
+  const int stages = gradient::stages(tile.br, tile.bc, d, element, static_cast<int>(streamed.size()));
+  const std::int64_t kv = std::int64_t{tile.bc} * d;
+  const std::int64_t scores = std::int64_t{tile.br} * tile.bc * element;
+  const std::int64_t chunk = std::int64_t{tile.br} * gradient::chunk_columns(tile.br, tile.bc, d) * accumulator;
+  std::vector<OnChipPart> parts{in_shared("K", kv * element), in_shared("V", kv * element), in_shared("P", scores),
+                                in_shared("dS", scores)};
+  for (const char* name : streamed) {
+    parts.push_back(in_shared(name, std::int64_t{stages} * tile.br * d * element, stages));
+  }
+  parts.push_back(in_shared(statistics, std::int64_t{stages} * tile.br * 2 * fp32_bytes, stages));
+  for (const char* name : {"dK", "dV"}) parts.push_back(in_registers(name, kv * accumulator));
+  for (const char* name : {"S", "dP"}) parts.push_back(in_registers(name, chunk));
+  return parts;
+}
+
+std::vector<KernelModel> with_backward(std::vector<KernelModel> forward, std::vector<KernelModel> backward,
+                                       const AttentionProblem& p) {
+  for (KernelModel& kernel : forward) kernel.setup = p.pass == Pass::bwd;
+  std::ranges::move(backward, std::back_inserter(forward));
+  return forward;
 }
 
 AttentionProblem forward_problem(AttentionProblem p) {
@@ -265,7 +312,7 @@ std::vector<BufferSpec> input_buffers(const AttentionProblem& p) {
 }
 
 std::vector<BufferSpec> gradient_buffers(const AttentionProblem& p) {
-  const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  const std::int64_t row = p.d * output_bytes(p.dtype);
   const std::int64_t q = p.instances() * p.n_q * row;
   const std::int64_t kv = p.kv_instances() * p.n_k * row;
   return {{"dq", q}, {"dk", kv}, {"dv", kv}};

@@ -65,6 +65,24 @@ struct Features {
 /// Architecture, then threads, registers and shared memory, each over all kernels before the next.
 [[nodiscard]] std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds>, const DeviceLimits&);
 
+/// One-dimensional, with what the kernel asks of a device.
+[[nodiscard]] KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds&, const Traffic&,
+                                       double matrix_flops, std::vector<OnChipPart> on_chip);
+/// What a block keeps there, `bytes` in all; in `stages` buffers.
+[[nodiscard]] OnChipPart in_shared(std::string name, std::int64_t bytes, int stages = 1);
+[[nodiscard]] OnChipPart in_registers(std::string name, std::int64_t bytes);
+/// Blocks of the kernel that the whole device holds at once, if there are so many.
+[[nodiscard]] std::int64_t resident_blocks(const DeviceLimits&, const KernelNeeds&);
+/// What the backward kernels of device/gradient_shape.h keep on chip; `streamed` are the Q-shaped operands and
+/// `statistics` the two values a row that come with them.
+[[nodiscard]] std::vector<OnChipPart> gradient_layout(const AttentionProblem&, const Tiling&,
+                                                      std::initializer_list<const char*> streamed,
+                                                      const char* statistics);
+/// The kernels of a forward pass, then those of its backward pass; where only the latter is measured, the former become
+/// set-up.
+[[nodiscard]] std::vector<KernelModel> with_backward(std::vector<KernelModel> forward,
+                                                     std::vector<KernelModel> backward, const AttentionProblem&);
+
 /// The problem whose forward pass comes before a backward pass.
 [[nodiscard]] AttentionProblem forward_problem(AttentionProblem);
 /// A tile with which every device computes that forward pass, when the backward pass is what is measured.

@@ -49,7 +49,7 @@ class DotProgram final : public RowProgram {
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     if (step == 0) {
-      push(out, block, Tensor::o, Access::load, p_.d, bytes_per_element(p_.dtype));
+      push(out, block, Tensor::o, Access::load, p_.d, output_bytes(p_.dtype));
       push(out, block, Tensor::dout, Access::load, p_.d, bytes_per_element(p_.dtype));
     } else {
       push(out, block, Tensor::delta, Access::store, 1, fp32_bytes);
@@ -68,7 +68,7 @@ class ConvertProgram final : public RowProgram {
     if (step == 0) {
       push(out, block, Tensor::dq_acc, Access::load, p_.d, fp32_bytes);
     } else {
-      push(out, block, Tensor::dq, Access::store, p_.d, bytes_per_element(p_.dtype));
+      push(out, block, Tensor::dq, Access::store, p_.d, output_bytes(p_.dtype));
     }
   }
 };
@@ -96,8 +96,8 @@ class MainProgram final : public TileProgram {
     const std::int64_t key = j * tile_.bc;
     if (step == steps_of(seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
-      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, element});
-      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, element});
+      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, output_bytes(p_.dtype)});
+      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, output_bytes(p_.dtype)});
       return;
     }
     if (step == 0) {
@@ -144,13 +144,13 @@ std::int64_t accumulator_rows(const AttentionProblem& p, const Tiling& tile, boo
 
 Traffic dot_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
   const std::int64_t rows = p.instances() * p.n_q;
-  return {.l2_to_sm_bytes = rows * 2 * p.d * bytes_per_element(p.dtype),
+  return {.l2_to_sm_bytes = rows * p.d * (output_bytes(p.dtype) + bytes_per_element(p.dtype)),
           .sm_to_l2_bytes = (rows + accumulator_rows * p.d) * fp32_bytes};
 }
 
 Traffic convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
   return {.l2_to_sm_bytes = accumulator_rows * p.d * fp32_bytes,
-          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * bytes_per_element(p.dtype)};
+          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)};
 }
 
 /// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid; dQ's additions
@@ -158,13 +158,29 @@ Traffic convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows
 Traffic main_traffic(const AttentionProblem& p, const Tiling& tile, bool whole_tiles) {
   const BatchGrid grids(p, tile);
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  const std::int64_t query_rows = grids.sum(&TileGrid::query_rows_seen);
-  const std::int64_t added_rows = whole_tiles ? grids.sum(&TileGrid::tiles_seen) * tile.br : query_rows;
-  return {.l2_to_sm_bytes = 2 * grids.sum_kv(&TileGrid::key_rows_touched) * row + query_rows * 2 * (row + fp32_bytes),
-          .sm_to_l2_bytes = 2 * p.kv_instances() * p.n_k * row + added_rows * p.d * fp32_bytes};
+  const TileCounts counts = grids.counts();
+  const std::int64_t query_rows = counts.query_rows_seen;
+  const std::int64_t added_rows = whole_tiles ? counts.tiles * tile.br : query_rows;
+  return {.l2_to_sm_bytes = 2 * grids.key_rows_touched_kv() * row + query_rows * 2 * (row + fp32_bytes),
+          .sm_to_l2_bytes = 2 * p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype) + added_rows * p.d * fp32_bytes};
+}
+
+/// Of dot and convert, which hold nothing but the rows that pass through.
+KernelNeeds row_needs(const Kernels& kernels) {
+  return {.kernel = "rows", .threads = kernels.row_threads, .registers = kernels.row_registers};
 }
 
 }  // namespace
+
+std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {
+  const std::int64_t accumulator = accumulator_rows(p, tile, kernels.whole_tiles);
+  const std::int64_t row_blocks = p.instances() * q_tiles(p, tile);
+  const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
+  return {kernel_model("dot", row_blocks, row_needs(kernels), dot_traffic(p, accumulator), 0, {}),
+          kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, kernels.whole_tiles), backward_flops(p),
+                       kernels.on_chip),
+          kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, accumulator), 0, {})};
+}
 
 AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
@@ -176,51 +192,33 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
   if (p.deterministic) plan.buffers.push_back({"turns", rows * fp32_bytes});
   std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
   const std::string turns = p.deterministic ? "turns" : "";
-  const std::int64_t accumulator = accumulator_rows(p, tile, kernels.whole_tiles);
 
-  auto dot = std::make_shared<const DotProgram>(p, tile, kernels.whole_tiles);
-  plan.launches.push_back({.name = "dot",
-                           .source = {std::string(kernels.rows_file), fmt::format("{}_dot", kernels.entry),
-                                      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, tile)},
-                           .grid = grid_of(dot->blocks()),
-                           .block = block_of(kernels.row_threads),
-                           .arguments = kernel_arguments({"o", "dout", "delta", "dq_acc", turns}, {p.n_q}),
-                           .registers_per_thread = kernels.row_registers,
-                           .traffic = dot_traffic(p, accumulator),
-                           .program = dot});
+  std::vector<KernelModel> kernel_models = models(p, tile, kernels);
+  const std::vector<std::string> row_defines = kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, tile);
+  plan.launches.emplace_back(
+      std::move(kernel_models[0]),
+      KernelSource{std::string(kernels.rows_file), fmt::format("{}_dot", kernels.entry), row_defines},
+      kernel_arguments({"o", "dout", "delta", "dq_acc", turns}, {p.n_q}),
+      std::make_shared<const DotProgram>(p, tile, kernels.whole_tiles));
 
-  auto main = std::make_shared<const MainProgram>(p, tile, kernels.whole_tiles);
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "dout", "lse", "delta", "dq_acc", "dk", "dv", turns},
                        {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
-  plan.launches.push_back({.name = "bwd",
-                           .source = {std::string(kernels.file), std::string(kernels.entry),
-                                      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK",
-                                                      "ATTN_DROPOUT", "ATTN_DETERMINISTIC", "ATTN_HEADS_FASTEST"},
-                                                     p, tile)},
-                           .grid = grid_of(main->blocks()),
-                           .block = block_of(kernels.needs.threads),
-                           .dynamic_shared_bytes = kernels.needs.shared_bytes,
-                           .arguments = std::move(arguments),
-                           .registers_per_thread = kernels.needs.registers,
-                           .matrix_flops = backward_flops(p),
-                           .traffic = main_traffic(p, tile, kernels.whole_tiles),
-                           .program = main});
+  plan.launches.emplace_back(std::move(kernel_models[1]),
+                             KernelSource{std::string(kernels.file), std::string(kernels.entry),
+                                          kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK",
+                                                          "ATTN_DROPOUT", "ATTN_DETERMINISTIC", "ATTN_HEADS_FASTEST"},
+                                                         p, tile)},
+                             std::move(arguments), std::make_shared<const MainProgram>(p, tile, kernels.whole_tiles));
 
-  auto convert = std::make_shared<const ConvertProgram>(p, tile, kernels.whole_tiles);
   arguments = kernel_arguments({"dq_acc", "dq"}, {p.n_q});
   arguments.emplace_back(score_scale(p));
-  plan.launches.push_back({.name = "convert",
-                           .source = {std::string(kernels.rows_file), fmt::format("{}_convert", kernels.entry),
-                                      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, tile)},
-                           .grid = grid_of(convert->blocks()),
-                           .block = block_of(kernels.row_threads),
-                           .arguments = std::move(arguments),
-                           .registers_per_thread = kernels.row_registers,
-                           .traffic = convert_traffic(p, accumulator),
-                           .program = convert});
+  plan.launches.emplace_back(
+      std::move(kernel_models[2]),
+      KernelSource{std::string(kernels.rows_file), fmt::format("{}_convert", kernels.entry), row_defines},
+      std::move(arguments), std::make_shared<const ConvertProgram>(p, tile, kernels.whole_tiles));
   return plan;
 }
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/descriptor.h"
@@ -18,6 +19,7 @@ struct Kernels {
   std::string_view file;       ///< the main kernel's
   std::string_view entry;      ///< the main kernel's; with "_dot" and "_convert" behind it, those of rows_file
   KernelNeeds needs;           ///< the main kernel's
+  std::vector<OnChipPart> on_chip;  ///< the main kernel's
   std::string_view rows_file;  ///< dot and convert
   int row_threads = 0;
   int row_registers = 0;
@@ -25,8 +27,10 @@ struct Kernels {
   bool whole_tiles = false;
 };
 
-/// A forward plan, with the launches "dot", "bwd" and "convert" after it; where the forward pass is not measured, its
-/// launches become set-up. Pre: the problem's pass is not fwd.
+/// The models of the launches "dot", "bwd" and "convert". Pre: the problem's pass is not fwd.
+[[nodiscard]] std::vector<KernelModel> models(const AttentionProblem&, const Tiling&, const Kernels&);
+
+/// A forward plan, with those launches after it; where the forward pass is not measured, its launches become set-up.
 [[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Tiling&, const Kernels&);
 
 /// Cause::shape when a launch needs more blocks than a grid has.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/device/row_blocks_shape.h"
+#include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
 
 namespace attnscope::query_stationary {
@@ -37,7 +38,7 @@ class Program final : public TileProgram {
     const std::int64_t row = at.q_tile * tile_.br;
     const std::int64_t rows = grid.q_rows(at.q_tile);
     if (step == steps_of_tile(at) - 1) {
-      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, element});
+      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, output_bytes(p_.dtype)});
       out.push_back({Tensor::lse, Access::store, at.instance, row, rows, 0, 1, fp32_bytes});
     } else if (step == 0) {
       out.push_back({Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element});
@@ -82,36 +83,32 @@ class Program final : public TileProgram {
 
 /// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them.
 Traffic forward_traffic(const AttentionProblem& p, const Tiling& tile) {
-  const BatchGrid grids(p, tile);
+  const TileCounts counts = BatchGrid(p, tile).counts();
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  return {.l2_to_sm_bytes = (grids.sum(&TileGrid::query_rows_touched) + 2 * grids.sum(&TileGrid::key_rows_seen)) * row,
-          .sm_to_l2_bytes = p.instances() * p.n_q * (row + fp32_bytes)};
+  return {.l2_to_sm_bytes = (counts.query_rows_touched + 2 * counts.key_rows_seen) * row,
+          .sm_to_l2_bytes = p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes)};
 }
 
 }  // namespace
 
-AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, Kernel kernel) {
-  auto program = std::make_shared<const Program>(p, tile);
+KernelModel model(const AttentionProblem& p, const Tiling& tile, const KernelNeeds& needs,
+                  std::vector<OnChipPart> on_chip) {
+  return kernel_model("fwd", p.instances() * ceil_div(p.n_q, tile.br), needs, forward_traffic(p, tile),
+                      forward_flops(p), std::move(on_chip));
+}
+
+AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, KernelModel model, KernelSource source) {
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "o", "lse"}, {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
 
-  const std::int64_t blocks = program->blocks();
   AttentionPlan plan;
   plan.buffers = input_buffers(p);
-  plan.buffers.push_back(row_buffer("o", p, p.d, bytes_per_element(p.dtype)));
+  plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   plan.buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
-  plan.launches.push_back({.name = "fwd",
-                           .source = std::move(kernel.source),
-                           .grid = grid_of(blocks),
-                           .block = block_of(kernel.needs.threads),
-                           .dynamic_shared_bytes = kernel.needs.shared_bytes,
-                           .arguments = std::move(arguments),
-                           .registers_per_thread = kernel.needs.registers,
-                           .matrix_flops = forward_flops(p),
-                           .traffic = forward_traffic(p, tile),
-                           .program = std::move(program)});
+  plan.launches.emplace_back(std::move(model), std::move(source), std::move(arguments),
+                             std::make_shared<const Program>(p, tile));
   return plan;
 }
 

@@ -11,14 +11,13 @@
 
 namespace attnscope::query_stationary {
 
-/// What executes the pass. Its parameters are q, k, v, o, lse, instances, group, n_q, n_k, scale, then the mask's.
-struct Kernel {
-  KernelSource source;
-  KernelNeeds needs;
-};
+/// The model of the one launch, "fwd". `on_chip` is what its blocks keep there.
+[[nodiscard]] KernelModel model(const AttentionProblem&, const Tiling&, const KernelNeeds&,
+                                std::vector<OnChipPart> on_chip);
 
-/// The plan of one launch, "fwd". Pre: the problem's pass is fwd.
-[[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Tiling&, Kernel);
+/// The plan of it. The kernel's parameters are q, k, v, o, lse, instances, group, n_q, n_k, scale, then the mask's. Pre:
+/// the problem's pass is fwd.
+[[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Tiling&, KernelModel, KernelSource);
 
 /// The macros that say problem and tile to the kernel.
 [[nodiscard]] std::vector<std::string> defines(const AttentionProblem&, const Tiling&);

@@ -35,26 +35,26 @@ struct Theory {
 };
 
 std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits) {
-  const Algorithm& algorithm = *built_in_algorithms().find(point.algorithm);
-  if (const auto refusal = algorithm.refusal(point.problem, point.config(), limits)) {
-    return {{.kernel = "all", .grid = {}, .block = {}, .reason = refusal->reason, .shared_bytes = {}, .traffic = {}}};
+  const AttentionModel model =
+      built_in_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
+  if (model.refusal) {
+    return {{.kernel = "all", .grid = {}, .block = {}, .reason = model.refusal->reason, .shared_bytes = {}, .traffic = {}}};
   }
-  const AttentionPlan plan = algorithm.plan(point.problem, point.config(), limits);
   const auto extent = [](const std::array<std::uint32_t, 3>& size) {
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
   };
   std::vector<Theory> rows;
-  if (plan.launches.size() > 1) {
+  if (model.kernels.size() > 1) {
     rows.push_back(
-        {.kernel = "all", .grid = {}, .block = {}, .reason = {}, .shared_bytes = {}, .traffic = plan.traffic()});
+        {.kernel = "all", .grid = {}, .block = {}, .reason = {}, .shared_bytes = {}, .traffic = model.traffic()});
   }
-  for (const KernelLaunch& launch : plan.launches) {
-    rows.push_back({.kernel = plan.launches.size() > 1 ? launch.name : "all",
-                    .grid = extent(launch.grid),
-                    .block = extent(launch.block),
+  for (const KernelModel& kernel : model.kernels) {
+    rows.push_back({.kernel = model.kernels.size() > 1 ? kernel.name : "all",
+                    .grid = extent(kernel.grid),
+                    .block = extent(kernel.block),
                     .reason = {},
-                    .shared_bytes = launch.dynamic_shared_bytes,
-                    .traffic = launch.traffic});
+                    .shared_bytes = kernel.dynamic_shared_bytes,
+                    .traffic = kernel.traffic});
   }
   return rows;
 }

@@ -72,18 +72,21 @@ constexpr int register_estimate(int br, int bc, int d) {
   return registers_for_chunk(br, bc, d, chunk_columns(br, bc, d));
 }
 
-/// K and V tiles, P and dS; `operands` Q-shaped tiles (Q, dO; FA1 also O) and two fp32 values a row, in each stage.
-constexpr long long shared_bytes_of(int br, int bc, int d, int operands, int stages) {
-  return 4LL * bc * d + 4LL * br * bc + static_cast<long long>(stages) * (2LL * operands * br * d + 8LL * br);
+/// K and V tiles, P and dS; `operands` Q-shaped tiles (Q, dO; FA1 also O), all of elements of `element` bytes, and two
+/// fp32 values a row, in each stage.
+constexpr long long shared_bytes_of(int br, int bc, int d, int element, int operands, int stages) {
+  const long long pair = 2LL * element;
+  const long long stage = static_cast<long long>(element) * operands * br * d + 8LL * br;
+  return pair * bc * d + pair * br * bc + stages * stage;
 }
 
 /// Two stages, the next Q tile arriving during the work on this one, where a block of compute capability 8.0 has room
 /// for them; else one.
-constexpr int stages(int br, int bc, int d, int operands) {
-  return shared_bytes_of(br, bc, d, operands, 2) <= 163LL * 1024 ? 2 : 1;
+constexpr int stages(int br, int bc, int d, int element, int operands) {
+  return shared_bytes_of(br, bc, d, element, operands, 2) <= 163LL * 1024 ? 2 : 1;
 }
-constexpr long long shared_bytes(int br, int bc, int d, int operands) {
-  return shared_bytes_of(br, bc, d, operands, stages(br, bc, d, operands));
+constexpr long long shared_bytes(int br, int bc, int d, int element, int operands) {
+  return shared_bytes_of(br, bc, d, element, operands, stages(br, bc, d, element, operands));
 }
 
 /// Rows of dq_acc that lie together, see device/gradient.cuh.

@@ -63,7 +63,7 @@ class Fa1Program final : public TileProgram {
     out.push_back({Tensor::m, Access::load, instance, row, rows, 0, 1, fp32_bytes});
     const bool finished = pass.k_tile == walk.last_k_tile.at(static_cast<std::size_t>(i));
     out.push_back({finished ? Tensor::o : Tensor::o_acc, Access::store, instance, row, rows, 0, p_.d,
-                   finished ? element : fp32_bytes});
+                   finished ? output_bytes(p_.dtype) : fp32_bytes});
     out.push_back({Tensor::l, Access::store, instance, row, rows, 0, 1, fp32_bytes});
     out.push_back({Tensor::m, Access::store, instance, row, rows, 0, 1, fp32_bytes});
   }
@@ -120,11 +120,12 @@ Traffic forward_traffic(const AttentionProblem& p, const Tiling& tile) {
   const std::int64_t accumulator = p.d * fp32_bytes;
   constexpr std::int64_t statistics = 8;  // l, m in fp32
   const std::int64_t rows = p.instances() * p.n_q;
-  const std::int64_t passes = grids.sum(&TileGrid::query_rows_seen);
-  const std::int64_t accumulator_stores = rows + passes - grids.sum(&TileGrid::query_rows_touched);
+  const TileCounts counts = grids.counts();
+  const std::int64_t passes = counts.query_rows_seen;
+  const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
   return {
-      .l2_to_sm_bytes = 2 * grids.sum(&TileGrid::key_rows_touched) * row + passes * (row + accumulator + statistics),
-      .sm_to_l2_bytes = accumulator_stores * accumulator + (rows + passes) * statistics + rows * row};
+      .l2_to_sm_bytes = 2 * grids.key_rows_touched() * row + passes * (row + accumulator + statistics),
+      .sm_to_l2_bytes = accumulator_stores * accumulator + (rows + passes) * statistics + rows * p.d * output_bytes(p.dtype)};
 }
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
@@ -134,7 +135,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile, int teams = 1) 
   return {.kernel = "fa1 fwd",
           .threads = fa1::threads(tile.br, teams),
           .registers = fa1::register_estimate(tile.br, tile.bc, d, p.dropout > 0),
-          .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d, teams)};
+          .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), teams)};
 }
 
 /// Teams of warps that the device's shared memory has room for.
@@ -144,7 +145,28 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling
   return teams;
 }
 
+KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+  const int teams = teams_on(device, p, tile);
+  const int element = bytes_per_element(p.dtype);
+  const int accumulator = accumulator_bytes(p.dtype);
+  const int d = static_cast<int>(p.d);
+  const std::int64_t rows = std::int64_t{fa1::warps(tile.br)} * fa1::warp_rows * teams;  // worked on at a time
+  const std::int64_t chunk = fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0);
+  const std::int64_t kv = std::int64_t{tile.bc} * d * element;
+  return kernel_model(
+      "fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, tile), forward_flops(p),
+      {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
+       in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
+       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)});
+}
+
 }  // namespace
+
+std::int64_t fa1::working_set_bytes(const AttentionProblem& p, std::int64_t heads_at_once) {
+  // What every pass over the Q tiles touches again: Q (16-bit), O (fp32), l and m (fp32).
+  const std::int64_t row = p.d * bytes_per_element(p.dtype) + (p.d + 2) * 4;
+  return std::min(heads_at_once, p.instances()) * p.n_q * row;
+}
 
 FlashAttention1::FlashAttention1()
     : Algorithm({.name = "fa1",
@@ -163,21 +185,6 @@ FlashAttention1::FlashAttention1()
 std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
   const char* const formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
   return PaperCount{formula, flash_paper_bytes(p, tile.bc)};
-}
-std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const Config& config,
-                                                const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
-  if (p.pass != Pass::fwd) {
-    const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
-    if (p.pass == Pass::bwd) return backward;
-    return std::max(backward, working_set_bytes(forward_problem(p), config, device));
-  }
-  // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
-  const std::int64_t block_bytes =
-      needs(p, tile, teams_on(device, p, tile)).shared_bytes + device.shared_bytes_reserved;
-  const std::int64_t blocks_per_sm =
-      std::clamp<std::int64_t>(device.shared_bytes_per_sm / block_bytes, 1, device.max_blocks_per_sm);
-  return fa1_working_set_bytes(p, device.sm_count * blocks_per_sm);
 }
 Config FlashAttention1::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   if (p.pass != Pass::fwd) {
@@ -207,40 +214,49 @@ std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const
   return refuse_needs({needs(p, tile)}, device);
 }
 
+std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const Config& config,
+                                                const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
+  if (p.pass != Pass::fwd) {
+    const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
+    if (p.pass == Pass::bwd) return backward;
+    return std::max(backward, working_set_bytes(forward_problem(p), config, device));
+  }
+  // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
+  return fa1::working_set_bytes(p, resident_blocks(device, needs(p, tile, teams_on(device, p, tile))));
+}
+
+std::vector<KernelModel> FlashAttention1::kernels(const AttentionProblem& p, const Config& config,
+                                                  const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
+  if (p.pass == Pass::fwd) return {forward_model(p, tile, device)};
+  const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
+  return with_backward(kernels(forward_problem(p), forward_config, device), {fa1_backward::model(p, tile)}, p);
+}
+
 AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
   const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
     const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
     return fa1_backward::append(plan(forward_problem(p), forward_config, device), p, tile);
   }
-  auto program = std::make_shared<const Fa1Program>(p, tile);
-  const int teams = teams_on(device, p, tile);
-  const KernelNeeds kernel = needs(p, tile, teams);
   std::vector<std::string> defines =
       kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile);
-  if (teams > 1) defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
+  if (const int teams = teams_on(device, p, tile); teams > 1) defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "o", "o_acc", "l", "m"}, {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
 
-  const std::int64_t blocks = program->blocks();
   AttentionPlan plan;
   plan.buffers = input_buffers(p);
-  plan.buffers.push_back(row_buffer("o", p, p.d, bytes_per_element(p.dtype)));
+  plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   plan.buffers.push_back(row_buffer("o_acc", p, p.d, fp32_bytes));
   plan.buffers.push_back(row_buffer("l", p, 1, fp32_bytes));
   plan.buffers.push_back(row_buffer("m", p, 1, fp32_bytes));
-  plan.launches.push_back({.name = "fwd",
-                           .source = {"fa1/fa1_forward.cuh", "attn_fa1_forward", std::move(defines)},
-                           .grid = grid_of(blocks),
-                           .block = block_of(kernel.threads),
-                           .dynamic_shared_bytes = kernel.shared_bytes,
-                           .arguments = std::move(arguments),
-                           .registers_per_thread = kernel.registers,
-                           .matrix_flops = forward_flops(p),
-                           .traffic = forward_traffic(p, tile),
-                           .program = std::move(program)});
+  plan.launches.emplace_back(forward_model(p, tile, device),
+                             KernelSource{"fa1/fa1_forward.cuh", "attn_fa1_forward", std::move(defines)},
+                             std::move(arguments), std::make_shared<const Fa1Program>(p, tile));
   return plan;
 }
 

@@ -22,7 +22,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "fa1 bwd",
           .threads = gradient::threads(tile.br, tile.bc, d),
           .registers = gradient::register_estimate(tile.br, tile.bc, d),
-          .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, operands)};
+          .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), operands)};
 }
 
 /// One block does a whole K/V head. Step 0 clears dq_acc of the group's query heads (and writes the 16-bit dQ of Q
@@ -49,7 +49,7 @@ class Fa1BackwardProgram final : public TileProgram {
       for (std::int64_t instance = kv * group; instance < (kv + 1) * group; ++instance) {
         out.push_back({Tensor::dq_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes});
         for (const std::int64_t i : walk.empty_q_tiles) {
-          out.push_back({Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, element});
+          out.push_back({Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, output_bytes(p_.dtype)});
         }
       }
       return;
@@ -60,8 +60,8 @@ class Fa1BackwardProgram final : public TileProgram {
     const std::int64_t key = j * tile_.bc;
     if (inner == steps_of(seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
-      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, element});
-      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, element});
+      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, output_bytes(p_.dtype)});
+      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, output_bytes(p_.dtype)});
       return;
     }
     if (inner == 0) {
@@ -75,15 +75,16 @@ class Fa1BackwardProgram final : public TileProgram {
         p_.mask.sparse() ? grid.q_tiles_of(j).at(static_cast<std::size_t>(nth)) : grid.q_begin(j) + nth;
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
-    for (const Tensor tensor : {Tensor::q, Tensor::dout, Tensor::o}) {
+    for (const Tensor tensor : {Tensor::q, Tensor::dout}) {
       out.push_back({tensor, Access::load, instance, row, rows, 0, p_.d, element});
     }
+    out.push_back({Tensor::o, Access::load, instance, row, rows, 0, p_.d, output_bytes(p_.dtype)});
     out.push_back({Tensor::l, Access::load, instance, row, rows, 0, 1, fp32_bytes});
     out.push_back({Tensor::m, Access::load, instance, row, rows, 0, 1, fp32_bytes});
     out.push_back({Tensor::dq_acc, Access::load, instance, row, rows, 0, p_.d, fp32_bytes});
     const bool finished = j == walk.last_k_tile[static_cast<std::size_t>(i)];
     out.push_back({finished ? Tensor::dq : Tensor::dq_acc, Access::store, instance, row, rows, 0, p_.d,
-                   finished ? element : fp32_bytes});
+                   finished ? output_bytes(p_.dtype) : fp32_bytes});
   }
 
  private:
@@ -127,17 +128,24 @@ class Fa1BackwardProgram final : public TileProgram {
 Traffic backward_traffic(const AttentionProblem& p, const Tiling& tile) {
   const BatchGrid grids(p, tile);
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  const std::int64_t output = p.d * output_bytes(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
   constexpr std::int64_t statistics = 8;  // l, m in fp32
   const std::int64_t rows = p.instances() * p.n_q;
-  const std::int64_t passes = grids.sum(&TileGrid::query_rows_seen);
-  const std::int64_t accumulator_stores = rows + passes - grids.sum(&TileGrid::query_rows_touched);
+  const TileCounts counts = grids.counts();
+  const std::int64_t passes = counts.query_rows_seen;
+  const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
   return {.l2_to_sm_bytes =
-              2 * grids.sum_kv(&TileGrid::key_rows_touched) * row + passes * (3 * row + accumulator + statistics),
-          .sm_to_l2_bytes = accumulator_stores * accumulator + rows * row + 2 * p.kv_instances() * p.n_k * row};
+              2 * grids.key_rows_touched_kv() * row + passes * (2 * row + output + accumulator + statistics),
+          .sm_to_l2_bytes = accumulator_stores * accumulator + rows * output + 2 * p.kv_instances() * p.n_k * output};
 }
 
 }  // namespace
+
+KernelModel model(const AttentionProblem& p, const Tiling& tile) {
+  return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, tile), backward_flops(p),
+                      gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"));
+}
 
 AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
@@ -147,24 +155,16 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
   plan.buffers.push_back({"dq_acc", p.instances() * rows * p.d * fp32_bytes});
   std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
 
-  const KernelNeeds kernel = needs(p, tile);
-  auto program = std::make_shared<const Fa1BackwardProgram>(p, tile);
   std::vector<Argument> arguments = kernel_arguments({"q", "k", "v", "o", "dout", "l", "m", "dq_acc", "dq", "dk", "dv"},
                                                      {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
-  plan.launches.push_back(
-      {.name = "bwd",
-       .source = {"fa1/fa1_backward.cuh", "attn_fa1_backward",
-                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
-       .grid = grid_of(program->blocks()),
-       .block = block_of(kernel.threads),
-       .dynamic_shared_bytes = kernel.shared_bytes,
-       .arguments = std::move(arguments),
-       .registers_per_thread = kernel.registers,
-       .matrix_flops = backward_flops(p),
-       .traffic = backward_traffic(p, tile),
-       .program = program});
+  plan.launches.emplace_back(
+      model(p, tile),
+      KernelSource{
+          "fa1/fa1_backward.cuh", "attn_fa1_backward",
+          kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
+      std::move(arguments), std::make_shared<const Fa1BackwardProgram>(p, tile));
   return plan;
 }
 
@@ -184,13 +184,10 @@ TileShape default_tile(const AttentionProblem& p, const std::function<bool(const
 }
 
 std::int64_t working_set_bytes(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
-  // Q, O and dO, the fp32 accumulator of dQ, l and m, of the K/V heads that run at once: one block an SM, which its
-  // registers fill, or two.
-  const KernelNeeds kernel = needs(p, tile);
-  const std::int64_t by_registers = device.registers_per_sm / (round_up(kernel.registers, 8) * kernel.threads);
-  const std::int64_t by_memory = device.shared_bytes_per_sm / (kernel.shared_bytes + device.shared_bytes_reserved);
-  const std::int64_t resident = device.sm_count * std::max<std::int64_t>(1, std::min(by_registers, by_memory));
-  const std::int64_t row = 3 * p.d * bytes_per_element(p.dtype) + (p.d + 2) * fp32_bytes;
+  // Q, O and dO, the fp32 accumulator of dQ, l and m, of the K/V heads that run at once.
+  const std::int64_t resident = resident_blocks(device, needs(p, tile));
+  const std::int64_t row =
+      p.d * (2 * bytes_per_element(p.dtype) + output_bytes(p.dtype)) + (p.d + 2) * fp32_bytes;
   return std::min(resident, p.kv_instances()) * group_size(p) * p.n_q * row;
 }
 

@@ -21,7 +21,9 @@ namespace attnscope::fa1_backward {
 /// `accepted` says what can run there, the forward pass included.
 [[nodiscard]] TileShape default_tile(const AttentionProblem&, const std::function<bool(const TileShape&)>& accepted);
 
-/// What the blocks that run at once pass through again for each K/V tile. Pre: refusal() is empty there.
+/// The model of the launch.
+[[nodiscard]] KernelModel model(const AttentionProblem&, const Tiling&);
+/// What the blocks of it that run at once pass through again for each K/V tile.
 [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Tiling&, const DeviceLimits&);
 
 }  // namespace attnscope::fa1_backward

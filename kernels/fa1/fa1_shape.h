@@ -59,10 +59,10 @@ constexpr int register_estimate(int br, int bc, int d, bool dropout = false) {
   return registers_for_chunk(bc, d, chunk_columns(br, bc, d, dropout));
 }
 
-/// K and V tiles, kept for one pass over Q, and a Q tile for each team: (br + 2 bc) d 16-bit elements with one. O, l
-/// and m go straight between global memory and registers.
-constexpr long long shared_bytes(int br, int bc, int d, int teams = 1) {
-  return 2LL * d * (teams * br + 2 * bc);
+/// K and V tiles, kept for one pass over Q, and a Q tile for each team: (br + 2 bc) d elements of `element` bytes with
+/// one. O, l and m go straight between global memory and registers.
+constexpr long long shared_bytes(int br, int bc, int d, int element, int teams = 1) {
+  return static_cast<long long>(element) * d * (teams * br + 2 * bc);
 }
 
 }  // namespace attnscope::fa1

@@ -22,7 +22,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "fa2 fwd",
           .threads = fa2::threads(tile.br, d, tile.warps),
           .registers = fa2::register_estimate(tile.br, tile.bc, d, tile.warps, p.dropout > 0),
-          .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d)};
+          .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype))};
 }
 
 /// The choice of warps adds a macro where it is not what the kernel does of itself.
@@ -33,6 +33,20 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const Tiling
     defines.push_back(fmt::format("ATTN_WARPS={}", tile.warps));
   }
   return defines;
+}
+
+KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
+  const int d = static_cast<int>(p.d);
+  const int element = bytes_per_element(p.dtype);
+  const int accumulator = accumulator_bytes(p.dtype);
+  const std::int64_t rows = tile.br;
+  const std::int64_t chunk = fa2::chunk_columns(tile.br, tile.bc, d, tile.warps, p.dropout > 0);
+  const std::int64_t kv = std::int64_t{tile.bc} * d * element;
+  return query_stationary::model(
+      p, tile, needs(p, tile),
+      {in_shared("Q", rows * d * element), in_shared("K", kv), in_shared("V", kv),
+       in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
+       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)});
 }
 
 }  // namespace
@@ -52,10 +66,6 @@ FlashAttention2::FlashAttention2()
                  .head_dims = supported_head_dims<fa2::supported_head_dim>(),
                  .knobs = {raster_knob(), warps_knob()}}) {}
 
-std::int64_t FlashAttention2::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
-                                                const DeviceLimits& /*device*/) const {
-  return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
-}
 Config FlashAttention2::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
   if (p.pass != Pass::fwd) return fa2_backward::default_tile(p, accepted);
@@ -88,6 +98,20 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
   return refuse_needs({needs(p, tile)}, device);
 }
 
+std::int64_t FlashAttention2::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
+                                                const DeviceLimits& /*device*/) const {
+  return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
+}
+
+std::vector<KernelModel> FlashAttention2::kernels(const AttentionProblem& p, const Config& config,
+                                                  const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
+  if (p.pass == Pass::fwd) return {forward_model(p, tile)};
+  const AttentionProblem forward = forward_problem(p);
+  const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
+  return with_backward(kernels(forward, forward_config, device), fa2_backward::models(p, tile), p);
+}
+
 AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
   const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
@@ -95,9 +119,8 @@ AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const Config& con
     const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
     return fa2_backward::append(plan(forward, forward_config, device), p, tile);
   }
-  return query_stationary::forward(
-      p, tile,
-      {.source = {"fa2/fa2_forward.cuh", "attn_fa2_forward", forward_defines(p, tile)}, .needs = needs(p, tile)});
+  return query_stationary::forward(p, tile, forward_model(p, tile),
+                                   {"fa2/fa2_forward.cuh", "attn_fa2_forward", forward_defines(p, tile)});
 }
 
 }  // namespace attnscope

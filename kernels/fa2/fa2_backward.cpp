@@ -13,20 +13,30 @@ namespace {
 constexpr int operands = 2;  // Q, dO
 constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
 
+KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
+  const int d = static_cast<int>(p.d);
+  return {.kernel = "fa2 bwd",
+          .threads = gradient::threads(tile.br, tile.bc, d),
+          .registers = gradient::register_estimate(tile.br, tile.bc, d),
+          .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), operands)};
+}
+
 key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
   const int d = static_cast<int>(p.d);
   return {.file = "fa2/fa2_backward.cuh",
           .entry = "attn_fa2_backward",
-          .needs = {.kernel = "fa2 bwd",
-                    .threads = gradient::threads(tile.br, tile.bc, d),
-                    .registers = gradient::register_estimate(tile.br, tile.bc, d),
-                    .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, operands)},
+          .needs = needs(p, tile),
+          .on_chip = gradient_layout(p, tile, {"Q", "dO"}, "LSE, D"),
           .rows_file = "fa2/fa2_backward_rows.cuh",
           .row_threads = gradient::row_threads,
           .row_registers = gradient::row_registers(d)};
 }
 
 }  // namespace
+
+std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile) {
+  return key_stationary::models(p, tile, kernels(p, tile));
+}
 
 AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Tiling& tile) {
   return key_stationary::append(std::move(forward), p, tile, kernels(p, tile));
@@ -35,7 +45,7 @@ AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Til
 std::optional<Refusal> refusal(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   if (auto refused = refuse_features("fa2 bwd", p, tile, features, true)) return refused;
   if (auto refused = key_stationary::refuse_grids("fa2", p, tile)) return refused;
-  return refuse_needs({kernels(p, tile).needs}, device);
+  return refuse_needs({needs(p, tile)}, device);
 }
 
 TileShape default_tile(const AttentionProblem& p, const std::function<bool(const TileShape&)>& accepted) {

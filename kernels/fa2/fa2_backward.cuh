@@ -22,7 +22,7 @@ constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
 
 constexpr int block_threads = gradient::threads(br, bc, d);
-constexpr int stages = gradient::stages(br, bc, d, 2);
+constexpr int stages = gradient::stages(br, bc, d, sizeof(Element), 2);
 constexpr int rows_a_thread = (br + block_threads - 1) / block_threads;
 
 using Tile = SharedTile<d>;

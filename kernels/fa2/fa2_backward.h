@@ -4,11 +4,15 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/common_knobs.h"
 
 namespace attnscope::fa2_backward {
+
+/// The models of the backward pass's launches. Pre: the problem's pass is not fwd.
+[[nodiscard]] std::vector<KernelModel> models(const AttentionProblem&, const Tiling&);
 
 /// A forward plan with the launches of the backward pass after it. Pre: the problem's pass is not fwd.
 [[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Tiling&);

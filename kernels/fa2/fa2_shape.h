@@ -59,9 +59,9 @@ constexpr int register_estimate(int br, int bc, int d, int warps = 0, bool dropo
   return registers_for_chunk(br, bc, d, chunk_columns(br, bc, d, warps, dropout), warps, dropout);
 }
 
-/// Q, K and V tiles of 16-bit elements: (br + 2 bc) d.
-constexpr long long shared_bytes(int br, int bc, int d) {
-  return 2LL * d * (br + 2 * bc);
+/// Q, K and V tiles: (br + 2 bc) d elements of `element` bytes.
+constexpr long long shared_bytes(int br, int bc, int d, int element) {
+  return static_cast<long long>(element) * d * (br + 2 * bc);
 }
 
 }  // namespace attnscope::fa2

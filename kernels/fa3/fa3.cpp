@@ -22,7 +22,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "fa3 fwd",
           .threads = fa3::threads(tile.br),
           .registers = fa3::launch_registers(tile.br),
-          .shared_bytes = fa3::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), tile.stages)};
+          .shared_bytes = fa3::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), tile.stages)};
 }
 
 /// Why the forward kernel has no such tile, on any device.
@@ -60,10 +60,25 @@ std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
 /// The choice of stages adds a macro where it is not what the kernel does of itself.
 std::vector<std::string> forward_defines(const AttentionProblem& p, const Tiling& tile) {
   std::vector<std::string> defines = query_stationary::defines(p, tile);
-  if (tile.stages > 0 && tile.stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d))) {
+  if (tile.stages > 0 && tile.stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))) {
     defines.push_back(fmt::format("ATTN_STAGES={}", tile.stages));
   }
   return defines;
+}
+
+KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
+  const int d = static_cast<int>(p.d);
+  const int element = bytes_per_element(p.dtype);
+  const int accumulator = accumulator_bytes(p.dtype);
+  const std::int64_t rows = tile.br;
+  const int stages = fa3::stages(tile.br, tile.bc, d, element, tile.stages);
+  const std::int64_t panel = std::int64_t{fa3::panel_columns(d)} * element;  // bytes of a row, on chip
+  return query_stationary::model(
+      p, tile, needs(p, tile),
+      {in_shared("Q", rows * panel), in_shared("K", stages * tile.bc * panel, stages),
+       in_shared("V", stages * tile.bc * panel, stages), in_shared("barriers", fa3::barrier_bytes(stages)),
+       in_registers("S", rows * tile.bc * accumulator), in_registers("P", rows * tile.bc * element),
+       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)});
 }
 
 }  // namespace
@@ -83,10 +98,6 @@ FlashAttention3::FlashAttention3()
                  .head_dims = supported_head_dims<fa3::supported_head_dim>(),
                  .knobs = {raster_knob(), stages_knob()}}) {}
 
-std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
-                                                const DeviceLimits& /*device*/) const {
-  return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
-}
 Config FlashAttention3::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   if (p.pass != Pass::fwd) return fa3_backward::default_tile(p);
   // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's.
@@ -124,6 +135,20 @@ std::optional<Refusal> FlashAttention3::refusal(const AttentionProblem& p, const
   return refuse_needs({needs(p, tile)}, device);
 }
 
+std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
+                                                const DeviceLimits& /*device*/) const {
+  return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
+}
+
+std::vector<KernelModel> FlashAttention3::kernels(const AttentionProblem& p, const Config& config,
+                                                  const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
+  if (p.pass == Pass::fwd) return {forward_model(p, tile)};
+  const AttentionProblem forward = forward_problem(p);
+  const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
+  return with_backward(kernels(forward, forward_config, device), fa3_backward::models(p, tile), p);
+}
+
 AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
   const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
@@ -131,9 +156,8 @@ AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const Config& con
     const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
     return fa3_backward::append(plan(forward, forward_config, device), p, tile);
   }
-  return query_stationary::forward(
-      p, tile,
-      {.source = {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, tile)}, .needs = needs(p, tile)});
+  return query_stationary::forward(p, tile, forward_model(p, tile),
+                                   {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, tile)});
 }
 
 }  // namespace attnscope

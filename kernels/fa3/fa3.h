@@ -11,12 +11,16 @@ class FlashAttention3 final : public Algorithm {
  public:
   FlashAttention3();
 
-  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
-                                               const DeviceLimits&) const override;
   [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
+                                               const DeviceLimits&) const override;
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
+                                                 const DeviceLimits&) const override;
 };
 
 }  // namespace attnscope

@@ -13,10 +13,32 @@ namespace {
 
 constexpr Features features{.backward = true, .window = true, .lengths = true};
 
+std::vector<OnChipPart> layout(const AttentionProblem& p, const Tiling& tile) {
+  const int element = bytes_per_element(p.dtype);
+  const int accumulator = accumulator_bytes(p.dtype);
+  constexpr std::int64_t rows_at_once = 64;
+  const std::int64_t kv = tile.bc * p.d;
+  const std::int64_t q = tile.br * p.d;
+  const std::int64_t scores = std::int64_t{tile.br} * tile.bc;
+  return {in_shared("K", kv * element),
+          in_shared("V", kv * element),
+          in_shared("Q", stages * q * element, stages),
+          in_shared("dO", stages * q * element, stages),
+          in_shared("LSE, D", std::int64_t{stages} * tile.br * 2 * fp32_bytes, stages),
+          in_shared("dS", ds_buffers * scores * element, ds_buffers),
+          in_shared("dQ", dq_buffers * q * fp32_bytes, dq_buffers),
+          in_shared("barriers", barrier_bytes),
+          in_registers("dK", kv * accumulator),
+          in_registers("dV", kv * accumulator),
+          in_registers("S", rows_at_once * tile.bc * accumulator),
+          in_registers("dP", rows_at_once * tile.bc * accumulator)};
+}
+
 key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
   return {.file = "fa3/fa3_backward.cuh",
           .entry = "attn_fa3_backward",
           .needs = needs(p, tile),
+          .on_chip = layout(p, tile),
           .rows_file = "fa3/fa3_backward_rows.cuh",
           .row_threads = row_threads,
           .row_registers = row_registers,
@@ -24,6 +46,10 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
 }
 
 }  // namespace
+
+std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile) {
+  return key_stationary::models(p, tile, kernels(p, tile));
+}
 
 AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Tiling& tile) {
   return key_stationary::append(std::move(forward), p, tile, kernels(p, tile));
@@ -47,7 +73,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "fa3 bwd",
           .threads = threads,
           .registers = launch_registers,
-          .shared_bytes = shared_bytes(tile.br, tile.bc, static_cast<int>(p.d))};
+          .shared_bytes = shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))};
 }
 
 TileShape default_tile(const AttentionProblem& p) {

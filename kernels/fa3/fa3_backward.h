@@ -3,11 +3,15 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/descriptor.h"
 
 namespace attnscope::fa3_backward {
+
+/// The models of the backward pass's launches. Pre: the problem's pass is not fwd.
+[[nodiscard]] std::vector<KernelModel> models(const AttentionProblem&, const Tiling&);
 
 /// A forward plan with the launches of the backward pass after it: dQ's accumulator is cleared, added to and read in
 /// whole tiles of Br rows. Pre: the problem's pass is not fwd.

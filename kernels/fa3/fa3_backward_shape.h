@@ -28,11 +28,12 @@ constexpr int stages = 2;
 constexpr int ds_buffers = 2;
 constexpr int dq_buffers = 2;
 
-/// K, V; the rings of Q and dO with LSE and D of their rows; dS; dQ; barriers.
+/// K, V; the rings of Q and dO with LSE and D of their rows; dS, elements of `element` bytes like them; dQ; barriers.
 constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers + 16 * dq_buffers;
-constexpr long long shared_bytes(int br, int bc, int d) {
-  return 4LL * d * bc + stages * 4LL * br * (d + 2) + ds_buffers * 2LL * br * bc + dq_buffers * 4LL * br * d +
-         barrier_bytes;
+constexpr long long shared_bytes(int br, int bc, int d, int element) {
+  const long long pair = 2LL * element;  // K and V; Q and dO
+  return pair * d * bc + stages * (pair * d + 8) * br + ds_buffers * static_cast<long long>(element) * br * bc +
+         dq_buffers * 4LL * br * d + barrier_bytes;
 }
 
 /// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, as fragments of 16 rows x 8

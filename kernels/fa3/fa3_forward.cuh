@@ -25,9 +25,9 @@ constexpr int bc = ATTN_BC;
 constexpr int block_threads = threads(br);
 constexpr int groups = consumers(br);
 #if defined(ATTN_STAGES)
-constexpr int ring = stages(br, bc, d, ATTN_STAGES);
+constexpr int ring = stages(br, bc, d, sizeof(Element), ATTN_STAGES);
 #else
-constexpr int ring = stages(br, bc, d);
+constexpr int ring = stages(br, bc, d, sizeof(Element));
 #endif
 constexpr int copy_threads = 64;  // of K; and as many of V
 constexpr bool take_turns = groups > 1;

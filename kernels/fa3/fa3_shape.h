@@ -45,9 +45,13 @@ constexpr int register_estimate(int bc, int d) {
   return d / 2 + bc / 2 + bc / 4 + (d > 192 ? 36 : 28);
 }
 
-/// Q tile, `stages` buffers of K and of V, 16-bit elements, and two barriers of 8 bytes for each buffer.
-constexpr long long bytes_for_stages(int br, int bc, int d, int stages) {
-  return 2LL * panel_columns(d) * (br + 2 * stages * bc) + 32LL * stages;
+/// Two barriers of 8 bytes for each buffer of K and of V.
+constexpr int barrier_bytes(int stages) {
+  return 32 * stages;
+}
+/// Q tile, `stages` buffers of K and of V, elements of `element` bytes, and the barriers.
+constexpr long long bytes_for_stages(int br, int bc, int d, int element, int stages) {
+  return static_cast<long long>(element) * panel_columns(d) * (br + 2 * stages * bc) + barrier_bytes(stages);
 }
 
 /// Shared memory of one block: Hopper's 227 KiB, or what lets a second block in (each pays 1 KiB to the system).
@@ -57,15 +61,15 @@ constexpr long long shared_share(int br) {
 }
 
 /// Buffers of K and of V: two where they fit in the block's share. `chosen` is the tile's choice, 0 for none.
-constexpr int stages(int br, int bc, int d, int chosen = 0) {
+constexpr int stages(int br, int bc, int d, int element, int chosen = 0) {
   if (chosen > 0) {
     return chosen;
   }
-  return bytes_for_stages(br, bc, d, 2) <= shared_share(br) ? 2 : 1;
+  return bytes_for_stages(br, bc, d, element, 2) <= shared_share(br) ? 2 : 1;
 }
 constexpr int most_stages = 3;
-constexpr long long shared_bytes(int br, int bc, int d, int chosen = 0) {
-  return bytes_for_stages(br, bc, d, stages(br, bc, d, chosen));
+constexpr long long shared_bytes(int br, int bc, int d, int element, int chosen = 0) {
+  return bytes_for_stages(br, bc, d, element, stages(br, bc, d, element, chosen));
 }
 
 /// One to three warpgroups multiply; a product is up to 256 keys wide.
@@ -73,10 +77,5 @@ constexpr bool supported_rows(int br) {
   return br == 64 || br == 128 || br == 192;
 }
 constexpr int most_keys = 256;
-/// Tiles this kernel runs.
-constexpr bool supported_tile(int br, int bc, int d) {
-  return supported_head_dim(d) && supported_rows(br) && bc >= 16 && bc % 16 == 0 && bc <= most_keys &&
-         register_estimate(bc, d) <= consumer_registers(br) && shared_bytes(br, bc, d) <= shared_limit;
-}
 
 }  // namespace attnscope::fa3

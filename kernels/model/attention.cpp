@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "kernels/model/block_pattern.h"
 #include "kernels/model/integer.h"
 
 namespace attnscope {
@@ -20,7 +21,11 @@ struct Word {
   std::string_view word;
 };
 
-constexpr std::array dtype_words{Word<DType>{DType::fp16, "fp16"}, Word<DType>{DType::bf16, "bf16"}};
+constexpr std::array dtype_words = [] {
+  std::array<Word<DType>, dtype_traits.size()> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = {dtype_traits[i].dtype, dtype_traits[i].word};
+  return words;
+}();
 constexpr std::array pass_words{Word<Pass>{Pass::fwd, "fwd"}, Word<Pass>{Pass::bwd, "bwd"},
                                 Word<Pass>{Pass::fwd_bwd, "fwd+bwd"}};
 template <class E>
@@ -116,16 +121,39 @@ std::string wrong_dropout(double dropout) {
   return {};
 }
 
+/// Pairs that window and block mask leave in the rows [row, row + rows) of one row of squares. Of the squares that the
+/// window leaves something of, those between its edges count whole, and how many they are the pattern knows.
+std::int64_t pairs_of_squares(const BlockPattern& pattern, std::int64_t size, const WindowEdges& edges,
+                              std::int64_t row, std::int64_t rows, std::int64_t length) {
+  const auto square = [&](std::int64_t key) { return std::clamp<std::int64_t>(key, 0, length) / size; };
+  const std::int64_t end = ceil_div(length, size);
+  // Whole: from the last row's first key on, up to the first row's last key; the ragged last square is not.
+  const std::int64_t first = std::min(square(edges.first + row), end);
+  const std::int64_t last = std::min(square(edges.last + row + rows - 1) + 1, end);
+  const std::int64_t whole_first = std::clamp(ceil_div(std::max<std::int64_t>(edges.first + row + rows - 1, 0), size),
+                                              first, last);
+  const std::int64_t whole_last =
+      std::clamp(square(std::min(edges.last + row, length)), whole_first, std::max(whole_first, last));
+  std::int64_t pairs = pattern.in_row(row / size, whole_first, whole_last) * rows * size;
+  const auto add_cut = [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t j = from; j < to; ++j) {
+      if (!pattern.counts(row / size, j)) continue;
+      pairs += pairs_in(edges, row, rows, j * size, std::min((j + 1) * size, length));
+    }
+  };
+  add_cut(first, whole_first);
+  add_cut(whole_last, last);
+  return pairs;
+}
+
 std::int64_t pairs_of_entry(const AttentionProblem& p, std::int64_t length) {
   const WindowEdges edges = edges_of_row_0(p, length);
   if (!p.mask.sparse()) return pairs_in(edges, 0, p.n_q, 0, length);
   const std::int64_t size = p.mask.block_size;
+  const auto pattern = BlockPattern::of(p.mask, ceil_div(p.n_q, size), ceil_div(p.n_k, size));
   std::int64_t pairs = 0;
-  for (std::int64_t i = 0; i * size < p.n_q; ++i) {
-    for (std::int64_t j = 0; j * size < length; ++j) {
-      if (!p.mask.block_counts(i, j)) continue;
-      pairs += pairs_in(edges, i * size, std::min(size, p.n_q - i * size), j * size, std::min((j + 1) * size, length));
-    }
+  for (std::int64_t row = 0; row < p.n_q; row += size) {
+    pairs += pairs_of_squares(*pattern, size, edges, row, std::min(size, p.n_q - row), length);
   }
   return pairs;
 }

@@ -2,6 +2,7 @@
 // What is computed: the attention problem and the tile shape, in the field's own names.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,8 +17,47 @@ enum class DType { fp16, bf16 };
 /// What is measured. `bwd` runs the forward pass first, unmeasured, for the O and LSE (or P) that it starts from.
 enum class Pass { fwd, bwd, fwd_bwd };
 
-[[nodiscard]] constexpr int bytes_per_element(DType) {
-  return 2;
+/// How the numbers of a dtype are kept and computed with.
+struct DTypeTrait {
+  DType dtype;
+  std::string_view word;
+  int storage_bits;      ///< of an element of Q, K, V and dO, and of S and P where they are stored
+  int output_bits;       ///< of an element of O, dQ, dK and dV
+  int accumulator_bits;  ///< of a sum
+  int fraction_bits;     ///< after the leading one
+  int least_exponent;    ///< of a normal number
+};
+inline constexpr std::array dtype_traits{
+    DTypeTrait{.dtype = DType::fp16,
+               .word = "fp16",
+               .storage_bits = 16,
+               .output_bits = 16,
+               .accumulator_bits = 32,
+               .fraction_bits = 10,
+               .least_exponent = -14},
+    DTypeTrait{.dtype = DType::bf16,
+               .word = "bf16",
+               .storage_bits = 16,
+               .output_bits = 16,
+               .accumulator_bits = 32,
+               .fraction_bits = 7,
+               .least_exponent = -126}};
+[[nodiscard]] constexpr const DTypeTrait& trait_of(DType dtype) {
+  for (const DTypeTrait& trait : dtype_traits) {
+    if (trait.dtype == dtype) return trait;
+  }
+  return dtype_traits.front();
+}
+
+/// Of an input; of an output; of an accumulator.
+[[nodiscard]] constexpr int bytes_per_element(DType dtype) {
+  return trait_of(dtype).storage_bits / 8;
+}
+[[nodiscard]] constexpr int output_bytes(DType dtype) {
+  return trait_of(dtype).output_bits / 8;
+}
+[[nodiscard]] constexpr int accumulator_bytes(DType dtype) {
+  return trait_of(dtype).accumulator_bits / 8;
 }
 
 [[nodiscard]] std::string_view to_string(DType);

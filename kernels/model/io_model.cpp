@@ -76,10 +76,4 @@ PaperTile paper_tile(std::int64_t m_elements, std::int64_t d) {
   return {.br = std::min(bc, d), .bc = bc};
 }
 
-std::int64_t fa1_working_set_bytes(const AttentionProblem& p, std::int64_t heads_at_once) {
-  // What every pass over the Q tiles touches again: Q (16-bit), O (fp32), l and m (fp32).
-  const std::int64_t row = p.d * bytes_per_element(p.dtype) + (p.d + 2) * 4;
-  return std::min(heads_at_once, p.instances()) * p.n_q * row;
-}
-
 }  // namespace attnscope

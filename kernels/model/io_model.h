@@ -34,7 +34,4 @@ struct PaperTile {
 };
 [[nodiscard]] PaperTile paper_tile(std::int64_t m_elements, std::int64_t d);
 
-/// Bytes that the kernels running at once cycle through, for the line where a working set leaves the L2.
-[[nodiscard]] std::int64_t fa1_working_set_bytes(const AttentionProblem&, std::int64_t heads_at_once);
-
 }  // namespace attnscope

@@ -16,6 +16,13 @@ constexpr std::int64_t shared_unit = 128;
 
 }  // namespace
 
+int most_registers_per_thread(const DeviceLimits& limits, int threads_per_block) {
+  constexpr std::int64_t addressable = 255;
+  const std::int64_t warps_of_part = ceil_div(ceil_div(threads_per_block, threads_per_warp), warp_unit);
+  const std::int64_t per_warp = limits.registers_per_sm / warp_unit / warps_of_part / register_unit * register_unit;
+  return static_cast<int>(std::min(per_warp / threads_per_warp, addressable));
+}
+
 Occupancy theoretical_occupancy(const DeviceLimits& limits, const LaunchFootprint& launch) {
   constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
   const std::int64_t warps = std::max<std::int64_t>(1, ceil_div(launch.threads_per_block, threads_per_warp));

@@ -24,6 +24,10 @@ struct Occupancy {
                              ///< blocks to fill every SM that far
 };
 
+/// The most registers a thread may have so that one block of so many threads fits on an SM, as far as registers decide;
+/// an instruction addresses 255.
+[[nodiscard]] int most_registers_per_thread(const DeviceLimits&, int threads_per_block);
+
 /// Registers are handed out in units of 256 a warp and warps in fours, shared memory in units of 128 bytes (CUDA
 /// programming guide, compute capabilities 8.0 to 12.x).
 [[nodiscard]] Occupancy theoretical_occupancy(const DeviceLimits&, const LaunchFootprint&);

@@ -2,7 +2,6 @@
 #include "kernels/model/tile_grid.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/model/integer.h"
 
@@ -21,6 +20,18 @@ Mask without_lengths(const Mask& mask) {
           .block_parameter = mask.block_parameter};
 }
 
+/// Of the tiles [first, last), `each` of which lie side by side in a square, those in squares that count;
+/// `counted(a, b)` says how many of the squares [a, b) do.
+template <class Counted>
+std::int64_t tiles_of_squares(std::int64_t each, std::int64_t first, std::int64_t last, const Counted& counted) {
+  if (first >= last) return 0;
+  const std::int64_t from = first / each;
+  const std::int64_t to = (last - 1) / each + 1;
+  const std::int64_t before = counted(from, from + 1) * (first - from * each);
+  const std::int64_t behind = counted(to - 1, to) * (to * each - last);
+  return counted(from, to) * each - before - behind;
+}
+
 }  // namespace
 
 TileGrid::TileGrid(const AttentionProblem& problem, const TileShape& tile, std::int64_t entry)
@@ -31,7 +42,10 @@ TileGrid::TileGrid(const AttentionProblem& problem, const TileShape& tile, std::
       br_(tile.br),
       bc_(tile.bc),
       q_tiles_(ceil_div(problem.n_q, tile.br)),
-      k_tiles_(ceil_div(problem.n_k, tile.bc)) {}
+      k_tiles_(ceil_div(problem.n_k, tile.bc)) {
+  if (!mask_.sparse()) return;
+  pattern_ = BlockPattern::of(mask_, ceil_div(problem.n_q, mask_.block_size), ceil_div(problem.n_k, mask_.block_size));
+}
 
 std::int64_t TileGrid::q_rows(std::int64_t i) const {
   return std::min(br_, n_q_ - i * br_);
@@ -41,10 +55,15 @@ std::int64_t TileGrid::k_rows(std::int64_t j) const {
   return std::clamp<std::int64_t>(length_ - j * bc_, 0, bc_);
 }
 
+TileGrid::Stretch TileGrid::k_stretch(std::int64_t i) const {
+  const std::int64_t last = k_end(i);
+  if (mask_.left == Mask::unlimited) return {0, last};
+  const std::int64_t first_key = i * br_ + length_ - n_q_ - mask_.left;  // of the tile's first row
+  return {std::min(std::max<std::int64_t>(first_key, 0) / bc_, last), last};
+}
+
 std::int64_t TileGrid::k_begin(std::int64_t i) const {
-  const std::int64_t left = mask_.left == Mask::unlimited ? far_ : mask_.left;
-  const std::int64_t first_key = i * br_ + length_ - n_q_ - left;  // of the tile's first row
-  return std::min(std::max<std::int64_t>(first_key, 0) / bc_, k_end(i));
+  return k_stretch(i).first;
 }
 
 std::int64_t TileGrid::k_end(std::int64_t i) const {
@@ -68,8 +87,12 @@ std::int64_t TileGrid::q_end(std::int64_t j) const {
 }
 
 bool TileGrid::visited(std::int64_t i, std::int64_t j) const {
-  if (j < k_begin(i) || j >= k_end(i)) return false;
-  return !mask_.sparse() || mask_.block_counts(i * br_ / mask_.block_size, j * bc_ / mask_.block_size);
+  return visited(i, j, k_stretch(i));
+}
+
+bool TileGrid::visited(std::int64_t i, std::int64_t j, const Stretch& tiles) const {
+  if (j < tiles.first || j >= tiles.last) return false;
+  return !mask_.sparse() || pattern_->counts(i * br_ / mask_.block_size, j * bc_ / mask_.block_size);
 }
 
 std::vector<std::int64_t> TileGrid::k_tiles_of(std::int64_t i) const {
@@ -89,23 +112,25 @@ std::vector<std::int64_t> TileGrid::q_tiles_of(std::int64_t j) const {
 }
 
 std::int64_t TileGrid::k_tiles_seen(std::int64_t i) const {
-  if (!mask_.sparse()) return k_end(i) - k_begin(i);
-  std::int64_t seen = 0;
-  for (std::int64_t j = k_begin(i); j < k_end(i); ++j) seen += visited(i, j) ? 1 : 0;
-  return seen;
+  return k_tiles_seen(i, k_stretch(i));
+}
+
+std::int64_t TileGrid::k_tiles_seen(std::int64_t i, const Stretch& tiles) const {
+  if (!mask_.sparse()) return tiles.last - tiles.first;
+  const std::int64_t row = i * br_ / mask_.block_size;
+  return tiles_of_squares(
+      mask_.block_size / bc_, tiles.first, tiles.last,
+      [&](std::int64_t first, std::int64_t last) { return pattern_->in_row(row, first, last); });
 }
 
 std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
-  if (!mask_.sparse()) return q_end(j) - q_begin(j);
-  std::int64_t seen = 0;
-  for (std::int64_t i = q_begin(j); i < q_end(j); ++i) seen += visited(i, j) ? 1 : 0;
-  return seen;
-}
-
-std::int64_t TileGrid::query_rows_touched() const {
-  std::int64_t rows = 0;
-  for (std::int64_t i = 0; i < q_tiles_; ++i) rows += k_tiles_seen(i) > 0 ? q_rows(i) : 0;
-  return rows;
+  const std::int64_t first_tile = q_begin(j);
+  const std::int64_t last_tile = q_end(j);
+  if (!mask_.sparse()) return last_tile - first_tile;
+  const std::int64_t column = j * bc_ / mask_.block_size;
+  return tiles_of_squares(
+      mask_.block_size / br_, first_tile, last_tile,
+      [&](std::int64_t first, std::int64_t last) { return pattern_->in_column(column, first, last); });
 }
 
 std::int64_t TileGrid::key_rows_touched() const {
@@ -114,28 +139,23 @@ std::int64_t TileGrid::key_rows_touched() const {
   return rows;
 }
 
-std::int64_t TileGrid::tiles_seen() const {
-  std::int64_t tiles = 0;
-  for (std::int64_t i = 0; i < q_tiles_; ++i) tiles += k_tiles_seen(i);
-  return tiles;
-}
-
-std::int64_t TileGrid::key_rows_seen() const {
-  std::int64_t rows = 0;
+TileCounts TileGrid::counts() const {
+  TileCounts counts;
+  if (length_ == 0) return counts;
+  // Only the last tile that holds keys is ragged.
+  const std::int64_t last = (length_ - 1) / bc_;
+  const std::int64_t missing = bc_ - k_rows(last);
   for (std::int64_t i = 0; i < q_tiles_; ++i) {
-    const std::int64_t seen = k_tiles_seen(i);
+    const Stretch stretch = k_stretch(i);
+    const std::int64_t seen = k_tiles_seen(i, stretch);
     if (seen == 0) continue;
-    // Only the last tile that holds keys is ragged.
-    const std::int64_t last = (length_ - 1) / bc_;
-    rows += seen * bc_ - (visited(i, last) ? bc_ - k_rows(last) : 0);
+    const std::int64_t rows = q_rows(i);
+    counts.tiles += seen;
+    counts.query_rows_touched += rows;
+    counts.query_rows_seen += seen * rows;
+    counts.key_rows_seen += seen * bc_ - (missing > 0 && visited(i, last, stretch) ? missing : 0);
   }
-  return rows;
-}
-
-std::int64_t TileGrid::query_rows_seen() const {
-  std::int64_t rows = 0;
-  for (std::int64_t i = 0; i < q_tiles_; ++i) rows += k_tiles_seen(i) * q_rows(i);
-  return rows;
+  return counts;
 }
 
 BatchGrid::BatchGrid(const AttentionProblem& problem, const TileShape& tile)
@@ -152,15 +172,27 @@ const TileGrid& BatchGrid::of_kv(std::int64_t kv_instance) const {
   return grids_.size() == 1 ? grids_.front() : grids_.at(static_cast<std::size_t>(kv_instance / heads_kv_));
 }
 
-std::int64_t BatchGrid::sum(std::int64_t (TileGrid::*count)() const) const {
-  const std::int64_t once =
-      std::accumulate(grids_.begin(), grids_.end(), std::int64_t{0},
-                      [&](std::int64_t all, const TileGrid& grid) { return all + (grid.*count)(); });
-  return once * heads_q_ * (batch_ / std::ssize(grids_));
+TileCounts BatchGrid::counts() const {
+  const std::int64_t times = heads_q_ * (batch_ / std::ssize(grids_));
+  TileCounts sum;
+  for (const TileGrid& grid : grids_) {
+    const TileCounts one = grid.counts();
+    sum.tiles += times * one.tiles;
+    sum.query_rows_touched += times * one.query_rows_touched;
+    sum.key_rows_seen += times * one.key_rows_seen;
+    sum.query_rows_seen += times * one.query_rows_seen;
+  }
+  return sum;
 }
 
-std::int64_t BatchGrid::sum_kv(std::int64_t (TileGrid::*count)() const) const {
-  return sum(count) / heads_q_ * heads_kv_;
+std::int64_t BatchGrid::key_rows_touched() const {
+  return key_rows_touched_kv() / heads_kv_ * heads_q_;
+}
+
+std::int64_t BatchGrid::key_rows_touched_kv() const {
+  std::int64_t rows = 0;
+  for (const TileGrid& grid : grids_) rows += grid.key_rows_touched();
+  return rows * heads_kv_ * (batch_ / std::ssize(grids_));
 }
 
 }  // namespace attnscope

@@ -4,12 +4,24 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/model/attention.h"
+#include "kernels/model/block_pattern.h"
 #include "kernels/model/knobs.h"
 
 namespace attnscope {
+
+/// What the tiles that kernels compute add up to.
+struct TileCounts {
+  std::int64_t tiles = 0;               ///< visited
+  std::int64_t query_rows_touched = 0;  ///< rows of the Q tiles that see any key
+  std::int64_t key_rows_seen = 0;       ///< rows of K that all Q tiles together read
+  std::int64_t query_rows_seen = 0;     ///< rows of Q that all K tiles together read
+
+  bool operator==(const TileCounts&) const = default;
+};
 
 /// The grid of one batch entry. A kernel walks the K tiles [k_begin(i), k_end(i)) of Q tile i, or the Q tiles
 /// [q_begin(j), q_end(j)) of K tile j, and leaves out those that the block mask leaves out whole (visited() is false).
@@ -38,17 +50,24 @@ class TileGrid {
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i) const;
   [[nodiscard]] std::int64_t q_tiles_seen(std::int64_t j) const;
 
-  /// Rows of the Q tiles that see any key, and of the K tiles that any query sees.
-  [[nodiscard]] std::int64_t query_rows_touched() const;
+  /// O(Tr), under a block mask too, whose squares are counted a word at a time.
+  [[nodiscard]] TileCounts counts() const;
+  /// Rows of the K tiles that any query sees. O(Tc).
   [[nodiscard]] std::int64_t key_rows_touched() const;
-  /// Visited tiles; and the rows of K that all Q tiles together read, of Q that all K tiles together read. Sums over
-  /// the Q tiles of a count that is closed, without a block mask: O(Tr).
-  [[nodiscard]] std::int64_t tiles_seen() const;
-  [[nodiscard]] std::int64_t key_rows_seen() const;
-  [[nodiscard]] std::int64_t query_rows_seen() const;
 
  private:
-  Mask mask_;  ///< window and blocks
+  /// [first, last) of the tiles along the other side.
+  struct Stretch {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+  };
+  [[nodiscard]] Stretch k_stretch(std::int64_t i) const;
+  /// With the stretch of Q tile i at hand.
+  [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const Stretch&) const;
+  [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const Stretch&) const;
+
+  Mask mask_;                                    ///< window and blocks
+  std::shared_ptr<const BlockPattern> pattern_;  ///< under a block mask
   std::int64_t n_q_;
   std::int64_t length_;  ///< keys that are no padding
   std::int64_t far_;     ///< an unlimited side of the window
@@ -67,10 +86,11 @@ class BatchGrid {
   [[nodiscard]] const TileGrid& of(std::int64_t instance) const;
   /// The grid of a K/V head's instance.
   [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
-  /// Sum of `count`, a member of TileGrid without arguments, over all query heads' instances.
-  [[nodiscard]] std::int64_t sum(std::int64_t (TileGrid::*count)() const) const;
-  /// The same over all K/V heads' instances.
-  [[nodiscard]] std::int64_t sum_kv(std::int64_t (TileGrid::*count)() const) const;
+  /// Sums over all query heads' instances.
+  [[nodiscard]] TileCounts counts() const;
+  /// Sum of TileGrid::key_rows_touched() over the instances of all query heads, or of all K/V heads.
+  [[nodiscard]] std::int64_t key_rows_touched() const;
+  [[nodiscard]] std::int64_t key_rows_touched_kv() const;
 
  private:
   std::int64_t batch_;

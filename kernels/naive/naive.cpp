@@ -107,6 +107,13 @@ constexpr std::array ds_in{Tensor::p, Tensor::dp};
 constexpr RowWork softmax{.in = softmax_in, .out = Tensor::p, .pieces = naive::softmax_pieces};
 constexpr RowWork ds{.in = ds_in, .out = Tensor::ds, .pieces = naive::ds_pieces};
 
+std::int64_t rows_per_block(const AttentionProblem& p, const RowWork& work) {
+  return naive::long_rows(p.n_k, work.pieces) ? 1 : naive::rows_per_block(p.n_k, work.pieces);
+}
+std::int64_t row_blocks(const AttentionProblem& p, const RowWork& work) {
+  return ceil_div(p.instances() * p.n_q, rows_per_block(p, work));
+}
+
 /// A block takes a few rows: loads them whole, stores them whole. A row that does not fit on chip has a block of its
 /// own, which walks it twice, a step of columns at a time: loading, then loading again and storing.
 class RowProgram final : public TileProgram {
@@ -115,10 +122,10 @@ class RowProgram final : public TileProgram {
       : p_(problem),
         work_(work),
         long_(naive::long_rows(problem.n_k, work_.pieces)),
-        rows_per_block_(long_ ? 1 : naive::rows_per_block(problem.n_k, work_.pieces)),
+        rows_per_block_(rows_per_block(problem, work)),
         stride_(naive::row_stride(problem.n_k)) {}
 
-  [[nodiscard]] std::int64_t blocks() const override { return ceil_div(p_.instances() * p_.n_q, rows_per_block_); }
+  [[nodiscard]] std::int64_t blocks() const override { return row_blocks(p_, work_); }
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override {
     return long_ ? 2 * ceil_div(stride_, naive::long_row_step) : 2;
   }
@@ -179,7 +186,7 @@ class PvProgram final : public TileProgram {
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid_.q_rows(i);
     if (step == loads_) {
-      out.push_back({product_.out, Access::store, instance, row, rows, 0, p_.d, element});
+      out.push_back({product_.out, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype)});
       return;
     }
     const std::int64_t key = step * naive::pv_step;
@@ -202,7 +209,7 @@ Traffic pv_traffic(const AttentionProblem& p, const Tiling& tile) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t v_reads = p.n_k * ceil_div(p.n_q, tile.br);
   return {.l2_to_sm_bytes = p.instances() * (p.n_q * naive::row_stride(p.n_k) + v_reads * p.d) * element,
-          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * element};
+          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)};
 }
 
 /// One block for each Bc x d tile of dV (or dK): walks down P (dS) in steps of tn_step query rows, loading as many rows
@@ -226,7 +233,7 @@ class TnProgram final : public TileProgram {
     const auto [j, kv] = place_of(block, tile_.raster, grid_.k_tiles(), p_.kv_instances());
     const std::int64_t column = j * tile_.bc;
     if (step == loads_) {
-      out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, element});
+      out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, output_bytes(p_.dtype)});
       return;
     }
     const std::int64_t begin = kv * rows_ + step * naive::tn_step;
@@ -255,14 +262,14 @@ Traffic tn_traffic(const AttentionProblem& p, const Tiling& tile) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t dout_reads = p.n_q * ceil_div(p.n_k, tile.bc);
   return {.l2_to_sm_bytes = p.instances() * (p.n_q * naive::row_stride(p.n_k) + dout_reads * p.d) * element,
-          .sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * element};
+          .sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype)};
 }
 
 KernelNeeds qk_needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "naive qk",
           .threads = naive::qk_threads(tile.br),
           .registers = naive::qk_register_estimate(tile.br, tile.bc),
-          .shared_bytes = naive::qk_shared_bytes(tile.br, tile.bc, static_cast<int>(p.d))};
+          .shared_bytes = naive::qk_shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))};
 }
 
 KernelNeeds row_needs(std::string_view kernel, const AttentionProblem& p, const RowWork& work) {
@@ -275,7 +282,7 @@ KernelNeeds pv_needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "naive pv",
           .threads = naive::pv_threads(tile.br, d),
           .registers = naive::pv_register_estimate(tile.br, d),
-          .shared_bytes = naive::pv_shared_bytes(tile.br, d)};
+          .shared_bytes = naive::pv_shared_bytes(tile.br, d, bytes_per_element(p.dtype))};
 }
 
 KernelNeeds tn_needs(const AttentionProblem& p, const Tiling& tile) {
@@ -283,25 +290,7 @@ KernelNeeds tn_needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "naive tn",
           .threads = naive::tn_threads(tile.bc, d),
           .registers = naive::tn_register_estimate(tile.bc, d),
-          .shared_bytes = naive::tn_shared_bytes(tile.bc, d)};
-}
-
-/// Kernel `kernel` lives in naive/naive_<kernel>.cuh as attn_naive_<kernel>.
-KernelLaunch launch(std::string name, const std::string& kernel, std::vector<std::string> defines,
-                    const KernelNeeds& needs, std::shared_ptr<const TileProgram> program, Traffic traffic,
-                    double matrix_flops, std::vector<Argument> arguments) {
-  KernelLaunch launch;
-  launch.name = std::move(name);
-  launch.source = {"naive/naive_" + kernel + ".cuh", "attn_naive_" + kernel, std::move(defines)};
-  launch.grid = grid_of(program->blocks());
-  launch.block = block_of(needs.threads);
-  launch.dynamic_shared_bytes = needs.shared_bytes;
-  launch.arguments = std::move(arguments);
-  launch.registers_per_thread = needs.registers;
-  launch.matrix_flops = matrix_flops;
-  launch.traffic = traffic;
-  launch.program = std::move(program);
-  return launch;
+          .shared_bytes = naive::tn_shared_bytes(tile.bc, d, bytes_per_element(p.dtype))};
 }
 
 /// What Z multiplies the entries by that it keeps.
@@ -309,78 +298,159 @@ float dropout_factor(const AttentionProblem& p) {
   return 256.0F / static_cast<float>(dropout_keep(p));
 }
 
-/// Makes the launches of one problem and tile.
-class Launches {
+/// The words of a product's three matrices on chip.
+struct ProductNames {
+  const char* left;
+  const char* right;
+  const char* out;
+};
+
+/// Makes the models of one problem and tile.
+class Models {
  public:
-  Launches(const AttentionProblem& problem, const Tiling& tile)
+  Models(const AttentionProblem& problem, const Tiling& tile)
       : p_(problem),
         tile_(tile),
-        stride_(naive::row_stride(problem.n_k)),
         // A mask spares the products nothing: S is whole.
         product_flops_(2.0 * static_cast<double>(problem.d) *
                        static_cast<double>(problem.instances() * problem.n_q * problem.n_k)) {}
 
+  [[nodiscard]] KernelModel qk(std::string name, const ProductNames& names) const {
+    const TileGrid grid = whole_grid(p_, tile_);
+    const std::int64_t columns = naive::qk_chunk_columns(tile_.br, tile_.bc);
+    return kernel_model(std::move(name), grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
+                        qk_traffic(p_, tile_), product_flops_,
+                        {in_shared(names.left, tile_.br * p_.d * element_),
+                         in_shared(names.right, tile_.bc * p_.d * element_),
+                         in_registers(names.out, tile_.br * columns * accumulator_)});
+  }
+
+  /// `name` is its kernel's, too.
+  [[nodiscard]] KernelModel rows(std::string name, std::string_view kernel, const RowWork& work) const {
+    const std::int64_t held = naive::long_rows(p_.n_k, work.pieces) ? naive::long_row_step : naive::row_stride(p_.n_k);
+    const std::int64_t bytes = rows_per_block(p_, work) * std::min<std::int64_t>(held, naive::row_stride(p_.n_k)) * element_;
+    std::vector<OnChipPart> parts;
+    for (const Tensor in : work.in) parts.push_back(in_registers(on_chip_name(in), bytes));
+    return kernel_model(std::move(name), row_blocks(p_, work), row_needs(kernel, p_, work), row_traffic(p_, work), 0,
+                        std::move(parts));
+  }
+
+  [[nodiscard]] KernelModel pv(std::string name, const ProductNames& names) const {
+    const int d = static_cast<int>(p_.d);
+    const int stages = naive::pv_stages(tile_.br, d, element_);
+    return kernel_model(
+        std::move(name), p_.instances() * ceil_div(p_.n_q, tile_.br), pv_needs(p_, tile_), pv_traffic(p_, tile_),
+        product_flops_,
+        {in_shared(names.left, std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
+         in_shared(names.right, std::int64_t{stages} * naive::pv_step * d * element_, stages),
+         in_registers(names.out, std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))});
+  }
+
+  [[nodiscard]] KernelModel tn(std::string name, const ProductNames& names) const {
+    constexpr std::int64_t stages = naive::tn_stages;
+    return kernel_model(std::move(name), p_.kv_instances() * ceil_div(p_.n_k, tile_.bc), tn_needs(p_, tile_),
+                        tn_traffic(p_, tile_), product_flops_,
+                        {in_shared(names.left, stages * naive::tn_step * tile_.bc * element_, stages),
+                         in_shared(names.right, stages * naive::tn_step * p_.d * element_, stages),
+                         in_registers(names.out, tile_.bc * p_.d * accumulator_)});
+  }
+
+ private:
+  static const char* on_chip_name(Tensor tensor) {
+    return tensor == Tensor::s ? "S" : tensor == Tensor::p ? "P" : "dP";
+  }
+
+  AttentionProblem p_;
+  Tiling tile_;
+  int element_ = bytes_per_element(p_.dtype);
+  int accumulator_ = accumulator_bytes(p_.dtype);
+  double product_flops_;
+};
+
+/// The models of all launches, in stream order.
+std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile) {
+  const Models make(p, tile);
+  std::vector<KernelModel> all{make.qk("qk", {"Q", "K", "S"}), make.rows("softmax", "naive softmax", softmax),
+                               make.pv("pv", {"P", "V", "O"})};
+  if (p.pass == Pass::fwd) return all;
+  for (KernelModel& forward : all) forward.setup = p.pass == Pass::bwd;
+  all.push_back(make.tn("dv", {"P", "dO", "dV"}));
+  all.push_back(make.qk("dp", {"dO", "V", "dP"}));
+  all.push_back(make.rows("ds", "naive ds", ds));
+  all.push_back(make.pv("dq", {"dS", "K", "dQ"}));
+  all.push_back(make.tn("dk", {"dS", "Q", "dK"}));
+  return all;
+}
+
+/// Makes the launches of one problem and tile, each from its model.
+class Launches {
+ public:
+  Launches(const AttentionProblem& problem, const Tiling& tile)
+      : p_(problem), tile_(tile), stride_(naive::row_stride(problem.n_k)) {}
+
   /// out = scale left right^T, 16 bits.
-  [[nodiscard]] KernelLaunch qk(std::string name, const Product& product,
+  [[nodiscard]] KernelLaunch qk(KernelModel model, const Product& product,
                                 std::initializer_list<std::string_view> buffers, float scale) const {
     std::vector<Argument> arguments =
         kernel_arguments(buffers, {p_.instances(), group_size(p_), p_.n_q, p_.n_k, stride_});
     arguments.emplace_back(scale);
-    return launch(std::move(name), "qk",
-                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_, tile_),
-                  qk_needs(p_, tile_), std::make_shared<const QkProgram>(p_, tile_, product), qk_traffic(p_, tile_),
-                  product_flops_, std::move(arguments));
+    return {std::move(model),
+            source("qk", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_, tile_)),
+            std::move(arguments), std::make_shared<const QkProgram>(p_, tile_, product)};
   }
 
-  [[nodiscard]] KernelLaunch softmax_rows() const {
+  [[nodiscard]] KernelLaunch softmax_rows(KernelModel model) const {
     const bool long_row = naive::long_rows(p_.n_k, softmax.pieces);
     std::vector<Argument> arguments = kernel_arguments({"s", "p"}, {p_.instances(), p_.n_q, p_.n_k, stride_});
     if (!long_row) arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, softmax.pieces)});
     append_mask_arguments(arguments, p_);
-    return launch("softmax", long_row ? "softmax_long" : "softmax",
-                  kernel_defines({"ATTN_BF16", "ATTN_MASK", "ATTN_DROPOUT"}, p_, tile_),
-                  row_needs("naive softmax", p_, softmax), std::make_shared<const RowProgram>(p_, softmax),
-                  row_traffic(p_, softmax), 0.0, std::move(arguments));
+    return {std::move(model),
+            source(long_row ? "softmax_long" : "softmax",
+                   kernel_defines({"ATTN_BF16", "ATTN_MASK", "ATTN_DROPOUT"}, p_, tile_)),
+            std::move(arguments), std::make_shared<const RowProgram>(p_, softmax)};
   }
 
   /// dS over dP.
-  [[nodiscard]] KernelLaunch ds_rows(std::string_view buffer) const {
+  [[nodiscard]] KernelLaunch ds_rows(KernelModel model, std::string_view buffer) const {
     const bool long_row = naive::long_rows(p_.n_k, ds.pieces);
     std::vector<Argument> arguments = kernel_arguments({"p", buffer, buffer}, {p_.instances(), p_.n_q, stride_});
     if (!long_row) arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, ds.pieces)});
     arguments.emplace_back(dropout_factor(p_));
-    return launch("ds", long_row ? "ds_long" : "ds", kernel_defines({"ATTN_BF16", "ATTN_DROPOUT"}, p_, tile_),
-                  row_needs("naive ds", p_, ds), std::make_shared<const RowProgram>(p_, ds), row_traffic(p_, ds), 0.0,
-                  std::move(arguments));
+    return {std::move(model),
+            source(long_row ? "ds_long" : "ds", kernel_defines({"ATTN_BF16", "ATTN_DROPOUT"}, p_, tile_)),
+            std::move(arguments), std::make_shared<const RowProgram>(p_, ds)};
   }
 
   /// out = scale left right; `left_drops`: it is P, whose signs say what dropout drops.
-  [[nodiscard]] KernelLaunch pv(std::string name, const Product& product,
+  [[nodiscard]] KernelLaunch pv(KernelModel model, const Product& product,
                                 std::initializer_list<std::string_view> buffers, bool left_drops, float scale) const {
     std::vector<Argument> arguments =
         kernel_arguments(buffers, {p_.instances(), group_size(p_), p_.n_q, p_.n_k, stride_});
     arguments.emplace_back(scale);
-    return launch(std::move(name), "pv",
-                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
-                                 dropping(left_drops), tile_),
-                  pv_needs(p_, tile_), std::make_shared<const PvProgram>(p_, tile_, product), pv_traffic(p_, tile_),
-                  product_flops_, std::move(arguments));
+    return {std::move(model),
+            source("pv", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
+                                        dropping(left_drops), tile_)),
+            std::move(arguments), std::make_shared<const PvProgram>(p_, tile_, product)};
   }
 
   /// out = scale left^T right.
-  [[nodiscard]] KernelLaunch tn(std::string name, const Product& product,
+  [[nodiscard]] KernelLaunch tn(KernelModel model, const Product& product,
                                 std::initializer_list<std::string_view> buffers, bool left_drops, float scale) const {
     std::vector<Argument> arguments =
         kernel_arguments(buffers, {p_.kv_instances(), group_size(p_), p_.n_q, p_.n_k, stride_});
     arguments.emplace_back(scale);
-    return launch(std::move(name), "tn",
-                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
-                                 dropping(left_drops), tile_),
-                  tn_needs(p_, tile_), std::make_shared<const TnProgram>(p_, tile_, product), tn_traffic(p_, tile_),
-                  product_flops_, std::move(arguments));
+    return {std::move(model),
+            source("tn", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
+                                        dropping(left_drops), tile_)),
+            std::move(arguments), std::make_shared<const TnProgram>(p_, tile_, product)};
   }
 
  private:
+  /// Kernel `kernel` lives in naive/naive_<kernel>.cuh as attn_naive_<kernel>.
+  static KernelSource source(const std::string& kernel, std::vector<std::string> defines) {
+    return {"naive/naive_" + kernel + ".cuh", "attn_naive_" + kernel, std::move(defines)};
+  }
+
   [[nodiscard]] AttentionProblem dropping(bool drops) const {
     AttentionProblem p = p_;
     if (!drops) p.dropout = 0;
@@ -390,7 +460,6 @@ class Launches {
   AttentionProblem p_;
   Tiling tile_;
   std::int64_t stride_;
-  double product_flops_;
 };
 
 }  // namespace
@@ -412,11 +481,6 @@ std::optional<PaperCount> NaiveAttention::paper_count(const AttentionProblem& p,
   const auto formula = p.pass == Pass::fwd ? "4N²+4Nd" : p.pass == Pass::bwd ? "7N²+8Nd" : "11N²+12Nd";
   return PaperCount{formula, standard_attention_bytes(p)};
 }
-std::int64_t NaiveAttention::working_set_bytes(const AttentionProblem& p, const Config& /*config*/,
-                                               const DeviceLimits& /*device*/) const {
-  // The scores of all heads: one kernel writes them, the next reads them back.
-  return p.instances() * p.n_q * naive::row_stride(p.n_k) * bytes_per_element(p.dtype);
-}
 Config NaiveAttention::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   // A decoding step has no rows to fill a larger tile with.
   const TileShape wished{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};
@@ -432,12 +496,23 @@ std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const 
   if (auto refused = refuse_features("naive", p, tile, has, false)) return refused;
   const TileGrid grid = whole_grid(p, tile);
   if (auto refused = refuse_grid("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;
-  if (auto refused = refuse_grid("naive softmax", RowProgram(p, softmax).blocks())) return refused;
+  if (auto refused = refuse_grid("naive softmax", row_blocks(p, softmax))) return refused;
   const KernelNeeds rows = row_needs("naive softmax", p, softmax);
   if (p.pass == Pass::fwd) return refuse_needs({qk_needs(p, tile), rows, pv_needs(p, tile)}, device);
-  if (auto refused = refuse_grid("naive ds", RowProgram(p, ds).blocks())) return refused;
+  if (auto refused = refuse_grid("naive ds", row_blocks(p, ds))) return refused;
   return refuse_needs({qk_needs(p, tile), rows, pv_needs(p, tile), row_needs("naive ds", p, ds), tn_needs(p, tile)},
                       device);
+}
+
+std::int64_t NaiveAttention::working_set_bytes(const AttentionProblem& p, const Config& /*config*/,
+                                               const DeviceLimits& /*device*/) const {
+  // The scores of all heads: one kernel writes them, the next reads them back.
+  return p.instances() * p.n_q * naive::row_stride(p.n_k) * bytes_per_element(p.dtype);
+}
+
+std::vector<KernelModel> NaiveAttention::kernels(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& /*device*/) const {
+  return models(p, tiling_of(config));
 }
 
 AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& config,
@@ -451,23 +526,23 @@ AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& conf
   plan.buffers = input_buffers(p);
   plan.buffers.push_back(row_buffer("s", p, stride, element));
   plan.buffers.push_back(row_buffer("p", p, stride, element));
-  plan.buffers.push_back(row_buffer("o", p, p.d, element));
+  plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
 
   const Launches make(p, tile);
-  plan.launches.push_back(make.qk("qk", {Tensor::q, Tensor::k, Tensor::s}, {"q", "k", "s"}, scale));
-  plan.launches.push_back(make.softmax_rows());
-  plan.launches.push_back(make.pv("pv", {Tensor::p, Tensor::v, Tensor::o}, {"p", "v", "o"}, true, kept));
+  std::vector<KernelModel> model = models(p, tile);
+  plan.launches.push_back(make.qk(model[0], {Tensor::q, Tensor::k, Tensor::s}, {"q", "k", "s"}, scale));
+  plan.launches.push_back(make.softmax_rows(model[1]));
+  plan.launches.push_back(make.pv(model[2], {Tensor::p, Tensor::v, Tensor::o}, {"p", "v", "o"}, true, kept));
   if (p.pass == Pass::fwd) return plan;
 
-  for (KernelLaunch& forward : plan.launches) forward.setup = p.pass == Pass::bwd;
   std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
   // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
   // row by row, and so both live where S was.
-  plan.launches.push_back(make.tn("dv", {Tensor::p, Tensor::dout, Tensor::dv}, {"p", "dout", "dv"}, true, kept));
-  plan.launches.push_back(make.qk("dp", {Tensor::dout, Tensor::v, Tensor::dp}, {"dout", "v", "s"}, 1.0F));
-  plan.launches.push_back(make.ds_rows("s"));
-  plan.launches.push_back(make.pv("dq", {Tensor::ds, Tensor::k, Tensor::dq}, {"s", "k", "dq"}, false, scale));
-  plan.launches.push_back(make.tn("dk", {Tensor::ds, Tensor::q, Tensor::dk}, {"s", "q", "dk"}, false, scale));
+  plan.launches.push_back(make.tn(model[3], {Tensor::p, Tensor::dout, Tensor::dv}, {"p", "dout", "dv"}, true, kept));
+  plan.launches.push_back(make.qk(model[4], {Tensor::dout, Tensor::v, Tensor::dp}, {"dout", "v", "s"}, 1.0F));
+  plan.launches.push_back(make.ds_rows(model[5], "s"));
+  plan.launches.push_back(make.pv(model[6], {Tensor::ds, Tensor::k, Tensor::dq}, {"s", "k", "dq"}, false, scale));
+  plan.launches.push_back(make.tn(model[7], {Tensor::ds, Tensor::q, Tensor::dk}, {"s", "q", "dk"}, false, scale));
   return plan;
 }
 

@@ -12,12 +12,16 @@ class NaiveAttention final : public Algorithm {
   NaiveAttention();
 
   [[nodiscard]] std::optional<PaperCount> paper_count(const AttentionProblem&, const TileShape&) const override;
-  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
-                                               const DeviceLimits&) const override;
   [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
+                                               const DeviceLimits&) const override;
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
+                                                 const DeviceLimits&) const override;
 };
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@ constexpr int m_tiles = warp_rows / 16;
 constexpr int row_warps = br / warp_rows;
 constexpr int column_warps = pv_column_warps(br, d);
 constexpr int block_threads = pv_threads(br, d);
-constexpr int stages = pv_stages(br, d);
+constexpr int stages = pv_stages(br, d, sizeof(device::Element));
 
 using TileP = SharedTile<pv_step>;
 using TileV = SharedTile<d>;

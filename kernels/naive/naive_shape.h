@@ -41,8 +41,8 @@ constexpr int qk_register_estimate(int br, int bc) {
   return qk_rows_per_warp(br) * qk_chunk_columns(br, bc) / 32 + 56;
 }
 /// Whole rows of Q and K, all of d.
-constexpr long long qk_shared_bytes(int br, int bc, int d) {
-  return 2LL * d * (br + bc);
+constexpr long long qk_shared_bytes(int br, int bc, int d, int element) {
+  return static_cast<long long>(element) * d * (br + bc);
 }
 
 // --- softmax and ds: whole rows on chip, in registers ---------------------------------------------------------------
@@ -91,13 +91,13 @@ constexpr int pv_column_warps(int br, int d) {
 constexpr int pv_threads(int br, int d) {
   return br / pv_rows_per_warp(br, d) * pv_column_warps(br, d) * 32;
 }
-constexpr long long pv_stage_bytes(int br, int d) {
-  return 2LL * pv_step * (br + d);
+constexpr long long pv_stage_bytes(int br, int d, int element) {
+  return static_cast<long long>(element) * pv_step * (br + d);
 }
 /// Steps in flight. Few rows mean few blocks: what they do not keep in flight together, each has to by itself.
-constexpr int pv_stages(int br, int d) {
+constexpr int pv_stages(int br, int d, int element) {
   int stages = 3;
-  while (pv_column_warps(br, d) > 1 && stages < 8 && (stages + 1) * pv_stage_bytes(br, d) <= 96LL * 1024) {
+  while (pv_column_warps(br, d) > 1 && stages < 8 && (stages + 1) * pv_stage_bytes(br, d, element) <= 96LL * 1024) {
     ++stages;
   }
   return stages;
@@ -107,10 +107,10 @@ constexpr int pv_register_estimate(int br, int d) {
   return pv_rows_per_warp(br, d) * d / 32 + d / 4 + 32;
 }
 /// The stages; at the end the accumulators of the warps that share rows take their place.
-constexpr long long pv_shared_bytes(int br, int d) {
-  return pv_stages(br, d) * pv_stage_bytes(br, d);
+constexpr long long pv_shared_bytes(int br, int d, int element) {
+  return pv_stages(br, d, element) * pv_stage_bytes(br, d, element);
 }
-static_assert(pv_shared_bytes(16, 256) >= 4LL * (pv_column_warps(16, 256) - 1) * 16 * 256);
+static_assert(pv_shared_bytes(16, 256, 2) >= 4LL * (pv_column_warps(16, 256) - 1) * 16 * 256);
 
 // --- tn: a bc x d tile of dV = P^T dO, or of dK = scale dS^T Q: pv with the left matrix transposed -----------------
 
@@ -126,8 +126,8 @@ constexpr int tn_threads(int bc, int d) {
 constexpr int tn_register_estimate(int bc, int d) {
   return pv_register_estimate(bc, d);
 }
-constexpr long long tn_shared_bytes(int bc, int d) {
-  return 2LL * tn_stages * tn_step * (bc + d);
+constexpr long long tn_shared_bytes(int bc, int d, int element) {
+  return static_cast<long long>(element) * tn_stages * tn_step * (bc + d);
 }
 
 }  // namespace attnscope::naive

@@ -39,9 +39,8 @@ std::vector<float> value_table(DType dtype) {
 /// The distance of the type's values in the binade of `value`; 0 at 0, which every type holds.
 double spacing_at(DType dtype, double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
-  const int fraction_bits = dtype == DType::fp16 ? 10 : 7;
-  const int least_exponent = dtype == DType::fp16 ? -14 : -126;
-  return std::ldexp(1.0, std::max(std::ilogb(value), least_exponent) - fraction_bits);
+  const DTypeTrait& trait = trait_of(dtype);
+  return std::ldexp(1.0, std::max(std::ilogb(value), trait.least_exponent) - trait.fraction_bits);
 }
 
 /// Sums in eight interleaved parts: more exact than one, and the compiler can keep them in vector registers.

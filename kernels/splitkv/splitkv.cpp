@@ -57,7 +57,7 @@ Tiling with_splits(const AttentionProblem& p, Tiling tile) {
 /// Steps of Bc keys that a block holds: what the tile says, else what fits in `shared_limit`.
 int stages_of(const AttentionProblem& p, const Tiling& tile, std::int64_t shared_limit) {
   if (tile.stages > 0) return tile.stages;
-  return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), p.page > 0, p.mask.padded(), shared_limit);
+  return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), p.page > 0, p.mask.padded(), shared_limit);
 }
 
 KernelNeeds partial_needs(const AttentionProblem& p, const Tiling& tile, int stages) {
@@ -65,7 +65,7 @@ KernelNeeds partial_needs(const AttentionProblem& p, const Tiling& tile, int sta
   return {.kernel = "splitkv partial",
           .threads = splitkv::threads(tile.br, tile.bc, d),
           .registers = splitkv::register_estimate(tile.br, tile.bc, d, p.page > 0),
-          .shared_bytes = splitkv::shared_bytes(tile.br, tile.bc, d, stages, p.page > 0, p.mask.padded())};
+          .shared_bytes = splitkv::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), stages, p.page > 0, p.mask.padded())};
 }
 
 KernelNeeds combine_needs() {
@@ -244,7 +244,7 @@ class CombineProgram final : public TileProgram {
       const std::int64_t instance = kv * group_size(p) + row / p.n_q;
       const std::int64_t count = std::min(first + rows - row, p.n_q - row % p.n_q);
       out.push_back({Tensor::o, Access::store, instance, row % p.n_q, count, column, splitkv::combine_columns,
-                     bytes_per_element(p.dtype)});
+                     output_bytes(p.dtype)});
       if (slice == 0) out.push_back({Tensor::lse, Access::store, instance, row % p.n_q, count, 0, 1, fp32_bytes});
       row += count;
     }
@@ -287,7 +287,7 @@ Traffic combine_traffic(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t slices = p.d / splitkv::combine_columns;
   return {.l2_to_sm_bytes = grid.all_used() * (grid.rows() * p.d + slices * grid.lse_rows()) * fp32_bytes,
-          .sm_to_l2_bytes = p.instances() * p.n_q * (p.d * bytes_per_element(p.dtype) + fp32_bytes)};
+          .sm_to_l2_bytes = p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes)};
 }
 
 BufferSpec table_buffer(const AttentionProblem& p) {
@@ -296,6 +296,43 @@ BufferSpec table_buffer(const AttentionProblem& p) {
   std::memcpy(bytes.data(), table.data(), bytes.size());
   return {"block_table", std::ssize(bytes), BufferFill::contents,
           std::make_shared<const std::vector<std::byte>>(std::move(bytes))};
+}
+
+std::int64_t combine_blocks(const SplitGrid& grid) {
+  return grid.problem().kv_instances() * (grid.problem().d / splitkv::combine_columns) *
+         (grid.lse_rows() / splitkv::combine_rows);
+}
+
+/// In the order of its addresses; where the groups' O, which comes over K, V and Q at the end, is longer, its rest.
+std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const Tiling& tile, int stages) {
+  const int d = static_cast<int>(p.d);
+  const int element = bytes_per_element(p.dtype);
+  const int accumulator = accumulator_bytes(p.dtype);
+  const std::int64_t ring = splitkv::ring_bytes(tile.br, tile.bc, d, element, stages);
+  const std::int64_t q = std::int64_t{tile.br} * d * element;
+  const std::int64_t rest = splitkv::tile_area_bytes(tile.br, tile.bc, d, element, stages) - ring - q;
+  const int slots = splitkv::ring_chunks(tile.br, tile.bc, d, stages);
+  const std::int64_t rows = std::int64_t{tile.br} * splitkv::groups(tile.br, tile.bc, d);
+  const std::int64_t chunk = splitkv::chunk_keys(tile.br, tile.bc, d);
+  std::vector<OnChipPart> parts{in_shared("K", ring / 2, slots), in_shared("V", ring / 2, slots), in_shared("Q", q)};
+  if (rest > 0) parts.push_back(in_shared("O exchange", rest));
+  parts.push_back(in_shared("m, l", splitkv::statistics_bytes(tile.br, tile.bc, d)));
+  if (p.page > 0) parts.push_back(in_shared("block table", table_entry_bytes * splitkv::table_window));
+  if (p.mask.padded()) parts.push_back(in_shared("key length", splitkv::key_length_bytes));
+  parts.push_back(in_registers("S", rows * chunk * accumulator));
+  parts.push_back(in_registers("P", rows * chunk * element));
+  parts.push_back(in_registers("O", rows * d * accumulator));
+  return parts;
+}
+
+/// What theory says of the two launches. Pre: the tile's splits are chosen.
+std::vector<KernelModel> models(const SplitGrid& grid, const Tiling& tile, int stages) {
+  const AttentionProblem& p = grid.problem();
+  KernelNeeds combine = combine_needs();
+  combine.shared_bytes = 0;  // static: no part of what the launch asks for
+  return {kernel_model("partial", tile.splits * p.kv_instances(), partial_needs(p, tile, stages),
+                       partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages)),
+          kernel_model("combine", combine_blocks(grid), combine, combine_traffic(grid), 0, {})};
 }
 
 AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stages, bool early_combine) {
@@ -307,11 +344,10 @@ AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stage
   if (p.page > 0) plan.buffers.push_back(table_buffer(p));
   plan.buffers.push_back({"o_part", parts * grid.rows() * p.d * fp32_bytes});
   plan.buffers.push_back({"lse_part", parts * grid.lse_rows() * fp32_bytes});
-  plan.buffers.push_back(row_buffer("o", p, p.d, bytes_per_element(p.dtype)));
+  plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   plan.buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
 
-  auto partial = std::make_shared<const PartialProgram>(grid, tile.bc);
-  const KernelNeeds partial_kernel = partial_needs(p, tile, stages);
+  std::vector<KernelModel> model = models(grid, tile, stages);
   std::vector<std::string> defines =
       kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_PAGED"}, p, tile);
   defines.push_back(fmt::format("ATTN_STAGES={}", stages));
@@ -320,35 +356,18 @@ AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stage
                        {group_size(p), p.n_q, p.n_k, tile.splits, p.page});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
-  const std::int64_t partial_blocks = partial->blocks();
-  plan.launches.push_back({.name = "partial",
-                           .source = {"splitkv/splitkv_partial.cuh", "attn_splitkv_partial", std::move(defines)},
-                           .grid = grid_of(partial_blocks),
-                           .block = block_of(partial_kernel.threads),
-                           .dynamic_shared_bytes = partial_kernel.shared_bytes,
-                           .arguments = std::move(arguments),
-                           .registers_per_thread = partial_kernel.registers,
-                           .matrix_flops = forward_flops(p),
-                           .traffic = partial_traffic(grid),
-                           .program = std::move(partial)});
+  plan.launches.emplace_back(
+      std::move(model[0]),
+      KernelSource{"splitkv/splitkv_partial.cuh", "attn_splitkv_partial", std::move(defines)}, std::move(arguments),
+      std::make_shared<const PartialProgram>(grid, tile.bc));
 
-  auto combine = std::make_shared<const CombineProgram>(grid);
-  const KernelNeeds combine_kernel = combine_needs();
   arguments = kernel_arguments({"o_part", "lse_part", "o", "lse"}, {group_size(p), p.n_q, p.n_k, tile.splits});
   append_mask_arguments(arguments, p);
-  const std::int64_t combine_blocks = combine->blocks();
-  plan.launches.push_back({.name = "combine",
-                           .source = {"splitkv/splitkv_combine.cuh", "attn_splitkv_combine",
-                                      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_MASK"}, p, tile)},
-                           .grid = grid_of(combine_blocks),
-                           .block = block_of(combine_kernel.threads),
-                           .dynamic_shared_bytes = 0,
-                           .starts_early = early_combine,
-                           .arguments = std::move(arguments),
-                           .registers_per_thread = combine_kernel.registers,
-                           .matrix_flops = 0,
-                           .traffic = combine_traffic(grid),
-                           .program = std::move(combine)});
+  plan.launches.emplace_back(std::move(model[1]),
+                             KernelSource{"splitkv/splitkv_combine.cuh", "attn_splitkv_combine",
+                                          kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_MASK"}, p, tile)},
+                             std::move(arguments), std::make_shared<const CombineProgram>(grid));
+  plan.launches.back().starts_early = early_combine;
   return plan;
 }
 
@@ -369,10 +388,6 @@ SplitKv::SplitKv()
                  .head_dims = supported_head_dims<splitkv::supported_head_dim>(),
                  .knobs = {splits_knob(), stages_knob()}}) {}
 
-std::int64_t SplitKv::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
-                                        const DeviceLimits& /*device*/) const {
-  return 0;  // K and V pass by once
-}
 Config SplitKv::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   // Three m16 tiles would leave two of eight warps out: 48 rows are slower by themselves than within 64.
   const std::int64_t rows = packed_rows(p);
@@ -411,10 +426,21 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config&
   }
   const Tiling whole = with_splits(p, tile);
   if (auto refused = refuse_grid("splitkv partial", whole.splits * p.kv_instances())) return refused;
-  const CombineProgram combine{SplitGrid(p, whole.splits)};
-  if (auto refused = refuse_grid("splitkv combine", combine.blocks())) return refused;
+  if (auto refused = refuse_grid("splitkv combine", combine_blocks(SplitGrid(p, whole.splits)))) return refused;
   const int stages = stages_of(p, tile, device.shared_bytes_per_block);
   return refuse_needs({partial_needs(p, tile, stages), combine_needs()}, device);
+}
+
+std::int64_t SplitKv::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
+                                                const DeviceLimits& /*device*/) const {
+  return 0;  // K and V pass by once
+}
+
+std::vector<KernelModel> SplitKv::kernels(const AttentionProblem& p, const Config& config,
+                                          const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
+  const Tiling whole = with_splits(p, tile);
+  return models(SplitGrid(p, whole.splits), whole, stages_of(p, tile, device.shared_bytes_per_block));
 }
 
 AttentionPlan SplitKv::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {

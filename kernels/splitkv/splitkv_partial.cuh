@@ -54,9 +54,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   using namespace attnscope::splitkv;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned shared_ring = shared_address(shared);
-  const unsigned shared_q = shared_ring + ring_bytes(br, bc, d, ATTN_STAGES);
+  const unsigned shared_q = shared_ring + ring_bytes(br, bc, d, sizeof(Element), ATTN_STAGES);
   float* const exchange = reinterpret_cast<float*>(shared);
-  float* const maxima = reinterpret_cast<float*>(shared + tile_area_bytes(br, bc, d, ATTN_STAGES));
+  float* const maxima = reinterpret_cast<float*>(shared + tile_area_bytes(br, bc, d, sizeof(Element), ATTN_STAGES));
   float* const sums = maxima + all_groups * br;
   int* const table = reinterpret_cast<int*>(sums + all_groups * br);
 

@@ -49,9 +49,9 @@ constexpr int register_estimate(int br, int bc, int d, bool paged) {
 constexpr int ring_chunks(int br, int bc, int d, int stages) {
   return stages * (bc / chunk_keys(br, bc, d)) / groups(br, bc, d);
 }
-/// K and V of all groups' rings.
-constexpr long long ring_bytes(int br, int bc, int d, int stages) {
-  return 4LL * d * groups(br, bc, d) * ring_chunks(br, bc, d, stages) * chunk_keys(br, bc, d);
+/// K and V of all groups' rings, elements of `element` bytes.
+constexpr long long ring_bytes(int br, int bc, int d, int element, int stages) {
+  return 2LL * element * d * groups(br, bc, d) * ring_chunks(br, bc, d, stages) * chunk_keys(br, bc, d);
 }
 
 /// Where the groups lay their O to be added up, over the rings and Q once those have been read: rows of d fp32 padded
@@ -63,8 +63,8 @@ constexpr long long exchange_bytes(int br, int bc, int d) {
   return 4LL * groups(br, bc, d) * br * exchange_pitch(d);
 }
 /// The rings and the Q tile; later the exchange.
-constexpr long long tile_area_bytes(int br, int bc, int d, int stages) {
-  const long long tiles = ring_bytes(br, bc, d, stages) + 2LL * br * d;
+constexpr long long tile_area_bytes(int br, int bc, int d, int element, int stages) {
+  const long long tiles = ring_bytes(br, bc, d, element, stages) + static_cast<long long>(element) * br * d;
   const long long exchange = exchange_bytes(br, bc, d);
   return tiles > exchange ? tiles : exchange;
 }
@@ -76,19 +76,22 @@ constexpr long long statistics_bytes(int br, int bc, int d) {
 /// Entries of the block table that a block holds at a time.
 constexpr int table_window = 1024;
 
+/// The entry's key length, with padding to 16 bytes.
+constexpr int key_length_bytes = 16;
+
 /// The tiles, the statistics, the window of the block table, and the entry's key length: all of it dynamic, since what
 /// is static takes a whole 1024 bytes before tiles that are aligned so.
-constexpr long long shared_bytes(int br, int bc, int d, int stages, bool paged, bool padded) {
-  return tile_area_bytes(br, bc, d, stages) + statistics_bytes(br, bc, d) + (paged ? 4LL * table_window : 0) +
-         (padded ? 16 : 0);
+constexpr long long shared_bytes(int br, int bc, int d, int element, int stages, bool paged, bool padded) {
+  return tile_area_bytes(br, bc, d, element, stages) + statistics_bytes(br, bc, d) + (paged ? 4LL * table_window : 0) +
+         (padded ? key_length_bytes : 0);
 }
 
 constexpr int min_stages = 1;
 constexpr int max_stages = 8;
 /// Steps of Bc keys that fit in `limit` bytes; min_stages where not even those do.
-constexpr int stages_within(int br, int bc, int d, bool paged, bool padded, long long limit) {
+constexpr int stages_within(int br, int bc, int d, int element, bool paged, bool padded, long long limit) {
   int stages = max_stages;
-  while (stages > min_stages && shared_bytes(br, bc, d, stages, paged, padded) > limit) {
+  while (stages > min_stages && shared_bytes(br, bc, d, element, stages, paged, padded) > limit) {
     --stages;
   }
   return stages;

@@ -360,7 +360,7 @@ class Builder {
     if (computed) return;
     SeriesName name{.algorithm = strand.name.algorithm};
     Curve curve = theory_curve(CurveKind::model, name, lengths, [&](std::int64_t n) {
-      return scale_ * static_cast<double>(algorithm.plan(at_length(*problem_, n), tile, limits).traffic().total());
+      return scale_ * static_cast<double>(algorithm.model(at_length(*problem_, n), tile, limits).traffic().total());
     });
     // What runs for the tile may differ from one architecture to the next; mostly it does not.
     const bool known = std::ranges::any_of(models_, [&](const Model& other) {

@@ -103,14 +103,8 @@ class Builder {
   [[nodiscard]] Ours gflop(Row row, const Algorithm& algorithm) const {
     const PointSpec& spec = table_.spec(row);
     const DeviceLimits& limits = table_.run(row).limits;
-    if (algorithm.refusal(spec.problem, spec.config(), limits)) {
-      return {pass_flops(spec.problem) / 1e9, Provenance::modelled};
-    }
-    double flops = 0;
-    for (const KernelLaunch& launch : algorithm.plan(spec.problem, spec.config(), limits).launches) {
-      if (!launch.setup) flops += launch.matrix_flops;
-    }
-    return {flops / 1e9, Provenance::modelled};
+    const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
+    return {(model.refusal ? pass_flops(spec.problem) : model.matrix_flops()) / 1e9, Provenance::modelled};
   }
 
   [[nodiscard]] Ours memory_mb(Row row) const {

@@ -32,7 +32,11 @@ constexpr std::array<std::int64_t, 8> head_dims{32, 40, 64, 80, 96, 128, 192, 25
 
 // A fitting subset for what is not crossed with everything: ragged and whole tiles, more queries and more keys.
 constexpr std::array<std::int64_t, 5> few_head_dims{32, 64, 80, 128, 256};
-constexpr std::array dtypes{DType::fp16, DType::bf16};
+constexpr std::array dtypes = [] {
+  std::array<DType, dtype_traits.size()> all{};
+  std::ranges::transform(dtype_traits, all.begin(), &DTypeTrait::dtype);
+  return all;
+}();
 
 /// Two batch entries, the first of them of no keys at all.
 Mask one_empty_entry(std::int64_t n_k) {

@@ -173,11 +173,7 @@ class LaunchPlayer {
         player_(cache, cuts),
         max_touches_(max_touches),
         start_{.fetched = cache.fetched_bytes(), .written = cache.written_bytes()} {
-    const auto threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
-    result_.occupancy = theoretical_occupancy(limits, {.blocks = program_.blocks(),
-                                                       .threads_per_block = threads,
-                                                       .registers_per_thread = launch.registers_per_thread,
-                                                       .shared_bytes = launch.dynamic_shared_bytes});
+    result_.occupancy = theoretical_occupancy(limits, launch.footprint());
     warps_pct_of_one_block_ =
         result_.occupancy.blocks_per_sm > 0 ? result_.occupancy.warps_pct / result_.occupancy.blocks_per_sm : 0;
   }

@@ -116,12 +116,15 @@ TEST(Theory, WorkingSets) {
   EXPECT_EQ(algorithm("naive").working_set_bytes(many, tile, h200()), 500LL * 1001 * 1008 * 2);
   EXPECT_EQ(algorithm("fa2").working_set_bytes(many, tile, h200()), 0);
   EXPECT_EQ(algorithm("fa3").working_set_bytes(many, tile, h200()), 0);
-  const std::int64_t block = algorithm("fa1").plan(many, tile, h200()).launches[0].dynamic_shared_bytes + 1024;
-  const std::int64_t resident = h200().sm_count * (h200().shared_bytes_per_sm / block);
-  EXPECT_EQ(algorithm("fa1").working_set_bytes(many, tile, h200()), std::min<std::int64_t>(resident, 500) * 1001 * 392);
-  // A wide tile leaves room for one block an SM, and so for one head.
-  const Tiling wide{.br = 64, .bc = 448};
-  EXPECT_EQ(algorithm("fa1").working_set_bytes(many, wide, h200()), 132LL * 1001 * 392);
+  // Eight warps of some 180 registers a thread: an SM's 65,536 hold one block, though its shared memory would hold five.
+  EXPECT_EQ(algorithm("fa1").working_set_bytes(many, tile, h200()), 132LL * 1001 * 392);
+  // Backward, four warps of 16 x 16 cells and narrow rows: now registers and shared memory let seven blocks in, so that
+  // 500 heads run at once and no more are there.
+  AttentionProblem narrow = many;
+  narrow.pass = Pass::bwd;
+  narrow.d = 16;
+  const Tiling small{.br = 16, .bc = 16};
+  EXPECT_EQ(algorithm("fa1").working_set_bytes(narrow, small, h200()), 500LL * 1001 * (3 * 16 * 2 + 18 * 4));
 }
 
 TEST(Plan, LaunchesFitTheirProgramsSourcesAndBuffers) {

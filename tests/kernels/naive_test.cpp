@@ -341,7 +341,7 @@ TEST(NaiveShape, TheStagesHoldTheAccumulatorsThatWarpsTrade) {
   for (const int d : naive_attention.facts().head_dims) {
     for (int br = 16; br <= 256; br += 16) {
       const int warps = naive::pv_column_warps(br, d);
-      EXPECT_LE(4LL * (warps - 1) * br * d, naive::pv_shared_bytes(br, d)) << br << " " << d;
+      EXPECT_LE(4LL * (warps - 1) * br * d, naive::pv_shared_bytes(br, d, 2)) << br << " " << d;
       EXPECT_EQ(naive::pv_step / 16 % warps, 0);
     }
   }

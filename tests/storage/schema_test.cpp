@@ -47,6 +47,12 @@ class Clustered final : public Algorithm {
     return fa2_.plan(p, config.tile, device);
   }
 
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& device) const override {
+    return fa2_.model(p, config.tile, device).kernels;
+  }
+
  private:
   static Facts facts() {
     Facts facts = built_in_algorithms().find("fa2")->facts();

@@ -12,10 +12,6 @@
 namespace attnscope::gpu {
 namespace {
 
-int threads_of(const KernelLaunch& launch) {
-  return static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
-}
-
 LaunchRecord record_of(const KernelLaunch& launch, const LoadedKernel& kernel) {
   return {.kernel = launch.name,
           .source_file = launch.source.file,
@@ -26,7 +22,7 @@ LaunchRecord record_of(const KernelLaunch& launch, const LoadedKernel& kernel) {
           .local_bytes = kernel.local_bytes,
           .static_shared_bytes = kernel.static_shared_bytes,
           .dynamic_shared_bytes = launch.dynamic_shared_bytes,
-          .threads = threads_of(launch),
+          .threads = launch.threads_per_block(),
           .grid = launch.grid};
 }
 
@@ -50,13 +46,13 @@ struct Resources {
 
 void add_occupancy(const CudaApi& cuda, const DeviceLimits& limits, const LoadedLaunch& loaded, KernelRecord& target) {
   const KernelLaunch& launch = *loaded.launch;
-  const int threads = threads_of(launch);
+  const int threads = launch.threads_per_block();
   int blocks = 0;
   cuda.check(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, loaded.kernel->function, threads,
                                                               static_cast<std::size_t>(launch.dynamic_shared_bytes)),
              "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   const Occupancy computed =
-      theoretical_occupancy(limits, {.blocks = std::int64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2],
+      theoretical_occupancy(limits, {.blocks = launch.blocks(),
                                      .threads_per_block = threads,
                                      .registers_per_thread = loaded.kernel->registers,
                                      .shared_bytes = loaded.kernel->static_shared_bytes + launch.dynamic_shared_bytes});

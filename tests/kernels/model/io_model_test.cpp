@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "kernels/fa1/fa1.h"
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/model/device_limits.h"
 
@@ -107,9 +108,9 @@ TEST(IoModel, PaperTileOnAnH200) {
 }
 
 TEST(IoModel, SharedMemoryBudgets) {
-  EXPECT_EQ(fa2::shared_bytes(64, 64, 128), 49'152);
-  EXPECT_EQ(fa2::shared_bytes(128, 64, 128), 65'536);
-  EXPECT_EQ(fa2::shared_bytes(128, 128, 128), 98'304);
+  EXPECT_EQ(fa2::shared_bytes(64, 64, 128, 2), 49'152);
+  EXPECT_EQ(fa2::shared_bytes(128, 64, 128, 2), 65'536);
+  EXPECT_EQ(fa2::shared_bytes(128, 128, 128, 2), 98'304);
 }
 
 TEST(IoModel, AsymptoteOfTheorem2) {
@@ -133,12 +134,12 @@ TEST(IoModel, Fa1LeavesTheL2) {
                                              Row{132, 1.2e3, 0.6e3}, Row{264, 0.6e3, 0.3e3}}) {
     for (const std::int64_t d : {64, 128}) {
       const AttentionProblem p{.heads_q = 264, .heads_kv = 264, .n_q = 1000, .n_k = 1000, .d = d};
-      const double n = 60.0 * mib * 1000 / static_cast<double>(fa1_working_set_bytes(p, heads));
+      const double n = 60.0 * mib * 1000 / static_cast<double>(fa1::working_set_bytes(p, heads));
       EXPECT_NEAR(n, d == 64 ? n_d64 : n_d128, 51) << heads << " heads, d " << d;
     }
   }
   const AttentionProblem few{.heads_q = 8, .heads_kv = 8, .n_q = 1000, .n_k = 1000};
-  EXPECT_EQ(fa1_working_set_bytes(few, 132), 8 * 1000 * (64 * 6 + 8)) << "no more heads run than there are";
+  EXPECT_EQ(fa1::working_set_bytes(few, 132), 8 * 1000 * (64 * 6 + 8)) << "no more heads run than there are";
 }
 
 }  // namespace

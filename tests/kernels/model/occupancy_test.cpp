@@ -39,6 +39,19 @@ TEST(Occupancy, RegistersAreHandedOutInUnitsOf256AWarp) {
   expect_occupancy({many_blocks, 160, 128, 0}, 2, 15.625, "registers");
 }
 
+TEST(Occupancy, MostRegistersAreWhatStillLetsOneBlockIn) {
+  for (int threads = 32; threads <= 1024; threads += 32) {
+    const int most = most_registers_per_thread(h200(), threads);
+    EXPECT_GE(theoretical_occupancy(h200(), {many_blocks, threads, most, 0}).blocks_per_sm, 1) << threads;
+    if (most < 255) {
+      EXPECT_EQ(theoretical_occupancy(h200(), {many_blocks, threads, most + 1, 0}).blocks_per_sm, 0) << threads;
+    }
+  }
+  EXPECT_EQ(most_registers_per_thread(h200(), 256), 255);
+  EXPECT_EQ(most_registers_per_thread(h200(), 384), 168);
+  EXPECT_EQ(most_registers_per_thread(h200(), 1024), 64);
+}
+
 TEST(Occupancy, SharedMemoryIncludesWhatIsReserved) {
   expect_occupancy({many_blocks, 128, 32, 65'536}, 3, 18.75, "shared memory");
   expect_occupancy({many_blocks, 128, 32, 115'712}, 2, 12.5, "shared memory");

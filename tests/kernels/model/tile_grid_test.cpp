@@ -46,9 +46,9 @@ TEST(TileGrid, FullMaskSeesEverything) {
   EXPECT_EQ(grid.k_rows(3), 4);
   EXPECT_EQ(grid.k_tiles_seen(0), 4);
   EXPECT_EQ(grid.q_begin(3), 0);
-  EXPECT_EQ(grid.tiles_seen(), 12);
-  EXPECT_EQ(grid.key_rows_seen(), 300);
-  EXPECT_EQ(grid.query_rows_seen(), 520);
+  EXPECT_EQ(grid.counts().tiles, 12);
+  EXPECT_EQ(grid.counts().key_rows_seen, 300);
+  EXPECT_EQ(grid.counts().query_rows_seen, 520);
 }
 
 TEST(TileGrid, CausalByHand) {
@@ -59,8 +59,8 @@ TEST(TileGrid, CausalByHand) {
   EXPECT_EQ(square.k_tiles_seen(2), 2);
   EXPECT_EQ(square.k_tiles_seen(3), 2);
   EXPECT_EQ(square.q_begin(1), 2);
-  EXPECT_EQ(square.tiles_seen(), 6);
-  EXPECT_EQ(square.key_rows_seen(), 6 * 128);
+  EXPECT_EQ(square.counts().tiles, 6);
+  EXPECT_EQ(square.counts().key_rows_seen, 6 * 128);
 
   // 5 queries, 2 keys: queries 0..2 see none.
   const TileGrid tall({.mask = Mask::causal, .n_q = 5, .n_k = 2}, {.br = 1, .bc = 1});
@@ -97,9 +97,9 @@ TEST(TileGrid, CausalMatchesTheMask) {
             ASSERT_EQ(grid.k_tiles_seen(i), seen) << n_q << "x" << n_k << " tile " << br << "x" << bc << " i " << i;
             tiles += seen;
           }
-          ASSERT_EQ(grid.tiles_seen(), tiles) << n_q << "x" << n_k << " tile " << br << "x" << bc;
-          ASSERT_EQ(grid.key_rows_seen(), key_rows) << n_q << "x" << n_k << " tile " << br << "x" << bc;
-          ASSERT_EQ(grid.query_rows_seen(), query_rows) << n_q << "x" << n_k << " tile " << br << "x" << bc;
+          ASSERT_EQ(grid.counts().tiles, tiles) << n_q << "x" << n_k << " tile " << br << "x" << bc;
+          ASSERT_EQ(grid.counts().key_rows_seen, key_rows) << n_q << "x" << n_k << " tile " << br << "x" << bc;
+          ASSERT_EQ(grid.counts().query_rows_seen, query_rows) << n_q << "x" << n_k << " tile " << br << "x" << bc;
         }
       }
     }
@@ -157,10 +157,10 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
     keys += grid.k_rows(j);
   }
   ASSERT_EQ(keys, length) << label;
-  ASSERT_EQ(grid.tiles_seen(), tiles) << label;
-  ASSERT_EQ(grid.key_rows_seen(), key_rows) << label;
-  ASSERT_EQ(grid.query_rows_seen(), query_rows) << label;
-  ASSERT_EQ(grid.query_rows_touched(), queries_touched) << label;
+  ASSERT_EQ(grid.counts().tiles, tiles) << label;
+  ASSERT_EQ(grid.counts().key_rows_seen, key_rows) << label;
+  ASSERT_EQ(grid.counts().query_rows_seen, query_rows) << label;
+  ASSERT_EQ(grid.counts().query_rows_touched, queries_touched) << label;
   ASSERT_EQ(grid.key_rows_touched(), keys_touched) << label;
 }
 
@@ -203,21 +203,27 @@ TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
     const AttentionProblem p{.mask = mask_of(text), .batch = 3, .heads_q = 6, .heads_kv = 2, .n_q = 50, .n_k = 40};
     const Tiling tile{.br = 16, .bc = 8};
     const BatchGrid batch(p, tile);
-    for (const auto count : {&TileGrid::tiles_seen, &TileGrid::key_rows_seen, &TileGrid::query_rows_seen,
-                             &TileGrid::query_rows_touched, &TileGrid::key_rows_touched, &TileGrid::q_tiles}) {
-      std::int64_t of_queries = 0;
-      std::int64_t of_keys = 0;
-      for (std::int64_t i = 0; i < p.instances(); ++i) of_queries += (TileGrid(p, tile, i / 6).*count)();
-      for (std::int64_t i = 0; i < p.kv_instances(); ++i) of_keys += (TileGrid(p, tile, i / 2).*count)();
-      EXPECT_EQ(batch.sum(count), of_queries) << text;
-      EXPECT_EQ(batch.sum_kv(count), of_keys) << text;
-    }
+    TileCounts sum;
+    std::int64_t touched = 0;
+    std::int64_t touched_kv = 0;
     for (std::int64_t i = 0; i < p.instances(); ++i) {
-      EXPECT_EQ(batch.of(i).tiles_seen(), TileGrid(p, tile, i / 6).tiles_seen()) << text << ' ' << i;
+      const TileGrid grid(p, tile, i / 6);
+      sum.tiles += grid.counts().tiles;
+      sum.query_rows_touched += grid.counts().query_rows_touched;
+      sum.key_rows_seen += grid.counts().key_rows_seen;
+      sum.query_rows_seen += grid.counts().query_rows_seen;
+      touched += grid.key_rows_touched();
+    }
+    for (std::int64_t i = 0; i < p.kv_instances(); ++i) touched_kv += TileGrid(p, tile, i / 2).key_rows_touched();
+    EXPECT_EQ(batch.counts(), sum) << text;
+    EXPECT_EQ(batch.key_rows_touched(), touched) << text;
+    EXPECT_EQ(batch.key_rows_touched_kv(), touched_kv) << text;
+    for (std::int64_t i = 0; i < p.instances(); ++i) {
+      EXPECT_EQ(batch.of(i).counts().tiles, TileGrid(p, tile, i / 6).counts().tiles) << text << ' ' << i;
       EXPECT_EQ(batch.of(i).k_end(1), TileGrid(p, tile, i / 6).k_end(1)) << text << ' ' << i;
     }
     for (std::int64_t i = 0; i < p.kv_instances(); ++i) {
-      EXPECT_EQ(batch.of_kv(i).tiles_seen(), TileGrid(p, tile, i / 2).tiles_seen()) << text << ' ' << i;
+      EXPECT_EQ(batch.of_kv(i).counts().tiles, TileGrid(p, tile, i / 2).counts().tiles) << text << ' ' << i;
     }
   }
 }

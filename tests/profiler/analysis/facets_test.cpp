@@ -93,6 +93,12 @@ class Stated final : public Algorithm {
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override {
     throw std::logic_error("not asked");
   }
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
+                                                 const DeviceLimits&) const override {
+    throw std::logic_error("not asked");
+  }
 };
 
 TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What theory says of an algorithm's kernels on a device, closed: nothing is compiled, allocated or walked for it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/model/occupancy.h"
+#include "kernels/model/refusal.h"
+#include "kernels/model/tile_program.h"
+
+namespace attnscope {
+
+enum class OnChipPlace : std::uint8_t { shared, registers };
+
+/// What a block keeps on chip of one thing: "K", "S", "O", "m, l".
+struct OnChipPart {
+  std::string name;
+  OnChipPlace place = OnChipPlace::shared;
+  std::int64_t bytes = 0;  ///< a block, all stages together
+  int stages = 1;          ///< buffers of a ring, of bytes / stages each
+
+  bool operator==(const OnChipPart&) const = default;
+};
+
+/// One kernel launch as theory sees it.
+struct KernelModel {
+  std::string name;  ///< short and unique in the plan: "qk", "softmax", "pv", "fwd"
+  /// Runs once, before the measured launches, which start from its results; neither timed nor counted: the forward pass
+  /// when the backward pass is what is measured. Set-up launches come first in the plan.
+  bool setup = false;
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::int64_t dynamic_shared_bytes = 0;
+  int registers_per_thread = 0;  ///< the estimate that refusal() uses; the compiler's count may differ a little
+  double matrix_flops = 0;       ///< matrix-product operations this kernel issues, tile padding left out
+  Traffic traffic;               ///< closed form, exact
+  /// Of one block, in the order of its addresses; the parts in shared memory sum to dynamic_shared_bytes. What the
+  /// registers hold beside the named parts (addresses, fragments, temporaries) is in none.
+  std::vector<OnChipPart> on_chip;
+
+  [[nodiscard]] std::int64_t blocks() const { return std::int64_t{grid[0]} * grid[1] * grid[2]; }
+  [[nodiscard]] int threads_per_block() const { return static_cast<int>(block[0] * block[1] * block[2]); }
+  [[nodiscard]] LaunchFootprint footprint() const {
+    return {.blocks = blocks(),
+            .threads_per_block = threads_per_block(),
+            .registers_per_thread = registers_per_thread,
+            .shared_bytes = dynamic_shared_bytes};
+  }
+};
+
+/// An algorithm's answer for a problem, a configuration and a device.
+struct AttentionModel {
+  std::optional<Refusal> refusal;    ///< with it, the rest is empty
+  std::vector<KernelModel> kernels;  ///< in stream order, set-up first
+  /// Bytes that what runs at once on the device passes through again and again: while they fit in its L2, DRAM sees
+  /// little of it. 0 when nothing that grows with N is cycled through.
+  std::int64_t working_set_bytes = 0;
+
+  /// Of the measured kernels.
+  [[nodiscard]] Traffic traffic() const;
+  [[nodiscard]] double matrix_flops() const;
+};
+
+}  // namespace attnscope
