@@ -58,7 +58,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   const QCommandLineOption only(
       QStringLiteral("only"),
       QStringLiteral("Of --plots, write only these: kinds (bytes, time, rate, maps) and choices as d=128, pass=bwd, "
-                     "mask=causal, heads=1x132, algorithm=fa2, with commas between or again and again."),
+                     "mask=causal, heads=1x132, algorithm=NAME, with commas between or again and again."),
       QStringLiteral("what"));
   const QCommandLineOption screenshot(QStringLiteral("screenshot"),
                                       QStringLiteral("Write a picture of the window to <file> and exit."),

@@ -16,11 +16,11 @@ namespace attnscope::key_stationary {
 /// What executes the pass. All choices have the same parameters, and a dq_acc of whole Q tiles: in which order its
 /// elements lie there is theirs. Their tile programs differ in the rows of dq_acc, by whole_tiles.
 struct Kernels {
-  std::string_view file;       ///< the main kernel's
-  std::string_view entry;      ///< the main kernel's; with "_dot" and "_convert" behind it, those of rows_file
-  KernelNeeds needs;           ///< the main kernel's
+  std::string_view file;            ///< the main kernel's
+  std::string_view entry;           ///< the main kernel's; with "_dot" and "_convert" behind it, those of rows_file
+  KernelNeeds needs;                ///< the main kernel's
   std::vector<OnChipPart> on_chip;  ///< the main kernel's
-  std::string_view rows_file;  ///< dot and convert
+  std::string_view rows_file;       ///< dot and convert
   int row_threads = 0;
   int row_registers = 0;
   /// Cleared, added to and read in whole tiles of Br rows, also at the ragged end.

@@ -15,8 +15,8 @@ namespace attnscope::query_stationary {
 [[nodiscard]] KernelModel model(const AttentionProblem&, const Tiling&, const KernelNeeds&,
                                 std::vector<OnChipPart> on_chip);
 
-/// The plan of it. The kernel's parameters are q, k, v, o, lse, instances, group, n_q, n_k, scale, then the mask's. Pre:
-/// the problem's pass is fwd.
+/// The plan of it. The kernel's parameters are q, k, v, o, lse, instances, group, n_q, n_k, scale, then the mask's.
+/// Pre: the problem's pass is fwd.
 [[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Tiling&, KernelModel, KernelSource);
 
 /// The macros that say problem and tile to the kernel.

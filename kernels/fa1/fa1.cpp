@@ -123,9 +123,9 @@ Traffic forward_traffic(const AttentionProblem& p, const Tiling& tile) {
   const TileCounts counts = grids.counts();
   const std::int64_t passes = counts.query_rows_seen;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
-  return {
-      .l2_to_sm_bytes = 2 * grids.key_rows_touched() * row + passes * (row + accumulator + statistics),
-      .sm_to_l2_bytes = accumulator_stores * accumulator + (rows + passes) * statistics + rows * p.d * output_bytes(p.dtype)};
+  return {.l2_to_sm_bytes = 2 * grids.key_rows_touched() * row + passes * (row + accumulator + statistics),
+          .sm_to_l2_bytes =
+              accumulator_stores * accumulator + (rows + passes) * statistics + rows * p.d * output_bytes(p.dtype)};
 }
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};

@@ -49,7 +49,8 @@ class Fa1BackwardProgram final : public TileProgram {
       for (std::int64_t instance = kv * group; instance < (kv + 1) * group; ++instance) {
         out.push_back({Tensor::dq_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes});
         for (const std::int64_t i : walk.empty_q_tiles) {
-          out.push_back({Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, output_bytes(p_.dtype)});
+          out.push_back(
+              {Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, output_bytes(p_.dtype)});
         }
       }
       return;
@@ -135,9 +136,9 @@ Traffic backward_traffic(const AttentionProblem& p, const Tiling& tile) {
   const TileCounts counts = grids.counts();
   const std::int64_t passes = counts.query_rows_seen;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
-  return {.l2_to_sm_bytes =
-              2 * grids.key_rows_touched_kv() * row + passes * (2 * row + output + accumulator + statistics),
-          .sm_to_l2_bytes = accumulator_stores * accumulator + rows * output + 2 * p.kv_instances() * p.n_k * output};
+  return {
+      .l2_to_sm_bytes = 2 * grids.key_rows_touched_kv() * row + passes * (2 * row + output + accumulator + statistics),
+      .sm_to_l2_bytes = accumulator_stores * accumulator + rows * output + 2 * p.kv_instances() * p.n_k * output};
 }
 
 }  // namespace
@@ -161,9 +162,8 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
   append_mask_arguments(arguments, p);
   plan.launches.emplace_back(
       model(p, tile),
-      KernelSource{
-          "fa1/fa1_backward.cuh", "attn_fa1_backward",
-          kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
+      KernelSource{"fa1/fa1_backward.cuh", "attn_fa1_backward",
+                   kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
       std::move(arguments), std::make_shared<const Fa1BackwardProgram>(p, tile));
   return plan;
 }
@@ -186,8 +186,7 @@ TileShape default_tile(const AttentionProblem& p, const std::function<bool(const
 std::int64_t working_set_bytes(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   // Q, O and dO, the fp32 accumulator of dQ, l and m, of the K/V heads that run at once.
   const std::int64_t resident = resident_blocks(device, needs(p, tile));
-  const std::int64_t row =
-      p.d * (2 * bytes_per_element(p.dtype) + output_bytes(p.dtype)) + (p.d + 2) * fp32_bytes;
+  const std::int64_t row = p.d * (2 * bytes_per_element(p.dtype) + output_bytes(p.dtype)) + (p.d + 2) * fp32_bytes;
   return std::min(resident, p.kv_instances()) * group_size(p) * p.n_q * row;
 }
 

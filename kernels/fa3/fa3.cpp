@@ -22,7 +22,8 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   return {.kernel = "fa3 fwd",
           .threads = fa3::threads(tile.br),
           .registers = fa3::launch_registers(tile.br),
-          .shared_bytes = fa3::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), tile.stages)};
+          .shared_bytes =
+              fa3::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), tile.stages)};
 }
 
 /// Why the forward kernel has no such tile, on any device.
@@ -60,7 +61,8 @@ std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
 /// The choice of stages adds a macro where it is not what the kernel does of itself.
 std::vector<std::string> forward_defines(const AttentionProblem& p, const Tiling& tile) {
   std::vector<std::string> defines = query_stationary::defines(p, tile);
-  if (tile.stages > 0 && tile.stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))) {
+  if (tile.stages > 0 &&
+      tile.stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))) {
     defines.push_back(fmt::format("ATTN_STAGES={}", tile.stages));
   }
   return defines;

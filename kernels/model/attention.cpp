@@ -130,8 +130,8 @@ std::int64_t pairs_of_squares(const BlockPattern& pattern, std::int64_t size, co
   // Whole: from the last row's first key on, up to the first row's last key; the ragged last square is not.
   const std::int64_t first = std::min(square(edges.first + row), end);
   const std::int64_t last = std::min(square(edges.last + row + rows - 1) + 1, end);
-  const std::int64_t whole_first = std::clamp(ceil_div(std::max<std::int64_t>(edges.first + row + rows - 1, 0), size),
-                                              first, last);
+  const std::int64_t whole_first =
+      std::clamp(ceil_div(std::max<std::int64_t>(edges.first + row + rows - 1, 0), size), first, last);
   const std::int64_t whole_last =
       std::clamp(square(std::min(edges.last + row, length)), whole_first, std::max(whole_first, last));
   std::int64_t pairs = pattern.in_row(row / size, whole_first, whole_last) * rows * size;

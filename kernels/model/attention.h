@@ -27,21 +27,20 @@ struct DTypeTrait {
   int fraction_bits;     ///< after the leading one
   int least_exponent;    ///< of a normal number
 };
-inline constexpr std::array dtype_traits{
-    DTypeTrait{.dtype = DType::fp16,
-               .word = "fp16",
-               .storage_bits = 16,
-               .output_bits = 16,
-               .accumulator_bits = 32,
-               .fraction_bits = 10,
-               .least_exponent = -14},
-    DTypeTrait{.dtype = DType::bf16,
-               .word = "bf16",
-               .storage_bits = 16,
-               .output_bits = 16,
-               .accumulator_bits = 32,
-               .fraction_bits = 7,
-               .least_exponent = -126}};
+inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
+                                                    .word = "fp16",
+                                                    .storage_bits = 16,
+                                                    .output_bits = 16,
+                                                    .accumulator_bits = 32,
+                                                    .fraction_bits = 10,
+                                                    .least_exponent = -14},
+                                         DTypeTrait{.dtype = DType::bf16,
+                                                    .word = "bf16",
+                                                    .storage_bits = 16,
+                                                    .output_bits = 16,
+                                                    .accumulator_bits = 32,
+                                                    .fraction_bits = 7,
+                                                    .least_exponent = -126}};
 [[nodiscard]] constexpr const DTypeTrait& trait_of(DType dtype) {
   for (const DTypeTrait& trait : dtype_traits) {
     if (trait.dtype == dtype) return trait;

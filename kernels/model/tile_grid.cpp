@@ -118,9 +118,8 @@ std::int64_t TileGrid::k_tiles_seen(std::int64_t i) const {
 std::int64_t TileGrid::k_tiles_seen(std::int64_t i, const Stretch& tiles) const {
   if (!mask_.sparse()) return tiles.last - tiles.first;
   const std::int64_t row = i * br_ / mask_.block_size;
-  return tiles_of_squares(
-      mask_.block_size / bc_, tiles.first, tiles.last,
-      [&](std::int64_t first, std::int64_t last) { return pattern_->in_row(row, first, last); });
+  return tiles_of_squares(mask_.block_size / bc_, tiles.first, tiles.last,
+                          [&](std::int64_t first, std::int64_t last) { return pattern_->in_row(row, first, last); });
 }
 
 std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
@@ -128,9 +127,9 @@ std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
   const std::int64_t last_tile = q_end(j);
   if (!mask_.sparse()) return last_tile - first_tile;
   const std::int64_t column = j * bc_ / mask_.block_size;
-  return tiles_of_squares(
-      mask_.block_size / br_, first_tile, last_tile,
-      [&](std::int64_t first, std::int64_t last) { return pattern_->in_column(column, first, last); });
+  return tiles_of_squares(mask_.block_size / br_, first_tile, last_tile, [&](std::int64_t first, std::int64_t last) {
+    return pattern_->in_column(column, first, last);
+  });
 }
 
 std::int64_t TileGrid::key_rows_touched() const {

@@ -318,17 +318,18 @@ class Models {
   [[nodiscard]] KernelModel qk(std::string name, const ProductNames& names) const {
     const TileGrid grid = whole_grid(p_, tile_);
     const std::int64_t columns = naive::qk_chunk_columns(tile_.br, tile_.bc);
-    return kernel_model(std::move(name), grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
-                        qk_traffic(p_, tile_), product_flops_,
-                        {in_shared(names.left, tile_.br * p_.d * element_),
-                         in_shared(names.right, tile_.bc * p_.d * element_),
-                         in_registers(names.out, tile_.br * columns * accumulator_)});
+    return kernel_model(
+        std::move(name), grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_), qk_traffic(p_, tile_),
+        product_flops_,
+        {in_shared(names.left, tile_.br * p_.d * element_), in_shared(names.right, tile_.bc * p_.d * element_),
+         in_registers(names.out, tile_.br * columns * accumulator_)});
   }
 
   /// `name` is its kernel's, too.
   [[nodiscard]] KernelModel rows(std::string name, std::string_view kernel, const RowWork& work) const {
     const std::int64_t held = naive::long_rows(p_.n_k, work.pieces) ? naive::long_row_step : naive::row_stride(p_.n_k);
-    const std::int64_t bytes = rows_per_block(p_, work) * std::min<std::int64_t>(held, naive::row_stride(p_.n_k)) * element_;
+    const std::int64_t bytes =
+        rows_per_block(p_, work) * std::min<std::int64_t>(held, naive::row_stride(p_.n_k)) * element_;
     std::vector<OnChipPart> parts;
     for (const Tensor in : work.in) parts.push_back(in_registers(on_chip_name(in), bytes));
     return kernel_model(std::move(name), row_blocks(p_, work), row_needs(kernel, p_, work), row_traffic(p_, work), 0,
@@ -394,9 +395,10 @@ class Launches {
     std::vector<Argument> arguments =
         kernel_arguments(buffers, {p_.instances(), group_size(p_), p_.n_q, p_.n_k, stride_});
     arguments.emplace_back(scale);
-    return {std::move(model),
-            source("qk", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_, tile_)),
-            std::move(arguments), std::make_shared<const QkProgram>(p_, tile_, product)};
+    return {
+        std::move(model),
+        source("qk", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_, tile_)),
+        std::move(arguments), std::make_shared<const QkProgram>(p_, tile_, product)};
   }
 
   [[nodiscard]] KernelLaunch softmax_rows(KernelModel model) const {

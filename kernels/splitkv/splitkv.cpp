@@ -57,7 +57,8 @@ Tiling with_splits(const AttentionProblem& p, Tiling tile) {
 /// Steps of Bc keys that a block holds: what the tile says, else what fits in `shared_limit`.
 int stages_of(const AttentionProblem& p, const Tiling& tile, std::int64_t shared_limit) {
   if (tile.stages > 0) return tile.stages;
-  return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), p.page > 0, p.mask.padded(), shared_limit);
+  return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), p.page > 0,
+                                p.mask.padded(), shared_limit);
 }
 
 KernelNeeds partial_needs(const AttentionProblem& p, const Tiling& tile, int stages) {
@@ -65,7 +66,8 @@ KernelNeeds partial_needs(const AttentionProblem& p, const Tiling& tile, int sta
   return {.kernel = "splitkv partial",
           .threads = splitkv::threads(tile.br, tile.bc, d),
           .registers = splitkv::register_estimate(tile.br, tile.bc, d, p.page > 0),
-          .shared_bytes = splitkv::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), stages, p.page > 0, p.mask.padded())};
+          .shared_bytes = splitkv::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), stages, p.page > 0,
+                                                p.mask.padded())};
 }
 
 KernelNeeds combine_needs() {
@@ -330,8 +332,8 @@ std::vector<KernelModel> models(const SplitGrid& grid, const Tiling& tile, int s
   const AttentionProblem& p = grid.problem();
   KernelNeeds combine = combine_needs();
   combine.shared_bytes = 0;  // static: no part of what the launch asks for
-  return {kernel_model("partial", tile.splits * p.kv_instances(), partial_needs(p, tile, stages),
-                       partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages)),
+  return {kernel_model("partial", tile.splits * p.kv_instances(), partial_needs(p, tile, stages), partial_traffic(grid),
+                       forward_flops(p), partial_layout(p, tile, stages)),
           kernel_model("combine", combine_blocks(grid), combine, combine_traffic(grid), 0, {})};
 }
 
@@ -356,10 +358,9 @@ AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stage
                        {group_size(p), p.n_q, p.n_k, tile.splits, p.page});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
-  plan.launches.emplace_back(
-      std::move(model[0]),
-      KernelSource{"splitkv/splitkv_partial.cuh", "attn_splitkv_partial", std::move(defines)}, std::move(arguments),
-      std::make_shared<const PartialProgram>(grid, tile.bc));
+  plan.launches.emplace_back(std::move(model[0]),
+                             KernelSource{"splitkv/splitkv_partial.cuh", "attn_splitkv_partial", std::move(defines)},
+                             std::move(arguments), std::make_shared<const PartialProgram>(grid, tile.bc));
 
   arguments = kernel_arguments({"o_part", "lse_part", "o", "lse"}, {group_size(p), p.n_q, p.n_k, tile.splits});
   append_mask_arguments(arguments, p);
@@ -432,7 +433,7 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config&
 }
 
 std::int64_t SplitKv::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
-                                                const DeviceLimits& /*device*/) const {
+                                        const DeviceLimits& /*device*/) const {
   return 0;  // K and V pass by once
 }
 

@@ -116,7 +116,8 @@ TEST(Theory, WorkingSets) {
   EXPECT_EQ(algorithm("naive").working_set_bytes(many, tile, h200()), 500LL * 1001 * 1008 * 2);
   EXPECT_EQ(algorithm("fa2").working_set_bytes(many, tile, h200()), 0);
   EXPECT_EQ(algorithm("fa3").working_set_bytes(many, tile, h200()), 0);
-  // Eight warps of some 180 registers a thread: an SM's 65,536 hold one block, though its shared memory would hold five.
+  // Eight warps of some 180 registers a thread: an SM's 65,536 hold one block, though its shared memory would hold
+  // five.
   EXPECT_EQ(algorithm("fa1").working_set_bytes(many, tile, h200()), 132LL * 1001 * 392);
   // Backward, four warps of 16 x 16 cells and narrow rows: now registers and shared memory let seven blocks in, so that
   // 500 heads run at once and no more are there.

@@ -38,13 +38,12 @@ const int registered = [] {
     std::int64_t batch;
   };
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    for (const Shape& shape : {Shape{"none", 1}, Shape{"causal", 1}, Shape{"window:1024:0", 1},
-                               Shape{"blocks:128:random25", 1}, Shape{"blocks:128:butterfly", 1},
-                               Shape{"lengths:ramp", 64}, Shape{"causal+lengths:ramp", 64},
-                               Shape{"blocks:128:random25+lengths:ramp", 64}}) {
+    for (const Shape& shape :
+         {Shape{"none", 1}, Shape{"causal", 1}, Shape{"window:1024:0", 1}, Shape{"blocks:128:random25", 1},
+          Shape{"blocks:128:butterfly", 1}, Shape{"lengths:ramp", 64}, Shape{"causal+lengths:ramp", 64},
+          Shape{"blocks:128:random25+lengths:ramp", 64}}) {
       for (const Pass pass : {Pass::fwd, Pass::fwd_bwd}) {
-        const AttentionProblem problem =
-            problem_for(*algorithm, parse_mask(shape.mask).value(), pass, shape.batch);
+        const AttentionProblem problem = problem_for(*algorithm, parse_mask(shape.mask).value(), pass, shape.batch);
         const DeviceLimits& device = known_gpus().front();
         if (algorithm->refusal(problem, algorithm->default_config(problem, device), device)) continue;
         const std::string name = "model/" + algorithm->name() + "/" + std::string(to_string(pass)) + "/" + shape.mask +

@@ -55,27 +55,27 @@ int for_each_model(const Check& check) {
 }
 
 TEST(Model, IsThePlansToTheByte) {
-  const int checked = for_each_model([](const Algorithm& algorithm, const AttentionProblem& p, const Config& config,
-                                        const AttentionModel& model) {
-    const AttentionPlan plan = algorithm.plan(p, config, h200());
-    ASSERT_EQ(model.kernels.size(), plan.launches.size());
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-      const KernelModel& kernel = model.kernels[i];
-      const KernelLaunch& launch = plan.launches[i];
-      EXPECT_EQ(kernel.name, launch.name);
-      EXPECT_EQ(kernel.setup, launch.setup);
-      EXPECT_EQ(kernel.grid, launch.grid);
-      EXPECT_EQ(kernel.blocks(), launch.program->blocks());
-      EXPECT_EQ(kernel.block, launch.block);
-      EXPECT_EQ(kernel.dynamic_shared_bytes, launch.dynamic_shared_bytes);
-      EXPECT_EQ(kernel.registers_per_thread, launch.registers_per_thread);
-      EXPECT_EQ(kernel.matrix_flops, launch.matrix_flops);
-      EXPECT_EQ(kernel.traffic, launch.traffic);
-      EXPECT_EQ(kernel.on_chip, launch.on_chip);
-    }
-    EXPECT_EQ(model.traffic(), plan.traffic());
-    EXPECT_EQ(model.working_set_bytes, algorithm.working_set_bytes(p, config, h200()));
-  });
+  const int checked = for_each_model(
+      [](const Algorithm& algorithm, const AttentionProblem& p, const Config& config, const AttentionModel& model) {
+        const AttentionPlan plan = algorithm.plan(p, config, h200());
+        ASSERT_EQ(model.kernels.size(), plan.launches.size());
+        for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+          const KernelModel& kernel = model.kernels[i];
+          const KernelLaunch& launch = plan.launches[i];
+          EXPECT_EQ(kernel.name, launch.name);
+          EXPECT_EQ(kernel.setup, launch.setup);
+          EXPECT_EQ(kernel.grid, launch.grid);
+          EXPECT_EQ(kernel.blocks(), launch.program->blocks());
+          EXPECT_EQ(kernel.block, launch.block);
+          EXPECT_EQ(kernel.dynamic_shared_bytes, launch.dynamic_shared_bytes);
+          EXPECT_EQ(kernel.registers_per_thread, launch.registers_per_thread);
+          EXPECT_EQ(kernel.matrix_flops, launch.matrix_flops);
+          EXPECT_EQ(kernel.traffic, launch.traffic);
+          EXPECT_EQ(kernel.on_chip, launch.on_chip);
+        }
+        EXPECT_EQ(model.traffic(), plan.traffic());
+        EXPECT_EQ(model.working_set_bytes, algorithm.working_set_bytes(p, config, h200()));
+      });
   EXPECT_GT(checked, 4000);
 }
 

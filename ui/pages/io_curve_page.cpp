@@ -97,7 +97,7 @@ void IoCurvePage::add_toggles() {
                 "not show the law, or where it would miss one by more than its interval."));
   paper_ = add("paper", tr("Paper's count"), false,
                tr("What the FlashAttention paper counts by hand: 4N²+4Nd elements for standard attention, (3Tc+1)Nd "
-                  "for FA1, with Tc = N/Bc passes over Q and O."));
+                  "for FlashAttention, with Tc = N/Bc passes over Q and O."));
   compulsory_ = add("minimum", tr("Minimum"), true,
                     tr("Q, K and V read once and O written once: no algorithm can move less, and it grows only as "
                        "N."));

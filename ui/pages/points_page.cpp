@@ -38,7 +38,7 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
 void PointsPage::add_search() {
   auto* row = new QHBoxLayout;
   search_ = new QLineEdit(this);
-  search_->setPlaceholderText(tr("Filter: fa1 64 (N, d or tile), 128x64, heads=16"));
+  search_->setPlaceholderText(tr("Filter: an algorithm, 64 (N, d or tile), 128x64, heads=16"));
   search_->setToolTip(
       tr("Rows that every word fits:\n"
          "a number (4096, 4k): an N, d, Br, Bc or dropout probability, whole\n"
