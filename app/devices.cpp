@@ -23,7 +23,12 @@ std::optional<int> whole_number(std::string_view text) {
 
 OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) {
   return {make_simulated_device(limits, built_in_algorithms()),
-          fmt::format("simulated {}{}", limits.name, why.empty() ? "" : fmt::format(": {}", why))};
+          fmt::format("simulated {}{}", limits.name, why.empty() ? "" : fmt::format(": {}", why)), why};
+}
+
+OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
+  std::string announcement = fmt::format("GPU {}, {}", device->info().ordinal, device->info().limits.name);
+  return {std::move(device), std::move(announcement)};
 }
 
 }  // namespace
@@ -34,6 +39,11 @@ const DeviceLimits& limits_of_known_gpu(std::string_view name) {
   for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
   throw CommandError(ExitCode::usage,
                      fmt::format("no GPU named '{}' is known; known: {}", name, fmt::join(known, ", ")));
+}
+
+std::string as_sentence(std::string text) {
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text;
 }
 
 std::string describe(const GpuError& error) {
@@ -60,12 +70,26 @@ OpenedDevice open_device(std::string_view word, bool counters) {
     options.ordinal = *ordinal;
   }
   Result<std::unique_ptr<Device>, GpuError> opened = open_gpu_device(options);
-  if (opened) {
-    const std::string name = opened.value()->info().limits.name;
-    return {std::move(opened).value(), fmt::format("GPU {}, {}", options.ordinal, name)};
+  if (opened) return opened_gpu(std::move(opened).value());
+  const GpuError& error = opened.error();
+  if (!word.empty()) throw CommandError(ExitCode::error, describe(error));
+  if (error.nothing_here()) return simulated(known_gpus().front(), describe(error));
+  // What looks like a GPU's numbers would be a simulation's: whoever wants that says so.
+  throw CommandError(ExitCode::error, fmt::format("{} To simulate a GPU instead, give --device simulated",
+                                                  as_sentence(describe(error))));
+}
+
+Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters) {
+  for (const DeviceLimits& limits : known_gpus()) {
+    auto stand_in = make_simulated_device(limits, built_in_algorithms());
+    if (stand_in->info().uuid == uuid) return simulated(limits);
   }
-  if (word.empty()) return simulated(known_gpus().front(), describe(opened.error()));
-  throw CommandError(ExitCode::error, describe(opened.error()));
+  GpuOptions options;
+  options.counters = counters;
+  options.uuid = uuid;
+  Result<std::unique_ptr<Device>, GpuError> opened = open_gpu_device(options);
+  if (!opened) return Failure{describe(opened.error())};
+  return opened_gpu(std::move(opened).value());
 }
 
 }  // namespace attnscope

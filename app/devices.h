@@ -6,24 +6,33 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/model/result.h"
 #include "profiler/measure/device.h"
 #include "profiler/measure/gpu/gpu_device.h"
 
 namespace attnscope {
 
 inline constexpr const char* device_help =
-    "GPU number, 'gpu' (the first), 'simulated' (an H200) or 'simulated:NAME' (default: GPU 0 if there is one, else "
-    "simulated)";
+    "GPU number, 'gpu' (the first), 'simulated' (an H200) or 'simulated:NAME' (default: GPU 0; simulated where this "
+    "machine has no GPU and no driver)";
 
 struct OpenedDevice {
   std::unique_ptr<Device> device;
   /// "GPU 0, NVIDIA H200", or "simulated NVIDIA H200: why": the first line of what a command prints.
   std::string announcement;
+  /// Why it stands for a GPU where nobody asked for a simulation; empty where it does not.
+  std::string simulated_because = {};
 };
 
-/// Empty `word`: the first GPU that works, else the simulated H200. Throws CommandError: usage for a word that names
-/// nothing, error for a GPU that is demanded and not there.
+/// Empty `word`: the first GPU; the simulated H200 where there is neither GPU nor driver. Throws CommandError: usage
+/// for a word that names nothing, error for a GPU that is demanded and not there, or is there and cannot be used.
 OpenedDevice open_device(std::string_view word, bool counters);
+
+/// The device that has this UUID, whatever its number is now. The error says what is wrong and what to do about it.
+Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters);
+
+/// The text with a full stop at its end.
+[[nodiscard]] std::string as_sentence(std::string text);
 
 /// What is wrong and what to do about it, as sentences.
 [[nodiscard]] std::string describe(const GpuError&);

@@ -37,6 +37,11 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
       ->capture_default_str();
 }
 
+std::string SweepOptions::preset() const {
+  const std::string& named = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
+  return named.empty() ? "custom" : named;
+}
+
 SweepPlan SweepOptions::plan(const DeviceLimits& limits) const {
   SweepRequest request;
   request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;

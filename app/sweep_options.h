@@ -17,6 +17,8 @@ class SweepOptions {
   SweepOptions(const SweepOptions&) = delete;
   SweepOptions& operator=(const SweepOptions&) = delete;
 
+  /// SweepPlan::preset, known before anything is planned.
+  [[nodiscard]] std::string preset() const;
   /// Throws CommandError (usage).
   [[nodiscard]] SweepPlan plan(const DeviceLimits&) const;
 

@@ -54,6 +54,8 @@ std::string new_uid() {
   return fmt::format("{:016x}{:016x}", bits[0], bits[1]);
 }
 
+constexpr const char* simulated_because_key = "simulated_because";
+
 json to_json(const MeasureOptions& options) {
   return {{"counters", options.counters},
           {"verify", options.verify},
@@ -327,12 +329,13 @@ struct RunStore::Impl {
     const Provenance provenance = header.imported           ? Provenance::imported
                                   : header.device.simulated ? Provenance::simulated
                                                             : Provenance::measured;
+    json options = to_json(header.options);
+    if (!header.simulated_because.empty()) options[simulated_because_key] = header.simulated_because;
     SQLite::Statement& insert = statement(
         "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
         "started_at, provenance, uid) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)");
     Binder(insert) << device << environment << header.preset << json(header.argv).dump() << header.plan_hash
-                   << header.planned_points << to_json(header.options).dump() << now_utc() << to_string(provenance)
-                   << new_uid();
+                   << header.planned_points << options.dump() << now_utc() << to_string(provenance) << new_uid();
     insert.exec();
     return database->getLastInsertRowid();
   }
@@ -501,7 +504,9 @@ std::vector<RunSummary> RunStore::runs() const {
       run.planned_points = static_cast<std::size_t>(in.integer());
       run.argv = json::parse(in.text()).get<std::vector<std::string>>();
       run.plan_hash = in.text();
-      run.options = options_from(json::parse(in.text()));
+      const json options = json::parse(in.text());
+      run.options = options_from(options);
+      run.simulated_because = options.value(simulated_because_key, "");
       run.points = static_cast<std::size_t>(in.integer());
       run.ok_points = static_cast<std::size_t>(in.integer());
       run.device_uuid = in.text();

@@ -35,7 +35,8 @@ struct RunHeader {
   std::string plan_hash;  ///< equal for equal plans: --resume looks for it
   std::size_t planned_points = 0;
   MeasureOptions options;
-  bool imported = false;  ///< the points come from another program's measurement
+  bool imported = false;               ///< the points come from another program's measurement
+  std::string simulated_because = {};  ///< why a simulation stands for the GPU that was wanted; empty: it was asked for
 };
 
 /// A run that is stored whole.
@@ -66,6 +67,7 @@ struct RunSummary {
   Environment environment;
   std::string plan_hash;
   MeasureOptions options;
+  std::string simulated_because;  ///< RunHeader's
 };
 
 struct StoredPoint {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // collect: plan, open, run, keep. After a point that cost the device its context (a fault, a hang) the process replaces
 // itself with a fresh one that goes on with the next point: a GPU context cannot be mended, only left behind.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/close_range.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,6 +16,7 @@
 #include <set>
 
 #include "app/command.h"
+#include "app/continuation.h"
 #include "app/devices.h"
 #include "app/format.h"
 #include "app/interrupt.h"
@@ -60,7 +58,8 @@ struct Options {
   bool jsonl = false;
   bool quiet = false;
   TableFormat format = TableFormat::text;
-  int losses = 0;  ///< internal: points in a row that cost the device before this process took over
+  int losses = 0;           ///< internal: points in a row that cost the device before this process took over
+  std::string continue_on;  ///< internal: the UUID of that device
 
   [[nodiscard]] bool counters_asked_for() const { return require_counters || !metrics.empty(); }
   [[nodiscard]] bool table_on_stdout() const { return format != TableFormat::text; }
@@ -179,28 +178,6 @@ std::filesystem::path file_to_write(const Options& options, const RunHeader& hea
   return new_run_file(header.preset);
 }
 
-/// Replaces this process by one that continues the run. Exit handlers do not run: the driver's may wait for a kernel
-/// that never ends. Returns only on failure.
-void restart(const Options& options, const std::filesystem::path& file, int losses) {
-  std::vector<std::string> words(options.arguments.begin(), options.arguments.end());
-  // What an earlier restart added is added anew.
-  std::erase_if(words, [](const std::string& word) { return word.starts_with("--continue-after="); });
-  words.push_back(fmt::format("--continue-after={}", losses));
-  if (!options.resume) words.emplace_back("--resume");
-  if (options.output.empty()) {
-    words.emplace_back("-o");
-    words.push_back(file.string());
-  }
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  std::cout.flush();
-  std::fflush(nullptr);
-  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // the driver's files, the database and its lock
-  ::execv("/proc/self/exe", argv.data());
-}
-
 /// One sweep: from an open device and store to the exit code.
 class Collection {
  public:
@@ -210,6 +187,9 @@ class Collection {
     if (options.resume) {
       const std::optional<RunSummary> newest = newest_run(store_, header);
       complete_before_ = newest && newest->state == StoredRunState::complete;
+      if (!newest && !options.continue_on.empty()) {
+        throw CommandError(ExitCode::error, fmt::format("{} has no run to go on with", store_.file().string()));
+      }
       if (!newest) reporter.report(LogEvent{"info", "nothing to resume here: a new run is begun"});
       if (newest) run_ = complete_before_ ? newest->id : store_.resume_run(header).value_or(0);
     }
@@ -307,7 +287,11 @@ class Collection {
       if (losses <= max_losses) {
         reporter_.report(LogEvent{"warning", outcome.reason + " Going on with the next point in a fresh process."});
         const std::filesystem::path file = store_.file();
-        restart(options_, file, losses);
+        restart(options_.arguments, {.file = file,
+                                     .device_uuid = device_.info().uuid,
+                                     .losses = losses,
+                                     .names_file = !options_.output.empty(),
+                                     .resumes = options_.resume});
         throw CommandError(ExitCode::error, fmt::format("cannot restart to continue the run ({}); continue it with "
                                                         "--resume -o {}",
                                                         std::strerror(errno), file.string()));
@@ -405,10 +389,41 @@ class Collection {
   Clock::time_point last_progress_{};
 };
 
+/// The run that goes on, where it decides on which device: unless the user names one.
+std::optional<StoppedRun> run_to_continue(const Options& options) {
+  if (!options.continue_on.empty()) return stopped_run_on(options.output, options.continue_on);
+  const bool any_gpu = options.device == "gpu";
+  if (!options.resume || options.dry_run || !(options.device.empty() || any_gpu)) return std::nullopt;
+  const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
+    try {
+      return plan_hash(options.sweep.plan(limits), hashed_options(options.measure));
+    } catch (const CommandError&) {  // nothing of it runs there
+      return std::nullopt;
+    }
+  };
+  const std::vector<std::filesystem::path> files =
+      options.output.empty() ? run_files(options.sweep.preset()) : std::vector<std::filesystem::path>{options.output};
+  std::optional<StoppedRun> stopped = find_stopped_run(files, hash);
+  if (stopped && any_gpu && stopped->run.simulated) return std::nullopt;
+  return stopped;
+}
+
+/// Whoever asked for no simulation is told of it, wherever he looks.
+void announce(const OpenedDevice& opened, const Options& options, Reporter& reporter, std::FILE* people) {
+  if (options.losses > 0) return;
+  if (people != nullptr) fmt::print(people, "Device: {}\n", opened.announcement);
+  if (opened.simulated_because.empty()) return;
+  const std::string text = fmt::format("no GPU is measured, one is simulated: {}", opened.simulated_because);
+  reporter.report(LogEvent{"warning", text});
+  if (options.jsonl) spdlog::warn("{}", text);
+}
+
 ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
-  OpenedDevice opened = open_device(options.device, options.measure.counters);
+  const std::optional<StoppedRun> stopped = run_to_continue(options);
+  OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter)
+                                : open_device(options.device, options.measure.counters);
   Device& device = *opened.device;
-  if (people != nullptr && options.losses == 0) fmt::print(people, "Device: {}\n", opened.announcement);
+  announce(opened, options, reporter, people);
 
   const SweepPlan plan = options.sweep.plan(device.info().limits);
   require_known_metrics(device, options.measure.extra_metrics);
@@ -449,9 +464,10 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                    .argv = {options.arguments.begin(), options.arguments.end()},
                    .plan_hash = plan_hash(plan, hashed_options(options.measure)),
                    .planned_points = plan.points.size(),
-                   .options = options.measure};
+                   .options = options.measure,
+                   .simulated_because = opened.simulated_because};
   header.environment.app_version = ATTNSCOPE_VERSION;
-  const std::filesystem::path file = file_to_write(options, header);
+  const std::filesystem::path file = stopped ? stopped->file : file_to_write(options, header);
   const ExitCode code =
       Collection(options, plan, device, RunStore::open(file, RunStore::Mode::collect), header, reporter).run(cancel);
   if (!device.usable()) {
@@ -528,7 +544,8 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   command.add_flag("-q,--quiet", options->quiet, "No lines while running");
   add_format_options(command, options->format);
   for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl);
-  command.add_option("--continue-after", options->losses)->group("");  // internal, see restart()
+  command.add_option("--continue-after", options->losses)->group("");  // internal, see continuation.h
+  command.add_option("--continue-on", options->continue_on)->group("");
   return [options] { return collect(*options); };
 }
 

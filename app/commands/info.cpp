@@ -113,6 +113,10 @@ ExitCode info(const Options& options) {
           format_iec_bytes(limits.shared_bytes_per_block), format_iec_bytes(limits.l2_bytes),
           format_iec_bytes(limits.dram_bytes));
     }
+    for (const RunSummary& run : runs) {
+      if (run.simulated_because.empty()) continue;
+      std::cout << fmt::format("run {} is simulated, no GPU was measured: {}\n", run.id, run.simulated_because);
+    }
     if (runs.empty()) return ExitCode::ok;
     std::cout << '\n';
   }

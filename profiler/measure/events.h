@@ -63,7 +63,7 @@ struct LogEvent {     ///< "log"
   std::string text;
 };
 struct DoneEvent {    ///< "done": last line
-  std::string state;  ///< "complete", "cancelled", "device-lost", "failed"
+  std::string state;  ///< "complete", "cancelled", "interrupted", "device-lost", "failed"
   std::string reason;
   std::size_t ok = 0;
   std::size_t not_ok = 0;

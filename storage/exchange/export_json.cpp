@@ -77,6 +77,7 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
                                 {"planned_points", run.planned_points},
                                 {"points", run.points},
                                 {"ok_points", run.ok_points}});
+    if (!run.simulated_because.empty()) document["runs"].back()["simulated_because"] = run.simulated_because;
   }
   for_each_row(selection, [&](const Row& row) {
     Json point = Json::object();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sweep makes of a GPU's faults: each is a recorded point, and none ends the sweep.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -176,6 +177,110 @@ TEST_F(GpuFaults, a_gpu_that_only_crashes_is_given_up_and_can_be_resumed) {
   EXPECT_EQ(collect_axes("", many, {"--algorithms", "fa2", "--resume"}).exit_code, 5);
   EXPECT_EQ(the_run().state, StoredRunState::complete);
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 4);
+}
+
+TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
+  const std::string mark = folder_ / "mark";
+  const std::vector<std::string> sweep{"collect",   "--no-verify", "--quiet", "-a",           "heads=1", "-a",
+                                       "N=[16,32]", "-o",          file_,     "--algorithms", "fa1,fa2"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), sweep.begin(), sweep.end());
+    return more;
+  };
+  for (const std::string fault : {"gone=", "renumbered="}) {
+    for (const std::vector<std::string>& device : std::vector<std::vector<std::string>>{{}, {"--device", "gpu"}}) {
+      std::filesystem::remove(file_);
+      std::filesystem::remove(mark);
+      const std::string faults = fmt::format("crash=fa1,mark={0},{1}{0}", mark, fault);
+      const Outcome outcome = run(folder_, with(device), gpu(faults));
+      EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+      EXPECT_THAT(outcome.err, AllOf(HasSubstr("Fake GPU (GPU-00010203-0405-0607-0809-0a0b0c0d0e0f), on which run 1 "
+                                               "began, cannot be used: "),
+                                     HasSubstr("Check nvidia-smi"), HasSubstr("--resume -o " + file_.string())));
+      EXPECT_EQ(the_run().state, StoredRunState::interrupted);
+      EXPECT_FALSE(the_run().simulated);
+      EXPECT_EQ(the_run().points, 1U);
+
+      const Outcome still_gone = run(folder_, with({"--resume"}), gpu(faults));
+      EXPECT_EQ(still_gone.exit_code, 5) << still_gone.err;
+      EXPECT_THAT(still_gone.err, HasSubstr("--resume -o " + file_.string()));
+      EXPECT_EQ(the_run().points, 1U) << "one run, and no other";
+
+      EXPECT_EQ(run(folder_, with({"--resume"}), gpu("")).exit_code, 5);
+      EXPECT_EQ(the_run().state, StoredRunState::complete);
+      EXPECT_EQ(dispositions()["fa1"][Disposition::crashed], 1);
+      EXPECT_EQ(dispositions()["fa1"][Disposition::ok], 1);
+      EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 2);
+    }
+  }
+}
+
+TEST_F(GpuFaults, a_run_goes_on_on_its_gpu_when_numbers_change) {
+  const std::string mark = folder_ / "mark";
+  const std::vector<std::string> arguments{"collect", "--device",     "1",  "--no-verify", "--quiet",
+                                           "-a",      "N=[16,32]",    "-a", "heads=1",     "-o",
+                                           file_,     "--algorithms", "fa1"};
+  const Outcome outcome = run(folder_, arguments, gpu(fmt::format("gpus=2,crash=fa1,mark={0},renumbered={0}", mark)));
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(the_run().state, StoredRunState::complete);
+  EXPECT_EQ(the_run().points, 2U);
+  EXPECT_THAT(the_run().device_uuid, ::testing::EndsWith("10"));
+}
+
+TEST_F(GpuFaults, a_gone_gpu_is_the_last_event) {
+  const std::string mark = folder_ / "mark";
+  Process process(folder_,
+                  {"collect", "--no-verify", "--jsonl", "-a", "N=[16,32]", "-a", "heads=1", "-o", file_, "--algorithms",
+                   "fa1", "--timeout", "0.1"},
+                  gpu(fmt::format("hang=fa1,mark={0},gone={0}", mark)));
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  const std::size_t last = outcome.out.rfind("{\"event\"");
+  ASSERT_NE(last, std::string::npos);
+  EXPECT_THAT(outcome.out.substr(last), AllOf(HasSubstr("\"event\":\"done\""), HasSubstr("\"state\":\"interrupted\""),
+                                              HasSubstr("\"exit_code\":5"), HasSubstr("--resume")));
+}
+
+TEST_F(GpuFaults, a_broken_gpu_is_not_simulated_unless_asked_for) {
+  const std::vector<std::string> sweep{"collect", "--quiet", "-a", "N=16", "-o", file_, "--algorithms", "fa1"};
+  for (const std::string fault : {"init=999", "init=803", "oom-at=1", "driver=11080", "compute=75"}) {
+    const Outcome outcome = run(folder_, sweep, gpu(fault));
+    EXPECT_EQ(outcome.exit_code, 1) << fault;
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("attnscope: "), HasSubstr("--device simulated")));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(file_));
+  }
+}
+
+TEST_F(GpuFaults, a_simulation_nobody_asked_for_is_said_and_recorded) {
+  const std::vector<std::string> sweep{"collect", "--quiet", "-a", "N=16", "-o", file_, "--algorithms", "fa1"};
+  Process::Options none = gpu("");
+  none.environment["ATTNSCOPE_CUDA_LIBRARY"] = "/nonexistent/libcuda.so.1";
+  const Outcome quiet = run(folder_, sweep, none);
+  EXPECT_EQ(quiet.exit_code, 0) << quiet.err;
+  EXPECT_THAT(quiet.err, AllOf(HasSubstr("one is simulated: "), HasSubstr("/nonexistent/libcuda.so.1")));
+  EXPECT_TRUE(the_run().simulated);
+  EXPECT_THAT(the_run().simulated_because, HasSubstr("/nonexistent/libcuda.so.1"));
+  EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("run 1 is simulated, no GPU was measured: "));
+  EXPECT_THAT(run(folder_, {"export", "--format", "json", file_}).out, HasSubstr("\"simulated_because\""));
+
+  std::vector<std::string> events = sweep;
+  events[1] = "--jsonl";
+  const Outcome lines = run(folder_, events, none);
+  EXPECT_EQ(lines.exit_code, 0);
+  EXPECT_THAT(lines.err, HasSubstr("one is simulated: "));
+  EXPECT_THAT(lines.out, HasSubstr("one is simulated: "));
+
+  std::filesystem::remove(file_);
+  const Outcome asked = run(folder_, {"collect", "--quiet", "--device", "simulated", "-a", "N=16", "-o", file_}, none);
+  EXPECT_EQ(asked.err, "");
+  EXPECT_EQ(the_run().simulated_because, "");
+}
+
+TEST_F(GpuFaults, a_restart_keeps_words_behind_two_dashes) {
+  const Outcome outcome = collect("crash=fa1", {"--algorithms", "fa1", "--"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(the_run().points, 3U);
 }
 
 TEST_F(GpuFaults, events_go_on_through_a_restart) {

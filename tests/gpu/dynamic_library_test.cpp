@@ -24,7 +24,7 @@ class DynamicLibraryTest : public testing::Test {
 
 TEST_F(DynamicLibraryTest, FindsOnTheLoadersPathAndBindsSymbols) {
   const auto library = DynamicLibrary::open(search_for("libm.so.6"));
-  ASSERT_TRUE(library.ok()) << library.error();
+  ASSERT_TRUE(library.ok()) << library.error().what;
   double (*cosine)(double) = nullptr;
   ASSERT_TRUE(library->bind(cosine, "cos"));
   EXPECT_EQ(cosine(0), 1);
@@ -35,18 +35,20 @@ TEST_F(DynamicLibraryTest, FindsOnTheLoadersPathAndBindsSymbols) {
 TEST_F(DynamicLibraryTest, SaysWhatIsNotInstalled) {
   const auto library = DynamicLibrary::open(search_for("libattnscope-nothing.so.7"));
   ASSERT_FALSE(library.ok());
-  EXPECT_EQ(library.error(), "The library is not installed: no libattnscope-nothing.so.7 was found");
+  EXPECT_TRUE(library.error().absent);
+  EXPECT_EQ(library.error().what, "The library is not installed: no libattnscope-nothing.so.7 was found");
 }
 
 TEST_F(DynamicLibraryTest, OverrideReplacesTheSearch) {
   setenv("ATTNSCOPE_TEST_LIBRARY", "/nonexistent/libm.so.6", 1);
   const auto missing = DynamicLibrary::open(search_for("libm.so.6"));
   ASSERT_FALSE(missing.ok());
-  EXPECT_THAT(missing.error(), HasSubstr("ATTNSCOPE_TEST_LIBRARY=/nonexistent/libm.so.6"));
+  EXPECT_TRUE(missing.error().absent);
+  EXPECT_THAT(missing.error().what, HasSubstr("ATTNSCOPE_TEST_LIBRARY=/nonexistent/libm.so.6"));
 
   setenv("ATTNSCOPE_TEST_LIBRARY", ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
   const auto replaced = DynamicLibrary::open(search_for("libm.so.6"));
-  ASSERT_TRUE(replaced.ok()) << replaced.error();
+  ASSERT_TRUE(replaced.ok()) << replaced.error().what;
   EXPECT_NE(replaced->symbol("cuInit"), nullptr);
 }
 
@@ -57,7 +59,17 @@ TEST_F(DynamicLibraryTest, TellsBrokenFromMissing) {
   search.folders = {folder};
   const auto library = DynamicLibrary::open(search);
   ASSERT_FALSE(library.ok());
-  EXPECT_THAT(library.error(), HasSubstr("The library was found but did not load: "));
+  EXPECT_FALSE(library.error().absent);
+  EXPECT_THAT(library.error().what, HasSubstr("The library was found but did not load: "));
+}
+
+TEST_F(DynamicLibraryTest, AReplacementThatIsNoLibraryIsThereAndBroken) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "libattnscope-text.so.1";
+  std::ofstream(file) << "no library";
+  setenv("ATTNSCOPE_TEST_LIBRARY", file.c_str(), 1);
+  const auto library = DynamicLibrary::open(search_for("libm.so.6"));
+  ASSERT_FALSE(library.ok());
+  EXPECT_FALSE(library.error().absent);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "fake_gpu.h"
 #include "kernels/registry.h"
 #include "profiler/measure/gpu/doctor.h"
+#include "profiler/measure/gpu/driver_start.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/metrics/metrics.h"
 
@@ -102,8 +103,39 @@ TEST_F(FakeDeviceTest, NoDriverLibrary) {
 }
 
 TEST_F(FakeDeviceTest, DriverSeesNoGpu) {
-  EXPECT_EQ(open_error("init=100").kind, GpuError::Kind::no_device);
-  EXPECT_EQ(list_gpus().error().kind, GpuError::Kind::no_device);
+  faults("init=100");
+  const auto cuda = gpu::start_driver(cache_);  // no node of a GPU is there
+  EXPECT_EQ(cuda.error().kind, GpuError::Kind::no_device);
+  EXPECT_TRUE(cuda.error().nothing_here());
+  EXPECT_FALSE(list_gpus().ok());
+}
+
+TEST_F(FakeDeviceTest, AGpuThatHasANodeAndIsNotSeenHasFailed) {
+  const fs::path devices = cache_ / "dev";
+  fs::create_directories(devices);
+  std::ofstream(devices / "nvidiactl");
+  faults("init=100");
+  EXPECT_EQ(gpu::start_driver(devices).error().kind, GpuError::Kind::no_device);
+  std::ofstream(devices / "nvidia0");
+  const auto cuda = gpu::start_driver(devices);
+  EXPECT_EQ(cuda.error().kind, GpuError::Kind::driver_failed);
+  EXPECT_THAT(cuda.error().what, HasSubstr((devices / "nvidia0").string()));
+}
+
+TEST_F(FakeDeviceTest, AGpuIsOpenedByItsUuidWhateverItsNumber) {
+  faults("gpus=2");
+  const std::string second = list_gpus()->at(1).uuid;
+  GpuOptions options;
+  options.uuid = second;
+  const auto device = open_gpu_device(options);
+  ASSERT_TRUE(device.ok()) << device.error().what;
+  EXPECT_EQ(device.value()->info().uuid, second);
+  EXPECT_EQ(device.value()->info().ordinal, 1);
+  faults("");
+  const auto gone = open_gpu_device(options);
+  ASSERT_FALSE(gone.ok());
+  EXPECT_EQ(gone.error().kind, GpuError::Kind::bad_ordinal);
+  EXPECT_THAT(gone.error().what, HasSubstr(second));
 }
 
 TEST_F(FakeDeviceTest, VisibleDevicesEmpty) {
@@ -115,7 +147,8 @@ TEST_F(FakeDeviceTest, VisibleDevicesEmpty) {
 
 TEST_F(FakeDeviceTest, DriverDoesNotStart) {
   const GpuError error = open_error("init=803");
-  EXPECT_EQ(error.kind, GpuError::Kind::no_driver);
+  EXPECT_EQ(error.kind, GpuError::Kind::driver_failed);
+  EXPECT_FALSE(error.nothing_here());
   EXPECT_THAT(error.fix, HasSubstr("reboot"));
 }
 

@@ -7,7 +7,7 @@
 
 namespace attnscope::gpu {
 
-Result<CudaApi, std::string> CudaApi::load() {
+Result<CudaApi, LibraryError> CudaApi::load() {
   // Never the toolkit's folders: what lies there is a stub for linking.
   const auto library = DynamicLibrary::open({.title = "The NVIDIA driver",
                                              .override_variable = "ATTNSCOPE_CUDA_LIBRARY",
@@ -27,8 +27,8 @@ Result<CudaApi, std::string> CudaApi::load() {
 #undef ATTNSCOPE_BIND_NAME
   bind(api.elapsed_time, "cuEventElapsedTime");
   if (!missing.empty()) {
-    return Failure{
-        fmt::format("The NVIDIA driver in {} has no {}: it is older than CUDA 11.4.", api.path.string(), missing)};
+    return Failure{LibraryError{
+        fmt::format("The NVIDIA driver in {} has no {}: it is older than CUDA 11.4.", api.path.string(), missing)}};
   }
   return api;
 }

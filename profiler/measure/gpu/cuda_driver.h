@@ -64,7 +64,7 @@ struct CudaApi {
   std::filesystem::path path;
 
   /// The error is one sentence.
-  [[nodiscard]] static Result<CudaApi, std::string> load();
+  [[nodiscard]] static Result<CudaApi, LibraryError> load();
 
   /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"
   [[nodiscard]] std::string describe(CUresult result) const;

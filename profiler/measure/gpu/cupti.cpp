@@ -33,7 +33,7 @@ Result<CuptiApi, std::string> CuptiApi::load() {
                                              .override_variable = override_variable,
                                              .names = {"libcupti.so.13", "libcupti.so.12"},
                                              .folders = toolkit_library_folders()});
-  if (!library) return Failure{library.error()};
+  if (!library) return Failure{library.error().what};
   CuptiApi api;
   api.path = library->path();
   std::uint32_t version = 0;

@@ -31,7 +31,7 @@ std::string loader_error() {
 
 }  // namespace
 
-Result<DynamicLibrary, std::string> DynamicLibrary::open(const LibrarySearch& search) {
+Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& search) {
   const auto load = [](const std::string& name, int flags) -> std::optional<DynamicLibrary> {
     void* handle = dlopen(name.c_str(), flags);
     if (handle == nullptr) return std::nullopt;
@@ -41,8 +41,10 @@ Result<DynamicLibrary, std::string> DynamicLibrary::open(const LibrarySearch& se
   if (const char* replacement = search.override_variable != nullptr ? std::getenv(search.override_variable) : nullptr;
       replacement != nullptr) {
     if (auto library = load(replacement, RTLD_NOW | RTLD_LOCAL)) return *library;
-    return Failure{fmt::format("{} was not loaded from {}={}: {}", search.title, search.override_variable, replacement,
-                               loader_error())};
+    std::error_code ignored;
+    return Failure{LibraryError{fmt::format("{} was not loaded from {}={}: {}", search.title, search.override_variable,
+                                            replacement, loader_error()),
+                                !fs::exists(replacement, ignored)}};
   }
   for (const std::string& name : search.names) {
     if (auto library = load(name, RTLD_NOW | RTLD_NOLOAD)) return *library;
@@ -57,9 +59,16 @@ Result<DynamicLibrary, std::string> DynamicLibrary::open(const LibrarySearch& se
       broken = loader_error();
     }
     if (auto library = load(name, RTLD_NOW | RTLD_LOCAL)) return *library;
+    // A file that the loader found and could not use is named by another error than one that it did not find.
+    if (std::string why = loader_error(); !why.starts_with(name + ": cannot open shared object file: No such file")) {
+      broken = std::move(why);
+    }
   }
-  if (!broken.empty()) return Failure{fmt::format("{} was found but did not load: {}", search.title, broken)};
-  return Failure{fmt::format("{} is not installed: no {} was found", search.title, fmt::join(search.names, " or "))};
+  if (!broken.empty()) {
+    return Failure{LibraryError{fmt::format("{} was found but did not load: {}", search.title, broken), false}};
+  }
+  return Failure{LibraryError{
+      fmt::format("{} is not installed: no {} was found", search.title, fmt::join(search.names, " or ")), true}};
 }
 
 void* DynamicLibrary::symbol(const char* name) const {

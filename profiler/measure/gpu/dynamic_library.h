@@ -19,12 +19,18 @@ struct LibrarySearch {
   std::vector<std::filesystem::path> folders;  ///< looked into before the loader's own path
 };
 
+/// Why a library is not there to use.
+struct LibraryError {
+  std::string what;     ///< one sentence
+  bool absent = false;  ///< no such file was found; else there is one, and it did not load
+};
+
 /// A library that stays loaded until the process ends: CUDA's libraries keep threads and exit handlers of their own.
 class DynamicLibrary {
  public:
-  /// In this order: the override, a copy already loaded, the folders, the loader's path. The error is one sentence that
-  /// names what was looked for and, when a file was found but did not load, the loader's own words.
-  [[nodiscard]] static Result<DynamicLibrary, std::string> open(const LibrarySearch& search);
+  /// In this order: the override, a copy already loaded, the folders, the loader's path. The error names
+  /// what was looked for and, when a file was found but did not load, the loader's own words.
+  [[nodiscard]] static Result<DynamicLibrary, LibraryError> open(const LibrarySearch& search);
 
   /// nullptr when the library has no such symbol.
   [[nodiscard]] void* symbol(const char* name) const;

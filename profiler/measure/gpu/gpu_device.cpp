@@ -434,7 +434,20 @@ Result<std::vector<GpuListing>, GpuError> list_gpus() {
   return listings;
 }
 
-Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& options, const Registry& registry) {
+Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& wanted, const Registry& registry) {
+  GpuOptions options = wanted;
+  if (!options.uuid.empty()) {
+    const auto gpus = list_gpus();
+    if (!gpus) return Failure{gpus.error()};
+    const auto found = std::ranges::find(*gpus, options.uuid, &GpuListing::uuid);
+    if (found == gpus->end()) {
+      return Failure{GpuError{
+          GpuError::Kind::bad_ordinal,
+          fmt::format("There is no {} among the GPUs that this machine shows ({}).", options.uuid, gpus->size()),
+          "Check nvidia-smi and CUDA_VISIBLE_DEVICES; it may need a reset, or a reboot."}};
+    }
+    options.ordinal = found->ordinal;
+  }
   auto cuda = start_driver();
   if (!cuda) return Failure{cuda.error()};
   int count = 0;

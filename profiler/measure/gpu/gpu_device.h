@@ -18,11 +18,12 @@ namespace attnscope {
 struct GpuError {
   enum class Kind {
     not_built,       ///< this program was built without GPU support
-    no_driver,       ///< libcuda.so.1 is not there, or does not start
+    no_driver,       ///< libcuda.so.1 is not there
+    driver_failed,   ///< it is there and does not load, does not start, or does not see the GPU that is there
     driver_too_old,  ///< older than the oldest that this program knows how to talk to
     no_device,       ///< the driver sees no GPU
     hidden,          ///< CUDA_VISIBLE_DEVICES hides every GPU
-    bad_ordinal,     ///< there are GPUs, but none of that number
+    bad_ordinal,     ///< there are GPUs, but none of that number or UUID
     unsupported,     ///< the GPU is older than compute capability 8.0
     no_nvrtc,        ///< nothing to compile kernels with
     device_failed,   ///< the GPU is there but its context could not be made
@@ -31,11 +32,16 @@ struct GpuError {
   std::string what;  ///< one sentence
   std::string fix;   ///< one sentence; empty when there is nothing to advise
 
+  /// Nothing of a GPU is here for this process, or wanted: a simulation may stand in. Otherwise something is broken.
+  [[nodiscard]] bool nothing_here() const {
+    return kind == Kind::not_built || kind == Kind::no_driver || kind == Kind::no_device || kind == Kind::hidden;
+  }
   [[nodiscard]] std::string text() const { return fix.empty() ? what : what + " " + fix; }
 };
 
 struct GpuOptions {
   int ordinal = 0;                  ///< as the driver numbers them, after CUDA_VISIBLE_DEVICES
+  std::string uuid;                 ///< unless empty: the GPU of this UUID, whatever its number now
   std::string arch;                 ///< "sm_90a"; empty: the GPU's own
   std::filesystem::path cache_dir;  ///< for cubins; empty: default_cubin_cache()
   bool counters = true;             ///< prepare CUPTI; what is missing is in Device::counters(), never an error

@@ -44,7 +44,7 @@ Result<std::unique_ptr<Nvml>, std::string> Nvml::open() {
                                              .override_variable = "ATTNSCOPE_NVML_LIBRARY",
                                              .names = {"libnvidia-ml.so.1"},
                                              .folders = {"/usr/lib/wsl/lib"}});
-  if (!library) return Failure{library.error()};
+  if (!library) return Failure{library.error().what};
   auto api = std::make_unique<Functions>();
   const bool complete = library->bind(api->init, "nvmlInit_v2") && library->bind(api->shutdown, "nvmlShutdown") &&
                         library->bind(api->error_string, "nvmlErrorString") &&

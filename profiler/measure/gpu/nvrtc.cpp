@@ -45,7 +45,7 @@ Result<Nvrtc, std::string> Nvrtc::load() {
                                              .override_variable = "ATTNSCOPE_NVRTC_LIBRARY",
                                              .names = {"libnvrtc.so.13", "libnvrtc.so.12"},
                                              .folders = toolkit_library_folders()});
-  if (!library) return Failure{library.error()};
+  if (!library) return Failure{library.error().what};
   Nvrtc nvrtc;
   nvrtc.path_ = library->path();
   std::string missing;

@@ -18,6 +18,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -295,6 +297,11 @@ CUresult state() {
   return device.sticky;
 }
 
+bool names_a_file(const Faults& faults, std::string_view fault) {
+  const auto file = faults.value(fault);
+  return file && std::filesystem::exists(*file);
+}
+
 }  // namespace
 
 extern "C" {
@@ -323,7 +330,9 @@ std::int64_t attnscope_fake_compilations() {
 CUresult cuInit(unsigned) {
   device = {};
   profiler = {};
-  return static_cast<CUresult>(Faults().number("init", CUDA_SUCCESS));
+  const Faults faults;
+  if (names_a_file(faults, "gone")) return CUDA_ERROR_NO_DEVICE;
+  return static_cast<CUresult>(faults.number("init", CUDA_SUCCESS));
 }
 CUresult cuDriverGetVersion(int* version) {
   *version = static_cast<int>(Faults().number("driver", 13000));
@@ -357,12 +366,12 @@ CUresult cuGetErrorString(CUresult, const char** text) {
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetCount(int* count) {
-  *count = 1;
+  *count = static_cast<int>(Faults().number("gpus", 1));
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGet(CUdevice* result, int ordinal) {
   *result = ordinal;
-  return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  return ordinal >= 0 && ordinal < Faults().number("gpus", 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult cuDeviceGetName(char* name, int length, CUdevice) {
   std::strncpy(name, "Fake GPU", static_cast<std::size_t>(length));
@@ -372,8 +381,10 @@ CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {
   *bytes = std::size_t{1} << 30;
   return CUDA_SUCCESS;
 }
-CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice) {
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice which) {
   for (std::size_t i = 0; i < sizeof uuid->bytes; ++i) uuid->bytes[i] = static_cast<char>(i);
+  const int number = which + (names_a_file(Faults(), "renumbered") ? 1 : 0);
+  uuid->bytes[15] = static_cast<char>(uuid->bytes[15] + number);
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
@@ -558,6 +569,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned
   const Faults faults;
   if (on_launch != nullptr) on_launch(kernel.entry.c_str());
   count_launch(kernel.entry, arguments, is_service(kernel.entry));
+  const bool fails = std::ranges::any_of(std::array{"lost", "crash", "hang"},
+                                         [&](const char* fault) { return faults.matches(fault, kernel.entry); });
+  if (const auto mark = faults.value("mark"); mark && fails) std::ofstream(*mark).flush();
   if (faults.matches("lost", kernel.entry)) return device.sticky = CUDA_ERROR_DEVICE_UNAVAILABLE;
   if (faults.matches("crash", kernel.entry)) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (faults.matches("hang", kernel.entry)) device.hanging = true;

@@ -23,6 +23,10 @@ namespace attnscope::fake {
 ///   hang=ENTRY            they never end
 ///   interrupt=ENTRY       Ctrl-C comes right after their launch
 ///   lost=ENTRY            the GPU is gone when they are launched
+///   gpus=N                how many there are (1); their UUIDs end in 0f, 10, ...
+///   mark=FILE             made by a launch that crashes, hangs or loses the GPU
+///   gone=FILE             where FILE is, the driver sees no GPU
+///   renumbered=FILE       where FILE is, GPU i is the one that was GPU i + 1
 ///   slow=TEXT             launches of kernels whose entry or compiler options ("ATTN_BR=64") contain TEXT take
 ///                         100 times as long
 ///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)
