@@ -100,6 +100,7 @@ class TextReporter final : public Reporter {
     if (e.dram_bytes > 0) result += fmt::format("  DRAM {}", format_traffic(e.dram_bytes));
     if (e.l2_sm_bytes > 0) result += fmt::format("  SM<->L2 {}", format_traffic(e.l2_sm_bytes));
     if (e.throttled) result += "  (throttled)";
+    if (e.provenance == to_string(Provenance::extrapolated)) result += fmt::format("  ({})", e.provenance);
     if (!e.reason.empty()) result += ": " + e.reason;
     line("{:>{}}/{}  {}  {}", e.index + 1, fmt::formatted_size("{}", total_), total_, e.point, result);
   }

@@ -132,6 +132,10 @@ QString to_qstring(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
+QString to_qstring(Provenance provenance) {
+  return to_qstring(title(provenance));
+}
+
 QString format_heads(const AttentionProblem& problem) {
   return QString::fromStdString(analysis::heads_text(problem));
 }

@@ -39,6 +39,8 @@ struct UnitScale {
 [[nodiscard]] UnitScale unit_scale(double largest, std::string_view unit);
 
 [[nodiscard]] QString to_qstring(std::string_view text);
+/// title(): "measured", "simulated, extrapolated".
+[[nodiscard]] QString to_qstring(Provenance provenance);
 /// The run's preset, or the label that it was imported under. RunInfo::title tells runs of one title apart.
 [[nodiscard]] QString run_title(const RunSummary& run);
 /// "batch 1 × 16 heads", with K/V heads where they differ.

@@ -13,7 +13,7 @@ namespace {
 QString device_words(const RunSummary& run) {
   QString name = QString::fromStdString(run.device_name);
   if (run.provenance == Provenance::measured) return name;
-  const QString origin = to_qstring(to_string(run.provenance));
+  const QString origin = to_qstring(run.provenance);
   return name.isEmpty() ? origin : QStringLiteral("%1 %2").arg(origin, name);
 }
 

@@ -261,7 +261,8 @@ class Collection {
                                 .time_median_ns = value(metric_key::time_median_ns),
                                 .dram_bytes = value(metric_key::dram_bytes),
                                 .l2_sm_bytes = value(metric_key::l2_sm_bytes),
-                                .throttled = record.clocks && record.clocks->throttled});
+                                .throttled = record.clocks && record.clocks->throttled,
+                                .provenance = std::string(to_string(record.origin()))});
     any_ok_ = any_ok_ || record.disposition == Disposition::ok;
     estimator_->finished(index, record.wall_seconds, !record.kernels.empty() && !record.kernels[0].samples_ns.empty());
 
@@ -364,12 +365,12 @@ class Collection {
         return metric ? format(metric->value) : std::string();
       };
       const auto plain = [](double value) { return fmt::format("{:.1f}", value); };
-      table.rows.push_back(
-          {describe(point.record.spec), std::string(to_string(point.record.disposition)),
-           std::string(to_string(point.record.provenance)), field(metric_key::time_median_ns, format_time),
-           field(metric_key::tflops, plain), field(metric_key::dram_bytes, format_traffic),
-           field(metric_key::l2_sm_bytes, format_traffic), field(metric_key::model_l2_sm_bytes, format_traffic),
-           field(metric_key::achieved_occupancy_pct, plain), point.record.reason});
+      table.rows.push_back({describe(point.record.spec), std::string(to_string(point.record.disposition)),
+                            std::string(title(point.record.origin())), field(metric_key::time_median_ns, format_time),
+                            field(metric_key::tflops, plain), field(metric_key::dram_bytes, format_traffic),
+                            field(metric_key::l2_sm_bytes, format_traffic),
+                            field(metric_key::model_l2_sm_bytes, format_traffic),
+                            field(metric_key::achieved_occupancy_pct, plain), point.record.reason});
     }
     print(table, TableFormat::markdown, std::cout);
   }

@@ -31,6 +31,7 @@ std::map<std::int64_t, std::string> contents(const std::vector<StoredPoint>& poi
     std::set<std::int64_t> dims;
     std::set<std::int64_t> lengths;
     std::set<std::string> algorithms;
+    std::size_t extrapolated = 0;  // simulated in part
   };
   std::map<std::int64_t, Seen> seen;
   for (const StoredPoint& point : points) {
@@ -41,6 +42,7 @@ std::map<std::int64_t, std::string> contents(const std::vector<StoredPoint>& poi
     of_run.dims.insert(spec.problem.d);
     of_run.lengths.insert(spec.problem.n_k);
     of_run.algorithms.insert(spec.algorithm);
+    if (point.record.origin() == Provenance::extrapolated) ++of_run.extrapolated;
   }
   std::map<std::int64_t, std::string> texts;
   for (const auto& [run, of_run] : seen) {
@@ -53,6 +55,9 @@ std::map<std::int64_t, std::string> contents(const std::vector<StoredPoint>& poi
                              fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
                              first == last ? fmt::to_string(first) : fmt::format("{} to {}", first, last),
                              fmt::join(of_run.algorithms, ", "));
+    if (of_run.extrapolated > 0) {
+      texts[run] += fmt::format("; {} point{} extrapolated", of_run.extrapolated, of_run.extrapolated == 1 ? "" : "s");
+    }
   }
   return texts;
 }

@@ -280,6 +280,7 @@ class Builder {
     point.repeats = static_cast<int>(readings.size());
     const auto& clocks = table_.record(row).clocks;
     point.throttled = clocks && clocks->throttled;
+    point.provenance = values_of(table_, quantity).provenance(row);
     point.row = row;
     if (quantity == Quantity::sm_l2) point.over_model = table_.values(metric_key::l2_sm_over_model).at(row);
     point.settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
@@ -310,7 +311,7 @@ class Builder {
       if (taken.contains(n) || record.disposition != Disposition::ok) continue;
       KernelStack stack;
       stack.algorithm = strand.name.algorithm;
-      stack.provenance = record.provenance;
+      stack.provenance = record.origin();
       stack.n = static_cast<double>(n);
       stack.reference_bytes = static_cast<double>(standard_attention_bytes(record.spec.problem));
       for (const KernelRecord& kernel : record.kernels) {
@@ -421,9 +422,11 @@ class Builder {
     for (const Strand& strand : strands) {
       std::vector<std::int64_t> lengths;
       std::vector<double> values;
+      bool extrapolated = false;
       for (const auto& [n, rows] : strand.by_length) {
         const auto point = point_of(static_cast<double>(n), rows, quantity);
         if (!point) continue;
+        extrapolated = extrapolated || point->provenance == Provenance::extrapolated;
         lengths.push_back(n);
         values.push_back(point->value / scale_);
       }
@@ -431,7 +434,9 @@ class Builder {
       FittedLaw law = fit_growth(law_of(algorithm, *problem_, common_tile(table_, strand.by_length), limits_of(strand)),
                                  lengths, values);
       // What is fitted to simulated or imported bytes is no more than they are.
-      const Provenance provenance = strand.measured() ? Provenance::derived : strand.provenance;
+      const Provenance provenance = strand.measured() ? Provenance::derived
+                                    : extrapolated    ? Provenance::extrapolated
+                                                      : strand.provenance;
       if (law.refusal) {
         if (!withheld) withheld = WithheldFit{strand.name, quantity, provenance, std::move(law)};
         continue;
@@ -512,9 +517,12 @@ std::string failure_words(Disposition disposition) {
   }
 }
 
+std::optional<MetricValue> traffic(const PointRecord& record, Quantity quantity, std::string_view kernel) {
+  return quantity == Quantity::dram ? dram_traffic(record, kernel) : evaluate(metric_of(quantity), record, kernel);
+}
+
 std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity, std::string_view kernel) {
-  const auto bytes =
-      quantity == Quantity::dram ? dram_traffic(record, kernel) : evaluate(metric_of(quantity), record, kernel);
+  const auto bytes = traffic(record, quantity, kernel);
   return bytes ? std::optional(bytes->value) : std::nullopt;
 }
 

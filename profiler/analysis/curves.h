@@ -49,8 +49,9 @@ struct CurvePoint {
   double high = 0;
   int repeats = 1;         ///< points of one run and one configuration; the one with the median value stands for them
   bool throttled = false;  ///< the GPU slowed its clocks while it was measured
-  std::optional<Row> row = std::nullopt;  ///< empty on drawn theory
-  bool settled = false;                   ///< of DRAM bytes: with what was written back after the kernel's end
+  Provenance provenance = Provenance::modelled;  ///< of this value: of a simulated curve some may be extrapolated
+  std::optional<Row> row = std::nullopt;         ///< empty on drawn theory
+  bool settled = false;                          ///< of DRAM bytes: with what was written back after the kernel's end
   /// Of SM<->L2 bytes: over the closed form of that very point.
   std::optional<double> over_model = std::nullopt;
 };
@@ -146,6 +147,7 @@ struct CurveSet {
 [[nodiscard]] std::string failure_words(Disposition);
 
 /// Bytes of a kernel of a point, of DRAM as dram_traffic() has them; nothing when one of the two directions is missing.
+[[nodiscard]] std::optional<MetricValue> traffic(const PointRecord&, Quantity, std::string_view kernel = "all");
 [[nodiscard]] std::optional<double> traffic_bytes(const PointRecord&, Quantity, std::string_view kernel = "all");
 
 }  // namespace attnscope::analysis

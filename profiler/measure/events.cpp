@@ -56,6 +56,7 @@ void fields(Io&& io, PointEvent& e) {
   io("dram_bytes", e.dram_bytes);
   io("l2_sm_bytes", e.l2_sm_bytes);
   io("throttled", e.throttled);
+  io("provenance", e.provenance);
 }
 template <class Io>
 void fields(Io&& io, ProgressEvent& e) {

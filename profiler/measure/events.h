@@ -51,6 +51,8 @@ struct PointEvent {  ///< "point": it is committed in the database
   double dram_bytes = 0;
   double l2_sm_bytes = 0;  ///< both directions
   bool throttled = false;
+  /// Of the numbers above, as PointRecord::origin() has it; older collectors' lines have none.
+  std::string provenance = {};
 };
 struct ProgressEvent {  ///< "progress": at most a few a second
   std::size_t done = 0;

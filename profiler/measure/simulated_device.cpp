@@ -25,6 +25,7 @@ struct KernelValues {
   Traffic traffic;
   double warps_pct_ns = 0;  ///< achieved occupancy x time, so that it can be averaged over kernels
   double time_ns = 0;
+  bool complete = true;  ///< played whole
 
   KernelValues& operator+=(const KernelValues& other) {
     dram_read_bytes += other.dram_read_bytes;
@@ -32,6 +33,7 @@ struct KernelValues {
     traffic += other.traffic;
     warps_pct_ns += other.warps_pct_ns;
     time_ns += other.time_ns;
+    complete = complete && other.complete;
     return *this;
   }
 
@@ -43,6 +45,12 @@ struct KernelValues {
     if (key == metric_key::sm_to_l2_bytes) return static_cast<double>(traffic.sm_to_l2_bytes);
     if (key == metric_key::achieved_occupancy_pct) return time_ns > 0 ? warps_pct_ns / time_ns : 0;
     return std::nullopt;
+  }
+
+  /// Bytes between SMs and L2 are exact also where the launch was not played to its end.
+  [[nodiscard]] Provenance provenance(std::string_view key) const {
+    const bool exact = key == metric_key::l2_to_sm_bytes || key == metric_key::sm_to_l2_bytes;
+    return complete || exact ? Provenance::simulated : Provenance::extrapolated;
   }
 };
 
@@ -131,7 +139,6 @@ class SimulatedDevice final : public Device {
         Provenance::modelled);
     const bool several = simulations->size() > 1;
     KernelValues sum;
-    bool whole = true;
     auto next = simulations->begin();
     for (const KernelLaunch& launch : plan.launches) {
       if (launch.setup) continue;
@@ -141,16 +148,16 @@ class SimulatedDevice final : public Device {
                                 .dram_write_bytes = simulation.dram_write_bytes,
                                 .traffic = simulation.traffic,
                                 .warps_pct_ns = simulation.achieved_warps_pct * time_ns,
-                                .time_ns = time_ns};
+                                .time_ns = time_ns,
+                                .complete = simulation.complete};
       sum += values;
       KernelRecord& kernel = kernel_record(record, several ? launch.name : "all");
       kernel.complete = simulation.complete;
-      whole = whole && simulation.complete;
       add_launch(kernel, launch, simulation.occupancy);
       if (several) add_values(kernel, values, options);
     }
     add_values(kernel_record(record, "all"), sum, options);
-    kernel_record(record, "all").complete = whole;
+    kernel_record(record, "all").complete = sum.complete;
   }
 
   static void add(KernelRecord& kernel, std::string_view name, double value, std::string_view unit,
@@ -176,9 +183,9 @@ class SimulatedDevice final : public Device {
     for (const Metric& metric : metrics_table()) {
       if (!is_simulated_counter(metric)) continue;
       const double value = *values.counter(metric.key);
-      add(kernel, metric.key, value, metric.unit);
+      add(kernel, metric.key, value, metric.unit, values.provenance(metric.key));
       const bool asked = std::ranges::find(options.extra_metrics, metric.counter) != options.extra_metrics.end();
-      if (asked) add(kernel, metric.counter, value, metric.unit);
+      if (asked) add(kernel, metric.counter, value, metric.unit, values.provenance(metric.key));
     }
   }
 

@@ -10,7 +10,8 @@
 namespace attnscope {
 
 /// Stands for the GPU with these limits. SM<->L2 bytes are exact; DRAM bytes, occupancy and time are estimates (see
-/// traffic_simulation.h for the model). Every value is Provenance::simulated or, where it is a closed form, modelled.
+/// traffic_simulation.h for the model). Every value is simulated, extrapolated where a launch is
+/// too long to be played whole, or, where it is a closed form, modelled.
 [[nodiscard]] std::unique_ptr<Device> make_simulated_device(const DeviceLimits&, const Registry&);
 
 }  // namespace attnscope

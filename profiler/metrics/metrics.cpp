@@ -54,9 +54,9 @@ constexpr std::array table{
 };
 // clang-format on
 
-// What is computed from values of several kinds is imported if anything in it is, else simulated if anything in it is.
+// What is computed from values of several kinds is imported if anything in it is, else extrapolated, else simulated.
 Provenance across_kinds(std::initializer_list<Provenance> parts) {
-  for (const Provenance foreign : {Provenance::imported, Provenance::simulated}) {
+  for (const Provenance foreign : {Provenance::imported, Provenance::extrapolated, Provenance::simulated}) {
     if (std::ranges::find(parts, foreign) != parts.end()) return foreign;
   }
   return Provenance::derived;
@@ -109,7 +109,7 @@ class Evaluation {
   [[nodiscard]] std::optional<MetricValue> time(std::string_view name, double SampleSummary::*part) const {
     const auto summary = summarize(kernel_.samples_ns);
     if (!summary) return std::nullopt;
-    return make(name, (*summary).*part, point_.provenance);
+    return make(name, (*summary).*part, point_.origin(kernel_.kernel));
   }
 
   /// Of an imported point the quartiles may be known without the samples.
@@ -139,7 +139,8 @@ class Evaluation {
     if (const auto write_back = (*this)(key::dram_writeback_bytes)) return sum(name, counted, write_back);
     // The simulator flushes its L2 at the end of a cold plan, not of each kernel.
     const bool flushed = kernel_.kernel == "all" && point_.spec.cache == CacheState::cold;
-    if (!flushed || !counted || counted->provenance != Provenance::simulated) return std::nullopt;
+    if (!flushed || !counted) return std::nullopt;
+    if (counted->provenance != Provenance::simulated && counted->provenance != Provenance::extrapolated) return {};
     return make(name, counted->value, counted->provenance);
   }
 

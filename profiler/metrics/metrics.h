@@ -69,7 +69,7 @@ inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 /// A metric's value for one kernel of a point: a stored one, or one computed from stored ones (medians of the samples,
 /// TFLOP/s, total DRAM bytes, bandwidth, measured over modelled). Empty when what it needs is not there. Medians keep
 /// the point's own provenance, a sum that of its parts where they have one in common; what is computed across kinds is
-/// derived, or imported or simulated as soon as a part is (imported before simulated).
+/// derived, or imported, extrapolated or simulated as soon as a part is (in this order).
 ///
 /// `dram_settled_bytes` needs the write-back, which only cold starts on a GPU have. The simulator writes back what is
 /// dirty at a cold plan's end and counts it as written: there read and write of `all` are the settled bytes.

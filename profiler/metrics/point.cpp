@@ -21,9 +21,9 @@ struct Word {
 };
 
 constexpr std::array provenance_words{
-    Word<Provenance>{Provenance::measured, "measured"}, Word<Provenance>{Provenance::derived, "derived"},
-    Word<Provenance>{Provenance::modelled, "modelled"}, Word<Provenance>{Provenance::simulated, "simulated"},
-    Word<Provenance>{Provenance::imported, "imported"},
+    Word<Provenance>{Provenance::measured, "measured"},         Word<Provenance>{Provenance::derived, "derived"},
+    Word<Provenance>{Provenance::modelled, "modelled"},         Word<Provenance>{Provenance::simulated, "simulated"},
+    Word<Provenance>{Provenance::extrapolated, "extrapolated"}, Word<Provenance>{Provenance::imported, "imported"},
 };
 constexpr std::array disposition_words{
     Word<Disposition>{Disposition::ok, "ok"},
@@ -80,6 +80,9 @@ double quantile(std::span<const double> sorted, double p) {
 std::string_view to_string(Provenance value) {
   return word_of(provenance_words, value);
 }
+std::string_view title(Provenance value) {
+  return value == Provenance::extrapolated ? "simulated, extrapolated" : to_string(value);
+}
 Result<Provenance, std::string> parse_provenance(std::string_view text) {
   return value_of(provenance_words, "provenance", text);
 }
@@ -99,6 +102,12 @@ std::optional<double> KernelRecord::metric(std::string_view name) const {
 const KernelRecord* PointRecord::kernel(std::string_view name) const {
   const auto found = std::ranges::find(kernels, name, &KernelRecord::kernel);
   return found == kernels.end() ? nullptr : &*found;
+}
+
+Provenance PointRecord::origin(std::string_view name) const {
+  const KernelRecord* record = kernel(name);
+  const bool in_part = record != nullptr && record->complete == false;
+  return in_part && provenance == Provenance::simulated ? Provenance::extrapolated : provenance;
 }
 
 std::string describe_throttle_reasons(std::uint64_t reasons) {

@@ -16,9 +16,13 @@
 namespace attnscope {
 
 /// Where a number comes from; the label goes with it from the collector to every view and export.
+/// `extrapolated`: of a launch too long to simulate whole, which was played in part and continued from that.
 /// `imported`: measured by another program, and told to us.
-enum class Provenance { measured, derived, modelled, simulated, imported };
+enum class Provenance { measured, derived, modelled, simulated, extrapolated, imported };
+/// The word in files, events and exports.
 [[nodiscard]] std::string_view to_string(Provenance);
+/// The same for people, who are told that what is extrapolated is a simulation: "simulated, extrapolated".
+[[nodiscard]] std::string_view title(Provenance);
 [[nodiscard]] Result<Provenance, std::string> parse_provenance(std::string_view);
 
 /// How a point ended. Every point of a plan ends in exactly one; `to_string` gives the spelling used everywhere
@@ -106,6 +110,8 @@ struct PointRecord {
   double wall_seconds = 0;  ///< the whole point, host clock
 
   [[nodiscard]] const KernelRecord* kernel(std::string_view name) const;
+  /// Where the times of a kernel come from: `provenance`, or extrapolated where its simulation was not played whole.
+  [[nodiscard]] Provenance origin(std::string_view kernel = "all") const;
 };
 
 /// Median and quartiles (linear interpolation between order statistics), and (q3 - q1) / median.

@@ -52,7 +52,7 @@ std::vector<Column> common_columns() {
   const std::vector<Column> outcome{
       {"disposition", [](const Row& r) { return text_cell(to_string(r.record().disposition)); }},
       {"reason", [](const Row& r) { return text_cell(r.record().reason); }},
-      {"provenance", [](const Row& r) { return text_cell(to_string(r.record().provenance)); }},
+      {"provenance", [](const Row& r) { return text_cell(to_string(r.record().origin(r.kernel.kernel))); }},
       {std::string(metric_key::time_median_ns)},
       {std::string(metric_key::time_q1_ns)},
       {std::string(metric_key::time_q3_ns)},

@@ -485,6 +485,17 @@ TEST_F(Collect, info_and_export_read_it_back) {
   EXPECT_EQ(RunStore::open(joined, Mode::read_only).points().size(), sweep_points) << "a run is copied once";
 }
 
+TEST_F(Collect, a_simulation_that_is_not_played_whole_says_so) {
+  const Words large{"collect", "--device", "simulated", "-a",           "N=[1024,16384]", "-a",
+                    "d=128",   "-a",       "heads=16",  "--algorithms", "naive"};
+  const Outcome collected = run(folder_, large + Words{"-o", file_, "--md"});
+  ASSERT_EQ(collected.exit_code, 0) << collected.err;
+  EXPECT_THAT(collected.out, AllOf(HasSubstr("| simulated, extrapolated |"), HasSubstr("| simulated               |")));
+  EXPECT_THAT(collected.err, HasSubstr("(extrapolated)"));
+  EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("naive; 1 point extrapolated"));
+  EXPECT_THAT(run(folder_, {"export", file_, "--long"}).out, HasSubstr(",byte,extrapolated,"));
+}
+
 TEST_F(Collect, without_a_file_it_writes_where_data_belongs_and_resumes_there) {
   const auto runs = folder_ / "data" / "attnscope" / "runs";
   Process process(folder_, sweep + Words{"--jsonl"}, slow_reader);

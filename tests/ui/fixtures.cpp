@@ -4,7 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/registry.h"
 #include "profiler/analysis/plot_list.h"
+#include "profiler/measure/simulated_device.h"
 
 namespace attnscope::ui::fixtures {
 
@@ -35,6 +37,17 @@ std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simu
     points.push_back({info, std::make_shared<StoredPoint>(StoredPoint{id, run, i, gpu.uuid, records[i]})});
   }
   return points;
+}
+
+std::vector<PointRecord> simulated_naive(std::initializer_list<std::int64_t> lengths) {
+  const auto gpu = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : lengths) {
+    PointSpec point = spec("naive", n, 128, 128);
+    point.problem.heads_q = point.problem.heads_kv = 16;
+    records.push_back(gpu->measure(point, {}, {}));
+  }
+  return records;
 }
 
 CurveSet curves_of(const std::vector<ShownPoint>& points, const CurveRequest& request) {

@@ -32,6 +32,9 @@ using attnscope::fixtures::tile_sweep;
 [[nodiscard]] std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simulated = false,
                                             std::int64_t run = 1);
 
+/// Simulated naive points of 16 heads at these N, on an H200; from 16384 on they are simulated in part.
+[[nodiscard]] std::vector<PointRecord> simulated_naive(std::initializer_list<std::int64_t> lengths);
+
 /// The curves of the first problem of these points, and the map of one problem's.
 [[nodiscard]] CurveSet curves_of(const std::vector<ShownPoint>& points, const CurveRequest& request);
 [[nodiscard]] HeatmapGrid heatmap_of(const std::vector<ShownPoint>& points, std::string_view metric);

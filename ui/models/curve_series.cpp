@@ -19,10 +19,6 @@ QString tr(const char* text) {
   return QCoreApplication::translate("CurveSet", text);
 }
 
-QString to_qstring(Provenance provenance) {
-  return ui::to_qstring(attnscope::to_string(provenance));
-}
-
 /// " · memory-wall (2)", where runs have to be told apart.
 QString of_run(const analysis::SeriesName& name) {
   return name.runs.empty() ? QString() : QStringLiteral(" · ") + QString::fromStdString(name.runs);
@@ -34,11 +30,15 @@ QString fit_label(const analysis::SeriesName& name, Quantity quantity, Provenanc
   return QStringLiteral("%1 · %2%3 · %4%5").arg(owner_words(name), to_string(quantity), of_run(name), origin, words);
 }
 
+QString measured_label(const analysis::Curve& curve, Provenance provenance) {
+  return QStringLiteral("%1 · %2 · %3%4")
+      .arg(owner_words(curve.name), to_string(curve.quantity), to_qstring(provenance), of_run(curve.name));
+}
+
 QString label_of(const analysis::Curve& curve) {
   switch (curve.kind) {
     case CurveKind::measured:
-      return QStringLiteral("%1 · %2 · %3%4")
-          .arg(owner_words(curve.name), to_string(curve.quantity), to_qstring(curve.provenance), of_run(curve.name));
+      return measured_label(curve, curve.provenance);
     case CurveKind::model: {
       QString label = tr("%1 · SM↔L2 · exact model").arg(short_title(curve.name.algorithm));
       if (curve.tile) label += QLatin1Char(' ') + format_tile(*curve.tile);
@@ -80,6 +80,11 @@ QString owner_words(const analysis::SeriesName& name) {
   if (!name.label.empty()) text += QStringLiteral(" (%1)").arg(QString::fromStdString(name.label));
   if (!name.device.empty()) text += tr(" on ") + QString::fromStdString(name.device);
   return text;
+}
+
+QString label_of(const Curve& curve, const CurvePoint& point) {
+  if (point.provenance == Provenance::extrapolated) return measured_label(curve, point.provenance);
+  return curve.label.section(QLatin1Char('\n'), 0, 0);
 }
 
 QString to_string(Quantity quantity) {

@@ -58,6 +58,9 @@ struct CurveSet {
                                     const CurveRequest& request);
 
 [[nodiscard]] QString to_string(Quantity quantity);
+/// The first line of the curve's label, with what its point is instead of what most are: "FA2 · DRAM · simulated,
+/// extrapolated".
+[[nodiscard]] QString label_of(const Curve& curve, const CurvePoint& point);
 /// A curve's value with its unit.
 [[nodiscard]] QString format_quantity(double value, Quantity quantity);
 /// "FA2 (torch 2.8) on H200": whose curve it is, as far as that has to be said.

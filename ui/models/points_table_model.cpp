@@ -54,17 +54,14 @@ Value metric(const ShownPoint& point, std::string_view key) {
   const auto value = evaluate(key, point.record());
   if (!value) return {{}, {}, {}, true};
   return {format_metric(*value), value->value,
-          QStringLiteral("%1 (%2)").arg(format_number(value->value, 12), to_qstring(to_string(value->provenance))),
-          true};
+          QStringLiteral("%1 (%2)").arg(format_number(value->value, 12), to_qstring(value->provenance)), true};
 }
 
 Value traffic(const ShownPoint& point, Quantity quantity) {
-  const auto bytes = analysis::traffic_bytes(point.record(), quantity);
+  const auto bytes = analysis::traffic(point.record(), quantity);
   if (!bytes) return {{}, {}, {}, true};
-  return {
-      format_value(*bytes, "byte"), *bytes,
-      QStringLiteral("%1 bytes, %2").arg(format_number(*bytes, 12), to_qstring(to_string(point.record().provenance))),
-      true};
+  return {format_metric(*bytes), bytes->value,
+          QStringLiteral("%1 bytes, %2").arg(format_number(bytes->value, 12), to_qstring(bytes->provenance)), true};
 }
 
 constexpr const char* result_heading = "Result";
@@ -129,6 +126,10 @@ constexpr std::array columns_table{
                value.tip = QStringLiteral("The GPU slowed its clocks: %1")
                                .arg(QString::fromStdString(describe_throttle_reasons(clocks->throttle_reasons)));
              }
+             if (p.record().origin() == Provenance::extrapolated) {
+               value.text += QStringLiteral(", extrapolated");
+               value.tip = QStringLiteral("Simulated in part, and continued from that");
+             }
              return value;
            }},
     Column{"Time", "time", "Median of the timing samples", Search::by_name,
@@ -163,7 +164,7 @@ constexpr std::array columns_table{
     Column{"Shared", "shared", "Shared memory of a block", Search::by_name,
            [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); }, nullptr, metric_key::shared_bytes},
     Column{"Values", "values", "Where the point's numbers come from", Search::words,
-           [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.record().provenance))); }},
+           [](const ShownPoint& p) { return text_value(to_qstring(p.record().origin())); }},
     Column{"Run", "run", "Preset and device", Search::words,
            [](const ShownPoint& p) {
              return text_value(QStringLiteral("%1 on %2")

@@ -70,7 +70,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case file_role:
       return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), workspace_.file_name(shown_[row]->file));
     case origin_role:
-      return summary.provenance == Provenance::measured ? QString() : to_qstring(to_string(summary.provenance));
+      return summary.provenance == Provenance::measured ? QString() : to_qstring(summary.provenance);
     case state_role:
       return summary.state == StoredRunState::complete ? QString() : to_qstring(to_string(summary.state));
     case Qt::ToolTipRole: {

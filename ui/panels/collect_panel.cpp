@@ -168,6 +168,7 @@ void CollectPanel::show_point(const PointEvent& event) {
   if (disposition && *disposition == Disposition::ok) {
     if (event.time_median_ns > 0) text += QStringLiteral("  ") + format_duration(event.time_median_ns);
     if (event.throttled) text += tr("  throttled");
+    if (event.provenance == attnscope::to_string(Provenance::extrapolated)) text += tr("  extrapolated");
   } else {
     text = QString::fromStdString(event.disposition) + QStringLiteral(": ") + text;
   }

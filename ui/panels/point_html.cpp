@@ -60,9 +60,14 @@ class Html {
   bool in_table_ = false;
 };
 
+/// The head of the panel says what it is of.
+QString word_of(Provenance provenance) {
+  return to_qstring(to_string(provenance));
+}
+
 void add_metric(Html& html, const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
   if (const auto value = evaluate(key, record, kernel)) {
-    html.row(metric_label(key), format_metric(*value), to_qstring(to_string(value->provenance)));
+    html.row(metric_label(key), format_metric(*value), word_of(value->provenance));
   }
 }
 
@@ -82,7 +87,7 @@ bool is_extra(const MetricValue& value) {
 }
 
 QString origin_of(const PointRecord& record) {
-  return to_qstring(to_string(record.provenance));
+  return word_of(record.origin());
 }
 
 void add_setting(Html& html, const ShownPoint& point) {
@@ -93,9 +98,14 @@ void add_setting(Html& html, const ShownPoint& point) {
   const Algorithm* algorithm = built_in_algorithms().find(spec.algorithm);
   html.title(algorithm == nullptr ? QString::fromStdString(spec.algorithm) : to_qstring(algorithm->facts().title),
              algorithm_color(spec.algorithm, colors.dark));
-  html.paragraph(
-      QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name), origin_of(record)),
-      colors.muted);
+  html.paragraph(QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name),
+                                               to_qstring(record.origin())),
+                 colors.muted);
+  if (record.origin() == Provenance::extrapolated) {
+    html.paragraph(QStringLiteral("Extrapolated: there are too many accesses to play them all. A part was played, and "
+                                  "what it did in its second half continues for the rest."),
+                   colors.muted);
+  }
   html.row(problem.n_q == problem.n_k ? QStringLiteral("N") : QStringLiteral("n_q × n_k"), format_lengths(problem));
   html.row(QStringLiteral("d"), QString::number(problem.d));
   html.row(QStringLiteral("Batch × heads"), format_heads(problem));
@@ -122,15 +132,15 @@ void add_times(Html& html, const PointRecord& record) {
   }
   const auto spread = evaluate(metric_key::time_spread, record);
   if (spread) {
-    const Provenance from = record.provenance == Provenance::measured ? Provenance::derived : record.provenance;
+    const Provenance from = record.provenance == Provenance::measured ? Provenance::derived : spread->provenance;
     html.row(QStringLiteral("Spread (q3 - q1)"), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
-             to_qstring(to_string(from)));
+             word_of(from));
   }
   if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
     html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()), origin_of(record));
   }
   if (const auto rate = evaluate(metric_key::tflops, record)) {
-    html.row(QStringLiteral("Compute rate"), format_metric(*rate), to_qstring(to_string(rate->provenance)));
+    html.row(QStringLiteral("Compute rate"), format_metric(*rate), word_of(rate->provenance));
   }
   add_metric(html, record, metric_key::dram_bandwidth);
   add_metric(html, record, metric_key::l2_sm_bandwidth);
@@ -156,8 +166,7 @@ void add_counters(Html& html, const PointRecord& record) {
   for (const MetricValue& value : all->metrics) {
     if (!is_extra(value)) continue;
     if (!std::exchange(headed, true)) html.heading(QStringLiteral("Counters asked for"));
-    html.row(QString::fromStdString(value.name), format_value(value.value, value.unit),
-             to_qstring(to_string(value.provenance)));
+    html.row(QString::fromStdString(value.name), format_value(value.value, value.unit), word_of(value.provenance));
   }
 }
 
@@ -178,7 +187,7 @@ void add_check(Html& html, const PointRecord& record) {
   html.heading(QStringLiteral("Check against the reference"));
   html.row(QStringLiteral("Largest error"), format_number(*record.max_abs_error), origin);
   if (record.error_bound) {
-    html.row(QStringLiteral("Bound"), format_number(*record.error_bound), to_qstring(to_string(Provenance::modelled)));
+    html.row(QStringLiteral("Bound"), format_number(*record.error_bound), word_of(Provenance::modelled));
   }
   if (record.rms_error) html.row(QStringLiteral("RMS error"), format_number(*record.rms_error), origin);
 }

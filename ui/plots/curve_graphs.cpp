@@ -52,6 +52,27 @@ void add_throttled(QCustomPlot& plot, const Curve& curve, const PlotColors& colo
   graph->setData(n, values, true);
 }
 
+/// The curve's marks again, with a plus, where a simulation was continued from a part.
+void add_extrapolated(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, const QString& layer) {
+  if (curve.kind != CurveKind::measured) return;
+  QVector<double> n;
+  QVector<double> values;
+  SampleMark mark = SampleMark::none;
+  for (const CurvePoint& point : curve.points) {
+    if (point.provenance != Provenance::extrapolated) continue;
+    n.append(point.n);
+    values.append(point.value);
+    mark = mark_of(curve, point);
+  }
+  if (n.isEmpty()) return;
+  QCPGraph* graph = plot.addGraph();
+  graph->setName(extrapolated_words());
+  graph->setLayer(layer);
+  graph->setLineStyle(QCPGraph::lsNone);
+  graph->setScatterStyle(scatter_of(mark, curve_color(curve, colors), colors.background));
+  graph->setData(n, values, true);
+}
+
 void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend) {
   const QColor color = curve_color(curve, colors);
   QCPGraph* graph = plot.addGraph();
@@ -84,6 +105,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
     legend.add_color(owner_words(curve.name), color, curve.name.device.empty());
   }
   add_throttled(plot, curve, colors);
+  add_extrapolated(plot, curve, colors, graph->layer()->name());
 }
 
 /// What the half-filled marks mean, in the legend.
@@ -98,6 +120,15 @@ void add_throttled_sample(QCustomPlot& plot, const PlotColors& colors, PlotLegen
   sample->setName(throttled_words());
   sample->setLineStyle(QCPGraph::lsNone);
   sample->setScatterStyle(QCPScatterStyle(lower_half, QPen(colors.muted, 1.1), colors.muted, 1.15 * path_unit_size));
+  legend.add({}, sample);
+}
+
+/// What the pluses mean.
+void add_extrapolated_sample(QCustomPlot& plot, const PlotColors& colors, PlotLegend& legend) {
+  QCPGraph* sample = plot.addGraph();
+  sample->setName(extrapolated_words());
+  sample->setLineStyle(QCPGraph::lsNone);
+  sample->setScatterStyle(scatter_of(SampleMark::plus_disc, colors.muted, colors.background));
   legend.add({}, sample);
 }
 
@@ -128,6 +159,12 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
                                                   [](const CurvePoint& point) { return point.throttled; });
   });
   if (any_throttled) add_throttled_sample(plot, colors, legend);
+  const bool any_extrapolated = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
+    return curve.kind == CurveKind::measured &&
+           std::any_of(curve.points.begin(), curve.points.end(),
+                       [](const CurvePoint& point) { return point.provenance == Provenance::extrapolated; });
+  });
+  if (any_extrapolated) add_extrapolated_sample(plot, colors, legend);
 }
 
 }  // namespace attnscope::ui

@@ -72,9 +72,19 @@ SampleMark mark_of(const Curve& curve) {
   }
 }
 
+SampleMark mark_of(const Curve& curve, const CurvePoint& point) {
+  if (point.throttled && slowed_by_clocks(curve)) return SampleMark::half_disc;
+  if (point.provenance != Provenance::extrapolated || curve.kind != CurveKind::measured) return mark_of(curve);
+  return curve.quantity == Quantity::sm_l2 ? SampleMark::plus_square : SampleMark::plus_disc;
+}
+
 QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background) {
+  return scatter_of(mark_of(curve), color, background);
+}
+
+QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& background) {
   const QPen pen(color, 1.5);
-  switch (mark_of(curve)) {
+  switch (mark) {
     case SampleMark::disc:
       return {QCPScatterStyle::ssCircle, pen, color, disc_size};
     case SampleMark::hollow_disc:
@@ -87,6 +97,10 @@ QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor
       return {QCPScatterStyle::ssDiamond, pen, background, 9.5};
     case SampleMark::triangle:
       return {QCPScatterStyle::ssTriangle, pen, background, 9};
+    case SampleMark::plus_disc:
+      return {QCPScatterStyle::ssPlusCircle, QPen(color, 1.1), background, disc_size};
+    case SampleMark::plus_square:
+      return {QCPScatterStyle::ssPlusSquare, QPen(color, 1.1), background, square_size};
     default:  // theory has no marks; a half disc is one point's, and is drawn over the curve's own
       return {};
   }
@@ -108,11 +122,15 @@ QString throttled_words() {
   return QCoreApplication::translate("IoPlot", "Clocks throttled");
 }
 
+QString extrapolated_words() {
+  return QCoreApplication::translate("IoPlot", "extrapolated: simulated in part");
+}
+
 QString style_words(const Curve& curve) {
   const QString quantity = to_string(curve.quantity);
   switch (curve.kind) {
     case CurveKind::measured:
-      return QStringLiteral("%1 · %2").arg(quantity, to_qstring(attnscope::to_string(curve.provenance))) +
+      return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
              (curve.name.age > 0 ? QCoreApplication::translate("IoPlot", " · older run") : QString());
     case CurveKind::model:
       return QCoreApplication::translate("IoPlot", "%1 · exact model").arg(quantity);

@@ -2,6 +2,7 @@
 // How a curve looks, in the plot, its legend and its read-out: colour by algorithm, stroke and mark by what the values
 // are. Measured: filled marks on solid lines. Simulated: hollow discs and squares on dotted lines. Imported: hollow
 // diamonds and triangles on dash-dotted lines. Theory: dashed lines without marks. Throttled clocks: half-filled discs.
+// Extrapolated: a plus in the hollow mark.
 #pragma once
 
 #include <qcustomplot.h>
@@ -16,13 +17,17 @@ inline constexpr double disc_size = 7.5;  ///< diameter of a mark, in pixels
 
 [[nodiscard]] QPen curve_pen(const Curve& curve, const QColor& color);
 [[nodiscard]] SampleMark mark_of(const Curve& curve);
+/// Of one of its points, which may be marked: throttled, or extrapolated.
+[[nodiscard]] SampleMark mark_of(const Curve& curve, const CurvePoint& point);
 [[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);
+[[nodiscard]] QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& background);
 /// The algorithm's colour, in a shade for each of several devices and paler for an older run; muted for what belongs to
 /// the problem alone.
 [[nodiscard]] QColor curve_color(const Curve& curve, const PlotColors& colors);
 /// Whether throttled clocks change what the curve shows: bytes do not depend on them.
 [[nodiscard]] bool slowed_by_clocks(const Curve& curve);
 [[nodiscard]] QString throttled_words();
+[[nodiscard]] QString extrapolated_words();
 /// What the curve is, whosever: "DRAM · measured", "SM↔L2 fit".
 [[nodiscard]] QString style_words(const Curve& curve);
 /// Legends and notes are a little smaller than the axes.

@@ -28,6 +28,7 @@ void draw_hatching(QPainter& painter, const QRectF& rect) {
 Qt::PenStyle frame_of(Provenance provenance) {
   switch (provenance) {
     case Provenance::simulated:
+    case Provenance::extrapolated:  // with a second one inside
       return Qt::DotLine;
     case Provenance::imported:
       return Qt::DashDotLine;
@@ -56,6 +57,7 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
     painter.setPen(QPen(ink_on(fill), 1, frame));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(rect.adjusted(2, 2, -2, -2));
+    if (cell.provenance == Provenance::extrapolated) painter.drawRect(rect.adjusted(5, 5, -5, -5));
   }
   if (cell.throttled) {
     constexpr double corner = 6;

@@ -3,6 +3,8 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
@@ -19,6 +21,7 @@ QString tr(const char* text) {
 struct Marks {
   bool infeasible = false;
   bool simulated = false;
+  bool extrapolated = false;
   bool imported = false;
   bool throttled = false;
 };
@@ -29,11 +32,32 @@ Marks marks_of(const HeatmapGrid& grid) {
     for (const HeatmapCell& cell : row) {
       marks.infeasible = marks.infeasible || cell.disposition == Disposition::infeasible;
       marks.simulated = marks.simulated || (cell.value && cell.provenance == Provenance::simulated);
+      marks.extrapolated = marks.extrapolated || (cell.value && cell.provenance == Provenance::extrapolated);
       marks.imported = marks.imported || (cell.value && cell.provenance == Provenance::imported);
       marks.throttled = marks.throttled || (cell.value && cell.throttled);
     }
   }
   return marks;
+}
+
+/// What the values are, the most frequent first where they are of several kinds.
+QString origin_words(const HeatmapGrid& grid) {
+  std::map<Provenance, int> cells;
+  for (const auto& row : grid.cells) {
+    for (const HeatmapCell& cell : row) {
+      if (cell.value) ++cells[cell.provenance];
+    }
+  }
+  if (cells.size() == 1) return to_qstring(cells.begin()->first);
+  std::vector<std::pair<int, Provenance>> kinds;
+  kinds.reserve(cells.size());
+  for (const auto& [provenance, count] : cells) kinds.emplace_back(-count, provenance);
+  std::ranges::sort(kinds);
+  QStringList words;
+  for (const auto& [count, provenance] : kinds) {
+    words << tr("%1 (%2)").arg(to_qstring(provenance)).arg(-count);
+  }
+  return words.join(QStringLiteral("; "));
 }
 
 QString extents(const HeatmapGrid& grid, HeatmapGrid::Place place) {
@@ -76,10 +100,8 @@ QString paper_words(const PaperMark& mark) {
 }
 
 HoverRow row_of(const QString& label, const MetricValue& value) {
-  return {{},
-          SampleMark::none,
-          QStringLiteral("%1 · %2").arg(label, to_qstring(to_string(value.provenance))),
-          format_metric(value)};
+  return {
+      {}, SampleMark::none, QStringLiteral("%1 · %2").arg(label, to_qstring(value.provenance)), format_metric(value)};
 }
 
 }  // namespace
@@ -111,12 +133,7 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   const ShownPoint any = grid.shown_points().front();
   const PointSpec& spec = any.spec();
   const QString unit = unit_scale(grid.maximum.value_or(1), grid.unit).suffix;
-  QString provenance;
-  for (const auto& row : grid.cells) {
-    for (const HeatmapCell& cell : row) {
-      if (cell.value) provenance = to_qstring(to_string(cell.provenance));
-    }
-  }
+  const QString provenance = origin_words(grid);
   QStringList words{short_title(spec.algorithm)};
   words << (unit.isEmpty() ? grid.label : QStringLiteral("%1 [%2]").arg(grid.label, unit));
   if (!provenance.isEmpty()) words << provenance;
@@ -137,6 +154,7 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   if (grid.collected < cells) parts << tr("blank: not collected (%1)").arg(cells - grid.collected);
   const Marks marks = marks_of(grid);
   if (marks.simulated) parts << tr("dotted frame: simulated");
+  if (marks.extrapolated) parts << tr("double dotted frame: extrapolated (simulated in part)");
   if (marks.imported) parts << tr("dash-dotted frame: imported");
   if (marks.throttled) parts << tr("corner: clocks throttled");
   if (marks.infeasible) parts << (screen ? tr("hatched: cannot run (hover for why)") : tr("hatched: cannot run"));

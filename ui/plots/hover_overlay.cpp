@@ -46,6 +46,18 @@ void draw_sample(QPainter& painter, const QRectF& where, SampleMark mark, const 
       painter.setBrush(mark == SampleMark::square ? color : background);
       painter.drawRect(QRectF(middle.x() - 3.2, middle.y() - 3.2, 6.4, 6.4));
       break;
+    case SampleMark::plus_disc:
+    case SampleMark::plus_square: {
+      constexpr double half = 3.5;
+      pen.setWidthF(1.2);
+      painter.setPen(pen);
+      painter.setBrush(background);
+      const QRectF outline(middle - QPointF(half, half), QSizeF(2 * half, 2 * half));
+      mark == SampleMark::plus_disc ? painter.drawEllipse(outline) : painter.drawRect(outline);
+      painter.drawLine(middle - QPointF(half, 0), middle + QPointF(half, 0));
+      painter.drawLine(middle - QPointF(0, half), middle + QPointF(0, half));
+      break;
+    }
     case SampleMark::diamond:
       painter.setBrush(background);
       painter.drawPolygon(QPolygonF{middle + QPointF(0, -4.5), middle + QPointF(4.5, 0), middle + QPointF(0, 4.5),

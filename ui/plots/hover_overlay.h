@@ -19,6 +19,8 @@ enum class SampleMark {
   half_disc,  ///< filled below: a measured value, but of throttled clocks
   hollow_disc,
   hollow_square,
+  plus_disc,  ///< hollow, with a plus: extrapolated
+  plus_square,
   diamond,
   triangle,
   dashes,

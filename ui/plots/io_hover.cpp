@@ -70,9 +70,8 @@ class ColumnBuilder {
       note_source(curve, *at);
       value += measured_aside(curve, *at);
     }
-    const QString label = curve.label.section(QLatin1Char('\n'), 0, 0);
-    const SampleMark mark = at->throttled && slowed_by_clocks(curve) ? SampleMark::half_disc : mark_of(curve);
-    rows_.emplace_back(at->value, HoverRow{curve_color(curve, colors_), mark, label, value});
+    rows_.emplace_back(at->value,
+                       HoverRow{curve_color(curve, colors_), mark_of(curve, *at), label_of(curve, *at), value});
   }
 
   void note_source(const Curve& curve, const CurvePoint& at) {

@@ -38,12 +38,24 @@ QString reference_words(const CurveSet& set) {
 Qt::BrushStyle pattern_of(Provenance provenance) {
   switch (provenance) {
     case Provenance::simulated:
+    case Provenance::extrapolated:
       return Qt::Dense4Pattern;
     case Provenance::imported:
       return Qt::BDiagPattern;
     default:
       return Qt::SolidPattern;
   }
+}
+
+/// Of a simulation, how many bars were continued from a part.
+QString origin_words(const std::vector<const KernelStack*>& stacks) {
+  const auto in_part = std::ranges::count_if(
+      stacks, [](const KernelStack* stack) { return stack->provenance == Provenance::extrapolated; });
+  if (in_part == 0 || in_part == static_cast<std::ptrdiff_t>(stacks.size())) return to_qstring(stacks[0]->provenance);
+  return QCoreApplication::translate("IoPlot", "%1, %2 of %3 extrapolated")
+      .arg(to_qstring(Provenance::simulated))
+      .arg(in_part)
+      .arg(stacks.size());
 }
 
 }  // namespace
@@ -77,8 +89,7 @@ double KernelStacks::add_bars(const std::string& algorithm, const std::vector<co
     auto* bars = new QCPBars(rect_->axis(QCPAxis::atBottom), rect_->axis(QCPAxis::atLeft));
     bars->setName(QStringLiteral("%1 %2 · %3 · %4")
                       .arg(short_title(algorithm), QString::fromStdString(first.kernels[k].kernel),
-                           to_string(dram ? Quantity::dram : Quantity::sm_l2),
-                           to_qstring(attnscope::to_string(first.provenance))));
+                           to_string(dram ? Quantity::dram : Quantity::sm_l2), origin_words(stacks)));
     bars->setBrush(QBrush(color, pattern_of(first.provenance)));
     bars->setPen(QPen(color, 1));
     bars->setWidthType(QCPBars::wtAbsolute);

@@ -74,7 +74,8 @@ TEST(Events, PointReadsBack) {
                                                  .time_median_ns = 1.5,
                                                  .dram_bytes = 2e12,
                                                  .l2_sm_bytes = 3e12,
-                                                 .throttled = true});
+                                                 .throttled = true,
+                                                 .provenance = "extrapolated"});
   EXPECT_EQ(point.index, 9U);
   EXPECT_EQ(point.point_id, 4);
   EXPECT_EQ(point.spec, spec);
@@ -84,6 +85,7 @@ TEST(Events, PointReadsBack) {
   EXPECT_DOUBLE_EQ(point.dram_bytes, 2e12);
   EXPECT_DOUBLE_EQ(point.l2_sm_bytes, 3e12);
   EXPECT_TRUE(point.throttled);
+  EXPECT_EQ(point.provenance, "extrapolated");
 }
 
 TEST(Events, ALineOfAnOlderCollectorIsRead) {

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "kernels/registry.h"
+#include "profiler/measure/simulated_device.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
@@ -162,6 +164,40 @@ TEST_F(LongExport, EveryMetricOfTheTableThatAPointHasIsARow) {
 #ifdef ATTNSCOPE_TEST_FIELD
   EXPECT_EQ(line_of(rows, "", "test_metric").at("unit"), "apple");
 #endif
+}
+
+TEST_F(LongExport, AndTheWideOneSayWhatIsExtrapolated) {
+  PointSpec spec;
+  spec.algorithm = "naive";
+  spec.problem.n_q = spec.problem.n_k = 16384;
+  spec.problem.heads_q = spec.problem.heads_kv = 16;
+  spec.problem.d = 128;
+  spec.tile = {.br = 128, .bc = 128};
+  add(make_simulated_device(*find_gpu("H200"), built_in_algorithms())->measure(spec, {}, {}));
+  const auto rows = lines();
+  const auto origin = [&](const char* kernel, const char* metric) {
+    return line_of(rows, kernel, metric).at("provenance");
+  };
+  EXPECT_EQ(origin("", "dram_read_bytes"), "extrapolated");
+  EXPECT_EQ(origin("softmax", "dram_read_bytes"), "extrapolated");
+  EXPECT_EQ(origin("qk", "dram_read_bytes"), "simulated");
+  EXPECT_EQ(origin("", "time_median_ns"), "extrapolated");
+  EXPECT_EQ(origin("", "l2_sm_bytes"), "simulated");
+  EXPECT_EQ(origin("", "model_l2_sm_bytes"), "modelled");
+
+  std::ostringstream wide;
+  export_csv(store_, {}, wide);
+  std::map<std::string, std::string> provenance_of;
+  const auto table = parse_csv(wide.str());
+  const auto column = [&](const char* name) {
+    return static_cast<std::size_t>(std::ranges::find(table[0], name) - table[0].begin());
+  };
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    provenance_of[table[i][column("kernel")]] = table[i][column("provenance")];
+  }
+  EXPECT_EQ(provenance_of["all"], "extrapolated");
+  EXPECT_EQ(provenance_of["qk"], "simulated");
+  EXPECT_EQ(provenance_of["softmax"], "extrapolated");
 }
 
 TEST_F(LongExport, APointWithoutAValueSaysSo) {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A simulation that was not played whole is nowhere shown as one that was.
+#include <gtest/gtest.h>
+
+#include <QTextDocument>
+
+#include "profiler/metrics/metrics.h"
+#include "tests/ui/window_test.h"
+#include "ui/models/points_filter.h"
+#include "ui/models/points_table_model.h"
+#include "ui/panels/point_html.h"
+#include "ui/plots/curve_graphs.h"
+#include "ui/plots/heatmap_words.h"
+#include "ui/plots/io_hover.h"
+#include "ui/plots/kernel_stacks.h"
+
+namespace attnscope::ui {
+namespace {
+
+class Extrapolated : public testing::Test {
+ protected:
+  Extrapolated() {
+    // Once for all tests: each of the long ones takes a second.
+    static const std::vector<PointRecord> simulated = fixtures::simulated_naive({1024, 2048, 16384});
+    points = fixtures::shown(simulated, true);
+  }
+  std::vector<ShownPoint> points;
+};
+
+TEST_F(Extrapolated, InTheDetails) {
+  const auto text_of = [](const ShownPoint& point) {
+    QTextDocument document;
+    document.setHtml(describe_point_html(point, QPalette()));
+    return document.toPlainText();
+  };
+  const QString whole = text_of(points[0]);
+  EXPECT_TRUE(whole.contains("NVIDIA H200 · simulated\n")) << whole.toStdString();
+  EXPECT_FALSE(whole.contains("xtrapolated"));
+  const QString part = text_of(points[2]);
+  EXPECT_TRUE(part.contains("NVIDIA H200 · simulated, extrapolated\n")) << part.toStdString();
+  EXPECT_TRUE(part.contains("A part was played"));
+  const auto origins = [&](const QString& label) {
+    QStringList words;
+    const QStringList lines = part.split(QLatin1Char('\n'));
+    for (qsizetype i = 0; i + 2 < lines.size(); ++i) {
+      if (lines[i] == label) words << lines[i + 2];
+    }
+    return words.join(QLatin1Char(' '));
+  };
+  // The whole point, then qk, which was played whole, softmax and pv.
+  EXPECT_TRUE(origins("DRAM read").startsWith("extrapolated simulated extrapolated"))
+      << origins("DRAM read").toStdString();
+  EXPECT_TRUE(origins("Time").contains("extrapolated simulated extrapolated")) << origins("Time").toStdString();
+  EXPECT_EQ(origins("Compute rate"), "extrapolated");
+  EXPECT_EQ(origins("Spread (q3 - q1)"), "extrapolated");
+  EXPECT_TRUE(origins("L2 to SM").startsWith("simulated simulated simulated"));
+}
+
+TEST_F(Extrapolated, InTheTable) {
+  PointsTableModel model;
+  model.set_points(points);
+  const auto at = [&](int row, const char* column, int role = Qt::DisplayRole) {
+    return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role).toString();
+  };
+  EXPECT_EQ(at(0, "Values"), "simulated");
+  EXPECT_EQ(at(0, "Result"), "ok");
+  EXPECT_EQ(at(2, "Values"), "simulated, extrapolated");
+  EXPECT_EQ(at(2, "Result"), "ok, extrapolated");
+  for (const char* column : {"Time", "DRAM", "Occupancy", "Rate"}) {
+    EXPECT_TRUE(at(2, column, Qt::ToolTipRole).contains("extrapolated")) << column;
+    EXPECT_FALSE(at(0, column, Qt::ToolTipRole).contains("extrapolated")) << column;
+  }
+  EXPECT_FALSE(at(2, "SM↔L2", Qt::ToolTipRole).contains("extrapolated"));
+  PointsFilter filter(model);
+  filter.set_words("extrapolated");
+  EXPECT_EQ(filter.rowCount(), 1);
+  filter.set_words("simulated");
+  EXPECT_EQ(filter.rowCount(), 3);
+}
+
+TEST_F(Extrapolated, OnCurvesAndInTheirReadOut) {
+  CurveRequest request;
+  request.algorithms = {"naive"};
+  const CurveSet set = fixtures::curves_of(points, request);
+  const auto columns = build_hover_columns(set, plot_colors(QPalette()));
+  ASSERT_EQ(columns.size(), 3U);
+  const auto row_of = [&](std::size_t column, const QString& label) {
+    for (const HoverRow& row : columns[column].content.rows) {
+      if (row.label == label) return row;
+    }
+    ADD_FAILURE() << "no " << label.toStdString();
+    return HoverRow{};
+  };
+  EXPECT_EQ(row_of(0, "Naive · DRAM · simulated").mark, SampleMark::hollow_disc);
+  EXPECT_EQ(row_of(2, "Naive · DRAM · simulated, extrapolated").mark, SampleMark::plus_disc);
+  EXPECT_EQ(row_of(2, "Naive · SM↔L2 · simulated").mark, SampleMark::hollow_square) << "exact";
+
+  QCustomPlot plot;
+  plot.addLayer(theory_layer());
+  PlotLegend legend(plot);
+  add_curve_graphs(plot, set.curves, legend);
+  int marks = 0;
+  for (int i = 0; i < plot.graphCount(); ++i) {
+    const QCPGraph* graph = plot.graph(i);
+    if (graph->scatterStyle().shape() != QCPScatterStyle::ssPlusCircle || graph->dataCount() == 0) continue;
+    ++marks;
+    ASSERT_EQ(graph->dataCount(), 1);
+    EXPECT_EQ(graph->data()->at(0)->key, 16384);
+  }
+  EXPECT_EQ(marks, 1);
+  EXPECT_EQ(plot.graph(plot.graphCount() - 1)->name(), "extrapolated: simulated in part");
+}
+
+TEST_F(Extrapolated, InTheSharesOfKernels) {
+  CurveRequest request;
+  request.algorithms = {"naive"};
+  const CurveSet set = fixtures::curves_of(points, request);
+  QCustomPlot plot;
+  PlotLegend legend(plot);
+  KernelStacks stacks(plot, 1);
+  stacks.show(set, true, legend);
+  ASSERT_GT(plot.plottableCount(), 0);
+  EXPECT_TRUE(plot.plottable(0)->name().endsWith("simulated, 1 of 3 extrapolated"))
+      << plot.plottable(0)->name().toStdString();
+}
+
+TEST_F(Extrapolated, OnMaps) {
+  std::vector<PointRecord> records;
+  for (const int bc : {64, 128}) {
+    for (const int br : {64, 128}) {
+      PointRecord record = points[br == bc ? 2 : 0].record();
+      record.spec = fixtures::spec("naive", 16384, br, bc);
+      records.push_back(record);
+    }
+  }
+  const HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(records, true), metric_key::dram_bytes);
+  EXPECT_EQ(grid.at({0, 0}).provenance, Provenance::extrapolated);
+  EXPECT_EQ(grid.at({0, 1}).provenance, Provenance::simulated);
+  EXPECT_TRUE(heatmap_title(grid).what.endsWith("simulated (2); simulated, extrapolated (2)"))
+      << heatmap_title(grid).what.toStdString();
+  const QString caption = heatmap_caption(grid, true, Medium::paper);
+  EXPECT_TRUE(caption.contains("dotted frame: simulated · double dotted frame: extrapolated (simulated in part)"))
+      << caption.toStdString();
+  EXPECT_TRUE(describe_heatmap_cell(grid, {0, 0}).rows[0].label.endsWith("simulated, extrapolated"));
+  EXPECT_TRUE(describe_heatmap_cell(grid, {0, 1}).rows[0].label.endsWith("· simulated"));
+  const HeatmapGrid bytes = fixtures::heatmap_of(fixtures::shown(records, true), metric_key::l2_sm_bytes);
+  EXPECT_TRUE(heatmap_title(bytes).what.endsWith("· simulated"));
+}
+
+}  // namespace
+}  // namespace attnscope::ui
