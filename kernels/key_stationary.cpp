@@ -10,6 +10,7 @@
 
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
+#include "kernels/tile_computations.h"
 
 namespace attnscope::key_stationary {
 namespace {
@@ -28,12 +29,15 @@ class RowProgram : public TileProgram {
 
  protected:
   void push(std::vector<TileAccess>& out, std::int64_t block, Tensor tensor, Access access, std::int64_t columns,
-            int element) const {
+            int element, Phase phase) const {
     const std::int64_t tiles = ceil_div(p_.n_q, br_);
-    const std::int64_t row = block % tiles * br_;
     const bool whole = whole_tiles_ && tensor == Tensor::dq_acc;
-    const std::int64_t rows = whole ? br_ : std::min<std::int64_t>(br_, p_.n_q - row);
-    out.push_back({tensor, access, block / tiles, row, rows, 0, columns, element});
+    out.push_back(
+        {tensor, access, block / tiles, block % tiles * br_, whole ? br_ : rows(block), 0, columns, element, phase});
+  }
+  /// Of the block's tile, inside the matrix.
+  [[nodiscard]] std::int64_t rows(std::int64_t block) const {
+    return std::min<std::int64_t>(br_, p_.n_q - block % ceil_div(p_.n_q, br_) * br_);
   }
 
   AttentionProblem p_;
@@ -49,12 +53,15 @@ class DotProgram final : public RowProgram {
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     if (step == 0) {
-      push(out, block, Tensor::o, Access::load, p_.d, output_bytes(p_.dtype));
-      push(out, block, Tensor::dout, Access::load, p_.d, bytes_per_element(p_.dtype));
+      push(out, block, Tensor::o, Access::load, p_.d, output_bytes(p_.dtype), Phase::load_o);
+      push(out, block, Tensor::dout, Access::load, p_.d, bytes_per_element(p_.dtype), Phase::load_dout);
     } else {
-      push(out, block, Tensor::delta, Access::store, 1, fp32_bytes);
-      push(out, block, Tensor::dq_acc, Access::store, p_.d, fp32_bytes);
+      push(out, block, Tensor::delta, Access::store, 1, fp32_bytes, Phase::store_delta);
+      push(out, block, Tensor::dq_acc, Access::store, p_.d, fp32_bytes, Phase::clear_dq);
     }
+  }
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    if (step == 0) out.push_back({Phase::row_products, no_part, {}, {}, rows(block), 1, fp32_bytes});
   }
 };
 
@@ -66,10 +73,13 @@ class ConvertProgram final : public RowProgram {
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     if (step == 0) {
-      push(out, block, Tensor::dq_acc, Access::load, p_.d, fp32_bytes);
+      push(out, block, Tensor::dq_acc, Access::load, p_.d, fp32_bytes, Phase::load_dq);
     } else {
-      push(out, block, Tensor::dq, Access::store, p_.d, output_bytes(p_.dtype));
+      push(out, block, Tensor::dq, Access::store, p_.d, output_bytes(p_.dtype), Phase::store_dq);
     }
+  }
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    if (step == 0) out.push_back({Phase::convert_dq, no_part, {}, {}, rows(block), p_.d, output_bytes(p_.dtype)});
   }
 };
 
@@ -78,8 +88,8 @@ class ConvertProgram final : public RowProgram {
 /// where no Q tile does.
 class MainProgram final : public TileProgram {
  public:
-  MainProgram(const AttentionProblem& p, const Tiling& tile, bool whole_tiles)
-      : p_(p), tile_(tile), whole_tiles_(whole_tiles), grids_(p, tile) {}
+  MainProgram(const AttentionProblem& p, const Tiling& tile, const Kernels& kernels)
+      : p_(p), tile_(tile), whole_tiles_(kernels.whole_tiles), parts_(kernels.on_chip), grids_(p, tile) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.kv_instances() * ceil_div(p_.n_k, tile_.bc); }
 
@@ -96,29 +106,50 @@ class MainProgram final : public TileProgram {
     const std::int64_t key = j * tile_.bc;
     if (step == steps_of(seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
-      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, output_bytes(p_.dtype)});
-      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, output_bytes(p_.dtype)});
+      const int bytes = output_bytes(p_.dtype);
+      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dk});
+      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dv});
       return;
     }
     if (step == 0) {
-      out.push_back({Tensor::k, Access::load, kv, key, grid.k_rows(j), 0, p_.d, element});
-      out.push_back({Tensor::v, Access::load, kv, key, grid.k_rows(j), 0, p_.d, element});
+      const std::int64_t keys = grid.k_rows(j);
+      out.push_back({Tensor::k, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.k});
+      out.push_back({Tensor::v, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.v});
       return;
     }
     const std::int64_t instance = kv * group_size(p_) + (step - 1) / seen;
-    const std::int64_t nth = (step - 1) % seen;
-    const std::int64_t i =
-        p_.mask.sparse() ? grid.q_tiles_of(j).at(static_cast<std::size_t>(nth)) : grid.q_begin(j) + nth;
+    const std::int64_t i = q_tile(grid, j, step);
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
-    out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element});
-    out.push_back({Tensor::dout, Access::load, instance, row, rows, 0, p_.d, element});
-    out.push_back({Tensor::lse, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::delta, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::dq_acc, Access::reduce, instance, row, whole_tiles_ ? tile_.br : rows, 0, p_.d, fp32_bytes});
+    const auto load = [&](Tensor tensor, std::int64_t columns, int bytes, Phase phase, std::uint8_t part) {
+      out.push_back({tensor, Access::load, instance, row, rows, 0, columns, bytes, phase, part});
+    };
+    load(Tensor::q, p_.d, element, Phase::load_q, parts_.q);
+    load(Tensor::dout, p_.d, element, Phase::load_dout, parts_.dout);
+    load(Tensor::lse, 1, fp32_bytes, Phase::load_statistics, parts_.statistics);
+    load(Tensor::delta, 1, fp32_bytes, Phase::load_statistics, parts_.statistics);
+    out.push_back(
+        {Tensor::dq_acc, Access::reduce, instance, row, dq_rows(rows), 0, p_.d, fp32_bytes, Phase::add_dq, parts_.dq});
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const auto [j, kv] = place(block);
+    const TileGrid& grid = grids_.of_kv(kv);
+    const std::int64_t last_step = steps_of(grid.q_tiles_seen(j)) - 1;
+    if (step == 0) append_cleared(out, parts_, p_, std::min<std::int64_t>(tile_.bc, p_.n_k - j * tile_.bc));
+    if (step == 0 || step == last_step) return;
+    const std::int64_t rows = grid.q_rows(q_tile(grid, j, step));
+    append_gradients(out, parts_, p_, rows, grid.k_rows(j), dq_rows(rows), false, step == last_step - 1);
   }
 
  private:
+  /// That a step between the first and the last works on.
+  [[nodiscard]] std::int64_t q_tile(const TileGrid& grid, std::int64_t j, std::int64_t step) const {
+    const std::int64_t nth = (step - 1) % grid.q_tiles_seen(j);
+    return p_.mask.sparse() ? grid.q_tiles_of(j).at(static_cast<std::size_t>(nth)) : grid.q_begin(j) + nth;
+  }
+  [[nodiscard]] std::int64_t dq_rows(std::int64_t rows) const { return whole_tiles_ ? tile_.br : rows; }
+
   struct Place {
     std::int64_t k_tile;
     std::int64_t kv_instance;
@@ -134,6 +165,7 @@ class MainProgram final : public TileProgram {
   AttentionProblem p_;
   Tiling tile_;
   bool whole_tiles_;
+  BackwardParts parts_;
   BatchGrid grids_;
 };
 
@@ -211,7 +243,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
                                           kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK",
                                                           "ATTN_DROPOUT", "ATTN_DETERMINISTIC", "ATTN_HEADS_FASTEST"},
                                                          p, tile)},
-                             std::move(arguments), std::make_shared<const MainProgram>(p, tile, kernels.whole_tiles));
+                             std::move(arguments), std::make_shared<const MainProgram>(p, tile, kernels));
 
   arguments = kernel_arguments({"dq_acc", "dq"}, {p.n_q});
   arguments.emplace_back(score_scale(p));

@@ -8,16 +8,18 @@
 #include "kernels/device/row_blocks_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
+#include "kernels/tile_computations.h"
 
 namespace attnscope::query_stationary {
 namespace {
 
 /// A block owns Q tile i of one instance: step 0 loads Q_i, the next ones load K_j and V_j of the tiles j that it
 /// visits, the last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. Where later rows see more
-/// keys, launches hand out the last tiles first (row_block()).
+/// keys, launches hand out the last tiles first (row_block()). `on_chip` is the model's.
 class Program final : public TileProgram {
  public:
-  Program(const AttentionProblem& problem, const Tiling& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
+  Program(const AttentionProblem& problem, const Tiling& tile, std::span<const OnChipPart> on_chip)
+      : p_(problem), tile_(tile), parts_(on_chip), grids_(problem, tile) {
     q_tiles_ = grids_.of(0).q_tiles();
     if (!p_.mask.sparse()) return;
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
@@ -38,20 +40,43 @@ class Program final : public TileProgram {
     const std::int64_t row = at.q_tile * tile_.br;
     const std::int64_t rows = grid.q_rows(at.q_tile);
     if (step == steps_of_tile(at) - 1) {
-      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, output_bytes(p_.dtype)});
-      out.push_back({Tensor::lse, Access::store, at.instance, row, rows, 0, 1, fp32_bytes});
+      const int bytes = output_bytes(p_.dtype);
+      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, bytes, Phase::store_o, parts_.o});
+      out.push_back(
+          {Tensor::lse, Access::store, at.instance, row, rows, 0, 1, fp32_bytes, Phase::store_lse, parts_.statistics});
     } else if (step == 0) {
-      out.push_back({Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element});
+      out.push_back({Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q});
     } else {
-      const std::int64_t j =
-          p_.mask.sparse() ? visited(at).at(static_cast<std::size_t>(step - 1)) : grid.k_begin(at.q_tile) + step - 1;
+      const std::int64_t j = k_tile(grid, at, step);
       const std::int64_t kv = at.instance / group_size(p_);
-      out.push_back({Tensor::k, Access::load, kv, j * tile_.bc, grid.k_rows(j), 0, p_.d, element});
-      out.push_back({Tensor::v, Access::load, kv, j * tile_.bc, grid.k_rows(j), 0, p_.d, element});
+      const std::int64_t key = j * tile_.bc;
+      const std::int64_t keys = grid.k_rows(j);
+      out.push_back({Tensor::k, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.k});
+      out.push_back({Tensor::v, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.v});
+    }
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const BlockPlace at = place(block);
+    const TileGrid& grid = grids_.of(at.instance);
+    const std::int64_t rows = grid.q_rows(at.q_tile);
+    const std::int64_t last_step = steps_of_tile(at) - 1;
+    if (step == 0) append_cleared(out, parts_, p_, rows);
+    if (step == last_step) {
+      append_normalized(out, parts_, p_, rows);
+    } else if (step > 0) {
+      OnChipParts last = parts_of({parts_.k, parts_.v});
+      if (step == last_step - 1) last |= parts_of({parts_.q});
+      append_attention(out, parts_, p_, rows, grid.k_rows(k_tile(grid, at, step)), rows, last);
     }
   }
 
  private:
+  /// That a step between the first and the last works on.
+  [[nodiscard]] std::int64_t k_tile(const TileGrid& grid, const BlockPlace& at, std::int64_t step) const {
+    return p_.mask.sparse() ? visited(at).at(static_cast<std::size_t>(step - 1)) : grid.k_begin(at.q_tile) + step - 1;
+  }
+
   [[nodiscard]] const std::vector<std::int64_t>& visited(const BlockPlace& at) const {
     const std::int64_t entry = p_.mask.padded() ? at.instance / p_.heads_q : 0;
     return visited_.at(static_cast<std::size_t>(entry * q_tiles_ + at.q_tile));
@@ -76,6 +101,7 @@ class Program final : public TileProgram {
 
   AttentionProblem p_;
   Tiling tile_;
+  ForwardParts parts_;
   BatchGrid grids_;
   std::int64_t q_tiles_ = 0;
   std::vector<std::vector<std::int64_t>> visited_;  ///< of each Q tile of each grid, under a block mask
@@ -107,8 +133,8 @@ AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, KernelModel
   plan.buffers = input_buffers(p);
   plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   plan.buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
-  plan.launches.emplace_back(std::move(model), std::move(source), std::move(arguments),
-                             std::make_shared<const Program>(p, tile));
+  auto program = std::make_shared<const Program>(p, tile, model.on_chip);
+  plan.launches.emplace_back(std::move(model), std::move(source), std::move(arguments), std::move(program));
   return plan;
 }
 

@@ -12,16 +12,18 @@
 #include "kernels/fa1/fa1_shape.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
+#include "kernels/tile_computations.h"
 
 namespace attnscope {
 namespace {
 
 /// One block does a whole instance. Step 0 initialises O, l and m (and writes the 16-bit O of Q tiles that see no key);
 /// then each K/V tile that is seen has one step that loads it and one for each Q tile that visits it. The last pass
-/// over a Q tile stores the 16-bit O instead of the fp32 accumulator.
+/// over a Q tile stores the 16-bit O instead of the fp32 accumulator. `on_chip` is the model's.
 class Fa1Program final : public TileProgram {
  public:
-  Fa1Program(const AttentionProblem& problem, const Tiling& tile) : p_(problem), tile_(tile), grids_(problem, tile) {
+  Fa1Program(const AttentionProblem& problem, const Tiling& tile, std::span<const OnChipPart> on_chip)
+      : p_(problem), tile_(tile), parts_(on_chip), grids_(problem, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of(entry * p_.heads_q)));
     }
@@ -35,37 +37,60 @@ class Fa1Program final : public TileProgram {
     const Walk& walk = this->walk(instance);
     const int element = bytes_per_element(p_.dtype);
     if (step == 0) {
-      out.push_back({Tensor::o_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes});
+      const auto clear = [&](Tensor tensor, std::int64_t columns) {
+        out.push_back({tensor, Access::store, instance, 0, p_.n_q, 0, columns, fp32_bytes, Phase::clear_state});
+      };
+      clear(Tensor::o_acc, p_.d);
       for (const std::int64_t i : walk.empty_q_tiles) {
-        out.push_back({Tensor::o, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, element});
+        out.push_back({Tensor::o, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d,
+                       output_bytes(p_.dtype), Phase::store_o});
       }
-      out.push_back({Tensor::l, Access::store, instance, 0, p_.n_q, 0, 1, fp32_bytes});
-      out.push_back({Tensor::m, Access::store, instance, 0, p_.n_q, 0, 1, fp32_bytes});
+      clear(Tensor::l, 1);
+      clear(Tensor::m, 1);
       return;
     }
-    const auto after = std::ranges::upper_bound(walk.passes, step, {}, &KPass::first_step);
-    const KPass& pass = *(after - 1);
-    const std::int64_t inner = step - pass.first_step;
+    const auto [pass, inner] = at(walk, step);
     if (inner == 0) {
       const std::int64_t kv = instance / group_size(p_);
       const std::int64_t row = pass.k_tile * tile_.bc;
-      out.push_back({Tensor::k, Access::load, kv, row, grid.k_rows(pass.k_tile), 0, p_.d, element});
-      out.push_back({Tensor::v, Access::load, kv, row, grid.k_rows(pass.k_tile), 0, p_.d, element});
+      const std::int64_t rows = grid.k_rows(pass.k_tile);
+      out.push_back({Tensor::k, Access::load, kv, row, rows, 0, p_.d, element, Phase::load_kv, parts_.k});
+      out.push_back({Tensor::v, Access::load, kv, row, rows, 0, p_.d, element, Phase::load_kv, parts_.v});
       return;
     }
-    const std::int64_t i =
-        p_.mask.sparse() ? pass.q_tiles.at(static_cast<std::size_t>(inner - 1)) : grid.q_begin(pass.k_tile) + inner - 1;
+    const std::int64_t i = q_tile(grid, pass, inner);
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
-    out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element});
-    out.push_back({Tensor::o_acc, Access::load, instance, row, rows, 0, p_.d, fp32_bytes});
-    out.push_back({Tensor::l, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::m, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    const bool finished = pass.k_tile == walk.last_k_tile.at(static_cast<std::size_t>(i));
-    out.push_back({finished ? Tensor::o : Tensor::o_acc, Access::store, instance, row, rows, 0, p_.d,
-                   finished ? output_bytes(p_.dtype) : fp32_bytes});
-    out.push_back({Tensor::l, Access::store, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::m, Access::store, instance, row, rows, 0, 1, fp32_bytes});
+    const auto state = [&](Tensor tensor, Access access, std::int64_t columns, std::uint8_t part) {
+      out.push_back({tensor, access, instance, row, rows, 0, columns, fp32_bytes,
+                     access == Access::load ? Phase::load_state : Phase::store_state, part});
+    };
+    out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q});
+    state(Tensor::o_acc, Access::load, p_.d, parts_.o);
+    state(Tensor::l, Access::load, 1, parts_.statistics);
+    state(Tensor::m, Access::load, 1, parts_.statistics);
+    if (pass.k_tile == walk.last_k_tile.at(static_cast<std::size_t>(i))) {
+      out.push_back(
+          {Tensor::o, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype), Phase::store_o, parts_.o});
+    } else {
+      state(Tensor::o_acc, Access::store, p_.d, parts_.o);
+    }
+    state(Tensor::l, Access::store, 1, parts_.statistics);
+    state(Tensor::m, Access::store, 1, parts_.statistics);
+  }
+
+  void compute(std::int64_t instance, std::int64_t step, std::vector<Computation>& out) const override {
+    if (step == 0) return;
+    const TileGrid& grid = grids_.of(instance);
+    const auto [pass, inner] = at(walk(instance), step);
+    if (inner == 0) return;
+    const std::int64_t rows = grid.q_rows(q_tile(grid, pass, inner));
+    OnChipParts last = parts_of({parts_.q});
+    if (inner == grid.q_tiles_seen(pass.k_tile)) last |= parts_of({parts_.k, parts_.v});
+    out.push_back(
+        {Phase::denormalize, parts_.o, parts_of({parts_.statistics}), {}, rows, p_.d, accumulator_bytes(p_.dtype)});
+    append_attention(out, parts_, p_, rows, grid.k_rows(pass.k_tile), rows, last);
+    append_normalized(out, parts_, p_, rows);
   }
 
  private:
@@ -81,6 +106,21 @@ class Fa1Program final : public TileProgram {
     std::vector<std::int64_t> empty_q_tiles;
     std::int64_t steps = 1;
   };
+
+  /// A step after the first: of which pass it is, and which one of it.
+  struct At {
+    const KPass& pass;
+    std::int64_t inner;
+  };
+  static At at(const Walk& walk, std::int64_t step) {
+    const KPass& pass = *(std::ranges::upper_bound(walk.passes, step, {}, &KPass::first_step) - 1);
+    return {pass, step - pass.first_step};
+  }
+  /// That step `inner` of the pass works on, from 1 on.
+  [[nodiscard]] std::int64_t q_tile(const TileGrid& grid, const KPass& pass, std::int64_t inner) const {
+    return p_.mask.sparse() ? pass.q_tiles.at(static_cast<std::size_t>(inner - 1))
+                            : grid.q_begin(pass.k_tile) + inner - 1;
+  }
 
   [[nodiscard]] Walk walk_of(const TileGrid& grid) const {
     Walk walk;
@@ -108,6 +148,7 @@ class Fa1Program final : public TileProgram {
 
   AttentionProblem p_;
   Tiling tile_;
+  ForwardParts parts_;
   BatchGrid grids_;
   std::vector<Walk> walks_;  ///< one where the grids are equal
 };
@@ -254,9 +295,11 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& con
   plan.buffers.push_back(row_buffer("o_acc", p, p.d, fp32_bytes));
   plan.buffers.push_back(row_buffer("l", p, 1, fp32_bytes));
   plan.buffers.push_back(row_buffer("m", p, 1, fp32_bytes));
-  plan.launches.emplace_back(forward_model(p, tile, device),
+  KernelModel model = forward_model(p, tile, device);
+  auto program = std::make_shared<const Fa1Program>(p, tile, model.on_chip);
+  plan.launches.emplace_back(std::move(model),
                              KernelSource{"fa1/fa1_forward.cuh", "attn_fa1_forward", std::move(defines)},
-                             std::move(arguments), std::make_shared<const Fa1Program>(p, tile));
+                             std::move(arguments), std::move(program));
   return plan;
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/device/gradient_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
+#include "kernels/tile_computations.h"
 
 namespace attnscope::fa1_backward {
 namespace {
@@ -28,10 +29,12 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
 /// One block does a whole K/V head. Step 0 clears dq_acc of the group's query heads (and writes the 16-bit dQ of Q
 /// tiles that see no key); then each K/V tile has a step that loads it, one for each Q tile of each query head that
 /// sees something of it, and one that stores dK and dV; the last alone where no Q tile does. The last pass over a Q
-/// tile stores the 16-bit dQ instead of the fp32 accumulator.
+/// tile stores the 16-bit dQ instead of the fp32 accumulator. dQ lies in registers without a name in `on_chip`, the
+/// model's: they were S's and dP's before.
 class Fa1BackwardProgram final : public TileProgram {
  public:
-  Fa1BackwardProgram(const AttentionProblem& p, const Tiling& tile) : p_(p), tile_(tile), grids_(p, tile) {
+  Fa1BackwardProgram(const AttentionProblem& p, const Tiling& tile, std::span<const OnChipPart> on_chip)
+      : p_(p), tile_(tile), parts_(on_chip), grids_(p, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of_kv(entry * p_.heads_kv)));
     }
@@ -47,45 +50,56 @@ class Fa1BackwardProgram final : public TileProgram {
     const std::int64_t group = group_size(p_);
     if (step == 0) {
       for (std::int64_t instance = kv * group; instance < (kv + 1) * group; ++instance) {
-        out.push_back({Tensor::dq_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes});
+        out.push_back({Tensor::dq_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes, Phase::clear_dq});
         for (const std::int64_t i : walk.empty_q_tiles) {
-          out.push_back(
-              {Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, output_bytes(p_.dtype)});
+          out.push_back({Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d,
+                         output_bytes(p_.dtype), Phase::store_dq});
         }
       }
       return;
     }
-    const std::int64_t j = std::ranges::upper_bound(walk.first_step, step) - walk.first_step.begin() - 1;
-    const std::int64_t inner = step - walk.first_step[static_cast<std::size_t>(j)];
-    const std::int64_t seen = grid.q_tiles_seen(j);
-    const std::int64_t key = j * tile_.bc;
-    if (inner == steps_of(seen) - 1) {
+    const At at = this->at(walk, grid, step);
+    const std::int64_t key = at.k_tile * tile_.bc;
+    if (at.inner == steps_of(at.seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
-      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, output_bytes(p_.dtype)});
-      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, output_bytes(p_.dtype)});
+      const int bytes = output_bytes(p_.dtype);
+      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dk});
+      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dv});
       return;
     }
-    if (inner == 0) {
-      out.push_back({Tensor::k, Access::load, kv, key, grid.k_rows(j), 0, p_.d, element});
-      out.push_back({Tensor::v, Access::load, kv, key, grid.k_rows(j), 0, p_.d, element});
+    if (at.inner == 0) {
+      const std::int64_t keys = grid.k_rows(at.k_tile);
+      out.push_back({Tensor::k, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.k});
+      out.push_back({Tensor::v, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.v});
       return;
     }
-    const std::int64_t instance = kv * group + (inner - 1) / seen;
-    const std::int64_t nth = (inner - 1) % seen;
-    const std::int64_t i =
-        p_.mask.sparse() ? grid.q_tiles_of(j).at(static_cast<std::size_t>(nth)) : grid.q_begin(j) + nth;
+    const std::int64_t instance = kv * group + (at.inner - 1) / at.seen;
+    const std::int64_t i = q_tile(grid, at);
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
-    for (const Tensor tensor : {Tensor::q, Tensor::dout}) {
-      out.push_back({tensor, Access::load, instance, row, rows, 0, p_.d, element});
-    }
-    out.push_back({Tensor::o, Access::load, instance, row, rows, 0, p_.d, output_bytes(p_.dtype)});
-    out.push_back({Tensor::l, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::m, Access::load, instance, row, rows, 0, 1, fp32_bytes});
-    out.push_back({Tensor::dq_acc, Access::load, instance, row, rows, 0, p_.d, fp32_bytes});
-    const bool finished = j == walk.last_k_tile[static_cast<std::size_t>(i)];
+    const auto load = [&](Tensor tensor, std::int64_t columns, int bytes, Phase phase, std::uint8_t part) {
+      out.push_back({tensor, Access::load, instance, row, rows, 0, columns, bytes, phase, part});
+    };
+    load(Tensor::q, p_.d, element, Phase::load_q, parts_.q);
+    load(Tensor::dout, p_.d, element, Phase::load_dout, parts_.dout);
+    load(Tensor::o, p_.d, output_bytes(p_.dtype), Phase::load_o, parts_.o);
+    load(Tensor::l, 1, fp32_bytes, Phase::load_statistics, parts_.statistics);
+    load(Tensor::m, 1, fp32_bytes, Phase::load_statistics, parts_.statistics);
+    load(Tensor::dq_acc, p_.d, fp32_bytes, Phase::load_dq, parts_.dq);
+    const bool finished = at.k_tile == walk.last_k_tile[static_cast<std::size_t>(i)];
     out.push_back({finished ? Tensor::dq : Tensor::dq_acc, Access::store, instance, row, rows, 0, p_.d,
-                   finished ? output_bytes(p_.dtype) : fp32_bytes});
+                   finished ? output_bytes(p_.dtype) : fp32_bytes, Phase::store_dq, parts_.dq});
+  }
+
+  void compute(std::int64_t kv, std::int64_t step, std::vector<Computation>& out) const override {
+    if (step == 0) return;
+    const TileGrid& grid = grids_.of_kv(kv);
+    const At at = this->at(walk(kv), grid, step);
+    const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - at.k_tile * tile_.bc);
+    if (at.inner == 0) append_cleared(out, parts_, p_, keys);
+    if (at.inner == 0 || at.inner == steps_of(at.seen) - 1) return;
+    const std::int64_t rows = grid.q_rows(q_tile(grid, at));
+    append_gradients(out, parts_, p_, rows, grid.k_rows(at.k_tile), rows, true, at.inner == steps_of(at.seen) - 2);
   }
 
  private:
@@ -95,6 +109,22 @@ class Fa1BackwardProgram final : public TileProgram {
     std::vector<std::int64_t> empty_q_tiles;
     std::int64_t steps = 1;
   };
+
+  /// A step after the first.
+  struct At {
+    std::int64_t k_tile;
+    std::int64_t inner;  ///< which one of the K/V tile's steps
+    std::int64_t seen;   ///< Q tiles that see something of it
+  };
+  static At at(const Walk& walk, const TileGrid& grid, std::int64_t step) {
+    const std::int64_t j = std::ranges::upper_bound(walk.first_step, step) - walk.first_step.begin() - 1;
+    return {.k_tile = j, .inner = step - walk.first_step[static_cast<std::size_t>(j)], .seen = grid.q_tiles_seen(j)};
+  }
+  [[nodiscard]] std::int64_t q_tile(const TileGrid& grid, const At& at) const {
+    const std::int64_t nth = (at.inner - 1) % at.seen;
+    return p_.mask.sparse() ? grid.q_tiles_of(at.k_tile).at(static_cast<std::size_t>(nth))
+                            : grid.q_begin(at.k_tile) + nth;
+  }
 
   [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
 
@@ -119,6 +149,7 @@ class Fa1BackwardProgram final : public TileProgram {
 
   AttentionProblem p_;
   Tiling tile_;
+  BackwardParts parts_;
   BatchGrid grids_;
   std::vector<Walk> walks_;
 };
@@ -160,11 +191,13 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
                                                      {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
+  KernelModel kernel = model(p, tile);
+  auto program = std::make_shared<const Fa1BackwardProgram>(p, tile, kernel.on_chip);
   plan.launches.emplace_back(
-      model(p, tile),
+      std::move(kernel),
       KernelSource{"fa1/fa1_backward.cuh", "attn_fa1_backward",
                    kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
-      std::move(arguments), std::make_shared<const Fa1BackwardProgram>(p, tile));
+      std::move(arguments), std::move(program));
   return plan;
 }
 

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/model/occupancy.h"
@@ -26,6 +28,9 @@ struct OnChipPart {
   bool operator==(const OnChipPart&) const = default;
 };
 
+/// Index of the part of that name; no_part where there is none.
+[[nodiscard]] std::uint8_t part_index(std::span<const OnChipPart>, std::string_view name);
+
 /// One kernel launch as theory sees it.
 struct KernelModel {
   std::string name;  ///< short and unique in the plan: "qk", "softmax", "pv", "fwd"
@@ -39,7 +44,7 @@ struct KernelModel {
   double matrix_flops = 0;       ///< matrix-product operations this kernel issues, tile padding left out
   Traffic traffic;               ///< closed form, exact
   /// Of one block, in the order of its addresses; the parts in shared memory sum to dynamic_shared_bytes. What the
-  /// registers hold beside the named parts (addresses, fragments, temporaries) is in none.
+  /// registers hold beside the named parts (addresses, fragments, temporaries) is in none. At most 16: OnChipParts.
   std::vector<OnChipPart> on_chip;
 
   [[nodiscard]] std::int64_t blocks() const { return std::int64_t{grid[0]} * grid[1] * grid[2]; }

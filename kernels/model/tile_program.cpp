@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/tile_program.h"
 
+#include <algorithm>
+
 namespace attnscope {
 
 std::string_view to_string(Tensor tensor) {
@@ -49,6 +51,20 @@ std::string_view to_string(Tensor tensor) {
       return "block table";
   }
   return "?";
+}
+
+void TileProgram::compute(std::int64_t /*block*/, std::int64_t /*step*/, std::vector<Computation>& /*out*/) const {}
+
+std::vector<StepEvent> events(const TileProgram& program, std::int64_t block, std::int64_t step) {
+  std::vector<TileAccess> accesses;
+  std::vector<Computation> computations;
+  program.visit(block, step, accesses);
+  program.compute(block, step, computations);
+  const auto stores = std::ranges::find_if(accesses, [](const TileAccess& a) { return a.access != Access::load; });
+  std::vector<StepEvent> all(accesses.begin(), stores);
+  all.insert(all.end(), computations.begin(), computations.end());
+  all.insert(all.end(), stores, accesses.end());
+  return all;
 }
 
 Traffic walk(const TileProgram& program) {

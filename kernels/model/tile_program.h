@@ -3,10 +3,14 @@
 // proved against it, the simulator plays it, and the lesson steps through it.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <variant>
 #include <vector>
+
+#include "kernels/model/phase.h"
 
 namespace attnscope {
 
@@ -43,6 +47,9 @@ inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::blo
 /// counts its bytes like a store's, and l2_to_sm none.
 enum class Access : std::uint8_t { load, store, reduce };
 
+/// No part of KernelModel::on_chip.
+inline constexpr std::uint8_t no_part = 255;
+
 /// One rectangular access of one thread block to one matrix: rows [row, row+rows) x columns [col, col+cols) of matrix
 /// `instance` of `tensor`. Rows beyond the matrix's edge are never in it: the kernels zero-fill them on chip.
 struct TileAccess {
@@ -54,9 +61,33 @@ struct TileAccess {
   std::int64_t col = 0;
   std::int64_t cols = 0;
   int element_bytes = 2;
+  Phase phase = Phase::unstated;
+  /// The part of KernelModel::on_chip that a load fills and a store empties, by index; no_part where rows pass through
+  /// registers without a name.
+  std::uint8_t on_chip = no_part;
 
   [[nodiscard]] std::int64_t bytes() const { return rows * cols * element_bytes; }
 };
+static_assert(sizeof(TileAccess) == 56, "the simulator copies millions of them");
+
+/// Parts of KernelModel::on_chip: bit i is part i.
+using OnChipParts = std::bitset<16>;
+
+/// What a block computes in a step: one matrix out of others, all on chip.
+struct Computation {
+  Phase phase = Phase::unstated;
+  std::uint8_t on_chip = no_part;  ///< the part that holds the result, by index; no_part as in TileAccess
+  OnChipParts reads;               ///< what it reads, where that has a name; the result itself where it is added to
+  OnChipParts frees;               ///< what the block needs no more after it
+  std::int64_t rows = 0;           ///< of the result
+  std::int64_t cols = 0;
+  int element_bytes = 4;
+
+  [[nodiscard]] std::int64_t bytes() const { return rows * cols * element_bytes; }
+};
+
+/// What a block does in a step, one thing after the other.
+using StepEvent = std::variant<TileAccess, Computation>;
 
 /// Bytes that the SMs exchange with L2 (the counters l1tex__m_xbar2l1tex_read_bytes and
 /// l1tex__m_l1tex2xbar_write_bytes).
@@ -74,7 +105,8 @@ struct Traffic {
 };
 
 /// The accesses of every thread block of one kernel launch, in launch order. Random access by (block, step), so that a
-/// reader can interleave blocks or stop in the middle; no state, safe to share between threads.
+/// reader can interleave blocks or stop in the middle; no state, safe to share between threads. A step is loads, then
+/// computations, then stores.
 class TileProgram {
  public:
   virtual ~TileProgram() = default;
@@ -83,9 +115,15 @@ class TileProgram {
   [[nodiscard]] virtual std::int64_t blocks() const = 0;
   /// Steps of one block; a step is what the block does between two waits for memory.
   [[nodiscard]] virtual std::int64_t steps(std::int64_t block) const = 0;
-  /// Appends the accesses of one step to `out`, in program order.
+  /// Appends the accesses of one step to `out`, in program order: loads before stores.
   virtual void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const = 0;
+  /// Appends what the block computes between the step's loads and its stores, in the order of the algorithm's paper
+  /// (the warps of a block overlap it); nothing from a program that does not say.
+  virtual void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const;
 };
+
+/// A step's loads, its computations, its stores: what a step-by-step view steps through.
+[[nodiscard]] std::vector<StepEvent> events(const TileProgram&, std::int64_t block, std::int64_t step);
 
 /// Sums a program's accesses by walking all of it. Exact, and slow for large N: the closed form is for that.
 [[nodiscard]] Traffic walk(const TileProgram&);

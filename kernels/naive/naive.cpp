@@ -18,6 +18,7 @@
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/naive/naive_shape.h"
+#include "kernels/tile_computations.h"
 
 namespace attnscope {
 namespace {
@@ -46,7 +47,65 @@ struct Product {
   Tensor left;
   Tensor right;
   Tensor out;
+  Phase computes;
 };
+
+/// A product's parts on chip, as Models lists them.
+constexpr std::uint8_t left_part = 0;
+constexpr std::uint8_t right_part = 1;
+constexpr std::uint8_t out_part = 2;
+
+Phase load_of(Tensor tensor) {
+  switch (tensor) {
+    case Tensor::q:
+      return Phase::load_q;
+    case Tensor::k:
+      return Phase::load_k;
+    case Tensor::v:
+      return Phase::load_v;
+    case Tensor::s:
+      return Phase::load_s;
+    case Tensor::p:
+      return Phase::load_p;
+    case Tensor::dout:
+      return Phase::load_dout;
+    case Tensor::dp:
+      return Phase::load_dp;
+    case Tensor::ds:
+      return Phase::load_ds;
+    default:
+      return Phase::unstated;
+  }
+}
+
+Phase store_of(Tensor tensor) {
+  switch (tensor) {
+    case Tensor::s:
+      return Phase::store_s;
+    case Tensor::p:
+      return Phase::store_p;
+    case Tensor::o:
+      return Phase::store_o;
+    case Tensor::dp:
+      return Phase::store_dp;
+    case Tensor::ds:
+      return Phase::store_ds;
+    case Tensor::dq:
+      return Phase::store_dq;
+    case Tensor::dk:
+      return Phase::store_dk;
+    case Tensor::dv:
+      return Phase::store_dv;
+    default:
+      return Phase::unstated;
+  }
+}
+
+/// What a product computes from the tiles that a step has loaded: rows x cols of `out`.
+Computation product_step(const AttentionProblem& p, const Product& product, std::int64_t rows, std::int64_t cols) {
+  const OnChipParts operands = parts_of({left_part, right_part});
+  return {product.computes, out_part, operands, operands, rows, cols, accumulator_bytes(p.dtype)};
+}
 
 /// One block for each Br x Bc tile of S (or dP): loads the Q and the K tile (dO, V), stores the S tile with its padding
 /// columns.
@@ -64,22 +123,39 @@ class QkProgram final : public TileProgram {
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     const int element = bytes_per_element(p_.dtype);
-    const auto [tile, instance] = place_of(block, tile_.raster, grid_.q_tiles() * grid_.k_tiles(), p_.instances());
-    const std::int64_t i = tile % grid_.q_tiles();
-    const std::int64_t j = tile / grid_.q_tiles();
+    const auto [i, j, instance] = place(block);
     const std::int64_t row = i * tile_.br;
+    const std::int64_t rows = grid_.q_rows(i);
     const std::int64_t column = j * tile_.bc;
     if (step == 0) {
       const std::int64_t kv = instance / group_size(p_);
-      out.push_back({product_.left, Access::load, instance, row, grid_.q_rows(i), 0, p_.d, element});
-      out.push_back({product_.right, Access::load, kv, column, grid_.k_rows(j), 0, p_.d, element});
+      out.push_back(
+          {product_.left, Access::load, instance, row, rows, 0, p_.d, element, load_of(product_.left), left_part});
+      out.push_back({product_.right, Access::load, kv, column, grid_.k_rows(j), 0, p_.d, element,
+                     load_of(product_.right), right_part});
     } else {
       const std::int64_t columns = std::min<std::int64_t>(tile_.bc, stride_ - column);
-      out.push_back({product_.out, Access::store, instance, row, grid_.q_rows(i), column, columns, element});
+      out.push_back({product_.out, Access::store, instance, row, rows, column, columns, element, store_of(product_.out),
+                     out_part});
     }
   }
 
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const auto [i, j, instance] = place(block);
+    if (step == 0) out.push_back(product_step(p_, product_, grid_.q_rows(i), grid_.k_rows(j)));
+  }
+
  private:
+  struct Place {
+    std::int64_t q_tile;
+    std::int64_t k_tile;
+    std::int64_t instance;
+  };
+  [[nodiscard]] Place place(std::int64_t block) const {
+    const auto [tile, instance] = place_of(block, tile_.raster, grid_.q_tiles() * grid_.k_tiles(), p_.instances());
+    return {.q_tile = tile % grid_.q_tiles(), .k_tile = tile / grid_.q_tiles(), .instance = instance};
+  }
+
   AttentionProblem p_;
   Tiling tile_;
   Product product_;
@@ -95,17 +171,27 @@ Traffic qk_traffic(const AttentionProblem& p, const Tiling& tile) {
           .sm_to_l2_bytes = p.instances() * p.n_q * naive::row_stride(p.n_k) * element};
 }
 
-/// Whole rows of n_q x n_k matrices, over all instances: what is read, what is written, and on how many pieces of a row
-/// a thread works at most.
+/// Whole rows of n_q x n_k matrices, over all instances: what is read, what is written, on how many pieces of a row a
+/// thread works at most, and what is computed: sums over a row, and then `out` in the place of the last matrix of `in`.
 struct RowWork {
   std::span<const Tensor> in;
   Tensor out;
   int pieces;
+  Phase sums;
+  Phase computes;
 };
 constexpr std::array softmax_in{Tensor::s};
 constexpr std::array ds_in{Tensor::p, Tensor::dp};
-constexpr RowWork softmax{.in = softmax_in, .out = Tensor::p, .pieces = naive::softmax_pieces};
-constexpr RowWork ds{.in = ds_in, .out = Tensor::ds, .pieces = naive::ds_pieces};
+constexpr RowWork softmax{.in = softmax_in,
+                          .out = Tensor::p,
+                          .pieces = naive::softmax_pieces,
+                          .sums = Phase::row_statistics,
+                          .computes = Phase::softmax};
+constexpr RowWork ds{.in = ds_in,
+                     .out = Tensor::ds,
+                     .pieces = naive::ds_pieces,
+                     .sums = Phase::row_products_of_p,
+                     .computes = Phase::score_gradients};
 
 std::int64_t rows_per_block(const AttentionProblem& p, const RowWork& work) {
   return naive::long_rows(p.n_k, work.pieces) ? 1 : naive::rows_per_block(p.n_k, work.pieces);
@@ -131,27 +217,57 @@ class RowProgram final : public TileProgram {
   }
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
-    const std::int64_t walk = steps(block) / 2;
-    const std::int64_t begin = block * rows_per_block_;
-    const std::int64_t end = std::min(begin + rows_per_block_, p_.instances() * p_.n_q);
+    const auto [begin, end] = rows(block);
+    const KeyRange columns = this->columns(block, step);
     TileAccess access{.element_bytes = bytes_per_element(p_.dtype)};
-    access.col = long_ ? step % walk * naive::long_row_step : 0;
-    access.cols = long_ ? std::min<std::int64_t>(naive::long_row_step, stride_ - access.col) : stride_;
+    access.col = columns.first;
+    access.cols = columns.last - columns.first;
     if (long_ || step == 0) {
       access.access = Access::load;
+      access.on_chip = 0;
       for (const Tensor in : work_.in) {
         access.tensor = in;
+        access.phase = load_of(in);
         append_rows(out, access, p_.n_q, begin, end);
+        ++access.on_chip;
       }
     }
-    if (step >= walk) {
+    if (step >= steps(block) / 2) {
       access.access = Access::store;
       access.tensor = work_.out;
+      access.phase = store_of(work_.out);
+      access.on_chip = last_in();
       append_rows(out, access, p_.n_q, begin, end);
     }
   }
 
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const bool second_walk = step >= steps(block) / 2;
+    if (!long_ && second_walk) return;
+    const auto [begin, end] = rows(block);
+    const KeyRange columns = this->columns(block, step);
+    const int element = bytes_per_element(p_.dtype);
+    OnChipParts in;
+    for (std::size_t part = 0; part < work_.in.size(); ++part) in.set(part);
+    if (!second_walk) out.push_back({work_.sums, no_part, in, long_ ? in : OnChipParts(), end - begin, 1, fp32_bytes});
+    if (long_ && !second_walk) return;
+    out.push_back({work_.computes, last_in(), in, in & ~parts_of({last_in()}), end - begin,
+                   columns.last - columns.first, element});
+  }
+
  private:
+  [[nodiscard]] std::uint8_t last_in() const { return static_cast<std::uint8_t>(work_.in.size() - 1); }
+  /// Of all instances' rows, those of the block; and the columns of a step.
+  [[nodiscard]] KeyRange rows(std::int64_t block) const {
+    const std::int64_t begin = block * rows_per_block_;
+    return {begin, std::min(begin + rows_per_block_, p_.instances() * p_.n_q)};
+  }
+  [[nodiscard]] KeyRange columns(std::int64_t block, std::int64_t step) const {
+    if (!long_) return {0, stride_};
+    const std::int64_t first = step % (steps(block) / 2) * naive::long_row_step;
+    return {first, std::min<std::int64_t>(first + naive::long_row_step, stride_)};
+  }
+
   AttentionProblem p_;
   RowWork work_;
   bool long_;
@@ -186,14 +302,29 @@ class PvProgram final : public TileProgram {
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid_.q_rows(i);
     if (step == loads_) {
-      out.push_back({product_.out, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype)});
+      out.push_back({product_.out, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype),
+                     store_of(product_.out), out_part});
       return;
     }
     const std::int64_t key = step * naive::pv_step;
     const std::int64_t columns = std::min<std::int64_t>(naive::pv_step, stride_ - key);
     const std::int64_t keys = std::min<std::int64_t>(naive::pv_step, p_.n_k - key);
-    out.push_back({product_.left, Access::load, instance, row, rows, key, columns, element});
-    out.push_back({product_.right, Access::load, instance / group_size(p_), key, keys, 0, p_.d, element});
+    out.push_back(
+        {product_.left, Access::load, instance, row, rows, key, columns, element, load_of(product_.left), left_part});
+    out.push_back({product_.right, Access::load, instance / group_size(p_), key, keys, 0, p_.d, element,
+                   load_of(product_.right), right_part});
+  }
+
+  /// Warps that share rows have a sum each, of a part of the columns.
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const std::int64_t sums = naive::pv_column_warps(tile_.br, static_cast<int>(p_.d));
+    const std::int64_t rows =
+        grid_.q_rows(place_of(block, tile_.raster, grid_.q_tiles(), p_.instances()).q_tile) * sums;
+    if (step < loads_) {
+      out.push_back(product_step(p_, product_, rows, p_.d));
+    } else if (sums > 1) {
+      out.push_back({Phase::merge, out_part, {}, {}, rows, p_.d, accumulator_bytes(p_.dtype)});
+    }
   }
 
  private:
@@ -233,19 +364,29 @@ class TnProgram final : public TileProgram {
     const auto [j, kv] = place_of(block, tile_.raster, grid_.k_tiles(), p_.kv_instances());
     const std::int64_t column = j * tile_.bc;
     if (step == loads_) {
-      out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, output_bytes(p_.dtype)});
+      out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, output_bytes(p_.dtype),
+                     store_of(product_.out), out_part});
       return;
     }
     const std::int64_t begin = kv * rows_ + step * naive::tn_step;
     const std::int64_t end = std::min(begin + naive::tn_step, (kv + 1) * rows_);
-    TileAccess access{.tensor = product_.left, .access = Access::load, .element_bytes = element};
-    access.col = column;
-    access.cols = std::min<std::int64_t>(tile_.bc, stride_ - column);
-    append_rows(out, access, p_.n_q, begin, end);
-    access.tensor = product_.right;
-    access.col = 0;
-    access.cols = p_.d;
-    append_rows(out, access, p_.n_q, begin, end);
+    TileAccess access{.access = Access::load, .element_bytes = element};
+    const auto load = [&](Tensor tensor, std::int64_t first_column, std::int64_t columns, std::uint8_t part) {
+      access.tensor = tensor;
+      access.col = first_column;
+      access.cols = columns;
+      access.phase = load_of(tensor);
+      access.on_chip = part;
+      append_rows(out, access, p_.n_q, begin, end);
+    };
+    load(product_.left, column, std::min<std::int64_t>(tile_.bc, stride_ - column), left_part);
+    load(product_.right, 0, p_.d, right_part);
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    if (step == loads_) return;
+    const std::int64_t j = place_of(block, tile_.raster, grid_.k_tiles(), p_.kv_instances()).q_tile;
+    out.push_back(product_step(p_, product_, grid_.k_rows(j), p_.d));
   }
 
  private:
@@ -532,19 +673,24 @@ AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& conf
 
   const Launches make(p, tile);
   std::vector<KernelModel> model = models(p, tile);
-  plan.launches.push_back(make.qk(model[0], {Tensor::q, Tensor::k, Tensor::s}, {"q", "k", "s"}, scale));
+  plan.launches.push_back(make.qk(model[0], {Tensor::q, Tensor::k, Tensor::s, Phase::scores}, {"q", "k", "s"}, scale));
   plan.launches.push_back(make.softmax_rows(model[1]));
-  plan.launches.push_back(make.pv(model[2], {Tensor::p, Tensor::v, Tensor::o}, {"p", "v", "o"}, true, kept));
+  plan.launches.push_back(
+      make.pv(model[2], {Tensor::p, Tensor::v, Tensor::o, Phase::values}, {"p", "v", "o"}, true, kept));
   if (p.pass == Pass::fwd) return plan;
 
   std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
   // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
   // row by row, and so both live where S was.
-  plan.launches.push_back(make.tn(model[3], {Tensor::p, Tensor::dout, Tensor::dv}, {"p", "dout", "dv"}, true, kept));
-  plan.launches.push_back(make.qk(model[4], {Tensor::dout, Tensor::v, Tensor::dp}, {"dout", "v", "s"}, 1.0F));
+  plan.launches.push_back(make.tn(model[3], {Tensor::p, Tensor::dout, Tensor::dv, Phase::value_gradients},
+                                  {"p", "dout", "dv"}, true, kept));
+  plan.launches.push_back(
+      make.qk(model[4], {Tensor::dout, Tensor::v, Tensor::dp, Phase::probability_gradients}, {"dout", "v", "s"}, 1.0F));
   plan.launches.push_back(make.ds_rows(model[5], "s"));
-  plan.launches.push_back(make.pv(model[6], {Tensor::ds, Tensor::k, Tensor::dq}, {"s", "k", "dq"}, false, scale));
-  plan.launches.push_back(make.tn(model[7], {Tensor::ds, Tensor::q, Tensor::dk}, {"s", "q", "dk"}, false, scale));
+  plan.launches.push_back(
+      make.pv(model[6], {Tensor::ds, Tensor::k, Tensor::dq, Phase::query_gradients}, {"s", "k", "dq"}, false, scale));
+  plan.launches.push_back(
+      make.tn(model[7], {Tensor::ds, Tensor::q, Tensor::dk, Phase::key_gradients}, {"s", "q", "dk"}, false, scale));
   return plan;
 }
 

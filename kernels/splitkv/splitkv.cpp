@@ -13,6 +13,7 @@
 #include "kernels/model/integer.h"
 #include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_shape.h"
+#include "kernels/tile_computations.h"
 
 namespace attnscope {
 namespace {
@@ -135,10 +136,21 @@ class SplitGrid {
 };
 
 /// Block (split, K/V head): load Q, then K_j and V_j a step, store the partial results. Paged, the entries of the block
-/// table come first, a window at a time. A split without keys stores its partial LSE alone.
+/// table come first, a window at a time. A split without keys stores its partial LSE alone. Each group of warps has
+/// statistics and an O of its own, which are added up at the end: m and l come to their part in `on_chip`, the model's,
+/// no earlier.
 class PartialProgram final : public TileProgram {
  public:
-  PartialProgram(SplitGrid grid, int bc) : grid_(std::move(grid)), bc_(bc) {}
+  PartialProgram(SplitGrid grid, const Tiling& tile, std::span<const OnChipPart> on_chip)
+      : grid_(std::move(grid)),
+        bc_(tile.bc),
+        groups_(splitkv::groups(tile.br, tile.bc, static_cast<int>(grid_.problem().d))),
+        parts_(on_chip),
+        merged_statistics_(parts_.statistics),
+        exchange_(part_index(on_chip, "O exchange")),
+        table_(part_index(on_chip, "block table")) {
+    parts_.statistics = no_part;
+  }
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.splits() * grid_.problem().kv_instances(); }
 
@@ -162,43 +174,86 @@ class PartialProgram final : public TileProgram {
     const KeyRange keys = grid_.keys(kv, split);
     if (step == steps(block) - 1) {
       const std::int64_t part = grid_.part(split, kv);
-      if (keys.first < keys.last) {
-        out.push_back({Tensor::o_part, Access::store, part, 0, grid_.rows(), 0, p.d, fp32_bytes});
+      const bool any = keys.first < keys.last;
+      if (any) {
+        out.push_back(
+            {Tensor::o_part, Access::store, part, 0, grid_.rows(), 0, p.d, fp32_bytes, Phase::store_partial, parts_.o});
       }
-      out.push_back({Tensor::lse_part, Access::store, part, 0, grid_.lse_rows(), 0, 1, fp32_bytes});
+      out.push_back({Tensor::lse_part, Access::store, part, 0, grid_.lse_rows(), 0, 1, fp32_bytes, Phase::store_partial,
+                     any ? merged_statistics_ : no_part});
       return;
     }
     if (step == 0) {
       for (std::int64_t head = 0; head < group_size(p); ++head) {
-        out.push_back({Tensor::q, Access::load, kv * group_size(p) + head, 0, p.n_q, 0, p.d, element});
+        out.push_back(
+            {Tensor::q, Access::load, kv * group_size(p) + head, 0, p.n_q, 0, p.d, element, Phase::load_q, parts_.q});
       }
       return;
     }
-    --step;
-    for (std::int64_t first = keys.first; first < keys.last;) {
-      const std::int64_t last = segment_end(kv, first, keys.last);
-      const std::int64_t here = table_steps() + ceil_div(last - first, bc_);
-      if (step >= here) {
-        step -= here;
-        first = last;
-        continue;
-      }
-      if (step < table_steps()) {
-        // The table as rows of one sector: what a load from it moves.
-        const KeyRange sectors = grid_.table_sectors(kv, {first, last});
-        out.push_back({Tensor::block_table, Access::load, 0, sectors.first, sectors.last - sectors.first, 0, 1,
-                       static_cast<int>(sector_bytes)});
-        return;
-      }
-      const std::int64_t row = first + (step - table_steps()) * bc_;
-      const std::int64_t rows = std::min<std::int64_t>(bc_, last - row);
-      out.push_back({Tensor::k, Access::load, kv, row, rows, 0, p.d, element});
-      out.push_back({Tensor::v, Access::load, kv, row, rows, 0, p.d, element});
+    const Segment at = segment(kv, keys, step);
+    if (at.step < table_steps()) {
+      // The table as rows of one sector: what a load from it moves.
+      const KeyRange sectors = grid_.table_sectors(kv, at.keys);
+      out.push_back({Tensor::block_table, Access::load, 0, sectors.first, sectors.last - sectors.first, 0, 1,
+                     static_cast<int>(sector_bytes), Phase::load_block_table, table_});
       return;
+    }
+    const KeyRange here = keys_of(at);
+    const std::int64_t rows = here.last - here.first;
+    out.push_back({Tensor::k, Access::load, kv, here.first, rows, 0, p.d, element, Phase::load_kv, parts_.k});
+    out.push_back({Tensor::v, Access::load, kv, here.first, rows, 0, p.d, element, Phase::load_kv, parts_.v});
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const auto [split, kv] = place(block);
+    const AttentionProblem& p = grid_.problem();
+    const KeyRange keys = grid_.keys(kv, split);
+    if (keys.first == keys.last) return;
+    const std::int64_t rows = grid_.rows();
+    if (step == 0) append_cleared(out, parts_, p, rows * groups_);
+    if (step == steps(block) - 1) {
+      const OnChipParts o = parts_of({parts_.o});
+      out.push_back({Phase::merge, merged_statistics_, {}, {}, rows * groups_, 2, fp32_bytes});
+      const OnChipParts merged = parts_of({merged_statistics_});
+      if (exchange_ != no_part) {
+        out.push_back({Phase::merge, exchange_, o | merged, {}, rows * groups_, p.d, fp32_bytes});
+      }
+      append_normalized(out, parts_, p, rows, parts_of({exchange_}));
+    } else if (step > 0) {
+      const Segment at = segment(kv, keys, step);
+      if (at.step < table_steps()) return;
+      const KeyRange here = keys_of(at);
+      OnChipParts last = parts_of({parts_.k, parts_.v});
+      if (here.last == at.keys.last) last |= parts_of({table_});
+      if (here.last == keys.last) last |= parts_of({parts_.q});
+      append_attention(out, parts_, p, rows, here.last - here.first, rows * groups_, last);
     }
   }
 
  private:
+  /// The keys that one window of the block table reaches, or all of the split, and which step of theirs it is.
+  struct Segment {
+    KeyRange keys;
+    std::int64_t step;
+  };
+  /// Of a step between the first and the last.
+  [[nodiscard]] Segment segment(std::int64_t kv, const KeyRange& keys, std::int64_t step) const {
+    --step;
+    std::int64_t first = keys.first;
+    while (true) {
+      const std::int64_t last = segment_end(kv, first, keys.last);
+      const std::int64_t here = table_steps() + ceil_div(last - first, bc_);
+      if (step < here) return {.keys = {first, last}, .step = step};
+      step -= here;
+      first = last;
+    }
+  }
+  /// Of a step that loads keys.
+  [[nodiscard]] KeyRange keys_of(const Segment& at) const {
+    const std::int64_t first = at.keys.first + (at.step - table_steps()) * bc_;
+    return {first, std::min<std::int64_t>(first + bc_, at.keys.last)};
+  }
+
   struct Place {
     std::int64_t split;
     std::int64_t kv;
@@ -211,6 +266,11 @@ class PartialProgram final : public TileProgram {
 
   SplitGrid grid_;
   int bc_;
+  std::int64_t groups_;
+  ForwardParts parts_;  ///< without statistics: each group's are in registers without a name
+  std::uint8_t merged_statistics_;
+  std::uint8_t exchange_;
+  std::uint8_t table_;
 };
 
 /// Block (K/V head, eight packed rows, 16 columns): load what the splits with keys say of them, several splits a step;
@@ -236,8 +296,10 @@ class CombineProgram final : public TileProgram {
       const std::int64_t end = std::min(grid_.used(kv / p.heads_kv), (step + 1) * at_once);
       for (std::int64_t split = step * at_once; split < end; ++split) {
         const std::int64_t part = grid_.part(split, kv);
-        out.push_back({Tensor::lse_part, Access::load, part, first, splitkv::combine_rows, 0, 1, fp32_bytes});
-        out.push_back({Tensor::o_part, Access::load, part, first, rows, column, splitkv::combine_columns, fp32_bytes});
+        out.push_back({Tensor::lse_part, Access::load, part, first, splitkv::combine_rows, 0, 1, fp32_bytes,
+                       Phase::load_partial});
+        out.push_back({Tensor::o_part, Access::load, part, first, rows, column, splitkv::combine_columns, fp32_bytes,
+                       Phase::load_partial});
       }
       return;
     }
@@ -246,10 +308,19 @@ class CombineProgram final : public TileProgram {
       const std::int64_t instance = kv * group_size(p) + row / p.n_q;
       const std::int64_t count = std::min(first + rows - row, p.n_q - row % p.n_q);
       out.push_back({Tensor::o, Access::store, instance, row % p.n_q, count, column, splitkv::combine_columns,
-                     output_bytes(p.dtype)});
-      if (slice == 0) out.push_back({Tensor::lse, Access::store, instance, row % p.n_q, count, 0, 1, fp32_bytes});
+                     output_bytes(p.dtype), Phase::store_o});
+      if (slice == 0) {
+        out.push_back({Tensor::lse, Access::store, instance, row % p.n_q, count, 0, 1, fp32_bytes, Phase::store_lse});
+      }
       row += count;
     }
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    if (step == steps(block) - 1) return;
+    const std::int64_t first = block / slices() % row_groups() * splitkv::combine_rows;
+    const std::int64_t rows = std::min<std::int64_t>(splitkv::combine_rows, grid_.rows() - first);
+    out.push_back({Phase::combine, no_part, {}, {}, rows, splitkv::combine_columns, fp32_bytes});
   }
 
  private:
@@ -358,9 +429,10 @@ AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stage
                        {group_size(p), p.n_q, p.n_k, tile.splits, p.page});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
+  auto partial = std::make_shared<const PartialProgram>(grid, tile, model[0].on_chip);
   plan.launches.emplace_back(std::move(model[0]),
                              KernelSource{"splitkv/splitkv_partial.cuh", "attn_splitkv_partial", std::move(defines)},
-                             std::move(arguments), std::make_shared<const PartialProgram>(grid, tile.bc));
+                             std::move(arguments), std::move(partial));
 
   arguments = kernel_arguments({"o_part", "lse_part", "o", "lse"}, {group_size(p), p.n_q, p.n_k, tile.splits});
   append_mask_arguments(arguments, p);
