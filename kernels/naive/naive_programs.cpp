@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/naive/naive_programs.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "kernels/descriptor.h"
+#include "kernels/model/integer.h"
+#include "kernels/tile_computations.h"
+
+namespace attnscope::naive {
+namespace {
+
+/// Appends an access to rows [begin, end) of all instances' matrices of `n_q` rows, seen as one: one access for each
+/// instance that they straddle.
+void append_rows(std::vector<TileAccess>& out, TileAccess access, std::int64_t n_q, std::int64_t begin,
+                 std::int64_t end) {
+  for (std::int64_t row = begin; row < end;) {
+    access.instance = row / n_q;
+    access.row = row % n_q;
+    access.rows = std::min(end, (access.instance + 1) * n_q) - row;
+    out.push_back(access);
+    row += access.rows;
+  }
+}
+
+/// A product's parts on chip.
+constexpr std::uint8_t left_part = 0;
+constexpr std::uint8_t right_part = 1;
+constexpr std::uint8_t out_part = 2;
+
+Phase load_of(Tensor tensor) {
+  switch (tensor) {
+    case Tensor::q:
+      return Phase::load_q;
+    case Tensor::k:
+      return Phase::load_k;
+    case Tensor::v:
+      return Phase::load_v;
+    case Tensor::s:
+      return Phase::load_s;
+    case Tensor::p:
+      return Phase::load_p;
+    case Tensor::dout:
+      return Phase::load_dout;
+    case Tensor::dp:
+      return Phase::load_dp;
+    case Tensor::ds:
+      return Phase::load_ds;
+    default:
+      return Phase::unstated;
+  }
+}
+
+Phase store_of(Tensor tensor) {
+  switch (tensor) {
+    case Tensor::s:
+      return Phase::store_s;
+    case Tensor::p:
+      return Phase::store_p;
+    case Tensor::o:
+      return Phase::store_o;
+    case Tensor::dp:
+      return Phase::store_dp;
+    case Tensor::ds:
+      return Phase::store_ds;
+    case Tensor::dq:
+      return Phase::store_dq;
+    case Tensor::dk:
+      return Phase::store_dk;
+    case Tensor::dv:
+      return Phase::store_dv;
+    default:
+      return Phase::unstated;
+  }
+}
+
+/// What a product computes from the tiles that a step has loaded: rows x cols of `out`.
+Computation product_step(const AttentionProblem& p, const Product& product, std::int64_t rows, std::int64_t cols) {
+  const OnChipParts operands = parts_of({left_part, right_part});
+  return {product.computes, out_part, operands, operands, rows, cols, accumulator_bytes(p.dtype)};
+}
+
+/// One block for each Br x Bc tile of S (or dP): loads the Q and the K tile (dO, V), stores the S tile with its padding
+/// columns.
+class QkProgram final : public TileProgram {
+ public:
+  QkProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
+      : p_(problem),
+        tile_(tile),
+        product_(product),
+        grid_(whole_grid(problem, tile)),
+        stride_(row_stride(problem.n_k)) {}
+
+  [[nodiscard]] std::int64_t blocks() const override { return grid_.q_tiles() * grid_.k_tiles() * p_.instances(); }
+  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const int element = bytes_per_element(p_.dtype);
+    const auto [i, j, instance] = place(block);
+    const std::int64_t row = i * tile_.br;
+    const std::int64_t rows = grid_.q_rows(i);
+    const std::int64_t column = j * tile_.bc;
+    if (step == 0) {
+      const std::int64_t kv = instance / group_size(p_);
+      out.push_back(
+          {product_.left, Access::load, instance, row, rows, 0, p_.d, element, load_of(product_.left), left_part});
+      out.push_back({product_.right, Access::load, kv, column, grid_.k_rows(j), 0, p_.d, element,
+                     load_of(product_.right), right_part});
+    } else {
+      const std::int64_t columns = std::min<std::int64_t>(tile_.bc, stride_ - column);
+      out.push_back({product_.out, Access::store, instance, row, rows, column, columns, element, store_of(product_.out),
+                     out_part});
+    }
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const auto [i, j, instance] = place(block);
+    if (step == 0) out.push_back(product_step(p_, product_, grid_.q_rows(i), grid_.k_rows(j)));
+  }
+
+ private:
+  struct Place {
+    std::int64_t q_tile;
+    std::int64_t k_tile;
+    std::int64_t instance;
+  };
+  [[nodiscard]] Place place(std::int64_t block) const {
+    const auto [tile, instance] = place_of(block, tile_.raster, grid_.q_tiles() * grid_.k_tiles(), p_.instances());
+    return {.q_tile = tile % grid_.q_tiles(), .k_tile = tile / grid_.q_tiles(), .instance = instance};
+  }
+
+  AttentionProblem p_;
+  Tiling tile_;
+  Product product_;
+  TileGrid grid_;
+  std::int64_t stride_;
+};
+
+/// A block takes a few rows: loads them whole, stores them whole. A row that does not fit on chip has a block of its
+/// own, which walks it twice, a step of columns at a time: loading, then loading again and storing.
+class RowProgram final : public TileProgram {
+ public:
+  RowProgram(const AttentionProblem& problem, const RowWork& work)
+      : p_(problem),
+        work_(work),
+        long_(long_rows(problem.n_k, work_.pieces)),
+        rows_per_block_(rows_per_block(problem, work)),
+        stride_(row_stride(problem.n_k)) {}
+
+  [[nodiscard]] std::int64_t blocks() const override { return row_blocks(p_, work_); }
+  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override {
+    return long_ ? 2 * ceil_div(stride_, long_row_step) : 2;
+  }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const auto [begin, end] = rows(block);
+    const KeyRange columns = this->columns(block, step);
+    TileAccess access{.element_bytes = bytes_per_element(p_.dtype)};
+    access.col = columns.first;
+    access.cols = columns.last - columns.first;
+    if (long_ || step == 0) {
+      access.access = Access::load;
+      access.on_chip = 0;
+      for (const Tensor in : work_.in) {
+        access.tensor = in;
+        access.phase = load_of(in);
+        append_rows(out, access, p_.n_q, begin, end);
+        ++access.on_chip;
+      }
+    }
+    if (step >= steps(block) / 2) {
+      access.access = Access::store;
+      access.tensor = work_.out;
+      access.phase = store_of(work_.out);
+      access.on_chip = last_in();
+      append_rows(out, access, p_.n_q, begin, end);
+    }
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const bool second_walk = step >= steps(block) / 2;
+    if (!long_ && second_walk) return;
+    const auto [begin, end] = rows(block);
+    const KeyRange columns = this->columns(block, step);
+    const int element = bytes_per_element(p_.dtype);
+    OnChipParts in;
+    for (std::size_t part = 0; part < work_.in.size(); ++part) in.set(part);
+    if (!second_walk) out.push_back({work_.sums, no_part, in, long_ ? in : OnChipParts(), end - begin, 1, fp32_bytes});
+    if (long_ && !second_walk) return;
+    out.push_back({work_.computes, last_in(), in, in & ~parts_of({last_in()}), end - begin,
+                   columns.last - columns.first, element});
+  }
+
+ private:
+  [[nodiscard]] std::uint8_t last_in() const { return static_cast<std::uint8_t>(work_.in.size() - 1); }
+  /// Of all instances' rows, those of the block; and the columns of a step.
+  [[nodiscard]] KeyRange rows(std::int64_t block) const {
+    const std::int64_t begin = block * rows_per_block_;
+    return {begin, std::min(begin + rows_per_block_, p_.instances() * p_.n_q)};
+  }
+  [[nodiscard]] KeyRange columns(std::int64_t block, std::int64_t step) const {
+    if (!long_) return {0, stride_};
+    const std::int64_t first = step % (steps(block) / 2) * long_row_step;
+    return {first, std::min<std::int64_t>(first + long_row_step, stride_)};
+  }
+
+  AttentionProblem p_;
+  RowWork work_;
+  bool long_;
+  std::int64_t rows_per_block_;
+  std::int64_t stride_;
+};
+
+/// One block for each Br x d tile of O (or dQ): walks along P (dS) in steps of pv_step columns, loading as many rows of
+/// V (K) with each.
+class PvProgram final : public TileProgram {
+ public:
+  PvProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
+      : p_(problem),
+        tile_(tile),
+        product_(product),
+        grid_(whole_grid(problem, tile)),
+        stride_(row_stride(problem.n_k)),
+        loads_(ceil_div(problem.n_k, pv_step)) {}
+
+  [[nodiscard]] std::int64_t blocks() const override { return grid_.q_tiles() * p_.instances(); }
+  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return loads_ + 1; }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const int element = bytes_per_element(p_.dtype);
+    const auto [i, instance] = place_of(block, tile_.raster, grid_.q_tiles(), p_.instances());
+    const std::int64_t row = i * tile_.br;
+    const std::int64_t rows = grid_.q_rows(i);
+    if (step == loads_) {
+      out.push_back({product_.out, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype),
+                     store_of(product_.out), out_part});
+      return;
+    }
+    const std::int64_t key = step * pv_step;
+    const std::int64_t columns = std::min<std::int64_t>(pv_step, stride_ - key);
+    const std::int64_t keys = std::min<std::int64_t>(pv_step, p_.n_k - key);
+    out.push_back(
+        {product_.left, Access::load, instance, row, rows, key, columns, element, load_of(product_.left), left_part});
+    out.push_back({product_.right, Access::load, instance / group_size(p_), key, keys, 0, p_.d, element,
+                   load_of(product_.right), right_part});
+  }
+
+  /// Warps that share rows have a sum each, of a part of the columns.
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const std::int64_t sums = pv_column_warps(tile_.br, static_cast<int>(p_.d));
+    const std::int64_t rows =
+        grid_.q_rows(place_of(block, tile_.raster, grid_.q_tiles(), p_.instances()).q_tile) * sums;
+    if (step < loads_) {
+      out.push_back(product_step(p_, product_, rows, p_.d));
+    } else if (sums > 1) {
+      out.push_back({Phase::merge, out_part, {}, {}, rows, p_.d, accumulator_bytes(p_.dtype)});
+    }
+  }
+
+ private:
+  AttentionProblem p_;
+  Tiling tile_;
+  Product product_;
+  TileGrid grid_;
+  std::int64_t stride_;
+  std::int64_t loads_;
+};
+
+/// One block for each Bc x d tile of dV (or dK): walks down P (dS) in steps of tn_step query rows, loading as many rows
+/// of dO (Q) with each; the rows of a K/V head's query heads follow one another.
+class TnProgram final : public TileProgram {
+ public:
+  TnProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
+      : p_(problem),
+        tile_(tile),
+        product_(product),
+        grid_(whole_grid(problem, tile)),
+        stride_(row_stride(problem.n_k)),
+        rows_(group_size(problem) * problem.n_q),
+        loads_(ceil_div(rows_, tn_step)) {}
+
+  [[nodiscard]] std::int64_t blocks() const override { return grid_.k_tiles() * p_.kv_instances(); }
+  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return loads_ + 1; }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const int element = bytes_per_element(p_.dtype);
+    const auto [j, kv] = place_of(block, tile_.raster, grid_.k_tiles(), p_.kv_instances());
+    const std::int64_t column = j * tile_.bc;
+    if (step == loads_) {
+      out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, output_bytes(p_.dtype),
+                     store_of(product_.out), out_part});
+      return;
+    }
+    const std::int64_t begin = kv * rows_ + step * tn_step;
+    const std::int64_t end = std::min(begin + tn_step, (kv + 1) * rows_);
+    TileAccess access{.access = Access::load, .element_bytes = element};
+    const auto load = [&](Tensor tensor, std::int64_t first_column, std::int64_t columns, std::uint8_t part) {
+      access.tensor = tensor;
+      access.col = first_column;
+      access.cols = columns;
+      access.phase = load_of(tensor);
+      access.on_chip = part;
+      append_rows(out, access, p_.n_q, begin, end);
+    };
+    load(product_.left, column, std::min<std::int64_t>(tile_.bc, stride_ - column), left_part);
+    load(product_.right, 0, p_.d, right_part);
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    if (step == loads_) return;
+    const std::int64_t j = place_of(block, tile_.raster, grid_.k_tiles(), p_.kv_instances()).q_tile;
+    out.push_back(product_step(p_, product_, grid_.k_rows(j), p_.d));
+  }
+
+ private:
+  AttentionProblem p_;
+  Tiling tile_;
+  Product product_;
+  TileGrid grid_;
+  std::int64_t stride_;
+  std::int64_t rows_;
+  std::int64_t loads_;
+};
+
+}  // namespace
+
+TileGrid whole_grid(AttentionProblem p, const Tiling& tile) {
+  p.mask = Mask::none;
+  return {p, tile};
+}
+
+std::int64_t rows_per_block(const AttentionProblem& p, const RowWork& work) {
+  return long_rows(p.n_k, work.pieces) ? 1 : rows_per_block(p.n_k, work.pieces);
+}
+std::int64_t row_blocks(const AttentionProblem& p, const RowWork& work) {
+  return ceil_div(p.instances() * p.n_q, rows_per_block(p, work));
+}
+
+ProgramPointer qk_program(const AttentionProblem& p, const Tiling& tile, const Product& product) {
+  return std::make_shared<const QkProgram>(p, tile, product);
+}
+ProgramPointer row_program(const AttentionProblem& p, const RowWork& work) {
+  return std::make_shared<const RowProgram>(p, work);
+}
+ProgramPointer pv_program(const AttentionProblem& p, const Tiling& tile, const Product& product) {
+  return std::make_shared<const PvProgram>(p, tile, product);
+}
+ProgramPointer tn_program(const AttentionProblem& p, const Tiling& tile, const Product& product) {
+  return std::make_shared<const TnProgram>(p, tile, product);
+}
+
+Traffic qk_traffic(const AttentionProblem& p, const Tiling& tile) {
+  const std::int64_t element = bytes_per_element(p.dtype);
+  const std::int64_t q_reads = p.n_q * ceil_div(p.n_k, tile.bc);
+  const std::int64_t k_reads = p.n_k * ceil_div(p.n_q, tile.br);
+  return {.l2_to_sm_bytes = p.instances() * (q_reads + k_reads) * p.d * element,
+          .sm_to_l2_bytes = p.instances() * p.n_q * row_stride(p.n_k) * element};
+}
+
+Traffic row_traffic(const AttentionProblem& p, const RowWork& work) {
+  const std::int64_t matrix = p.instances() * p.n_q * row_stride(p.n_k) * bytes_per_element(p.dtype);
+  const std::int64_t reads = long_rows(p.n_k, work.pieces) ? 2 : 1;
+  return {.l2_to_sm_bytes = reads * std::ssize(work.in) * matrix, .sm_to_l2_bytes = matrix};
+}
+
+Traffic pv_traffic(const AttentionProblem& p, const Tiling& tile) {
+  const std::int64_t element = bytes_per_element(p.dtype);
+  const std::int64_t v_reads = p.n_k * ceil_div(p.n_q, tile.br);
+  return {.l2_to_sm_bytes = p.instances() * (p.n_q * row_stride(p.n_k) + v_reads * p.d) * element,
+          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)};
+}
+
+Traffic tn_traffic(const AttentionProblem& p, const Tiling& tile) {
+  const std::int64_t element = bytes_per_element(p.dtype);
+  const std::int64_t dout_reads = p.n_q * ceil_div(p.n_k, tile.bc);
+  return {.l2_to_sm_bytes = p.instances() * (p.n_q * row_stride(p.n_k) + dout_reads * p.d) * element,
+          .sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype)};
+}
+
+}  // namespace attnscope::naive

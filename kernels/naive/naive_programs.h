@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tile programs and closed forms of standard attention's kernels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kernels/common_knobs.h"
+#include "kernels/model/attention.h"
+#include "kernels/model/tile_grid.h"
+#include "kernels/model/tile_program.h"
+#include "kernels/naive/naive_shape.h"
+
+namespace attnscope::naive {
+
+/// The grid of tiles over a whole score matrix: standard attention computes and stores what the mask hides, too.
+[[nodiscard]] TileGrid whole_grid(AttentionProblem, const Tiling&);
+
+/// The three matrices of a product: out = left right. On chip they are the parts 0, 1 and 2 of its kernel.
+struct Product {
+  Tensor left;
+  Tensor right;
+  Tensor out;
+  Phase computes;
+};
+
+/// Whole rows of n_q x n_k matrices, over all instances: what is read, what is written, on how many pieces of a row a
+/// thread works at most, and what is computed: sums over a row, and then `out` in the place of the last matrix of `in`.
+/// On chip, these are the parts of the kernel, in their order.
+struct RowWork {
+  std::span<const Tensor> in;
+  Tensor out;
+  int pieces;
+  Phase sums;
+  Phase computes;
+};
+inline constexpr std::array softmax_in{Tensor::s};
+inline constexpr std::array ds_in{Tensor::p, Tensor::dp};
+inline constexpr RowWork softmax{.in = softmax_in,
+                                 .out = Tensor::p,
+                                 .pieces = softmax_pieces,
+                                 .sums = Phase::row_statistics,
+                                 .computes = Phase::softmax};
+inline constexpr RowWork ds{.in = ds_in,
+                            .out = Tensor::ds,
+                            .pieces = ds_pieces,
+                            .sums = Phase::row_products_of_p,
+                            .computes = Phase::score_gradients};
+
+[[nodiscard]] std::int64_t rows_per_block(const AttentionProblem&, const RowWork&);
+[[nodiscard]] std::int64_t row_blocks(const AttentionProblem&, const RowWork&);
+
+using ProgramPointer = std::shared_ptr<const TileProgram>;
+[[nodiscard]] ProgramPointer qk_program(const AttentionProblem&, const Tiling&, const Product&);
+[[nodiscard]] ProgramPointer row_program(const AttentionProblem&, const RowWork&);
+[[nodiscard]] ProgramPointer pv_program(const AttentionProblem&, const Tiling&, const Product&);
+[[nodiscard]] ProgramPointer tn_program(const AttentionProblem&, const Tiling&, const Product&);
+
+[[nodiscard]] Traffic qk_traffic(const AttentionProblem&, const Tiling&);
+[[nodiscard]] Traffic row_traffic(const AttentionProblem&, const RowWork&);
+[[nodiscard]] Traffic pv_traffic(const AttentionProblem&, const Tiling&);
+[[nodiscard]] Traffic tn_traffic(const AttentionProblem&, const Tiling&);
+
+}  // namespace attnscope::naive

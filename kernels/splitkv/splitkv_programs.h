@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tile programs and closed forms of the split-KV kernels.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kernels/common_knobs.h"
+#include "kernels/model/attention.h"
+#include "kernels/model/integer.h"
+#include "kernels/model/kernel_model.h"
+#include "kernels/model/tile_program.h"
+#include "kernels/splitkv/splitkv_shape.h"
+
+namespace attnscope::splitkv {
+
+inline constexpr std::int64_t sector_bytes = 32;
+inline constexpr std::int64_t table_entry_bytes = 4;
+
+/// Query rows that one K/V head's block packs into its Q tile: all that share the head, contiguous in memory.
+[[nodiscard]] std::int64_t packed_rows(const AttentionProblem&);
+
+/// One problem cut into splits: what both launches' programs and closed forms have in common.
+class SplitGrid {
+ public:
+  SplitGrid(const AttentionProblem& problem, int splits)
+      : p_(problem),
+        splits_(splits),
+        rows_(packed_rows(problem)),
+        lse_rows_(splitkv::lse_rows(static_cast<int>(rows_))),
+        pages_(problem.page > 0 ? ceil_div(problem.n_k, problem.page) : 0) {}
+
+  [[nodiscard]] const AttentionProblem& problem() const { return p_; }
+  [[nodiscard]] int splits() const { return splits_; }
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  /// Rows of partial LSE, whole sectors.
+  [[nodiscard]] std::int64_t lse_rows() const { return lse_rows_; }
+
+  /// The matrix of partial results of a split of a K/V head.
+  [[nodiscard]] std::int64_t part(std::int64_t split, std::int64_t kv) const { return kv * splits_ + split; }
+
+  [[nodiscard]] KeyRange keys(std::int64_t kv, std::int64_t split) const {
+    const auto [first, last] =
+        split_keys(static_cast<int>(key_length(p_, kv / p_.heads_kv)), static_cast<int>(split), splits_);
+    return {first, std::max(first, last)};
+  }
+  /// Splits of an entry's K/V heads that have keys: the first ones.
+  [[nodiscard]] std::int64_t used(std::int64_t entry) const {
+    return splits_with_keys(static_cast<int>(key_length(p_, entry)), splits_);
+  }
+  /// Sum of used() over all K/V heads.
+  [[nodiscard]] std::int64_t all_used() const {
+    if (!p_.mask.padded()) return p_.kv_instances() * used(0);
+    std::int64_t sum = 0;
+    for (std::int64_t entry = 0; entry < p_.batch; ++entry) sum += p_.heads_kv * used(entry);
+    return sum;
+  }
+
+  /// The sectors of the block table, [batch, pages], that name the pages of `keys`. Pre: paged, keys not empty.
+  [[nodiscard]] KeyRange table_sectors(std::int64_t kv, const KeyRange& keys) const {
+    const std::int64_t row = kv / p_.heads_kv * pages_;
+    const std::int64_t each = sector_bytes / table_entry_bytes;
+    return {(row + keys.first / p_.page) / each, (row + (keys.last - 1) / p_.page) / each + 1};
+  }
+  /// The end of the keys from `first` on that one window of the block table reaches. Pre: paged.
+  [[nodiscard]] std::int64_t window_end(std::int64_t kv, std::int64_t first) const {
+    const std::int64_t row = kv / p_.heads_kv * pages_;
+    const std::int64_t next = round_up(row + first / p_.page + 1, table_window) - row;
+    return next * p_.page;
+  }
+
+ private:
+  AttentionProblem p_;
+  int splits_;
+  std::int64_t rows_;
+  std::int64_t lse_rows_;
+  std::int64_t pages_;
+};
+
+/// Blocks of the combine.
+[[nodiscard]] std::int64_t combine_blocks(const SplitGrid&);
+
+/// Of the launch "partial"; `on_chip` is its model's.
+[[nodiscard]] std::shared_ptr<const TileProgram> partial_program(const SplitGrid&, const Tiling&,
+                                                                 std::span<const OnChipPart> on_chip);
+[[nodiscard]] std::shared_ptr<const TileProgram> combine_program(const SplitGrid&);
+
+[[nodiscard]] Traffic partial_traffic(const SplitGrid&);
+[[nodiscard]] Traffic combine_traffic(const SplitGrid&);
+
+}  // namespace attnscope::splitkv
