@@ -165,13 +165,14 @@ struct Mark {
 class LaunchPlayer {
  public:
   LaunchPlayer(const KernelLaunch& launch, const DeviceLimits& limits, L2Cache& cache,
-               const std::array<Cut, tensor_kinds>& cuts, std::int64_t max_touches)
+               const std::array<Cut, tensor_kinds>& cuts, std::int64_t max_touches, const AccessObserver& observe)
       : launch_(launch),
         program_(*launch.program),
         limits_(limits),
         cache_(cache),
         player_(cache, cuts),
         max_touches_(max_touches),
+        observe_(observe),
         start_{.fetched = cache.fetched_bytes(), .written = cache.written_bytes()} {
     result_.occupancy = theoretical_occupancy(limits, launch.footprint());
     warps_pct_of_one_block_ =
@@ -217,12 +218,30 @@ class LaunchPlayer {
         program_.visit(place.block, place.step++, accesses_);
         for (const TileAccess& access : accesses_) {
           (access.access == Access::load ? played_.l2_to_sm_bytes : played_.sm_to_l2_bytes) += access.bytes();
-          player_.play(access);
+          if (observe_) {
+            play_observed(access, place.block, place.step - 1);
+          } else {
+            player_.play(access);
+          }
         }
       }
       if (place.step >= place.steps && next_block_ < program_.blocks()) place = start(next_block_++);
     }
     std::erase_if(resident_, [](const Resident& place) { return place.step >= place.steps; });
+  }
+
+  void play_observed(const TileAccess& access, std::int64_t block, std::int64_t step) {
+    const Mark before = now();
+    player_.play(access);
+    const Mark after = now();
+    const std::int64_t fetched = after.fetched - before.fetched;
+    observe_({.launch = launch_,
+              .block = block,
+              .step = step,
+              .access = access,
+              .l2_bytes = access.bytes() - fetched,
+              .dram_read_bytes = fetched,
+              .dram_write_bytes = after.written - before.written});
   }
 
   [[nodiscard]] Mark now() const {
@@ -252,6 +271,7 @@ class LaunchPlayer {
   L2Cache& cache_;
   AccessPlayer player_;
   std::int64_t max_touches_;
+  const AccessObserver& observe_;
   Mark start_;
   LaunchSimulation result_;
   double warps_pct_of_one_block_ = 0;
@@ -280,10 +300,12 @@ std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPla
   L2Cache cache(limits.l2_bytes);
   std::vector<LaunchSimulation> results;
   const int executions = options.cache == CacheState::warm ? 2 : 1;
+  const AccessObserver nobody;
   for (int execution = 0; execution < executions; ++execution) {
+    const AccessObserver& observe = execution + 1 == executions ? options.observe : nobody;
     results.clear();
     for (const KernelLaunch* launch : measured) {
-      LaunchPlayer player(*launch, limits, cache, cuts, options.max_touches);
+      LaunchPlayer player(*launch, limits, cache, cuts, options.max_touches, observe);
       if (!player.play(cancel)) return std::nullopt;
       results.push_back(player.result());
     }
@@ -291,7 +313,8 @@ std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPla
   if (options.cache == CacheState::cold && !results.empty()) {
     const std::int64_t before = cache.written_bytes();
     cache.flush();
-    results.back().dram_write_bytes += static_cast<double>(cache.written_bytes() - before);
+    results.back().dram_flush_bytes = static_cast<double>(cache.written_bytes() - before);
+    results.back().dram_write_bytes += results.back().dram_flush_bytes;
   }
   return results;
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -26,15 +27,31 @@
 
 namespace attnscope {
 
+/// What one access did to L2 and DRAM.
+struct PlayedAccess {
+  const KernelLaunch& launch;
+  std::int64_t block = 0;
+  std::int64_t step = 0;
+  const TileAccess& access;
+  std::int64_t l2_bytes = 0;          ///< of access.bytes(): found in L2, or stored to it
+  std::int64_t dram_read_bytes = 0;   ///< the rest of them, fetched from DRAM
+  std::int64_t dram_write_bytes = 0;  ///< of other lines, dirty ones, that had to make room
+};
+using AccessObserver = std::function<void(const PlayedAccess&)>;
+
 struct SimulationOptions {
   CacheState cache = CacheState::cold;
   std::int64_t max_touches = 10'000'000;  ///< a launch; about half a second
+  /// Called for every access that is played, in that order: step by step of the blocks that run at once; of a warm
+  /// start, the execution that counts. None costs nothing.
+  AccessObserver observe{};
 };
 
 struct LaunchSimulation {
   Traffic traffic;  ///< SM<->L2: summed from the accesses when all were played, else the launch's closed form
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
+  double dram_flush_bytes = 0;    ///< of those: dirty when the plan ended, and so no access's
   double busy_sms = 0;            ///< SMs with a block, averaged over the launch
   double achieved_warps_pct = 0;  ///< resident warps of an SM that has a block, percent of what it can hold
   Occupancy occupancy;            ///< theoretical

@@ -2,15 +2,22 @@
 #include "kernels/common_knobs.h"
 #include "profiler/measure/simulated_device.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/simulator/traffic_simulation.h"
+#include "tests/kernels/programs.h"
 
 namespace attnscope {
 namespace {
@@ -175,6 +182,119 @@ TEST(Simulation, ALaunchCutShortContinuesAsItWent) {
     for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(part[i].traffic, whole[i].traffic);
     EXPECT_NEAR(dram_bytes(part) / dram_bytes(whole), 1, 0.1) << algorithm;
   }
+}
+
+/// Sums of what observers see of one launch.
+struct Observed {
+  Traffic traffic;
+  std::int64_t dram_read_bytes = 0;
+  std::int64_t dram_write_bytes = 0;
+  std::int64_t accesses = 0;
+};
+
+TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
+  for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
+    for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+      AttentionProblem problem{.mask = Mask::causal, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_k = 777, .d = 64};
+      problem.n_q = algorithm->facts().decodes ? 3 : 1000;
+      const AttentionPlan plan = algorithm->plan(problem, Tiling{.br = 64, .bc = 64}, h200());
+      DeviceLimits small = h200();
+      small.l2_bytes = 1'000'000;
+      std::map<std::string, Observed> seen;
+      std::map<std::pair<std::string, std::int64_t>, std::int64_t> last_step;
+      const auto observe = [&](const PlayedAccess& played) {
+        Observed& of = seen[played.launch.name];
+        EXPECT_EQ(played.l2_bytes + played.dram_read_bytes, played.access.bytes());
+        EXPECT_GE(played.l2_bytes, 0);
+        EXPECT_TRUE(played.access.access != Access::store || played.dram_read_bytes == 0);
+        (played.access.access == Access::load ? of.traffic.l2_to_sm_bytes : of.traffic.sm_to_l2_bytes) +=
+            played.access.bytes();
+        of.dram_read_bytes += played.dram_read_bytes;
+        of.dram_write_bytes += played.dram_write_bytes;
+        ++of.accesses;
+        // A block's steps follow one another.
+        std::int64_t& last = last_step[{played.launch.name, played.block}];
+        EXPECT_LE(last, played.step);
+        last = played.step;
+      };
+      const auto results = simulate_traffic(plan, small, {.cache = cache, .observe = observe}, CancelToken{});
+      ASSERT_TRUE(results.has_value());
+      for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+        const LaunchSimulation& result = (*results)[i];
+        SCOPED_TRACE(algorithm->name() + " " + plan.launches[i].name);
+        ASSERT_TRUE(result.complete);
+        const Observed& of = seen[plan.launches[i].name];
+        EXPECT_EQ(of.traffic, result.traffic);
+        EXPECT_EQ(of.dram_read_bytes, result.dram_read_bytes);
+        EXPECT_EQ(of.dram_write_bytes, result.dram_write_bytes - result.dram_flush_bytes);
+        EXPECT_EQ(of.accesses, std::ssize(test::all_accesses(*plan.launches[i].program)));
+        const bool flushed = cache == CacheState::cold && i + 1 == plan.launches.size();
+        EXPECT_EQ(result.dram_flush_bytes > 0, flushed);
+      }
+      const auto unseen = simulate_traffic(plan, small, {.cache = cache}, CancelToken{});
+      EXPECT_EQ(dram_bytes(*unseen), dram_bytes(*results));
+    }
+  }
+}
+
+// Two Q tiles of one head, a block each: what the first one has read of K and V, the second finds in L2.
+TEST(Simulation, OfEachAccessItIsSaidWhoServedIt) {
+  const AttentionPlan plan =
+      built_in_algorithms().find("fa2")->plan({.n_q = 128, .n_k = 64, .d = 64}, Tiling{.br = 64, .bc = 64}, h200());
+  std::vector<std::string> seen;
+  const auto observe = [&](const PlayedAccess& played) {
+    seen.push_back(fmt::format("{} block {} step {} {} {}: L2 {} DRAM {} back {}", played.launch.name, played.block,
+                               played.step, to_string(played.access.phase), to_string(played.access.tensor),
+                               played.l2_bytes, played.dram_read_bytes, played.dram_write_bytes));
+  };
+  const auto results = simulate_traffic(plan, h200(), {.observe = observe}, CancelToken{});
+  ASSERT_TRUE(results.has_value());
+  // A tile has 64 rows of 64 elements of 2 bytes; LSE 64 of 4.
+  EXPECT_THAT(seen, testing::ElementsAre("fwd block 0 step 0 load Q Q: L2 0 DRAM 8192 back 0",
+                                         "fwd block 1 step 0 load Q Q: L2 0 DRAM 8192 back 0",
+                                         "fwd block 0 step 1 load K and V K: L2 0 DRAM 8192 back 0",
+                                         "fwd block 0 step 1 load K and V V: L2 0 DRAM 8192 back 0",
+                                         "fwd block 1 step 1 load K and V K: L2 8192 DRAM 0 back 0",
+                                         "fwd block 1 step 1 load K and V V: L2 8192 DRAM 0 back 0",
+                                         "fwd block 0 step 2 store O O: L2 8192 DRAM 0 back 0",
+                                         "fwd block 0 step 2 store LSE LSE: L2 256 DRAM 0 back 0",
+                                         "fwd block 1 step 2 store O O: L2 8192 DRAM 0 back 0",
+                                         "fwd block 1 step 2 store LSE LSE: L2 256 DRAM 0 back 0"));
+  EXPECT_EQ(results->front().dram_flush_bytes, 2 * (8192 + 256));
+}
+
+// An L2 for one of two matrices of 64 KiB: each displaces the other, and writes it back where it is dirty.
+TEST(Simulation, AnAccessWritesBackWhatHasToMakeRoom) {
+  class TwoMatrices final : public TileProgram {
+    [[nodiscard]] std::int64_t blocks() const override { return 1; }
+    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 4; }
+    void visit(std::int64_t, std::int64_t step, std::vector<TileAccess>& out) const override {
+      const Access access = step < 2 ? Access::store : Access::load;
+      out.push_back({Tensor::o, access, step % 2, 0, 256, 0, 64, 4});
+    }
+  };
+  constexpr std::int64_t matrix = 65'536;
+  AttentionPlan plan;
+  KernelLaunch& launch = plan.launches.emplace_back();
+  launch.block = {128, 1, 1};
+  launch.registers_per_thread = 64;
+  launch.traffic = {.l2_to_sm_bytes = 2 * matrix, .sm_to_l2_bytes = 2 * matrix};
+  launch.program = std::make_shared<const TwoMatrices>();
+  DeviceLimits small = h200();
+  small.l2_bytes = matrix;
+  std::vector<std::array<std::int64_t, 3>> seen;
+  const auto observe = [&](const PlayedAccess& played) {
+    seen.push_back({played.l2_bytes, played.dram_read_bytes, played.dram_write_bytes});
+  };
+  const auto results = simulate_traffic(plan, small, {.observe = observe}, CancelToken{});
+  ASSERT_TRUE(results.has_value());
+  using Served = std::array<std::int64_t, 3>;
+  EXPECT_THAT(seen, testing::ElementsAre(Served{matrix, 0, 0},       // stored to L2
+                                         Served{matrix, 0, matrix},  // the other one goes back
+                                         Served{0, matrix, matrix},  // the first one comes again
+                                         Served{0, matrix, 0}));     // and is clean when it goes
+  EXPECT_EQ(results->front().dram_flush_bytes, 0);
+  EXPECT_EQ(results->front().dram_write_bytes, 2 * matrix);
 }
 
 TEST(Simulation, OccupancyIsThatOfTheResidentBlocks) {
