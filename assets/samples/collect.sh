@@ -9,11 +9,13 @@ program=$(realpath "${1:?$usage}")
 output=$(realpath "${2:?$usage}")
 shift 2
 peers=()
-for file in "$@"; do peers+=("$(realpath "$file")"); done
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Runs record their command line: no path of this machine belongs in it.
+for file in "$@"; do
+  cp "$file" "$work"
+  peers+=("$(basename "$file")")
+done
 cd "$work"
 PATH=$(dirname "$program"):$PATH
 for preset in quick memory-wall tiles paper backward masks decode; do

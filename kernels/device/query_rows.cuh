@@ -35,8 +35,9 @@ __device__ __forceinline__ void mask_scores(float (&s)[MTiles][Width / 8][4], in
   }
 }
 
-/// One warp's query rows: their accumulator and statistics, and where the operands lie in shared memory.
-template <int MTiles, int D>
+/// One warp's query rows: their accumulator and statistics, and where the operands lie in shared memory. `Lazy`: by
+/// lazy_softmax(), so that the maximum is none.
+template <int MTiles, int D, bool Lazy = false>
 struct QueryRows {
   using Tile = SharedTile<D>;
   static constexpr int rows = 16 * MTiles;
@@ -93,7 +94,11 @@ struct QueryRows {
       if (!view.whole(first_row, rows, column, Width)) {
         mask_scores<MTiles, Width>(s, row(0, 0), column, view);
       }
-      online_softmax<MTiles, Width, D>(p, s, o, statistics, scale);
+      if constexpr (Lazy) {
+        lazy_softmax<MTiles, Width, D>(p, s, o, statistics, scale);
+      } else {
+        online_softmax<MTiles, Width, D>(p, s, o, statistics, scale);
+      }
       if constexpr (dropping) {
 #pragma unroll
         for (int m = 0; m < MTiles; ++m) {

@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   const long long query_row = static_cast<long long>(instance) * n_q + tile_row;
   const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
 
-  QueryRows<m_tiles, d> rows;
+  QueryRows<m_tiles, d, true> rows;
   rows.q = Tile::lane_left(shared_q + warp_row * Tile::row_bytes, lane);
   rows.k = Tile::lane_right(shared_k, lane);
   rows.v = Tile::lane_left(shared_v, lane);

@@ -35,7 +35,7 @@ TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
   auto opened = gpu::BareGpu::open();
   if (!opened) GTEST_SKIP() << opened.error();
   gpu::BareGpu& gpu = **opened;
-  fmt::print("stored MiB  DRAM write, its own  with write-back  off by (median of 9, largest)\n");
+  fmt::print("stored MiB  DRAM write, its own  with write-back  off by (least, median, largest of 9)\n");
   for (const std::int64_t size : {1, 2, 4, 8, 16, 32, 64}) {
     const std::int64_t bytes = size * 1024 * 1024;
     gpu::PreparedPlan plan(gpu, gpu::plain_stores(gpu.limits(), bytes));
@@ -50,10 +50,11 @@ TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
     }
     const auto off = [&](double value) { return value / static_cast<double>(bytes) - 1; };
     const auto [least, most] = std::ranges::minmax(settled);
-    const double farthest = std::abs(off(least)) > std::abs(off(most)) ? off(least) : off(most);
-    fmt::print("{:10}  {:14.3f} MiB  {:11.3f} MiB  {:+.3f}% {:+.3f}%\n", size, median(own) / mib, median(settled) / mib,
-               100 * off(median(settled)), 100 * farthest);
-    EXPECT_NEAR(off(median(settled)), 0, 0.005) << size << " MiB";
+    fmt::print("{:10}  {:14.3f} MiB  {:11.3f} MiB  {:+.3f}% {:+.3f}% {:+.3f}%\n", size, median(own) / mib,
+               median(settled) / mib, 100 * off(least), 100 * off(median(settled)), 100 * off(most));
+    // What else writes to DRAM meanwhile comes in bursts of some 20 kB and only adds: 2% of the smallest size.
+    EXPECT_NEAR(off(least), 0, 0.005) << size << " MiB";
+    EXPECT_NEAR(off(median(settled)), 0, 0.01) << size << " MiB";
     if (4 * bytes <= gpu.limits().l2_bytes) {
       EXPECT_LT(median(own), 0.9 * static_cast<double>(bytes)) << "most of it fits in L2: only the write-back shows it";
     }

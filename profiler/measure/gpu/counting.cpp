@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "profiler/measure/gpu/point_end.h"
@@ -17,17 +16,16 @@ std::string settled_name(const PreparedLaunch& launch) {
   return launch.name() + " and its write-back";
 }
 
-/// Of so many, the median is taken.
+/// Of so many, the least is taken: what else writes to DRAM comes in bursts, and only adds.
 constexpr std::size_t idle_ranges = 9;
 std::string idle_name(std::size_t number) {
   return fmt::format("write-back of nothing, {}", number);
 }
 
-double median_idle(const std::map<std::string, std::vector<double>>& raw, std::size_t metric) {
-  std::array<double, idle_ranges> values{};
-  for (std::size_t i = 0; i < idle_ranges; ++i) values.at(i) = raw.at(idle_name(i)).at(metric);
-  std::ranges::sort(values);
-  return values.at(idle_ranges / 2);
+double least_idle(const std::map<std::string, std::vector<double>>& raw, std::size_t metric) {
+  double least = raw.at(idle_name(0)).at(metric);
+  for (std::size_t i = 1; i < idle_ranges; ++i) least = std::min(least, raw.at(idle_name(i)).at(metric));
+  return least;
 }
 
 /// The ranges of one collection. Refers to what it is made of.
@@ -129,7 +127,7 @@ std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(Kernel
   const auto raw = profiler_.collect(*config_, ranges);
 
   const auto written = static_cast<std::size_t>(dram_write - counters_.begin());
-  if (idles) idle_write_ = median_idle(raw, written);
+  if (idles) idle_write_ = least_idle(raw, written);
   metrics_ = counters_;
   if (settles) {
     const Metric& row = *find_metric(metric_key::dram_writeback_bytes);
