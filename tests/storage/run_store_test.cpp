@@ -10,6 +10,8 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "storage/migrations.h"
@@ -617,12 +619,39 @@ TEST(Version1, is_copied_and_joined_with_newer_files) {
   EXPECT_EQ(both.runs()[1].provenance, Provenance::simulated);
 }
 
-TEST(Version1, the_recorded_sample_opens) {
+TEST(RecordedSample, opens_with_what_it_was_recorded_with) {
   const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
-  EXPECT_FALSE(store.runs().empty());
+  EXPECT_EQ(store.schema_version(), 3);
+  std::vector<std::string> presets;
+  for (const RunSummary& run : store.runs()) {
+    presets.push_back(run.preset);
+    EXPECT_EQ(run.state, StoredRunState::complete) << run.preset;
+    EXPECT_FALSE(run.uid.empty()) << run.preset;
+  }
+  EXPECT_THAT(presets,
+              ::testing::ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode",
+                                     "import:PyTorch wall", "import:PyTorch backward", "import:PyTorch decode"));
+  std::set<std::string> algorithms;
   for (const StoredPoint& point : store.points()) {
+    algorithms.insert(point.record.spec.algorithm);
     EXPECT_EQ(point.record.spec.tile.br == 0, point.record.provenance == Provenance::imported);
   }
+  EXPECT_EQ(algorithms, (std::set<std::string>{"naive", "fa1", "fa2", "fa3", "splitkv", "torch-cudnn", "torch-eager",
+                                               "torch-flash"}));
+}
+
+// The sample of version 0.1, when "fa2" was two kernels.
+TEST(Version2, the_sample_of_its_time_names_what_ran) {
+  const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE_OF_0_1, Mode::read_only);
+  EXPECT_EQ(store.schema_version(), 2);
+  std::map<std::string, int> points;
+  for (const StoredPoint& point : store.points()) {
+    if (point.record.disposition == Disposition::ok) ++points[point.record.spec.algorithm];
+    EXPECT_EQ(point.record.spec.tile.br == 0, point.record.provenance == Provenance::imported);
+  }
+  EXPECT_EQ(points["fa2"], 152);
+  EXPECT_EQ(points["fa2 (wgmma, 0.1)"], 84);
+  EXPECT_FALSE(points.contains("fa3"));
 }
 
 TEST(CompactCopy, joins_files_without_loss) {

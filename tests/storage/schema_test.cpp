@@ -222,10 +222,12 @@ TEST(Fields, OneThatCameLaterIsAColumnWithItsFallbackInOlderFiles) {
   EXPECT_EQ(field_text(later, specs[1]), "5");
 }
 
-TEST(Migrations, TheShippedSampleKeepsItsValues) {
+// The sample that version 0.1 came with: schema 2, recorded on an H200.
+TEST(Migrations, TheSampleOfVersion01KeepsItsValues) {
   const TemporaryFolder folder;
-  const RunStore before = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
-  std::filesystem::copy_file(ATTNSCOPE_SAMPLE, folder / "a.attnscope");
+  const RunStore before = RunStore::open(ATTNSCOPE_SAMPLE_OF_0_1, Mode::read_only);
+  EXPECT_EQ(before.schema_version(), 2);
+  std::filesystem::copy_file(ATTNSCOPE_SAMPLE_OF_0_1, folder / "a.attnscope");
   std::filesystem::permissions(folder / "a.attnscope", std::filesystem::perms::owner_all);
   const RunStore after = RunStore::open(folder / "a.attnscope", Mode::collect);
   EXPECT_EQ(after.schema_version(), newest_schema());

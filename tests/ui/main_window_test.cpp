@@ -159,13 +159,12 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
             << curve.name.algorithm << " " << point.n;
       }
     }
-    EXPECT_EQ(measured, 6) << "three algorithms, DRAM and SM<->L2";
+    EXPECT_EQ(measured, 8) << "four algorithms, DRAM and SM<->L2";
     ASSERT_FALSE(io.curves().failed.empty()) << "naive runs out of memory at the end of the memory wall";
     EXPECT_EQ(io.curves().at(io.curves().failed[0].row).record().disposition, Disposition::out_of_memory);
   }
   ASSERT_TRUE(tiles.has_grid());
-  // Of a map of version 0.1: two kernels ran under one name, and no map mixes them.
-  EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2", "fa2 (wgmma, 0.1)"}));
+  EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2", "fa3"}));
   EXPECT_GE(tiles.heatmap()->grid().br.size(), 12U);
   EXPECT_GE(tiles.heatmap()->grid().bc.size(), 12U);
   EXPECT_FALSE(tiles.heatmap()->grid().fastest.empty());
