@@ -29,9 +29,21 @@ int fail(ExitCode code, const std::string& message) {
   return static_cast<int>(code);
 }
 
+/// The exit code, once all output is out: lines that nobody got are an error, unless there is a worse one.
+int ended(ExitCode code) {
+  std::cout.flush();
+  // A write that failed long ago left its mark; the flush alone has nothing left to write.
+  const bool written = std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || code != ExitCode::ok) return static_cast<int>(code);
+  return fail(ExitCode::error, "the output could not be written: is the disk full, or the reader gone?");
+}
+
 /// CLI11 has its own numbers; ours is 2 for whatever is wrong with the command line, and 0 for --help and --version.
 int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
-  if (error.get_exit_code() == 0) return app.exit(error);
+  if (error.get_exit_code() == 0) {
+    app.exit(error);
+    return ended(ExitCode::ok);
+  }
   if (app.get_subcommands().empty() && !first_word.empty() && first_word.front() != '-') {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
@@ -97,12 +109,7 @@ int run(int argc, char** argv) {
   }
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;
-    const ExitCode code = action();
-    std::cout.flush();
-    if (!std::cout || std::fflush(stdout) != 0) {
-      return fail(ExitCode::error, "the output could not be written: is the disk full, or the reader gone?");
-    }
-    return static_cast<int>(code);
+    return ended(action());
   }
   return fail(ExitCode::usage, "no command was given (see `attnscope --help`)");
 }

@@ -86,7 +86,7 @@ void print_json(const Table& table, std::ostream& out) {
       }
     }
   }
-  out << document.dump(1) << '\n';
+  out << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
-#include <system_error>
+#include <vector>
 
 #include "storage/collector_lock.h"
 #include "storage/database.h"
+#include "storage/file_guard.h"
 #include "storage/migrations.h"
+#include "storage/output_file.h"
 #include "storage/point_rows.h"
 #include "storage/run_store.h"
 
@@ -94,18 +97,6 @@ DROP TABLE base;
                               "s.nvml_version, s.operating_system"));
 }
 
-/// A file that is removed when its name goes.
-struct Scratch {
-  explicit Scratch(std::filesystem::path path) : file(std::move(path)) { std::filesystem::remove(file); }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::filesystem::path file;
-};
-
 std::string uri_of(const std::filesystem::path& file) {
   const bool written = CollectorLock::held(file) || has_journal(file);
   return database_uri(file, written ? DatabaseAccess::read_only : DatabaseAccess::immutable);
@@ -124,45 +115,62 @@ void copy_runs(SQLite::Database& database, const std::string& uri) {
   database.exec("DETACH source");
 }
 
-void copy_source(SQLite::Database& database, const std::filesystem::path& source,
-                 const std::filesystem::path& scratch) {
+void copy_source(SQLite::Database& database, const std::filesystem::path& source, const std::filesystem::path& place) {
   const RunStore checked = RunStore::open(source, RunStore::Mode::read_only);  // ours, and whole
   if (checked.schema_version() == newest_schema()) return copy_runs(database, uri_of(checked.file()));
   // An older file stays as it is: a copy of it is migrated.
-  const Scratch migrated(scratch);
+  const TemporaryFile migrated(place);
   {
     SQLite::Database old(uri_of(checked.file()), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
     SQLite::Statement copy(old, "VACUUM INTO ?");
-    copy.bind(1, migrated.file.string());
+    copy.bind(1, migrated.path().string());
     copy.exec();
   }
-  migrate(*open_database(migrated.file, DatabaseAccess::read_write));
-  copy_runs(database, database_uri(migrated.file, DatabaseAccess::immutable));
+  migrate(*open_database(migrated.path(), DatabaseAccess::read_write));
+  copy_runs(database, database_uri(migrated.path(), DatabaseAccess::immutable));
+}
+
+/// The copy at `building`, an empty file beside `place`.
+void build_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& building,
+                const std::filesystem::path& place) {
+  const std::unique_ptr<SQLite::Database> database = open_database(building, DatabaseAccess::read_write);
+  // Nobody else sees it yet: what fails is thrown away, and the disk is waited for once, before it gets its name.
+  database->exec("PRAGMA journal_mode = MEMORY");
+  database->exec("PRAGMA synchronous = OFF");
+  migrate(*database);
+  for (const std::filesystem::path& source : sources) copy_source(*database, source, place);
+  database->exec("PRAGMA journal_mode = OFF");  // VACUUM writes the whole file again
+  database->exec("VACUUM");
+}
+
+void send(const std::filesystem::path& file, OutputFile& out) {
+  std::ifstream in(file, std::ios::binary);
+  std::vector<char> piece(std::size_t{1} << 20U);
+  while (in) {
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    out.write({piece.data(), static_cast<std::size_t>(in.gcount())});
+  }
 }
 
 }  // namespace
 
-void write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target) {
-  // Built beside the target and renamed over it: a failure leaves what was there.
-  const std::filesystem::path building = target.string() + ".part";
-  const CollectorLock lock = CollectorLock::acquire(target);
-  std::filesystem::remove(building);
-  try {
-    const std::unique_ptr<SQLite::Database> database = open_database(building, DatabaseAccess::read_write);
-    with_storage_errors(target, [&] {
-      migrate(*database);
-      for (const std::filesystem::path& source : sources) copy_source(*database, source, target.string() + ".old");
-      database->exec("PRAGMA journal_mode = DELETE");
-      database->exec("VACUUM");
-    });
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(building, ignored);
-    throw;
+void write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
+                        bool over_any) {
+  OutputFile out(target, file_kind::measurements,
+                 over_any ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
+  if (out.building().empty()) {
+    const TemporaryFile building(std::filesystem::temp_directory_path() / "copy.attnscope");
+    with_storage_errors(target, [&] { build_copy(sources, building.path(), building.path()); });
+    send(building.path(), out);
+    return out.commit();
   }
+  const std::filesystem::path place = out.place();
+  CollectorLock lock = CollectorLock::acquire(place);
+  if (std::filesystem::exists(place)) lock.hold_content(place);
+  with_storage_errors(target, [&] { build_copy(sources, out.building(), place); });
   // A log that a killed collector left beside the target would be played into the new file.
-  for (const char* suffix : {"-wal", "-shm", "-journal"}) std::filesystem::remove(target.string() + suffix);
-  std::filesystem::rename(building, target);
+  fold_logs(place);
+  out.commit();
 }
 
 }  // namespace attnscope

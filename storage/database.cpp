@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "storage/file_guard.h"
 #include "storage/migrations.h"
 
 namespace attnscope {
@@ -49,6 +50,10 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
 void require_ours(SQLite::Database& database, const std::filesystem::path& file) {
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
+  if (is_blank(database)) {
+    throw StorageError(Kind::not_a_database,
+                       fmt::format("{} is empty; give a file that attnscope wrote", file.string()));
+  }
   if (id != application_id || version < 1) {
     throw StorageError(Kind::foreign,
                        fmt::format("{} is an SQLite database, but of another program; it is left as it is, give a "

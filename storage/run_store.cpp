@@ -17,7 +17,9 @@
 
 #include "storage/collector_lock.h"
 #include "storage/database.h"
+#include "storage/file_guard.h"
 #include "storage/migrations.h"
+#include "storage/output_file.h"
 #include "storage/point_rows.h"
 #include "storage/points_reader.h"
 #include "storage/rows.h"
@@ -55,6 +57,11 @@ std::string new_uid() {
 }
 
 constexpr const char* simulated_because_key = "simulated_because";
+
+/// Names of files need not be UTF-8; what is not stands as U+FFFD.
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 json to_json(const MeasureOptions& options) {
   return {{"counters", options.counters},
@@ -151,11 +158,18 @@ std::string_view to_string(StoredRunState wanted) {
 struct RunStore::Impl {
   std::filesystem::path file;
   Mode mode = Mode::read_only;
-  std::optional<CollectorLock> lock;  // outlives the connection
+  std::optional<CollectorLock> lock;  // this and the next outlive the connection
+  std::optional<LockPatience> patience;
   std::unique_ptr<SQLite::Database> database;
+  std::optional<FileGuard> guard;
   bool immutable = false;
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statements;
+
+  void connect(DatabaseAccess access) {
+    database = open_database(file, access);
+    if (patience) patience->attach(*database);
+  }
 
   void open_for_reading() {
     statements.clear();
@@ -164,7 +178,7 @@ struct RunStore::Impl {
     // Only a file that no one writes, nor left half written, may be opened without locks and without a -shm file.
     immutable = (lock || !CollectorLock::held(file)) && !has_journal(file);
     try {
-      database = open_database(file, immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
+      connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
       require_ours(*database, file);
     } catch (const SQLite::Exception& error) {
       if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
@@ -185,12 +199,19 @@ struct RunStore::Impl {
           fmt::format("{} cannot be written; give another file with -o, or change its permissions", file.string()));
     }
     lock = CollectorLock::acquire(file);
-    // Who the file belongs to is asked without write access: nothing of a foreign or damaged file may change.
-    if (before.size > 0) open_for_reading();
-    try {
-      database = open_database(file, DatabaseAccess::read_write);
+    if (before.size > 0) lock->hold_content(file);
+    settle_logs(file);
+    if (stamp_of(file).size <= 0) {
+      create_database(file, {});
+      lock->hold_content(file);
+    } else if (!is_blank(file)) {
+      // Who the file belongs to is asked without write access: nothing of a foreign or damaged file may change.
+      open_for_reading();
+    }
+    with_storage_errors(file, [&] {
+      connect(DatabaseAccess::read_write);
       immutable = false;
-      database->exec("PRAGMA journal_mode = WAL");
+      use_log(*database);
       // A commit outlives this process with no wait for the disk; finish_run() waits for it once.
       database->exec("PRAGMA synchronous = NORMAL");
       migrate(*database);
@@ -198,14 +219,8 @@ struct RunStore::Impl {
       database->exec(
           "UPDATE runs SET state = 'interrupted', finished_at = coalesce((SELECT max(recorded_at) FROM points WHERE "
           "run_id = runs.id), started_at) WHERE state = 'running'");
-    } catch (const SQLite::Exception& error) {
-      const StorageError translated = as_storage_error(error, file);
-      if (before.size < 0) {  // leave no empty file where there was none
-        database.reset();
-        for (const char* suffix : {"", "-wal", "-shm", "-journal"}) ::unlink((file.string() + suffix).c_str());
-      }
-      throw translated;
-    }
+    });
+    guard.emplace(file);
     stamp = stamp_of(file);
   }
 
@@ -243,6 +258,7 @@ struct RunStore::Impl {
       SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
       auto answer = change();
       transaction.commit();
+      if (guard) guard->require_in_place(*database);
       return answer;
     });
   }
@@ -334,8 +350,8 @@ struct RunStore::Impl {
     SQLite::Statement& insert = statement(
         "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
         "started_at, provenance, uid) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)");
-    Binder(insert) << device << environment << header.preset << json(header.argv).dump() << header.plan_hash
-                   << header.planned_points << options.dump() << now_utc() << to_string(provenance) << new_uid();
+    Binder(insert) << device << environment << header.preset << text_of(header.argv) << header.plan_hash
+                   << header.planned_points << text_of(options) << now_utc() << to_string(provenance) << new_uid();
     insert.exec();
     return database->getLastInsertRowid();
   }
@@ -391,13 +407,12 @@ RunStore::RunStore(RunStore&&) noexcept = default;
 RunStore& RunStore::operator=(RunStore&&) noexcept = default;
 RunStore::~RunStore() = default;
 
-RunStore RunStore::open(const std::filesystem::path& file, Mode mode) {
+RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> while_locked) {
   std::error_code error;
   auto impl = std::make_unique<Impl>();
-  // One lock for all names of a file.
-  impl->file = std::filesystem::weakly_canonical(file, error);
-  if (error) impl->file = file;
+  impl->file = behind_links(file);
   impl->mode = mode;
+  if (while_locked) impl->patience.emplace(std::move(while_locked));
   if (std::filesystem::is_directory(impl->file, error)) {
     throw StorageError(Kind::not_a_database, fmt::format("{} is a folder; give a file", file.string()));
   }
@@ -415,6 +430,24 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode) {
   }
   impl->open_for_reading();
   return RunStore(std::move(impl));
+}
+
+void RunStore::create(const std::filesystem::path& file, const std::function<void(RunStore&)>& fill) {
+  auto impl = std::make_unique<Impl>();
+  const std::filesystem::path place = impl->file = behind_links(file);
+  impl->mode = Mode::collect;
+  RunStore store(std::move(impl));
+  const CollectorLock lock = CollectorLock::acquire(place);
+  settle_logs(place);
+  if (stamp_of(place).size > 0) {
+    throw StorageError(Kind::not_writable, fmt::format("{} is there already; give another file", place.string()));
+  }
+  create_database(place, [&](std::unique_ptr<SQLite::Database>& database) {
+    store.impl_->database = std::move(database);
+    fill(store);
+    store.impl_->statements.clear();
+    database = std::move(store.impl_->database);
+  });
 }
 
 std::int64_t RunStore::begin_run(const RunHeader& header) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,7 +20,18 @@ namespace attnscope {
 /// What is wrong with a file, as one sentence with its path; the file is left as it was.
 class StorageError : public std::runtime_error {
  public:
-  enum class Kind { not_found, not_a_database, foreign, newer_schema, damaged, locked, not_writable, disk_full, other };
+  enum class Kind {
+    not_found,
+    not_a_database,
+    foreign,
+    newer_schema,
+    damaged,
+    locked,
+    not_writable,
+    disk_full,
+    displaced,
+    other
+  };
   StorageError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
   [[nodiscard]] Kind kind() const { return kind_; }
 
@@ -85,14 +97,20 @@ class RunStore {
     read_only,  ///< the file must exist; never writes, also not a -wal beside it for a file that no one writes
     collect,    ///< created when missing; migrated when older; a second collector is refused (Kind::locked)
   };
-  static RunStore open(const std::filesystem::path& file, Mode mode);
+  /// `while_locked` is asked every few milliseconds while another program's lock is in a collector's way, with the
+  /// milliseconds waited so far: false gives up (Kind::locked). Without it that is after five seconds.
+  static RunStore open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> while_locked = {});
+  /// A new file that has its name only once `fill` is through with it: killed or failing before, there is none. Where
+  /// one is already, unless it is empty, that is an error.
+  static void create(const std::filesystem::path& file, const std::function<void(RunStore&)>& fill);
 
   RunStore(RunStore&&) noexcept;
   RunStore& operator=(RunStore&&) noexcept;
   ~RunStore();
 
   // Writing (Mode::collect). Each call is one transaction: what it returned from outlives this process, however it
-  // ends; after finish_run() also a loss of power.
+  // ends; after finish_run() also a loss of power. Each finds out whether the file still is where it was: if not, all
+  // that it would hold is saved beside it, and Kind::displaced says where.
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
   void finish_run(std::int64_t run, StoredRunState);
@@ -118,8 +136,11 @@ class RunStore {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Copies all runs of `sources` into a new file, in VACUUMed, journal-less form fit for shipping.
-void write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target);
+/// Copies all runs of `sources` into a new file, in VACUUMed, journal-less form fit for shipping. It appears whole, in
+/// place of an empty file or of an older one of ours; `over_any`: of any regular file. To a device or pipe it is
+/// written.
+void write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
+                        bool over_any = false);
 
 [[nodiscard]] std::string_view to_string(StoredRunState);
 

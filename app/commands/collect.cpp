@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -176,6 +177,24 @@ std::filesystem::path file_to_write(const Options& options, const RunHeader& hea
                                                     error.message()));
   }
   return new_run_file(header.preset);
+}
+
+/// Says that another program's lock keeps the file from being written, and waits for its end or the user's.
+std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Reporter& reporter,
+                                          const CancelToken& cancel) {
+  constexpr int first_notice_ms = 2'000;
+  constexpr int between_notices_ms = 60'000;
+  return [file, &reporter, &cancel, last = 0, next = first_notice_ms](int waited_ms) mutable {
+    if (waited_ms < last) next = first_notice_ms;  // another lock than the last time
+    last = waited_ms;
+    if (waited_ms >= next) {
+      next = waited_ms + between_notices_ms;
+      reporter.report(LogEvent{"warning", fmt::format("{} is locked by another program; waiting for it to let go "
+                                                      "({} s so far)",
+                                                      file.string(), waited_ms / 1000)});
+    }
+    return !cancel.cancelled();
+  };
 }
 
 /// One sweep: from an open device and store to the exit code.
@@ -469,8 +488,8 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                    .simulated_because = opened.simulated_because};
   header.environment.app_version = ATTNSCOPE_VERSION;
   const std::filesystem::path file = stopped ? stopped->file : file_to_write(options, header);
-  const ExitCode code =
-      Collection(options, plan, device, RunStore::open(file, RunStore::Mode::collect), header, reporter).run(cancel);
+  RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
+  const ExitCode code = Collection(options, plan, device, std::move(store), header, reporter).run(cancel);
   if (!device.usable()) {
     // The driver's own exit handlers may wait for a kernel that never ends.
     std::cout.flush();

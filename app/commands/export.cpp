@@ -3,15 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <vector>
 
 #include "app/command.h"
+#include "storage/output_file.h"
 
 namespace attnscope {
 namespace {
@@ -22,6 +21,7 @@ struct Options {
   std::string output;
   std::vector<std::int64_t> runs;
   bool long_rows = false;
+  bool force = false;
 };
 
 void write(const RunStore& store, const Options& options, std::ostream& out) {
@@ -34,6 +34,13 @@ void write(const RunStore& store, const Options& options, std::ostream& out) {
   }
 }
 
+/// Not even with --force: measurements are not made again as a table is.
+bool holds_measurements(const std::filesystem::path& source, const std::filesystem::path& target) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(target, error) &&
+         (behind_links(target).extension() == ".attnscope" || std::filesystem::equivalent(source, target, error));
+}
+
 ExitCode run_export(const Options& options) {
   if (options.long_rows && options.format != "csv") {
     throw CommandError(ExitCode::usage,
@@ -44,7 +51,7 @@ ExitCode run_export(const Options& options) {
     if (!options.runs.empty()) {
       throw CommandError(ExitCode::usage, "--format attnscope copies whole files: leave --run out");
     }
-    write_compact_copy({options.files.begin(), options.files.end()}, options.output);
+    write_compact_copy({options.files.begin(), options.files.end()}, options.output, options.force);
     return ExitCode::ok;
   }
   if (options.files.size() > 1) {
@@ -52,41 +59,22 @@ ExitCode run_export(const Options& options) {
                                                     "-o FILE first",
                                                     options.format));
   }
+  const auto existing = options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind;
   const RunStore store = RunStore::open(options.files.front(), RunStore::Mode::read_only);
   if (options.output.empty() || options.output == "-") {
     write(store, options, std::cout);
     return ExitCode::ok;
   }
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::path target = options.output;
-  for (int links = 0; links < 40 && fs::is_symlink(target, error); ++links) {  // what a link names, not the link
-    target = target.parent_path() / fs::read_symlink(target, error);
-  }
-  const auto cannot = [&](const std::string& why) {
-    return CommandError(ExitCode::error,
-                        fmt::format("cannot write {} ({}); choose another place with -o", options.output, why));
-  };
-  if (fs::exists(target, error) &&
-      (target.extension() == ".attnscope" || fs::equivalent(options.files.front(), target, error))) {
+  if (holds_measurements(options.files.front(), options.output)) {
     throw CommandError(ExitCode::usage, fmt::format("{} holds measurements: --format {} does not go over them; choose "
                                                     "another name with -o",
                                                     options.output, options.format));
   }
-  // Written beside and renamed: a full disk leaves no half file under the name. A device or a pipe is written to.
-  const bool beside = !fs::exists(target, error) || fs::is_regular_file(target, error);
-  const fs::path written = beside ? fs::path(target.string() + ".part") : target;
-  std::ofstream out(written, std::ios::binary);
-  if (!out) throw cannot(std::strerror(errno));
-  write(store, options, out);
-  out.close();
-  error.clear();
-  if (out && beside) fs::rename(written, target, error);
-  if (!out || error) {
-    const std::string why = error ? error.message() : "no space left, or a size limit";
-    if (beside) fs::remove(written, error);
-    throw cannot(why);
-  }
+  OutputFile file(options.output, options.format == "csv" ? file_kind::csv : file_kind::json, existing);
+  std::ostringstream text;
+  write(store, options, text);
+  file.write(text.view());
+  file.commit();
   return ExitCode::ok;
 }
 
@@ -105,6 +93,7 @@ Action add_export(CLI::App& command) {
   command.add_flag("--long", options->long_rows,
                    "Of csv: one row a value, with its kernel, unit, provenance and quartiles, for data frames");
   command.add_option("-o,--output", options->output, "File to write (default: stdout)")->type_name("FILE");
+  command.add_flag("--force", options->force, "Replace a file of another kind, too");
   command.add_option("--run", options->runs, "Only this run; may be given again")
       ->type_name("N")
       ->expected(1, CLI::detail::expected_max_vector_size)

@@ -69,18 +69,17 @@ ImportFormat format_of(const Options& options, std::string_view text) {
   return options.format.empty() ? detect_import_format(text) : *parse_import_format(options.format);
 }
 
-/// One transaction for all; a file that was not there before is not there after a failure either.
+/// All or none; a new file is there only once it holds them.
 std::vector<std::int64_t> store(const std::filesystem::path& file, const std::vector<CompleteRun>& runs) {
-  std::error_code ignored;
-  const bool there = std::filesystem::exists(file, ignored);
-  try {
-    return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs);
-  } catch (const StorageError&) {
-    if (!there) {
-      for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix, ignored);
-    }
-    throw;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  if (!error && size > 0) return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs);
+  if (std::filesystem::is_directory(file)) {
+    throw CommandError(ExitCode::error, fmt::format("{} is a folder; give a file with --into", file.string()));
   }
+  std::vector<std::int64_t> ids;
+  RunStore::create(file, [&](RunStore& created) { ids = created.add_complete_runs(runs); });
+  return ids;
 }
 
 ExitCode run_import(const Options& options) {

@@ -6,9 +6,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -19,6 +16,8 @@
 #include "app/table.h"
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
+#include "storage/output_file.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
@@ -33,6 +32,11 @@ struct Options {
   std::string output;
   std::string samples;
   bool check = false;
+  bool force = false;
+
+  [[nodiscard]] OutputFile::Existing existing() const {
+    return force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind;
+  }
 };
 
 const std::vector<std::int64_t> default_lengths{512, 1024, 2048, 4096, 8192, 16384};
@@ -161,19 +165,21 @@ void require_good(const std::vector<TuneResult>& results, std::size_t untimed) {
 }
 
 /// Before hours of measuring; what the file has stays.
-void require_writable(const std::string& path, const char* option) {
-  if (path.empty() || std::ofstream(path, std::ios::binary | std::ios::app)) return;
-  throw CommandError(ExitCode::error, fmt::format("cannot write {} ({}); choose another place with {}", path,
-                                                  std::strerror(errno), option));
+void require_writable(const std::string& path, const FileKind& kind, const Options& options) {
+  if (!path.empty()) OutputFile(path, kind, options.existing());
 }
 
 /// To stdout where the file fails: the text took long to measure.
-bool written(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  if (file.flush()) return true;
-  std::cout << text;
-  return false;
+bool written(const std::string& path, const FileKind& kind, const Options& options, const std::string& text) {
+  try {
+    OutputFile file(path, kind, options.existing());
+    file.write(text);
+    file.commit();
+    return true;
+  } catch (const StorageError&) {
+    std::cout << text;
+    return false;
+  }
 }
 
 ExitCode run(const Options& options) {
@@ -183,8 +189,8 @@ ExitCode run(const Options& options) {
   if (device.info().simulated) {
     throw CommandError(ExitCode::usage, "tiles are tuned by measuring, and the simulated device measures nothing");
   }
-  require_writable(options.output, "-o");
-  require_writable(options.samples, "--samples");
+  require_writable(options.output, file_kind::tiles, options);
+  require_writable(options.samples, file_kind::tiles, options);
   fmt::print(stderr, "Device: {}\n", opened.announcement);
   std::size_t untimed = cells_nobody_takes(request);
   TuneObserver observer;
@@ -210,8 +216,10 @@ ExitCode run(const Options& options) {
   const std::string table = format_tile_table(merge_choices(tile_table(), results));
   if (print_tiles) std::cout << table;
   std::vector<std::string> failed;
-  if (!options.output.empty() && !written(options.output, table)) failed.push_back(options.output);
-  if (!options.samples.empty() && !written(options.samples, samples_csv(results))) failed.push_back(options.samples);
+  if (!options.output.empty() && !written(options.output, file_kind::tiles, options, table))
+    failed.push_back(options.output);
+  if (!options.samples.empty() && !written(options.samples, file_kind::tiles, options, samples_csv(results)))
+    failed.push_back(options.samples);
   if (!failed.empty()) {
     throw CommandError(ExitCode::error, fmt::format("cannot write {}; what was to stand there is on stdout",
                                                     fmt::join(failed, " and ")));
@@ -240,6 +248,7 @@ Action add_tune(CLI::App& command) {
        "N");
   command.add_option("-o,--output", options->output, "Write the table there (default: print it)")->type_name("FILE");
   command.add_option("--samples", options->samples, "Write every tile's median there, as CSV")->type_name("FILE");
+  command.add_flag("--force", options->force, "Let -o and --samples replace files of another kind, too");
   command.add_flag("--check", options->check,
                    "Exit with 4 if `auto`, as it is built in, is anywhere more than 3% slower than the fastest tile or "
                    "fails, or if a cell has no tile that runs; with 1 if nothing was measured");

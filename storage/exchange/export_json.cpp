@@ -91,7 +91,7 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
     point["samples_ns"] = row.kernel.samples_ns;
     document["points"].push_back(std::move(point));
   });
-  out << document.dump(1) << '\n';
+  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace attnscope

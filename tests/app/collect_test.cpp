@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "findings.h"
 #include "kernels/common_knobs.h"
 #include "profiler/measure/events.h"
 #include "profiler/metrics/metrics.h"
@@ -58,23 +59,6 @@ std::vector<E> events(const std::string& text) {
     const Result<Event, std::string> event = parse_event(line);
     EXPECT_TRUE(event.ok()) << line;
     if (event.ok() && std::holds_alternative<E>(*event)) found.push_back(std::get<E>(*event));
-  }
-  return found;
-}
-
-/// Everything that a sweep found, without the times at which it did.
-std::vector<std::string> findings(const std::filesystem::path& file) {
-  const RunStore store = RunStore::open(file, Mode::read_only);
-  std::vector<std::string> found;
-  for (const StoredPoint& point : store.points()) {
-    std::string text = std::to_string(point.index) + " " + describe(point.record.spec) + " " +
-                       std::string(to_string(point.record.disposition));
-    for (const KernelRecord& kernel : point.record.kernels) {
-      for (const MetricValue& metric : kernel.metrics) {
-        text += " " + kernel.kernel + ":" + metric.name + "=" + std::to_string(metric.value);
-      }
-    }
-    found.push_back(text);
   }
   return found;
 }

@@ -67,7 +67,11 @@ Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& 
   posix_spawn_file_actions_t actions{};
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  if (options.stdout_file) {
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, options.stdout_file->c_str(), O_WRONLY, 0600);
+  } else {
+    ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  }
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
   std::map<std::string, std::string> variables;
@@ -89,7 +93,7 @@ Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& 
   int error = 0;
   {
     const FileSizeLimit limit(options.file_size_limit);
-    error = ::posix_spawn(&pid_, ATTNSCOPE_PROGRAM, &actions, nullptr, pointers(words).data(),
+    error = ::posix_spawn(&pid_, options.program.c_str(), &actions, nullptr, pointers(words).data(),
                           pointers(environment).data());
   }
   ::posix_spawn_file_actions_destroy(&actions);
@@ -97,7 +101,7 @@ Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& 
   ::close(out[1]);
   stdin_ = in[1];
   stdout_ = out[0];
-  if (error != 0) throw std::runtime_error("cannot start " ATTNSCOPE_PROGRAM);
+  if (error != 0) throw std::runtime_error("cannot start " + options.program.string());
 }
 
 Process::~Process() {

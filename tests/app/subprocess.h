@@ -39,6 +39,8 @@ class Process {
   struct Options {
     std::map<std::string, std::string> environment = {};  ///< beside the test's own
     std::optional<rlim_t> file_size_limit = {};           ///< bytes; a disk that is full beyond
+    std::filesystem::path program = ATTNSCOPE_PROGRAM;
+    std::optional<std::filesystem::path> stdout_file = {};  ///< instead of a pipe to us
     bool narrow_pipe = false;  ///< stdout holds 4 KiB: the child cannot run far ahead of its reader
   };
 

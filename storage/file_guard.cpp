@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/file_guard.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "storage/collector_lock.h"
+#include "storage/migrations.h"
+#include "storage/output_file.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = StorageError::Kind;
+
+constexpr const char* log_suffix = "-wal";
+constexpr const char* journal_suffix = "-journal";
+
+fs::path beside(const fs::path& file, const char* suffix) {
+  return file.string() + suffix;
+}
+
+/// Lets SQLite bring into the file what lies beside it.
+void play_in(const fs::path& file) {
+  with_storage_errors(file, [&] {
+    const auto database = open_database(file, DatabaseAccess::read_write);
+    database->execAndGet("SELECT count(*) FROM sqlite_schema");
+    database->tryExec("PRAGMA wal_checkpoint(TRUNCATE)");
+  });
+}
+
+/// The other names of the file that lie in its folder.
+std::vector<fs::path> other_names(const fs::path& file) {
+  std::vector<fs::path> names;
+  struct stat ours {};
+  if (::stat(file.c_str(), &ours) != 0 || ours.st_nlink < 2) return names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(file.parent_path(), ignored)) {
+    struct stat there {};
+    if (::lstat(entry.path().c_str(), &there) != 0 || there.st_ino != ours.st_ino || there.st_dev != ours.st_dev) {
+      continue;
+    }
+    if (entry.path().filename() != file.filename()) names.push_back(entry.path());
+  }
+  return names;
+}
+
+/// "<stem>-rescued.attnscope", or -2, -3, ... of a folder.
+fs::path rescue_name(const fs::path& folder, const fs::path& file) {
+  const std::string stem = file.stem().string() + "-rescued";
+  const std::string extension = file.extension().string();
+  fs::path name = folder / (stem + extension);
+  std::error_code ignored;
+  for (int n = 2; fs::exists(fs::symlink_status(name, ignored)); ++n) {
+    name = folder / fmt::format("{}-{}{}", stem, n, extension);
+  }
+  return name;
+}
+
+/// A copy of all that the connection sees, in the folder of `file`, or where that is gone among the temporary files;
+/// the words that say where.
+std::string rescue(SQLite::Database& database, const fs::path& file) {
+  std::string why;
+  std::error_code error;
+  for (const fs::path& folder : {file.parent_path(), fs::temp_directory_path(error)}) {
+    if (!fs::is_directory(folder, error)) continue;
+    try {
+      const fs::path name = rescue_name(folder, file);
+      TemporaryFile copy(name);
+      SQLite::Statement vacuum(database, "VACUUM INTO ?");
+      vacuum.bind(1, copy.path().string());
+      vacuum.exec();
+      copy.publish(TemporaryFile::Over::nothing);
+      return fmt::format("all that was collected is in {}: continue with --resume -o {}", name.string(), name.string());
+    } catch (const std::exception& failure) {
+      if (why.empty()) why = failure.what();
+    }
+  }
+  return fmt::format("what was collected could not be saved beside it either ({})",
+                     why.empty() ? "its folder is gone too" : why);
+}
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+void create_database(const std::filesystem::path& file,
+                     const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill) {
+  const bool over_empty = stamp_of(file).size == 0;
+  TemporaryFile building(file);
+  with_storage_errors(file, [&] {
+    std::unique_ptr<SQLite::Database> database = open_database(building.path(), DatabaseAccess::read_write);
+    // Nobody else sees it yet: what fails is thrown away, and the disk is waited for once, before it gets its name.
+    database->exec("PRAGMA journal_mode = MEMORY");
+    database->exec("PRAGMA synchronous = OFF");
+    migrate(*database);
+    if (fill) fill(database);
+    use_log(*database);
+  });
+  building.publish(over_empty ? TemporaryFile::Over::what_is_there : TemporaryFile::Over::nothing);
+}
+
+void use_log(SQLite::Database& database) {
+  if (database.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
+  database.exec("PRAGMA journal_mode = MEMORY");
+  database.exec("PRAGMA journal_mode = WAL");
+}
+
+bool is_blank(SQLite::Database& database) {
+  return database.execAndGet("PRAGMA application_id").getInt() == 0 &&
+         database.execAndGet("PRAGMA user_version").getInt() == 0 &&
+         database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+}
+
+bool is_blank(const std::filesystem::path& file) {
+  try {
+    return is_blank(*open_database(file, has_journal(file) ? DatabaseAccess::read_only : DatabaseAccess::immutable));
+  } catch (const SQLite::Exception&) {  // whatever it is, whoever opens it will say so
+    return false;
+  }
+}
+
+void settle_logs(const std::filesystem::path& file) {
+  const std::int64_t size = stamp_of(file).size;
+  for (const char* suffix : {log_suffix, journal_suffix}) {
+    const fs::path log = beside(file, suffix);
+    if (size < 0 && stamp_of(log).size > 0) {
+      throw StorageError(Kind::other,
+                         fmt::format("{} is left of a file that was moved away or removed, and may hold its last "
+                                     "points; put that file back, remove the log, or give another name",
+                                     log.string()));
+    }
+    // SQLite, too, gives up what lies beside an empty file.
+    if (size <= 0) ::unlink(log.c_str());
+  }
+  if (size <= 0) {
+    ::unlink(beside(file, "-shm").c_str());
+    return;
+  }
+  for (const fs::path& name : other_names(file)) {
+    if (!has_journal(name)) continue;
+    const CollectorLock lock = CollectorLock::acquire(name);
+    play_in(name);
+  }
+  if (stamp_of(beside(file, journal_suffix)).size > 0) play_in(file);
+}
+
+void fold_logs(const std::filesystem::path& file) {
+  if (has_journal(file)) {
+    try {
+      play_in(file);
+    } catch (const StorageError&) {
+      // No database, or a damaged one: its logs go with it.
+    }
+  }
+  for (const char* suffix : {log_suffix, "-shm", journal_suffix}) ::unlink(beside(file, suffix).c_str());
+}
+
+FileGuard::FileGuard(std::filesystem::path file)
+    : file_(std::move(file)), database_(stamp_of(file_)), log_(stamp_of(beside(file_, log_suffix))) {}
+
+void FileGuard::require_in_place(SQLite::Database& database) {
+  if (displaced_) throw *displaced_;
+  const FileStamp there = stamp_of(file_);
+  const FileStamp log = stamp_of(beside(file_, log_suffix));
+  const bool database_stays = there.size >= 0 && there.same_file(database_);
+  const bool log_stays = log.size >= 0 && log.same_file(log_);
+  if (database_stays && log_stays) return;
+  const std::string what = !database_stays && there.size < 0 ? "was removed or moved away while it was written"
+                           : !database_stays                 ? "was replaced by another file while it was written"
+                                                             : "lost its write-ahead log while it was written";
+  const std::string where = rescue(database, file_);
+  // Ours no longer belongs to anything: SQLite would play it into whatever file gets the name next.
+  if (!database_stays && log_stays) {
+    for (const char* suffix : {log_suffix, "-shm"}) ::unlink(beside(file_, suffix).c_str());
+  }
+  displaced_.emplace(Kind::displaced, fmt::format("{} {}; {}", file_.string(), what, where));
+  throw *displaced_;
+}
+
+void LockPatience::attach(SQLite::Database& database) {
+  sqlite3_busy_handler(database.getHandle(), on_busy, this);
+}
+
+int LockPatience::on_busy(void* self, int count) {
+  auto& patience = *static_cast<LockPatience*>(self);
+  constexpr int pause_ms = 20;
+  if (count == 0) patience.since_ms_ = now_ms();
+  sqlite3_sleep(pause_ms);
+  return patience.waiting_(static_cast<int>(now_ms() - patience.since_ms_)) ? 1 : 0;
+}
+
+}  // namespace attnscope

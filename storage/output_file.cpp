@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "storage/file_lock.h"
+#include "storage/migrations.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = StorageError::Kind;
+
+constexpr std::string_view temporary_suffix = ".part";
+constexpr std::size_t random_digits = 16;
+
+StorageError cannot_write(const fs::path& file, const std::string& why) {
+  return {Kind::not_writable, fmt::format("cannot write {} ({}); choose another place", file.string(), why)};
+}
+
+StorageError cannot_write(const fs::path& file, int error) {
+  StorageError cannot = cannot_write(file, std::strerror(error));
+  return error == ENOSPC || error == EDQUOT || error == EFBIG ? StorageError(Kind::disk_full, cannot.what()) : cannot;
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+/// ".<name>." of the temporary files of a place, short enough for every file system.
+std::string temporary_prefix(const fs::path& place) {
+  return fmt::format(".{}.", place.filename().string().substr(0, 200));
+}
+
+bool is_temporary_of(const std::string& name, const std::string& prefix) {
+  return name.size() == prefix.size() + random_digits + temporary_suffix.size() && name.starts_with(prefix) &&
+         name.ends_with(temporary_suffix) &&
+         name.find_first_not_of("0123456789abcdef", prefix.size()) == prefix.size() + random_digits;
+}
+
+/// False when a neighbour took the file for one that was left behind, between our open() and our lock.
+bool still_named(int descriptor, const fs::path& path) {
+  struct stat ours {};
+  struct stat there {};
+  return ::fstat(descriptor, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
+         ours.st_dev == there.st_dev;
+}
+
+/// What killed writers of this place left, as far as the folder lets us.
+void remove_leftovers(const fs::path& place) {
+  const std::string prefix = temporary_prefix(place);
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_of(place), ignored)) {
+    if (!is_temporary_of(entry.path().filename().string(), prefix)) continue;
+    const int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor < 0) continue;
+    if (lock_file(descriptor) == FileLock::taken && still_named(descriptor, entry.path())) {
+      for (const char* beside : {"-wal", "-shm", "-journal"}) ::unlink((entry.path().string() + beside).c_str());
+      ::unlink(entry.path().c_str());
+    }
+    ::close(descriptor);
+  }
+}
+
+std::uint64_t random_bits() {
+  std::uint64_t bits = 0;
+  if (::getrandom(&bits, sizeof bits, 0) != sizeof bits) throw std::system_error(errno, std::generic_category());
+  return bits;
+}
+
+void sync_folder(const fs::path& file) {
+  const int descriptor = ::open(folder_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);  // where the file system has it
+  ::close(descriptor);
+}
+
+/// 0, or the errno. Nothing that has the name is replaced, whoever made it meanwhile.
+int rename_to_new_name(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0 ? 0 : errno;
+  if (errno == EEXIST) return errno;
+  struct stat there {};  // a file system without either: the best that is left
+  if (::lstat(to.c_str(), &there) == 0) return EEXIST;
+  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+std::string first_bytes(const fs::path& file, int& error) {
+  std::string text(4096, '\0');
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const ssize_t length = descriptor < 0 ? -1 : ::pread(descriptor, text.data(), text.size(), 0);
+  error = length < 0 ? errno : 0;
+  if (descriptor >= 0) ::close(descriptor);
+  text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+  return text;
+}
+
+/// The first line that is no comment.
+std::string_view header_line(std::string_view text) {
+  if (constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF"; text.starts_with(byte_order_mark)) {
+    text.remove_prefix(byte_order_mark.size());
+  }
+  while (text.starts_with('#')) text.remove_prefix(std::min(text.size() - 1, text.find('\n')) + 1);
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+bool has_word(std::string_view line, std::string_view wanted) {
+  while (!line.empty()) {
+    const std::size_t comma = line.find(',');
+    if (line.substr(0, comma) == wanted) return true;
+    line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
+  }
+  return false;
+}
+
+bool is_measurements(std::string_view text) {
+  constexpr std::string_view magic("SQLite format 3\0", 16);
+  constexpr std::size_t id_place = 68;  // big-endian, as SQLite's file format has it
+  if (text.size() < id_place + 4 || !text.starts_with(magic)) return false;
+  std::uint32_t id = 0;
+  for (std::size_t i = 0; i < 4; ++i) id = id << 8U | static_cast<unsigned char>(text[id_place + i]);
+  return id == static_cast<std::uint32_t>(application_id);
+}
+
+bool is_table(std::string_view text) {
+  return has_word(header_line(text), "algorithm");
+}
+
+bool is_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+bool is_png(std::string_view text) {
+  return text.starts_with("\x89PNG\r\n\x1a\n");
+}
+
+bool is_svg(std::string_view text) {
+  return text.find("<svg") != std::string_view::npos;
+}
+
+bool is_pdf(std::string_view text) {
+  return text.starts_with("%PDF-");
+}
+
+/// Does a way to the file lead through /proc, as /dev/stdout does? It names an open file, not a place in a folder.
+bool is_open_file(const fs::path& link) {
+  std::error_code ignored;
+  return fs::weakly_canonical(folder_of(link), ignored).string().starts_with("/proc/");
+}
+
+}  // namespace
+
+namespace file_kind {
+const FileKind measurements{"an attnscope file", is_measurements};
+const FileKind csv{"a table of attnscope's", is_table};
+const FileKind json{"a JSON document", is_json};
+const FileKind tiles{"a table of tiles", is_table};
+const FileKind png{"a PNG picture", is_png};
+const FileKind svg{"an SVG picture", is_svg};
+const FileKind pdf{"a PDF document", is_pdf};
+
+FileKind of_name(const std::filesystem::path& name) {
+  std::string suffix = name.extension().string();
+  for (char& c : suffix) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (suffix == ".png") return png;
+  if (suffix == ".svg") return svg;
+  if (suffix == ".pdf") return pdf;
+  if (suffix == ".csv") return csv;
+  if (suffix == ".json") return json;
+  return {"a file of that kind", nullptr};
+}
+}  // namespace file_kind
+
+std::filesystem::path behind_links(const std::filesystem::path& name) {
+  fs::path file = name;
+  std::error_code error;
+  for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(file, error)); ++links) {
+    const fs::path next = fs::read_symlink(file, error);
+    if (error) return name;
+    file = next.is_absolute() ? next : folder_of(file) / next;
+  }
+  const fs::path folder = fs::canonical(folder_of(file), error);
+  return error ? name : folder / file.filename();
+}
+
+TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place) {
+  remove_leftovers(place);
+  struct stat there {};
+  const bool replaces = ::stat(place.c_str(), &there) == 0;
+  // Until its mode is that of the old file nobody else may look into it.
+  const mode_t mode = replaces ? 0600 : 0666;
+  while (descriptor_ < 0) {
+    path_ = folder_of(place) / fmt::format("{}{:016x}{}", temporary_prefix(place), random_bits(), temporary_suffix);
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (descriptor_ < 0) {
+      if (errno == EEXIST) continue;
+      throw cannot_write(place, errno);
+    }
+    if (lock_file(descriptor_) == FileLock::held || !still_named(descriptor_, path_)) {
+      ::close(std::exchange(descriptor_, -1));
+    }
+  }
+  if (!replaces) return;
+  const bool kept = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0;
+  // Whose the file is now, bits that were meant for another group are not for this one.
+  ::fchmod(descriptor_, there.st_mode & (kept ? 0777U : 0707U));
+}
+
+TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
+    : place_(std::move(other.place_)),
+      path_(std::exchange(other.path_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+TemporaryFile::~TemporaryFile() {
+  if (descriptor_ < 0) return;
+  if (!path_.empty()) {
+    for (const char* beside : {"", "-wal", "-shm", "-journal"}) ::unlink((path_.string() + beside).c_str());
+  }
+  ::close(descriptor_);
+}
+
+void TemporaryFile::publish(Over over) {
+  // A name that stands for bytes which a loss of power takes away would be neither the old file nor the new one.
+  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) throw cannot_write(place_, errno);
+  const int error = over == Over::nothing                          ? rename_to_new_name(path_, place_)
+                    : ::rename(path_.c_str(), place_.c_str()) == 0 ? 0
+                                                                   : errno;
+  if (error == EEXIST) throw cannot_write(place_, "another program has just made a file of that name");
+  if (error != 0) throw cannot_write(place_, error);
+  path_.clear();
+  sync_folder(place_);
+}
+
+OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind, Existing existing) : target_(target) {
+  struct stat there {};
+  const bool exists = ::stat(target.c_str(), &there) == 0;
+  if (!exists && errno != ENOENT) throw cannot_write(target, errno);
+  if (exists && S_ISDIR(there.st_mode)) throw cannot_write(target, "it is a folder");
+  std::error_code error;
+  if (exists && (!S_ISREG(there.st_mode) || is_open_file(target) ||
+                 (fs::is_symlink(target, error) && is_open_file(fs::read_symlink(target, error))))) {
+    // What stdout has of a file already stays before what comes.
+    direct_ = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | (S_ISREG(there.st_mode) ? O_APPEND : 0));
+    if (direct_ < 0) throw cannot_write(target, errno);
+    return;
+  }
+  target_ = behind_links(target);
+  if (exists && there.st_size > 0 && existing == Existing::of_its_kind && kind.is_one != nullptr) {
+    int reason = 0;
+    const std::string text = first_bytes(target_, reason);
+    if (reason != 0) throw cannot_write(target, reason);
+    if (!kind.is_one(text)) {
+      throw StorageError(Kind::not_writable,
+                         fmt::format("{} is there already and is not {}; it is left as it is: choose another name, or "
+                                     "replace it with --force",
+                                     target.string(), kind.noun));
+    }
+  }
+  if (exists && ::access(target_.c_str(), W_OK) != 0) throw cannot_write(target, errno);
+  temporary_.emplace(target_);
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : target_(std::move(other.target_)),
+      temporary_(std::move(other.temporary_)),
+      direct_(std::exchange(other.direct_, -1)) {}
+
+OutputFile::~OutputFile() {
+  if (direct_ >= 0) ::close(direct_);
+}
+
+int OutputFile::descriptor() const {
+  return temporary_ ? temporary_->descriptor() : direct_;
+}
+
+std::filesystem::path OutputFile::building() const {
+  return temporary_ ? temporary_->path() : std::filesystem::path();
+}
+
+void OutputFile::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw cannot_write(target_, errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::commit() {
+  if (temporary_) return temporary_->publish(TemporaryFile::Over::what_is_there);
+  if (::close(std::exchange(direct_, -1)) != 0) throw cannot_write(target_, errno);
+}
+
+}  // namespace attnscope

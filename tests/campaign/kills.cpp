@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends the program at every call that changes a file, fills the disk at every such call, and kills it at random times,
+// in each operation that writes; then looks at what is on the disk. Whatever was printed has to be there, what was
+// there before has to be there still, and doing it again has to give what an undisturbed run gives, with nothing left
+// beside it. A case that fails is kept as it was after the kill.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "operations.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::vector<std::string> operations;
+  std::vector<std::string> parts{"kill", "torn", "full", "random"};
+  std::uint64_t seed = 0;
+  long every = 1;
+  long count = 100;
+  double hours = 0;
+  fs::path keep = "kept-cases";
+
+  [[nodiscard]] bool has(std::string_view part) const { return std::ranges::find(parts, part) != parts.end(); }
+};
+
+class Campaign {
+ public:
+  Campaign(const Options& options, const Fixture& fixture) : options_(options), fixture_(fixture) {}
+
+  /// Disturbs the operation at each of its calls.
+  void at_each_call(const Operation& operation, const std::string& how) {
+    const TemporaryFolder folder;
+    const fs::path work = folder / "work";
+    fs::create_directory(work);
+    operation.prepare(fixture_, work);
+    const Outcome whole = fixture_.run(folder, operation.words(fixture_, work),
+                                       {{"LD_PRELOAD", ATTNSCOPE_FAIL_AT_LIBRARY},
+                                        {"ATTNSCOPE_FAIL_UNDER", work},
+                                        {"ATTNSCOPE_FAIL_LOG", folder / "calls.txt"}});
+    if (whole.exit_code != 0) throw std::runtime_error(whole.err);
+    const std::string calls = content(folder / "calls.txt");
+    const long count = std::count(calls.begin(), calls.end(), '\n');
+    if (count == 0) throw std::runtime_error("no call was seen: is the library preloaded?");
+    const std::size_t before = broken_;
+    long tried = 0;
+    for (long at = 1 + static_cast<long>(options_.seed % static_cast<std::uint64_t>(options_.every)); at <= count;
+         at += options_.every, ++tried) {
+      one_case(operation, fmt::format("{}-{}-{}", operation.name, how, at),
+               [&](const TemporaryFolder& where, const Words& words, const fs::path& below) {
+                 return fixture_.run(where, words,
+                                     {{"LD_PRELOAD", ATTNSCOPE_FAIL_AT_LIBRARY},
+                                      {"ATTNSCOPE_FAIL_UNDER", below},
+                                      {"ATTNSCOPE_FAIL_AT", std::to_string(at)},
+                                      {"ATTNSCOPE_FAIL_HOW", how}});
+               });
+    }
+    std::cout << fmt::format("{:12} {:6} {:5} of {:3} calls, {} broken\n", operation.name, how, tried, count,
+                             broken_ - before);
+    std::cout.flush();
+  }
+
+  /// Kills operations at random times, as many as were asked for.
+  void at_random(const std::vector<Operation>& operations) {
+    std::mt19937_64 random(options_.seed);
+    std::map<std::string, std::chrono::microseconds> length;
+    const std::size_t before = broken_;
+    const auto end = Clock::now() + std::chrono::duration<double, std::ratio<3600>>(options_.hours);
+    long tried = 0;
+    for (; tried < options_.count || Clock::now() < end; ++tried) {
+      const Operation& operation = operations[random() % operations.size()];
+      if (!length.contains(operation.name)) length[operation.name] = time_of(operation);
+      const auto span = static_cast<std::uint64_t>(length[operation.name].count() * 11 / 10 + 1);
+      const auto after = std::chrono::microseconds(static_cast<std::int64_t>(random() % span));
+      one_case(operation, fmt::format("{}-random-{}", operation.name, tried),
+               [&](const TemporaryFolder& where, const Words& words, const fs::path&) {
+                 Process process(where, words, {.program = fixture_.program});
+                 std::this_thread::sleep_for(after);
+                 process.send(SIGKILL);
+                 return process.wait();
+               });
+    }
+    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "all", "random", tried, broken_ - before);
+  }
+
+  [[nodiscard]] std::size_t broken() const { return broken_; }
+  [[nodiscard]] std::size_t tried() const { return tried_; }
+
+ private:
+  [[nodiscard]] std::chrono::microseconds time_of(const Operation& operation) const {
+    const TemporaryFolder folder;
+    fs::create_directory(folder / "work");
+    operation.prepare(fixture_, folder / "work");
+    const auto start = Clock::now();
+    (void)fixture_.run(folder, operation.words(fixture_, folder / "work"));
+    return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
+  }
+
+  template <class Disturbed>
+  void one_case(const Operation& operation, const std::string& name, Disturbed&& disturbed) {
+    const TemporaryFolder folder;
+    const fs::path work = folder / "work";
+    const fs::path found = folder / "found";  // as the kill left it: looking at it plays logs in
+    fs::create_directory(work);
+    operation.prepare(fixture_, work);
+    const Outcome outcome = disturbed(folder, operation.words(fixture_, work), work);
+    fs::copy(work, found, fs::copy_options::recursive);
+    ++tried_;
+    try {
+      require(outcome.exit_code != -SIGSEGV && outcome.exit_code != -SIGABRT, "it crashed");
+      require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1, "more than a line: " + outcome.err);
+      operation.judge(fixture_, work, outcome.out);
+      const Outcome again = fixture_.run(folder, operation.again(fixture_, work));
+      require(again.exit_code == 0, "doing it again fails: " + again.err);
+      operation.judge_again(fixture_, work);
+      for (const auto& entry : fs::directory_iterator(work)) {
+        const std::string left = entry.path().filename().string();
+        require(operation.files.contains(left), left + " is left over");
+      }
+    } catch (const std::exception& wrong) {  // Wrong, and whatever opening the files throws
+      ++broken_;
+      fs::create_directories(options_.keep);
+      fs::remove_all(options_.keep / name);
+      fs::copy(found, options_.keep / name, fs::copy_options::recursive);
+      std::cout << fmt::format("{}: {} (kept as {})\n", name, wrong.what(), (options_.keep / name).string());
+    }
+  }
+
+  const Options& options_;
+  const Fixture& fixture_;
+  std::size_t broken_ = 0;
+  std::size_t tried_ = 0;
+};
+
+int kill_and_look(int argc, char** argv) {
+  CLI::App app("Kills attnscope while it writes, and looks at what is left.");
+  Options options;
+  Fixture fixture;
+  options.seed = std::random_device()();
+  app.add_option("--program", fixture.program, "The attnscope to disturb")->capture_default_str();
+  app.add_option("--operations", options.operations, "Only these (default: all)")->delimiter(',');
+  app.add_option("--parts", options.parts,
+                 "kill: at each call that changes a file; torn: in the middle of each write; full: no space from each "
+                 "call on; random: kills at random times")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"kill", "torn", "full", "random"}));
+  app.add_option("--seed", options.seed, "Of the random times, and the first call with --every (default: random)");
+  app.add_option("--every", options.every, "Only each K-th call")->check(CLI::Range(1L, 1000000L));
+  app.add_option("--count", options.count, "Kills at random times")->capture_default_str();
+  app.add_option("--hours", options.hours, "Go on with random kills for so long");
+  app.add_option("--keep", options.keep, "Folder for the cases that fail")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  std::cout << fmt::format("seed {}\n", options.seed);
+  fixture.make();
+  std::vector<Operation> operations = all_operations();
+  if (!options.operations.empty()) {
+    std::erase_if(operations, [&](const Operation& operation) {
+      return std::ranges::find(options.operations, operation.name) == options.operations.end();
+    });
+  }
+  if (operations.empty()) throw std::runtime_error("no operation of that name");
+  Campaign campaign(options, fixture);
+  for (const Operation& operation : operations) {
+    for (const char* how : {"kill", "torn", "full"}) {
+      if (options.has(how)) campaign.at_each_call(operation, how);
+    }
+  }
+  if (options.has("random")) campaign.at_random(operations);
+  std::cout << fmt::format("{} cases, {} broken\n", campaign.tried(), campaign.broken());
+  return campaign.broken() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace attnscope::testing
+
+int main(int argc, char** argv) {
+  try {
+    return attnscope::testing::kill_and_look(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "kills: " << error.what() << '\n';
+    return 2;
+  }
+}

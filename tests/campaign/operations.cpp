@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operations.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "profiler/measure/events.h"
+#include "storage/run_store.h"
+#include "tests/app/findings.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Mode = RunStore::Mode;
+
+Words sweep(const std::string& lengths, const fs::path& file) {
+  return {"collect", "--device",     "simulated", "-a", "N=" + lengths, "-a",
+          "heads=2", "--algorithms", "fa1,fa2",   "-o", file.string()};
+}
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+constexpr std::size_t imported_points = 2;
+
+void require_printed_points(const fs::path& file, const std::string& out) {
+  std::istringstream lines(out.substr(0, out.rfind('\n') + 1));
+  std::vector<std::int64_t> printed;
+  for (std::string line; std::getline(lines, line);) {
+    const Result<Event, std::string> event = parse_event(line);
+    if (event.ok() && std::holds_alternative<PointEvent>(*event))
+      printed.push_back(std::get<PointEvent>(*event).point_id);
+  }
+  if (!fs::exists(file)) return require(printed.empty(), "points were printed and there is no file");
+  std::set<std::int64_t> stored;
+  for (const StoredPoint& point : RunStore::open(file, Mode::read_only).points()) stored.insert(point.id);
+  for (const std::int64_t id : printed)
+    require(stored.contains(id), fmt::format("point {} was printed and is lost", id));
+}
+
+/// Of a file that had a run: it has it still.
+void require_findings(const fs::path& file, const std::vector<std::string>& wanted) {
+  std::vector<std::string> found = findings(file);
+  require(found.size() >= wanted.size(), fmt::format("{} of {} earlier points are left", found.size(), wanted.size()));
+  found.resize(wanted.size());
+  require(found == wanted, "the earlier points have changed");
+}
+
+void require_sweep(const Fixture& fixture, const fs::path& file, std::size_t runs) {
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  const std::vector<RunSummary> found = store.runs();
+  require(found.size() == runs, fmt::format("{} runs instead of {}", found.size(), runs));
+  require(found.back().state == StoredRunState::complete, "the run is not complete");
+  std::vector<std::string> points = findings(file);
+  require(points.size() >= fixture.swept.size(), "points are missing");
+  points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(fixture.swept.size()));
+  require(points == fixture.swept, "the points differ from those of an undisturbed sweep");
+}
+
+std::size_t points_of(const fs::path& file) {
+  return RunStore::open(file, Mode::read_only).points().size();
+}
+
+Operation collecting(bool into_a_compact_copy) {
+  const auto file = [](const fs::path& folder) { return folder / "run.attnscope"; };
+  Operation operation;
+  operation.name = into_a_compact_copy ? "collect-into" : "collect";
+  operation.prepare = [=](const Fixture& fixture, const fs::path& folder) {
+    if (into_a_compact_copy) fs::copy_file(fixture.compact, file(folder));
+  };
+  operation.words = [=](const Fixture&, const fs::path& folder) {
+    return sweep("[16:64:16]", file(folder)) + Words{"--jsonl"};
+  };
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
+    require_printed_points(file(folder), out);
+    if (into_a_compact_copy) require_findings(file(folder), findings(fixture.compact));
+  };
+  operation.again = [=](const Fixture&, const fs::path& folder) {
+    return sweep("[16:64:16]", file(folder)) + Words{"-q", "--resume"};
+  };
+  operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
+    require_sweep(fixture, file(folder), into_a_compact_copy ? 2 : 1);
+    if (into_a_compact_copy) require_findings(file(folder), findings(fixture.compact));
+  };
+  operation.files = {"run.attnscope"};
+  return operation;
+}
+
+Operation importing(bool into_a_file) {
+  const auto file = [](const fs::path& folder) { return folder / "run.attnscope"; };
+  Operation operation;
+  operation.name = into_a_file ? "import-into" : "import";
+  operation.prepare = [=](const Fixture& fixture, const fs::path& folder) {
+    if (into_a_file) fs::copy_file(fixture.earlier, file(folder));
+  };
+  operation.words = [=](const Fixture& fixture, const fs::path& folder) {
+    return Words{"import", fixture.table, "--into", file(folder)};
+  };
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
+    if (!into_a_file && !fs::exists(file(folder))) return require(out.empty(), "the import was printed and is lost");
+    const std::size_t before = into_a_file ? findings(fixture.earlier).size() : 0;
+    if (into_a_file) require_findings(file(folder), findings(fixture.earlier));
+    const std::size_t added = points_of(file(folder)) - before;
+    require(added == imported_points || (into_a_file && out.empty() && added == 0),
+            fmt::format("{} of {} points were imported", added, imported_points));
+  };
+  operation.again = operation.words;
+  operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
+    const std::size_t before = into_a_file ? findings(fixture.earlier).size() : 0;
+    const std::size_t added = points_of(file(folder)) - before;
+    require(added > 0 && added % imported_points == 0, fmt::format("{} points were imported", added));
+  };
+  operation.files = {"run.attnscope"};
+  return operation;
+}
+
+Operation copying(bool over_another) {
+  const auto file = [](const fs::path& folder) { return folder / "copy.attnscope"; };
+  Operation operation;
+  operation.name = over_another ? "copy-over" : "copy";
+  operation.prepare = [=](const Fixture& fixture, const fs::path& folder) {
+    if (over_another) fs::copy_file(fixture.compact, file(folder));
+  };
+  operation.words = [=](const Fixture& fixture, const fs::path& folder) {
+    return Words{"export", fixture.earlier, fixture.compact, "--format", "attnscope", "-o", file(folder)};
+  };
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&) {
+    if (!over_another && !fs::exists(file(folder))) return;
+    const std::vector<std::string> found = findings(file(folder));
+    require(found == fixture.joined || (over_another && found == findings(fixture.compact)), "the copy is not whole");
+  };
+  operation.again = operation.words;
+  operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
+    require(findings(file(folder)) == fixture.joined, "the copy lacks points");
+  };
+  operation.files = {"copy.attnscope"};
+  return operation;
+}
+
+Operation exporting() {
+  constexpr mode_t mode = 0640;
+  const std::string older = "algorithm,kernel\nolder,all\n";
+  const auto file = [](const fs::path& folder) { return folder / "table.csv"; };
+  Operation operation;
+  operation.name = "export";
+  operation.prepare = [=](const Fixture&, const fs::path& folder) {
+    std::ofstream(file(folder)) << older;
+    ::chmod(file(folder).c_str(), mode);
+  };
+  operation.words = [=](const Fixture& fixture, const fs::path& folder) {
+    return Words{"export", fixture.earlier, "-o", file(folder)};
+  };
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&) {
+    const std::string found = content(file(folder));
+    require(found == older || found == fixture.csv, "the table is neither the older one nor the new one");
+  };
+  operation.again = operation.words;
+  operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
+    require(content(file(folder)) == fixture.csv, "the table is not what was to be exported");
+    require((fs::status(file(folder)).permissions() & fs::perms::all) == static_cast<fs::perms>(mode),
+            "its mode changed");
+  };
+  operation.files = {"table.csv"};
+  return operation;
+}
+
+}  // namespace
+
+void require(bool condition, const std::string& otherwise) {
+  if (!condition) throw Wrong(otherwise);
+}
+
+std::string content(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return std::move(text).str();
+}
+
+Outcome Fixture::run(const TemporaryFolder& where, const Words& words,
+                     const std::map<std::string, std::string>& environment) const {
+  return testing::run(where, words, {.environment = environment, .program = program});
+}
+
+void Fixture::make() {
+  const auto succeed = [&](const Words& words) {
+    const Outcome outcome = run(folder, words);
+    if (outcome.exit_code != 0) throw std::runtime_error(outcome.err);
+  };
+  const fs::path whole = folder / "whole.attnscope";
+  const fs::path other = folder / "other.attnscope";
+  const fs::path both = folder / "both.attnscope";
+  succeed(sweep("[16:64:16]", whole) + Words{"-q"});
+  succeed(sweep("[128,256]", earlier) + Words{"-q"});
+  succeed(sweep("[512,1024]", other) + Words{"-q"});
+  succeed({"export", other, "--format", "attnscope", "-o", compact});
+  succeed({"export", earlier, compact, "--format", "attnscope", "-o", both});
+  succeed({"export", earlier, "-o", folder / "earlier.csv"});
+  std::ofstream(table) << "device,algorithm,pass,N,heads,d,time_ns\nNVIDIA H200,torch,fwd,4096,16,128,2000000\n"
+                          "NVIDIA H200,torch,fwd,8192,16,128,8000000\n";
+  swept = findings(whole);
+  joined = findings(both);
+  csv = content(folder / "earlier.csv");
+}
+
+std::vector<Operation> all_operations() {
+  return {collecting(false), collecting(true), importing(false), importing(true),
+          copying(false),    copying(true),    exporting()};
+}
+
+}  // namespace attnscope::testing

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as things in folders: removed, moved, replaced and linked while they are written, left half made, and written
+// over.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "storage/output_file.h"
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Kind = StorageError::Kind;
+using Mode = RunStore::Mode;
+using Existing = OutputFile::Existing;
+
+std::string content(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::set<std::string> names_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+mode_t mode_of(const fs::path& file) {
+  struct stat status {};
+  ::stat(file.c_str(), &status);
+  return status.st_mode & 07777U;
+}
+
+std::vector<std::int64_t> lengths_in(const fs::path& file) {
+  std::vector<std::int64_t> lengths;
+  for (const StoredPoint& point : RunStore::open(file, Mode::read_only).points()) {
+    lengths.push_back(point.record.spec.problem.n_q);
+  }
+  return lengths;
+}
+
+/// A file with one finished run of one point.
+void write_run(const fs::path& file, std::int64_t n) {
+  RunStore store = RunStore::open(file, Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  store.add_point(run, 0, simple_record(n));
+  store.finish_run(run, StoredRunState::complete);
+}
+
+/// Two points are collected into "run.attnscope", `happens` to it, and a third one is added.
+class Displaced : public ::testing::Test {
+ protected:
+  template <class Happens>
+  StorageError collect_while(Happens&& happens) {
+    RunStore store = RunStore::open(file_, Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    store.add_point(run, 0, simple_record(100));
+    store.add_point(run, 1, simple_record(200));
+    happens();
+    const StorageError error = storage_error_of([&] { store.add_point(run, 2, simple_record(300)); });
+    EXPECT_EQ(error.kind(), Kind::displaced) << error.what();
+    EXPECT_STREQ(storage_error_of([&] { store.finish_run(run, StoredRunState::complete); }).what(), error.what())
+        << "once displaced it stays so, and is rescued once";
+    return error;
+  }
+
+  void expect_rescued(const StorageError& error) const {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("run.attnscope"), HasSubstr("--resume -o " + rescued_.string())));
+    EXPECT_THAT(lengths_in(rescued_), ElementsAre(100, 200, 300)) << "the point at hand, too";
+    EXPECT_EQ(RunStore::open(rescued_, Mode::read_only).runs().at(0).state, StoredRunState::interrupted);
+    RunStore again = RunStore::open(rescued_, Mode::collect);
+    EXPECT_EQ(again.resume_run(full_header()), 1);
+    EXPECT_THAT(again.finished_indices(1), ElementsAre(0, 1, 2));
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_ / "run.attnscope";
+  fs::path rescued_ = folder_ / "run-rescued.attnscope";
+};
+
+TEST_F(Displaced, a_removed_file_is_rescued_beside_its_place) {
+  expect_rescued(collect_while([&] { fs::remove(file_); }));
+  EXPECT_EQ(names_in(folder_.path()), std::set<std::string>{"run-rescued.attnscope"});
+  write_run(file_, 7);
+  EXPECT_THAT(lengths_in(file_), ElementsAre(7)) << "no log of the old file was played into the new one";
+}
+
+TEST_F(Displaced, with_all_that_lies_beside_it) {
+  expect_rescued(collect_while([&] {
+    for (const char* suffix : {"", "-wal", "-shm", "-lock"}) fs::remove(file_.string() + suffix);
+  }));
+  EXPECT_EQ(names_in(folder_.path()), std::set<std::string>{"run-rescued.attnscope"});
+}
+
+TEST_F(Displaced, a_file_that_was_moved_away_is_rescued_and_left_where_it_is) {
+  fs::create_directory(folder_ / "elsewhere");
+  const fs::path moved = folder_ / "elsewhere/run.attnscope";
+  expect_rescued(collect_while([&] { fs::rename(file_, moved); }));
+  EXPECT_NO_THROW(RunStore::open(moved, Mode::read_only).runs());
+  EXPECT_EQ(names_in(folder_.path()), (std::set<std::string>{"elsewhere", "run-rescued.attnscope"}));
+}
+
+TEST_F(Displaced, what_replaced_the_file_is_not_touched) {
+  write_run(folder_ / "other.attnscope", 7);
+  const std::string other = content(folder_ / "other.attnscope");
+  const StorageError error = collect_while([&] { fs::rename(folder_ / "other.attnscope", file_); });
+  EXPECT_THAT(error.what(), HasSubstr("replaced"));
+  expect_rescued(error);
+  EXPECT_EQ(content(file_), other);
+  EXPECT_THAT(lengths_in(file_), ElementsAre(7));
+}
+
+TEST_F(Displaced, a_log_that_was_removed_counts_as_well) {
+  const StorageError error = collect_while([&] { fs::remove(file_.string() + "-wal"); });
+  EXPECT_THAT(error.what(), HasSubstr("lost its write-ahead log"));
+  expect_rescued(error);
+}
+
+TEST_F(Displaced, an_earlier_rescue_is_left_alone) {
+  std::ofstream(rescued_) << "mine";
+  rescued_ = folder_ / "run-rescued-2.attnscope";
+  expect_rescued(collect_while([&] { fs::remove(file_); }));
+  EXPECT_EQ(content(folder_ / "run-rescued.attnscope"), "mine");
+}
+
+TEST_F(Displaced, without_its_folder_it_is_rescued_among_the_temporary_files) {
+  const TemporaryFolder temporary;
+  ::setenv("TMPDIR", temporary.path().c_str(), 1);
+  file_ = folder_ / "gone/run.attnscope";
+  fs::create_directory(file_.parent_path());
+  rescued_ = temporary / "run-rescued.attnscope";
+  expect_rescued(collect_while([&] { fs::remove_all(file_.parent_path()); }));
+  ::unsetenv("TMPDIR");
+}
+
+TEST(NewFiles, have_their_name_only_when_they_are_whole) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  RunStore::create(file, [&](RunStore& store) {
+    store.add_complete_runs({{{.header = full_header(), .points = {simple_record(100)}}}});
+    EXPECT_FALSE(fs::exists(file));
+  });
+  EXPECT_THAT(lengths_in(file), ElementsAre(100));
+  EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.attnscope"});
+  EXPECT_EQ(storage_error_of([&] { RunStore::create(file, [](RunStore&) {}); }).kind(), Kind::not_writable);
+  EXPECT_THAT(lengths_in(file), ElementsAre(100));
+}
+
+TEST(NewFiles, that_fail_leave_nothing) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(RunStore::create(folder / "a.attnscope", [](RunStore&) { throw StorageError(Kind::other, "half way"); }),
+               StorageError);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(NewFiles, an_empty_database_of_nobody_counts_as_new) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  {
+    SQLite::Database blank(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    blank.exec("PRAGMA journal_mode = WAL");  // as far as a collector came that was killed
+  }
+  ASSERT_GT(fs::file_size(file), 0U);
+  const StorageError error = storage_error_of([&] { RunStore::open(file, Mode::read_only); });
+  EXPECT_EQ(error.kind(), Kind::not_a_database);
+  EXPECT_THAT(error.what(), HasSubstr("is empty"));
+  write_run(file, 100);
+  EXPECT_THAT(lengths_in(file), ElementsAre(100));
+}
+
+TEST(NewFiles, an_empty_file_keeps_its_mode) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  std::ofstream(file).flush();
+  ::chmod(file.c_str(), 0600);
+  write_run(file, 100);
+  EXPECT_EQ(mode_of(file), 0600U);
+}
+
+TEST(NewFiles, are_not_made_beside_a_log_that_holds_points_of_another) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  std::ofstream(file.string() + "-wal") << "the last points of a file that was moved away";
+  const StorageError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("a.attnscope-wal"), HasSubstr("put that file back")));
+  EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.attnscope-wal"});
+}
+
+TEST(NewFiles, come_to_where_a_link_leads) {
+  const TemporaryFolder folder;
+  fs::create_symlink("there.attnscope", folder / "link.attnscope");
+  write_run(folder / "link.attnscope", 100);
+  EXPECT_TRUE(fs::is_symlink(folder / "link.attnscope"));
+  EXPECT_THAT(lengths_in(folder / "there.attnscope"), ElementsAre(100));
+}
+
+TEST(HardLinks, have_one_collector) {
+  const TemporaryFolder folder;
+  const fs::path first = folder / "a.attnscope";
+  fs::create_directory(folder / "other");
+  const fs::path second = folder / "other/b.attnscope";
+  write_run(first, 100);
+  fs::create_hard_link(first, second);
+  {
+    RunStore store = RunStore::open(first, Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    const StorageError error = storage_error_of([&] { RunStore::open(second, Mode::collect); });
+    EXPECT_EQ(error.kind(), Kind::locked) << error.what();
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("b.attnscope"), HasSubstr("hard link")));
+    EXPECT_FALSE(fs::exists(second.string() + "-lock"));
+    store.add_point(run, 0, simple_record(200));
+    // SQLite's own locks are still there: a writer that knows nothing of ours is refused as well.
+    SQLite::Database database(first.string(), SQLite::OPEN_READWRITE);
+    EXPECT_THROW(database.exec("PRAGMA journal_mode = DELETE"), SQLite::Exception);
+  }
+  write_run(second, 300);
+  EXPECT_THAT(lengths_in(first), ElementsAre(100, 200, 300));
+}
+
+TEST(HardLinks, what_a_killed_collector_wrote_under_another_name_is_not_lost) {
+  const TemporaryFolder folder;
+  const fs::path first = folder / "a.attnscope";
+  const fs::path second = folder / "b.attnscope";
+  write_run(first, 100);
+  const fs::path log = first.string() + "-wal";
+  {
+    RunStore store = RunStore::open(first, Mode::collect);
+    store.add_point(store.begin_run(full_header()), 0, simple_record(200));
+    fs::copy_file(log, folder / "kept");
+    fs::copy_file(first, folder / "as-killed");
+  }
+  fs::rename(folder / "as-killed", first);
+  fs::rename(folder / "kept", log);
+  fs::create_hard_link(first, second);
+  write_run(second, 300);
+  EXPECT_THAT(lengths_in(second), ElementsAre(100, 200, 300));
+  EXPECT_THAT(lengths_in(first), ElementsAre(100, 200, 300));
+}
+
+TEST(Locks, what_lies_where_a_lock_belongs_is_not_written_over) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  std::ofstream(folder / "victim") << "something that took long to write, by far";
+  fs::create_symlink(folder / "victim", file.string() + "-lock");
+  EXPECT_EQ(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind(), Kind::not_writable);
+  fs::remove(file.string() + "-lock");
+  fs::copy_file(folder / "victim", file.string() + "-lock");
+  EXPECT_EQ(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind(), Kind::not_writable);
+  EXPECT_EQ(content(file.string() + "-lock"), content(folder / "victim"));
+}
+
+TEST(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  int asked = 0;
+  std::optional<SQLite::Transaction> transaction;
+  std::optional<SQLite::Database> other;
+  RunStore store = RunStore::open(file, Mode::collect, [&](int waited_ms) {
+    EXPECT_GE(waited_ms, 0);
+    if (++asked == 3) transaction.reset();  // the other program lets go
+    return true;
+  });
+  const std::int64_t run = store.begin_run(full_header());
+  other.emplace(file.string(), SQLite::OPEN_READWRITE);
+  transaction.emplace(*other, SQLite::TransactionBehavior::IMMEDIATE);
+  store.add_point(run, 0, simple_record(100));
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(store.points().size(), 1U);
+}
+
+TEST(Locks, are_given_up_when_it_is_wished) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  RunStore store = RunStore::open(file, Mode::collect, [](int) { return false; });
+  const std::int64_t run = store.begin_run(full_header());
+  SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+  const SQLite::Transaction transaction(other, SQLite::TransactionBehavior::IMMEDIATE);
+  EXPECT_EQ(storage_error_of([&] { store.add_point(run, 0, simple_record(100)); }).kind(), Kind::locked);
+}
+
+/// Writes `text` as a table of ours would be.
+void write_table(const fs::path& target, const std::string& text, Existing existing = Existing::of_its_kind) {
+  OutputFile file(target, file_kind::csv, existing);
+  file.write(text);
+  file.commit();
+}
+
+TEST(OutputFiles, keep_the_mode_and_the_link) {
+  const TemporaryFolder folder;
+  write_table(folder / "a.csv", "algorithm\nold\n");
+  ::chmod((folder / "a.csv").c_str(), 0600);
+  fs::create_symlink("a.csv", folder / "link.csv");
+  write_table(folder / "link.csv", "algorithm\nnew\n");
+  EXPECT_TRUE(fs::is_symlink(folder / "link.csv"));
+  EXPECT_EQ(content(folder / "a.csv"), "algorithm\nnew\n");
+  EXPECT_EQ(mode_of(folder / "a.csv"), 0600U);
+  EXPECT_EQ(names_in(folder.path()), (std::set<std::string>{"a.csv", "link.csv"}));
+}
+
+TEST(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "below");
+  fs::create_symlink("below/a.csv", folder / "link.csv");
+  write_table(folder / "link.csv", "algorithm\n");
+  EXPECT_TRUE(fs::is_symlink(folder / "link.csv"));
+  EXPECT_EQ(content(folder / "below/a.csv"), "algorithm\n");
+}
+
+TEST(OutputFiles, go_over_no_file_of_another_kind) {
+  const TemporaryFolder folder;
+  const std::string notes = "dear diary, today I measured attention\n";
+  std::ofstream(folder / "notes.txt") << notes;
+  const StorageError error = storage_error_of([&] { write_table(folder / "notes.txt", "algorithm\n"); });
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("notes.txt"), HasSubstr("--force")));
+  EXPECT_EQ(content(folder / "notes.txt"), notes);
+  write_table(folder / "notes.txt", "algorithm\n", Existing::any);
+  EXPECT_EQ(content(folder / "notes.txt"), "algorithm\n");
+}
+
+TEST(OutputFiles, know_their_kinds) {
+  const TemporaryFolder folder;
+  write_run(folder / "run", 100);
+  const std::map<const FileKind*, std::string> examples{
+      {&file_kind::measurements, content(folder / "run")},
+      {&file_kind::csv, "run_uid,plan_index,algorithm,pass\n"},
+      {&file_kind::json, " {\"schema_version\": 1}"},
+      {&file_kind::png, "\x89PNG\r\n\x1a\n more"},
+      {&file_kind::svg, "<?xml version=\"1.0\"?>\n<!-- a --><svg width=\"1\">"},
+      {&file_kind::pdf, "%PDF-1.4\n"}};
+  for (const auto& [kind, mine] : examples) {
+    for (const auto& [other, text] : examples) {
+      std::ofstream(folder / "there", std::ios::binary | std::ios::trunc) << text;
+      if (kind == other) {
+        EXPECT_NO_THROW(OutputFile(folder / "there", *kind, Existing::of_its_kind)) << kind->noun;
+      } else {
+        EXPECT_THROW(OutputFile(folder / "there", *kind, Existing::of_its_kind), StorageError)
+            << kind->noun << " over " << other->noun;
+      }
+    }
+  }
+  std::ofstream(folder / "there", std::ios::trunc) << "# what these tiles are\n# and more\nalgorithm,pass,arch\n";
+  EXPECT_NO_THROW(OutputFile(folder / "there", file_kind::tiles, Existing::of_its_kind));
+}
+
+TEST(OutputFiles, that_are_not_committed_leave_what_was_there) {
+  const TemporaryFolder folder;
+  write_table(folder / "a.csv", "algorithm\nold\n");
+  { OutputFile(folder / "a.csv", file_kind::csv, Existing::of_its_kind).write("half"); }
+  EXPECT_EQ(content(folder / "a.csv"), "algorithm\nold\n");
+  EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.csv"});
+}
+
+TEST(OutputFiles, have_names_that_nobody_can_lay_a_link_at) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "victim") << "mine";
+  fs::create_symlink(folder / "victim", folder / "a.csv.part");
+  const OutputFile first(folder / "a.csv", file_kind::csv, Existing::of_its_kind);
+  const OutputFile second(folder / "a.csv", file_kind::csv, Existing::of_its_kind);
+  EXPECT_NE(first.building(), second.building());
+  EXPECT_EQ(content(folder / "victim"), "mine");
+}
+
+TEST(OutputFiles, clear_away_what_killed_writers_left_and_nothing_else) {
+  const TemporaryFolder folder;
+  const auto writing = std::make_unique<OutputFile>(folder / "a.csv", file_kind::csv, Existing::of_its_kind);
+  const fs::path left = folder / ".a.csv.0123456789abcdef.part";
+  const fs::path another = folder / ".a.csv.0123456789abcdeg.part";
+  for (const fs::path& file : {left, another}) std::ofstream(file) << "half";
+  write_table(folder / "a.csv", "algorithm\n");
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(another));
+  EXPECT_TRUE(fs::exists(writing->building())) << "its writer is alive";
+}
+
+TEST(OutputFiles, pipes_are_written_to) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string read;
+  std::thread reader([&] { read = content(pipe); });
+  write_table(pipe, "algorithm\n");
+  reader.join();
+  EXPECT_EQ(read, "algorithm\n");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"pipe"});
+}
+
+TEST(OutputFiles, devices_are_written_to) {
+  write_table("/dev/null", "algorithm\n");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  const StorageError error = storage_error_of([] { write_table("/dev/full", "algorithm\n"); });
+  EXPECT_EQ(error.kind(), Kind::disk_full);
+  EXPECT_THAT(error.what(), HasSubstr("/dev/full"));
+}
+
+TEST(OutputFiles, an_open_file_is_written_behind_what_it_has) {
+  const TemporaryFolder folder;
+  const int file = ::open((folder / "log").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(::write(file, "first\n", 6), 6);
+  write_table("/dev/fd/" + std::to_string(file), "algorithm\n");
+  ::close(file);
+  EXPECT_EQ(content(folder / "log"), "first\nalgorithm\n");
+}
+
+TEST(OutputFiles, folders_and_sockets_are_refused) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(storage_error_of([&] { write_table(folder.path(), "algorithm\n"); }).what(), HasSubstr("folder"));
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  (folder / "socket").string().copy(name.sun_path, sizeof name.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  EXPECT_EQ(storage_error_of([&] { write_table(folder / "socket", "algorithm\n"); }).kind(), Kind::not_writable);
+  ::close(socket);
+  EXPECT_TRUE(fs::is_socket(folder / "socket"));
+}
+
+TEST(CompactCopies, go_over_their_own_kind_alone_and_keep_its_mode) {
+  const TemporaryFolder folder;
+  const fs::path source = folder / "a.attnscope";
+  const fs::path target = folder / "b.attnscope";
+  write_run(source, 100);
+  std::ofstream(target) << "a letter";
+  EXPECT_THAT(storage_error_of([&] { write_compact_copy({source}, target); }).what(), HasSubstr("--force"));
+  EXPECT_EQ(content(target), "a letter");
+  ::chmod(target.c_str(), 0600);
+  write_compact_copy({source}, target, true);
+  EXPECT_THAT(lengths_in(target), ElementsAre(100));
+  write_compact_copy({source}, target);
+  EXPECT_EQ(mode_of(target), 0600U);
+  EXPECT_EQ(names_in(folder.path()), (std::set<std::string>{"a.attnscope", "b.attnscope"}));
+}
+
+TEST(CompactCopies, go_through_links_and_pipes) {
+  const TemporaryFolder folder;
+  const fs::path source = folder / "a.attnscope";
+  write_run(source, 100);
+  fs::create_symlink("b.attnscope", folder / "link");
+  write_compact_copy({source}, folder / "link");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_THAT(lengths_in(folder / "b.attnscope"), ElementsAre(100));
+
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  std::thread reader([&] { std::ofstream(folder / "read", std::ios::binary) << content(folder / "pipe"); });
+  write_compact_copy({source}, folder / "pipe");
+  reader.join();
+  EXPECT_THAT(lengths_in(folder / "read"), ElementsAre(100));
+  write_compact_copy({source}, "/dev/null");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(CompactCopies, are_refused_where_a_collector_writes) {
+  const TemporaryFolder folder;
+  write_run(folder / "a.attnscope", 100);
+  write_run(folder / "b.attnscope", 200);
+  const RunStore collecting = RunStore::open(folder / "b.attnscope", Mode::collect);
+  EXPECT_EQ(storage_error_of([&] { write_compact_copy({folder / "a.attnscope"}, folder / "b.attnscope"); }).kind(),
+            Kind::locked);
+  EXPECT_THAT(lengths_in(folder / "b.attnscope"), ElementsAre(200));
+}
+
+}  // namespace
+}  // namespace attnscope::testing
