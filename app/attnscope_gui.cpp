@@ -16,7 +16,7 @@ namespace {
 
 using namespace attnscope::ui;
 
-enum ExitCode { success = 0, runtime_error = 1, usage_error = 2 };
+enum ExitCode { success = 0, runtime_error = 1, usage_error = 2, partial = 5 };
 
 struct Options {
   QStringList files;
@@ -159,15 +159,17 @@ int main(int argc, char** argv) {
 
   if (pictures_only) {
     QStringList written;
+    QStringList skipped;
     QString error;
-    if (!options.plots.isEmpty()) error = write_plots(options.files, options.plots, options.only, &written);
+    if (!options.plots.isEmpty()) error = write_plots(options.files, options.plots, options.only, &written, &skipped);
     if (error.isEmpty() && options.take_screenshot) error = write_screenshot(options.files, options.screenshot);
     if (!error.isEmpty()) {
       say(stderr, QStringLiteral("attnscope-gui: %1").arg(error));
       return runtime_error;
     }
     for (const QString& path : written) say(stdout, path);
-    return success;
+    for (const QString& what : skipped) say(stderr, QStringLiteral("attnscope-gui: %1").arg(what));
+    return skipped.isEmpty() ? success : partial;
   }
   MainWindow window(true);
   window.open_files(options.files);

@@ -46,6 +46,9 @@ Action add_paper(CLI::App& command);
 Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);
 
+/// A number from `least` to `most`; CLI::Range() lets a NaN pass.
+[[nodiscard]] CLI::Validator number_within(double least, double most);
+
 /// The text as one line.
 [[nodiscard]] std::string one_line(std::string text);
 

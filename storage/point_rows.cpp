@@ -101,7 +101,7 @@ PointRecord read_point(Reader& in) {
   PointRecord record;
   for (const Field& field : point_fields()) {
     const auto set = field.set(record.spec, read_value(in, field.type));
-    if (!set) throw StorageError(StorageError::Kind::damaged, fmt::format("{}: {}", field.name, set.error()));
+    if (!set) throw RowError(fmt::format("{}: {}", field.name, set.error()));
   }
   record.disposition = word(parse_disposition(in.text()));
   record.reason = in.text();

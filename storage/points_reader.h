@@ -6,22 +6,35 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "storage/rows.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
+
+/// The runs of a file, as its points need them.
+struct KnownRuns {
+  std::unordered_set<std::int64_t> good;
+  std::unordered_set<std::int64_t> bad;  ///< skipped, with their points
+};
 
 /// One query a table, over the same points.
 class PointsReader {
  public:
   /// Prepares a statement; "{}" in it stands for the condition on the points p.
   using Select = std::function<SQLite::Statement&(std::string_view)>;
-  PointsReader(Select select, int version) : select_(std::move(select)), version_(version) {}
+  PointsReader(Select select, int version, const KnownRuns& runs)
+      : select_(std::move(select)), version_(version), runs_(runs) {}
 
+  /// The points that are as they should be.
   [[nodiscard]] std::vector<StoredPoint> read();
+  /// The others, after read().
+  [[nodiscard]] const std::vector<BadRow>& bad_rows() const { return bad_rows_; }
 
  private:
   struct KernelPlace {
@@ -29,20 +42,28 @@ class PointsReader {
     std::size_t kernel = 0;
   };
   void read_points();
+  void read_point_row(Reader& in, StoredPoint& point);
   void read_knobs();
   void read_kernels();
   void read_metrics();
   void read_samples();
   void read_launches();
   void read_clocks();
-  [[nodiscard]] KernelRecord& kernel_at(std::int64_t id);
-  [[nodiscard]] PointRecord& point_at(std::int64_t id) { return points_[place_of_point_.at(id)].record; }
+  void leave_out_bad_points();
+  /// Calls read_row(place, in) for each row: of points_, by the id in the first column, or of place_of_kernel_.
+  template <class Places, class ReadRow>
+  void each_row(SQLite::Statement& query, const Places& places, ReadRow&& read_row);
+  void fail(std::size_t point, const std::string& why) { failed_.try_emplace(point, why); }
+  [[nodiscard]] KernelRecord& kernel_at(KernelPlace place) { return points_[place.point].record.kernels[place.kernel]; }
 
   Select select_;
   int version_;
+  const KnownRuns& runs_;
   std::vector<StoredPoint> points_;
   std::unordered_map<std::int64_t, std::size_t> place_of_point_;
   std::unordered_map<std::int64_t, KernelPlace> place_of_kernel_;
+  std::unordered_map<std::size_t, std::string> failed_;  ///< why, by place in points_
+  std::vector<BadRow> bad_rows_;
 };
 
 }  // namespace attnscope

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,14 +16,20 @@
 
 #include "kernels/model/result.h"
 #include "profiler/plan/fields.h"
+#include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
 
+/// What is wrong with the row at hand, as part of a sentence: the row is skipped and named, the others are given.
+class RowError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// A word of a column, as its enumeration; one that this program does not know is damage.
 template <class T>
 T word(Result<T, std::string> parsed) {
-  if (!parsed) throw StorageError(StorageError::Kind::damaged, parsed.error());
+  if (!parsed) throw RowError(parsed.error());
   return parsed.value();
 }
 
@@ -52,13 +59,12 @@ class Binder {
     return *this;
   }
 
-  /// An error measure: SQLite stores a NaN as NULL, which would read as "not verified"; it is infinitely wrong instead.
   Binder& operator<<(const std::optional<double>& value) {
     ++place_;
-    if (!value) {
-      statement_.bind(place_);
+    if (value) {
+      statement_.bind(place_, *value);
     } else {
-      statement_.bind(place_, std::isnan(*value) ? std::numeric_limits<double>::infinity() : *value);
+      statement_.bind(place_);
     }
     return *this;
   }
@@ -68,23 +74,70 @@ class Binder {
   int place_ = 0;
 };
 
-/// Reads columns from left to right.
+/// Reads columns from left to right. Throws RowError for what is of another type: a damaged file may hold anything.
 class Reader {
  public:
   explicit Reader(SQLite::Statement& statement) : statement_(statement) {}
 
-  std::string text() { return next().getString(); }
-  std::int64_t integer() { return next().getInt64(); }
-  int small() { return next().getInt(); }
-  double real() { return next().getDouble(); }
-  bool flag() { return next().getInt() != 0; }
-  std::optional<double> optional_real() {
+  std::string text() {
     const SQLite::Column column = next();
-    return column.isNull() ? std::nullopt : std::optional(column.getDouble());
+    if (!column.isText()) wrong("no text");
+    std::string read = column.getString();
+    const bool whole = read.find('\0') == std::string::npos && first_invalid_utf8(read) == std::string::npos;
+    if (!whole) wrong("no UTF-8 text");
+    return read;
+  }
+  std::int64_t integer() {
+    const SQLite::Column column = next();
+    if (!column.isInteger()) wrong("no whole number");
+    return column.getInt64();
+  }
+  int small() {
+    const std::int64_t number = integer();
+    if (!std::in_range<int>(number)) wrong("out of range");
+    return static_cast<int>(number);
+  }
+  std::size_t count() {
+    const std::int64_t number = integer();
+    if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) wrong("out of range");
+    return static_cast<std::size_t>(number);
+  }
+  double real() {
+    const SQLite::Column column = next();
+    if (!column.isFloat() && !column.isInteger()) wrong("no number");
+    return column.getDouble();
+  }
+  bool flag() {
+    const std::int64_t number = integer();
+    if (number != 0 && number != 1) wrong("neither 0 nor 1");
+    return number != 0;
+  }
+  std::optional<double> optional_real() {
+    if (is_null()) return std::nullopt;
+    return real();
+  }
+  std::optional<bool> optional_flag() {
+    if (is_null()) return std::nullopt;
+    return flag();
+  }
+  /// A whole number or a text.
+  KnobValue knob() {
+    if (statement_.getColumn(place_).isInteger()) return integer();
+    return text();
   }
 
  private:
   SQLite::Column next() { return statement_.getColumn(place_++); }
+  /// Whether the next column is NULL, which is then passed over.
+  bool is_null() {
+    if (!statement_.getColumn(place_).isNull()) return false;
+    ++place_;
+    return true;
+  }
+  /// Of the column that was read last.
+  [[noreturn]] void wrong(const char* what) {
+    throw RowError(fmt::format("{} is {}", statement_.getColumnName(place_ - 1), what));
+  }
 
   SQLite::Statement& statement_;
   int place_ = 0;

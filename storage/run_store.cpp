@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "storage/bounds.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/file_guard.h"
@@ -46,7 +47,7 @@ StoredRunState parse_run_state(std::string_view text) {
   for (const auto& [state, name] : run_states) {
     if (name == text) return state;
   }
-  throw StorageError(Kind::damaged, fmt::format("unknown run state \"{}\"", text));
+  throw RowError(fmt::format("there is no run state \"{}\"", text));
 }
 
 /// 128 random bits: no two runs have one.
@@ -146,6 +147,35 @@ Environment read_environment(Reader& in) {
   return environment;
 }
 
+RunSummary read_run(Reader& in) {
+  RunSummary run;
+  run.id = in.integer();
+  run.preset = in.text();
+  run.started_at = in.text();
+  run.finished_at = in.text();
+  run.state = parse_run_state(in.text());
+  run.planned_points = in.count();
+  run.argv = json::parse(in.text()).get<std::vector<std::string>>();
+  run.plan_hash = in.text();
+  const json options = json::parse(in.text());
+  run.options = options_from(options);
+  run.simulated_because = options.value(simulated_because_key, "");
+  run.points = in.count();
+  run.ok_points = in.count();
+  run.device_uuid = in.text();
+  run.simulated = in.flag();
+  run.device_ordinal = in.small();
+  run.limits = read_limits(in);
+  run.device_name = run.limits.name;
+  run.environment = read_environment(in);
+  run.provenance = word(parse_provenance(in.text()));
+  run.uid = in.text();
+  for (const std::string& wrong : {out_of_bounds(run.options), out_of_bounds(run.limits)}) {
+    if (!wrong.empty()) throw RowError(wrong);
+  }
+  return run;
+}
+
 }  // namespace
 
 std::string_view to_string(StoredRunState wanted) {
@@ -165,6 +195,7 @@ struct RunStore::Impl {
   bool immutable = false;
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statements;
+  std::map<std::string, std::string> bad;  ///< why, by where: what reading skipped
 
   void connect(DatabaseAccess access) {
     database = open_database(file, access);
@@ -316,10 +347,9 @@ struct RunStore::Impl {
     insert.exec();
     const std::int64_t id = database->getLastInsertRowid();
     for (const MetricValue& metric : kernel.metrics) {
-      if (std::isnan(metric.value)) continue;  // no number is no row
       const std::int64_t name = metric_id(metric);
-      SQLite::Statement& value = statement(
-          "INSERT OR REPLACE INTO metric_values (kernel_id, metric_id, value, provenance) VALUES (?, ?, ?, ?)");
+      SQLite::Statement& value =
+          statement("INSERT INTO metric_values (kernel_id, metric_id, value, provenance) VALUES (?, ?, ?, ?)");
       Binder(value) << id << name << metric.value << to_string(metric.provenance);
       value.exec();
     }
@@ -339,7 +369,14 @@ struct RunStore::Impl {
     insert.exec();
   }
 
+  /// What readers would skip is never written.
+  void require_storable(const std::string& wrong) const {
+    if (!wrong.empty()) throw StorageError(Kind::other, fmt::format("{} takes no such row: {}", file.string(), wrong));
+  }
+
   std::int64_t insert_run(const RunHeader& header) {
+    require_storable(out_of_bounds(header.options));
+    require_storable(out_of_bounds(header.device.limits));
     const std::int64_t device = device_id(header.device);
     const std::int64_t environment = environment_id(header.environment);
     const Provenance provenance = header.imported           ? Provenance::imported
@@ -356,7 +393,9 @@ struct RunStore::Impl {
     return database->getLastInsertRowid();
   }
 
-  std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& record) {
+  std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given) {
+    const PointRecord record = as_stored(given);
+    require_storable(out_of_bounds(record));
     SQLite::Statement& insert = statement(fmt::format(
         "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at) SELECT ?, ?, device_id, {} FROM "
         "runs WHERE id = ?",
@@ -383,6 +422,40 @@ struct RunStore::Impl {
       clocks.exec();
     }
     return point;
+  }
+
+  /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
+  std::vector<RunSummary> read_runs(KnownRuns* known) {
+    const bool collecting = mode == Mode::collect || CollectorLock::held(file);
+    const int version = schema_of(*database);
+    // Left joins: a run whose device is gone is named, not lost.
+    SQLite::Statement& query = statement(fmt::format(
+        "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
+        "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {} FROM runs r LEFT JOIN devices d ON "
+        "d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
+        known == nullptr ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
+        qualified("e", environment_columns), run_provenance(version), run_uid(version),
+        known == nullptr ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
+                           "points GROUP BY run_id) c ON c.run_id = r.id"
+                         : ""));
+    std::vector<RunSummary> summaries;
+    while (query.executeStep()) {
+      const std::int64_t id = query.getColumn(0).getInt64();
+      std::string why;
+      try {
+        Reader in(query);
+        RunSummary run = read_run(in);
+        if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
+        summaries.push_back(std::move(run));
+      } catch (const RowError& error) {
+        why = error.what();
+      } catch (const json::exception&) {
+        why = "its command line or its options are no JSON of ours";
+      }
+      if (!why.empty()) bad.try_emplace(fmt::format("run {} with its points", id), why);
+      if (known != nullptr) (why.empty() ? known->good : known->bad).insert(id);
+    }
+    return summaries;
   }
 
   /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
@@ -512,47 +585,7 @@ std::vector<std::size_t> RunStore::finished_indices(std::int64_t run) const {
 }
 
 std::vector<RunSummary> RunStore::runs() const {
-  return impl_->read([&] {
-    const bool collecting = impl_->mode == Mode::collect || CollectorLock::held(impl_->file);
-    SQLite::Statement& query = impl_->statement(fmt::format(
-        "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
-        "r.plan_hash, r.options, coalesce(c.points, 0), coalesce(c.ok_points, 0), d.uuid, d.simulated, d.ordinal, {}, "
-        "{}, {}, {} FROM runs r JOIN devices d ON d.id = r.device_id JOIN environments e ON e.id = r.environment_id "
-        "LEFT "
-        "JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM points GROUP BY run_id) c "
-        "ON "
-        "c.run_id = r.id ORDER BY r.id",
-        qualified("d", limit_columns), qualified("e", environment_columns), run_provenance(schema_of(*impl_->database)),
-        run_uid(schema_of(*impl_->database))));
-    std::vector<RunSummary> summaries;
-    while (query.executeStep()) {
-      Reader in(query);
-      RunSummary& run = summaries.emplace_back();
-      run.id = in.integer();
-      run.preset = in.text();
-      run.started_at = in.text();
-      run.finished_at = in.text();
-      run.state = parse_run_state(in.text());
-      if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
-      run.planned_points = static_cast<std::size_t>(in.integer());
-      run.argv = json::parse(in.text()).get<std::vector<std::string>>();
-      run.plan_hash = in.text();
-      const json options = json::parse(in.text());
-      run.options = options_from(options);
-      run.simulated_because = options.value(simulated_because_key, "");
-      run.points = static_cast<std::size_t>(in.integer());
-      run.ok_points = static_cast<std::size_t>(in.integer());
-      run.device_uuid = in.text();
-      run.simulated = in.flag();
-      run.device_ordinal = in.small();
-      run.limits = read_limits(in);
-      run.device_name = run.limits.name;
-      run.environment = read_environment(in);
-      run.provenance = word(parse_provenance(in.text()));
-      run.uid = in.text();
-    }
-    return summaries;
-  });
+  return impl_->read([&] { return impl_->read_runs(nullptr); });
 }
 
 std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id) const {
@@ -569,11 +602,21 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
       return query;
     };
 
-    PointsReader reader(select, schema_of(*impl_->database));
+    KnownRuns known;
+    (void)impl_->read_runs(&known);
+    PointsReader reader(select, schema_of(*impl_->database), known);
     std::vector<StoredPoint> points = reader.read();
     snapshot.commit();
+    for (const BadRow& row : reader.bad_rows()) impl_->bad.try_emplace(row.where, row.why);
     return points;
   });
+}
+
+std::vector<BadRow> RunStore::bad_rows() const {
+  std::vector<BadRow> rows;
+  rows.reserve(impl_->bad.size());
+  for (const auto& [where, why] : impl_->bad) rows.push_back({where, why});
+  return rows;
 }
 
 int RunStore::schema_version() const {

@@ -90,6 +90,14 @@ struct StoredPoint {
   PointRecord record;
 };
 
+/// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
+struct BadRow {
+  std::string where;  ///< "point 12 (run 1, place 3)"
+  std::string why;    ///< "time_median_ns inf is not within ..."
+
+  bool operator==(const BadRow&) const = default;
+};
+
 /// Move-only handle on one file. All members throw StorageError.
 class RunStore {
  public:
@@ -127,6 +135,8 @@ class RunStore {
   /// viewer follows a run in progress with it.
   [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {},
                                                 std::int64_t after_id = 0) const;
+  /// What runs() and points() have skipped until now, each row once.
+  [[nodiscard]] std::vector<BadRow> bad_rows() const;
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] const std::filesystem::path& file() const;
 

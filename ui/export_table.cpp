@@ -31,7 +31,17 @@ QString save_ticked_runs(const Workspace& workspace, const QString& path) {
     std::ostringstream table;
     export_csv(sources, table);
     const QByteArray text = QByteArray::fromStdString(std::move(table).str());
-    return save_file(path, [&](QIODevice& out) { return write_all(out, text); });
+    if (QString error = save_file(path, [&](QIODevice& out) { return write_all(out, text); }); !error.isEmpty()) {
+      return error;
+    }
+    for (const RunStore& store : stores) {
+      const std::vector<BadRow> skipped = store.bad_rows();
+      if (skipped.empty()) continue;
+      return QCoreApplication::translate("Export", "The table lacks %n row(s) of %1 that are not what was written.", "",
+                                         static_cast<int>(skipped.size()))
+          .arg(QString::fromStdString(store.file().string()));
+    }
+    return {};
   } catch (const std::exception& error) {
     return QString::fromUtf8(error.what());
   }

@@ -177,6 +177,8 @@ void MainWindow::follow_workspace() {
   });
   connect(&workspace_, &Workspace::open_failed, this,
           [this](const QString&, const QString& reason) { banner_->add(Banner::Topic::open, reason); });
+  connect(&workspace_, &Workspace::rows_skipped, this,
+          [this](const QString&, const QString& what) { banner_->add(Banner::Topic::open, what); });
 }
 
 void MainWindow::follow_collection() {

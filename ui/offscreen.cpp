@@ -144,10 +144,13 @@ QString write_pages(PictureWriter& writer, const std::vector<const analysis::Plo
 }  // namespace
 
 QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
-                    QStringList* written) {
+                    QStringList* written, QStringList* skipped) {
   if (!QDir().mkpath(folder)) return QStringLiteral("%1 could not be made").arg(folder);
   apply_theme(ThemeChoice::light);
   Workspace workspace;
+  QObject::connect(&workspace, &Workspace::rows_skipped, &workspace, [skipped](const QString&, const QString& what) {
+    if (skipped != nullptr) *skipped << what;
+  });
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
   const std::shared_ptr<const PointSet> points = workspace.visible();
   if (points->empty()) return QStringLiteral("nothing to draw: no point in these files");

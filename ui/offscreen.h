@@ -18,9 +18,10 @@ inline constexpr std::size_t panels_of_a_page = 12;
 /// Writes the pictures of the files that analysis::plan_plots() has into `folder` (made when missing), as PNG and SVG,
 /// each with the GPU, the day and the file that it is of. Where a kind has too many they go onto pages, "io-page01".
 /// What is no facet of a page is not walked: a sweep over warps, stages, raster or fewer tiles than make a map has one
-/// curve, of its widest tile. Returns the error, empty when all is written; `written` gets the paths.
+/// curve, of its widest tile. Returns the error, empty when all is written; `written` gets the paths, `skipped` a
+/// sentence for each file of which rows were left out.
 [[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
-                                  QStringList* written);
+                                  QStringList* written, QStringList* skipped = nullptr);
 
 struct Screenshot {
   QString file;

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "ui/format.h"
 #include "ui/models/point_set.h"
@@ -25,6 +26,16 @@ QString canonical(const QString& path) {
   return real.isEmpty() ? info.absoluteFilePath() : real;
 }
 
+QString skipped_text(const RunStore& store) {
+  const std::vector<BadRow> rows = store.bad_rows();
+  if (rows.empty()) return {};
+  const BadRow& first = rows.front();
+  return Workspace::tr("%n row(s) of %1 are not what was written and are left out: %2: %3", "",
+                       static_cast<int>(rows.size()))
+      .arg(QString::fromStdString(store.file().string()), QString::fromStdString(first.where),
+           QString::fromStdString(first.why));
+}
+
 }  // namespace
 
 FileContents read_file(const QString& path, std::int64_t after_id) {
@@ -35,6 +46,7 @@ FileContents read_file(const QString& path, std::int64_t after_id) {
     // Runs first: a run seen as ended has all of its points in the read that follows.
     contents.runs = store.runs();
     contents.points = store.points({}, after_id);
+    contents.skipped = skipped_text(store);
   } catch (const std::exception& error) {
     contents = {};
     contents.path = path;
@@ -182,6 +194,7 @@ void Workspace::close(const QString& path) {
   if (!files_.removeOne(file)) return;
   file_names_ = distinct_file_names(files_);
   followed_.erase(file);
+  skipped_.erase(file);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == file; });
   name_runs();
   emit runs_changed();
@@ -245,6 +258,9 @@ void Workspace::accept(const FileContents& contents, bool first) {
   if (first && !files_.contains(contents.path)) {
     files_.append(contents.path);
     file_names_ = distinct_file_names(files_);
+  }
+  if (!contents.skipped.isEmpty() && std::exchange(skipped_[contents.path], contents.skipped) != contents.skipped) {
+    emit rows_skipped(contents.path, contents.skipped);
   }
   bool runs_differ = first;
   bool points_differ = !contents.points.empty();

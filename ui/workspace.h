@@ -53,6 +53,7 @@ struct FileContents {
   QString path;
   std::vector<RunSummary> runs;
   std::vector<StoredPoint> points;
+  QString skipped;  ///< rows that were left out, one sentence; empty when there are none
   QString error;
 };
 /// Blocking; opens read-only. Never throws.
@@ -94,6 +95,8 @@ class Workspace : public QObject {
  signals:
   void opened(const QString& path);
   void open_failed(const QString& path, const QString& reason);
+  /// Some rows of the file are not what was written and are not shown; said once for each sentence.
+  void rows_skipped(const QString& path, const QString& what);
   /// Runs were added, removed or changed state.
   void runs_changed();
   /// What visible_points() gives has changed, for whatever reason, or why it gives nothing.
@@ -111,6 +114,7 @@ class Workspace : public QObject {
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
   mutable std::shared_ptr<const PointSet> visible_;  ///< null: to be made
+  std::map<QString, QString> skipped_;               ///< path -> what was said of it
   std::map<QString, bool> followed_;                 ///< path -> a read of it is under way
   QTimer follow_timer_;
   QThreadPool reader_;

@@ -24,6 +24,7 @@
 #include "app/point_table.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
+#include "app/skipped_rows.h"
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/registry.h"
@@ -359,8 +360,9 @@ class Collection {
     } catch (const StorageError&) {  // already failing for a reason of its own
     }
     reporter_.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
-    if (state != "failed") print_result();
-    return code;
+    if (state == "failed") return code;
+    print_result();
+    return with_skipped_rows(store_, code);
   }
 
   void print_result() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/skipped_rows.h"
 #include "storage/output_file.h"
 
 namespace attnscope {
@@ -63,7 +64,7 @@ ExitCode run_export(const Options& options) {
   const RunStore store = RunStore::open(options.files.front(), RunStore::Mode::read_only);
   if (options.output.empty() || options.output == "-") {
     write(store, options, std::cout);
-    return ExitCode::ok;
+    return with_skipped_rows(store, ExitCode::ok);
   }
   if (holds_measurements(options.files.front(), options.output)) {
     throw CommandError(ExitCode::usage, fmt::format("{} holds measurements: --format {} does not go over them; choose "
@@ -75,7 +76,7 @@ ExitCode run_export(const Options& options) {
   write(store, options, text);
   file.write(text.view());
   file.commit();
-  return ExitCode::ok;
+  return with_skipped_rows(store, ExitCode::ok);
 }
 
 }  // namespace

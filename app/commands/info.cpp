@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/skipped_rows.h"
 #include "app/table.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -120,13 +121,20 @@ ExitCode info(const Options& options) {
     }
     for (const RunSummary& run : runs) {
       if (run.simulated_because.empty()) continue;
-      std::cout << fmt::format("run {} is simulated, no GPU was measured: {}\n", run.id, run.simulated_because);
+      std::cout << fmt::format("run {} is simulated, no GPU was measured: {}\n", run.id,
+                               printable(run.simulated_because));
     }
-    if (runs.empty()) return ExitCode::ok;
-    std::cout << '\n';
   }
-  print(table, options.format, std::cout);
-  return ExitCode::ok;
+  if (options.format != TableFormat::text || !runs.empty()) {
+    if (options.format == TableFormat::text) std::cout << '\n';
+    print(table, options.format, std::cout);
+  }
+  const std::vector<BadRow> skipped = store.bad_rows();
+  // Beside a table for other programs, where they do not stand in it.
+  std::ostream& list = options.format == TableFormat::text ? std::cout : std::cerr;
+  if (!skipped.empty()) list << fmt::format("\n{} row{} skipped:\n", skipped.size(), skipped.size() == 1 ? "" : "s");
+  for (const BadRow& row : skipped) list << fmt::format("{}: {}\n", printable(row.where), printable(row.why));
+  return with_skipped_rows(store, ExitCode::ok);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/skipped_rows.h"
 #include "app/table.h"
 #include "profiler/analysis/paper_table.h"
 #include "storage/run_store.h"
@@ -126,7 +127,8 @@ ExitCode paper(const Options& options) {
         run.id, run.device_name, to_string(run.provenance), run.started_at);
   }
   print(printable(table, compared), options.format, std::cout);
-  if (!people) return ExitCode::ok;
+  const ExitCode code = with_skipped_rows(store, ExitCode::ok);
+  if (!people) return code;
 
   std::cout << '\n';
   if (compared.left.empty()) {
@@ -145,7 +147,7 @@ ExitCode paper(const Options& options) {
     std::cout << fmt::format("{}: {}: {}\n", describe(record.spec), to_string(record.disposition), record.reason);
   }
   if (!conditions.dtypes.empty()) std::cout << notes(run, conditions);
-  return ExitCode::ok;
+  return code;
 }
 
 }  // namespace

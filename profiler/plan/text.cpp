@@ -35,7 +35,76 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return table[a.size()][b.size()];
 }
 
+/// Bytes of the UTF-8 character that the text begins with, which is not empty; 0: it begins with none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xC2 ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  if (length > text.size()) return 0;
+  for (std::size_t k = 1; k < length; ++k) {
+    if ((byte(k) & 0xC0U) != 0x80U) return 0;
+  }
+  if (length > 2) {  // overlong forms, surrogates, beyond Unicode
+    const unsigned char second = byte(1);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) || (first == 0xF0 && second < 0x90) ||
+        (first == 0xF4 && second > 0x8F)) {
+      return 0;
+    }
+  }
+  return length;
+}
+
+/// Whether a character of two or three bytes tells a terminal what to do: C1 controls, marks of direction, line breaks.
+bool steers(std::string_view character) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (character.size() != 3 || byte(0) != 0xE2) return false;
+  const bool of_2000 = byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F || (byte(2) >= 0xA8 && byte(2) <= 0xAE));
+  const bool of_2060 = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
+  return of_2000 || of_2060;
+}
+
 }  // namespace
+
+std::size_t first_invalid_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      ++i;
+      continue;
+    }
+    const std::size_t length = utf8_length(text.substr(i));
+    if (length == 0) return i;
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const std::size_t length = utf8_length(text.substr(i));
+    const std::string_view character = text.substr(i, std::max<std::size_t>(length, 1));
+    i += character.size();
+    if (length == 0 || first < 0x20 || first == 0x7F) {
+      shown += fmt::format("\\x{:02x}", first);
+    } else if (steers(character)) {
+      const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(character[k])); };
+      const unsigned code =
+          length == 2 ? byte(1) : (byte(0) & 0xFU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
+      shown += fmt::format("\\u{:04x}", code);
+    } else {
+      shown += character;
+    }
+  }
+  return shown;
+}
 
 std::string format_iec_bytes(std::int64_t bytes) {
   static constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

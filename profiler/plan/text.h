@@ -21,4 +21,11 @@ namespace attnscope {
 /// "a", "a or b", "a, b or c"
 [[nodiscard]] std::string join_or(std::span<const std::string> words);
 
+/// The place of the first byte that is no UTF-8 text, or npos.
+[[nodiscard]] std::size_t first_invalid_utf8(std::string_view text);
+
+/// For a terminal: control characters, marks that turn the direction of writing and bytes that are no UTF-8 are spelled
+/// out ("\x1b", "\u202e"), so that a file's text cannot steer what shows it.
+[[nodiscard]] std::string printable(std::string_view text);
+
 }  // namespace attnscope

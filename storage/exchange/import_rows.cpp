@@ -15,6 +15,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
+#include "storage/bounds.h"
 #include "storage/exchange/import_values.h"
 #include "storage/exchange/long_columns.h"
 
@@ -142,6 +143,12 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
   }
 }
 
+/// Refuses what a file of ours cannot hold.
+void require_storable(const std::string& place, PointRecord point, const KernelRecord& kernel) {
+  point.kernels = {kernel};
+  if (const std::string wrong = out_of_bounds(point); !wrong.empty()) fail("{}: {}", place, wrong);
+}
+
 /// Every point has "all": where the file has only its parts, their sum.
 void complete_kernels(PointRecord& point) {
   if (point.kernels.empty()) point.kernels.emplace_back();
@@ -262,6 +269,7 @@ void PointBuilder::add(const ImportRow& row) {
   check_word(row.place, "kernel", kernel.kernel);
   add_point_facts(row, point);
   add_numbers(row, point, kernel);
+  require_storable(row.place, point, kernel);
   std::string device = device_name_.empty() ? row.text("device") : device_name_;
   if (device.empty()) device = "unnamed GPU";
   check_word(row.place, "device", device);
@@ -297,7 +305,12 @@ ImportedDevice& PointBuilder::device_of(const std::string& name) {
 
 Import PointBuilder::take() {
   for (ImportedDevice& device : import_.devices) {
-    for (PointRecord& point : device.points) complete_kernels(point);
+    for (PointRecord& point : device.points) {
+      complete_kernels(point);
+      // Sums of what was in bounds may not be.
+      const std::string wrong = out_of_bounds(point);
+      if (!wrong.empty()) fail("{} on {}: {}", describe(point.spec), device.info.limits.name, wrong);
+    }
   }
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
   if (import_.devices.empty()) {

@@ -159,7 +159,7 @@ TEST(RunStore, says_of_each_run_where_its_points_come_from) {
   EXPECT_THAT(provenances, ElementsAre(Provenance::measured, Provenance::imported, Provenance::simulated));
 }
 
-TEST(RunStore, a_mask_that_is_no_word_of_ours_is_damage) {
+TEST(RunStore, a_point_with_a_mask_that_is_no_word_of_ours_is_skipped) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   {
@@ -167,8 +167,10 @@ TEST(RunStore, a_mask_that_is_no_word_of_ours_is_damage) {
     store.add_point(store.begin_run(full_header()), 0, full_record());
   }
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE points SET mask = 'sliding'");
-  EXPECT_EQ(storage_error_of([&] { (void)RunStore::open(file, Mode::read_only).points(); }).kind(),
-            StorageError::Kind::damaged);
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  EXPECT_EQ(store.points().size(), 0U);
+  ASSERT_EQ(store.bad_rows().size(), 1U);
+  EXPECT_THAT(store.bad_rows()[0].why, ::testing::HasSubstr("sliding"));
 }
 
 TEST(RunStore, stores_whole_runs_or_none) {

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/bounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "profiler/plan/fields.h"
+
+namespace attnscope {
+namespace {
+
+/// "sm_clock_hz inf is not within 0 .. 1e+15"; a NaN is within nothing.
+template <class Number>
+std::string outside(std::string_view what, Number value, std::type_identity_t<Number> least,
+                    std::type_identity_t<Number> most) {
+  if (value >= least && value <= most) return {};
+  return fmt::format("{} {} is not within {} .. {}", what, value, least, most);
+}
+
+std::string no_name(std::string_view what, std::string_view name) {
+  if (!name.empty() && name.size() <= longest_name) return {};
+  return name.empty() ? fmt::format("the {} has no name", what)
+                      : fmt::format("the name of the {} has {} bytes, more than {}", what, name.size(), longest_name);
+}
+
+/// The first of several findings.
+std::string first_of(std::initializer_list<std::string> findings) {
+  for (const std::string& finding : findings) {
+    if (!finding.empty()) return finding;
+  }
+  return {};
+}
+
+std::string wrong_spec(const PointSpec& spec, bool imported) {
+  if (std::string wrong = no_name("algorithm", spec.algorithm); !wrong.empty()) return wrong;
+  for (const Field& field : point_fields()) {
+    if (field.type != FieldType::integer || field.largest == 0) continue;
+    const bool of_tile = field.name == "br" || field.name == "bc";  // another program need not say
+    const std::int64_t least = of_tile && imported ? 0 : field.smallest;
+    if (std::string wrong = outside(field.name, std::get<std::int64_t>(field.get(spec)), least, field.largest);
+        !wrong.empty()) {
+      return wrong;
+    }
+  }
+  if (std::string wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
+  for (const auto& [name, value] : spec.knobs) {
+    if (std::string wrong = no_name("knob", name); !wrong.empty()) return wrong;
+    const auto* number = std::get_if<std::int64_t>(&value);
+    constexpr std::int64_t largest_knob = std::numeric_limits<std::int32_t>::max();
+    if (number == nullptr) continue;
+    if (std::string wrong = outside(name, *number, 0, largest_knob); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+std::string wrong_launch(const LaunchRecord& launch) {
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
+  std::string wrong = first_of({outside("registers", launch.registers, 0, 1 << 16),
+                                outside("local_bytes", launch.local_bytes, 0, most_bytes),
+                                outside("static_shared_bytes", launch.static_shared_bytes, 0, most_bytes),
+                                outside("dynamic_shared_bytes", launch.dynamic_shared_bytes, 0, most_bytes),
+                                outside("threads", launch.threads, 0, 1 << 16)});
+  for (const std::uint32_t extent : launch.grid) {
+    if (wrong.empty() && extent > 1U << 31U) wrong = fmt::format("a grid of {} blocks is none", extent);
+  }
+  return wrong;
+}
+
+std::string wrong_kernel(const KernelRecord& kernel) {
+  if (std::string wrong = no_name("kernel", kernel.kernel); !wrong.empty()) return wrong;
+  for (const MetricValue& metric : kernel.metrics) {
+    if (std::string wrong = out_of_bounds(metric); !wrong.empty()) return wrong;
+  }
+  for (const double ns : kernel.samples_ns) {
+    if (!(ns >= 0 && ns <= longest_ns)) return outside("a timing sample of", ns, 0, longest_ns);
+  }
+  return kernel.launch ? wrong_launch(*kernel.launch) : std::string();
+}
+
+std::string wrong_error(std::string_view what, const std::optional<double>& error) {
+  // Of a wrong result it may be infinite.
+  return error ? outside(what, *error, 0, std::numeric_limits<double>::infinity()) : std::string();
+}
+
+}  // namespace
+
+std::string out_of_bounds(const MetricValue& metric) {
+  if (std::string wrong = no_name("metric", metric.name); !wrong.empty()) return wrong;
+  const double most = metric.unit == "ns" ? longest_ns : largest_value;
+  if (std::abs(metric.value) <= most) return {};
+  return outside(metric.name, metric.value, -most, most);
+}
+
+std::string out_of_bounds(const PointRecord& point) {
+  const bool imported = point.provenance == Provenance::imported;
+  if (std::string wrong = wrong_spec(point.spec, imported); !wrong.empty()) return wrong;
+  if (point.provenance == Provenance::derived || point.provenance == Provenance::modelled) {
+    return fmt::format("a point is never {}", to_string(point.provenance));
+  }
+  for (const KernelRecord& kernel : point.kernels) {
+    if (std::string wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
+  }
+  constexpr double longest_seconds = longest_ns / 1e9;
+  std::string wrong = first_of(
+      {wrong_error("max_abs_error", point.max_abs_error), wrong_error("error_bound", point.error_bound),
+       wrong_error("rms_error", point.rms_error), outside("wall_seconds", point.wall_seconds, 0, longest_seconds)});
+  if (!wrong.empty() || !point.clocks) return wrong;
+  constexpr double fastest_hz = 1e15;
+  constexpr double hottest = 1e6;
+  return first_of({outside("sm_clock_hz", point.clocks->sm_clock_hz, 0, fastest_hz),
+                   outside("memory_clock_hz", point.clocks->memory_clock_hz, 0, fastest_hz),
+                   outside("temperature_c", point.clocks->temperature_c, -hottest, hottest),
+                   outside("power_w", point.clocks->power_w, 0, largest_value)});
+}
+
+std::string out_of_bounds(const DeviceLimits& limits) {
+  if (std::string wrong = no_name("device", limits.name); !wrong.empty()) return wrong;
+  constexpr int most = 1 << 30;
+  constexpr auto most_bytes = static_cast<std::int64_t>(1e15);
+  for (const auto& [name, value] : {std::pair{"compute_major", limits.compute_major},
+                                    {"compute_minor", limits.compute_minor},
+                                    {"sm_count", limits.sm_count},
+                                    {"max_threads_per_block", limits.max_threads_per_block},
+                                    {"max_threads_per_sm", limits.max_threads_per_sm},
+                                    {"max_blocks_per_sm", limits.max_blocks_per_sm}}) {
+    if (std::string wrong = outside(name, value, 0, most); !wrong.empty()) return wrong;
+  }
+  for (const auto& [name, value] : {std::pair{"registers_per_sm", limits.registers_per_sm},
+                                    {"shared_bytes_per_block", limits.shared_bytes_per_block},
+                                    {"shared_bytes_per_sm", limits.shared_bytes_per_sm},
+                                    {"shared_bytes_reserved", limits.shared_bytes_reserved},
+                                    {"l2_bytes", limits.l2_bytes},
+                                    {"dram_bytes", limits.dram_bytes}}) {
+    if (std::string wrong = outside(name, value, 0, most_bytes); !wrong.empty()) return wrong;
+  }
+  return first_of({outside("dram_bytes_per_second", limits.dram_bytes_per_second, 0, largest_value),
+                   outside("l2_bytes_per_second", limits.l2_bytes_per_second, 0, largest_value),
+                   outside("tensor_flops", limits.tensor_flops, 0, largest_value)});
+}
+
+std::string out_of_bounds(const MeasureOptions& options) {
+  constexpr int most_samples = 1 << 30;
+  constexpr std::int64_t longest_ms = std::int64_t{1} << 50;
+  return first_of({outside("min_samples", options.min_samples, 0, most_samples),
+                   outside("max_samples", options.max_samples, 0, most_samples),
+                   outside("max_noise", options.max_noise, 0, largest_value),
+                   outside("timeout_ms", static_cast<std::int64_t>(options.timeout.count()), 0, longest_ms)});
+}
+
+PointRecord as_stored(PointRecord point) {
+  for (KernelRecord& kernel : point.kernels) {
+    std::vector<MetricValue> kept;
+    for (MetricValue& metric : kernel.metrics) {
+      if (std::isnan(metric.value)) continue;
+      const auto same = std::ranges::find_if(
+          kept, [&](const MetricValue& other) { return other.name == metric.name && other.unit == metric.unit; });
+      if (same != kept.end()) {
+        *same = std::move(metric);
+      } else {
+        kept.push_back(std::move(metric));
+      }
+    }
+    kernel.metrics = std::move(kept);
+  }
+  for (std::optional<double>* error : {&point.max_abs_error, &point.error_bound, &point.rms_error}) {
+    if (*error && std::isnan(**error)) *error = std::numeric_limits<double>::infinity();
+  }
+  return point;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that hold what no program of ours writes: every command says so, gives the rest, and steers no terminal.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class HostileFile : public ::testing::Test {
+ protected:
+  /// A complete run of the preset `paper`, simulated.
+  void SetUp() override {
+    const Outcome outcome = run(folder_, {"collect", "--preset", "paper", "--algorithms", "fa2", "--device",
+                                          "simulated", "-a", "N=1024", "-q", "-o", file_});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    points_ = RunStore::open(file_, RunStore::Mode::read_only).points().size();
+    ASSERT_GT(points_, 1U);
+  }
+
+  void damage(const std::string& sql) const {
+    SQLite::Database database(file_, SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA ignore_check_constraints = ON");
+    ASSERT_GE(database.exec(sql), 1);
+  }
+
+  TemporaryFolder folder_;
+  std::string file_ = (folder_ / "a.attnscope").string();
+  std::size_t points_ = 0;
+};
+
+TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
+  damage("UPDATE points SET bc = 0 WHERE id = 1");
+  const Outcome csv = run(folder_, {"export", file_});
+  EXPECT_EQ(csv.exit_code, 5);
+  EXPECT_THAT(csv.err, AllOf(HasSubstr("1 row of"), HasSubstr("point 1 (run 1, place 0): bc 0")));
+  const std::size_t rows = static_cast<std::size_t>(std::count(csv.out.begin(), csv.out.end(), '\n'));
+  EXPECT_EQ(rows, points_) << "a header, and all points but one";
+
+  const Outcome info = run(folder_, {"info", file_});
+  EXPECT_EQ(info.exit_code, 5);
+  EXPECT_THAT(info.out, AllOf(HasSubstr("paper"), HasSubstr("1 row skipped:\npoint 1 (run 1, place 0): bc 0")));
+  const Outcome paper = run(folder_, {"paper", file_});
+  EXPECT_EQ(paper.exit_code, 5) << paper.err;
+  EXPECT_THAT(paper.err, HasSubstr("1 row of"));
+}
+
+TEST_F(HostileFile, a_run_with_options_that_are_none_is_skipped_and_the_file_goes_on) {
+  damage("UPDATE runs SET options = json_set(options, '$.max_noise', null)");
+  const Outcome info = run(folder_, {"info", file_});
+  EXPECT_EQ(info.exit_code, 5) << info.err;
+  EXPECT_THAT(info.out, HasSubstr("run 1 with its points: "));
+  const Outcome more =
+      run(folder_, {"collect", "--preset", "quick", "--algorithms", "fa2", "--device", "simulated", "-q", "-o", file_});
+  EXPECT_EQ(more.exit_code, 5) << "the new run is whole, and the old one is named: " << more.err;
+  EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("quick"));
+}
+
+TEST(Options, take_no_nan_and_no_infinity) {
+  const TemporaryFolder folder;
+  for (const char* option : {"--max-noise", "--timeout"}) {
+    for (const char* value : {"nan", "-nan", "inf", "1e999", "0x7p99999"}) {
+      const Outcome outcome =
+          run(folder, {"collect", "--device", "simulated", "-o", (folder / "a.attnscope").string(), option, value});
+      EXPECT_EQ(outcome.exit_code, 2) << option << ' ' << value << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr(option));
+      EXPECT_FALSE(std::filesystem::exists(folder / "a.attnscope"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::testing

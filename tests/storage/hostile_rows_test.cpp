@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that no program of ours writes: each is skipped and named, and the others are given.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "storage/exchange/import.h"
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+
+/// Two runs on two devices: points 1 to 3, and 4.
+void write_runs(const std::filesystem::path& file) {
+  RunStore store = RunStore::open(file, Mode::collect);
+  RunHeader header = full_header();
+  const std::int64_t first = store.begin_run(header);
+  for (std::size_t i = 0; i < 3; ++i) store.add_point(first, i, i == 1 ? full_record() : simple_record(64));
+  store.finish_run(first, StoredRunState::complete);
+  header.device.uuid = "GPU-other";
+  header.environment.app_version = "other";
+  const std::int64_t second = store.begin_run(header);
+  store.add_point(second, 0, simple_record(128));
+  store.finish_run(second, StoredRunState::complete);
+}
+
+struct Damage {
+  const char* sql;
+  std::vector<std::int64_t> left;  ///< ids of the points that are still given
+  const char* where;
+  const char* why;
+};
+
+std::ostream& operator<<(std::ostream& out, const Damage& damage) {
+  return out << damage.sql;
+}
+
+class HostileRows : public ::testing::TestWithParam<Damage> {};
+
+TEST_P(HostileRows, are_named_and_the_others_are_given) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  {
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA ignore_check_constraints = ON");
+    ASSERT_GE(database.exec(GetParam().sql), 1);
+  }
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  (void)store.runs();
+  std::vector<std::int64_t> left;
+  for (const StoredPoint& point : store.points()) left.push_back(point.id);
+  EXPECT_EQ(left, GetParam().left);
+  const std::vector<BadRow> bad = store.bad_rows();
+  ASSERT_FALSE(bad.empty());
+  EXPECT_THAT(bad[0].where, HasSubstr(GetParam().where));
+  EXPECT_THAT(bad[0].why, HasSubstr(GetParam().why));
+}
+
+const std::vector<std::int64_t> without_second{1, 3, 4};
+const std::vector<std::int64_t> second_run{4};
+const std::vector<std::int64_t> first_run{1, 2, 3};
+
+INSTANTIATE_TEST_SUITE_P(
+    Points, HostileRows,
+    ::testing::Values(
+        Damage{"UPDATE points SET d = 0 WHERE id = 2", without_second, "point 2 (run 1, place 1)", "d 0 is not within"},
+        Damage{"UPDATE points SET bc = 0 WHERE id = 2", without_second, "point 2", "bc 0 is not within"},
+        Damage{"UPDATE points SET br = 4294967360 WHERE id = 2", without_second, "point 2", "4294967360"},
+        Damage{"UPDATE points SET n_q = -7 WHERE id = 2", without_second, "point 2", "n_q -7"},
+        Damage{"UPDATE points SET heads_q = 15 WHERE id = 2", without_second, "point 2", "heads_q (15)"},
+        Damage{"UPDATE points SET batch = 500000000000000 WHERE id = 2", without_second, "point 2", "batch 5"},
+        Damage{"UPDATE points SET mask = 'sliding' WHERE id = 2", without_second, "point 2", "sliding"},
+        Damage{"UPDATE points SET disposition = 'fine' WHERE id = 2", without_second, "point 2", "fine"},
+        Damage{"UPDATE points SET provenance = 'modelled' WHERE id = 2", without_second, "point 2", "never modelled"},
+        Damage{"UPDATE points SET reason = CAST(x'61ff62' AS TEXT) WHERE id = 2", without_second, "point 2",
+               "reason is no UTF-8"},
+        Damage{"UPDATE points SET reason = CAST(x'610062' AS TEXT) WHERE id = 2", without_second, "point 2",
+               "reason is no UTF-8"},
+        Damage{"UPDATE points SET wall_seconds = 9e999 WHERE id = 2", without_second, "point 2", "wall_seconds inf"},
+        Damage{"UPDATE points SET rms_error = -1.0 WHERE id = 2", without_second, "point 2", "rms_error -1"},
+        Damage{"UPDATE points SET plan_index = 3000000000 WHERE id = 2", without_second, "point 2", "plan_index"},
+        Damage{"UPDATE points SET device_id = 99 WHERE id = 2", without_second, "point 2", "uuid is no text"},
+        Damage{"UPDATE points SET run_id = 99 WHERE id = 2", without_second, "point 2", "its run 99 is not there"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Parts, HostileRows,
+    ::testing::Values(
+        Damage{"UPDATE metric_values SET value = 9e999 WHERE kernel_id = 3 AND metric_id = 3", without_second,
+               "point 2", "inf is not within"},
+        Damage{"UPDATE metric_values SET metric_id = 99 WHERE kernel_id = 3 AND metric_id = 3", without_second,
+               "point 2", "name is no text"},
+        Damage{"UPDATE timing_samples SET samples_ns = '[1e308,1e308]' WHERE kernel_id = 3", without_second, "point 2",
+               "1e+308"},
+        Damage{"UPDATE timing_samples SET samples_ns = '[1,null]' WHERE kernel_id = 3", without_second, "point 2",
+               "a list in it is none"},
+        Damage{"UPDATE timing_samples SET samples_ns = '[1e999]' WHERE kernel_id = 3", without_second, "point 2",
+               "a list in it is none"},
+        Damage{"UPDATE point_knobs SET value = 1000000000000 WHERE name = 'warps'", without_second, "point 2", "warps"},
+        Damage{"UPDATE clocks SET power_w = -1.0", without_second, "point 2", "power_w -1"},
+        Damage{"UPDATE clocks SET throttled = 7", without_second, "point 2", "throttled is neither"},
+        Damage{"UPDATE launches SET grid = '[1,-1,1]' WHERE kernel_id = 3", without_second, "point 2", "grid"},
+        Damage{"UPDATE launches SET grid = '[]' WHERE kernel_id = 3", without_second, "point 2", "list"},
+        Damage{"UPDATE launches SET threads = -1 WHERE kernel_id = 3", without_second, "point 2", "threads -1"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Runs, HostileRows,
+    ::testing::Values(
+        Damage{"UPDATE runs SET options = json_set(options, '$.max_noise', null) WHERE id = 1", second_run, "run 1",
+               "no JSON of ours"},
+        Damage{"UPDATE runs SET options = json_set(options, '$.timeout_ms', -9223372036854775807 - 1) WHERE id = 1",
+               second_run, "run 1", "timeout_ms"},
+        Damage{"UPDATE runs SET argv = '[1]' WHERE id = 1", second_run, "run 1", "no JSON of ours"},
+        Damage{"UPDATE runs SET state = 'lost' WHERE id = 1", second_run, "run 1", "lost"},
+        Damage{"UPDATE runs SET planned_points = -1 WHERE id = 1", second_run, "run 1", "planned_points"},
+        Damage{"UPDATE runs SET environment_id = 99 WHERE id = 2", first_run, "run 2", "app_version is no text"},
+        Damage{"UPDATE devices SET sm_count = -1 WHERE id = 1", second_run, "run 1", "sm_count -1"},
+        Damage{"UPDATE devices SET sm_count = 4294967297 WHERE id = 1", second_run, "run 1", "sm_count"},
+        Damage{"UPDATE devices SET dram_bytes_per_second = 9e999 WHERE id = 1", second_run, "run 1", "inf"}));
+
+TEST(HostileRows, none_is_written) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  RunHeader header = full_header();
+  const std::int64_t run = store.begin_run(header);
+  PointRecord record = simple_record(64);
+  record.kernels[0].samples_ns = {std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_THAT(storage_error_of([&] { store.add_point(run, 0, record); }).what(), HasSubstr("a timing sample of nan"));
+  header.options.max_noise = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(storage_error_of([&] { store.begin_run(header); }).what(), HasSubstr("max_noise nan"));
+  EXPECT_EQ(store.points().size(), 0U);
+  EXPECT_EQ(store.runs().size(), 1U);
+  EXPECT_TRUE(store.bad_rows().empty());
+}
+
+/// Why the file is refused, which has two kernels of one point with these times.
+std::string refusal_of(const std::string& first, const std::string& second) {
+  const std::string header = "algorithm,kernel,N,heads,d,time_ns\n";
+  const auto row = [](const char* kernel, const std::string& time) {
+    return std::string("a,") + kernel + ",64,1,64," + time + "\n";
+  };
+  const auto import = import_points(header + row("k1", first) + row("k2", second), ImportFormat::csv, {});
+  return import.ok() ? std::string() : import.error();
+}
+
+TEST(ImportBounds, values_that_no_file_holds_are_refused) {
+  EXPECT_THAT(refusal_of("1e308", "1e308"), HasSubstr("line 2: a timing sample of 1e+308"));
+  EXPECT_THAT(refusal_of("1", "2e18"), HasSubstr("line 3"));
+  EXPECT_THAT(refusal_of("9e17", "9e17"), HasSubstr("1.8e+18")) << "their sum is not in bounds either";
+  EXPECT_EQ(refusal_of("1", "2"), "");
+  const auto import =
+      import_points("algorithm,N,heads,d,batch,time_ns\na,64,1,64,500000000000000,1\n", ImportFormat::csv, {});
+  ASSERT_FALSE(import.ok());
+  EXPECT_THAT(import.error(), HasSubstr("line 2"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing
