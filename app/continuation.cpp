@@ -62,8 +62,8 @@ OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& 
   const std::string why =
       fmt::format("{} ({}), on which run {} began, cannot be used: {} Then continue the run with --resume -o {}",
                   run.device_name, run.device_uuid, run.id, as_sentence(opened.error()), stopped.file.string());
-  reporter.report(
-      DoneEvent{"interrupted", why, run.ok_points, run.points - run.ok_points, static_cast<int>(ExitCode::partial)});
+  reporter.report(DoneEvent{"interrupted", Message::verbatim(why), run.ok_points, run.points - run.ok_points,
+                            static_cast<int>(ExitCode::partial)});
   throw CommandError(ExitCode::partial, why);
 }
 

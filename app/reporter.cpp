@@ -101,7 +101,7 @@ class TextReporter final : public Reporter {
     if (e.l2_sm_bytes > 0) result += fmt::format("  SM<->L2 {}", format_traffic(e.l2_sm_bytes));
     if (e.throttled) result += "  (throttled)";
     if (e.provenance == to_string(Provenance::extrapolated)) result += fmt::format("  ({})", e.provenance);
-    if (!e.reason.empty()) result += ": " + e.reason;
+    if (!e.reason.empty()) result += ": " + text(e.reason);
     line("{:>{}}/{}  {}  {}", e.index + 1, fmt::formatted_size("{}", total_), total_, e.point, result);
   }
   void on(const ProgressEvent& e) {
@@ -113,7 +113,7 @@ class TextReporter final : public Reporter {
     spdlog::log(spdlog::level::from_str(e.level), "{}", e.text);
   }
   void on(const DoneEvent& e) {
-    line("{}{}: {} points ok, {} not", e.state, e.reason.empty() ? "" : " (" + e.reason + ")", e.ok, e.not_ok);
+    line("{}{}: {} points ok, {} not", e.state, e.reason.empty() ? "" : " (" + text(e.reason) + ")", e.ok, e.not_ok);
   }
 
   std::FILE* lines_;

@@ -42,6 +42,11 @@ named=$(grep -rnwiE "$names" profiler storage ui app kernels/model kernels/*.h -
   grep -vE '^storage/schema/(step_[0-9]+|migrations)\.cpp:' | grep -vE '^[^:]+:[0-9]+:\s*//' | grep -viE '^[^:]+:[0-9]+:.*//.*\<('"$names"')\>' || true)
 [ -z "$named" ] || { printf 'lint: a generic room names an algorithm:\n%s\n' "$named" >&2; exit 1; }
 
+# Every text of the catalogue is said somewhere (that everything said is in it, the compiler sees).
+unsaid=$(sed -n 's/.*make_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' build/release/kernels/model/generated/messages/*.h |
+  while read -r said; do grep -rqE "$said\b" kernels profiler storage ui app --include='*.cpp' --include='*.h' || echo "$said"; done)
+[ -z "$unsaid" ] || { printf 'lint: assets/messages/en.json has texts that nobody says:\n%s\n' "$unsaid" >&2; exit 1; }
+
 # gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.
 tidy() {
   xargs -P "$(nproc)" -n 3 clang-tidy-14 --quiet -p build/release "$@" 2>build/clang-tidy.err || { cat build/clang-tidy.err >&2; exit 1; }

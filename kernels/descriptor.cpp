@@ -14,6 +14,8 @@
 #include "kernels/device/gradient_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/occupancy.h"
+#include "messages/feature.h"
+#include "messages/refusal.h"
 
 namespace attnscope {
 namespace {
@@ -22,31 +24,29 @@ constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_rows = std::int64_t{1} << 30;  // leaves the kernels room to round up in 32 bits
 constexpr int tile_step = 16;                             // rows and columns of the matrix instruction
 
-Refusal shape(std::string reason) {
+Refusal shape(Message reason) {
   return {Refusal::Cause::shape, std::move(reason)};
 }
 
-std::string grouped(std::int64_t number) {
-  std::string digits = fmt::format("{}", number);
-  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return digits;
+std::string capability(int major, int minor) {
+  return fmt::format("{}.{}", major, minor);
 }
 
 }  // namespace
 
 std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& tile, std::span<const int> head_dims) {
-  if (std::string reason = invalid_reason(p); !reason.empty()) return shape(std::move(reason));
+  if (Message reason = invalid_reason(p); !reason.empty()) return shape(std::move(reason));
   if (std::ranges::find(head_dims, p.d) == head_dims.end()) {
-    return shape(fmt::format("d {} is not supported; supported: {}.", p.d, fmt::join(head_dims, ", ")));
+    return shape(say::refusal::head_dim{.d = p.d, .supported = fmt::format("{}", fmt::join(head_dims, ", "))});
   }
   for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
     if (value < tile_step || value % tile_step != 0) {
-      return shape(fmt::format("{} must be a positive multiple of {}, not {}.", name, tile_step, value));
+      return shape(say::refusal::tile_side{.side = name, .step = tile_step, .value = value});
     }
   }
   for (const auto& [name, value] :
        {std::pair{"n_q", p.n_q}, std::pair{"n_k", p.n_k}, std::pair{"batch x heads_q", p.instances()}}) {
-    if (auto refused = refuse_over(name, value, max_rows, "the kernels count in 32 bits")) return refused;
+    if (auto refused = refuse_over(name, value, max_rows, say::refusal::counts_in_32_bits{})) return refused;
   }
   return std::nullopt;
 }
@@ -56,22 +56,22 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
   struct Wish {
     bool asked;
     bool available;
-    std::string_view name;
+    Message name;
   };
-  const std::array wishes{
-      Wish{p.pass != Pass::fwd, has.backward, "backward pass"},
-      Wish{p.mask.windowed() && !(p.mask.left == Mask::unlimited && p.mask.right == 0), has.window, "sliding window"},
-      Wish{p.mask.padded(), has.lengths, "key lengths"},
-      Wish{p.mask.sparse(), has.blocks, "block mask"},
-      Wish{p.dropout > 0, has.dropout, "dropout"},
-      Wish{p.page > 0, has.paged, "paged K/V"}};
+  const std::array wishes{Wish{p.pass != Pass::fwd, has.backward, say::feature::backward_pass{}},
+                          Wish{p.mask.windowed() && !(p.mask.left == Mask::unlimited && p.mask.right == 0), has.window,
+                               say::feature::sliding_window{}},
+                          Wish{p.mask.padded(), has.lengths, say::feature::key_lengths{}},
+                          Wish{p.mask.sparse(), has.blocks, say::feature::block_mask{}},
+                          Wish{p.dropout > 0, has.dropout, say::feature::dropout{}},
+                          Wish{p.page > 0, has.paged, say::feature::paged_kv{}}};
   for (const Wish& wish : wishes) {
-    if (wish.asked && !wish.available) return shape(fmt::format("{} has no {}.", algorithm, wish.name));
+    if (wish.asked && !wish.available) return shape(say::refusal::feature{.kernel = algorithm, .feature = wish.name});
   }
   if (p.mask.sparse() && tiles_blocks) {
     for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
       if (p.mask.block_size % value == 0) continue;
-      return shape(fmt::format("{} {} does not divide the mask's blocks of {}.", name, value, p.mask.block_size));
+      return shape(say::refusal::mask_blocks{.side = name, .value = value, .block = p.mask.block_size});
     }
   }
   return std::nullopt;
@@ -83,9 +83,9 @@ std::optional<Refusal> refuse_knobs(const Facts& facts, const Knobs& given) {
     if (knob == facts.knobs.end()) {
       std::vector<std::string_view> known;
       for (const Knob& some : facts.knobs) known.push_back(some.name);
-      return shape(known.empty()
-                       ? fmt::format("{} has no knob '{}', nor any other.", facts.name, name)
-                       : fmt::format("{} has no knob '{}'; it has {}.", facts.name, name, fmt::join(known, ", ")));
+      if (known.empty()) return shape(say::refusal::no_knobs{.algorithm = facts.name, .knob = name});
+      return shape(say::refusal::no_such_knob{
+          .algorithm = facts.name, .knob = name, .knobs = fmt::format("{}", fmt::join(known, ", "))});
     }
     if (const auto parsed = parse_knob(*knob, to_string(value)); !parsed) return shape(parsed.error());
   }
@@ -95,44 +95,52 @@ std::optional<Refusal> refuse_knobs(const Facts& facts, const Knobs& given) {
 std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs& given,
                                           std::initializer_list<std::string_view> has) {
   for (const auto& [name, value] : given) {
-    if (std::ranges::find(has, name) == has.end()) return shape(fmt::format("{} has no knob '{}'.", kernel, name));
+    if (std::ranges::find(has, name) == has.end())
+      return shape(say::refusal::kernel_knob{.kernel = kernel, .knob = name});
   }
   return std::nullopt;
 }
 
 std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks) {
-  return refuse_over(fmt::format("{}'s number of thread blocks", kernel), blocks, max_int, "a grid has no more");
+  return refuse_over(say::refusal::block_count{.kernel = kernel}, blocks, max_int, say::refusal::grid_limit{});
 }
 
-std::optional<Refusal> refuse_over(std::string_view name, std::int64_t value, std::int64_t most, std::string_view why) {
+std::optional<Refusal> refuse_over(const MessageValue& what, std::int64_t value, std::int64_t most,
+                                   const Message& why) {
   if (value <= most) return std::nullopt;
-  return shape(fmt::format("{} is {}, over {}: {}.", name, grouped(value), grouped(most), why));
+  return shape(say::refusal::over{.what = what, .value = value, .most = most, .why = why});
 }
 
 std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, const DeviceLimits& device) {
   if (device.compute_major < 8) {
     return Refusal{Refusal::Cause::architecture,
-                   fmt::format("the kernels need compute capability 8.0 or newer; {} has {}.{}.", device.name,
-                               device.compute_major, device.compute_minor)};
+                   say::refusal::capability{.needed = capability(8, 0),
+                                            .device = device.name,
+                                            .capability = capability(device.compute_major, device.compute_minor)}};
   }
   for (const KernelNeeds& k : kernels) {
     if (k.threads <= device.max_threads_per_block) continue;
-    return Refusal{Refusal::Cause::threads,
-                   fmt::format("{} needs {} threads a block; {} has {}.", k.kernel, grouped(k.threads), device.name,
-                               grouped(device.max_threads_per_block))};
+    return Refusal{
+        Refusal::Cause::threads,
+        say::refusal::threads{
+            .kernel = k.kernel, .needed = k.threads, .device = device.name, .available = device.max_threads_per_block}};
   }
   for (const KernelNeeds& k : kernels) {
     const int available = most_registers_per_thread(device, k.threads);
     if (k.registers <= available) continue;
-    return Refusal{Refusal::Cause::registers,
-                   fmt::format("{} needs about {} registers a thread; {} has {} for each of {} threads.", k.kernel,
-                               k.registers, device.name, available, grouped(k.threads))};
+    return Refusal{Refusal::Cause::registers, say::refusal::registers{.kernel = k.kernel,
+                                                                      .needed = k.registers,
+                                                                      .device = device.name,
+                                                                      .available = available,
+                                                                      .threads = k.threads}};
   }
   for (const KernelNeeds& k : kernels) {
     if (k.shared_bytes <= device.shared_bytes_per_block) continue;
     return Refusal{Refusal::Cause::shared_memory,
-                   fmt::format("{} needs {} bytes of shared memory a block; {} has {}.", k.kernel,
-                               grouped(k.shared_bytes), device.name, grouped(device.shared_bytes_per_block))};
+                   say::refusal::shared_memory{.kernel = k.kernel,
+                                               .needed = k.shared_bytes,
+                                               .device = device.name,
+                                               .available = device.shared_bytes_per_block}};
   }
   return std::nullopt;
 }

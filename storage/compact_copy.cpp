@@ -47,11 +47,10 @@ INSERT INTO runs (id, device_id, environment_id, preset, argv, plan_hash, planne
   FROM base, source.runs r JOIN wanted w ON w.id = r.id JOIN device_of d ON d.source = r.device_id
   JOIN environment_of e ON e.source = r.environment_id;
 INSERT INTO run_tags SELECT t.run_id + base.run, t.tag FROM base, source.run_tags t JOIN wanted w ON w.id = t.run_id;
-INSERT INTO points (id, run_id, plan_index, device_id, statement_id, {points}, reason_id, reason_arguments, recorded_at,
-                    digest)
+INSERT INTO points (id, run_id, plan_index, device_id, statement_id, {points}, recorded_at, digest)
   SELECT p.id + base.point, p.run_id + base.run, p.plan_index, d.target,
          (SELECT m.id FROM main.statements m JOIN source.statements s ON s.digest = m.digest WHERE s.id = p.statement_id),
-         {point_values}, p.reason_id, p.reason_arguments, p.recorded_at, p.digest
+         {point_values}, p.recorded_at, p.digest
   FROM base, source.points p JOIN wanted w ON w.id = p.run_id JOIN device_of d ON d.source = p.device_id ORDER BY p.id;
 CREATE TEMP TABLE wanted_points AS SELECT p.id FROM source.points p JOIN wanted w ON w.id = p.run_id;
 INSERT INTO point_knobs SELECT q.point_id + base.point, q.name, q.value

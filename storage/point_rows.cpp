@@ -16,8 +16,19 @@ namespace {
 
 constexpr int knobs_in_a_table = 3;  // the schema since which they are
 
-constexpr std::array<std::string_view, 7> outcome_columns{"disposition", "reason",    "provenance",  "max_abs_error",
-                                                          "error_bound", "rms_error", "wall_seconds"};
+struct OutcomeColumn {
+  std::string_view name;
+  int since = 1;  ///< schema
+};
+constexpr std::array<OutcomeColumn, 9> outcome_columns{{{"disposition"},
+                                                        {"reason"},
+                                                        {"reason_id", 3},
+                                                        {"reason_arguments", 3},
+                                                        {"provenance"},
+                                                        {"max_abs_error"},
+                                                        {"error_bound"},
+                                                        {"rms_error"},
+                                                        {"wall_seconds"}}};
 
 FieldValue read_value(Reader& in, FieldType type) {
   switch (type) {
@@ -68,7 +79,10 @@ std::string placeholders(int count) {
 std::string point_columns() {
   std::string text;
   for (const Field& field : point_fields()) text += fmt::format("{}, ", field.name);
-  return text + fmt::format("{}", fmt::join(outcome_columns, ", "));
+  for (const OutcomeColumn& column : outcome_columns) {
+    text += fmt::format("{}{}", &column == outcome_columns.data() ? "" : ", ", column.name);
+  }
+  return text;
 }
 
 int point_column_count() {
@@ -77,8 +91,11 @@ int point_column_count() {
 
 void bind_point(Binder& out, const PointRecord& record) {
   for (const Field& field : point_fields()) out << field.get(record.spec);
-  out << to_string(record.disposition) << record.reason << to_string(record.provenance) << record.max_abs_error
-      << record.error_bound << record.rms_error << record.wall_seconds;
+  const bool has_id = !record.reason.id.empty();
+  out << to_string(record.disposition) << english_text(record.reason)
+      << (has_id ? std::optional(record.reason.id) : std::nullopt)
+      << (has_id ? std::optional(arguments_json(record.reason)) : std::nullopt) << to_string(record.provenance)
+      << record.max_abs_error << record.error_bound << record.rms_error << record.wall_seconds;
 }
 
 std::string point_values(int version) {
@@ -86,8 +103,9 @@ std::string point_values(int version) {
   for (const Field& field : point_fields()) {
     text += field.since <= version ? fmt::format("p.{}, ", field.name) : fmt::format("{}, ", field_default(field));
   }
-  for (const std::string_view name : outcome_columns) {
-    text += fmt::format("{}p.{}", name == outcome_columns.front() ? "" : ", ", name);
+  for (const OutcomeColumn& column : outcome_columns) {
+    text += fmt::format("{}{}{}", &column == outcome_columns.data() ? "" : ", ",
+                        column.since <= version ? "p." : "NULL AS ", column.name);
   }
   return text;
 }
@@ -104,7 +122,9 @@ PointRecord read_point(Reader& in) {
     if (!set) throw RowError(fmt::format("{}: {}", field.name, set.error()));
   }
   record.disposition = word(parse_disposition(in.text()));
-  record.reason = in.text();
+  std::string words = in.text();
+  std::string id = in.text();
+  record.reason = stored_message(std::move(id), in.text(), std::move(words));
   record.provenance = word(parse_provenance(in.text()));
   record.max_abs_error = in.optional_real();
   record.error_bound = in.optional_real();

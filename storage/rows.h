@@ -32,6 +32,11 @@ T word(Result<T, std::string> parsed) {
   if (!parsed) throw RowError(parsed.error());
   return parsed.value();
 }
+template <class T>
+T word(Result<T, Message> parsed) {
+  if (!parsed) throw RowError(text(parsed.error()));
+  return parsed.value();
+}
 
 /// Binds values to ?1, ?2, ... in order.
 class Binder {
@@ -56,6 +61,16 @@ class Binder {
   /// A field of a point, in the type of its column.
   Binder& operator<<(const FieldValue& value) {
     std::visit([&](const auto& held) { *this << held; }, value);
+    return *this;
+  }
+
+  Binder& operator<<(const std::optional<std::string>& value) {
+    ++place_;
+    if (value) {
+      statement_.bind(place_, *value);
+    } else {
+      statement_.bind(place_);
+    }
     return *this;
   }
 

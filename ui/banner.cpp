@@ -5,6 +5,8 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "ui/format.h"
+
 namespace attnscope::ui {
 namespace {
 
@@ -61,7 +63,7 @@ void Banner::refresh() {
   for (std::size_t i = 0; i < std::min(most_lines, messages_.size()); ++i) lines << messages_[i].text;
   if (messages_.size() > most_lines) lines << tr("… and %1 more").arg(messages_.size() - most_lines);
   label_->setText(lines.join(QLatin1Char('\n')));
-  label_->setToolTip(messages_.size() > most_lines ? text() : QString());
+  label_->setToolTip(messages_.size() > most_lines ? plain_tip(text()) : QString());
   setAccessibleName(text());
   setVisible(!messages_.empty());
 }

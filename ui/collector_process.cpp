@@ -152,12 +152,12 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
     emit finished(*done_);
   } else if (cancel_asked_ || (done_ && done_->state == "cancelled")) {
     // Also when it had to be killed: what was asked for has happened.
-    emit cancelled(done_.value_or(DoneEvent{"cancelled", "", 0, 0, exit_code}));
+    emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
   } else if (status == QProcess::CrashExit) {
     emit crashed(said.isEmpty() ? tr("The collector died. The points before it are in the file.")
                                 : tr("The collector died: %1").arg(said));
   } else if (done_ && !done_->reason.empty()) {
-    emit failed(QString::fromStdString(done_->reason));
+    emit failed(to_qstring(done_->reason));
   } else if (!said.isEmpty()) {
     emit failed(said);
   } else {

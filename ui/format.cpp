@@ -128,6 +128,15 @@ QString metric_label(std::string_view key) {
   return to_qstring(metric == nullptr ? key : metric->label).replace(QStringLiteral("<->"), QStringLiteral("↔"));
 }
 
+QString to_qstring(const Message& message) {
+  return QString::fromStdString(text(message));
+}
+
+QString plain_tip(const QString& text) {
+  if (!Qt::mightBeRichText(text)) return text;
+  return QStringLiteral("<p style='white-space:pre-wrap'>%1</p>").arg(text.toHtmlEscaped());
+}
+
 QString to_qstring(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }

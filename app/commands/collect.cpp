@@ -28,6 +28,7 @@
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/registry.h"
+#include "messages/collect.h"
 #include "profiler/measure/progress.h"
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
@@ -123,7 +124,7 @@ std::string counters_text(const Device& device, const Options& options) {
   if (!options.measure.counters) return "not asked for";
   const CounterAvailability counters = device.counters();
   if (counters.state == CounterState::available) return "available";
-  return counters.fix.empty() ? counters.reason : counters.reason + " " + counters.fix;
+  return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
 }
 
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format) {
@@ -136,7 +137,7 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
     const auto refusal =
         built_in_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
     const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, built_in_algorithms());
-    const std::string expected = refusal ? "infeasible: " + refusal->reason
+    const std::string expected = refusal ? "infeasible: " + text(refusal->reason)
                                  : need > free_bytes
                                      ? fmt::format("out-of-memory: {} are free", format_iec_bytes(free_bytes))
                                      : "";
@@ -228,7 +229,7 @@ class Collection {
     }
     if (complete_before_) {
       reporter_.report(LogEvent{"info", fmt::format("complete already: run {}", run_)});
-      return done("complete", "nothing was left to do", ExitCode::ok);
+      return done("complete", say::collect::nothing_left{}, ExitCode::ok);
     }
     RunObserver observer;
     observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
@@ -245,7 +246,7 @@ class Collection {
       const RunOutcome outcome = run_sweep(plan_, device_, options_.measure, done_before_, observer, cancel);
       return finish(outcome, cancel);
     } catch (const std::exception& error) {  // a full disk: what was kept stays, the rest can be resumed
-      done("failed", error.what(), ExitCode::error);
+      done("failed", Message::verbatim(error.what()), ExitCode::error);
       throw;
     }
   }
@@ -301,12 +302,13 @@ class Collection {
     const bool open = skipped_ + outcome.counts.done < plan_.points.size();
     if (outcome.state == RunState::cancelled || (lost && open && cancel.cancelled())) {
       store_.finish_run(run_, StoredRunState::cancelled);
-      return done("cancelled", "continue with --resume", ExitCode::partial);
+      return done("cancelled", say::collect::continue_with_resume{}, ExitCode::partial);
     }
     if (lost && open) {
       const int losses = any_ok_ ? 1 : options_.losses + 1;
       if (losses <= max_losses) {
-        reporter_.report(LogEvent{"warning", outcome.reason + " Going on with the next point in a fresh process."});
+        reporter_.report(
+            LogEvent{"warning", text(outcome.reason) + " Going on with the next point in a fresh process."});
         const std::filesystem::path file = store_.file();
         restart(options_.arguments, {.file = file,
                                      .device_uuid = device_.info().uuid,
@@ -318,10 +320,10 @@ class Collection {
                                                         std::strerror(errno), file.string()));
       }
       store_.finish_run(run_, StoredRunState::failed);
-      return done("device-lost", fmt::format("{} points in a row cost the device", losses), ExitCode::partial);
+      return done("device-lost", say::collect::devices_lost{.points = losses}, ExitCode::partial);
     }
     store_.finish_run(run_, StoredRunState::complete);
-    return done("complete", "", lost ? ExitCode::partial : exit_code_of_points());
+    return done("complete", {}, lost ? ExitCode::partial : exit_code_of_points());
   }
 
   ExitCode exit_code_of_points() const {
@@ -348,7 +350,7 @@ class Collection {
   }
 
   /// The last event, with the run's counts over all its processes; then the table that was asked for.
-  ExitCode done(const std::string& state, const std::string& reason, ExitCode code) {
+  ExitCode done(const std::string& state, const Message& reason, ExitCode code) {
     std::size_t ok = 0;
     std::size_t points = 0;
     try {
@@ -391,7 +393,7 @@ class Collection {
                             field(metric_key::tflops, plain), field(metric_key::dram_bytes, format_traffic),
                             field(metric_key::l2_sm_bytes, format_traffic),
                             field(metric_key::model_l2_sm_bytes, format_traffic),
-                            field(metric_key::achieved_occupancy_pct, plain), point.record.reason});
+                            field(metric_key::achieved_occupancy_pct, plain), text(point.record.reason)});
     }
     print(table, TableFormat::markdown, std::cout);
   }
@@ -452,7 +454,7 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
   if (options.counters_asked_for() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
     throw CommandError(ExitCode::no_counters, fmt::format("counters were asked for and are not available: {} {}",
-                                                          counters.reason, counters.fix));
+                                                          text(counters.reason), text(counters.fix)));
   }
 
   if (options.dry_run) {
@@ -469,7 +471,7 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                                 .skipped = 0,
                                 .max_memory_bytes = max_memory(plan, info.limits),
                                 .counters = counters_text(device, options)});
-      reporter.report(DoneEvent{"complete", "nothing was run", 0, 0, 0});
+      reporter.report(DoneEvent{"complete", say::collect::nothing_run{}, 0, 0, 0});
       return ExitCode::ok;
     }
     print_plan(plan, device.info(), device.free_bytes(), options.format);
@@ -521,7 +523,7 @@ ExitCode collect(Options& options) {
     if (options.jsonl && !reporter->ended()) {
       const auto* known = dynamic_cast<const CommandError*>(&error);
       const ExitCode code = known != nullptr ? known->code() : ExitCode::error;
-      reporter->report(DoneEvent{"failed", one_line(error.what()), 0, 0, static_cast<int>(code)});
+      reporter->report(DoneEvent{"failed", Message::verbatim(one_line(error.what())), 0, 0, static_cast<int>(code)});
     }
     throw;
   }

@@ -38,8 +38,12 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
   const AttentionModel model =
       built_in_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
   if (model.refusal) {
-    return {
-        {.kernel = "all", .grid = {}, .block = {}, .reason = model.refusal->reason, .shared_bytes = {}, .traffic = {}}};
+    return {{.kernel = "all",
+             .grid = {},
+             .block = {},
+             .reason = text(model.refusal->reason),
+             .shared_bytes = {},
+             .traffic = {}}};
   }
   const auto extent = [](const std::array<std::uint32_t, 3>& size) {
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));

@@ -144,7 +144,7 @@ ExitCode paper(const Options& options) {
     conditions.dtypes.emplace(to_string(record.spec.problem.dtype));
     conditions.caches.emplace(to_string(record.spec.cache));
     if (record.disposition == Disposition::ok) continue;
-    std::cout << fmt::format("{}: {}: {}\n", describe(record.spec), to_string(record.disposition), record.reason);
+    std::cout << fmt::format("{}: {}: {}\n", describe(record.spec), to_string(record.disposition), text(record.reason));
   }
   if (!conditions.dtypes.empty()) std::cout << notes(run, conditions);
   return code;

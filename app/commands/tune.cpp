@@ -201,7 +201,7 @@ ExitCode run(const Options& options) {
     }
   };
   observer.on_failure = [](const PointRecord& record) {
-    spdlog::warn("{}: {}: {}", describe(record.spec), to_string(record.disposition), record.reason);
+    spdlog::warn("{}: {}: {}", describe(record.spec), to_string(record.disposition), text(record.reason));
   };
   observer.on_untimed = [&](const Algorithm& algorithm, const AttentionProblem& problem) {
     spdlog::warn("{} {}: no tile could be measured", algorithm.name(), describe(problem));

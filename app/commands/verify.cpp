@@ -138,7 +138,7 @@ ExitCode verify(const Options& options) {
     } else if (result.outcome == VerifyOutcome::fail) {
       ++counts.fail;
       outcome = "FAIL";
-      spdlog::error("{}: {}", describe(verify_case), result.reason);
+      spdlog::error("{}: {}", describe(verify_case), text(result.reason));
     } else {
       ++counts.skip;
     }
@@ -146,7 +146,7 @@ ExitCode verify(const Options& options) {
     if (options.all) {
       details.rows.push_back({describe(verify_case), outcome, fmt::format("{:.3e}", result.max_abs_error),
                               fmt::format("{:.3e}", result.error_bound), fmt::format("{:.3e}", result.rms_error),
-                              result.reason});
+                              text(result.reason)});
     }
   };
   CancelToken& cancel = cancel_on_signals();
@@ -160,7 +160,7 @@ ExitCode verify(const Options& options) {
   ExitCode code = summary.fail > 0 ? ExitCode::error : ExitCode::ok;
   if (summary.cancelled) code = ExitCode::partial;
   if (!summary.stopped.empty()) {
-    spdlog::error("{}", summary.stopped);
+    spdlog::error("{}", text(summary.stopped));
     code = ExitCode::error;
   }
   if (!device.usable()) {

@@ -11,6 +11,7 @@
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
+#include "messages/refusal.h"
 
 namespace attnscope {
 namespace {
@@ -90,9 +91,7 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
   }
   if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
   if (!fa2::supported_warps(tile.br, tile.warps)) {
-    return Refusal{
-        Refusal::Cause::shape,
-        fmt::format("fa2 fwd takes 16 or 32 query rows a warp: Br {} has no tile of {} warps.", tile.br, tile.warps)};
+    return Refusal{Refusal::Cause::shape, say::refusal::warps{.kernel = "fa2 fwd", .br = tile.br, .warps = tile.warps}};
   }
   if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
   return refuse_needs({needs(p, tile)}, device);

@@ -12,6 +12,7 @@
 #include "kernels/fa3/fa3_shape.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
+#include "messages/refusal.h"
 
 namespace attnscope {
 namespace {
@@ -28,12 +29,15 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
 
 /// Why the forward kernel has no such tile, on any device.
 std::optional<Refusal> refuse_tile(const Tiling& tile) {
-  const auto shape = [](std::string reason) { return Refusal{Refusal::Cause::shape, std::move(reason)}; };
+  const auto shape = [](Message reason) { return Refusal{Refusal::Cause::shape, std::move(reason)}; };
   if (!fa3::supported_rows(tile.br)) {
-    return shape(fmt::format("fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not {}.", tile.br));
+    return shape(say::refusal::warpgroup_rows{.kernel = "fa3 fwd", .br = tile.br});
   }
-  if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, "fa3 fwd has no wider product")) return refused;
-  if (auto refused = refuse_over("stages", tile.stages, fa3::most_stages, "fa3 fwd has no longer ring")) return refused;
+  if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, say::refusal::no_wider_product{.kernel = "fa3 fwd"}))
+    return refused;
+  if (auto refused =
+          refuse_over("stages", tile.stages, fa3::most_stages, say::refusal::no_longer_ring{.kernel = "fa3 fwd"}))
+    return refused;
   return std::nullopt;
 }
 
@@ -42,11 +46,13 @@ std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileSha
   const int d = static_cast<int>(p.d);
   const int registers = fa3::register_estimate(tile.bc, d);
   if (registers > fa3::consumer_registers(tile.br)) {
-    return Refusal{
-        Refusal::Cause::registers,
-        fmt::format("fa3 fwd needs about {} registers a thread that multiplies at {} and d {}; Br {} leaves {}.",
-                    registers, describe(Tiling{.br = tile.br, .bc = tile.bc}), d, tile.br,
-                    fa3::consumer_registers(tile.br))};
+    return Refusal{Refusal::Cause::registers,
+                   say::refusal::multiplying_registers{.kernel = "fa3 fwd",
+                                                       .needed = registers,
+                                                       .tile = describe(Tiling{.br = tile.br, .bc = tile.bc}),
+                                                       .d = d,
+                                                       .br = tile.br,
+                                                       .available = fa3::consumer_registers(tile.br)}};
   }
   return std::nullopt;
 }
@@ -54,8 +60,13 @@ std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileSha
 /// wgmma is in the instruction set of compute capability 9.0 alone.
 std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
   if (device.compute_major == 9 && device.compute_minor == 0) return std::nullopt;
-  return Refusal{Refusal::Cause::architecture, fmt::format("fa3 needs compute capability 9.0 (wgmma); {} has {}.{}.",
-                                                           device.name, device.compute_major, device.compute_minor)};
+  return Refusal{
+      Refusal::Cause::architecture,
+      say::refusal::instruction{.algorithm = "fa3",
+                                .needed = "9.0",
+                                .instruction = "wgmma",
+                                .device = device.name,
+                                .capability = fmt::format("{}.{}", device.compute_major, device.compute_minor)}};
 }
 
 /// The choice of stages adds a macro where it is not what the kernel does of itself.

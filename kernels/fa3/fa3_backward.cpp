@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fa3/fa3_backward.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "kernels/fa3/fa3_backward_shape.h"
 #include "kernels/key_stationary.h"
+#include "messages/refusal.h"
 
 namespace attnscope::fa3_backward {
 namespace {
@@ -60,11 +59,15 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Tiling& tile
   const TileShape own = default_tile(p);
   const int d = static_cast<int>(p.d);
   if (!supported_tile(own.br, own.bc, d)) {
-    return Refusal{Refusal::Cause::shape, fmt::format("fa3 bwd has no d {}; it has 64 and 128.", p.d)};
+    return Refusal{Refusal::Cause::shape,
+                   say::refusal::kernel_head_dim{.kernel = "fa3 bwd", .d = p.d, .supported = "64 and 128"}};
   }
   if (!supported_tile(tile.br, tile.bc, d)) {
-    return Refusal{Refusal::Cause::shape, fmt::format("fa3 bwd has the tile {} at d {}, not {}.", describe(own), p.d,
-                                                      describe(Tiling{.br = tile.br, .bc = tile.bc}))};
+    return Refusal{Refusal::Cause::shape,
+                   say::refusal::kernel_tile{.kernel = "fa3 bwd",
+                                             .own = describe(own),
+                                             .d = p.d,
+                                             .tile = describe(Tiling{.br = tile.br, .bc = tile.bc})}};
   }
   return key_stationary::refuse_grids("fa3", p, tile);
 }

@@ -11,6 +11,7 @@
 
 #include "kernels/model/block_pattern.h"
 #include "kernels/model/integer.h"
+#include "messages/problem.h"
 
 namespace attnscope {
 namespace {
@@ -76,47 +77,46 @@ std::int64_t pairs_in(const WindowEdges& edges, std::int64_t row, std::int64_t r
 }
 
 /// The first thing wrong with a mask for this problem, whose extents are positive; or empty.
-std::string wrong_mask(const AttentionProblem& p) {
+Message wrong_mask(const AttentionProblem& p) {
   constexpr std::int64_t widest_side = std::int64_t{1} << 29;
   for (const auto& [name, side] : {std::pair{"left", p.mask.left}, std::pair{"right", p.mask.right}}) {
     if (side == Mask::unlimited || (side >= 0 && side <= widest_side)) continue;
-    return fmt::format("the {} side of the window is {}; 0 to 2^29 keys are accepted.", name, side);
+    return say::problem::window_side{.side = name, .keys = side};
   }
   if (p.mask.lengths == Mask::Lengths::list) {
     if (std::cmp_not_equal(p.mask.length_list.size(), p.batch)) {
-      return fmt::format("the mask gives {} key lengths for a batch of {}.", p.mask.length_list.size(), p.batch);
+      return say::problem::length_count{.lengths = p.mask.length_list.size(), .batch = p.batch};
     }
     const auto [shortest, longest] = std::ranges::minmax(p.mask.length_list);
-    if (shortest < 0) return fmt::format("a key length of {} is below zero.", shortest);
-    if (longest > p.n_k) return fmt::format("a key length of {} is beyond n_k ({}).", longest, p.n_k);
+    if (shortest < 0) return say::problem::length_below_zero{.length = shortest};
+    if (longest > p.n_k) return say::problem::length_beyond{.length = longest, .n_k = p.n_k};
   }
   if (!p.mask.sparse()) return {};
   constexpr std::int64_t largest_block = std::int64_t{1} << 20;
   constexpr std::int64_t most_squares = std::int64_t{1} << 26;
   const std::int64_t size = p.mask.block_size;
   if (size < 16 || size > largest_block || size % 16 != 0) {
-    return fmt::format("the block size must be a multiple of 16 up to 2^20, not {}.", size);
+    return say::problem::block_size{.size = size};
   }
   if (p.mask.blocks == Mask::Blocks::stride && p.mask.block_parameter < 1) {
-    return fmt::format("the stride of the block mask must be at least 1, not {}.", p.mask.block_parameter);
+    return say::problem::block_stride{.stride = p.mask.block_parameter};
   }
   std::int64_t squares = ceil_div(p.n_q, size);
   if (!multiply(squares, ceil_div(p.n_k, size)) || squares > most_squares) {
-    return fmt::format("the block mask would have {} x {} squares; at most 2^26 are accepted.", ceil_div(p.n_q, size),
-                       ceil_div(p.n_k, size));
+    return say::problem::block_count{.rows = ceil_div(p.n_q, size), .columns = ceil_div(p.n_k, size)};
   }
   return {};
 }
 
 /// The same for dropout.
-std::string wrong_dropout(double dropout) {
+Message wrong_dropout(double dropout) {
   if (!(dropout >= 0 && dropout < 1)) {
-    return fmt::format("dropout must be a probability from 0 to below 1, not {}.", dropout);
+    return say::problem::dropout_range{.dropout = fmt::format("{}", dropout)};
   }
   // It would be labelled as dropout and be none, or leave nothing.
   const long dropped = std::lround(256 * dropout);
   if (dropout > 0 && (dropped == 0 || dropped == 256)) {
-    return fmt::format("dropout {:g} rounds to {} of 256.", dropout, dropped);
+    return say::problem::dropout_rounds{.dropout = fmt::format("{:g}", dropout), .dropped = dropped};
   }
   return {};
 }
@@ -228,7 +228,7 @@ std::string describe(const AttentionProblem& p) {
                      dropout, page, p.deterministic ? " deterministic" : "");
 }
 
-std::string invalid_reason(const AttentionProblem& p) {
+Message invalid_reason(const AttentionProblem& p) {
   struct Extent {
     std::string_view name;
     std::int64_t value;
@@ -236,22 +236,22 @@ std::string invalid_reason(const AttentionProblem& p) {
   const std::array extents{Extent{"batch", p.batch}, Extent{"heads_q", p.heads_q}, Extent{"heads_kv", p.heads_kv},
                            Extent{"n_q", p.n_q},     Extent{"n_k", p.n_k},         Extent{"d", p.d}};
   for (const auto& [name, value] : extents) {
-    if (value <= 0) return fmt::format("{} must be at least 1, not {}.", name, value);
+    if (value <= 0) return say::problem::at_least_one{.name = name, .value = value};
   }
   if (p.heads_q % p.heads_kv != 0) {
-    return fmt::format("heads_q ({}) must be a multiple of heads_kv ({}).", p.heads_q, p.heads_kv);
+    return say::problem::head_groups{.heads_q = p.heads_q, .heads_kv = p.heads_kv};
   }
-  if (std::string wrong = wrong_mask(p); !wrong.empty()) return wrong;
-  if (std::string wrong = wrong_dropout(p.dropout); !wrong.empty()) return wrong;
+  if (Message wrong = wrong_mask(p); !wrong.empty()) return wrong;
+  if (Message wrong = wrong_dropout(p.dropout); !wrong.empty()) return wrong;
   if (p.page < 0 || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
-    return fmt::format("page must be 0 (contiguous) or a power of two from 16 on, not {}.", p.page);
+    return say::problem::page{.page = p.page};
   }
   // Every count of the program (bytes of fp32 scores, floating-point operations, traffic of the smallest tile) stays
   // below 16 n_q n_k d or 16 (n_q + n_k) d bytes an instance, so bounding those bounds them all.
   std::int64_t size = 16;
   const bool fits = multiply(size, p.batch) && multiply(size, p.heads_q) && multiply(size, p.n_q) &&
                     multiply(size, p.n_k) && multiply(size, p.d);
-  if (!fits) return fmt::format("{} is too large: its byte counts do not fit in 63 bits.", describe(p));
+  if (!fits) return say::problem::too_large{.problem = describe(p)};
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "kernels/model/mask.h"
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope {
@@ -139,6 +140,6 @@ inline constexpr std::int32_t dropout_seed = 20220527;
 /// 0 .. n_k for each batch entry, block sizes that are no multiple of 16 up to 2^20, block masks of over 2^26 squares,
 /// dropout outside [0, 1) or that rounds to none or all of 256, pages that are no power of two from 16 on, and sizes
 /// whose byte counts overflow 63 bits.
-[[nodiscard]] std::string invalid_reason(const AttentionProblem&);
+[[nodiscard]] Message invalid_reason(const AttentionProblem&);
 
 }  // namespace attnscope

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope {
@@ -64,7 +65,7 @@ struct Knob {
 };
 
 /// What `text` stands for; no value for the algorithm's own choice. The error is a sentence that says what is accepted.
-[[nodiscard]] Result<std::optional<KnobValue>, std::string> parse_knob(const Knob&, std::string_view text);
+[[nodiscard]] Result<std::optional<KnobValue>, Message> parse_knob(const Knob&, std::string_view text);
 /// The value as parse_knob() reads it, of what a point was given; the algorithm's choice ("0", the first word) where it
 /// was not.
 [[nodiscard]] std::string knob_text(const Knob&, const Knobs&);

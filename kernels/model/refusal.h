@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <string_view>
+
+#include "kernels/model/message.h"
 
 namespace attnscope {
 
@@ -10,7 +11,7 @@ namespace attnscope {
 struct Refusal {
   enum class Cause { shape, shared_memory, registers, threads, architecture };
   Cause cause = Cause::shape;
-  std::string reason;  ///< one sentence with the figures: needed, available
+  Message reason;  ///< with the figures: needed, available
 };
 [[nodiscard]] std::string_view to_string(Refusal::Cause);
 

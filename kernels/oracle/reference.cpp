@@ -18,6 +18,7 @@
 
 #include "kernels/device/philox_shape.h"
 #include "kernels/oracle/float16.h"
+#include "messages/oracle.h"
 
 namespace attnscope {
 namespace {
@@ -371,14 +372,14 @@ class Judge {
  public:
   explicit Judge(const Reference& reference) : reference_(reference) {}
 
-  /// `must_be_zero`, where a row of the reference holds nothing: why, as the end of a sentence.
+  /// `must_be_zero`, where a row of the reference holds nothing.
   template <class IsEmpty>
   void judge(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
-             const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero, std::string_view why) {
+             const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero) {
     if (bits.empty()) return;
     judged_ = true;
     if (bits.size() != exact.exact.size()) {
-      fail(fmt::format("the output has {} elements of {}, the reference {}.", bits.size(), name, exact.exact.size()));
+      fail(say::oracle::elements{.elements = bits.size(), .tensor = name, .expected = exact.exact.size()});
       keep({.tensor = std::string(name), .max_abs_error = infinity, .bound = 0});
       return;
     }
@@ -386,10 +387,7 @@ class Judge {
     CheckResult found{.tensor = std::string(name), .bound = error_bound(reference_.dtype, exact, allowance)};
     double squares = 0;
     std::size_t worst = 0;
-    const auto place = [&](std::size_t e) {
-      return fmt::format("instance {} {} {}", places[e / d].instance, &places == &reference_.rows ? "row" : "key",
-                         places[e / d].row);
-    };
+    const bool of_rows = &places == &reference_.rows;
     for (std::size_t e = 0; e < bits.size(); ++e) {
       const auto value = static_cast<double>(from_bits(reference_.dtype, bits[e]));
       const double difference = std::abs(value - exact.exact[e]);
@@ -400,14 +398,36 @@ class Judge {
         worst = e;
       }
       if (value != 0 && must_be_zero(e / d)) {
-        fail(fmt::format("{} is {} instead of 0 at {}, {}.", name, value, place(e), why));
+        fail(of_rows ? not_zero_row(name, value, places[e / d]) : not_zero_key(name, value, places[e / d]));
       }
     }
     found.rms_error = std::sqrt(squares / static_cast<double>(bits.size()));
     if (!(found.max_abs_error <= found.bound)) {
-      fail(fmt::format("{} is {:.6g} instead of {:.6g} at {} column {}: error {:.3g}, bound {:.3g}.", name,
-                       from_bits(reference_.dtype, bits[worst]), exact.exact[worst], place(worst), worst % d,
-                       found.max_abs_error, found.bound));
+      const std::string value = fmt::format("{:.6g}", from_bits(reference_.dtype, bits[worst]));
+      const std::string expected = fmt::format("{:.6g}", exact.exact[worst]);
+      const std::string error = fmt::format("{:.3g}", found.max_abs_error);
+      const std::string bound = fmt::format("{:.3g}", found.bound);
+      const auto [instance, at] = places[worst / d];
+      const std::size_t column = worst % d;
+      if (of_rows) {
+        fail(say::oracle::row{.tensor = name,
+                              .value = value,
+                              .expected = expected,
+                              .instance = instance,
+                              .row = at,
+                              .column = column,
+                              .error = error,
+                              .bound = bound});
+      } else {
+        fail(say::oracle::key{.tensor = name,
+                              .value = value,
+                              .expected = expected,
+                              .instance = instance,
+                              .key = at,
+                              .column = column,
+                              .error = error,
+                              .bound = bound});
+      }
     }
     keep(std::move(found));
   }
@@ -416,7 +436,7 @@ class Judge {
     if (lse.empty()) return;
     judged_ = true;
     if (lse.size() != reference_.lse.size()) {
-      fail(fmt::format("the output has {} elements of LSE, the reference {}.", lse.size(), reference_.lse.size()));
+      fail(say::oracle::elements{.elements = lse.size(), .tensor = "LSE", .expected = reference_.lse.size()});
       return;
     }
     for (std::size_t row = 0; row < lse.size(); ++row) {
@@ -427,14 +447,16 @@ class Judge {
       max_lse_error_ = std::max(max_lse_error_, error);
       const double tolerance = std::isfinite(exact) ? lse_tolerance * std::max(1.0, std::abs(exact)) : 0;
       if (error > tolerance) {
-        fail(fmt::format("LSE is {} instead of {:.7g} at instance {} row {}.", lse[row], exact,
-                         reference_.rows[row].instance, reference_.rows[row].row));
+        fail(say::oracle::lse{.value = fmt::format("{}", lse[row]),
+                              .expected = fmt::format("{:.7g}", exact),
+                              .instance = reference_.rows[row].instance,
+                              .row = reference_.rows[row].row});
       }
     }
   }
 
   [[nodiscard]] CheckResult result() {
-    if (!judged_) fail("there is no output to judge.");
+    if (!judged_) fail(say::oracle::no_output{});
     CheckResult result = std::move(worst_);
     result.max_lse_error = max_lse_error_;
     result.reason = std::move(reason_);
@@ -443,7 +465,16 @@ class Judge {
   }
 
  private:
-  void fail(std::string reason) {
+  static Message not_zero_row(std::string_view name, double value, const RowId& place) {
+    return say::oracle::row_sees_no_key{
+        .tensor = name, .value = fmt::format("{}", value), .instance = place.instance, .row = place.row};
+  }
+  static Message not_zero_key(std::string_view name, double value, const RowId& place) {
+    return say::oracle::key_is_not_seen{
+        .tensor = name, .value = fmt::format("{}", value), .instance = place.instance, .key = place.row};
+  }
+
+  void fail(Message reason) {
     if (reason_.empty()) reason_ = std::move(reason);
   }
   void keep(CheckResult found) {
@@ -456,7 +487,7 @@ class Judge {
   const Reference& reference_;
   CheckResult worst_;
   double max_lse_error_ = 0;
-  std::string reason_;
+  Message reason_;
   bool judged_ = false;
 };
 
@@ -569,11 +600,11 @@ CheckResult check(const Reference& reference, const KernelOutput& output) {
   Judge judge(reference);
   const auto empty_row = [&](std::size_t row) { return reference.lse[row] == -infinity; };
   const auto unseen = [&](std::size_t key) { return reference.seen[key] == 0; };
-  judge.judge("O", reference.o, output.o, reference.rows, output_allowance, empty_row, "which sees no key");
+  judge.judge("O", reference.o, output.o, reference.rows, output_allowance, empty_row);
   judge.judge_lse(output.lse);
-  judge.judge("dQ", reference.dq, output.dq, reference.rows, gradient_allowance, empty_row, "which sees no key");
-  judge.judge("dK", reference.dk, output.dk, reference.keys, gradient_allowance, unseen, "which no query sees");
-  judge.judge("dV", reference.dv, output.dv, reference.keys, gradient_allowance, unseen, "which no query sees");
+  judge.judge("dQ", reference.dq, output.dq, reference.rows, gradient_allowance, empty_row);
+  judge.judge("dK", reference.dk, output.dk, reference.keys, gradient_allowance, unseen);
+  judge.judge("dV", reference.dv, output.dv, reference.keys, gradient_allowance, unseen);
   return judge.result();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/model/attention.h"
+#include "kernels/model/message.h"
 #include "kernels/oracle/inputs.h"
 
 namespace attnscope {
@@ -103,7 +104,7 @@ struct CheckResult {
   double rms_error = 0;
   double bound = 0;
   double max_lse_error = 0;  ///< 0 when LSE is not checked; infinity when one of the pair is not finite
-  std::string reason{};      ///< why it did not pass, one sentence with the place; empty otherwise
+  Message reason{};          ///< why it did not pass, one sentence with the place; empty otherwise
 };
 /// NaN never passes; a row that sees no key must be exactly 0 in O and dQ, its LSE -inf; a key that no row sees exactly
 /// 0 in dK and dV. Nothing to judge does not pass.

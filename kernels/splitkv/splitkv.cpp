@@ -14,6 +14,7 @@
 #include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_programs.h"
 #include "kernels/splitkv/splitkv_shape.h"
+#include "messages/refusal.h"
 
 namespace attnscope {
 namespace {
@@ -192,16 +193,18 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config&
     return refused;
   }
   if (auto refused = refuse_over("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
-                                 "splitkv decodes, with all queries of a K/V head in one tile")) {
+                                 say::refusal::decodes{.kernel = "splitkv"})) {
     return refused;
   }
-  if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, "splitkv has no taller Q tile")) return refused;
+  if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, say::refusal::no_taller_tile{.kernel = "splitkv"}))
+    return refused;
   if (tile.br < packed_rows(p)) {
-    return Refusal{Refusal::Cause::shape, fmt::format("Br {} is too small for the {} query rows that share a K/V head.",
-                                                      tile.br, packed_rows(p))};
+    return Refusal{Refusal::Cause::shape, say::refusal::too_few_rows{.br = tile.br, .rows = packed_rows(p)}};
   }
-  if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, "splitkv has no wider step")) return refused;
-  if (auto refused = refuse_over("stages", tile.stages, splitkv::max_stages, "splitkv has no longer ring")) {
+  if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, say::refusal::no_wider_step{.kernel = "splitkv"}))
+    return refused;
+  if (auto refused =
+          refuse_over("stages", tile.stages, splitkv::max_stages, say::refusal::no_longer_ring{.kernel = "splitkv"})) {
     return refused;
   }
   const Tiling whole = with_splits(p, tile);

@@ -40,8 +40,8 @@ struct Environment {
 enum class CounterState { available, not_permitted, busy, unsupported, not_installed, not_asked };
 struct CounterAvailability {
   CounterState state = CounterState::not_asked;
-  std::string reason;  ///< why not, one sentence
-  std::string fix;     ///< what to do on this machine, one sentence
+  Message reason;  ///< why not, one sentence
+  Message fix;     ///< what to do on this machine, one sentence
 };
 
 struct MeasureOptions {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/common_knobs.h"
+#include "kernels/model/message_json.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -96,6 +97,13 @@ struct Writer {
   void operator()(const char* key, const T& member) {
     json[key] = member;
   }
+  /// In English, and as id and arguments for a reader that speaks another language.
+  void operator()(const char* key, const Message& message) {
+    json[key] = english_text(message);
+    if (message.id.empty()) return;
+    json[fmt::format("{}_id", key)] = message.id;
+    json[fmt::format("{}_arguments", key)] = Json::parse(arguments_json(message));
+  }
   /// A field each, and the knobs as one object.
   void operator()(const PointSpec& spec) {
     const auto value = [](const auto& held) { return std::visit([](const auto& v) { return Json(v); }, held); };
@@ -126,6 +134,16 @@ struct Reader {
     } else {
       throw std::invalid_argument(fmt::format("knob '{}' is neither a whole number nor a word", name));
     }
+  }
+
+  void operator()(const char* key, Message& message) {
+    std::string words;
+    std::string id;
+    (*this)(key, words);
+    (*this)(fmt::format("{}_id", key).c_str(), id);
+    const auto found = json.find(fmt::format("{}_arguments", key));
+    const auto arguments = found != json.end() ? shallow_text(*found) : std::nullopt;
+    message = stored_message(std::move(id), arguments.value_or(""), std::move(words));
   }
 
   void operator()(PointSpec& spec) {

@@ -46,7 +46,7 @@ struct PointEvent {  ///< "point": it is committed in the database
   std::string point;  ///< describe(PointSpec)
   PointSpec spec;     ///< a field each, and "knobs"; older collectors' lines have none of them
   std::string disposition;
-  std::string reason;
+  Message reason;             ///< "reason" in English, "reason_id" and "reason_arguments"
   double time_median_ns = 0;  ///< 0 when there is none
   double dram_bytes = 0;
   double l2_sm_bytes = 0;  ///< both directions
@@ -66,7 +66,7 @@ struct LogEvent {     ///< "log"
 };
 struct DoneEvent {    ///< "done": last line
   std::string state;  ///< "complete", "cancelled", "interrupted", "device-lost", "failed"
-  std::string reason;
+  Message reason;
   std::size_t ok = 0;
   std::size_t not_ok = 0;
   int exit_code = 0;

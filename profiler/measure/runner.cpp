@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/runner.h"
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "messages/point.h"
 
 namespace attnscope {
 namespace {
@@ -20,7 +19,7 @@ std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) 
   record.kernels.emplace_back();
   const Algorithm* algorithm = device.algorithms().find(spec.algorithm);
   if (algorithm == nullptr) {
-    record.reason = fmt::format("This build has no algorithm '{}'.", spec.algorithm);
+    record.reason = say::point::no_algorithm{.algorithm = spec.algorithm};
     return record;
   }
   const auto refusal = algorithm->refusal(spec.problem, spec.config(), device.info().limits);
@@ -73,7 +72,7 @@ RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions
     }
     if (!device.usable()) {
       outcome.state = RunState::device_lost;
-      outcome.reason = fmt::format("The device cannot be used any more after {}: {}", describe(spec), record.reason);
+      outcome.reason = say::point::device_unusable{.point = describe(spec), .reason = record.reason};
       return outcome;
     }
   }

@@ -29,7 +29,7 @@ struct RunObserver {
 enum class RunState { complete, cancelled, device_lost };
 struct RunOutcome {
   RunState state = RunState::complete;
-  std::string reason;  ///< for device_lost
+  Message reason;  ///< for device_lost
   RunCounts counts;
 };
 

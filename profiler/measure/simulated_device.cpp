@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "messages/point.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
@@ -111,7 +112,7 @@ class SimulatedDevice final : public Device {
   }
 
  private:
-  static void fail(PointRecord& record, Disposition disposition, std::string reason) {
+  static void fail(PointRecord& record, Disposition disposition, Message reason) {
     record.disposition = disposition;
     record.reason = std::move(reason);
   }
@@ -120,7 +121,7 @@ class SimulatedDevice final : public Device {
     const PointSpec& spec = record.spec;
     const Algorithm* algorithm = registry_.find(spec.algorithm);
     if (algorithm == nullptr) {
-      return fail(record, Disposition::infeasible, fmt::format("This build has no algorithm '{}'.", spec.algorithm));
+      return fail(record, Disposition::infeasible, say::point::no_algorithm{.algorithm = spec.algorithm});
     }
     if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       return fail(record, Disposition::infeasible, refusal->reason);
@@ -129,11 +130,11 @@ class SimulatedDevice final : public Device {
     add_model_metrics(plan, spec.problem, record);
     if (plan.buffer_bytes() > free_bytes()) {
       return fail(record, Disposition::out_of_memory,
-                  fmt::format("The buffers need {} of device memory; {} are free.",
-                              format_iec_bytes(plan.buffer_bytes()), format_iec_bytes(free_bytes())));
+                  say::point::buffers_memory{.needed = format_iec_bytes(plan.buffer_bytes()),
+                                             .free = format_iec_bytes(free_bytes())});
     }
     const auto simulations = simulate_traffic(plan, info_.limits, {.cache = spec.cache}, cancel);
-    if (!simulations) return fail(record, Disposition::cancelled, "Cancelled while the point was simulated.");
+    if (!simulations) return fail(record, Disposition::cancelled, say::point::cancelled_simulating{});
 
     add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
         Provenance::modelled);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kernels/common_knobs.h"
+#include "messages/point.h"
 
 namespace attnscope {
 namespace {
@@ -275,7 +276,7 @@ VerifyResult judge(const PointRecord& record) {
     case Disposition::ok:
     case Disposition::no_counters:  // the output was computed and checked all the same
       result.outcome = checked ? VerifyOutcome::pass : VerifyOutcome::skip;
-      if (!checked) result.reason = "The device did not check the output.";
+      if (!checked) result.reason = say::point::not_checked{};
       break;
     case Disposition::infeasible:
     case Disposition::out_of_memory:
@@ -320,7 +321,7 @@ VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, cons
   VerifySummary summary;
   summary.total = cases.size();
   if (device.info().simulated) {
-    summary.stopped = "The simulated device computes no output: there is nothing to verify.";
+    summary.stopped = say::point::nothing_to_verify{};
     return summary;
   }
 
@@ -356,8 +357,7 @@ VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, cons
                                                : summary.skip);
     if (observer.on_case) observer.on_case(i, cases[i], result);
     if (!device.usable()) {
-      summary.stopped =
-          fmt::format("The device cannot be used any more after {}: {}", describe(cases[i]), record.reason);
+      summary.stopped = say::point::device_unusable{.point = describe(cases[i]), .reason = record.reason};
       return summary;
     }
   }

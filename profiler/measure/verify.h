@@ -33,7 +33,7 @@ struct VerifyCase {
 enum class VerifyOutcome { pass, fail, skip };
 struct VerifyResult {
   VerifyOutcome outcome = VerifyOutcome::skip;
-  std::string reason;  ///< why it failed or was skipped, one sentence
+  Message reason;  ///< why it failed or was skipped, one sentence
   double max_abs_error = 0;
   double error_bound = 0;
   double rms_error = 0;
@@ -45,7 +45,7 @@ struct VerifySummary {
   std::size_t fail = 0;
   std::size_t skip = 0;
   bool cancelled = false;
-  std::string stopped;  ///< why the rest could not be run (device unusable, nothing to verify); empty when all were
+  Message stopped;  ///< why the rest could not be run (device unusable, nothing to verify); empty when all were
 };
 
 struct VerifyObserver {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/plan/point_spec.h"
 
@@ -100,7 +101,7 @@ struct ClockReading {
 struct PointRecord {
   PointSpec spec;
   Disposition disposition = Disposition::ok;
-  std::string reason;                            ///< one sentence, empty when ok
+  Message reason;                                ///< one sentence, empty when ok
   Provenance provenance = Provenance::measured;  ///< measured (a GPU), simulated or imported
   std::vector<KernelRecord> kernels;
   std::optional<ClockReading> clocks;

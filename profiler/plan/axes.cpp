@@ -138,7 +138,7 @@ AxisKind knob_axis(const Knob& knob) {
           .wrong =
               [&knob](std::string_view word) {
                 const auto value = parse_knob(knob, word);
-                return value ? std::string() : value.error();
+                return value ? std::string() : text(value.error());
               },
           .set = [&knob](Draft& draft, const std::string& text) { draft.knobs[knob.name] = *parse_knob(knob, text); }};
 }

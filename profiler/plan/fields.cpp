@@ -84,7 +84,7 @@ template <auto member>
 Set set_valid(PointSpec& spec, const FieldValue& value) {
   PointSpec alone;
   if (Set done = set<member>(alone, value); !done) return done;
-  if (std::string why = invalid_reason(alone.problem); !why.empty()) return wrong(std::move(why));
+  if (const Message why = invalid_reason(alone.problem); !why.empty()) return wrong(text(why));
   return set<member>(spec, value);
 }
 

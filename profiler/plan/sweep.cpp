@@ -134,7 +134,7 @@ class Expansion {
 
   std::string finish(const Draft& draft) {
     PointSpec spec = draft.spec;
-    if (std::string wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
+    if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) return text(wrong);
     const Config config = choose_config(*registry_.find(spec.algorithm), draft, longest_, limits_);
     spec.tile = config.tile;
     spec.knobs = config.knobs;
@@ -170,7 +170,7 @@ std::string single_value_error(const SweepRequest& request, const std::vector<Po
     const Algorithm& algorithm = *registry.find(point.algorithm);
     const auto refusal = algorithm.refusal(point.problem, point.config(), limits);
     if (!refusal || refusal->cause != Refusal::Cause::shape) return {};
-    if (first_reason.empty()) first_reason = fmt::format("{}: {}", describe(point), refusal->reason);
+    if (first_reason.empty()) first_reason = fmt::format("{}: {}", describe(point), text(refusal->reason));
     for (const int dim : algorithm.facts().head_dims) {
       if (std::ranges::find(supported, std::to_string(dim)) == supported.end())
         supported.push_back(std::to_string(dim));
@@ -279,7 +279,7 @@ Result<PointSpec, std::string> make_spec(std::string algorithm, std::span<const 
     std::ranges::find(kinds, axis.name, &AxisKind::name)->set(draft, axis.values.front());
   }
   PointSpec spec = draft.spec;
-  if (std::string wrong = invalid_reason(spec.problem); !wrong.empty()) return Error{std::move(wrong)};
+  if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) return Error{text(wrong)};
   if (!algorithm.empty()) spec.algorithm = std::move(algorithm);
   for (const auto& [name, value] : draft.knobs) spec.knobs.set(name, value.value_or(std::int64_t{0}));
   return spec;

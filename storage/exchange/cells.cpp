@@ -38,6 +38,10 @@ Cell knob_cell(const KnobValue& value) {
   return std::visit([](const auto& held) { return Cell(held); }, value);
 }
 
+Cell reason_arguments(const PointRecord& record) {
+  return record.reason.id.empty() ? Cell() : text_cell(arguments_json(record.reason));
+}
+
 std::string csv_field(const Cell& cell) {
   struct Writer {
     std::string operator()(std::monostate) const { return {}; }

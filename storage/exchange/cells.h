@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "kernels/model/knobs.h"
+#include "profiler/metrics/point.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::exchange {
@@ -24,6 +25,15 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double, boo
 /// The field of a point.
 [[nodiscard]] Cell field_cell(const Field& field, const PointSpec& spec);
 [[nodiscard]] Cell knob_cell(const KnobValue& value);
+
+/// How a point ended, in words (English) and as a message.
+namespace reason_column {
+inline constexpr std::string_view words = "reason";
+inline constexpr std::string_view id = "reason_id";
+inline constexpr std::string_view arguments = "reason_arguments";
+}  // namespace reason_column
+/// The arguments of the reason, as JSON; none where it has no id.
+[[nodiscard]] Cell reason_arguments(const PointRecord& record);
 
 /// As RFC 4180 has it; quoted also where readers would strip spaces.
 [[nodiscard]] std::string csv_field(const Cell& cell);

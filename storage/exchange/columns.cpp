@@ -51,7 +51,7 @@ std::vector<Column> common_columns() {
   columns.push_back(of_knob(raster_knob().name, raster_knob().words.front()));
   const std::vector<Column> outcome{
       {"disposition", [](const Row& r) { return text_cell(to_string(r.record().disposition)); }},
-      {"reason", [](const Row& r) { return text_cell(r.record().reason); }},
+      {"reason", [](const Row& r) { return text_cell(english_text(r.record().reason)); }},
       {"provenance", [](const Row& r) { return text_cell(to_string(r.record().origin(r.kernel.kernel))); }},
       {std::string(metric_key::time_median_ns)},
       {std::string(metric_key::time_q1_ns)},
@@ -95,6 +95,8 @@ std::vector<Column> common_columns() {
     columns.push_back(of_knob(knob->name, std::int64_t{0}));
   }
   add_since([](int since) { return since > 2; });
+  columns.push_back({std::string(reason_column::id), [](const Row& r) { return text_cell(r.record().reason.id); }});
+  columns.push_back({std::string(reason_column::arguments), [](const Row& r) { return reason_arguments(r.record()); }});
   return columns;
 }
 

@@ -82,6 +82,9 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
   for_each_row(selection, [&](const Row& row) {
     Json point = Json::object();
     for (const Column& column : columns) point[column.name] = json_value(column.of(row));
+    if (Json& arguments = point[std::string(reason_column::arguments)]; arguments.is_string()) {
+      arguments = Json::parse(arguments.get<std::string>());
+    }
     Json& metrics = point["metrics"] = Json::object();
     for (const MetricValue& metric : row.kernel.metrics) {
       metrics[metric.name] = {{"value", json_value(Cell(metric.value))},

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/model/message_json.h"
+#include "storage/exchange/cells.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
@@ -52,6 +54,8 @@ ImportRow row_from(const Json& point, std::string place, PointBuilder& builder) 
       }
     } else if (!is_known_column(name, builder.registry())) {
       builder.ignore(name);
+    } else if (const auto text = name == reason_column::arguments ? shallow_text(value) : std::nullopt) {
+      row.fields[name] = value.is_string() ? value.get<std::string>() : *text;
     } else if (value.is_structured()) {
       fail("{}: it is no single value", row.at(name));
     } else {

@@ -16,6 +16,7 @@
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
 #include "storage/bounds.h"
+#include "storage/exchange/cells.h"
 #include "storage/exchange/import_values.h"
 #include "storage/exchange/long_columns.h"
 
@@ -68,12 +69,12 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
       if (const auto set = set_field(field, spec, *text); !set) fail("{}: {}", row.at(field.name), set.error());
     }
   }
-  if (const std::string wrong = invalid_reason(spec.problem); !wrong.empty()) fail("{}: {}", row.place, wrong);
+  if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) fail("{}: {}", row.place, text(wrong));
   for (const Knob& knob : registry.knobs()) {
     const std::string* text = row.find(knob.name);
     if (text == nullptr) continue;
     const auto value = parse_knob(knob, *text);
-    if (!value) fail("{}: {}", row.at(knob.name), value.error());
+    if (!value) fail("{}: {}", row.at(knob.name), attnscope::text(value.error()));
     if (*value) spec.knobs.set(knob.name, **value);
   }
   return spec;
@@ -128,7 +129,8 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
     if (!disposition) fail("{}: {}", row.at("disposition"), disposition.error());
     point.disposition = *disposition;
   }
-  point.reason = row.text("reason");
+  point.reason =
+      stored_message(row.text(reason_column::id), row.text(reason_column::arguments), row.text(reason_column::words));
   const auto amount = [&](std::string_view name) { return checked(row.at(name), row.real(name)); };
   point.max_abs_error = row.real("max_abs_error");  // a wrong result's may be infinite
   point.error_bound = row.real("error_bound");
@@ -188,11 +190,13 @@ void complete_kernels(PointRecord& point) {
 }
 
 /// What a file may say beside the fields of a point, knobs, metrics and the numbers of a point.
-constexpr std::array<std::string_view, 20> known_columns{"heads",
+constexpr std::array<std::string_view, 22> known_columns{"heads",
                                                          "N",
                                                          "kernel",
                                                          "disposition",
-                                                         "reason",
+                                                         reason_column::words,
+                                                         reason_column::id,
+                                                         reason_column::arguments,
                                                          "provenance",
                                                          "throttled",
                                                          "samples",

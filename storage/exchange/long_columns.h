@@ -11,7 +11,6 @@ inline constexpr std::string_view run_uid = "run_uid";
 inline constexpr std::string_view plan_index = "plan_index";
 inline constexpr std::string_view device = "device";
 inline constexpr std::string_view disposition = "disposition";
-inline constexpr std::string_view reason = "reason";
 inline constexpr std::string_view throttled = "throttled";
 inline constexpr std::string_view kernel = "kernel";
 inline constexpr std::string_view metric = "metric";

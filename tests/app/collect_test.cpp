@@ -144,7 +144,7 @@ TEST_F(Collect, json_lines_end_with_done_also_when_nothing_began) {
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].state, "failed");
   EXPECT_EQ(done[0].exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr(done[0].reason)) << "the same line for people";
+  EXPECT_THAT(refused.err, HasSubstr(text(done[0].reason))) << "the same line for people";
 
   const Outcome dry = run(folder_, sweep + Words{"--jsonl", "--dry-run", "-o", file_});
   EXPECT_EQ(dry.exit_code, 0) << dry.err;

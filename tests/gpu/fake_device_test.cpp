@@ -214,7 +214,7 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   spec.problem.n_q = 70;  // ragged, and rows that see no key
   const PointRecord record = device->measure(spec, options, cancel_);
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
-  EXPECT_EQ(record.reason, "");
+  EXPECT_EQ(text(record.reason), "");
   EXPECT_EQ(record.provenance, Provenance::measured);
   EXPECT_EQ(record.spec, spec);
   ASSERT_TRUE(record.max_abs_error && record.error_bound && record.rms_error);
@@ -343,8 +343,8 @@ TEST_F(FakeDeviceTest, AWarmStartHasNoWriteBackAndNeedsNoNoise) {
   EXPECT_EQ(cold.disposition, Disposition::out_of_memory) << "2 MB are left besides what clears the L2";
   const std::int64_t plan =
       built_in_algorithms().find("fa2")->plan(point().problem, {}, known_gpus().front()).buffer_bytes();
-  EXPECT_THAT(cold.reason, AllOf(HasSubstr("Needs " + std::to_string(plan + noise_bytes) + " bytes"),
-                                 HasSubstr("to count what a kernel leaves in L2")));
+  EXPECT_THAT(text(cold.reason), AllOf(HasSubstr("Needs " + std::to_string(plan + noise_bytes) + " bytes"),
+                                       HasSubstr("to count what a kernel leaves in L2")));
   MeasureOptions timed = quick();
   timed.counters = false;
   EXPECT_EQ(device->measure(point(), timed, cancel_).disposition, Disposition::ok);
@@ -422,7 +422,7 @@ TEST_F(FakeDeviceTest, FailuresWhileTheWriteBackIsCounted) {
   ASSERT_NE(crashing, nullptr);
   const PointRecord crashed = crashing->measure(point(), quick(), cancel_);
   EXPECT_EQ(crashed.disposition, Disposition::crashed);
-  EXPECT_THAT(crashed.reason, HasSubstr("crashed while it was counted"));
+  EXPECT_THAT(text(crashed.reason), HasSubstr("crashed while it was counted"));
   EXPECT_FALSE(crashing->usable());
 }
 
@@ -504,7 +504,7 @@ TEST_F(FakeDeviceTest, APlanThatOverlapsIsJudgedRunTogetherToo) {
   ASSERT_NE(wrong, nullptr);
   const PointRecord stale = wrong->measure(decode, options, cancel_);
   EXPECT_EQ(stale.disposition, Disposition::incorrect);
-  EXPECT_THAT(stale.reason, StartsWith("Run again:"));
+  EXPECT_THAT(text(stale.reason), StartsWith("Run again:"));
 }
 
 TEST_F(FakeDeviceTest, OnlyALaunchThatSaysSoStartsEarly) {
@@ -531,7 +531,7 @@ TEST_F(FakeDeviceTest, ASetUpLaunchThatCrashesIsNamed) {
   spec.problem.pass = Pass::bwd;
   const PointRecord record = device->measure(spec, quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::crashed);
-  EXPECT_THAT(record.reason, HasSubstr("Kernel softmax crashed"));
+  EXPECT_THAT(text(record.reason), HasSubstr("Kernel softmax crashed"));
 }
 
 TEST_F(FakeDeviceTest, GradientsNeverWrittenAreIncorrect) {
@@ -543,7 +543,7 @@ TEST_F(FakeDeviceTest, GradientsNeverWrittenAreIncorrect) {
   spec.problem.pass = Pass::bwd;
   const PointRecord record = device->measure(spec, options, cancel_);
   EXPECT_EQ(record.disposition, Disposition::incorrect);
-  EXPECT_THAT(record.reason, HasSubstr("8192 of 8192 output elements are NaN"));
+  EXPECT_THAT(text(record.reason), HasSubstr("8192 of 8192 output elements are NaN"));
 }
 
 TEST_F(FakeDeviceTest, EveryAlgorithmGroupedAndWarm) {
@@ -652,7 +652,7 @@ TEST_F(FakeDeviceTest, OutputNeverWrittenIsIncorrect) {
   options.verify = true;
   const PointRecord record = device->measure(point(), options, cancel_);
   EXPECT_EQ(record.disposition, Disposition::incorrect);
-  EXPECT_THAT(record.reason, HasSubstr("8192 of 8192 output elements are NaN"));
+  EXPECT_THAT(text(record.reason), HasSubstr("8192 of 8192 output elements are NaN"));
   ASSERT_TRUE(record.max_abs_error);
   EXPECT_TRUE(std::isinf(*record.max_abs_error));
   EXPECT_TRUE(device->usable());
@@ -665,7 +665,7 @@ TEST_F(FakeDeviceTest, WritingBehindTheOutputIsIncorrect) {
   options.verify = true;
   const PointRecord record = device->measure(point(), options, cancel_);
   EXPECT_EQ(record.disposition, Disposition::incorrect);
-  EXPECT_EQ(record.reason, "A kernel wrote beyond the end of o.");
+  EXPECT_EQ(text(record.reason), "A kernel wrote beyond the end of o.");
 }
 
 TEST_F(FakeDeviceTest, CrashNamesTheKernelAndLosesTheDevice) {
@@ -673,7 +673,7 @@ TEST_F(FakeDeviceTest, CrashNamesTheKernelAndLosesTheDevice) {
   ASSERT_NE(device, nullptr);
   const PointRecord record = device->measure(point("naive"), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::crashed);
-  EXPECT_THAT(record.reason, AllOf(HasSubstr("Kernel softmax crashed"), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS")));
+  EXPECT_THAT(text(record.reason), AllOf(HasSubstr("Kernel softmax crashed"), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS")));
   EXPECT_FALSE(device->usable());
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::crashed);
 }
@@ -685,7 +685,7 @@ TEST_F(FakeDeviceTest, HangEndsInATimeout) {
   options.timeout = std::chrono::milliseconds(20);
   const PointRecord record = device->measure(point(), options, cancel_);
   EXPECT_EQ(record.disposition, Disposition::timeout);
-  EXPECT_EQ(record.reason, "Kernel fwd was still running after 20 ms.");
+  EXPECT_EQ(text(record.reason), "Kernel fwd was still running after 20 ms.");
   EXPECT_FALSE(device->usable());
 }
 
@@ -694,7 +694,7 @@ TEST_F(FakeDeviceTest, GpuUnplugged) {
   ASSERT_NE(device, nullptr);
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::crashed);
-  EXPECT_THAT(record.reason, HasSubstr("The GPU is gone"));
+  EXPECT_THAT(text(record.reason), HasSubstr("The GPU is gone"));
   EXPECT_FALSE(device->usable());
   EXPECT_EQ(device->free_bytes(), 0);
 }
@@ -709,7 +709,7 @@ TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
   const auto needed =
       built_in_algorithms().find("naive")->plan(spec.problem, spec.config(), known_gpus().front()).buffer_bytes() +
       noise_bytes;
-  EXPECT_THAT(record.reason,
+  EXPECT_THAT(text(record.reason),
               AllOf(HasSubstr("Needs " + std::to_string(needed) + " bytes"), HasSubstr("bytes are free")));
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
   EXPECT_TRUE(device->usable());
@@ -721,7 +721,7 @@ TEST_F(FakeDeviceTest, AllocationsThatFailAndThePointAfterThem) {
   ASSERT_NE(device, nullptr);
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::out_of_memory);
-  EXPECT_THAT(record.reason, HasSubstr("bytes are free"));
+  EXPECT_THAT(text(record.reason), HasSubstr("bytes are free"));
   EXPECT_TRUE(device->usable());
   faults("");
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
@@ -750,7 +750,7 @@ TEST_F(FakeDeviceTest, SourceThatDoesNotCompile) {
   ASSERT_NE(device, nullptr);
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::compile_error);
-  EXPECT_THAT(record.reason, AllOf(HasSubstr("fa2 fwd d64 64x64 fp16"), HasSubstr("error: as the test asked")));
+  EXPECT_THAT(text(record.reason), AllOf(HasSubstr("fa2 fwd d64 64x64 fp16"), HasSubstr("error: as the test asked")));
   EXPECT_EQ(device->measure(point("fa1"), quick(), cancel_).disposition, Disposition::ok);
 }
 
@@ -791,12 +791,12 @@ TEST_P(CounterFaultTest, EverythingElseIsMeasured) {
   ASSERT_NE(device, nullptr);
   const CounterAvailability counters = device->counters();
   EXPECT_EQ(counters.state, fault.state);
-  EXPECT_THAT(counters.reason, HasSubstr(fault.reason));
-  EXPECT_THAT(counters.fix, HasSubstr(fault.fix));
+  EXPECT_THAT(text(counters.reason), HasSubstr(fault.reason));
+  EXPECT_THAT(text(counters.fix), HasSubstr(fault.fix));
 
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::no_counters);
-  EXPECT_THAT(record.reason, HasSubstr(fault.reason));
+  EXPECT_THAT(text(record.reason), HasSubstr(fault.reason));
   EXPECT_EQ(record.kernels.front().samples_ns.size(), 3U);
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
@@ -827,7 +827,7 @@ TEST_F(FakeDeviceTest, CountersTakenByAnotherProcessInMidSweep) {
   faults("cupti-start=26");
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::no_counters);
-  EXPECT_THAT(record.reason, HasSubstr("Another process holds"));
+  EXPECT_THAT(text(record.reason), HasSubstr("Another process holds"));
   faults("");
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
 }
@@ -875,7 +875,7 @@ TEST_F(FakeDeviceTest, FailingKernelIsCompiledOnceForAllItsPoints) {
   for (const PointSpec& each : points) {
     const PointRecord record = device->measure(each, quick(), cancel_);
     EXPECT_EQ(record.disposition, Disposition::compile_error);
-    EXPECT_THAT(record.reason, HasSubstr("error: as the test asked"));
+    EXPECT_THAT(text(record.reason), HasSubstr("error: as the test asked"));
   }
   EXPECT_EQ(attnscope_fake_compilations(), compilations + 1);
 }
@@ -902,7 +902,8 @@ TEST_F(FakeDeviceTest, CubinThatTheDriverRefuses) {
   faults("refuse-module=9");
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::compile_error);
-  EXPECT_THAT(record.reason, AllOf(HasSubstr("The driver (CUDA 13.0)"), HasSubstr("NVRTC 13.0"), HasSubstr("sm_90a")));
+  EXPECT_THAT(text(record.reason),
+              AllOf(HasSubstr("The driver (CUDA 13.0)"), HasSubstr("NVRTC 13.0"), HasSubstr("sm_90a")));
 }
 
 // ---- Doctor -------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ TEST_F(MachineTest, BareMetal) {
   EXPECT_FALSE(machine().wsl);
   EXPECT_FALSE(machine().container);
   EXPECT_TRUE(machine().counters_for_admin_only);
-  EXPECT_THAT(counter_permission_fix(machine()), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
+  EXPECT_THAT(text(counter_permission_fix(machine())), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
 }
 
 TEST_F(MachineTest, DriverOpenToAllUsers) {
@@ -49,13 +49,13 @@ TEST_F(MachineTest, DriverOpenToAllUsers) {
 TEST_F(MachineTest, Wsl) {
   write("proc/version", "Linux version 5.15.167.4-microsoft-standard-WSL2");
   EXPECT_TRUE(machine().wsl);
-  EXPECT_THAT(counter_permission_fix(machine()), HasSubstr("NVIDIA Control Panel"));
+  EXPECT_THAT(text(counter_permission_fix(machine())), HasSubstr("NVIDIA Control Panel"));
 }
 
 TEST_F(MachineTest, Containers) {
   write(".dockerenv", "");
   EXPECT_TRUE(machine().container);
-  EXPECT_THAT(counter_permission_fix(machine()), HasSubstr("--cap-add=SYS_ADMIN"));
+  EXPECT_THAT(text(counter_permission_fix(machine())), HasSubstr("--cap-add=SYS_ADMIN"));
 }
 
 TEST_F(MachineTest, ContainerByControlGroup) {

@@ -67,7 +67,7 @@ class SettledPointTest : public testing::Test {
     auto opened = open_gpu_device();
     if (opened) {
       device_ = std::move(opened).value();
-      if (device_->counters().state != CounterState::available) reason_ = device_->counters().reason;
+      if (device_->counters().state != CounterState::available) reason_ = text(device_->counters().reason);
     } else {
       reason_ = opened.error().text();
     }

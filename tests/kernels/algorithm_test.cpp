@@ -233,7 +233,7 @@ TEST(Plan, ARasterThatAnAlgorithmHasNotIsRefusedByName) {
   const Tiling tile{.br = 16, .bc = 32, .raster = Raster::heads_fastest};
   const auto reason = [&](std::string_view name) {
     const auto refused = algorithm(name).refusal(p, tile, h200());
-    return refused ? refused->reason : "";
+    return refused ? text(refused->reason) : "";
   };
   EXPECT_EQ(reason("splitkv"), "splitkv has no knob 'raster'; it has splits, stages.");
   for (const Pass pass : {Pass::fwd, Pass::bwd}) {
@@ -366,7 +366,7 @@ TEST(Refusal, EachCauseWithItsFigures) {
     const auto refused = algorithm(name).refusal(p, tile, h200());
     ASSERT_TRUE(refused.has_value()) << reason;
     EXPECT_EQ(to_string(refused->cause), to_string(cause)) << refused->reason;
-    EXPECT_THAT(refused->reason, HasSubstr(reason));
+    EXPECT_THAT(text(refused->reason), HasSubstr(reason));
   }
 }
 
@@ -390,17 +390,17 @@ TEST(Refusal, WhatNoTileCanMend) {
   const auto architecture = algorithm("fa2").refusal(square, {}, volta);
   ASSERT_TRUE(architecture.has_value());
   EXPECT_EQ(architecture->cause, Refusal::Cause::architecture);
-  EXPECT_EQ(architecture->reason, "the kernels need compute capability 8.0 or newer; V100 has 7.0.");
+  EXPECT_EQ(text(architecture->reason), "the kernels need compute capability 8.0 or newer; V100 has 7.0.");
 
   const auto impossible = algorithm("fa1").refusal({.n_q = 0}, {}, h200());
   ASSERT_TRUE(impossible.has_value());
-  EXPECT_EQ(impossible->reason, "n_q must be at least 1, not 0.");
+  EXPECT_EQ(text(impossible->reason), "n_q must be at least 1, not 0.");
 
   const std::int64_t many = 1 << 20;
   const auto grid =
       algorithm("fa2").refusal({.batch = many, .n_q = many, .n_k = 16}, TileShape{.br = 16, .bc = 16}, h200());
   ASSERT_TRUE(grid.has_value());
-  EXPECT_THAT(grid->reason, HasSubstr("thread blocks is 68,719,476,736, over 2,147,483,647"));
+  EXPECT_THAT(text(grid->reason), HasSubstr("thread blocks is 68,719,476,736, over 2,147,483,647"));
 }
 
 TEST(DefaultTile, MeasuredBestForFa2AndFa3AndThePapersRuleForFa1OnAnH200) {
@@ -454,7 +454,7 @@ TEST(Fa2, WarpsAreTheTilesChoice) {
   const auto reason = [&](int warps, int stages) {
     const auto refused = fa2.refusal(p, Tiling{.br = 128, .bc = 64, .warps = warps, .stages = stages}, h200());
     EXPECT_TRUE(!refused || refused->cause == Refusal::Cause::shape);
-    return refused ? refused->reason : std::string();
+    return refused ? text(refused->reason) : std::string();
   };
   const auto launch = [&](int warps) {
     EXPECT_EQ(reason(warps, 0), "");
@@ -467,7 +467,7 @@ TEST(Fa2, WarpsAreTheTilesChoice) {
   EXPECT_EQ(launch(8).source.defines.back(), "ATTN_WARPS=8");
   EXPECT_EQ(reason(3, 0), "fa2 fwd takes 16 or 32 query rows a warp: Br 128 has no tile of 3 warps.");
   EXPECT_EQ(reason(0, 2), "fa2 has no knob 'stages'; it has raster, warps.");
-  EXPECT_EQ(algorithm("fa1").refusal(p, Tiling{.br = 128, .bc = 64, .warps = 4}, h200())->reason,
+  EXPECT_EQ(text(algorithm("fa1").refusal(p, Tiling{.br = 128, .bc = 64, .warps = 4}, h200())->reason),
             "fa1 has no knob 'warps', nor any other.");
 }
 
@@ -530,7 +530,7 @@ TEST(Fa3, RefusesByNameWhatItLacks) {
   AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
   const auto refused = [&](const Tiling& tile, const DeviceLimits& gpu) {
     const auto found = fa3.refusal(p, tile, gpu);
-    return found ? std::string(to_string(found->cause)) + ": " + found->reason : "";
+    return found ? std::string(to_string(found->cause)) + ": " + text(found->reason) : "";
   };
   const DeviceLimits& a100 = *find_gpu("a100");
   EXPECT_EQ(refused({.br = 128, .bc = 128}, h200()), "");
@@ -607,7 +607,7 @@ TEST(DefaultTile, DividesTheBlocksOfABlockMask) {
   p.mask = parse_mask("blocks:128:butterfly").value();
   EXPECT_EQ(describe(algorithm("fa2").default_config(p, h200())), "128x64");
   EXPECT_EQ(describe(algorithm("fa3").default_config(p, h200())), "128x128");
-  EXPECT_THAT(algorithm("fa2").refusal(p, Tiling{.br = 192, .bc = 128}, h200())->reason,
+  EXPECT_THAT(text(algorithm("fa2").refusal(p, Tiling{.br = 192, .bc = 128}, h200())->reason),
               HasSubstr("Br 192 does not divide the mask's blocks of 128."));
 }
 

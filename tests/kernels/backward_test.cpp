@@ -427,7 +427,7 @@ TEST(Backward, Refusals) {
   AttentionProblem p{.pass = Pass::bwd, .n_q = 512, .n_k = 512, .d = 128};
   const auto reason = [&](const char* name, const Tiling& tile) {
     const auto refused = built_in_algorithms().find(name)->refusal(p, tile, h200());
-    return refused ? refused->reason : std::string();
+    return refused ? text(refused->reason) : std::string();
   };
   EXPECT_EQ(reason("fa2", Tiling{.br = 64, .bc = 128}), "");
   EXPECT_THAT(reason("fa2", Tiling{.br = 64, .bc = 256}), HasSubstr("fa2 bwd needs about"));

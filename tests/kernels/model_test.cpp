@@ -126,7 +126,7 @@ TEST(Model, ARefusalIsTheWholeAnswer) {
   const AttentionProblem p{.d = 72};
   const AttentionModel model = built_in_algorithms().find("fa2")->model(p, TileShape{}, h200());
   ASSERT_TRUE(model.refusal);
-  EXPECT_THAT(model.refusal->reason, ::testing::HasSubstr("d 72"));
+  EXPECT_THAT(text(model.refusal->reason), ::testing::HasSubstr("d 72"));
   EXPECT_EQ(model.traffic(), Traffic{});
   EXPECT_EQ(model.working_set_bytes, 0);
 }

@@ -304,7 +304,7 @@ TEST(Naive, ArgumentsAreTheKernelsParameters) {
 TEST(Naive, RefusesByName) {
   const auto reason = [](const AttentionProblem& p, const Tiling& tile = {}) {
     const auto refused = naive_attention.refusal(p, tile, h200());
-    return refused ? refused->reason : std::string();
+    return refused ? text(refused->reason) : std::string();
   };
   const AttentionProblem all{.pass = Pass::fwd_bwd,
                              .mask = mask("window:9:4+lengths:ramp+blocks:48:butterfly"),

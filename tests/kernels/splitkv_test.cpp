@@ -394,7 +394,7 @@ TEST(SplitKv, RefusalsByName) {
   const AttentionProblem good{.heads_q = 8, .heads_kv = 1, .n_q = 1, .n_k = 1000, .d = 128};
   const auto reason = [](const AttentionProblem& p, const Tiling& tile) {
     const auto refused = splitkv_algorithm().refusal(p, tile, h200());
-    return refused ? std::string(to_string(refused->cause)) + ": " + refused->reason : std::string();
+    return refused ? std::string(to_string(refused->cause)) + ": " + text(refused->reason) : std::string();
   };
   const Tiling tile{.br = 16, .bc = 64};
   EXPECT_EQ(reason(good, tile), "");

@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "messages/refusal.h"
 #include "storage/migrations.h"
 #include "tests/storage/samples.h"
 
@@ -207,6 +208,46 @@ TEST(RunStore, a_nan_is_no_metric_and_an_infinite_error) {
   EXPECT_TRUE(std::isinf(*kept.max_abs_error));
   EXPECT_FALSE(kept.kernels[0].metric("l2_to_sm_bytes"));
   EXPECT_EQ(kept.kernels[0].metric("registers"), 168);
+}
+
+TEST(RunStore, a_reason_is_stored_as_words_id_and_arguments) {
+  const TemporaryFolder folder;
+  PointRecord record = simple_record(64);
+  record.disposition = Disposition::infeasible;
+  record.reason = say::refusal::head_dim{.d = 72, .supported = "64, 128"};
+  {
+    RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    store.add_point(run, 0, record);
+    store.add_point(run, 1, simple_record(64));
+  }
+  SQLite::Database file((folder / "a.attnscope").string(), SQLite::OPEN_READWRITE);
+  const auto stored = [&](const char* column, int index) {
+    return file.execAndGet(std::string("SELECT ") + column +
+                           " FROM points WHERE plan_index = " + std::to_string(index));
+  };
+  EXPECT_EQ(stored("reason", 0).getString(), "d 72 is not supported; supported: 64, 128.");
+  EXPECT_EQ(stored("reason_id", 0).getString(), "refusal.head_dim");
+  EXPECT_EQ(stored("reason_arguments ->> 'd'", 0).getInt(), 72);
+  EXPECT_EQ(stored("reason_arguments ->> 'supported'", 0).getString(), "64, 128");
+  EXPECT_TRUE(stored("reason_id", 1).isNull());
+  EXPECT_TRUE(stored("reason_arguments", 1).isNull());
+
+  const auto read = [&](const char* id, const char* arguments) {
+    SQLite::Statement update(file,
+                             "UPDATE points SET reason = 'its words', reason_id = ?, reason_arguments = ? "
+                             "WHERE plan_index = 0");
+    update.bind(1, id);
+    update.bind(2, arguments);
+    update.exec();
+    return text(RunStore::open(folder / "a.attnscope", Mode::read_only).points()[0].record.reason);
+  };
+  EXPECT_EQ(read("refusal.head_dim", R"({"d": "<b>{supported}%s", "supported": {"id": "x", "words": "y"}})"),
+            "d <b>{supported}%s is not supported; supported: y.");
+  EXPECT_EQ(read("refusal.head_dim", R"({"d": 72})"), "its words");
+  EXPECT_EQ(read("refusal.head_dim", R"({"d": [72], "supported": ""})"), "its words");
+  EXPECT_EQ(read("refusal.of_a_later_version", R"({"d": 72, "supported": ""})"), "its words");
+  EXPECT_EQ(read("", "{}"), "its words");
 }
 
 TEST(RunStore, filters_points_by_run_and_by_id) {
@@ -544,7 +585,7 @@ void expect_version_1_content(const RunStore& store) {
   second.spec.algorithm = "fa2 (wgmma, 0.1)";  // what ran it on an H200
   second.spec.problem = {.n_q = 64, .n_k = 64, .d = 64};
   second.disposition = Disposition::infeasible;
-  second.reason = "too large";
+  second.reason = Message::verbatim("too large");
   second.provenance = Provenance::simulated;
 
   const std::vector<RunSummary> runs = store.runs();

@@ -5,6 +5,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "messages/oracle.h"
+#include "messages/point.h"
+
 namespace attnscope::testing {
 
 TemporaryFolder::TemporaryFolder() {
@@ -79,7 +82,15 @@ PointRecord full_record() {
   record.spec.knobs = {{"raster", "heads_fastest"}, {"splits", 5}, {"warps", 6}, {"stages", 3}};
   record.spec.cache = CacheState::warm;
   record.disposition = Disposition::incorrect;
-  record.reason = "error 0.25 is over the bound 0.125, \"q\" row 3";
+  // With a comma, quotes, a number, a message within the message, and what looks like a place for an argument.
+  record.reason = say::point::run_again{.reason = say::oracle::row{.tensor = "\"dQ\" {bound}",
+                                                                   .value = "0.5",
+                                                                   .expected = "0.25",
+                                                                   .instance = 0,
+                                                                   .row = 3,
+                                                                   .column = 17,
+                                                                   .error = "0.25",
+                                                                   .bound = "0.125"}};
   record.provenance = Provenance::measured;
   for (const char* name : {"all", "qk", "softmax", "pv"}) {
     KernelRecord& kernel = record.kernels.emplace_back();

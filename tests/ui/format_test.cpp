@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <QSet>
+#include <QTextDocument>
 
 #include "profiler/metrics/metrics.h"
 #include "ui/theme.h"
@@ -18,6 +19,20 @@ TEST(Format, TrafficInSiAndCapacityInIec) {
   EXPECT_EQ(format_bytes(999'999), "1.00 MB");
   EXPECT_EQ(format_capacity(232448), "227 KiB");
   EXPECT_EQ(format_capacity(62914560), "60 MiB");
+}
+
+TEST(Format, ATooltipShowsWhatFilesSayAsItIs) {
+  const auto seen = [](const QString& tip) {
+    if (!Qt::mightBeRichText(tip)) return tip;
+    QTextDocument document;
+    document.setHtml(tip);
+    return document.toPlainText();
+  };
+  const Message reason =
+      stored_message("point.gpu_gone", R"({"error": "<img src='file:///x.png'><b>bold</b> & {error}"})", "");
+  EXPECT_EQ(seen(plain_tip(to_qstring(reason))), "The GPU is gone. [<img src='file:///x.png'><b>bold</b> & {error}]");
+  EXPECT_EQ(seen(plain_tip("<h1>two\nlines  apart</h1>")), "<h1>two\nlines  apart</h1>");
+  EXPECT_EQ(plain_tip("a < b"), "a < b");
 }
 
 TEST(Format, Durations) {

@@ -120,7 +120,7 @@ constexpr std::array columns_table{
     Column{result_heading, "result", "How the point ended", Search::words,
            [](const ShownPoint& p) {
              Value value = text_value(to_qstring(to_string(p.record().disposition)));
-             value.tip = QString::fromStdString(p.record().reason);
+             value.tip = to_qstring(p.record().reason);
              if (const auto& clocks = p.record().clocks; clocks && clocks->throttled) {
                value.text += QStringLiteral(", throttled");
                value.tip = QStringLiteral("The GPU slowed its clocks: %1")
@@ -172,7 +172,7 @@ constexpr std::array columns_table{
                                         QString::fromStdString(p.run->summary.device_name)));
            }},
     Column{"Reason", "reason", "Why a point has no value", Search::words,
-           [](const ShownPoint& p) { return text_value(QString::fromStdString(p.record().reason)); }},
+           [](const ShownPoint& p) { return text_value(to_qstring(p.record().reason)); }},
 };
 
 }  // namespace
@@ -235,7 +235,7 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
       return spec.value(shown).text;
     case Qt::ToolTipRole: {
       const Value value = spec.value(shown);
-      return value.tip.isEmpty() ? QVariant() : QVariant(value.tip);
+      return value.tip.isEmpty() ? QVariant() : QVariant(plain_tip(value.tip));
     }
     case sort_role:
       return spec.value(shown).sort;

@@ -87,7 +87,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                          QString::fromStdString(summary.environment.cupti_version));
       }
       if (!argv.isEmpty()) text += QLatin1Char('\n') + argv.trimmed();
-      return text;
+      return plain_tip(text);
     }
     case Qt::AccessibleTextRole: {
       const QString origin = data(index, origin_role).toString();

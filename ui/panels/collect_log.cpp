@@ -3,6 +3,7 @@
 
 #include <QEvent>
 
+#include "ui/format.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -29,7 +30,7 @@ void CollectLog::add(const QString& text, std::optional<Disposition> kind, const
     item->setData(kind_role, static_cast<int>(*kind));
     color(*item);
   }
-  item->setToolTip(tip.isEmpty() ? text : tip);
+  item->setToolTip(plain_tip(tip.isEmpty() ? text : tip));
   const int lowest = indexAt(viewport()->rect().bottomLeft()).row();
   const bool at_end = lowest < 0 || lowest >= count() - 2;
   addItem(item);

@@ -113,7 +113,7 @@ void CollectPanel::connect_progress() {
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
     const QString point = QString::fromStdString(event.point);
     in_flight_->setText(shorten(point));
-    in_flight_->setToolTip(tr("Being measured: %1").arg(point));
+    in_flight_->setToolTip(plain_tip(tr("Being measured: %1").arg(point)));
     in_flight_->show();
   });
   connect(&collector_, &CollectorProcess::progressed, this, [this](const ProgressEvent& event) {
@@ -173,7 +173,7 @@ void CollectPanel::show_point(const PointEvent& event) {
     text = QString::fromStdString(event.disposition) + QStringLiteral(": ") + text;
   }
   QString tip = point;
-  if (!event.reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(event.reason);
+  if (!event.reason.empty()) tip += QLatin1Char('\n') + to_qstring(event.reason);
   if (event.dram_bytes > 0) tip += tr("\nDRAM %1").arg(format_bytes(event.dram_bytes));
   if (event.l2_sm_bytes > 0) tip += tr("\nSM↔L2 %1").arg(format_bytes(event.l2_sm_bytes));
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
@@ -191,7 +191,7 @@ void CollectPanel::validate() {
   plan_->setPalette(ink);
   plan_->setText(blocker_.isEmpty() ? verdict.plan : blocker_);
   start_->setEnabled(blocker_.isEmpty());
-  start_->setToolTip(blocker_);
+  start_->setToolTip(plain_tip(blocker_));
 }
 
 void CollectPanel::start() {

@@ -120,7 +120,7 @@ void add_setting(Html& html, const ShownPoint& point) {
 
   if (record.disposition != Disposition::ok) {
     html.heading(to_qstring(to_string(record.disposition)));
-    html.paragraph(QString::fromStdString(record.reason), disposition_color(record.disposition, colors.dark));
+    html.paragraph(to_qstring(record.reason), disposition_color(record.disposition, colors.dark));
   }
 }
 

@@ -205,8 +205,7 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   if (grid.fastest != grid.best) role(grid.fastest, tr("fastest"));
   if (cell.repeats > 1) content.notes << tr("The median of %1 measurements of one run.").arg(cell.repeats);
   if (*cell.disposition != Disposition::ok) {
-    content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)),
-                                                  QString::fromStdString(record.reason));
+    content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)), to_qstring(record.reason));
   } else if (!cell.value) {
     content.notes << tr("This point has no value for the metric shown.");
   }

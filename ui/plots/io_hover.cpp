@@ -104,7 +104,7 @@ class ColumnBuilder {
       const PointRecord& record = set_.at(point.row).record();
       notes << QStringLiteral("✕ %1: %2 – %3")
                    .arg(short_title(point.algorithm), to_qstring(to_string(record.disposition)),
-                        QString::fromStdString(record.reason));
+                        to_qstring(record.reason));
     }
     for (const auto& [why, slowed] : throttled_) {
       QString words = set_.ordinate == Ordinate::bytes ? tr("Clocks throttled, which slows times") : throttled_words();

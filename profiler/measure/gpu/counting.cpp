@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/metrics/metrics.h"
 
@@ -54,7 +55,7 @@ struct RangeMaker {
 
  private:
   void prepare() const {
-    if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, "Cancelled while it was counted.");
+    if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, say::point::cancelled_counting{});
     if (request.cache == CacheState::cold) runner.enqueue_cold_cache();
     runner.wait(request.limit);
   }

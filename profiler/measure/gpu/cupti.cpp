@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "messages/counters.h"
 #include "profiler/measure/gpu/dynamic_library.h"
 #include "profiler/measure/gpu/machine.h"
 
@@ -74,57 +75,48 @@ void CuptiApi::check(CUptiResult result, const char* call) const {
 
 CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, const std::string& driver_version) {
   const Machine machine = this_machine();
-  const auto answer = [&](CounterState state, std::string_view meaning, std::string fix) {
-    return CounterAvailability{state, fmt::format("{} [{}]", meaning, error.what()), std::move(fix)};
+  const auto answer = [&](CounterState state, Message meaning, Message fix) {
+    return CounterAvailability{state, say::counters::answer{.meaning = std::move(meaning), .error = error.what()},
+                               std::move(fix)};
   };
   switch (error.code()) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-      return answer(CounterState::not_permitted,
-                    machine.counters_for_admin_only
-                        ? "The driver gives the GPU's performance counters to administrators only."
-                        : "This user may not read the GPU's performance counters.",
-                    counter_permission_fix(machine));
+      if (machine.counters_for_admin_only) {
+        return answer(CounterState::not_permitted, say::counters::admin_only{}, counter_permission_fix(machine));
+      }
+      return answer(CounterState::not_permitted, say::counters::no_permission{}, counter_permission_fix(machine));
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-      return answer(
-          CounterState::not_permitted, "The hypervisor does not let this virtual GPU read performance counters.",
-          "Let the host's administrator enable profiling for this vGPU (plugin parameter enable_profiling=1).");
+      return answer(CounterState::not_permitted, say::counters::hypervisor{}, say::counters::hypervisor_fix{});
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
-      return answer(CounterState::unsupported, "This kind of virtual GPU has no performance counters.",
-                    "Use GPU passthrough or a vGPU type with profiling.");
+      return answer(CounterState::unsupported, say::counters::virtual_gpu{}, say::counters::virtual_gpu_fix{});
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-      return answer(CounterState::unsupported, "This MIG slice gives no access to the performance counters.",
-                    "Use a MIG instance that spans the GPU, or turn MIG off (nvidia-smi -mig 0, as root).");
+      return answer(CounterState::unsupported, say::counters::mig{}, say::counters::mig_fix{});
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
-      return answer(CounterState::unsupported, "This GPU's counters cannot be read under WSL2.",
-                    "Update the Windows driver, or measure on Linux.");
+      return answer(CounterState::unsupported, say::counters::wsl{}, say::counters::wsl_fix{});
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-      return answer(CounterState::unsupported, "Confidential computing keeps the counters closed.",
-                    "Turn confidential computing off, or set the GPU to its developer-tools mode.");
+      return answer(CounterState::unsupported, say::counters::confidential{}, say::counters::confidential_fix{});
     case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_NOT_SUPPORTED:
-      return answer(CounterState::unsupported, "This GPU or its set-up does not offer performance counters.", "");
+      return answer(CounterState::unsupported, say::counters::not_offered{}, {});
     case CUPTI_ERROR_HARDWARE_BUSY:
-      return answer(CounterState::busy, "Another process holds the GPU's performance counters.",
-                    machine.mps ? "Stop other profilers (ncu, DCGM), and measure outside MPS."
-                                : "Stop other profilers on this GPU (ncu, Nsight, DCGM: dcgmi profile --pause).");
+      if (machine.mps) return answer(CounterState::busy, say::counters::busy{}, say::counters::busy_mps_fix{});
+      return answer(CounterState::busy, say::counters::busy{}, say::counters::busy_fix{});
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
     case CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED:
-      return answer(CounterState::busy, "Another tool in this process already uses CUPTI, which serves only one.",
-                    "Run without ncu, nsys, compute-sanitizer or an injected profiler (CUDA_INJECTION64_PATH).");
+      return answer(CounterState::busy, say::counters::another_tool{}, say::counters::another_tool_fix{});
     case CUPTI_ERROR_INVALID_PARAMETER:
     case CUPTI_ERROR_NOT_COMPATIBLE:
     case CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE:
     case CUPTI_ERROR_API_NOT_IMPLEMENTED:
       return answer(CounterState::unsupported,
-                    fmt::format("CUPTI {} and the installed driver (CUDA {}) do not fit together.", cupti.version,
-                                driver_version),
-                    "Install the CUPTI of a CUDA toolkit no newer than the driver.");
-    default:
-      return answer(CounterState::unsupported,
-                    fmt::format("CUPTI {} did not start on this driver (CUDA {}).", cupti.version, driver_version),
-                    machine.mps ? "Measure outside MPS (unset CUDA_MPS_PIPE_DIRECTORY)."
-                                : "Check that CUPTI and the driver are of matching versions.");
+                    say::counters::mismatch{.cupti = cupti.version, .driver = driver_version},
+                    say::counters::mismatch_fix{});
+    default: {
+      const Message meaning = say::counters::not_started{.cupti = cupti.version, .driver = driver_version};
+      if (machine.mps) return answer(CounterState::unsupported, meaning, say::counters::not_started_mps_fix{});
+      return answer(CounterState::unsupported, meaning, say::counters::not_started_fix{});
+    }
   }
 }
 

@@ -94,8 +94,8 @@ void check_counters(const CudaApi* cuda, std::optional<CUdevice> device, std::ve
     const RangeProfiler profiler(*cupti, context.get(), *device);
     findings.push_back({"counters", Status::ok, fmt::format("available (chip {})", profiler.host().chip()), {}, {}});
   } catch (const CuptiError& error) {
-    CounterAvailability why = explain(error, *cupti, driver_api_version(*cuda));
-    findings.push_back({"counters", Status::missing, std::move(why.reason), std::move(why.fix), timing_works});
+    const CounterAvailability why = explain(error, *cupti, driver_api_version(*cuda));
+    findings.push_back({"counters", Status::missing, text(why.reason), text(why.fix), timing_works});
   } catch (const DriverError& error) {
     findings.push_back({"counters", Status::missing, fmt::format("The GPU gives no context: {}.", error.what()),
                         "Check nvidia-smi for processes that hold the GPU.", simulator_works});

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "messages/counters.h"
+#include "messages/point.h"
 #include "profiler/measure/gpu/counting.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/driver_start.h"
@@ -97,8 +99,7 @@ class GpuDevice final : public Device {
   void prepare_counters(CUdevice device) {
     auto cupti = CuptiApi::load();
     if (!cupti) {
-      counter_state_ = {CounterState::not_installed, cupti.error(),
-                        "Install the CUPTI of CUDA 13, or name the file in ATTNSCOPE_CUPTI_LIBRARY."};
+      counter_state_ = {CounterState::not_installed, Message::verbatim(cupti.error()), say::counters::install_cupti{}};
       return;
     }
     cupti_ = std::move(cupti).value();
@@ -170,28 +171,28 @@ class GpuDevice final : public Device {
     const auto begin = Clock::now();
     PointRecord record;
     record.spec = spec;
-    const auto end_as = [&](Disposition disposition, std::string reason) {
+    const auto end_as = [&](Disposition disposition, Message reason) {
       record.disposition = disposition;
       record.reason = std::move(reason);
     };
     if (!usable_) {
-      end_as(Disposition::crashed, "The device was lost at an earlier point.");
+      end_as(Disposition::crashed, say::point::device_lost_earlier{});
       return record;
     }
     try {
       session_->context.make_current();
       measure_phases(record, options, cancel);
     } catch (const PointEnd& end) {
-      end_as(end.disposition(), end.what());
+      end_as(end.disposition(), end.reason());
     } catch (const LaunchTimeout& timeout) {
       usable_ = false;
-      end_as(Disposition::timeout, timeout.what());
+      end_as(Disposition::timeout, timeout.reason());
     } catch (const DriverError& error) {
       end_after(error, end_as);
     } catch (const std::bad_alloc&) {
-      end_as(Disposition::out_of_memory, "The host has no memory left for this point.");
+      end_as(Disposition::out_of_memory, say::point::host_memory{});
     } catch (const std::exception& error) {
-      end_as(Disposition::crashed, fmt::format("{} [{}]", current_work_, error.what()));
+      end_as(Disposition::crashed, say::point::failed{.work = current_work_, .error = error.what()});
     }
     record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return record;
@@ -205,41 +206,38 @@ class GpuDevice final : public Device {
     usable_ = state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY;
     switch (error.code()) {
       case CUDA_ERROR_OUT_OF_MEMORY: {
-        end_as(Disposition::out_of_memory,
-               fmt::format("The driver found no memory for this point, {} bytes were free. [{}]", free_bytes(),
-                           error.what()));
+        end_as(Disposition::out_of_memory, say::point::driver_memory{.free = free_bytes(), .error = error.what()});
         return;
       }
       case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
-        end_as(Disposition::infeasible,
-               fmt::format("A launch needs more registers or shared memory than a block can have. [{}]", error.what()));
+        end_as(Disposition::infeasible, say::point::launch_resources{.error = error.what()});
         return;
       case CUDA_ERROR_LAUNCH_TIMEOUT:
         usable_ = false;
-        end_as(Disposition::timeout, fmt::format("The driver stopped a launch that ran too long. [{}]", error.what()));
+        end_as(Disposition::timeout, say::point::driver_timeout{.error = error.what()});
         return;
       case CUDA_ERROR_NO_DEVICE:
       case CUDA_ERROR_DEVICE_UNAVAILABLE:
       case CUDA_ERROR_DEINITIALIZED:
       case CUDA_ERROR_ECC_UNCORRECTABLE:
         usable_ = false;
-        end_as(Disposition::crashed, fmt::format("The GPU is gone. [{}]", error.what()));
+        end_as(Disposition::crashed, say::point::gpu_gone{.error = error.what()});
         return;
       default:
-        end_as(Disposition::crashed, fmt::format("{} [{}]", current_work_, error.what()));
+        end_as(Disposition::crashed, say::point::failed{.work = current_work_, .error = error.what()});
     }
   }
 
   void measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel) {
     const PointSpec& spec = record.spec;
-    const auto stop_if_cancelled = [&](const char* where) {
-      if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, fmt::format("Cancelled before {}.", where));
+    const auto stop_if_cancelled = [&](const Message& reason) {
+      if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, reason);
     };
-    stop_if_cancelled("this point began");
-    current_work_ = "Preparing the point failed.";
+    stop_if_cancelled(say::point::cancelled_before_point{});
+    current_work_ = say::point::preparing_failed{};
     const Algorithm* algorithm = registry_.find(spec.algorithm);
     if (algorithm == nullptr) {
-      throw PointEnd(Disposition::infeasible, fmt::format("There is no algorithm '{}'.", spec.algorithm));
+      throw PointEnd(Disposition::infeasible, say::point::no_algorithm{.algorithm = spec.algorithm});
     }
     if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       throw PointEnd(Disposition::infeasible, refusal->reason);
@@ -263,14 +261,14 @@ class GpuDevice final : public Device {
     }
     session_->runner.wait(options.timeout);
 
-    stop_if_cancelled("the first launch");
+    stop_if_cancelled(say::point::cancelled_before_launch{});
     run_once(setup, options.timeout);
     const double first_ns = run_once(launches, options.timeout);
     if (options.verify) verify(record, plan, setup, launches, options);
 
-    stop_if_cancelled("timing");
+    stop_if_cancelled(say::point::cancelled_before_timing{});
     time(record, launches, options, cancel, first_ns);
-    stop_if_cancelled("counting");
+    stop_if_cancelled(say::point::cancelled_before_counting{});
     if (options.counters) count(record, launches, options, cancel);
   }
 
@@ -284,14 +282,14 @@ class GpuDevice final : public Device {
     const CUstream stream = session_->stream.get();
     double total = 0;
     for (PreparedLaunch& launch : launches) {
-      current_work_ = fmt::format("Kernel {} crashed.", launch.name());
+      current_work_ = say::point::kernel_crashed{.kernel = launch.name()};
       cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
       launch.enqueue(cuda_, stream);
       cuda_.check(cuda_.cuEventRecord(session_->end.get(), stream), "cuEventRecord");
       try {
         session_->runner.wait(session_->end.get(), timeout);
       } catch (const LaunchTimeout&) {
-        throw LaunchTimeout(fmt::format("Kernel {} was still running after {} ms.", launch.name(), to_ms(timeout)));
+        throw LaunchTimeout(say::point::kernel_still_running{.kernel = launch.name(), .limit_ms = to_ms(timeout)});
       }
       float milliseconds = 0;
       cuda_.check(cuda_.elapsed_time(&milliseconds, session_->begin.get(), session_->end.get()), "cuEventElapsedTime");
@@ -302,7 +300,7 @@ class GpuDevice final : public Device {
 
   /// Runs launches once, one behind the other as when they are timed: those that may start early do.
   void run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
-    current_work_ = "A kernel crashed in the second run.";
+    current_work_ = say::point::second_run_crashed{};
     for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, session_->stream.get());
     session_->runner.wait(timeout);
   }
@@ -311,7 +309,7 @@ class GpuDevice final : public Device {
               std::vector<PreparedLaunch>& launches, const MeasureOptions& options) {
     const AttentionProblem& problem = record.spec.problem;
     const auto judge = [&] {
-      current_work_ = "Checking the output failed.";
+      current_work_ = say::point::checking_failed{};
       CheckResult result =
           session_->oracle.judge(plan, problem, options.input_kind, options.seed, session_->workspace, options.timeout);
       const double share =
@@ -336,16 +334,16 @@ class GpuDevice final : public Device {
     }
     run_together(launches, options.timeout);
     if (const CheckResult result = judge(); !result.pass) {
-      throw PointEnd(Disposition::incorrect, fmt::format("Run again: {}", result.reason));
+      throw PointEnd(Disposition::incorrect, say::point::run_again{.reason = result.reason});
     }
     if (problem.deterministic && first != session_->oracle.seen()) {
-      throw PointEnd(Disposition::incorrect, "A second run gave other bits, where a deterministic one was asked for.");
+      throw PointEnd(Disposition::incorrect, say::point::other_bits{});
     }
   }
 
   void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
             const CancelToken& cancel, double first_ns) {
-    current_work_ = "A kernel crashed while it was timed.";
+    current_work_ = say::point::timing_crashed{};
     const auto read_clocks = [&] {
       const auto reading = nvml_ ? nvml_->read() : std::nullopt;
       if (!reading) return;
@@ -373,7 +371,7 @@ class GpuDevice final : public Device {
   void count(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
              const CancelToken& cancel) {
     if (!session_->counters) throw PointEnd(Disposition::no_counters, no_counters_reason());
-    current_work_ = "A kernel crashed while it was counted.";
+    current_work_ = say::point::counting_crashed{};
     try {
       CountingRequest request{.cache = record.spec.cache,
                               .extra_metrics = options.extra_metrics,
@@ -390,8 +388,8 @@ class GpuDevice final : public Device {
     }
   }
 
-  [[nodiscard]] std::string no_counters_reason() const {
-    return counter_state_.reason.empty() ? "The counters were not prepared." : counter_state_.reason;
+  [[nodiscard]] Message no_counters_reason() const {
+    return counter_state_.reason.empty() ? Message(say::counters::not_prepared{}) : counter_state_.reason;
   }
 
   const Registry& registry_;
@@ -403,7 +401,7 @@ class GpuDevice final : public Device {
   std::optional<CuptiApi> cupti_;
   CounterAvailability counter_state_;
   std::unique_ptr<Session> session_;
-  std::string current_work_;  ///< what a fault would have interrupted
+  Message current_work_;  ///< what a fault would have interrupted
   bool usable_ = true;
 };
 

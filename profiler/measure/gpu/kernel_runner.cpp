@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/kernel_runner.h"
+#include "messages/point.h"
 
 #include <cstring>
 #include <string_view>
@@ -111,8 +112,8 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     BuiltKernel built = builder_.build(arch_, launch);
     const auto compiled = [&] {
       if (!built.report.error.empty()) {
-        throw PointEnd(Disposition::compile_error,
-                       fmt::format("{} does not compile: {}", built.report.kernel, first_error(built.report.error)));
+        throw PointEnd(Disposition::compile_error, say::point::not_compiled{.kernel = built.report.kernel,
+                                                                            .error = first_error(built.report.error)});
       }
     };
     compiled();
@@ -127,9 +128,10 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
       try {
         kernel.module = load_module(cuda_, built.cubin);
       } catch (const DriverError& again) {
-        throw PointEnd(Disposition::compile_error,
-                       fmt::format("The driver (CUDA {}) does not take the cubin that NVRTC {} made for {}: {}",
-                                   driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what()));
+        throw PointEnd(Disposition::compile_error, say::point::cubin_refused{.driver = driver_api_version(cuda_),
+                                                                             .nvrtc = builder_.nvrtc_version(),
+                                                                             .arch = arch_,
+                                                                             .error = again.what()});
       }
     }
     cuda_.check(cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str()),
@@ -148,10 +150,10 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     const CUresult result = cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                      static_cast<int>(launch.dynamic_shared_bytes));
     if (result == CUDA_ERROR_INVALID_VALUE) {
-      throw PointEnd(
-          Disposition::infeasible,
-          fmt::format("Kernel {} needs {} bytes of dynamic shared memory and {} static; a block has {}.", launch.name,
-                      launch.dynamic_shared_bytes, kernel.static_shared_bytes, limits_.shared_bytes_per_block));
+      throw PointEnd(Disposition::infeasible, say::point::shared_memory{.kernel = launch.name,
+                                                                        .dynamic = launch.dynamic_shared_bytes,
+                                                                        .static_bytes = kernel.static_shared_bytes,
+                                                                        .available = limits_.shared_bytes_per_block});
     }
     cuda_.check(result, "cuFuncSetAttribute");
   }
@@ -170,7 +172,7 @@ void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit) const {
     if (state == CUDA_SUCCESS) return;
     if (state != CUDA_ERROR_NOT_READY) cuda_.check(state, "cuEventQuery");
     const auto waited = Clock::now() - begin;
-    if (waited > limit) throw LaunchTimeout(fmt::format("A launch was still running after {} ms.", limit.count()));
+    if (waited > limit) throw LaunchTimeout(say::point::launch_still_running{.limit_ms = limit.count()});
     // Most launches end within the spin; for the others a sleep costs nothing that is measured.
     if (waited > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }

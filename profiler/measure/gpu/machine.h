@@ -3,7 +3,8 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
+
+#include "kernels/model/message.h"
 
 namespace attnscope::gpu {
 
@@ -17,6 +18,6 @@ struct Machine {
 [[nodiscard]] Machine this_machine(const std::filesystem::path& root = "/");
 
 /// How to be allowed the performance counters on this machine, one sentence.
-[[nodiscard]] std::string counter_permission_fix(const Machine&);
+[[nodiscard]] Message counter_permission_fix(const Machine&);
 
 }  // namespace attnscope::gpu

@@ -13,6 +13,7 @@
 
 #include "kernels/descriptor.h"
 #include "kernels/model/integer.h"
+#include "messages/oracle.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -220,7 +221,7 @@ CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& pro
                             Matrix{"dk", "dK", reference.keys, problem.kv_instances(), problem.n_k, &KernelOutput::dk},
                             Matrix{"dv", "dV", reference.keys, problem.kv_instances(), problem.n_k, &KernelOutput::dv}};
   seen_ = {};
-  std::string broken;
+  Message broken;
   const auto d = static_cast<std::size_t>(problem.d);
   for (const Matrix& matrix : matrices) {
     if (find_buffer(plan, matrix.buffer) == nullptr) continue;
@@ -228,8 +229,7 @@ CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& pro
     const std::int64_t elements = matrix.instances * matrix.matrix_rows * problem.d;
     const std::int64_t nonfinite = count_nonfinite(address, elements, problem.dtype, limit);
     if (nonfinite > 0 && broken.empty()) {
-      broken = fmt::format("{} of {} {} elements are NaN or infinite, or were never written.", nonfinite, elements,
-                           matrix.name);
+      broken = say::oracle::not_finite{.count = nonfinite, .elements = elements, .tensor = matrix.name};
     }
     read(seen_.*matrix.seen, address, matrix.rows, matrix.matrix_rows, d);
   }
@@ -245,10 +245,10 @@ CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& pro
     result.reason = std::move(broken);
   } else if (problem.pass != Pass::fwd && (missing("dq") || missing("dk") || missing("dv"))) {
     result.pass = false;
-    result.reason = "The plan has no buffer dq, dk or dv to judge.";
+    result.reason = say::oracle::no_gradients{};
   } else if (const std::string buffer = workspace.overrun(plan); !buffer.empty()) {
     result.pass = false;
-    result.reason = fmt::format("A kernel wrote beyond the end of {}.", buffer);
+    result.reason = say::oracle::overrun{.buffer = buffer};
   }
   return result;
 }

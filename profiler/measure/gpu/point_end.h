@@ -3,7 +3,7 @@
 #pragma once
 
 #include <stdexcept>
-#include <string>
+#include <utility>
 
 #include "profiler/metrics/point.h"
 
@@ -12,18 +12,24 @@ namespace attnscope::gpu {
 /// The point's disposition is known; the device can go on with the next.
 class PointEnd : public std::runtime_error {
  public:
-  PointEnd(Disposition disposition, const std::string& reason)
-      : std::runtime_error(reason), disposition_(disposition) {}
+  PointEnd(Disposition disposition, Message reason)
+      : std::runtime_error(text(reason)), disposition_(disposition), reason_(std::move(reason)) {}
   [[nodiscard]] Disposition disposition() const { return disposition_; }
+  [[nodiscard]] const Message& reason() const { return reason_; }
 
  private:
   Disposition disposition_;
+  Message reason_;
 };
 
 /// A launch did not end in time. It cannot be stopped: the device is lost to this process.
 class LaunchTimeout : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit LaunchTimeout(Message reason) : std::runtime_error(text(reason)), reason_(std::move(reason)) {}
+  [[nodiscard]] const Message& reason() const { return reason_; }
+
+ private:
+  Message reason_;
 };
 
 }  // namespace attnscope::gpu

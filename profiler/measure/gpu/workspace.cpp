@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/plan/text.h"
 
@@ -21,11 +22,18 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 const std::string noise_name = "(noise)";
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
-  const std::string share =
-      noise > 0 ? fmt::format(", {} of them to count what a kernel leaves in L2", format_iec_bytes(noise)) : "";
-  throw PointEnd(Disposition::out_of_memory,
-                 fmt::format("Needs {} bytes of device memory ({}{}), {} bytes are free ({}).", needed,
-                             format_iec_bytes(needed), share, free, format_iec_bytes(free)));
+  if (noise > 0) {
+    throw PointEnd(Disposition::out_of_memory,
+                   say::point::needs_memory_and_noise{.needed = needed,
+                                                      .needed_iec = format_iec_bytes(needed),
+                                                      .noise_iec = format_iec_bytes(noise),
+                                                      .free = free,
+                                                      .free_iec = format_iec_bytes(free)});
+  }
+  throw PointEnd(
+      Disposition::out_of_memory,
+      say::point::needs_memory{
+          .needed = needed, .needed_iec = format_iec_bytes(needed), .free = free, .free_iec = format_iec_bytes(free)});
 }
 
 bool is_input(const BufferSpec& buffer) {

@@ -21,7 +21,7 @@ TEST(Words, RoundTripAndNameTheAcceptedOnes) {
   for (const Pass v : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) EXPECT_EQ(parse_pass(to_string(v)).value(), v);
   EXPECT_EQ(parse_dtype("fp8").error(), "unknown dtype 'fp8'; accepted: fp16, bf16.");
   EXPECT_EQ(parse_pass("backward").error(), "unknown pass 'backward'; accepted: fwd, bwd, fwd+bwd.");
-  EXPECT_EQ(parse_knob(raster_knob(), "").error(), "unknown raster ''; accepted: q_fastest, heads_fastest.");
+  EXPECT_EQ(text(parse_knob(raster_knob(), "").error()), "unknown raster ''; accepted: q_fastest, heads_fastest.");
 }
 
 TEST(UnmaskedPairs, CausalIsBottomRightAligned) {
@@ -93,40 +93,43 @@ TEST(Describe, OneLine) {
 }
 
 TEST(InvalidReason, NamesWhatIsWrong) {
-  EXPECT_THAT(invalid_reason({}), IsEmpty());
-  EXPECT_EQ(invalid_reason({.n_q = 0}), "n_q must be at least 1, not 0.");
-  EXPECT_EQ(invalid_reason({.batch = -2}), "batch must be at least 1, not -2.");
-  EXPECT_EQ(invalid_reason({.heads_q = 6, .heads_kv = 4}), "heads_q (6) must be a multiple of heads_kv (4).");
+  EXPECT_THAT(text(invalid_reason({})), IsEmpty());
+  EXPECT_EQ(text(invalid_reason({.n_q = 0})), "n_q must be at least 1, not 0.");
+  EXPECT_EQ(text(invalid_reason({.batch = -2})), "batch must be at least 1, not -2.");
+  EXPECT_EQ(text(invalid_reason({.heads_q = 6, .heads_kv = 4})), "heads_q (6) must be a multiple of heads_kv (4).");
   const auto with = [](const char* mask, std::int64_t batch) {
-    return invalid_reason({.mask = parse_mask(mask).value(), .batch = batch, .n_q = 8, .n_k = 100});
+    return text(invalid_reason({.mask = parse_mask(mask).value(), .batch = batch, .n_q = 8, .n_k = 100}));
   };
   EXPECT_THAT(with("lengths:100/0/7", 3), IsEmpty());
   EXPECT_EQ(with("lengths:100/0/7", 2), "the mask gives 3 key lengths for a batch of 2.");
   EXPECT_EQ(with("lengths:5", 2), "the mask gives 1 key lengths for a batch of 2.");
   EXPECT_EQ(with("lengths:5/101", 2), "a key length of 101 is beyond n_k (100).");
   for (const double dropout : {-0.1, 1.0, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_THAT(invalid_reason({.dropout = dropout}), HasSubstr("dropout must be a probability from 0 to below 1"));
+    EXPECT_THAT(text(invalid_reason({.dropout = dropout})),
+                HasSubstr("dropout must be a probability from 0 to below 1"));
   }
-  EXPECT_THAT(invalid_reason({.dropout = 0.9}), IsEmpty());
-  EXPECT_EQ(invalid_reason({.dropout = 0.001}), "dropout 0.001 rounds to 0 of 256.");
-  EXPECT_EQ(invalid_reason({.dropout = 0.999}), "dropout 0.999 rounds to 256 of 256.");
+  EXPECT_THAT(text(invalid_reason({.dropout = 0.9})), IsEmpty());
+  EXPECT_EQ(text(invalid_reason({.dropout = 0.001})), "dropout 0.001 rounds to 0 of 256.");
+  EXPECT_EQ(text(invalid_reason({.dropout = 0.999})), "dropout 0.999 rounds to 256 of 256.");
   for (const double dropout : {1 / 256.0, 0.5, 255 / 256.0})
-    EXPECT_THAT(invalid_reason({.dropout = dropout}), IsEmpty());
+    EXPECT_THAT(text(invalid_reason({.dropout = dropout})), IsEmpty());
   for (const std::int64_t page : {-16, 1, 8, 24, 100}) {
-    EXPECT_THAT(invalid_reason({.page = page}), HasSubstr("a power of two from 16 on, not")) << page;
+    EXPECT_THAT(text(invalid_reason({.page = page})), HasSubstr("a power of two from 16 on, not")) << page;
   }
-  for (const std::int64_t page : {0, 16, 64, 4096}) EXPECT_THAT(invalid_reason({.page = page}), IsEmpty()) << page;
+  for (const std::int64_t page : {0, 16, 64, 4096})
+    EXPECT_THAT(text(invalid_reason({.page = page})), IsEmpty()) << page;
   const std::int64_t huge = std::int64_t{1} << 31;
-  EXPECT_THAT(invalid_reason({.n_q = huge, .n_k = huge}), HasSubstr("too large"));
-  EXPECT_THAT(invalid_reason({.batch = std::numeric_limits<std::int64_t>::max()}), HasSubstr("too large"));
-  EXPECT_THAT(invalid_reason({.heads_q = 132, .heads_kv = 132, .n_q = 1 << 20, .n_k = 1 << 20, .d = 128}), IsEmpty());
+  EXPECT_THAT(text(invalid_reason({.n_q = huge, .n_k = huge})), HasSubstr("too large"));
+  EXPECT_THAT(text(invalid_reason({.batch = std::numeric_limits<std::int64_t>::max()})), HasSubstr("too large"));
+  EXPECT_THAT(text(invalid_reason({.heads_q = 132, .heads_kv = 132, .n_q = 1 << 20, .n_k = 1 << 20, .d = 128})),
+              IsEmpty());
 }
 
 TEST(InvalidReason, WindowSidesFitInTheKernelsIntegers) {
   const auto with = [](std::int64_t left, std::int64_t right) {
     AttentionProblem p{.n_q = 8, .n_k = 8};
     p.mask.left = left, p.mask.right = right;
-    return invalid_reason(p);
+    return text(invalid_reason(p));
   };
   const std::int64_t most = std::int64_t{1} << 29;
   EXPECT_THAT(with(most, most), IsEmpty());
@@ -141,7 +144,7 @@ TEST(InvalidReason, LengthsAreNotNegative) {
   AttentionProblem p{.n_q = 8, .n_k = 8};
   p.mask.lengths = Mask::Lengths::list;
   p.mask.length_list = {-1};
-  EXPECT_EQ(invalid_reason(p), "a key length of -1 is below zero.");
+  EXPECT_EQ(text(invalid_reason(p)), "a key length of -1 is below zero.");
 }
 
 TEST(InvalidReason, BlockMasksAreBounded) {
@@ -149,7 +152,7 @@ TEST(InvalidReason, BlockMasksAreBounded) {
     AttentionProblem p{.n_q = n, .n_k = n};
     p.mask.blocks = Mask::Blocks::butterfly;
     p.mask.block_size = size;
-    return invalid_reason(p);
+    return text(invalid_reason(p));
   };
   for (const std::int64_t size : {-16, 0, 8, 24, (1 << 20) + 16}) {
     EXPECT_EQ(with(size, 64), fmt::format("the block size must be a multiple of 16 up to 2^20, not {}.", size));
@@ -160,7 +163,7 @@ TEST(InvalidReason, BlockMasksAreBounded) {
   AttentionProblem p{.n_q = 64, .n_k = 64};
   p.mask.blocks = Mask::Blocks::stride;
   p.mask.block_size = 16;
-  EXPECT_EQ(invalid_reason(p), "the stride of the block mask must be at least 1, not 0.");
+  EXPECT_EQ(text(invalid_reason(p)), "the stride of the block mask must be at least 1, not 0.");
 }
 
 }  // namespace

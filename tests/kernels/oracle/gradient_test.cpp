@@ -295,11 +295,11 @@ TEST(GradientsByHand, WhatIsMaskedGetsExactlyNothing) {
   EXPECT_TRUE(check(r, right).pass) << check(r, right).reason;
   KernelOutput leaking = right;
   leaking.dq[0] = 1;
-  EXPECT_THAT(check(r, leaking).reason, HasSubstr("dQ is 5.96"));
-  EXPECT_THAT(check(r, leaking).reason, HasSubstr("instance 0 row 0, which sees no key"));
+  EXPECT_THAT(text(check(r, leaking).reason), HasSubstr("dQ is 5.96"));
+  EXPECT_THAT(text(check(r, leaking).reason), HasSubstr("instance 0 row 0, which sees no key"));
   leaking = right;
   leaking.dk[3 * 4] = 1;
-  EXPECT_THAT(check(r, leaking).reason, HasSubstr("instance 0 key 3, which no query sees"));
+  EXPECT_THAT(text(check(r, leaking).reason), HasSubstr("instance 0 key 3, which no query sees"));
   const CheckResult nothing = check(r, zero);
   EXPECT_FALSE(nothing.pass);
 }
@@ -324,8 +324,8 @@ TEST(GradientCheck, NamesTheTensorNearestToItsBound) {
   EXPECT_EQ(result.tensor, "dK");
   EXPECT_NEAR(result.max_abs_error, 1, 0.01);
   EXPECT_DOUBLE_EQ(result.bound, error_bound(DType::fp16, r.dk, gradient_allowance));
-  EXPECT_THAT(result.reason, HasSubstr("dK is"));
-  EXPECT_THAT(result.reason, HasSubstr("instance 0 key 2 column 5"));
+  EXPECT_THAT(text(result.reason), HasSubstr("dK is"));
+  EXPECT_THAT(text(result.reason), HasSubstr("instance 0 key 2 column 5"));
   output.dv[0] = 0xFFFF;
   result = check(r, output);
   EXPECT_EQ(result.tensor, "dV");

@@ -91,6 +91,10 @@ PointRecord ok_point(const PointSpec& spec, bool simulated) {
 }
 
 PointRecord failed_point(const PointSpec& spec, Disposition disposition, const std::string& reason) {
+  return failed_point(spec, disposition, Message::verbatim(reason));
+}
+
+PointRecord failed_point(const PointSpec& spec, Disposition disposition, const Message& reason) {
   PointRecord record;
   record.spec = spec;
   record.disposition = disposition;

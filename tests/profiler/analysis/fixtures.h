@@ -19,6 +19,7 @@ namespace attnscope::fixtures {
 /// that, depending on the L2.
 [[nodiscard]] PointRecord ok_point(const PointSpec& spec, bool simulated = false);
 [[nodiscard]] PointRecord failed_point(const PointSpec& spec, Disposition disposition, const std::string& reason);
+[[nodiscard]] PointRecord failed_point(const PointSpec& spec, Disposition disposition, const Message& reason);
 
 /// N 256 ... 16384 of naive, FA1 and FA2, naive out of memory at the end.
 [[nodiscard]] std::vector<PointRecord> memory_wall(bool simulated = false);

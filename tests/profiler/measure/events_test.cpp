@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/point.h"
+
 namespace attnscope {
 namespace {
 
@@ -19,7 +21,7 @@ E round_trip(const E& event) {
 
 TEST(Events, ALineIsStable) {
   EXPECT_EQ(to_json_line(StartedEvent{.index = 3, .point = "fa2"}), R"({"event":"started","index":3,"point":"fa2"})");
-  EXPECT_EQ(to_json_line(DoneEvent{.state = "complete", .reason = "", .ok = 5, .not_ok = 1, .exit_code = 0}),
+  EXPECT_EQ(to_json_line(DoneEvent{.state = "complete", .reason = {}, .ok = 5, .not_ok = 1, .exit_code = 0}),
             R"({"event":"done","state":"complete","reason":"","ok":5,"not_ok":1,"exit_code":0})");
 }
 
@@ -65,27 +67,46 @@ TEST(Events, PointReadsBack) {
                        .tile = {.br = 16, .bc = 32},
                        .knobs = {{"raster", "heads_fastest"}, {"splits", 5}, {"warps", 6}, {"stages", 2}},
                        .cache = CacheState::warm};
-  const PointEvent point = round_trip(PointEvent{.index = 9,
-                                                 .point_id = 4,
-                                                 .point = "naive",
-                                                 .spec = spec,
-                                                 .disposition = "out-of-memory",
-                                                 .reason = "needs 132.0 GiB",
-                                                 .time_median_ns = 1.5,
-                                                 .dram_bytes = 2e12,
-                                                 .l2_sm_bytes = 3e12,
-                                                 .throttled = true,
-                                                 .provenance = "extrapolated"});
+  const PointEvent point =
+      round_trip(PointEvent{.index = 9,
+                            .point_id = 4,
+                            .point = "naive",
+                            .spec = spec,
+                            .disposition = "out-of-memory",
+                            .reason = say::point::buffers_memory{.needed = "132.0 GiB", .free = "1.0 GiB"},
+                            .time_median_ns = 1.5,
+                            .dram_bytes = 2e12,
+                            .l2_sm_bytes = 3e12,
+                            .throttled = true,
+                            .provenance = "extrapolated"});
   EXPECT_EQ(point.index, 9U);
   EXPECT_EQ(point.point_id, 4);
   EXPECT_EQ(point.spec, spec);
   EXPECT_EQ(point.disposition, "out-of-memory");
-  EXPECT_EQ(point.reason, "needs 132.0 GiB");
+  EXPECT_EQ(point.reason.id, "point.buffers_memory");
+  EXPECT_EQ(text(point.reason), "The buffers need 132.0 GiB of device memory; 1.0 GiB are free.");
   EXPECT_DOUBLE_EQ(point.time_median_ns, 1.5);
   EXPECT_DOUBLE_EQ(point.dram_bytes, 2e12);
   EXPECT_DOUBLE_EQ(point.l2_sm_bytes, 3e12);
   EXPECT_TRUE(point.throttled);
   EXPECT_EQ(point.provenance, "extrapolated");
+}
+
+TEST(Events, AReasonIsReadAsWhatItIs) {
+  const auto line = [](const char* of_reason) {
+    const auto parsed = parse_event(std::string(R"({"event":"point","disposition":"crashed",)") + of_reason + "}");
+    return parsed ? std::get<PointEvent>(*parsed).reason : Message::verbatim(parsed.error());
+  };
+  EXPECT_EQ(line(R"("reason":"The GPU is gone. [x]","reason_id":"point.gpu_gone","reason_arguments":{"error":"x"})"),
+            Message(say::point::gpu_gone{.error = "x"}));
+  EXPECT_EQ(text(line(R"("reason":"old words")")), "old words");
+  EXPECT_EQ(text(line(R"("reason":"new words","reason_id":"point.of_tomorrow","reason_arguments":{"error":"{x}"})")),
+            "new words");
+  EXPECT_EQ(text(line(R"("reason":"its words","reason_id":"point.gpu_gone","reason_arguments":[3])")), "its words");
+  EXPECT_EQ(text(line(R"("reason":"its words","reason_id":"point.gpu_gone")")), "its words");
+  const std::string deep = R"("reason":"its words","reason_id":"point.gpu_gone","reason_arguments":)" +
+                           std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_EQ(text(line(deep.c_str())), "its words");
 }
 
 TEST(Events, ALineOfAnOlderCollectorIsRead) {
@@ -104,7 +125,7 @@ TEST(Events, TheOthersReadBack) {
             "line\nline");
   EXPECT_DOUBLE_EQ(round_trip(ProgressEvent{.done = 1, .total = 2, .elapsed_s = 3, .remaining_s = -1}).remaining_s, -1);
   EXPECT_EQ(round_trip(LogEvent{.level = "warning", .text = "t"}).level, "warning");
-  EXPECT_EQ(round_trip(DoneEvent{.state = "cancelled", .reason = "", .exit_code = 5}).exit_code, 5);
+  EXPECT_EQ(round_trip(DoneEvent{.state = "cancelled", .reason = {}, .exit_code = 5}).exit_code, 5);
 }
 
 TEST(Events, UnknownFieldsAreIgnoredAndMissingOnesDefault) {

@@ -66,7 +66,7 @@ TEST_F(Runner, AnInfeasiblePointIsReportedWithoutAskingTheDevice) {
   EXPECT_EQ(device.measured.size(), 2U);
   EXPECT_EQ(device.prepared.size(), 2U);
   EXPECT_EQ(records[1].disposition, Disposition::infeasible);
-  EXPECT_THAT(records[1].reason, HasSubstr("24"));
+  EXPECT_THAT(text(records[1].reason), HasSubstr("24"));
   ASSERT_NE(records[1].kernel("all"), nullptr);
   EXPECT_EQ(records[1].spec, plan.points[1]);
 }
@@ -78,7 +78,7 @@ TEST_F(Runner, InfeasibleOnTheSimulatorIsLabelledSimulated) {
   EXPECT_EQ(run().state, RunState::complete);
   EXPECT_EQ(records[0].provenance, Provenance::simulated);
   EXPECT_EQ(records[1].disposition, Disposition::infeasible);
-  EXPECT_THAT(records[1].reason, HasSubstr("fa9"));
+  EXPECT_THAT(text(records[1].reason), HasSubstr("fa9"));
 }
 
 TEST_F(Runner, OnePointsFailureEndsNothing) {
@@ -142,12 +142,12 @@ TEST_F(Runner, CancelAfterTheLastPointIsComplete) {
 TEST_F(Runner, ALostDeviceEndsTheRunAfterItsPoint) {
   device.answer = [&](PointRecord& record) {
     record.disposition = Disposition::crashed;
-    record.reason = "illegal address";
+    record.reason = Message::verbatim("illegal address");
     device.is_usable = false;
   };
   const RunOutcome outcome = run();
   EXPECT_EQ(outcome.state, RunState::device_lost);
-  EXPECT_THAT(outcome.reason, HasSubstr("illegal address"));
+  EXPECT_THAT(text(outcome.reason), HasSubstr("illegal address"));
   EXPECT_THAT(reported, ElementsAre(0));
   EXPECT_EQ(outcome.counts.done, 1U);
 }

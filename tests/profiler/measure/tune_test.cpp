@@ -46,7 +46,7 @@ class TimedDevice final : public Device {
     const double ratio = formula_(spec);
     if (ratio <= 0) {
       record.disposition = ratio == 0 ? Disposition::compile_error : Disposition::timeout;
-      record.reason = "no";
+      record.reason = Message::verbatim("no");
       return record;
     }
     record.kernels.emplace_back();

@@ -178,7 +178,7 @@ TEST(RunVerify, EachDispositionHasItsOutcome) {
     const Disposition dispositions[] = {Disposition::ok,          Disposition::incorrect, Disposition::infeasible,
                                         Disposition::no_counters, Disposition::ok,        Disposition::compile_error};
     record.disposition = dispositions[next];
-    record.reason = "why";
+    record.reason = Message::verbatim("why");
     if (next != 4) record.max_abs_error = 0.25;
     record.error_bound = 0.5;
     record.rms_error = 0.125;
@@ -202,7 +202,7 @@ TEST(RunVerify, EachDispositionHasItsOutcome) {
   EXPECT_DOUBLE_EQ(results[0].error_bound, 0.5);
   EXPECT_DOUBLE_EQ(results[0].rms_error, 0.125);
   EXPECT_EQ(results[1].outcome, VerifyOutcome::fail);
-  EXPECT_EQ(results[1].reason, "why");
+  EXPECT_EQ(text(results[1].reason), "why");
   EXPECT_EQ(results[2].outcome, VerifyOutcome::skip);
   EXPECT_EQ(results[3].outcome, VerifyOutcome::pass);
   EXPECT_EQ(results[4].outcome, VerifyOutcome::skip);  // ok, but nobody looked at the output: that is no pass
@@ -242,19 +242,19 @@ TEST(RunVerify, StopsWhenCancelledOrWhenTheDeviceIsLost) {
   FakeDevice lost;
   lost.answer = [&](PointRecord& record) {
     record.disposition = Disposition::crashed;
-    record.reason = "illegal address";
+    record.reason = Message::verbatim("illegal address");
     lost.is_usable = false;
   };
   const VerifySummary summary = run_verify(lost, few_cases(3), {}, {}, CancelToken{});
   EXPECT_EQ(summary.fail, 1U);
-  EXPECT_THAT(summary.stopped, HasSubstr("illegal address"));
+  EXPECT_THAT(text(summary.stopped), HasSubstr("illegal address"));
 }
 
 TEST(RunVerify, TheSimulatorHasNothingToVerify) {
   const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
   const VerifySummary summary = run_verify(*device, few_cases(3), {}, {}, CancelToken{});
   EXPECT_EQ(summary.pass, 0U);
-  EXPECT_THAT(summary.stopped, HasSubstr("nothing to verify"));
+  EXPECT_THAT(text(summary.stopped), HasSubstr("nothing to verify"));
 }
 
 }  // namespace

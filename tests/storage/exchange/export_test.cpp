@@ -29,7 +29,7 @@ class Export : public ::testing::Test {
     store_.add_point(second_, 0, simple_record(64));
     PointRecord infeasible = simple_record(128);
     infeasible.disposition = Disposition::infeasible;
-    infeasible.reason = "needs 300000 B of shared memory, 232448 B are there";
+    infeasible.reason = Message::verbatim("needs 300000 B of shared memory, 232448 B are there");
     infeasible.kernels.clear();
     store_.add_point(second_, 1, infeasible);
   }
@@ -110,39 +110,46 @@ TEST_F(Export, several_files_share_one_header_and_each_others_metrics) {
 
 TEST_F(Export, fields_hold_what_was_stored) {
   const auto row = csv({first_})[1];
-  const std::map<std::string, std::string> expected{{"algorithm", "naive"},
-                                                    {"pass", "fwd+bwd"},
-                                                    {"dtype", "bf16"},
-                                                    {"batch", "2"},
-                                                    {"heads_q", "16"},
-                                                    {"heads_kv", "4"},
-                                                    {"n_q", "1023"},
-                                                    {"n_k", "1024"},
-                                                    {"d", "128"},
-                                                    {"mask", "window:300:7+lengths:500/1024+blocks:128:stride3"},
-                                                    {"br", "48"},
-                                                    {"bc", "176"},
-                                                    {"raster", "heads_fastest"},
-                                                    {"dropout", "0.1"},
-                                                    {"page", "64"},
-                                                    {"deterministic", "true"},
-                                                    {"splits", "5"},
-                                                    {"warps", "6"},
-                                                    {"stages", "3"},
-                                                    {"cache", "warm"},
-                                                    {"disposition", "incorrect"},
-                                                    {"reason", "error 0.25 is over the bound 0.125, \"q\" row 3"},
-                                                    {"provenance", "measured"},
-                                                    {"dram_read_bytes", "2000000000.5"},
-                                                    {"dram_write_bytes", ""},
-                                                    {"model_l2_to_sm_bytes", "8000000000000000"},
-                                                    {"occupancy_limiter", "shared memory"},
-                                                    {"lts__t_bytes.sum", "2"},
-                                                    {"sm_clock_hz", "1980000000"},
-                                                    {"throttled", "true"},
-                                                    {"samples", "4"},
-                                                    {"max_abs_error", ""},
-                                                    {"device", "NVIDIA H200"}};
+  const std::map<std::string, std::string> expected{
+      {"algorithm", "naive"},
+      {"pass", "fwd+bwd"},
+      {"dtype", "bf16"},
+      {"batch", "2"},
+      {"heads_q", "16"},
+      {"heads_kv", "4"},
+      {"n_q", "1023"},
+      {"n_k", "1024"},
+      {"d", "128"},
+      {"mask", "window:300:7+lengths:500/1024+blocks:128:stride3"},
+      {"br", "48"},
+      {"bc", "176"},
+      {"raster", "heads_fastest"},
+      {"dropout", "0.1"},
+      {"page", "64"},
+      {"deterministic", "true"},
+      {"splits", "5"},
+      {"warps", "6"},
+      {"stages", "3"},
+      {"cache", "warm"},
+      {"disposition", "incorrect"},
+      {"reason",
+       "Run again: \"dQ\" {bound} is 0.5 instead of 0.25 at instance 0 row "
+       "3 column 17: error 0.25, bound 0.125."},
+      {"reason_id", "point.run_again"},
+      {"reason_arguments", R"({"reason":{"id":"oracle.row","arguments":{"tensor":"\"dQ\" {bound}",)"
+                           R"("value":"0.5","expected":"0.25","instance":0,"row":3,"column":17,)"
+                           R"("error":"0.25","bound":"0.125"}}})"},
+      {"provenance", "measured"},
+      {"dram_read_bytes", "2000000000.5"},
+      {"dram_write_bytes", ""},
+      {"model_l2_to_sm_bytes", "8000000000000000"},
+      {"occupancy_limiter", "shared memory"},
+      {"lts__t_bytes.sum", "2"},
+      {"sm_clock_hz", "1980000000"},
+      {"throttled", "true"},
+      {"samples", "4"},
+      {"max_abs_error", ""},
+      {"device", "NVIDIA H200"}};
   for (const auto& [name, value] : expected) EXPECT_EQ(row.at(name), value) << name;
   EXPECT_EQ(csv({first_})[0].at("max_abs_error"), "0.25");
   const auto simple = csv({second_})[0];

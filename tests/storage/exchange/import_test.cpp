@@ -108,7 +108,29 @@ TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
   EXPECT_EQ(import.empty_rows, 1U);
   ASSERT_EQ(import.devices[0].points.size(), 2U);
   EXPECT_EQ(import.devices[0].points[1].disposition, Disposition::out_of_memory);
-  EXPECT_EQ(import.devices[0].points[1].reason, "needs 9 GB, it says");
+  EXPECT_EQ(text(import.devices[0].points[1].reason), "needs 9 GB, it says");
+}
+
+TEST(ImportCsv, AReasonsArgumentsAreNotBelieved) {
+  const auto reason = [](const std::string& id, const std::string& arguments) {
+    const Import import = imported(
+        "algorithm,N,heads,d,disposition,reason,reason_id,reason_arguments\n"
+        "a,64,1,64,crashed,its words," +
+            id + ",\"" + arguments + "\"\n",
+        ImportFormat::csv);
+    return text(import.devices[0].points[0].reason);
+  };
+  EXPECT_EQ(reason("point.gpu_gone", R"({""error"": ""{error} %n <b>""})"), "The GPU is gone. [{error} %n <b>]");
+  EXPECT_EQ(reason("point.gpu_gone", R"({""error"": {}})"), "The GPU is gone. []");
+  for (const char* arguments : {"", "{}", "nonsense", "[]", R"({""error"": [])", R"({""error"": [3]})"}) {
+    EXPECT_EQ(reason("point.gpu_gone", arguments), "its words") << arguments;
+  }
+  EXPECT_EQ(reason("point.{error}", R"({""error"": 1})"), "its words");
+  EXPECT_THAT(error_of(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "disposition": "crashed", "reason": "w",
+                          "reason_id": "point.gpu_gone", "reason_arguments": )" +
+                           std::string(100'000, '[') + std::string(100'000, ']') + "}]",
+                       ImportFormat::json),
+              HasSubstr("points[0], column 'reason_arguments': it is no single value"));
 }
 
 TEST(ImportCsv, EveryErrorNamesLineAndColumn) {

@@ -76,8 +76,8 @@ TEST_F(LongExport, ColumnsAreThoseOfFieldsAndKnobs) {
   std::vector<std::string> names{"run_uid", "plan_index", "device"};
   for (const Field& field : point_fields()) names.emplace_back(field.name);
   for (const Knob& knob : built_in_algorithms().find("fa2")->facts().knobs) names.push_back(knob.name);
-  for (const char* name : {"cluster", "disposition", "reason", "throttled", "kernel", "metric", "value", "unit",
-                           "provenance", "q1", "q3", "samples"}) {
+  for (const char* name : {"cluster", "disposition", "reason", "reason_id", "reason_arguments", "throttled", "kernel",
+                           "metric", "value", "unit", "provenance", "q1", "q3", "samples"}) {
     names.emplace_back(name);
   }
   EXPECT_THAT(parse_csv(text())[0], ElementsAreArray(names));
@@ -104,7 +104,8 @@ TEST_F(LongExport, AValueARow) {
     }
     for (const auto& [name, value] : full_record().spec.knobs) EXPECT_EQ(line.at(name), to_string(value));
     EXPECT_EQ(line.at("disposition"), "incorrect");
-    EXPECT_EQ(line.at("reason"), full_record().reason);
+    EXPECT_EQ(line.at("reason"), english_text(full_record().reason));
+    EXPECT_EQ(line.at("reason_id"), full_record().reason.id);
     EXPECT_EQ(line.at("throttled"), "true");
   }
   const auto expect = [&](const char* kernel, const char* metric, const char* value, const char* unit,
@@ -203,14 +204,14 @@ TEST_F(LongExport, AndTheWideOneSayWhatIsExtrapolated) {
 TEST_F(LongExport, APointWithoutAValueSaysSo) {
   PointRecord infeasible = simple_record(128);
   infeasible.disposition = Disposition::infeasible;
-  infeasible.reason = "needs 300000 B of shared memory, 232448 B are there";
+  infeasible.reason = Message::verbatim("needs 300000 B of shared memory, 232448 B are there");
   infeasible.kernels.clear();
   add(infeasible);
   const auto rows = lines();
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].at("n_k"), "128");
   EXPECT_EQ(rows[0].at("disposition"), "infeasible");
-  EXPECT_EQ(rows[0].at("reason"), infeasible.reason);
+  EXPECT_EQ(rows[0].at("reason"), english_text(infeasible.reason));
   for (const char* name : {"kernel", "metric", "value", "unit", "provenance", "q1", "q3", "samples"}) {
     EXPECT_EQ(rows[0].at(name), "") << name;
   }
@@ -222,7 +223,7 @@ TEST_F(LongExport, NamesKeepWhatTheyHold) {
   record.spec.algorithm = hostile;
   record.spec.knobs = {{hostile, hostile}};
   record.disposition = Disposition::crashed;
-  record.reason = hostile;
+  record.reason = Message::verbatim(hostile);
   record.kernels.push_back({.kernel = hostile,
                             .metrics = {{hostile, 7, hostile, Provenance::measured}},
                             .samples_ns = {},
@@ -281,7 +282,7 @@ void expect_same(const PointRecord& point, const PointRecord& other) {
 TEST_F(LongExport, ComesBackAsTheWideOneDoes) {
   PointRecord infeasible = simple_record(128);
   infeasible.disposition = Disposition::infeasible;
-  infeasible.reason = "too large, \"they\" say\nand mean it";
+  infeasible.reason = Message::verbatim("too large, \"they\" say\nand mean it");
   infeasible.kernels.clear();
   for (const PointRecord& record : {full_record(), simple_record(64), simple_record(64), infeasible}) add(record);
   const std::string rows = text();
