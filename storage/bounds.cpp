@@ -52,7 +52,7 @@ std::string wrong_spec(const PointSpec& spec, bool imported) {
       return wrong;
     }
   }
-  if (std::string wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
+  if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) return english_text(wrong);
   for (const auto& [name, value] : spec.knobs) {
     if (std::string wrong = no_name("knob", name); !wrong.empty()) return wrong;
     const auto* number = std::get_if<std::int64_t>(&value);

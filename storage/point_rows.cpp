@@ -123,8 +123,8 @@ PointRecord read_point(Reader& in) {
   }
   record.disposition = word(parse_disposition(in.text()));
   std::string words = in.text();
-  std::string id = in.text();
-  record.reason = stored_message(std::move(id), in.text(), std::move(words));
+  std::string id = in.optional_text().value_or("");
+  record.reason = stored_message(std::move(id), in.optional_text().value_or(""), std::move(words));
   record.provenance = word(parse_provenance(in.text()));
   record.max_abs_error = in.optional_real();
   record.error_bound = in.optional_real();

@@ -102,6 +102,10 @@ class Reader {
     if (!whole) wrong("no UTF-8 text");
     return read;
   }
+  std::optional<std::string> optional_text() {
+    if (is_null()) return std::nullopt;
+    return text();
+  }
   std::int64_t integer() {
     const SQLite::Column column = next();
     if (!column.isInteger()) wrong("no whole number");

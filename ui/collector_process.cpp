@@ -6,6 +6,8 @@
 #include <QStandardPaths>
 #include <chrono>
 
+#include "ui/format.h"
+
 namespace attnscope::ui {
 namespace {
 

@@ -2,6 +2,7 @@
 #include "ui/format.h"
 
 #include <QLocale>
+#include <QTextDocument>
 #include <array>
 #include <cmath>
 #include <span>

@@ -549,10 +549,10 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   command
       .add_option("--max-noise", options->measure.max_noise,
                   "Sample until the interquartile range is below this share of the median")
-      ->check(CLI::Range(1e-6, 10.0))
+      ->check(number_within(1e-6, 10.0))
       ->capture_default_str();
   command.add_option("--timeout", options->timeout_seconds, "Seconds for one point")
-      ->check(CLI::Range(0.001, 86400.0))
+      ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
   command.add_flag("--no-verify", options->no_verify, "Do not compare outputs with the reference");
   CLI::Option* no_counters = command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");

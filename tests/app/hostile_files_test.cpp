@@ -21,7 +21,7 @@ class HostileFile : public ::testing::Test {
  protected:
   /// A complete run of the preset `paper`, simulated.
   void SetUp() override {
-    const Outcome outcome = run(folder_, {"collect", "--preset", "paper", "--algorithms", "fa2", "--device",
+    const Outcome outcome = run(folder_, {"collect", "--preset", "paper", "--algorithms", "naive,fa1,fa2", "--device",
                                           "simulated", "-a", "N=1024", "-q", "-o", file_});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     points_ = RunStore::open(file_, RunStore::Mode::read_only).points().size();

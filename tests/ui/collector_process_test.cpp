@@ -49,7 +49,7 @@ PointEvent point(std::size_t index) {
 
 TEST_F(CollectorProcessTest, EventsArriveInOrderAndFinishedEndsThem) {
   run(line(plan()) + line(point(0)) + QStringLiteral("echo '{\"event\":\"from the future\"}'\necho garbage\n") +
-      line(point(1)) + line(DoneEvent{"complete", "", 2, 0, 0}));
+      line(point(1)) + line(DoneEvent{"complete", {}, 2, 0, 0}));
   ASSERT_TRUE(finished.wait());
   EXPECT_EQ(planned.count(), 1);
   ASSERT_EQ(points.count(), 2);
@@ -61,7 +61,7 @@ TEST_F(CollectorProcessTest, EventsArriveInOrderAndFinishedEndsThem) {
 
 TEST_F(CollectorProcessTest, CancelIsNotFailure) {
   run(line(plan()) + QStringLiteral("read word\n[ \"$word\" = cancel ] || exit 9\n") +
-      line(DoneEvent{"cancelled", "", 1, 0, 5}) + QStringLiteral("exit 5\n"));
+      line(DoneEvent{"cancelled", {}, 1, 0, 5}) + QStringLiteral("exit 5\n"));
   ASSERT_TRUE(planned.wait());
   process.cancel();
   ASSERT_TRUE(cancelled.wait());
@@ -84,7 +84,7 @@ TEST_F(CollectorProcessTest, FailureCarriesTheLastLineOfStderr) {
 }
 
 TEST_F(CollectorProcessTest, ALostDeviceSaysSo) {
-  run(line(plan()) + line(DoneEvent{"device-lost", "the GPU fell off the bus", 1, 1, 1}) + QStringLiteral("exit 1\n"));
+  run(line(plan()) + line(DoneEvent{"device-lost", Message::verbatim("the GPU fell off the bus"), 1, 1, 1}) + QStringLiteral("exit 1\n"));
   ASSERT_TRUE(failed.wait());
   EXPECT_EQ(failed[0][0].toString(), "the GPU fell off the bus");
 }
@@ -98,7 +98,7 @@ TEST_F(CollectorProcessTest, AProgramThatIsNotThereIsAFailure) {
 TEST_F(CollectorProcessTest, ItCanBeStartedAgain) {
   run(QStringLiteral("exit 1"));
   ASSERT_TRUE(failed.wait());
-  run(line(DoneEvent{"complete", "", 0, 0, 0}));
+  run(line(DoneEvent{"complete", {}, 0, 0, 0}));
   ASSERT_TRUE(finished.wait());
   EXPECT_EQ(outcomes(), 2);
 }
