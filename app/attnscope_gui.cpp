@@ -22,6 +22,7 @@ struct Options {
   QStringList files;
   QString plots;
   attnscope::analysis::PlotChoice only;
+  Existing existing = Existing::of_its_kind;
   bool take_screenshot = false;
   Screenshot screenshot;
 };
@@ -36,6 +37,13 @@ QStringList page_ids() {
 
 void say(std::FILE* stream, const QString& text) {
   QTextStream(stream) << text << Qt::endl;
+}
+
+/// Of what was said on stdout: is it out? A full disk leaves its mark on the stream.
+int said() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
+  say(stderr, QStringLiteral("attnscope-gui: the output could not be written: is the disk full, or the reader gone?"));
+  return runtime_error;
 }
 
 /// Fills `options`; an exit code when the program has nothing more to do.
@@ -70,7 +78,10 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
                                 QStringLiteral("WxH"), QStringLiteral("1280x800"));
   const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
                                  QStringLiteral("theme"), QStringLiteral("light"));
-  parser.addOptions({help, plots, only, screenshot, page, size, theme});
+  const QCommandLineOption force(
+      QStringLiteral("force"),
+      QStringLiteral("Let --plots and --screenshot replace files that are no pictures of theirs, too."));
+  parser.addOptions({help, plots, only, screenshot, page, size, theme, force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, the recorded sample."),
                                QStringLiteral("[FILE...]"));
@@ -82,13 +93,13 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   if (!parser.parse(arguments)) return misused(parser.errorText());
   if (parser.isSet(version)) {
     say(stdout, QStringLiteral("attnscope-gui %1").arg(QStringLiteral(ATTNSCOPE_VERSION)));
-    return success;
+    return said();
   }
   if (parser.isSet(help)) {
     // Before there is an application object, Qt does not know the program's name.
     say(stdout,
         parser.helpText().trimmed().replace(QStringLiteral("<executable_name>"), QStringLiteral("attnscope-gui")));
-    return success;
+    return said();
   }
   options.files = parser.positionalArguments();
   options.plots = parser.value(plots);
@@ -114,6 +125,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     return misused(QStringLiteral("--theme takes light or dark"));
   }
   options.screenshot.theme = parse_theme(word);
+  if (parser.isSet(force)) options.existing = options.screenshot.existing = Existing::any;
   return {};
 }
 
@@ -161,7 +173,9 @@ int main(int argc, char** argv) {
     QStringList written;
     QStringList skipped;
     QString error;
-    if (!options.plots.isEmpty()) error = write_plots(options.files, options.plots, options.only, &written, &skipped);
+    if (!options.plots.isEmpty()) {
+      error = write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped);
+    }
     if (error.isEmpty() && options.take_screenshot) error = write_screenshot(options.files, options.screenshot);
     if (!error.isEmpty()) {
       say(stderr, QStringLiteral("attnscope-gui: %1").arg(error));
@@ -169,7 +183,8 @@ int main(int argc, char** argv) {
     }
     for (const QString& path : written) say(stdout, path);
     for (const QString& what : skipped) say(stderr, QStringLiteral("attnscope-gui: %1").arg(what));
-    return skipped.isEmpty() ? success : partial;
+    const int code = said();
+    return code == success && !skipped.isEmpty() ? int{partial} : code;
   }
   MainWindow window(true);
   window.open_files(options.files);

@@ -64,6 +64,10 @@ std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string utf8(const std::string& text) {
+  return json::parse(text_of(text)).get<std::string>();
+}
+
 json to_json(const MeasureOptions& options) {
   return {{"counters", options.counters},
           {"verify", options.verify},
@@ -387,7 +391,7 @@ struct RunStore::Impl {
     SQLite::Statement& insert = statement(
         "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
         "started_at, provenance, uid) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)");
-    Binder(insert) << device << environment << header.preset << text_of(header.argv) << header.plan_hash
+    Binder(insert) << device << environment << utf8(header.preset) << text_of(header.argv) << header.plan_hash
                    << header.planned_points << text_of(options) << now_utc() << to_string(provenance) << new_uid();
     insert.exec();
     return database->getLastInsertRowid();

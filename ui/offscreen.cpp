@@ -37,8 +37,8 @@ QString open_all(Workspace& workspace, QStringList files) {
 /// Draws one picture after the other, on views that are made once.
 class PictureWriter {
  public:
-  PictureWriter(std::shared_ptr<const PointSet> points, const QDir& folder, QStringList* written)
-      : points_(std::move(points)), folder_(folder), written_(written) {
+  PictureWriter(std::shared_ptr<const PointSet> points, const QDir& folder, Existing existing, QStringList* written)
+      : points_(std::move(points)), folder_(folder), existing_(existing), written_(written) {
     curves_.resize(plot_size);
     map_.resize(plot_size);
   }
@@ -102,11 +102,11 @@ class PictureWriter {
       QCPPainter painter(&image);
       draw_on(painter, 1 / scale);
     }
-    if (QString error = save_image(png, image, "PNG"); !error.isEmpty()) return error;
+    if (QString error = save_image(png, image, "PNG", existing_); !error.isEmpty()) return error;
     *written_ << png;
 
     const QString svg = folder_.filePath(stem + QStringLiteral(".svg"));
-    QString error = save_file(svg, [&](QIODevice& out) {
+    const auto draw_svg = [&](QIODevice& out) {
       QSvgGenerator generator;
       generator.setOutputDevice(&out);
       set_up_page(generator, size, stem);
@@ -115,13 +115,15 @@ class PictureWriter {
       painter.setMode(QCPPainter::pmNoCaching);
       draw_on(painter, 1);
       return true;
-    });
+    };
+    QString error = save_file(svg, draw_svg, existing_);
     if (error.isEmpty()) *written_ << svg;
     return error;
   }
 
   std::shared_ptr<const PointSet> points_;
   QDir folder_;
+  Existing existing_;
   QStringList* written_;
   IoPlot curves_;
   HeatmapView map_;
@@ -144,7 +146,7 @@ QString write_pages(PictureWriter& writer, const std::vector<const analysis::Plo
 }  // namespace
 
 QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
-                    QStringList* written, QStringList* skipped) {
+                    QStringList* written, Existing existing, QStringList* skipped) {
   if (!QDir().mkpath(folder)) return QStringLiteral("%1 could not be made").arg(folder);
   apply_theme(ThemeChoice::light);
   Workspace workspace;
@@ -158,7 +160,7 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
   if (!pictures) return QStringLiteral("--only ") + QString::fromStdString(pictures.error());
   if (pictures->empty()) return QStringLiteral("nothing to draw: --only leaves no picture");
 
-  PictureWriter writer(points, QDir(folder), written);
+  PictureWriter writer(points, QDir(folder), existing, written);
   // What would stand on one set of pages: a kind of curves, or the maps of one metric.
   std::map<QString, std::vector<const analysis::Plot*>> alike;
   const auto page_stem = [](const analysis::Plot& picture) {
@@ -193,7 +195,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot) {
   settle();
   const QPixmap picture = window.grab();
   const QByteArray format = QFileInfo(shot.file).suffix().toLatin1();
-  return save_image(shot.file, picture.toImage(), format.isEmpty() ? "PNG" : format.constData());
+  return save_image(shot.file, picture.toImage(), format.isEmpty() ? "PNG" : format.constData(), shot.existing);
 }
 
 }  // namespace attnscope::ui

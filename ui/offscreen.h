@@ -7,6 +7,7 @@
 #include <QStringList>
 
 #include "profiler/analysis/plot_list.h"
+#include "ui/save_file.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -21,13 +22,15 @@ inline constexpr std::size_t panels_of_a_page = 12;
 /// curve, of its widest tile. Returns the error, empty when all is written; `written` gets the paths, `skipped` a
 /// sentence for each file of which rows were left out.
 [[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
-                                  QStringList* written, QStringList* skipped = nullptr);
+                                  QStringList* written, Existing existing = Existing::of_its_kind,
+                                  QStringList* skipped = nullptr);
 
 struct Screenshot {
   QString file;
   QString page;  ///< its id; empty: the first
   QSize size{1280, 800};
   ThemeChoice theme = ThemeChoice::light;
+  Existing existing = Existing::of_its_kind;
 };
 /// Draws the whole window on these files. Returns the error, empty when it is written.
 [[nodiscard]] QString write_screenshot(const QStringList& files, const Screenshot& shot);

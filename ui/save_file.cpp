@@ -2,17 +2,27 @@
 #include "ui/save_file.h"
 
 #include <QBuffer>
-#include <QSaveFile>
+#include <QFile>
+
+#include "storage/run_store.h"
 
 namespace attnscope::ui {
 
-QString save_file(const QString& path, const std::function<bool(QIODevice&)>& write) {
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && write(file) && file.commit()) return {};
-  // A file that is not committed goes away by itself.
-  QString error = QStringLiteral("%1 could not be written").arg(path);
-  if (file.error() != QFileDevice::NoError) error += QStringLiteral(": %1").arg(file.errorString());
-  return error;
+QString save_file(const QString& path, const std::function<bool(QIODevice&)>& write, Existing existing) {
+  try {
+    const std::filesystem::path target(QFile::encodeName(path).toStdString());
+    OutputFile out(target, file_kind::of_name(target), existing);
+    QFile file;
+    if (file.open(out.descriptor(), QIODevice::WriteOnly) && write(file) && file.flush()) {
+      out.commit();
+      return {};
+    }
+    QString error = QStringLiteral("cannot write %1").arg(path);
+    if (file.error() != QFileDevice::NoError) error += QStringLiteral(" (%1)").arg(file.errorString());
+    return error;
+  } catch (const StorageError& error) {
+    return QString::fromLocal8Bit(error.what());
+  }
 }
 
 bool write_all(QIODevice& out, const QByteArray& bytes) {
@@ -25,12 +35,13 @@ bool write_all(QIODevice& out, const QByteArray& bytes) {
   return true;
 }
 
-QString save_image(const QString& path, const QImage& image, const char* format) {
+QString save_image(const QString& path, const QImage& image, const char* format, Existing existing) {
   // Encoded before anything is written: libpng would tell stderr of a full disk in words of its own.
   QBuffer encoded;
   encoded.open(QIODevice::WriteOnly);
   const bool known = image.save(&encoded, format);
-  return save_file(path, [&](QIODevice& out) { return known && write_all(out, encoded.data()); });
+  return save_file(
+      path, [&](QIODevice& out) { return known && write_all(out, encoded.data()); }, existing);
 }
 
 void set_up_page(QPdfWriter& writer, const QSize& size, const QString& title) {

@@ -211,6 +211,18 @@ TEST(NewFiles, come_to_where_a_link_leads) {
   EXPECT_THAT(lengths_in(folder / "there.attnscope"), ElementsAre(100));
 }
 
+TEST(NewFiles, a_points_commit_is_not_many_times_the_point) {
+  const TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  store.add_point(run, 0, simple_record(100));
+  const fs::path log = (folder / "a.attnscope").string() + "-wal";
+  const auto before = fs::file_size(log);
+  constexpr std::size_t points = 20;
+  for (std::size_t i = 1; i <= points; ++i) store.add_point(run, i, simple_record(100));
+  EXPECT_LT((fs::file_size(log) - before) / points, 12U << 10U) << "36 KiB with SQLite's own size of a page";
+}
+
 TEST(HardLinks, have_one_collector) {
   const TemporaryFolder folder;
   const fs::path first = folder / "a.attnscope";

@@ -116,6 +116,34 @@ TEST_F(WindowTest, EveryProblemSplitsAndTileMapHasItsPlotUnderItsName) {
                    }));
 }
 
+TEST_F(WindowTest, PicturesReplaceFilesOfTheirKindAloneUnlessForced) {
+  const QString notes = folder.filePath("notes.png");
+  const auto content = [&] {
+    QFile in(notes);
+    in.open(QIODevice::ReadOnly);
+    return in.readAll();
+  };
+  {
+    QFile out(notes);
+    ASSERT_TRUE(out.open(QIODevice::WriteOnly));
+    out.write("my notes");
+  }
+  Screenshot shot{notes, QStringLiteral("io")};
+  const QString error = write_screenshot({file}, shot);
+  EXPECT_TRUE(error.contains("notes.png") && error.contains("--force")) << error.toStdString();
+  EXPECT_EQ(content(), "my notes");
+  ASSERT_TRUE(QFile::setPermissions(notes, QFile::ReadOwner | QFile::WriteOwner));
+  shot.existing = Existing::any;
+  EXPECT_EQ(write_screenshot({file}, shot), QString());
+  EXPECT_TRUE(content().startsWith("\x89PNG"));
+  EXPECT_FALSE(QFile::permissions(notes) & QFile::ReadOther) << "the mode is kept";
+  const QString link = folder.filePath("link.png");
+  ASSERT_TRUE(QFile::link(notes, link));
+  shot = {link, QStringLiteral("io")};
+  EXPECT_EQ(write_screenshot({file}, shot), QString());
+  EXPECT_TRUE(QFileInfo(link).isSymLink());
+}
+
 TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
   // What is written beside the picture first cannot be made in /proc, not even by root; nor can a folder be replaced.
   const QString blocked = folder.filePath("blocked");

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real program and files that are in somebody's way: removed under it, locked, full, of odd names, of other kinds.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "findings.h"
+#include "profiler/measure/events.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+using Words = std::vector<std::string>;
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// 64 points that take next to no time.
+const Words sweep{"collect", "--device", "simulated",    "-a",     "N=[16:512:16]",
+                  "-a",      "heads=2",  "--algorithms", "fa1,fa2"};
+const Words small_sweep{"collect", "--device", "simulated", "-a", "N=128", "--algorithms", "fa2"};
+constexpr std::size_t sweep_points = 64;
+
+const Process::Options slow_reader{.narrow_pipe = true};
+
+std::string content(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::ptrdiff_t lines_in(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+/// Reads events until one of type E comes.
+template <class E>
+std::optional<E> read_until(Process& process) {
+  while (const std::optional<std::string> line = process.read_line()) {
+    const Result<Event, std::string> event = parse_event(*line);
+    if (event.ok() && std::holds_alternative<E>(*event)) return std::get<E>(*event);
+  }
+  return std::nullopt;
+}
+
+class Files : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  fs::path file_ = folder_ / "run.attnscope";
+};
+
+TEST_F(Files, a_sweep_whose_file_is_removed_stops_and_saves_what_it_has) {
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  ASSERT_TRUE(read_until<PointEvent>(process));
+  fs::remove(file_);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
+  const fs::path rescued = folder_ / "run-rescued.attnscope";
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("removed or moved away"), HasSubstr("--resume -o " + rescued.string())));
+  EXPECT_FALSE(fs::exists(file_));
+  const std::size_t kept = RunStore::open(rescued, Mode::read_only).points().size();
+  EXPECT_GT(kept, 0U);
+  EXPECT_LT(kept, sweep_points);
+  EXPECT_EQ(run(folder_, sweep + Words{"-q", "--resume", "-o", rescued}).exit_code, 0);
+  EXPECT_EQ(run(folder_, sweep + Words{"-q", "-o", file_}).exit_code, 0);
+  EXPECT_EQ(findings(rescued), findings(file_));
+}
+
+TEST_F(Files, a_sweep_waits_for_another_programs_lock_and_says_so) {
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  ASSERT_TRUE(read_until<PointEvent>(process));
+  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE);
+  std::optional<SQLite::Transaction> transaction(std::in_place, other, SQLite::TransactionBehavior::IMMEDIATE);
+  const std::optional<LogEvent> notice = read_until<LogEvent>(process);
+  ASSERT_TRUE(notice);
+  EXPECT_THAT(notice->text, AllOf(HasSubstr("run.attnscope is locked by another program"), HasSubstr("waiting")));
+  transaction.reset();
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(findings(file_).size(), sweep_points);
+}
+
+TEST_F(Files, a_sweep_that_waits_for_a_lock_can_be_cancelled) {
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  ASSERT_TRUE(read_until<PointEvent>(process));
+  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE);
+  const SQLite::Transaction transaction(other, SQLite::TransactionBehavior::IMMEDIATE);
+  ASSERT_TRUE(read_until<LogEvent>(process));
+  process.send(SIGTERM);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("locked"));
+  EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
+}
+
+TEST_F(Files, the_end_of_the_terminal_cancels_as_sigterm_does) {
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  ASSERT_TRUE(read_until<PointEvent>(process));
+  process.send(SIGHUP);
+  EXPECT_EQ(process.wait().exit_code, 5);
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().at(0).state, StoredRunState::cancelled);
+}
+
+TEST_F(Files, under_nohup_it_does_not) {
+  std::signal(SIGHUP, SIG_IGN);  // which the child inherits
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  std::signal(SIGHUP, SIG_DFL);
+  ASSERT_TRUE(read_until<PointEvent>(process));
+  process.send(SIGHUP);
+  EXPECT_EQ(process.wait().exit_code, 0);
+}
+
+TEST_F(Files, lines_that_nobody_gets_are_an_error) {
+  const Process::Options full{.stdout_file = "/dev/full"};
+  for (const Words& words : {small_sweep + Words{"-o", file_}, Words{"info", file_}, Words{"export", file_},
+                             Words{"kernels"}, Words{"--help"}, Words{"--version"}}) {
+    const Outcome outcome = run(folder_, words, full);
+    EXPECT_EQ(outcome.exit_code, 1) << words.front();
+    EXPECT_THAT(outcome.err, HasSubstr("could not be written")) << words.front();
+    EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
+  }
+  EXPECT_EQ(findings(file_).size(), 1U) << "what was measured is kept";
+}
+
+TEST_F(Files, a_name_need_not_be_utf8) {
+  const fs::path file = folder_ / "caf\xe9.attnscope";
+  const fs::path table = folder_ / "t\xfc.csv";
+  const Outcome collected = run(folder_, small_sweep + Words{"--jsonl", "-o", file});
+  EXPECT_EQ(collected.exit_code, 0) << collected.err;
+  EXPECT_EQ(findings(file).size(), 1U);
+  std::ofstream(table) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
+  const Outcome imported = run(folder_, {"import", table, "--into", file});
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  const Outcome info = run(folder_, {"info", file});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  const Outcome exported = run(folder_, {"export", file, "--format", "json"});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  const auto document = nlohmann::json::parse(exported.out);  // throws where it is no UTF-8
+  ASSERT_EQ(document["runs"].size(), 2U);
+  EXPECT_EQ(document["runs"][0]["argv"].back(), (folder_ / "caf\xEF\xBF\xBD.attnscope").string());
+  EXPECT_EQ(document["runs"][1]["preset"], "import:t\xEF\xBF\xBD");
+  EXPECT_EQ(run(folder_, small_sweep + Words{"-q", "--resume", "-o", file}).exit_code, 0);
+}
+
+TEST_F(Files, exports_write_to_what_is_no_regular_file_and_refuse_what_is_not_theirs) {
+  ASSERT_EQ(run(folder_, small_sweep + Words{"-q", "-o", file_}).exit_code, 0);
+  const std::string csv = run(folder_, {"export", file_}).out;
+  EXPECT_EQ(run(folder_, {"export", file_, "-o", "/dev/stdout"}).out, csv);
+  EXPECT_EQ(run(folder_, {"export", file_, "--format", "attnscope", "-o", "/dev/null"}).exit_code, 0);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  const Outcome full = run(folder_, {"export", file_, "-o", "/dev/full"});
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.err, HasSubstr("/dev/full"));
+
+  const fs::path notes = folder_ / "notes.txt";
+  std::ofstream(notes) << "my notes\n";
+  for (const char* format : {"csv", "json", "attnscope"}) {
+    const Outcome refused = run(folder_, {"export", file_, "--format", format, "-o", notes});
+    EXPECT_EQ(refused.exit_code, 1) << format;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("notes.txt"), HasSubstr("--force")));
+    EXPECT_EQ(content(notes), "my notes\n");
+  }
+  EXPECT_EQ(run(folder_, {"export", file_, "--force", "-o", notes}).exit_code, 0);
+  EXPECT_EQ(content(notes), csv);
+}
+
+}  // namespace
+}  // namespace attnscope::testing
