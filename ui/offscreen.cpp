@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QFileInfo>
+#include <QSvgGenerator>
 #include <algorithm>
 #include <cmath>
 

@@ -3,6 +3,7 @@
 
 #include <QBuffer>
 #include <QFile>
+#include <QSvgGenerator>
 
 #include "storage/run_store.h"
 

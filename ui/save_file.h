@@ -8,10 +8,11 @@
 #include <QPdfWriter>
 #include <QSize>
 #include <QString>
-#include <QSvgGenerator>
 #include <functional>
 
 #include "storage/output_file.h"
+
+class QSvgGenerator;
 
 namespace attnscope::ui {
 

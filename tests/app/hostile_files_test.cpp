@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
 #include "storage/run_store.h"
@@ -44,8 +43,11 @@ TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   const Outcome csv = run(folder_, {"export", file_});
   EXPECT_EQ(csv.exit_code, 5);
   EXPECT_THAT(csv.err, AllOf(HasSubstr("1 row of"), HasSubstr("point 1 (run 1, place 0): bc 0")));
-  const std::size_t rows = static_cast<std::size_t>(std::count(csv.out.begin(), csv.out.end(), '\n'));
-  EXPECT_EQ(rows, points_) << "a header, and all points but one";
+  std::size_t whole_points = 0;
+  for (std::size_t at = csv.out.find(",all,"); at != std::string::npos; at = csv.out.find(",all,", at + 1)) {
+    ++whole_points;
+  }
+  EXPECT_EQ(whole_points, points_ - 1);
 
   const Outcome info = run(folder_, {"info", file_});
   EXPECT_EQ(info.exit_code, 5);

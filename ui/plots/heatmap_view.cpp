@@ -3,6 +3,7 @@
 
 #include <QMouseEvent>
 #include <QPainter>
+#include <QSvgGenerator>
 #include <algorithm>
 
 #include "ui/plots/focus_frame.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/plot_export.h"
 
+#include <QSvgGenerator>
+
 #include "ui/save_file.h"
 
 namespace attnscope::ui {
