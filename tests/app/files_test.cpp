@@ -87,7 +87,7 @@ TEST_F(Files, a_sweep_whose_file_is_removed_stops_and_saves_what_it_has) {
 TEST_F(Files, a_sweep_waits_for_another_programs_lock_and_says_so) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));
-  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE);
+  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE, 10000);
   std::optional<SQLite::Transaction> transaction(std::in_place, other, SQLite::TransactionBehavior::IMMEDIATE);
   const std::optional<LogEvent> notice = read_until<LogEvent>(process);
   ASSERT_TRUE(notice);
@@ -101,7 +101,7 @@ TEST_F(Files, a_sweep_waits_for_another_programs_lock_and_says_so) {
 TEST_F(Files, a_sweep_that_waits_for_a_lock_can_be_cancelled) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));
-  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE);
+  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE, 10000);
   const SQLite::Transaction transaction(other, SQLite::TransactionBehavior::IMMEDIATE);
   ASSERT_TRUE(read_until<LogEvent>(process));
   process.send(SIGTERM);
