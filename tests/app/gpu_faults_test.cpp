@@ -135,7 +135,8 @@ TEST_F(GpuFaults, tune_opens_its_files_before_it_measures) {
     const Outcome outcome = tune("", {"--head-dims", "128", option == "-o" ? "--samples" : "-o", kept, option,
                                       (folder_ / "none" / "file").string()});
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot write"), HasSubstr("none/file"), HasSubstr("choose another place")));
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr("cannot write"), HasSubstr("none/file"), HasSubstr("choose another place")));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(std::filesystem::file_size(kept), size);

@@ -84,7 +84,8 @@ TEST_F(CollectorProcessTest, FailureCarriesTheLastLineOfStderr) {
 }
 
 TEST_F(CollectorProcessTest, ALostDeviceSaysSo) {
-  run(line(plan()) + line(DoneEvent{"device-lost", Message::verbatim("the GPU fell off the bus"), 1, 1, 1}) + QStringLiteral("exit 1\n"));
+  run(line(plan()) + line(DoneEvent{"device-lost", Message::verbatim("the GPU fell off the bus"), 1, 1, 1}) +
+      QStringLiteral("exit 1\n"));
   ASSERT_TRUE(failed.wait());
   EXPECT_EQ(failed[0][0].toString(), "the GPU fell off the bus");
 }
