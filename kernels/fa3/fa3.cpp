@@ -86,10 +86,11 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
   const std::int64_t rows = tile.br;
   const int stages = fa3::stages(tile.br, tile.bc, d, element, tile.stages);
   const std::int64_t panel = std::int64_t{fa3::panel_columns(d)} * element;  // bytes of a row, on chip
+  const std::int64_t ring_rows = std::int64_t{stages} * tile.bc;
   return query_stationary::model(
       p, tile, needs(p, tile),
-      {in_shared("Q", rows * panel), in_shared("K", stages * tile.bc * panel, stages),
-       in_shared("V", stages * tile.bc * panel, stages), in_shared("barriers", fa3::barrier_bytes(stages)),
+      {in_shared("Q", rows * panel), in_shared("K", ring_rows * panel, stages),
+       in_shared("V", ring_rows * panel, stages), in_shared("barriers", fa3::barrier_bytes(stages)),
        in_registers("S", rows * tile.bc * accumulator), in_registers("P", rows * tile.bc * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)});
 }

@@ -96,7 +96,7 @@ Json to_json(const Message& message);
 Json to_json(const MessageValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value.held())) return *number;
   if (const auto* words = std::get_if<std::string>(&value.held())) return *words;
-  return to_json(std::get<Message>(value.held()));
+  return to_json(*std::get<std::shared_ptr<const Message>>(value.held()));
 }
 
 Json arguments_of(const Message& message) {
@@ -158,7 +158,7 @@ bool operator==(const MessageValue& a, const MessageValue& b) {
   if (a.held().index() != b.held().index()) return false;
   if (const auto* number = std::get_if<std::int64_t>(&a.held())) return *number == std::get<std::int64_t>(b.held());
   if (const auto* words = std::get_if<std::string>(&a.held())) return *words == std::get<std::string>(b.held());
-  return std::get<Message>(a.held()) == std::get<Message>(b.held());
+  return *std::get<std::shared_ptr<const Message>>(a.held()) == *std::get<std::shared_ptr<const Message>>(b.held());
 }
 
 bool operator==(const MessageArgument& a, const MessageArgument& b) {
@@ -225,7 +225,7 @@ std::string Catalogue::text(const Message& message, bool shortened) const {
       return with_groups ? grouped(*number) : fmt::format("{}", *number);
     }
     if (const auto* words = std::get_if<std::string>(&value.held())) return fit(*words);
-    return fit(this->text(std::get<Message>(value.held()), shortened));
+    return fit(this->text(*std::get<std::shared_ptr<const Message>>(value.held()), shortened));
   };
   const std::string* form = find(message);
   if (form == nullptr) {

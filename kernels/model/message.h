@@ -10,6 +10,7 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,7 +23,37 @@
 
 namespace attnscope {
 
-struct MessageArgument;
+struct Message;
+
+/// A number, a text (a name, a size with its unit, what a library said) or another message.
+class MessageValue {
+ public:
+  // Implicit on purpose: say::refusal::head_dim{.d = p.d}.
+  // NOLINTBEGIN(google-explicit-constructor)
+  MessageValue(std::string text) : held_(std::move(text)) {}
+  MessageValue(std::string_view text) : held_(std::string(text)) {}
+  MessageValue(const char* text) : held_(std::string(text)) {}
+  template <std::integral T>
+  requires(!std::is_same_v<T, bool> && !std::is_same_v<T, char>) MessageValue(T number)
+      : held_(static_cast<std::int64_t>(number)) {}
+  MessageValue(Message message);
+  template <class Said>
+  requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> && std::is_convertible_v<Said, Message>)
+      MessageValue(const Said& said);
+  // NOLINTEND(google-explicit-constructor)
+
+  /// A message is behind a pointer, never null, for it holds values itself.
+  using Held = std::variant<std::string, std::int64_t, std::shared_ptr<const Message>>;
+  [[nodiscard]] const Held& held() const { return held_; }
+
+ private:
+  Held held_;
+};
+
+struct MessageArgument {
+  std::string name;
+  MessageValue value;
+};
 
 /// One sentence: which one, and what it is about. Made of say::...; without an id it is words alone.
 struct Message {
@@ -37,35 +68,12 @@ struct Message {
   [[nodiscard]] bool empty() const { return id.empty() && words.empty(); }
 };
 
-/// A number, a text (a name, a size with its unit, what a library said) or another message.
-class MessageValue {
- public:
-  // Implicit on purpose: say::refusal::head_dim{.d = p.d}.
-  // NOLINTBEGIN(google-explicit-constructor)
-  MessageValue(std::string text) : held_(std::move(text)) {}
-  MessageValue(std::string_view text) : held_(std::string(text)) {}
-  MessageValue(const char* text) : held_(std::string(text)) {}
-  template <std::integral T>
-  requires(!std::is_same_v<T, bool> && !std::is_same_v<T, char>) MessageValue(T number)
-      : held_(static_cast<std::int64_t>(number)) {}
-  MessageValue(Message message) : held_(std::move(message)) {}
-  template <class Said>
-  requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> && std::is_convertible_v<Said, Message>)
-      MessageValue(const Said& said)
-      : held_(static_cast<Message>(said)) {}
-  // NOLINTEND(google-explicit-constructor)
+inline MessageValue::MessageValue(Message message) : held_(std::make_shared<const Message>(std::move(message))) {}
 
-  using Held = std::variant<std::string, std::int64_t, Message>;
-  [[nodiscard]] const Held& held() const { return held_; }
-
- private:
-  Held held_;
-};
-
-struct MessageArgument {
-  std::string name;
-  MessageValue value;
-};
+template <class Said>
+requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> &&
+         std::is_convertible_v<Said, Message>) MessageValue::MessageValue(const Said& said)
+    : MessageValue(static_cast<Message>(said)) {}
 
 /// Arguments in any order.
 [[nodiscard]] bool operator==(const Message&, const Message&);
