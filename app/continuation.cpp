@@ -10,14 +10,14 @@
 #include <cstdio>
 #include <iostream>
 #include <map>
-#include <ranges>
 
 namespace attnscope {
 namespace {
 
 std::optional<RunSummary> newest_of_plan(const std::vector<RunSummary>& runs, const HashOfPlan& hash_of_plan) {
   std::map<std::string, std::optional<std::string>> hashes;  // by device: planning takes its time
-  for (const RunSummary& run : runs | std::views::reverse) {
+  for (auto newest = runs.rbegin(); newest != runs.rend(); ++newest) {
+    const RunSummary& run = *newest;
     if (run.provenance == Provenance::imported) continue;
     auto [hash, is_new] = hashes.try_emplace(run.device_uuid);
     if (is_new) hash->second = hash_of_plan(run.limits);
