@@ -62,13 +62,18 @@ points, plain, counted, one_plain, one_counted = $points, $plain, $counted, $one
 print(f'quick: {points} counted points in {counted:.2f} s, {plain:.2f} s without counters; one point {one_counted:.2f} s and {one_plain:.2f} s')
 print(f'counters: {1e3 * (counted - plain) / points:.1f} ms a point, {1e3 * (counted - plain - one_counted + one_plain) / max(1, points - 1):.1f} ms without what opening them costs')" | tee cost.log || failed=1
 
-# Shapes that no tile divides, large enough that every direction has more than 64 MiB somewhere.
+# Shapes that no tile divides, large enough that every direction has more than 64 MiB somewhere; three times, for medians.
 odd=(-a d=80 --no-verify --min-samples 3)
-seconds collect odd --algorithms naive,fa1,fa2,fa3 -a n_q=3001 -a n_k=5003 -a heads=192 -a 'mask=[causal,window:1000:0]' "${odd[@]}" >/dev/null
-seconds collect odd-backward --algorithms fa2 -a n_q=3001 -a n_k=5003 -a heads=192 -a pass=bwd -a mask=causal "${odd[@]}" >/dev/null
-seconds collect odd-decode --algorithms splitkv -a batch=4 -a heads_q=64 -a heads_kv=16 -a n_q=3 -a n_k=50003 "${odd[@]}" >/dev/null
-lines=90 step ncu-judge python3 -B "$here/judge/ncu_judge.py" "$programs/attnscope" odd.attnscope odd-backward.attnscope \
-  odd-decode.attnscope --per-algorithm 3 --csv judge.csv
+databases=()
+for round in 1 2 3; do
+  seconds collect "odd-$round" --algorithms naive,fa1,fa2,fa3 -a n_q=3001 -a n_k=5003 -a heads=192 -a 'mask=[causal,window:1000:0]' \
+    "${odd[@]}" >/dev/null
+  seconds collect "odd-backward-$round" --algorithms fa2 -a n_q=3001 -a n_k=5003 -a heads=192 -a pass=bwd -a mask=causal "${odd[@]}" >/dev/null
+  seconds collect "odd-decode-$round" --algorithms splitkv -a batch=4 -a heads_q=64 -a heads_kv=16 -a n_q=3 -a n_k=50003 "${odd[@]}" >/dev/null
+  databases+=("odd-$round.attnscope" "odd-backward-$round.attnscope" "odd-decode-$round.attnscope")
+done
+lines=90 step ncu-judge python3 -B "$here/judge/ncu_judge.py" "$programs/attnscope" "${databases[@]}" \
+  --per-algorithm 3 --csv judge.csv
 
 lines=30 step gpu-tests "$programs/test_gpu_device" --gtest_filter='GpuDeviceTest*' --gtest_brief=1
 exit $failed

@@ -207,6 +207,24 @@ TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
                            "masks fa2 d 128 N 16384 window:1024:0 1.01"));
 }
 
+// What the window's explanation says of the sample.
+TEST(Sample, BytesDoNotDecideFlashAttention3sTime) {
+  std::map<int, const PointRecord*> of_rows;
+  for (const StoredPoint& point : sample().points()) {
+    const PointSpec& spec = point.record.spec;
+    if (sample().run_of(point).preset == "tiles" && spec.algorithm == "fa3" && spec.tile.bc == 128 &&
+        point.record.disposition == Disposition::ok) {
+      of_rows[spec.tile.br] = &point.record;
+    }
+  }
+  ASSERT_TRUE(of_rows.contains(64) && of_rows.contains(128));
+  const auto ratio = [&](std::string_view key) {
+    return evaluate(key, *of_rows[64])->value / evaluate(key, *of_rows[128])->value;
+  };
+  EXPECT_NEAR(ratio(metric_key::l2_sm_bytes), 1.9, 0.05);
+  EXPECT_NEAR(ratio(metric_key::time_median_ns), 1.05, 0.005);
+}
+
 // The L2 serves FA1's working set at short N and no longer at long ones: the N half-way lies where the band is drawn.
 TEST(SampleAnalysis, TheL2BandHoldsFa1sHalfWayPoint) {
   analysis::CurveRequest request;

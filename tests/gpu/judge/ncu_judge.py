@@ -5,8 +5,8 @@
 usage: ncu_judge.py ATTNSCOPE DATABASE... [--per-algorithm N] [--min-mib 64] [--csv OUT]
 
 Picks ok points of the databases that move more than --min-mib MiB between SM and L2, spread over their sizes, runs each again
-under `ncu --clock-control none` (counters of our own off), and prints the relative differences; ncu's side is the median
-over the launches of a kernel. Each direction is judged by itself (L2 to SM, SM to L2, DRAM read, DRAM write), so that
+under `ncu --clock-control none` (counters of our own off), and prints the relative differences; both sides are medians, ncu's
+over the launches of a kernel, ours over the times that the databases have the point. Each direction is judged by itself (L2 to SM, SM to L2, DRAM read, DRAM write), so that
 bytes booked on the wrong side are seen; the sums are listed beside them. Exit status 1 when a direction or a sum of more
 than that many MiB differs by more than 1%, or occupancy by more than 1 point; or when something was never judged: a
 direction, or an algorithm. How much of what a kernel writes is still in L2 at its end differs from run to
@@ -59,6 +59,14 @@ def spread(items, count):
         return items
     step = (len(items) - 1) / (count - 1) if count > 1 else 0
     return [items[len(items) - 1 - round(i * step)] for i in range(count)]
+
+
+def our_kernels(rows):
+    """{kernel: medians} of the rows of one point, as often as it was collected, in launch order."""
+    kernels = {}
+    for row in rows:
+        kernels.setdefault(row["kernel"], []).append(row)
+    return {name: {key: statistics.median(float(row[key]) for row in of) for key in METRICS} for name, of in kernels.items()}
 
 
 def with_sums(values):
@@ -136,36 +144,32 @@ def main():
     arguments = parser.parse_args()
 
     rows = [row for database in arguments.databases for row in exported_rows(arguments.attnscope, database)]
-    parts = {}
+    parts, wholes = {}, {}
     for row in rows:
-        if row["kernel"] != "all":
-            parts.setdefault(point_key(row), []).append(row)
+        if row["disposition"] == "ok" and row["provenance"] == "measured" and row["l2_to_sm_bytes"]:
+            (wholes if row["kernel"] == "all" else parts).setdefault(point_key(row), []).append(row)
     chosen = []
     for algorithm in sorted({row["algorithm"] for row in rows}):
-        candidates = [row for row in rows
-                      if row["algorithm"] == algorithm and row["kernel"] == "all" and row["disposition"] == "ok"
-                      and row["provenance"] == "measured" and row["l2_to_sm_bytes"]
-                      and float(row["l2_to_sm_bytes"]) + float(row["sm_to_l2_bytes"]) > arguments.min_mib * MIB]
-        unique = {point_key(row): row for row in candidates}
-        candidates = sorted(unique.values(), key=lambda row: float(row["l2_to_sm_bytes"]))
+        candidates = [of[0] for of in wholes.values() if of[0]["algorithm"] == algorithm and
+                      float(of[0]["l2_to_sm_bytes"]) + float(of[0]["sm_to_l2_bytes"]) > arguments.min_mib * MIB]
+        candidates.sort(key=lambda row: float(row["l2_to_sm_bytes"]))
         chosen += spread(candidates, arguments.per_algorithm)
 
     table, worst = [], {}
     for row in chosen:
-        # A point collected more than once has its kernels more than once: the first of each is compared.
-        ours = list({part["kernel"]: part for part in reversed(parts.get(point_key(row), [row]))}.values())[::-1]
+        # A point of one kernel has no rows but its own.
+        ours = our_kernels(parts.get(point_key(row), wholes[point_key(row)]))
         judged = under_ncu(arguments.attnscope, row, len(ours), arguments.device)
         if len(judged) != len(ours):
             raise RuntimeError(f"ncu saw {len(judged)} kernels of {len(ours)}: {point_key(row)}")
-        for mine, ncu in zip(ours, judged):
-            own = {key: float(mine[key]) for key in METRICS}
+        for (kernel, own), ncu in zip(ours.items(), judged):
             if own["l2_to_sm_bytes"] + own["sm_to_l2_bytes"] < arguments.min_mib * MIB:
                 continue
             for key, value, other, difference, unit, verdict in compare(own, ncu, arguments.min_mib * MIB,
                                                                         arguments.dram_slack_mib * MIB,
                                                                         arguments.ncu_own_mib * MIB):
                 worst[key] = max(worst.get(key, 0.0), abs(difference))
-                table.append([row["algorithm"], row["pass"], mine["kernel"], row["n_q"], row["n_k"], row["d"], row["mask"],
+                table.append([row["algorithm"], row["pass"], kernel, row["n_q"], row["n_k"], row["d"], row["mask"],
                               f'{row["br"]}x{row["bc"]}', key, f"{value:.6g}", f"{other:.6g}", f"{difference:+.3f}",
                               unit, verdict])
 

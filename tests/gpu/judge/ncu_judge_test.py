@@ -52,6 +52,16 @@ class Compare(unittest.TestCase):
         self.assertEqual(verdicts(values(occupancy=51.5), values())["achieved_occupancy_pct"], "differs")
 
 
+class OurKernels(unittest.TestCase):
+    def test_are_medians_over_the_times_a_point_was_collected_in_launch_order(self):
+        rows = [{"kernel": kernel, **{key: str(value) for key, value in values(read=read, occupancy=occupancy).items()}}
+                for read, occupancy in ((400, 66.9), (410, 65.8), (401, 66.7)) for kernel in ("dot", "bwd")]
+        found = ncu_judge.our_kernels(rows)
+        self.assertEqual(list(found), ["dot", "bwd"])
+        self.assertEqual(found["dot"]["dram_read_bytes"], 401 * MIB)
+        self.assertEqual(found["bwd"]["achieved_occupancy_pct"], 66.7)
+
+
 class NeverJudged(unittest.TestCase):
     def test_names_directions_and_algorithms(self):
         every = [("fa2", key) for key in ncu_judge.DIRECTIONS]
