@@ -11,6 +11,7 @@
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
+#include "messages/load_order.h"
 
 namespace attnscope::key_stationary {
 namespace {
@@ -208,10 +209,11 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, c
   const std::int64_t accumulator = accumulator_rows(p, tile, kernels.whole_tiles);
   const std::int64_t row_blocks = p.instances() * q_tiles(p, tile);
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
-  return {kernel_model("dot", row_blocks, row_needs(kernels), dot_traffic(p, accumulator), 0, {}),
+  const LoadOrder rows{.why = say::load_order::rows{}};
+  return {kernel_model("dot", row_blocks, row_needs(kernels), dot_traffic(p, accumulator), 0, {}, rows),
           kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, kernels.whole_tiles), backward_flops(p),
-                       kernels.on_chip),
-          kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, accumulator), 0, {})};
+                       kernels.on_chip, kernels.load_order),
+          kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, accumulator), 0, {}, rows)};
 }
 
 AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {

@@ -118,9 +118,9 @@ Traffic forward_traffic(const AttentionProblem& p, const Tiling& tile) {
 }  // namespace
 
 KernelModel model(const AttentionProblem& p, const Tiling& tile, const KernelNeeds& needs,
-                  std::vector<OnChipPart> on_chip) {
+                  std::vector<OnChipPart> on_chip, LoadOrder load_order) {
   return kernel_model("fwd", p.instances() * ceil_div(p.n_q, tile.br), needs, forward_traffic(p, tile),
-                      forward_flops(p), std::move(on_chip));
+                      forward_flops(p), std::move(on_chip), std::move(load_order));
 }
 
 AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, KernelModel model, KernelSource source) {

@@ -13,7 +13,7 @@ namespace attnscope::query_stationary {
 
 /// The model of the one launch, "fwd". `on_chip` is what its blocks keep there.
 [[nodiscard]] KernelModel model(const AttentionProblem&, const Tiling&, const KernelNeeds&,
-                                std::vector<OnChipPart> on_chip);
+                                std::vector<OnChipPart> on_chip, LoadOrder);
 
 /// The plan of it. The kernel's parameters are q, k, v, o, lse, instances, group, n_q, n_k, scale, then the mask's.
 /// Pre: the problem's pass is fwd.

@@ -13,6 +13,7 @@
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
+#include "messages/load_order.h"
 
 namespace attnscope {
 namespace {
@@ -186,6 +187,12 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling
   return teams;
 }
 
+LoadOrder load_order(int teams) {
+  LoadOrder order{.steps_ahead = 1, .why = say::load_order::next_q_tile{}};
+  if (teams > 1) order.why = say::load_order::teams{.teams = teams};
+  return order;
+}
+
 KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   const int teams = teams_on(device, p, tile);
   const int element = bytes_per_element(p.dtype);
@@ -198,7 +205,8 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const D
       "fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, tile), forward_flops(p),
       {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
-       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)});
+       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
+      load_order(teams));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
+#include "messages/load_order.h"
 
 namespace attnscope::fa1_backward {
 namespace {
@@ -176,7 +177,8 @@ Traffic backward_traffic(const AttentionProblem& p, const Tiling& tile) {
 
 KernelModel model(const AttentionProblem& p, const Tiling& tile) {
   return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, tile), backward_flops(p),
-                      gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"));
+                      gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
+                      {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}});
 }
 
 AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile) {

@@ -11,6 +11,7 @@
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
+#include "messages/load_order.h"
 #include "messages/refusal.h"
 
 namespace attnscope {
@@ -47,7 +48,8 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
       p, tile, needs(p, tile),
       {in_shared("Q", rows * d * element), in_shared("K", kv), in_shared("V", kv),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
-       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)});
+       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
+      {.steps_ahead = 1, .why = say::load_order::k_and_v_in_turn{}});
 }
 
 }  // namespace

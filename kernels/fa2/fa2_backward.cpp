@@ -6,6 +6,7 @@
 #include "kernels/descriptor.h"
 #include "kernels/device/gradient_shape.h"
 #include "kernels/key_stationary.h"
+#include "messages/load_order.h"
 
 namespace attnscope::fa2_backward {
 namespace {
@@ -27,6 +28,7 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
           .entry = "attn_fa2_backward",
           .needs = needs(p, tile),
           .on_chip = gradient_layout(p, tile, {"Q", "dO"}, "LSE, D"),
+          .load_order = {.steps_ahead = 1, .why = say::load_order::next_q_tile{}},
           .rows_file = "fa2/fa2_backward_rows.cuh",
           .row_threads = gradient::row_threads,
           .row_registers = gradient::row_registers(d)};

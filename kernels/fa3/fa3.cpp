@@ -12,6 +12,7 @@
 #include "kernels/fa3/fa3_shape.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
+#include "messages/load_order.h"
 #include "messages/refusal.h"
 
 namespace attnscope {
@@ -92,7 +93,10 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
       {in_shared("Q", rows * panel), in_shared("K", ring_rows * panel, stages),
        in_shared("V", ring_rows * panel, stages), in_shared("barriers", fa3::barrier_bytes(stages)),
        in_registers("S", rows * tile.bc * accumulator), in_registers("P", rows * tile.bc * element),
-       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)});
+       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
+      {.unordered = {Tensor::q, Tensor::k, Tensor::v},
+       .steps_ahead = stages + 1,  // S of the next K tile is there, and its buffer free, before O += PV of this one
+       .why = say::load_order::forward_warps{.tiles = stages}});
 }
 
 }  // namespace

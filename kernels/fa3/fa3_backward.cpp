@@ -5,6 +5,7 @@
 
 #include "kernels/fa3/fa3_backward_shape.h"
 #include "kernels/key_stationary.h"
+#include "messages/load_order.h"
 #include "messages/refusal.h"
 
 namespace attnscope::fa3_backward {
@@ -38,6 +39,9 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
           .entry = "attn_fa3_backward",
           .needs = needs(p, tile),
           .on_chip = layout(p, tile),
+          .load_order = {.unordered = {Tensor::q, Tensor::dout, Tensor::lse, Tensor::delta},
+                         .steps_ahead = stages,
+                         .why = say::load_order::backward_warps{.tiles = stages}},
           .rows_file = "fa3/fa3_backward_rows.cuh",
           .row_threads = row_threads,
           .row_registers = row_registers,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/occupancy.h"
 #include "kernels/model/refusal.h"
 #include "kernels/model/tile_program.h"
@@ -31,6 +32,18 @@ struct OnChipPart {
 /// Index of the part of that name; no_part where there is none.
 [[nodiscard]] std::uint8_t part_index(std::span<const OnChipPart>, std::string_view name);
 
+/// How the loads on a device stand to the tile program, as the kernel's source has them. A warp begins the loads of one
+/// step before those of a later one, each warp for itself; of the matrices in `unordered` that holds for each alone.
+struct LoadOrder {
+  std::vector<Tensor> unordered{};  ///< may be loaded before or after what other matrices' steps load
+  int steps_ahead = 0;              ///< under way, at most, beyond the step that is worked on; 0: a step's own alone
+  Message why{};
+
+  [[nodiscard]] bool in_program_order() const { return unordered.empty(); }
+
+  bool operator==(const LoadOrder&) const = default;
+};
+
 /// One kernel launch as theory sees it.
 struct KernelModel {
   std::string name;  ///< short and unique in the plan: "qk", "softmax", "pv", "fwd"
@@ -46,6 +59,7 @@ struct KernelModel {
   /// Of one block, in the order of its addresses; the parts in shared memory sum to dynamic_shared_bytes. What the
   /// registers hold beside the named parts (addresses, fragments, temporaries) is in none. At most 16: OnChipParts.
   std::vector<OnChipPart> on_chip;
+  LoadOrder load_order;
 
   [[nodiscard]] std::int64_t blocks() const { return std::int64_t{grid[0]} * grid[1] * grid[2]; }
   [[nodiscard]] int threads_per_block() const { return static_cast<int>(block[0] * block[1] * block[2]); }

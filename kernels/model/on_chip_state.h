@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the memory of a block fills and empties while it goes through its tile program, as the program has it: one thing
-// after the other. On the device the next loads are under way meanwhile, and then more of a ring's buffers are full.
+// after the other. On a device the next loads are under way meanwhile (LoadOrder), and more of a ring's buffers are
+// full.
 #pragma once
 
 #include <cstdint>

@@ -1,84 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/phase.h"
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <utility>
 
+#include "messages/phase.h"
+
 namespace attnscope {
-namespace {
 
-constexpr std::array<std::pair<Phase, std::string_view>, phase_count> words{{
-    {Phase::unstated, "unstated"},
-    {Phase::load_q, "load Q"},
-    {Phase::load_k, "load K"},
-    {Phase::load_v, "load V"},
-    {Phase::load_kv, "load K and V"},
-    {Phase::load_o, "load O"},
-    {Phase::load_dout, "load dO"},
-    {Phase::load_s, "load S"},
-    {Phase::load_p, "load P"},
-    {Phase::load_dp, "load dP"},
-    {Phase::load_ds, "load dS"},
-    {Phase::load_state, "load O, l and m"},
-    {Phase::load_statistics, "load row statistics"},
-    {Phase::load_dq, "load dQ"},
-    {Phase::load_partial, "load partial O and LSE"},
-    {Phase::load_block_table, "load block table"},
-    {Phase::clear_o, "O = 0"},
-    {Phase::clear_statistics, "l = 0, m = -inf"},
-    {Phase::denormalize, "O = O l"},
-    {Phase::scores, "S = QK^T"},
-    {Phase::row_maximum, "m = max(m, rowmax(S))"},
-    {Phase::exponentials, "P = exp(S - m)"},
-    {Phase::rescale, "rescale O and l by exp(m_old - m), l += rowsum(P)"},
-    {Phase::values, "O += PV"},
-    {Phase::normalize, "O = O / l"},
-    {Phase::merge, "add up the warps' sums"},
-    {Phase::row_statistics, "m = rowmax(S), l = rowsum(exp(S - m))"},
-    {Phase::softmax, "P = exp(S - m) / l"},
-    {Phase::combine, "O = sum of exp(LSE_s - LSE) O_s"},
-    {Phase::clear_dk, "dK = 0"},
-    {Phase::clear_dv, "dV = 0"},
-    {Phase::probabilities, "P = exp(S - LSE)"},
-    {Phase::value_gradients, "dV += P^T dO"},
-    {Phase::probability_gradients, "dP = dO V^T"},
-    {Phase::row_products, "D = rowsum(dO o O)"},
-    {Phase::row_products_of_p, "D = rowsum(P o dP)"},
-    {Phase::score_gradients, "dS = P o (dP - D)"},
-    {Phase::query_gradients, "dQ += dS K"},
-    {Phase::key_gradients, "dK += dS^T Q"},
-    {Phase::convert_dq, "dQ in 16 bits"},
-    {Phase::clear_state, "clear O, l and m"},
-    {Phase::clear_dq, "clear dQ"},
-    {Phase::store_o, "store O"},
-    {Phase::store_lse, "store LSE"},
-    {Phase::store_state, "store O, l and m"},
-    {Phase::store_partial, "store partial O and LSE"},
-    {Phase::store_s, "store S"},
-    {Phase::store_p, "store P"},
-    {Phase::store_dp, "store dP"},
-    {Phase::store_ds, "store dS"},
-    {Phase::store_delta, "store D"},
-    {Phase::store_dq, "store dQ"},
-    {Phase::add_dq, "add to dQ"},
-    {Phase::store_dk, "store dK"},
-    {Phase::store_dv, "store dV"},
-    {Phase::store_dkv, "store dK and dV"},
-}};
-
-constexpr bool every_phase_is_at_its_place() {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (static_cast<std::size_t>(words[i].first) != i) return false;
-  }
-  return true;
+Message message_of(Phase phase) {
+  static const std::array<std::pair<Phase, Message>, phase_count> messages{{
+      {Phase::unstated, say::phase::unstated{}},
+      {Phase::load_q, say::phase::load_q{}},
+      {Phase::load_k, say::phase::load_k{}},
+      {Phase::load_v, say::phase::load_v{}},
+      {Phase::load_kv, say::phase::load_kv{}},
+      {Phase::load_o, say::phase::load_o{}},
+      {Phase::load_dout, say::phase::load_dout{}},
+      {Phase::load_s, say::phase::load_s{}},
+      {Phase::load_p, say::phase::load_p{}},
+      {Phase::load_dp, say::phase::load_dp{}},
+      {Phase::load_ds, say::phase::load_ds{}},
+      {Phase::load_state, say::phase::load_state{}},
+      {Phase::load_statistics, say::phase::load_statistics{}},
+      {Phase::load_dq, say::phase::load_dq{}},
+      {Phase::load_partial, say::phase::load_partial{}},
+      {Phase::load_block_table, say::phase::load_block_table{}},
+      {Phase::clear_o, say::phase::clear_o{}},
+      {Phase::clear_statistics, say::phase::clear_statistics{}},
+      {Phase::denormalize, say::phase::denormalize{}},
+      {Phase::scores, say::phase::scores{}},
+      {Phase::row_maximum, say::phase::row_maximum{}},
+      {Phase::exponentials, say::phase::exponentials{}},
+      {Phase::rescale, say::phase::rescale{}},
+      {Phase::values, say::phase::values{}},
+      {Phase::normalize, say::phase::normalize{}},
+      {Phase::merge, say::phase::merge{}},
+      {Phase::row_statistics, say::phase::row_statistics{}},
+      {Phase::softmax, say::phase::softmax{}},
+      {Phase::combine, say::phase::combine{}},
+      {Phase::clear_dk, say::phase::clear_dk{}},
+      {Phase::clear_dv, say::phase::clear_dv{}},
+      {Phase::probabilities, say::phase::probabilities{}},
+      {Phase::value_gradients, say::phase::value_gradients{}},
+      {Phase::probability_gradients, say::phase::probability_gradients{}},
+      {Phase::row_products, say::phase::row_products{}},
+      {Phase::row_products_of_p, say::phase::row_products_of_p{}},
+      {Phase::score_gradients, say::phase::score_gradients{}},
+      {Phase::query_gradients, say::phase::query_gradients{}},
+      {Phase::key_gradients, say::phase::key_gradients{}},
+      {Phase::convert_dq, say::phase::convert_dq{}},
+      {Phase::clear_state, say::phase::clear_state{}},
+      {Phase::clear_dq, say::phase::clear_dq{}},
+      {Phase::store_o, say::phase::store_o{}},
+      {Phase::store_lse, say::phase::store_lse{}},
+      {Phase::store_state, say::phase::store_state{}},
+      {Phase::store_partial, say::phase::store_partial{}},
+      {Phase::store_s, say::phase::store_s{}},
+      {Phase::store_p, say::phase::store_p{}},
+      {Phase::store_dp, say::phase::store_dp{}},
+      {Phase::store_ds, say::phase::store_ds{}},
+      {Phase::store_delta, say::phase::store_delta{}},
+      {Phase::store_dq, say::phase::store_dq{}},
+      {Phase::add_dq, say::phase::add_dq{}},
+      {Phase::store_dk, say::phase::store_dk{}},
+      {Phase::store_dv, say::phase::store_dv{}},
+      {Phase::store_dkv, say::phase::store_dkv{}},
+  }};
+  const auto found = std::ranges::find(messages, phase, [](const auto& each) { return each.first; });
+  return found == messages.end() ? Message{} : found->second;
 }
-static_assert(every_phase_is_at_its_place());
 
-}  // namespace
-
-std::string_view to_string(Phase phase) {
-  return words.at(static_cast<std::size_t>(phase)).second;
+std::string to_string(Phase phase) {
+  return text(message_of(phase));
 }
 
 }  // namespace attnscope

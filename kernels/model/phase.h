@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
+
+#include "kernels/model/message.h"
 
 namespace attnscope {
 
@@ -36,7 +38,7 @@ enum class Phase : std::uint8_t {
   scores,
   row_maximum,
   exponentials,
-  rescale,
+  rescale,  ///< a kernel may leave it out while m has hardly risen
   values,
   normalize,
   merge,           ///< of warps that each worked on a share of the keys
@@ -78,6 +80,8 @@ enum class Phase : std::uint8_t {
 inline constexpr int phase_count = static_cast<int>(Phase::store_dkv) + 1;
 
 /// For a lesson: "load Q", "S = QK^T", "O += PV".
-[[nodiscard]] std::string_view to_string(Phase);
+[[nodiscard]] Message message_of(Phase);
+/// Its words, in the language in use.
+[[nodiscard]] std::string to_string(Phase);
 
 }  // namespace attnscope

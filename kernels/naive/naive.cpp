@@ -19,6 +19,7 @@
 #include "kernels/model/tile_grid.h"
 #include "kernels/naive/naive_programs.h"
 #include "kernels/naive/naive_shape.h"
+#include "messages/load_order.h"
 
 namespace attnscope {
 namespace {
@@ -87,7 +88,8 @@ class Models {
         std::move(name), grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
         naive::qk_traffic(p_, tile_), product_flops_,
         {in_shared(names.left, tile_.br * p_.d * element_), in_shared(names.right, tile_.bc * p_.d * element_),
-         in_registers(names.out, tile_.br * columns * accumulator_)});
+         in_registers(names.out, tile_.br * columns * accumulator_)},
+        {.why = say::load_order::both_first{}});
   }
 
   /// `name` is its kernel's, too.
@@ -98,7 +100,7 @@ class Models {
     std::vector<OnChipPart> parts;
     for (const Tensor in : work.in) parts.push_back(in_registers(on_chip_name(in), bytes));
     return kernel_model(std::move(name), row_blocks(p_, work), row_needs(kernel, p_, work),
-                        naive::row_traffic(p_, work), 0, std::move(parts));
+                        naive::row_traffic(p_, work), 0, std::move(parts), {.why = say::load_order::shared_rows{}});
   }
 
   [[nodiscard]] KernelModel pv(std::string name, const ProductNames& names) const {
@@ -109,7 +111,8 @@ class Models {
         product_flops_,
         {in_shared(names.left, std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
          in_shared(names.right, std::int64_t{stages} * naive::pv_step * d * element_, stages),
-         in_registers(names.out, std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))});
+         in_registers(names.out, std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
+        through_ring(stages));
   }
 
   [[nodiscard]] KernelModel tn(std::string name, const ProductNames& names) const {
@@ -118,10 +121,15 @@ class Models {
                         naive::tn_traffic(p_, tile_), product_flops_,
                         {in_shared(names.left, stages * naive::tn_step * tile_.bc * element_, stages),
                          in_shared(names.right, stages * naive::tn_step * p_.d * element_, stages),
-                         in_registers(names.out, tile_.bc * p_.d * accumulator_)});
+                         in_registers(names.out, tile_.bc * p_.d * accumulator_)},
+                        through_ring(naive::tn_stages));
   }
 
  private:
+  static LoadOrder through_ring(int stages) {
+    return {.steps_ahead = stages - 1, .why = say::load_order::ring{.steps = stages}};
+  }
+
   static const char* on_chip_name(Tensor tensor) {
     return tensor == Tensor::s ? "S" : tensor == Tensor::p ? "P" : "dP";
   }

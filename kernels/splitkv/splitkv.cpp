@@ -14,6 +14,7 @@
 #include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_programs.h"
 #include "kernels/splitkv/splitkv_shape.h"
+#include "messages/load_order.h"
 #include "messages/refusal.h"
 
 namespace attnscope {
@@ -106,14 +107,26 @@ std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const Tiling& 
   return parts;
 }
 
+LoadOrder partial_order(const AttentionProblem& p, const Tiling& tile, int stages) {
+  const int d = static_cast<int>(p.d);
+  const int slots = splitkv::ring_chunks(tile.br, tile.bc, d, stages);
+  const std::int64_t keys = std::int64_t{splitkv::groups(tile.br, tile.bc, d)} *
+                            splitkv::chunk_keys(tile.br, tile.bc, d);  // of one chunk of all groups
+  return {.unordered = {Tensor::q},
+          .steps_ahead = static_cast<int>(ceil_div((slots - 1) * keys, tile.bc)),
+          .why = say::load_order::q_behind_keys{.chunks = slots}};
+}
+
 /// What theory says of the two launches. Pre: the tile's splits are chosen.
 std::vector<KernelModel> models(const SplitGrid& grid, const Tiling& tile, int stages) {
   const AttentionProblem& p = grid.problem();
   KernelNeeds combine = combine_needs();
   combine.shared_bytes = 0;  // static: no part of what the launch asks for
   return {kernel_model("partial", tile.splits * p.kv_instances(), partial_needs(p, tile, stages),
-                       splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages)),
-          kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {})};
+                       splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
+                       partial_order(p, tile, stages)),
+          kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {},
+                       {.why = say::load_order::splits{}})};
 }
 
 AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stages, bool early_combine) {

@@ -267,7 +267,7 @@ class BlockInterpreter {
       case Phase::convert_dq:
         return;
       default:
-        throw std::logic_error("computes: " + std::string(to_string(computation.phase)));
+        throw std::logic_error("computes: " + to_string(computation.phase));
     }
   }
 

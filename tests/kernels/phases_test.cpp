@@ -80,9 +80,9 @@ void for_each_launch(const Check& check) {
 }
 
 TEST(Phases, HaveWordsOfTheirOwn) {
-  std::set<std::string_view> words;
+  std::set<std::string> words;
   for (int i = 0; i < phase_count; ++i) {
-    const std::string_view word = to_string(static_cast<Phase>(i));
+    const std::string word = to_string(static_cast<Phase>(i));
     EXPECT_FALSE(word.empty());
     EXPECT_TRUE(words.insert(word).second) << word;
   }
@@ -357,7 +357,7 @@ std::vector<std::string> story(const KernelLaunch& launch, std::int64_t block, c
   for (std::int64_t step = 0; step < launch.program->steps(block); ++step) {
     for (const StepEvent& event : events(*launch.program, block, step)) {
       state.play(event);
-      std::string line(std::visit([](const auto& each) { return to_string(each.phase); }, event));
+      std::string line = std::visit([](const auto& each) { return to_string(each.phase); }, event);
       for (const std::string& part : parts) {
         line += " " + part + " " + std::to_string(state.fills()[part_index(launch.on_chip, part)].bytes);
       }
