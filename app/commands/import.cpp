@@ -74,7 +74,7 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
   if (!error && size > 0) return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs);
-  if (std::filesystem::is_directory(file)) {
+  if (std::filesystem::is_directory(file, error)) {
     throw CommandError(ExitCode::error, fmt::format("{} is a folder; give a file with --into", file.string()));
   }
   std::vector<std::int64_t> ids;

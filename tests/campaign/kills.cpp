@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
   std::vector<std::string> operations;
-  std::vector<std::string> parts{"kill", "torn", "full", "random"};
+  std::vector<std::string> parts{"kill", "torn", "full", "random", "links"};
   std::uint64_t seed = 0;
   long every = 1;
   long count = 100;
@@ -93,6 +93,23 @@ class Campaign {
     std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "all", "random", tried, broken_ - before);
   }
 
+  /// Starts two collectors at once on two names of one file: what the one that was let in printed is there, and the
+  /// other one said why it was not.
+  void two_collectors() {
+    const std::size_t before = broken_;
+    for (long n = 0; n < options_.count; ++n) {
+      const TemporaryFolder folder;
+      ++tried_;
+      try {
+        judge_pair(folder);
+      } catch (const std::exception& wrong) {
+        ++broken_;
+        std::cout << fmt::format("links-{}: {}\n", n, wrong.what());
+      }
+    }
+    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "collect", "links", options_.count, broken_ - before);
+  }
+
   [[nodiscard]] std::size_t broken() const { return broken_; }
   [[nodiscard]] std::size_t tried() const { return tried_; }
 
@@ -104,6 +121,26 @@ class Campaign {
     const auto start = Clock::now();
     (void)fixture_.run(folder, operation.words(fixture_, folder / "work"));
     return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
+  }
+
+  void judge_pair(const TemporaryFolder& folder) const {
+    const fs::path first = folder / "a.attnscope";
+    const fs::path second = folder / "b.attnscope";
+    fs::copy_file(fixture_.earlier, first);
+    fs::create_hard_link(first, second);
+    std::size_t runs = stored_in(first).runs;
+    const TemporaryFolder other;  // each its own stderr
+    Process one(folder, disturbed_sweep(first), {.program = fixture_.program});
+    Process two(other, disturbed_sweep(second), {.program = fixture_.program});
+    for (const Outcome& outcome : {one.wait(), two.wait()}) {
+      require(outcome.exit_code == 0 || outcome.err.find("another collector") != std::string::npos, outcome.err);
+      if (outcome.exit_code == 0) ++runs;
+    }
+    for (const fs::path& file : {first, second}) {
+      const Stored stored = stored_in(file);
+      require(stored.runs == runs, fmt::format("{} of {} runs are there", stored.runs, runs));
+      require(stored.points >= fixture_.swept.size(), "points are missing");
+    }
   }
 
   template <class Disturbed>
@@ -151,12 +188,12 @@ int kill_and_look(int argc, char** argv) {
   app.add_option("--operations", options.operations, "Only these (default: all)")->delimiter(',');
   app.add_option("--parts", options.parts,
                  "kill: at each call that changes a file; torn: in the middle of each write; full: no space from each "
-                 "call on; random: kills at random times")
+                 "call on; random: kills at random times; links: two collectors at once on two names of one file")
       ->delimiter(',')
-      ->check(CLI::IsMember({"kill", "torn", "full", "random"}));
+      ->check(CLI::IsMember({"kill", "torn", "full", "random", "links"}));
   app.add_option("--seed", options.seed, "Of the random times, and the first call with --every (default: random)");
   app.add_option("--every", options.every, "Only each K-th call")->check(CLI::Range(1L, 1000000L));
-  app.add_option("--count", options.count, "Kills at random times")->capture_default_str();
+  app.add_option("--count", options.count, "Kills at random times, and pairs of collectors")->capture_default_str();
   app.add_option("--hours", options.hours, "Go on with random kills for so long");
   app.add_option("--keep", options.keep, "Folder for the cases that fail")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
@@ -177,6 +214,7 @@ int kill_and_look(int argc, char** argv) {
     }
   }
   if (options.has("random")) campaign.at_random(operations);
+  if (options.has("links")) campaign.two_collectors();
   std::cout << fmt::format("{} cases, {} broken\n", campaign.tried(), campaign.broken());
   return campaign.broken() == 0 ? 0 : 1;
 }

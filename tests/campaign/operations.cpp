@@ -74,9 +74,7 @@ Operation collecting(bool into_a_compact_copy) {
   operation.prepare = [=](const Fixture& fixture, const fs::path& folder) {
     if (into_a_compact_copy) fs::copy_file(fixture.compact, file(folder));
   };
-  operation.words = [=](const Fixture&, const fs::path& folder) {
-    return sweep("[16:64:16]", file(folder)) + Words{"--jsonl"};
-  };
+  operation.words = [=](const Fixture&, const fs::path& folder) { return disturbed_sweep(file(folder)); };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
     require_printed_points(file(folder), out);
     if (into_a_compact_copy) require_findings(file(folder), findings(fixture.compact));
@@ -171,6 +169,15 @@ Operation exporting() {
 }
 
 }  // namespace
+
+Words disturbed_sweep(const std::filesystem::path& file) {
+  return sweep("[16:64:16]", file) + Words{"--jsonl"};
+}
+
+Stored stored_in(const std::filesystem::path& file) {
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  return {store.runs().size(), store.points().size()};
+}
 
 void require(bool condition, const std::string& otherwise) {
   if (!condition) throw Wrong(otherwise);

@@ -57,4 +57,14 @@ struct Operation {
 
 [[nodiscard]] std::vector<Operation> all_operations();
 
+/// The sweep that is disturbed, with its events on stdout.
+[[nodiscard]] Words disturbed_sweep(const std::filesystem::path& file);
+
+struct Stored {
+  std::size_t runs = 0;
+  std::size_t points = 0;
+};
+/// What can be read of a file. Throws StorageError.
+[[nodiscard]] Stored stored_in(const std::filesystem::path& file);
+
 }  // namespace attnscope::testing
