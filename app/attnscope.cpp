@@ -92,6 +92,11 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_paper(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
+  add("check", "Say whether .attnscope files still are what was written",
+      [](CLI::App& command) { return attnscope::add_check(command); });
+  add("repair", "Save what can be read of a damaged .attnscope file into a new one",
+      [](CLI::App& command) { return attnscope::add_repair(command); });
+
   const auto add_version = [](CLI::App& command) {
     command.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION, "Print the version and exit");
   };

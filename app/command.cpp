@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "profiler/plan/text.h"
+
 namespace attnscope {
 
 CLI::Validator number_within(double least, double most) {
@@ -25,7 +27,7 @@ std::string one_line(std::string text) {
       line += ' ';
     }
   }
-  return line;
+  return printable(line);
 }
 
 }  // namespace attnscope

@@ -35,6 +35,7 @@ using Action = std::function<ExitCode()>;
 /// The program's own arguments, as they were given: a run stores them.
 using Arguments = std::span<char* const>;
 
+Action add_check(CLI::App& command);
 Action add_collect(CLI::App& command, Arguments arguments);
 Action add_doctor(CLI::App& command);
 Action add_export(CLI::App& command);
@@ -43,13 +44,14 @@ Action add_info(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
+Action add_repair(CLI::App& command);
 Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);
 
 /// A number from `least` to `most`; CLI::Range() lets a NaN pass.
 [[nodiscard]] CLI::Validator number_within(double least, double most);
 
-/// The text as one line.
+/// The text as one line, without anything that steers a terminal.
 [[nodiscard]] std::string one_line(std::string text);
 
 }  // namespace attnscope

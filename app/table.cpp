@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "profiler/plan/text.h"
+
 namespace attnscope {
 namespace {
 
@@ -19,6 +21,28 @@ std::size_t width_of(std::string_view text) {
 std::string padded(const std::string& text, std::size_t width, bool right) {
   const std::string blanks(width - std::min(width, width_of(text)), ' ');
   return right ? blanks + text : text + blanks;
+}
+
+/// Without anything that steers what shows it.
+Table for_terminal(Table table) {
+  for (auto& row : table.rows) {
+    for (std::string& field : row) field = printable(field);
+  }
+  return table;
+}
+
+/// Characters that would be markup in Markdown, or HTML within it.
+std::string escape_markdown(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '<') {
+      escaped += "&lt;";
+      continue;
+    }
+    if (c == '|' || c == '[' || c == '`') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
 }
 
 void print_aligned(const Table& table, bool markdown, std::ostream& out) {
@@ -44,15 +68,7 @@ void print_aligned(const Table& table, bool markdown, std::ostream& out) {
     return rule;
   });
   for (const auto& row : table.rows) {
-    print_row([&](std::size_t i) {
-      std::string text = row[i];
-      if (markdown) {
-        for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
-          text.insert(at, 1, '\\');
-        }
-      }
-      return text;
-    });
+    print_row([&](std::size_t i) { return markdown ? escape_markdown(row[i]) : row[i]; });
   }
 }
 
@@ -67,7 +83,9 @@ void print_csv(const Table& table, std::ostream& out) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) out << (i == 0 ? "" : ",") << csv_field(table.columns[i].name);
   out << '\n';
   for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) out << (i == 0 ? "" : ",") << csv_field(row[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out << (i == 0 ? "" : ",") << csv_field(table.columns[i].number ? row[i] : guarded(row[i]));
+    }
     out << '\n';
   }
 }
@@ -105,9 +123,9 @@ void add_format_options(CLI::App& command, TableFormat& format) {
 void print(const Table& table, TableFormat format, std::ostream& out) {
   switch (format) {
     case TableFormat::text:
-      return print_aligned(table, false, out);
+      return print_aligned(for_terminal(table), false, out);
     case TableFormat::markdown:
-      return print_aligned(table, true, out);
+      return print_aligned(for_terminal(table), true, out);
     case TableFormat::csv:
       return print_csv(table, out);
     case TableFormat::json:

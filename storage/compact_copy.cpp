@@ -14,6 +14,7 @@
 #include "storage/migrations.h"
 #include "storage/output_file.h"
 #include "storage/point_rows.h"
+#include "storage/run_digests.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -114,8 +115,23 @@ void copy_runs(SQLite::Database& database, const std::string& uri) {
   database.exec("DETACH source");
 }
 
+/// A copy says of its rows that they are what was written.
+void require_whole(const RunStore& store) {
+  (void)store.runs();
+  (void)store.points();
+  const std::vector<BadRow> bad = store.bad_rows();
+  const std::vector<std::string> damage = store.structural_damage();
+  if (bad.empty() && damage.empty()) return;
+  throw StorageError(
+      StorageError::Kind::damaged,
+      fmt::format("{} is damaged ({}); it is not copied: save what is as it was written with "
+                  "`attnscope repair`, and copy that",
+                  store.file().string(), bad.empty() ? damage.front() : bad.front().where + ": " + bad.front().why));
+}
+
 void copy_source(SQLite::Database& database, const std::filesystem::path& source, const std::filesystem::path& place) {
-  const RunStore checked = RunStore::open(source, RunStore::Mode::read_only);  // ours, and whole
+  const RunStore checked = RunStore::open(source, RunStore::Mode::read_only);
+  require_whole(checked);
   if (checked.schema_version() == newest_schema()) return copy_runs(database, uri_of(checked.file()));
   // An older file stays as it is: a copy of it is migrated.
   const TemporaryFile migrated(place);
@@ -138,6 +154,7 @@ void build_copy(const std::vector<std::filesystem::path>& sources, const std::fi
   database->exec("PRAGMA synchronous = OFF");
   migrate(*database);
   for (const std::filesystem::path& source : sources) copy_source(*database, source, place);
+  sign_rows(*database);
   database->exec("PRAGMA journal_mode = OFF");  // VACUUM writes the whole file again
   database->exec("VACUUM");
 }

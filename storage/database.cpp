@@ -5,11 +5,13 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 #include <string_view>
 
 #include "storage/file_guard.h"
+#include "storage/hardening.h"
 #include "storage/migrations.h"
 
 namespace attnscope {
@@ -18,6 +20,14 @@ namespace {
 using Kind = StorageError::Kind;
 
 constexpr int busy_timeout_ms = 5000;
+
+/// Bytes that a reader may have to go through.
+std::uint64_t size_with_log(const std::filesystem::path& file) {
+  const auto size_of = [](const std::filesystem::path& path) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(stamp_of(path).size, 0));
+  };
+  return size_of(file) + size_of(file.string() + "-wal");
+}
 
 }  // namespace
 
@@ -43,11 +53,14 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
       access == DatabaseAccess::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READONLY;
   auto database =
       std::make_unique<SQLite::Database>(database_uri(file, access), flags | SQLite::OPEN_URI, busy_timeout_ms);
+  const bool reads_only = access != DatabaseAccess::read_write;
+  harden(*database, reads_only);
+  if (reads_only) limit_steps(*database, size_with_log(file));
   database->exec("PRAGMA foreign_keys = ON");
   return database;
 }
 
-void require_ours(SQLite::Database& database, const std::filesystem::path& file) {
+std::vector<std::string> require_ours(SQLite::Database& database, const std::filesystem::path& file) {
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
   if (is_blank(database)) {
@@ -66,13 +79,15 @@ void require_ours(SQLite::Database& database, const std::filesystem::path& file)
                                    "newer attnscope that wrote it",
                                    file.string(), version, newest_schema()));
   }
+  std::vector<std::string> extras = require_our_schema(database, file, version);
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     throw StorageError(Kind::damaged,
                        fmt::format("{} is damaged ({}); it is left as it is, restore it from a copy or save what is "
-                                   "readable with `sqlite3 FILE .recover`",
+                                   "readable with `attnscope repair`",
                                    file.string(), check.substr(0, check.find('\n'))));
   }
+  return extras;
 }
 
 FileStamp stamp_of(const std::filesystem::path& file) {
@@ -103,8 +118,13 @@ StorageError as_storage_error(const SQLite::Exception& error, const std::filesys
       return {Kind::not_a_database, fmt::format("{} is no attnscope file; give one that attnscope wrote", name)};
     case SQLITE_CORRUPT:
       return {Kind::damaged, fmt::format("{} is damaged ({}); it is left as it is, restore it from a copy or save "
-                                         "what is readable with `sqlite3 FILE .recover`",
+                                         "what is readable with `attnscope repair`",
                                          name, error.what())};
+    case SQLITE_INTERRUPT:
+      return {Kind::damaged,
+              fmt::format("{} takes more steps to read than a file of its size can need: it is damaged, or "
+                          "made to hang; save what is readable with `attnscope repair`",
+                          name)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Kind::locked, fmt::format("{} is locked by another program; close it and try again", name)};

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "storage/run_store.h"
 
@@ -22,11 +23,13 @@ enum class DatabaseAccess {
 /// SQLite's "file:" URI for opening or attaching.
 std::string database_uri(const std::filesystem::path&, DatabaseAccess);
 
-/// The connection, foreign keys on. Throws SQLite::Exception.
+/// The connection, hardened, foreign keys on; a reader's statements are bounded by the file's size. Throws
+/// SQLite::Exception.
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, DatabaseAccess);
 
-/// Throws StorageError unless the file is an intact database of ours, of a schema that this program knows.
-void require_ours(SQLite::Database&, const std::filesystem::path&);
+/// Throws StorageError unless the file is an intact database of ours, of a schema that this program knows. Returns the
+/// tables and views that are not ours, which are left alone.
+std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&);
 
 /// What tells one state of a file that no one should be writing from another.
 struct FileStamp {

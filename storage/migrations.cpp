@@ -101,7 +101,7 @@ class WithoutForeignKeys {
 }  // namespace
 
 std::span<const char* const> frozen_steps() {
-  static const std::array steps{schema::step_1, schema::step_2, schema::step_3};
+  static const std::array steps{schema::step_1, schema::step_2, schema::step_3, schema::step_4};
   return steps;
 }
 

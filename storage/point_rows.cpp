@@ -89,12 +89,17 @@ int point_column_count() {
   return static_cast<int>(point_fields().size() + outcome_columns.size());
 }
 
+StoredReason stored_reason(const PointRecord& record) {
+  const bool has_id = !record.reason.id.empty();
+  return {.words = english_text(record.reason),
+          .id = has_id ? std::optional(record.reason.id) : std::nullopt,
+          .arguments = has_id ? std::optional(arguments_json(record.reason)) : std::nullopt};
+}
+
 void bind_point(Binder& out, const PointRecord& record) {
   for (const Field& field : point_fields()) out << field.get(record.spec);
-  const bool has_id = !record.reason.id.empty();
-  out << to_string(record.disposition) << english_text(record.reason)
-      << (has_id ? std::optional(record.reason.id) : std::nullopt)
-      << (has_id ? std::optional(arguments_json(record.reason)) : std::nullopt) << to_string(record.provenance)
+  const StoredReason reason = stored_reason(record);
+  out << to_string(record.disposition) << reason.words << reason.id << reason.arguments << to_string(record.provenance)
       << record.max_abs_error << record.error_bound << record.rms_error << record.wall_seconds;
 }
 
@@ -115,16 +120,17 @@ std::string old_knob_values(int version) {
   return version == 1 ? ", p.raster, 0, 0, 0" : ", p.raster, p.splits, p.warps, p.stages";
 }
 
-PointRecord read_point(Reader& in) {
+PointRecord read_point(Reader& in, StoredReason& stored) {
   PointRecord record;
   for (const Field& field : point_fields()) {
     const auto set = field.set(record.spec, read_value(in, field.type));
     if (!set) throw RowError(fmt::format("{}: {}", field.name, set.error()));
   }
   record.disposition = word(parse_disposition(in.text()));
-  std::string words = in.text();
-  std::string id = in.optional_text().value_or("");
-  record.reason = stored_message(std::move(id), in.optional_text().value_or(""), std::move(words));
+  stored.words = in.text();
+  stored.id = in.optional_text();
+  stored.arguments = in.optional_text();
+  record.reason = stored_message(stored.id.value_or(""), stored.arguments.value_or(""), stored.words);
   record.provenance = word(parse_provenance(in.text()));
   record.max_abs_error = in.optional_real();
   record.error_bound = in.optional_real();

@@ -62,6 +62,7 @@ void PointsReader::each_row(SQLite::Statement& query, const Places& places, Read
 }
 
 std::vector<StoredPoint> PointsReader::read() {
+  read_metric_names();
   read_points();
   if (version_ >= rounds_since) read_knobs();
   read_kernels();
@@ -73,35 +74,84 @@ std::vector<StoredPoint> PointsReader::read() {
   return std::move(points_);
 }
 
+std::vector<BadRow> PointsReader::incomplete_runs(std::span<const std::int64_t> runs) const {
+  std::vector<BadRow> incomplete;
+  for (const auto& [id, run] : runs_.good) {
+    const bool asked_for = runs.empty() || std::ranges::find(runs, id) != runs.end();
+    if (!asked_for || version_ < digests_since) continue;
+    const auto found = found_.find(id);
+    const WrittenPoints there = found == found_.end() ? WrittenPoints() : found->second;
+    std::string why;
+    if (!run.written) {
+      why = "what it says of its points is no count and digest";
+    } else if (there.count != run.written->count) {
+      why = fmt::format("{} of its points are there, and {} were written", there.count, run.written->count);
+    } else if (there.sum != run.written->sum) {
+      why = "its points are not those that were written";
+    }
+    if (!why.empty()) incomplete.push_back({fmt::format("points of run {}", id), why});
+  }
+  return incomplete;
+}
+
+std::unordered_map<std::int64_t, Digest> PointsReader::digests() const {
+  std::unordered_map<std::int64_t, Digest> all;
+  for (std::size_t i = 0; i < ids_.size(); ++i) all.emplace(ids_[i], signatures_[i].now);
+  return all;
+}
+
 void PointsReader::leave_out_bad_points() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < points_.size(); ++i) {
     StoredPoint& point = points_[i];
     const auto failed = failed_.find(i);
-    const std::string why = failed != failed_.end() ? failed->second : out_of_bounds(point.record);
+    std::string why = failed != failed_.end() ? failed->second : out_of_bounds(point.record);
+    const Signature& signature = signatures_[i];
+    const bool differs = signature.stored && parse_digest(*signature.stored) != signature.now;
+    if (why.empty() && differs) why = "it is not what was written: its digest is another";
     if (why.empty()) {
+      if (!signature.stored) ++unchecked_;
       if (kept != i) points_[kept] = std::move(point);
       ++kept;
     } else if (!runs_.bad.contains(point.run_id)) {
-      bad_rows_.push_back({fmt::format("point {} (run {}, place {})", point.id, point.run_id, point.index), why});
+      bad_rows_.push_back(
+          {fmt::format("point {} (run {}, place {})", point.id, point.run_id, point.index), why, point.id});
     }
   }
   points_.resize(kept);
 }
 
+void PointsReader::read_metric_names() {
+  SQLite::Statement& query = select_("SELECT id, name, unit FROM metrics");
+  while (query.executeStep()) {
+    Reader in(query);
+    try {
+      const std::int64_t id = in.integer();
+      MetricName metric{.name = in.text(), .unit = in.text(), .digest = {}};
+      metric.digest = NameDigest(metric.name, metric.unit);
+      metrics_.emplace(id, std::move(metric));
+    } catch (const RowError&) {  // its values fail their points
+    }
+  }
+}
+
 void PointsReader::read_points() {
   const bool of_device = version_ >= rounds_since;
   // A left join: a point whose device is gone is named, not lost.
-  SQLite::Statement& query = select_(
-      fmt::format("SELECT p.id, p.run_id, p.plan_index, d.uuid, d.compute_major, d.compute_minor, "
-                  "d.shared_bytes_per_block, {}{} FROM points p {} LEFT JOIN devices d ON d.id = {}.device_id WHERE "
-                  "{{}} ORDER BY p.run_id, p.plan_index",
-                  point_values(version_), old_knob_values(version_),
-                  of_device ? "" : "LEFT JOIN runs r ON r.id = p.run_id", of_device ? "p" : "r"));
+  SQLite::Statement& query = select_(fmt::format(
+      "SELECT p.id, p.run_id, p.plan_index, d.uuid, d.compute_major, d.compute_minor, "
+      "d.shared_bytes_per_block, {}, {}{} FROM points p {} LEFT JOIN devices d ON d.id = {}.device_id WHERE "
+      "{{}} ORDER BY p.run_id, p.plan_index",
+      version_ >= digests_since ? "p.digest, p.recorded_at, (SELECT "
+                                  "s.digest FROM statements s WHERE s.id = p.statement_id)"
+                                : "NULL, p.recorded_at, NULL",
+      point_values(version_), old_knob_values(version_), of_device ? "" : "LEFT JOIN runs r ON r.id = p.run_id",
+      of_device ? "p" : "r"));
   while (query.executeStep()) {
     Reader in(query);
     const std::size_t place = points_.size();
     StoredPoint& point = points_.emplace_back();
+    signatures_.emplace_back();
     point.id = query.getColumn(0).getInt64();
     point.run_id = query.getColumn(1).getInt64();
     try {
@@ -112,6 +162,10 @@ void PointsReader::read_points() {
       fail(place, error.what());
     }
     place_of_point_.emplace(point.id, place);
+    ids_.push_back(point.id);
+    WrittenPoints& of_run = found_[point.run_id];
+    ++of_run.count;
+    of_run.sum += parse_digest(signatures_.back().stored.value_or("")).value_or(Digest());
   }
 }
 
@@ -119,14 +173,23 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   point.id = in.integer();
   point.run_id = in.integer();
   point.index = in.count();
-  if (!runs_.good.contains(point.run_id)) throw RowError(fmt::format("its run {} is not there", point.run_id));
   point.device_uuid = in.text();
   DeviceLimits limits;
   limits.compute_major = in.small();
   limits.compute_minor = in.small();
   limits.shared_bytes_per_block = in.integer();
-  point.record = read_point(in);
+  Signature& signature = signatures_.back();
+  signature.stored = in.optional_text();
+  const std::string recorded_at = in.text();
+  PointIdentity identity{
+      .run_uid = {}, .device_uuid = point.device_uuid, .index = point.index, .recorded_at = recorded_at};
+  identity.statement = in.optional_text();
+  const auto run = runs_.good.find(point.run_id);
+  if (run == runs_.good.end()) throw RowError(fmt::format("its run {} is not there", point.run_id));
+  identity.run_uid = run->second.uid;
+  point.record = read_point(in, identity.reason);
   read_old_point(in, version_, limits, point.record);
+  signature.now = digest_of_point(identity, point.record);
 }
 
 void PointsReader::read_knobs() {
@@ -134,7 +197,9 @@ void PointsReader::read_knobs() {
       "SELECT q.point_id, q.name, q.value FROM points p CROSS JOIN point_knobs q ON q.point_id = p.id WHERE {}");
   each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
     const std::string name = in.text();
-    points_[place].record.spec.knobs.set(name, in.knob());
+    const KnobValue value = in.knob();
+    count_in(place, digest_of_knob(name, value));
+    points_[place].record.spec.knobs.set(name, value);
   });
 }
 
@@ -146,49 +211,59 @@ void PointsReader::read_kernels() {
                           version_ >= rounds_since ? "k.complete" : "NULL"));
   each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
     std::vector<KernelRecord>& kernels = points_[place].record.kernels;
-    place_of_kernel_.emplace(in.integer(), KernelPlace{place, kernels.size()});
+    KernelPlace& found = place_of_kernel_[in.integer()];
+    found = {.point = place, .kernel = kernels.size(), .name = {}};
     KernelRecord& kernel = kernels.emplace_back();
     kernel.kernel = in.text();
+    found.name = NameDigest(kernel.kernel);
     kernel.occupancy_limiter = in.text();
     kernel.complete = in.optional_flag();
+    count_in(place, digest_of_kernel(kernel));
   });
 }
 
 void PointsReader::read_metrics() {
-  // A left join: a value whose metric is gone fails its point.
+  // Rows of a kernel come by metric and round: that is their key.
   SQLite::Statement& query = select_(
-      "SELECT v.kernel_id, m.name, m.unit, v.value, v.provenance FROM points p CROSS JOIN kernels k ON k.point_id = "
-      "p.id "
-      "CROSS JOIN metric_values v ON v.kernel_id = k.id LEFT JOIN metrics m ON m.id = v.metric_id WHERE {} "
-      "ORDER BY v.kernel_id, v.metric_id, v.value");
+      fmt::format("SELECT v.kernel_id, v.metric_id, {}, v.value, v.provenance FROM points p CROSS JOIN kernels k "
+                  "ON k.point_id = p.id CROSS JOIN metric_values v ON v.kernel_id = k.id WHERE {{}}",
+                  version_ >= rounds_since ? "v.round" : "0"));
   const KernelRecord* kernel = nullptr;
-  std::vector<double> rounds;  // of the metric read last
-  each_row(query, place_of_kernel_, [&](KernelPlace place, Reader& in) {
+  std::int64_t last_metric = 0;
+  std::vector<double> rounds;  // of the metric read last, sorted
+  each_row(query, place_of_kernel_, [&](const KernelPlace& place, Reader& in) {
     std::vector<MetricValue>& metrics = kernel_at(place).metrics;
-    std::string name = in.text();
-    std::string unit = in.text();
+    const std::int64_t id = in.integer();
+    const auto metric = metrics_.find(id);
+    if (metric == metrics_.end()) throw RowError(fmt::format("its metric {} is not there", id));
+    const std::int64_t round = in.integer();
     const double value = in.real();
     const Provenance provenance = word(parse_provenance(in.text()));
-    const bool again =
-        &kernel_at(place) == kernel && !metrics.empty() && metrics.back().name == name && metrics.back().unit == unit;
+    count_in(place.point, digest_of_metric(place.name, metric->second.digest, round, value, provenance));
+    const bool again = &kernel_at(place) == kernel && last_metric == id && !metrics.empty();
     if (!again) {
       rounds.clear();
-      metrics.push_back({std::move(name), value, std::move(unit), provenance});
+      metrics.push_back({metric->second.name, value, metric->second.unit, provenance});
     }
-    rounds.push_back(value);
+    rounds.insert(std::ranges::upper_bound(rounds, value), value);
     metrics.back().value = median_of(rounds);
     kernel = &kernel_at(place);
+    last_metric = id;
   });
 }
 
 void PointsReader::read_samples() {
-  SQLite::Statement& query = select_(
-      fmt::format("SELECT t.kernel_id, t.samples_ns FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS JOIN "
-                  "timing_samples t ON t.kernel_id = k.id WHERE {{}} ORDER BY t.kernel_id{}",
-                  version_ >= rounds_since ? ", t.round" : ""));
-  each_row(query, place_of_kernel_, [this](KernelPlace place, Reader& in) {
+  // A kernel has one row, unless there are rounds.
+  SQLite::Statement& query = select_(fmt::format(
+      "SELECT t.kernel_id, {}, t.samples_ns FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS JOIN "
+      "timing_samples t ON t.kernel_id = k.id WHERE {{}}{}",
+      version_ >= rounds_since ? "t.round" : "0", runs_.rounds ? " ORDER BY t.kernel_id, t.round" : ""));
+  each_row(query, place_of_kernel_, [this](const KernelPlace& place, Reader& in) {
+    const std::int64_t round = in.integer();
+    const auto of_round = parsed<std::vector<double>>(in.text());
+    count_in(place.point, digest_of_samples(place.name, round, of_round));
     std::vector<double>& samples = kernel_at(place).samples_ns;
-    for (const double ns : parsed<std::vector<double>>(in.text())) samples.push_back(ns);
+    samples.insert(samples.end(), of_round.begin(), of_round.end());
   });
 }
 
@@ -197,7 +272,7 @@ void PointsReader::read_launches() {
       "SELECT l.kernel_id, l.launch, l.source_file, l.entry, l.defines, l.digest, l.registers, l.local_bytes, "
       "l.static_shared_bytes, l.dynamic_shared_bytes, l.threads, l.grid FROM points p CROSS JOIN kernels k ON "
       "k.point_id = p.id CROSS JOIN launches l ON l.kernel_id = k.id WHERE {}");
-  each_row(query, place_of_kernel_, [this](KernelPlace place, Reader& in) {
+  each_row(query, place_of_kernel_, [this](const KernelPlace& place, Reader& in) {
     LaunchRecord& launch = kernel_at(place).launch.emplace();
     launch.kernel = in.text();
     launch.source_file = in.text();
@@ -214,18 +289,20 @@ void PointsReader::read_launches() {
       if (!std::in_range<std::uint32_t>(grid[i])) throw RowError(fmt::format("a grid of {} blocks is none", grid[i]));
       launch.grid[i] = static_cast<std::uint32_t>(grid[i]);
     }
+    count_in(place.point, digest_of_launch(place.name, launch));
   });
 }
 
 void PointsReader::read_clocks() {
   // Of several rounds the last reading stands, throttled if one of them was.
   SQLite::Statement& query =
-      select_(fmt::format("SELECT c.point_id, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w, "
+      select_(fmt::format("SELECT c.point_id, {}, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w, "
                           "c.throttle_reasons, c.throttled "
                           "FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {{}} ORDER BY c.point_id{}",
-                          version_ >= rounds_since ? ", c.round" : ""));
+                          version_ >= rounds_since ? "c.round" : "0", version_ >= rounds_since ? ", c.round" : ""));
   each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
     PointRecord& record = points_[place].record;
+    const std::int64_t round = in.integer();
     const std::optional<ClockReading> before = record.clocks;
     ClockReading& clocks = record.clocks.emplace();
     clocks.sm_clock_hz = in.real();
@@ -234,6 +311,7 @@ void PointsReader::read_clocks() {
     clocks.power_w = in.real();
     clocks.throttle_reasons = std::bit_cast<std::uint64_t>(in.integer());
     clocks.throttled = in.flag();
+    count_in(place, digest_of_clocks(round, clocks));
     if (before) {
       clocks.throttle_reasons |= before->throttle_reasons;
       clocks.throttled = clocks.throttled || before->throttled;

@@ -6,27 +6,36 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "storage/digest.h"
 #include "storage/rows.h"
+#include "storage/run_digests.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
 
 /// The runs of a file, as its points need them.
 struct KnownRuns {
-  std::unordered_set<std::int64_t> good;
+  struct Run {
+    std::string uid;
+    std::optional<WrittenPoints> written;  ///< of files that say it
+  };
+  std::unordered_map<std::int64_t, Run> good;
   std::unordered_set<std::int64_t> bad;  ///< skipped, with their points
+  bool rounds = false;                   ///< one of them has several
 };
 
 /// One query a table, over the same points.
 class PointsReader {
  public:
-  /// Prepares a statement; "{}" in it stands for the condition on the points p.
+  /// Prepares a statement; "{}" in it, if any, stands for the condition on the points p.
   using Select = std::function<SQLite::Statement&(std::string_view)>;
   PointsReader(Select select, int version, const KnownRuns& runs)
       : select_(std::move(select)), version_(version), runs_(runs) {}
@@ -35,12 +44,30 @@ class PointsReader {
   [[nodiscard]] std::vector<StoredPoint> read();
   /// The others, after read().
   [[nodiscard]] const std::vector<BadRow>& bad_rows() const { return bad_rows_; }
+  /// Points without a digest, of those that read() gave.
+  [[nodiscard]] std::size_t unchecked() const { return unchecked_; }
+  /// Runs among `runs` (empty: all) whose points, all of them having been read, are not those that were written.
+  [[nodiscard]] std::vector<BadRow> incomplete_runs(std::span<const std::int64_t> runs) const;
+  /// The digest that each point has now, whatever its row says: by id.
+  [[nodiscard]] std::unordered_map<std::int64_t, Digest> digests() const;
 
  private:
   struct KernelPlace {
     std::size_t point = 0;
     std::size_t kernel = 0;
+    NameDigest name;
   };
+  struct MetricName {
+    std::string name;
+    std::string unit;
+    NameDigest digest;
+  };
+  /// What a point is, and what it is said to be.
+  struct Signature {
+    std::optional<std::string> stored;
+    Digest now;
+  };
+  void read_metric_names();
   void read_points();
   void read_point_row(Reader& in, StoredPoint& point);
   void read_knobs();
@@ -54,12 +81,20 @@ class PointsReader {
   template <class Places, class ReadRow>
   void each_row(SQLite::Statement& query, const Places& places, ReadRow&& read_row);
   void fail(std::size_t point, const std::string& why) { failed_.try_emplace(point, why); }
-  [[nodiscard]] KernelRecord& kernel_at(KernelPlace place) { return points_[place.point].record.kernels[place.kernel]; }
+  void count_in(std::size_t point, const Digest& part) { signatures_[point].now += part; }
+  [[nodiscard]] KernelRecord& kernel_at(const KernelPlace& place) {
+    return points_[place.point].record.kernels[place.kernel];
+  }
 
   Select select_;
   int version_;
   const KnownRuns& runs_;
   std::vector<StoredPoint> points_;
+  std::vector<Signature> signatures_;                      ///< by place in points_, before any is left out
+  std::vector<std::int64_t> ids_;                          ///< the same
+  std::unordered_map<std::int64_t, WrittenPoints> found_;  ///< by run: rows, and the sum of their stored digests
+  std::unordered_map<std::int64_t, MetricName> metrics_;
+  std::size_t unchecked_ = 0;
   std::unordered_map<std::int64_t, std::size_t> place_of_point_;
   std::unordered_map<std::int64_t, KernelPlace> place_of_kernel_;
   std::unordered_map<std::size_t, std::string> failed_;  ///< why, by place in points_

@@ -102,10 +102,6 @@ class Reader {
     if (!whole) wrong("no UTF-8 text");
     return read;
   }
-  std::optional<std::string> optional_text() {
-    if (is_null()) return std::nullopt;
-    return text();
-  }
   std::int64_t integer() {
     const SQLite::Column column = next();
     if (!column.isInteger()) wrong("no whole number");
@@ -130,6 +126,10 @@ class Reader {
     const std::int64_t number = integer();
     if (number != 0 && number != 1) wrong("neither 0 nor 1");
     return number != 0;
+  }
+  std::optional<std::string> optional_text() {
+    if (is_null()) return std::nullopt;
+    return text();
   }
   std::optional<double> optional_real() {
     if (is_null()) return std::nullopt;

@@ -13,17 +13,20 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <utility>
 
 #include "storage/bounds.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
+#include "storage/digest.h"
 #include "storage/file_guard.h"
 #include "storage/migrations.h"
 #include "storage/output_file.h"
 #include "storage/point_rows.h"
 #include "storage/points_reader.h"
 #include "storage/rows.h"
+#include "storage/run_digests.h"
 
 namespace attnscope {
 namespace {
@@ -199,7 +202,12 @@ struct RunStore::Impl {
   bool immutable = false;
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statements;
-  std::map<std::string, std::string> bad;  ///< why, by where: what reading skipped
+  std::map<std::string, BadRow> bad;  ///< by where: what reading skipped
+  std::size_t unchecked = 0;
+  std::vector<std::string> extras;
+  std::unordered_map<std::int64_t, WrittenPoints> written;  ///< by run, while this writes
+  bool counts_later = false;                                ///< of many points at once the last writes the sum
+  std::unordered_map<std::int64_t, std::pair<std::string, std::string>> run_names;  ///< uid of run and uuid of device
 
   void connect(DatabaseAccess access) {
     database = open_database(file, access);
@@ -214,7 +222,7 @@ struct RunStore::Impl {
     immutable = (lock || !CollectorLock::held(file)) && !has_journal(file);
     try {
       connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
-      require_ours(*database, file);
+      extras = require_ours(*database, file);
     } catch (const SQLite::Exception& error) {
       if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
         throw StorageError(Kind::other,
@@ -251,12 +259,41 @@ struct RunStore::Impl {
       database->exec("PRAGMA synchronous = NORMAL");
       migrate(*database);
       // The lock is ours: whoever left a run `running` is gone.
-      database->exec(
-          "UPDATE runs SET state = 'interrupted', finished_at = coalesce((SELECT max(recorded_at) FROM points WHERE "
-          "run_id = runs.id), started_at) WHERE state = 'running'");
+      end_abandoned_runs();
     });
     guard.emplace(file);
     stamp = stamp_of(file);
+  }
+
+  void note(const BadRow& row) { bad.try_emplace(row.where, row); }
+
+  void end_abandoned_runs() {
+    std::vector<std::int64_t> abandoned;
+    {
+      SQLite::Statement query(*database, "SELECT id FROM runs WHERE state = 'running'");
+      while (query.executeStep()) abandoned.push_back(query.getColumn(0).getInt64());
+    }
+    if (abandoned.empty()) return;
+    SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
+    for (const std::int64_t run : abandoned) {
+      change_run(run, [&] {
+        SQLite::Statement& update = statement(
+            "UPDATE runs SET state = 'interrupted', finished_at = coalesce((SELECT max(recorded_at) FROM points WHERE "
+            "run_id = runs.id), started_at) WHERE id = ?");
+        update.bind(1, run);
+        return update.exec();
+      });
+    }
+    transaction.commit();
+  }
+
+  /// The row's digest follows, unless there is none or the row was not what it said: damage stays visible.
+  template <class Change>
+  int change_run(std::int64_t run, Change&& change) {
+    const bool signs = run_digest(*database, run) == DigestState::equal;
+    const int changed = change();
+    if (signs) sign_run(*database, run);
+    return changed;
   }
 
   SQLite::Statement& statement(const std::string& sql) {
@@ -270,7 +307,9 @@ struct RunStore::Impl {
   /// Runs a read, again on a fresh connection when the file changed under an immutable one.
   template <class Query>
   auto read(Query&& query) {
+    const std::map<std::string, BadRow> known_bad = bad;
     for (int attempt = 0;; ++attempt) {
+      bad = known_bad;  // what was read while the file changed was no one's content
       if (mode == Mode::read_only) {
         const FileStamp now = stamp_of(file);
         const bool stale =
@@ -291,10 +330,16 @@ struct RunStore::Impl {
   auto write(Change&& change) {
     return with_storage_errors(file, [&] {
       SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
-      auto answer = change();
-      transaction.commit();
-      if (guard) guard->require_in_place(*database);
-      return answer;
+      try {
+        auto answer = change();
+        transaction.commit();
+        if (guard) guard->require_in_place(*database);
+        return answer;
+      } catch (...) {  // what was counted is not there
+        written.clear();
+        counts_later = false;
+        throw;
+      }
     });
   }
 
@@ -311,7 +356,9 @@ struct RunStore::Impl {
                     "ordinal = excluded.ordinal, {2} RETURNING id",
                     limit_columns, placeholders(19), assignments(limit_columns)));
     Binder(insert) << device.uuid << device.simulated << device.ordinal << device.limits;
-    return scalar(insert);
+    const std::int64_t id = scalar(insert);
+    sign_device(*database, id);
+    return id;
   }
 
   std::int64_t environment_id(const Environment& environment) {
@@ -394,22 +441,78 @@ struct RunStore::Impl {
     Binder(insert) << device << environment << utf8(header.preset) << text_of(header.argv) << header.plan_hash
                    << header.planned_points << text_of(options) << now_utc() << to_string(provenance) << new_uid();
     insert.exec();
-    return database->getLastInsertRowid();
+    const std::int64_t run = database->getLastInsertRowid();
+    database->exec("UPDATE totals SET runs = runs + 1");
+    sign_run(*database, run);
+    return run;
+  }
+
+  /// What a point of this run has beside its record; the texts live as long as this and `recorded_at`.
+  PointIdentity identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at) {
+    auto found = run_names.find(run);
+    if (found == run_names.end()) {
+      SQLite::Statement& query =
+          statement("SELECT r.uid, d.uuid FROM runs r JOIN devices d ON d.id = r.device_id WHERE r.id = ?");
+      query.bind(1, run);
+      if (!query.executeStep()) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
+      found = run_names.emplace(run, std::pair(query.getColumn(0).getString(), query.getColumn(1).getString())).first;
+      query.reset();
+    }
+    return {.run_uid = found->second.first,
+            .device_uuid = found->second.second,
+            .index = index,
+            .recorded_at = recorded_at};
+  }
+
+  /// One more, or with -1 one less of the run's points.
+  void count_point(std::int64_t run, int one, const Digest& digest) {
+    auto found = written.find(run);
+    if (found == written.end()) {
+      const std::optional<WrittenPoints> before = written_points(*database, run);
+      if (!before) return;  // damage, which stays visible
+      found = written.emplace(run, *before).first;
+    }
+    WrittenPoints& points = found->second;
+    points.count += one;
+    if (one > 0) {
+      points.sum += digest;
+    } else {
+      points.sum -= digest;
+    }
+    if (!counts_later) set_written_points(*database, run, points);
+  }
+
+  /// A cancelled point gives way to the one that is measured now.
+  void remove_cancelled(std::int64_t run, std::size_t index) {
+    SQLite::Statement& remove = statement(
+        "DELETE FROM points WHERE run_id = ? AND plan_index = ? AND disposition = 'cancelled' RETURNING digest");
+    Binder(remove) << run << index;
+    std::vector<Digest> removed;
+    while (remove.executeStep()) {
+      const SQLite::Column digest = remove.getColumn(0);
+      removed.push_back(digest.isNull() ? Digest() : parse_digest(digest.getString()).value_or(Digest()));
+    }
+    for (const Digest& digest : removed) count_point(run, -1, digest);
   }
 
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given) {
     const PointRecord record = as_stored(given);
     require_storable(out_of_bounds(record));
     SQLite::Statement& insert = statement(fmt::format(
-        "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at) SELECT ?, ?, device_id, {} FROM "
+        "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, digest) SELECT ?, ?, device_id, {} FROM "
         "runs WHERE id = ?",
-        point_columns(), placeholders(point_column_count() + 1)));
+        point_columns(), placeholders(point_column_count() + 2)));
+    const std::string recorded_at = now_utc();
+    PointIdentity identity = identity_of(run, index, recorded_at);
+    identity.reason = stored_reason(record);
+    const Digest digest = digest_of_whole(identity, record);
     Binder out(insert);
     out << run << index;
     bind_point(out, record);
-    out << now_utc() << run;
+    out << recorded_at << to_string(digest) << run;
     if (insert.exec() != 1) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
     const std::int64_t point = database->getLastInsertRowid();
+    count_point(run, 1, digest);
     for (const auto& [name, value] : record.spec.knobs) {
       SQLite::Statement& knob = statement("INSERT INTO point_knobs (point_id, name, value) VALUES (?, ?, ?)");
       Binder knob_out(knob);
@@ -428,6 +531,21 @@ struct RunStore::Impl {
     return point;
   }
 
+  /// Of runs: a run on a device that is not what was written is not either.
+  std::unordered_map<std::int64_t, DigestState> trusted_rows() {
+    std::unordered_map<std::int64_t, DigestState> runs = run_digests(*database);
+    const std::unordered_map<std::int64_t, DigestState> devices = device_digests(*database);
+    SQLite::Statement& query = statement("SELECT id, device_id FROM runs");
+    while (query.executeStep()) {
+      const auto device = devices.find(query.getColumn(1).getInt64());
+      if (device == devices.end() || device->second != DigestState::differs) continue;
+      runs[query.getColumn(0).getInt64()] = DigestState::differs;
+      note({fmt::format("device {}", device->first), "it is not what was written: its digest is another"});
+    }
+    query.reset();
+    return runs;
+  }
+
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
   std::vector<RunSummary> read_runs(KnownRuns* known) {
     const bool collecting = mode == Mode::collect || CollectorLock::held(file);
@@ -442,6 +560,8 @@ struct RunStore::Impl {
         known == nullptr ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
                            "points GROUP BY run_id) c ON c.run_id = r.id"
                          : ""));
+    std::unordered_map<std::int64_t, DigestState> digests;
+    if (version >= digests_since) digests = trusted_rows();
     std::vector<RunSummary> summaries;
     while (query.executeStep()) {
       const std::int64_t id = query.getColumn(0).getInt64();
@@ -456,26 +576,60 @@ struct RunStore::Impl {
       } catch (const json::exception&) {
         why = "its command line or its options are no JSON of ours";
       }
-      if (!why.empty()) bad.try_emplace(fmt::format("run {} with its points", id), why);
-      if (known != nullptr) (why.empty() ? known->good : known->bad).insert(id);
+      const auto stored = digests.find(id);
+      if (why.empty() && stored != digests.end() && stored->second == DigestState::differs) {
+        why = "it is not what was written: its digest is another";
+        summaries.pop_back();
+      }
+      if (!why.empty()) note({fmt::format("run {} with its points", id), why, 0, id});
+      if (known == nullptr) continue;
+      if (!why.empty()) {
+        known->bad.insert(id);
+      } else {
+        known->good[id] = {.uid = summaries.back().uid, .written = {}};
+      }
+    }
+    if (version >= digests_since) note_digests_of_the_file(known);
+    constexpr int rounds_since = 3;
+    if (known != nullptr && version >= rounds_since) {
+      known->rounds = scalar(statement("SELECT coalesce(max(rounds), 1) > 1 FROM runs")) != 0;
     }
     return summaries;
+  }
+
+  /// A run that is gone is noted.
+  void note_digests_of_the_file(KnownRuns* known) {
+    SQLite::Statement& totals = statement("SELECT (SELECT count(*) FROM runs), (SELECT runs FROM totals)");
+    if (totals.executeStep()) {
+      const std::int64_t there = totals.getColumn(0).getInt64();
+      const SQLite::Column counted = totals.getColumn(1);
+      if (!counted.isInteger() || counted.getInt64() != there) {
+        note({"runs", fmt::format("{} are there, and {} were written", there,
+                                  counted.isInteger() ? fmt::to_string(counted.getInt64()) : "an unknown number")});
+      }
+      totals.reset();
+    }
+    if (known == nullptr) return;
+    for (auto& [id, run] : known->good) run.written = written_points(*database, id);
   }
 
   /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
   void checkpoint() { database->tryExec("PRAGMA wal_checkpoint(TRUNCATE)"); }
 
   void set_state(std::int64_t run, StoredRunState state) {
-    SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?");
-    Binder out(update);
-    out << to_string(state);
-    if (state == StoredRunState::running) {
-      update.bind(2);
-    } else {
-      update.bind(2, now_utc());
-    }
-    update.bind(3, run);
-    if (update.exec() != 1) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
+    const int changed = change_run(run, [&] {
+      SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?");
+      Binder out(update);
+      out << to_string(state);
+      if (state == StoredRunState::running) {
+        update.bind(2);
+      } else {
+        update.bind(2, now_utc());
+      }
+      update.bind(3, run);
+      return update.exec();
+    });
+    if (changed != 1) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
   }
 };
 
@@ -533,10 +687,7 @@ std::int64_t RunStore::begin_run(const RunHeader& header) {
 
 std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
   return impl_->write([&] {
-    SQLite::Statement& replace =
-        impl_->statement("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND disposition = 'cancelled'");
-    Binder(replace) << run << index;
-    replace.exec();
+    impl_->remove_cancelled(run, index);
     return impl_->insert_point(run, index, record);
   });
 }
@@ -554,7 +705,10 @@ std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRu
     std::vector<std::int64_t> added;
     for (const CompleteRun& run : runs) {
       const std::int64_t id = added.emplace_back(impl_->insert_run(run.header));
+      impl_->counts_later = true;
       for (std::size_t i = 0; i < run.points.size(); ++i) impl_->insert_point(id, i, run.points[i]);
+      impl_->counts_later = false;
+      if (!run.points.empty()) set_written_points(*impl_->database, id, impl_->written.at(id));
       impl_->set_state(id, StoredRunState::complete);
     }
     return added;
@@ -601,6 +755,7 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
         fmt::format("p.id > ?1{}", runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))");
     const auto select = [&](std::string_view what) -> SQLite::Statement& {
       SQLite::Statement& query = impl_->statement(fmt::format(fmt::runtime(what), range));
+      if (what.find("{}") == std::string_view::npos) return query;
       query.bind(1, after_id);
       if (!runs.empty()) query.bind(2, wanted);
       return query;
@@ -611,7 +766,11 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     PointsReader reader(select, schema_of(*impl_->database), known);
     std::vector<StoredPoint> points = reader.read();
     snapshot.commit();
-    for (const BadRow& row : reader.bad_rows()) impl_->bad.try_emplace(row.where, row.why);
+    for (const BadRow& row : reader.bad_rows()) impl_->bad.try_emplace(row.where, row);
+    if (after_id == 0) {
+      for (const BadRow& row : reader.incomplete_runs(runs)) impl_->bad.try_emplace(row.where, row);
+    }
+    impl_->unchecked = reader.unchecked();
     return points;
   });
 }
@@ -619,8 +778,34 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
 std::vector<BadRow> RunStore::bad_rows() const {
   std::vector<BadRow> rows;
   rows.reserve(impl_->bad.size());
-  for (const auto& [where, why] : impl_->bad) rows.push_back({where, why});
+  for (const auto& [where, row] : impl_->bad) rows.push_back(row);
   return rows;
+}
+
+std::size_t RunStore::unchecked_points() const {
+  return impl_->unchecked;
+}
+
+std::vector<std::string> RunStore::extras() const {
+  return impl_->extras;
+}
+
+std::vector<std::string> RunStore::structural_damage() const {
+  return impl_->read([&] {
+    std::vector<std::string> found;
+    constexpr std::size_t enough = 100;
+    SQLite::Statement integrity(*impl_->database, fmt::format("PRAGMA integrity_check({})", enough));
+    while (integrity.executeStep()) {
+      const std::string text = integrity.getColumn(0).getString();
+      if (text != "ok") found.push_back(text);
+    }
+    SQLite::Statement references(*impl_->database, "PRAGMA foreign_key_check");
+    while (found.size() < 2 * enough && references.executeStep()) {
+      found.push_back(fmt::format("row {} of {} lacks its row of {}", references.getColumn(1).getString(),
+                                  references.getColumn(0).getString(), references.getColumn(2).getString()));
+    }
+    return found;
+  });
 }
 
 int RunStore::schema_version() const {

@@ -92,8 +92,10 @@ struct StoredPoint {
 
 /// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
 struct BadRow {
-  std::string where;  ///< "point 12 (run 1, place 3)"
-  std::string why;    ///< "time_median_ns inf is not within ..."
+  std::string where;         ///< "point 12 (run 1, place 3)"
+  std::string why;           ///< "wall_seconds inf is not within ..."
+  std::int64_t point = 0;    ///< its id, where it is a point
+  std::int64_t bad_run = 0;  ///< its id, where it is a run, which is skipped with its points
 
   bool operator==(const BadRow&) const = default;
 };
@@ -137,6 +139,13 @@ class RunStore {
                                                 std::int64_t after_id = 0) const;
   /// What runs() and points() have skipped until now, each row once.
   [[nodiscard]] std::vector<BadRow> bad_rows() const;
+  /// Of what the last points() gave, points without a digest: written before there were digests, or by hand.
+  [[nodiscard]] std::size_t unchecked_points() const;
+  /// Tables and views in the file that are not ours and are left alone: "table notes".
+  [[nodiscard]] std::vector<std::string> extras() const;
+  /// The whole file, page by page: what SQLite finds wrong with its structure and with what rows refer to, a sentence
+  /// each. points() looks at what the rows say.
+  [[nodiscard]] std::vector<std::string> structural_damage() const;
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] const std::filesystem::path& file() const;
 

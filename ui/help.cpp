@@ -40,6 +40,7 @@ void show_explanation(QWidget* window) {
 void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QString>>& keys) {
   auto* box = new QMessageBox(QMessageBox::NoIcon, tr("Keyboard shortcuts"), {}, QMessageBox::Close, window);
   box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::RichText);
   QString rows;
   for (const auto& [key, meaning] : keys) {
     rows += QStringLiteral("<tr><td style='padding-right:18px'><b>%1</b></td><td>%2</td></tr>").arg(key, meaning);
@@ -49,13 +50,17 @@ void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QStrin
 }
 
 void show_about(QWidget* window) {
-  QMessageBox::about(
-      window, tr("About Attnscope"),
+  auto* box = new QMessageBox(QMessageBox::NoIcon, tr("About Attnscope"), {}, QMessageBox::Ok, window);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::RichText);
+  box->setIconPixmap(window->windowIcon().pixmap(64, 64));
+  box->setText(
       tr("<h3>Attnscope %1</h3><p>Shows what attention kernels do to GPU memory, beside what theory says they must "
          "do.</p><p>The window is free software under the GNU General Public License, version 3 or later; the "
          "kernels, the profiler and the command line are under the Apache License 2.0. Drawn with QCustomPlot and "
          "Qt %2.</p>")
           .arg(QStringLiteral(ATTNSCOPE_VERSION), QString::fromLatin1(qVersion())));
+  box->open();
 }
 
 }  // namespace attnscope::ui

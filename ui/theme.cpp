@@ -2,7 +2,9 @@
 #include "ui/theme.h"
 
 #include <QApplication>
+#include <QEvent>
 #include <QIcon>
+#include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
 #include <QProxyStyle>
@@ -129,6 +131,21 @@ QPalette& system_palette() {
   return palette;
 }
 
+/// Labels, tooltips among them, show text as it is unless they say that it is rich: Qt would take whatever looks like
+/// HTML for it, and a file's words could then load pictures.
+class PlainLabels : public QObject {
+ public:
+  using QObject::QObject;
+
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::Polish) {
+      auto* label = qobject_cast<QLabel*>(watched);
+      if (label != nullptr && label->textFormat() == Qt::AutoText) label->setTextFormat(Qt::PlainText);
+    }
+    return QObject::eventFilter(watched, event);
+  }
+};
+
 }  // namespace
 
 QString to_string(ThemeChoice choice) {
@@ -145,6 +162,7 @@ ThemeChoice parse_theme(const QString& word) {
 
 void initialize_style() {
   initialize_resources();
+  qApp->installEventFilter(new PlainLabels(qApp));
   QApplication::setStyle(new Style);  // owned by the application
   system_palette() = QApplication::palette();
   QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));

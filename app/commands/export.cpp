@@ -2,6 +2,7 @@
 #include "storage/exchange/export.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <filesystem>
 #include <iostream>
@@ -11,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/skipped_rows.h"
+#include "profiler/plan/text.h"
 #include "storage/output_file.h"
 
 namespace attnscope {
@@ -42,6 +44,16 @@ bool holds_measurements(const std::filesystem::path& source, const std::filesyst
          (behind_links(target).extension() == ".attnscope" || std::filesystem::equivalent(source, target, error));
 }
 
+/// What was left out, and what is wrong with the file as a whole.
+ExitCode judged(const RunStore& store) {
+  const ExitCode code = with_skipped_rows(store, ExitCode::ok);
+  const std::vector<std::string> damage = store.structural_damage();
+  if (damage.empty()) return code;
+  spdlog::warn("{} is damaged: {}{}", printable(store.file().string()), printable(damage.front()),
+               damage.size() == 1 ? "" : "; `attnscope check` lists all of it");
+  return ExitCode::partial;
+}
+
 ExitCode run_export(const Options& options) {
   if (options.long_rows && options.format != "csv") {
     throw CommandError(ExitCode::usage,
@@ -64,7 +76,7 @@ ExitCode run_export(const Options& options) {
   const RunStore store = RunStore::open(options.files.front(), RunStore::Mode::read_only);
   if (options.output.empty() || options.output == "-") {
     write(store, options, std::cout);
-    return with_skipped_rows(store, ExitCode::ok);
+    return judged(store);
   }
   if (holds_measurements(options.files.front(), options.output)) {
     throw CommandError(ExitCode::usage, fmt::format("{} holds measurements: --format {} does not go over them; choose "
@@ -76,7 +88,7 @@ ExitCode run_export(const Options& options) {
   write(store, options, text);
   file.write(text.view());
   file.commit();
-  return with_skipped_rows(store, ExitCode::ok);
+  return judged(store);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <iostream>
 #include <map>
@@ -115,7 +116,7 @@ ExitCode info(const Options& options) {
       std::cout << fmt::format(
           "device {} {}: compute capability {}.{}, {} SMs, {} shared memory a block, {} L2, {} "
           "DRAM\n",
-          limits.name, uuid, limits.compute_major, limits.compute_minor, limits.sm_count,
+          printable(limits.name), printable(uuid), limits.compute_major, limits.compute_minor, limits.sm_count,
           format_iec_bytes(limits.shared_bytes_per_block), format_iec_bytes(limits.l2_bytes),
           format_iec_bytes(limits.dram_bytes));
     }
@@ -128,6 +129,9 @@ ExitCode info(const Options& options) {
   if (options.format != TableFormat::text || !runs.empty()) {
     if (options.format == TableFormat::text) std::cout << '\n';
     print(table, options.format, std::cout);
+  }
+  if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
+    spdlog::warn("not ours, left alone: {}", fmt::join(extras, ", "));
   }
   const std::vector<BadRow> skipped = store.bad_rows();
   // Beside a table for other programs, where they do not stand in it.

@@ -14,6 +14,7 @@
 #include "app/skipped_rows.h"
 #include "app/table.h"
 #include "profiler/analysis/paper_table.h"
+#include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -78,8 +79,8 @@ std::string notes(const RunSummary& run, const Conditions& conditions) {
       "- passes: 2 left counts forward and backward together, 2 middle the forward pass alone.\n"
       "- time: {} against an A100 (1.56 TB/s), {}, {} L2, median.\n"
       "- device memory: all buffers at once, the inputs included; the paper gives none for this workload.\n",
-      static_cast<double>(run.limits.l2_bytes) / (1 << 20), run.device_name, fmt::join(conditions.dtypes, " and "),
-      fmt::join(conditions.caches, " or "));
+      static_cast<double>(run.limits.l2_bytes) / (1 << 20), printable(run.device_name),
+      fmt::join(conditions.dtypes, " and "), fmt::join(conditions.caches, " or "));
 }
 
 /// The newest complete run of the preset; none of imports, whose label may be the preset's name.
@@ -124,7 +125,7 @@ ExitCode paper(const Options& options) {
     std::cout << fmt::format(
         "Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2), batch 64, 16 heads, N 1024, d 64; "
         "run {} on {} ({}), {}\n\n",
-        run.id, run.device_name, to_string(run.provenance), run.started_at);
+        run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at));
   }
   print(printable(table, compared), options.format, std::cout);
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
@@ -135,7 +136,7 @@ ExitCode paper(const Options& options) {
     std::cout << "No point of this run has the figure's workload with both passes: Fig. 2 left is missing.\n";
   }
   for (const analysis::Row row : compared.left_out) {
-    std::cout << "left out, not what Fig. 2 shows: " << describe(table.spec(row)) << '\n';
+    std::cout << "left out, not what Fig. 2 shows: " << printable(describe(table.spec(row))) << '\n';
   }
   Conditions conditions;
   for (const analysis::Row row : table.rows()) {
@@ -144,7 +145,8 @@ ExitCode paper(const Options& options) {
     conditions.dtypes.emplace(to_string(record.spec.problem.dtype));
     conditions.caches.emplace(to_string(record.spec.cache));
     if (record.disposition == Disposition::ok) continue;
-    std::cout << fmt::format("{}: {}: {}\n", describe(record.spec), to_string(record.disposition), text(record.reason));
+    std::cout << fmt::format("{}: {}: {}\n", printable(describe(record.spec)), to_string(record.disposition),
+                             printable(text(record.reason)));
   }
   if (!conditions.dtypes.empty()) std::cout << notes(run, conditions);
   return code;

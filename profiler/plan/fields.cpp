@@ -141,7 +141,7 @@ const std::array fields{
     field<page>({.name = "page", .label = "Page", .help = "keys of a page of a paged K/V cache, 0: contiguous", .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .set = set_valid<page>}),
     field<deterministic>({.name = "deterministic", .label = "Deterministic", .help = "gradients repeat bitwise: no, yes", .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
 #ifdef ATTNSCOPE_TEST_FIELD
-    field<test_field>({.name = "test_field", .label = "Test field", .help = "of the tests alone", .since = 4, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
+    field<test_field>({.name = "test_field", .label = "Test field", .help = "of the tests alone", .since = 5, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
 #endif
 };
 // clang-format on

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "profiler/plan/text.h"
+
 namespace attnscope::exchange {
 namespace {
 
@@ -45,7 +47,8 @@ Cell reason_arguments(const PointRecord& record) {
 std::string csv_field(const Cell& cell) {
   struct Writer {
     std::string operator()(std::monostate) const { return {}; }
-    std::string operator()(const std::string& value) const {
+    std::string operator()(const std::string& text) const {
+      const std::string value = guarded(text);
       if (!needs_quotes(value)) return value;
       std::string quoted = "\"";
       for (const char c : value) {

@@ -35,7 +35,7 @@ inline constexpr std::string_view arguments = "reason_arguments";
 /// The arguments of the reason, as JSON; none where it has no id.
 [[nodiscard]] Cell reason_arguments(const PointRecord& record);
 
-/// As RFC 4180 has it; quoted also where readers would strip spaces.
+/// As RFC 4180 has it; quoted also where readers would strip spaces, and guarded() where it would be a formula.
 [[nodiscard]] std::string csv_field(const Cell& cell);
 [[nodiscard]] nlohmann::ordered_json json_value(const Cell& cell);
 

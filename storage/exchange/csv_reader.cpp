@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/csv_reader.h"
 
+#include "profiler/plan/text.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
@@ -36,6 +37,7 @@ std::vector<CsvLine> parse_csv(std::string_view text, std::size_t first) {
         while (!field.empty() && (field.back() == '\r' || field.back() == ' ')) field.pop_back();
         field.erase(0, field.find_first_not_of(' '));
       }
+      if (const std::string_view meant = without_guard(field); meant.size() != field.size()) field.erase(0, 1);
       if (i < text.size() && text[i] == '\r') ++i;
       if (i >= text.size() || text[i] == '\n') break;
       ++i;  // the comma

@@ -21,8 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels",
-                                        "export", "import",  "paper",  "tune",  "info"};
+const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels", "export",
+                                        "import", "paper",   "tune",   "info",  "check",   "repair"};
 
 TEST(Help, is_there_for_every_command) {
   const TemporaryFolder folder;

@@ -178,7 +178,7 @@ TEST(Fields, EachReachesHashEventFileExportAndImport) {
   }
 }
 
-// A build with ATTNSCOPE_TEST_FIELD has a field of schema 4, and nothing else of it.
+// A build with ATTNSCOPE_TEST_FIELD has a field of schema 5, and nothing else of it.
 TEST(Fields, OneThatCameLaterIsAColumnWithItsFallbackInOlderFiles) {
   if (newest_field_schema() <= static_cast<int>(frozen_steps().size())) {
     GTEST_SKIP() << "this build has no field that came later; ATTNSCOPE_TEST_FIELD adds one";

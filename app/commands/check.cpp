@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// check and repair: whether files still are what was written, and what can be saved of one that is not.
+#include "storage/check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope {
+namespace {
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+ExitCode check(const std::vector<std::string>& files) {
+  ExitCode code = ExitCode::ok;
+  for (const std::string& file : files) {
+    FileCheck found;
+    try {
+      found = check_file(file);
+    } catch (const StorageError& error) {
+      std::cout << fmt::format("{}\n", printable(error.what()));
+      code = ExitCode::partial;
+      continue;
+    }
+    std::cout << fmt::format("{}: {}, {}", printable(file), counted(found.runs, "run"), counted(found.points, "point"));
+    if (found.unchecked > 0) {
+      std::cout << fmt::format(", {} unchecked: without a digest, from before there were any", found.unchecked);
+    }
+    std::cout << (found.ok() ? ": ok\n" : ": damaged, save the rest with `attnscope repair`\n");
+    for (const BadRow& row : found.bad_rows) {
+      std::cout << fmt::format("  {}: {}\n", printable(row.where), printable(row.why));
+    }
+    for (const std::string& damage : found.damage) std::cout << fmt::format("  {}\n", printable(damage));
+    if (!found.extras.empty()) {
+      std::cout << fmt::format("  not ours, left alone: {}\n", fmt::join(found.extras, ", "));
+    }
+    if (!found.ok()) code = ExitCode::partial;
+  }
+  return code;
+}
+
+ExitCode repair(const std::string& file, const std::string& target) {
+  const Salvage salvage = repair_file(file, target);
+  std::cout << fmt::format("{}, {} into {}\n", counted(salvage.runs, "run"), counted(salvage.points, "point"),
+                           printable(target));
+  for (const std::string& left : salvage.left) spdlog::warn("left: {}", printable(left));
+  return salvage.left.empty() ? ExitCode::ok : ExitCode::partial;
+}
+
+}  // namespace
+
+Action add_check(CLI::App& command) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  command.add_option("FILE", *files, ".attnscope files")->required();
+  return [files] { return check(*files); };
+}
+
+Action add_repair(CLI::App& command) {
+  struct Options {
+    std::string file;
+    std::string target;
+  };
+  auto options = std::make_shared<Options>();
+  command.add_option("IN", options->file, "The .attnscope file that is damaged; it stays as it is")->required();
+  command.add_option("OUT", options->target, "The new file for what can be saved")->required();
+  return [options] { return repair(options->file, options->target); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows are read one by one, past what is damaged, into a file of the same schema; that is migrated and checked as any
+// other, and what fails the checks is left out.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "storage/check.h"
+#include "storage/collector_lock.h"
+#include "storage/database.h"
+#include "storage/migrations.h"
+#include "storage/output_file.h"
+#include "storage/rows.h"
+#include "storage/run_digests.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = StorageError::Kind;
+
+struct Finalizer {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Prepared = std::unique_ptr<sqlite3_stmt, Finalizer>;
+
+/// Null where the database cannot even say what the table is.
+Prepared prepare(SQLite::Database& database, const std::string& sql) {
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(database.getHandle(), sql.c_str(), -1, &statement, nullptr);
+  return Prepared(statement);
+}
+
+struct Table {
+  std::string name;
+  std::string columns;  ///< "id, name"
+  int count = 0;
+  std::string key;  ///< what rows are found by, a whole number: "rowid", or the first column of the primary key
+};
+
+std::vector<Table> tables_of(SQLite::Database& database) {
+  std::vector<Table> tables;
+  SQLite::Statement names(database,
+                          "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND "
+                          "name NOT LIKE 'sqlite\\_%' ESCAPE '\\'");
+  while (names.executeStep()) {
+    Table table{.name = names.getColumn(0).getString(), .columns = {}, .count = 0, .key = "rowid"};
+    const bool without_rowid = names.getColumn(1).getInt() != 0;
+    SQLite::Statement columns(database, "SELECT name, pk FROM pragma_table_info(?)");
+    columns.bind(1, table.name);
+    while (columns.executeStep()) {
+      const std::string name = columns.getColumn(0).getString();
+      table.columns += (table.count++ == 0 ? "" : ", ") + name;
+      if (without_rowid && columns.getColumn(1).getInt() == 1) table.key = name;
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+/// Copies what can be read of one table.
+class TableSalvage {
+ public:
+  TableSalvage(SQLite::Database& from, SQLite::Database& to, const Table& table)
+      : from_(from),
+        to_(to),
+        table_(table),
+        insert_(prepare(to, fmt::format("INSERT OR IGNORE INTO {} ({}) VALUES ({})", table.name, table.columns,
+                                        placeholders(table.count)))) {}
+
+  /// What could not be read; empty where all was.
+  std::string run() {
+    const std::optional<std::int64_t> stopped = scan("ASC");
+    if (unreadable_) return fmt::format("table {} cannot be read at all", table_.name);
+    if (!stopped) return refused_ == 0 ? "" : fmt::format("{} rows of {} are no rows of ours", refused_, table_.name);
+    // From behind, up to the damage; then key by key, what lies between.
+    const std::int64_t first = last_key_;
+    scan("DESC");
+    const std::int64_t last = last_key_;
+    constexpr std::int64_t most_probes = 5'000'000;
+    if (last > first && last - first < most_probes) {
+      Prepared probe = prepare(from_, select("= ?1"));
+      for (std::int64_t key = first; probe && key <= last; ++key) {
+        sqlite3_bind_int64(probe.get(), 1, key);
+        while (sqlite3_step(probe.get()) == SQLITE_ROW) take(probe.get());
+        sqlite3_reset(probe.get());
+      }
+    }
+    return fmt::format("a part of table {} cannot be read, between {} {} and {}", table_.name, table_.key, first, last);
+  }
+
+ private:
+  [[nodiscard]] std::string select(std::string_view condition) const {
+    return fmt::format("SELECT {0}, {1} FROM {2} {3} WHERE {0} {4}", table_.key, table_.columns, table_.name,
+                       table_.key == "rowid" ? "NOT INDEXED" : "", condition);
+  }
+
+  /// The key before which a damaged page stopped it; nothing where it came to the end.
+  std::optional<std::int64_t> scan(std::string_view order) {
+    const Prepared rows = prepare(from_, select(fmt::format("IS NOT NULL ORDER BY {} {}", table_.key, order)));
+    unreadable_ = rows == nullptr;
+    if (unreadable_) return std::nullopt;
+    int step = SQLITE_ROW;
+    while ((step = sqlite3_step(rows.get())) == SQLITE_ROW) {
+      last_key_ = sqlite3_column_int64(rows.get(), 0);
+      take(rows.get());
+    }
+    return step == SQLITE_DONE ? std::nullopt : std::optional(last_key_);
+  }
+
+  void take(sqlite3_stmt* row) {
+    for (int i = 0; i < table_.count; ++i) sqlite3_bind_value(insert_.get(), i + 1, sqlite3_column_value(row, i + 1));
+    // Of another type than the column's, against a CHECK, or with a key that is there.
+    const bool done = sqlite3_step(insert_.get()) == SQLITE_DONE && sqlite3_changes(to_.getHandle()) == 1;
+    if (!done) ++refused_;
+    sqlite3_reset(insert_.get());
+  }
+
+  SQLite::Database& from_;
+  SQLite::Database& to_;
+  const Table& table_;
+  Prepared insert_;
+  bool unreadable_ = false;
+  std::int64_t last_key_ = 0;
+  std::size_t refused_ = 0;
+};
+
+/// Rows whose run, point, kernel, device or metric is gone.
+std::vector<std::string> remove_orphans(SQLite::Database& database, const std::vector<Table>& tables) {
+  std::vector<std::string> removed;
+  for (bool again = true; again;) {
+    again = false;
+    for (const Table& table : tables) {
+      std::vector<std::string> conditions;
+      SQLite::Statement keys(database, "SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?)");
+      keys.bind(1, table.name);
+      while (keys.executeStep()) {
+        conditions.push_back(fmt::format("{0} IS NOT NULL AND {0} NOT IN (SELECT {1} FROM {2})",
+                                         keys.getColumn(0).getString(), keys.getColumn(2).getString(),
+                                         keys.getColumn(1).getString()));
+      }
+      for (const std::string& condition : conditions) {
+        const int gone = database.exec(fmt::format("DELETE FROM {} WHERE {}", table.name, condition));
+        if (gone == 0) continue;
+        removed.push_back(
+            fmt::format("{} row{} of {} belong to nothing that is there", gone, gone == 1 ? "" : "s", table.name));
+        again = true;
+      }
+    }
+  }
+  return removed;
+}
+
+/// A file of the same schema at `scratch`, with the rows of `file`.
+std::vector<std::string> salvage_rows(const std::filesystem::path& file, const std::filesystem::path& scratch) {
+  const bool written = CollectorLock::held(file) || has_journal(file);
+  const auto from = open_database(file, written ? DatabaseAccess::read_only : DatabaseAccess::immutable);
+  const int version = from->execAndGet("PRAGMA user_version").getInt();
+  const bool ours = from->execAndGet("PRAGMA application_id").getInt() == application_id;
+  if (!ours || version < 1 || version > newest_schema()) {
+    throw StorageError(Kind::foreign, fmt::format("{} does not say that it is a file of ours, of a schema up to {}; "
+                                                  "nothing is saved",
+                                                  file.string(), newest_schema()));
+  }
+  const auto to = open_database(scratch, DatabaseAccess::read_write);
+  to->exec("PRAGMA journal_mode = MEMORY");
+  migrate(*to, migrations().first(static_cast<std::size_t>(version)));
+  to->exec("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF");
+  std::vector<std::string> left;
+  const std::vector<Table> tables = tables_of(*to);
+  SQLite::Transaction transaction(*to);
+  for (const Table& table : tables) {
+    if (version >= digests_since && table.name == "totals") to->exec("DELETE FROM totals");
+    if (std::string lost = TableSalvage(*from, *to, table).run(); !lost.empty()) left.push_back(std::move(lost));
+  }
+  if (version >= digests_since) to->exec("INSERT OR IGNORE INTO totals SELECT 1, count(*) FROM runs");
+  for (std::string& lost : remove_orphans(*to, tables)) left.push_back(std::move(lost));
+  transaction.commit();
+  migrate(*to);
+  return left;
+}
+
+/// Takes away what is not as it was written. The scratch file is one that opens.
+Salvage remove_bad_rows(const std::filesystem::path& scratch) {
+  Salvage salvage;
+  std::vector<BadRow> bad;
+  {
+    const RunStore store = RunStore::open(scratch, RunStore::Mode::read_only);
+    salvage.runs = store.runs().size();
+    salvage.points = store.points().size();
+    bad = store.bad_rows();
+  }
+  const auto database = open_database(scratch, DatabaseAccess::read_write);
+  database->exec("PRAGMA journal_mode = MEMORY");
+  SQLite::Transaction transaction(*database);
+  const auto remove = [&](const char* sql, std::int64_t id) {
+    SQLite::Statement statement(*database, sql);
+    statement.bind(1, id);
+    statement.exec();
+  };
+  for (const BadRow& row : bad) {
+    salvage.left.push_back(fmt::format("{}: {}", row.where, row.why));
+    if (row.point != 0) remove("DELETE FROM points WHERE id = ?", row.point);
+    if (row.bad_run != 0) remove("DELETE FROM runs WHERE id = ?", row.bad_run);
+  }
+  // What lost points can be measured again.
+  std::vector<std::int64_t> incomplete;
+  {
+    SQLite::Statement query(
+        *database,
+        "SELECT id FROM runs r WHERE provenance <> 'imported' AND state = 'complete' AND point_count "
+        "> (SELECT count(*) FROM points WHERE run_id = r.id)");
+    while (query.executeStep()) incomplete.push_back(query.getColumn(0).getInt64());
+  }
+  for (const std::int64_t run : incomplete) {
+    const bool signs = run_digest(*database, run) == DigestState::equal;
+    remove("UPDATE runs SET state = 'interrupted' WHERE id = ?", run);
+    if (signs) sign_run(*database, run);
+  }
+  database->exec(
+      "DELETE FROM devices WHERE id NOT IN (SELECT device_id FROM runs) AND id NOT IN (SELECT device_id FROM "
+      "points) AND id NOT IN (SELECT device_id FROM ceiling_sets)");
+  count_points_anew(*database);
+  transaction.commit();
+  database->exec("VACUUM");
+  return salvage;
+}
+
+}  // namespace
+
+Salvage repair_file(const std::filesystem::path& file, const std::filesystem::path& target) {
+  std::error_code error;
+  if (stamp_of(file).size < 0) throw StorageError(Kind::not_found, fmt::format("{} does not exist", file.string()));
+  if (std::filesystem::exists(std::filesystem::symlink_status(target, error))) {
+    throw StorageError(Kind::other,
+                       fmt::format("{} is there already; what is saved goes into a new file", target.string()));
+  }
+  TemporaryFile scratch(target);
+  std::vector<std::string> left = with_storage_errors(file, [&] { return salvage_rows(file, scratch.path()); });
+  Salvage salvage = with_storage_errors(target, [&] { return remove_bad_rows(scratch.path()); });
+  salvage.left.insert(salvage.left.begin(), left.begin(), left.end());
+  scratch.publish(TemporaryFile::Over::nothing);
+  return salvage;
+}
+
+}  // namespace attnscope

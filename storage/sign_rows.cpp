@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "storage/migrations.h"
+#include "storage/points_reader.h"
+#include "storage/run_digests.h"
+
+namespace attnscope {
+namespace {
+
+void sign_points(SQLite::Database& database) {
+  if (database.execAndGet("SELECT count(*) FROM points WHERE digest IS NULL").getInt64() == 0) return;
+  KnownRuns known;
+  SQLite::Statement runs(database, "SELECT id, uid, rounds FROM runs");
+  while (runs.executeStep()) {
+    known.good[runs.getColumn(0).getInt64()] = {.uid = runs.getColumn(1).getString(), .written = {}};
+    known.rounds = known.rounds || runs.getColumn(2).getInt() > 1;
+  }
+  std::map<std::string, SQLite::Statement> statements;
+  const auto select = [&](std::string_view what) -> SQLite::Statement& {
+    const std::string sql = fmt::format(fmt::runtime(what), "p.digest IS NULL");
+    return statements.emplace(sql, SQLite::Statement(database, sql)).first->second;
+  };
+  PointsReader reader(select, newest_schema(), known);
+  const std::vector<StoredPoint> points = reader.read();
+  const auto digests = reader.digests();
+  statements.clear();
+  SQLite::Statement update(database, "UPDATE points SET digest = ? WHERE id = ?");
+  for (const StoredPoint& point : points) {
+    update.bind(1, to_string(digests.at(point.id)));
+    update.bind(2, point.id);
+    update.exec();
+    update.reset();
+  }
+}
+
+std::vector<std::int64_t> ids_of(SQLite::Database& database, const std::string& table) {
+  std::vector<std::int64_t> ids;
+  SQLite::Statement query(database, "SELECT id FROM " + table);
+  while (query.executeStep()) ids.push_back(query.getColumn(0).getInt64());
+  return ids;
+}
+
+}  // namespace
+
+void sign_rows(SQLite::Database& database) {
+  SQLite::Transaction transaction(database);
+  sign_points(database);
+  for (const std::int64_t device : ids_of(database, "devices")) sign_device(database, device);
+  for (const std::int64_t run : ids_of(database, "runs")) sign_run(database, run);
+  count_points_anew(database);
+  transaction.commit();
+}
+
+}  // namespace attnscope

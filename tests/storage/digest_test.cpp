@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damage that SQLite does not see: every value and every row that was written is missed when it is another or gone.
+#include "storage/digest.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/check.h"
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+
+void write_runs(const std::filesystem::path& file, std::size_t points = 3) {
+  RunStore store = RunStore::open(file, Mode::collect);
+  RunHeader header = full_header();
+  for (const char* device : {"GPU-1", "GPU-2"}) {
+    header.device.uuid = device;
+    const std::int64_t run = store.begin_run(header);
+    for (std::size_t i = 0; i < points; ++i) {
+      store.add_point(run, i, i == 1 ? full_record() : simple_record(64 + static_cast<std::int64_t>(i)));
+    }
+    store.finish_run(run, StoredRunState::complete);
+  }
+}
+
+/// Whether reading the whole file finds fault with it.
+bool noticed(const std::filesystem::path& file) {
+  try {
+    return !check_file(file).ok();
+  } catch (const StorageError&) {
+    return true;
+  }
+}
+
+struct ColumnName {
+  std::string table;
+  std::string name;
+  bool key = false;
+};
+
+std::vector<ColumnName> columns_of(SQLite::Database& database) {
+  std::vector<ColumnName> columns;
+  SQLite::Statement query(
+      database,
+      "SELECT t.name, c.name, c.pk > 0 FROM pragma_table_list t JOIN pragma_table_info(t.name) c WHERE "
+      "t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite%'");
+  while (query.executeStep()) {
+    columns.push_back(
+        {query.getColumn(0).getString(), query.getColumn(1).getString(), query.getColumn(2).getInt() != 0});
+  }
+  return columns;
+}
+
+TEST(Digests, every_value_that_was_written_is_missed_when_it_is_another) {
+  const TemporaryFolder folder;
+  const auto whole = folder / "whole.attnscope";
+  write_runs(whole);
+  ASSERT_TRUE(check_file(whole).ok());
+  // A person's words for a run, which say nothing of what was measured, and numbers that only name rows.
+  const std::set<std::string> free{"runs.name", "runs.note", "runs.hidden", "totals.id"};
+  SQLite::Database source(whole.string());
+  std::size_t changed = 0;
+  for (const ColumnName& column : columns_of(source)) {
+    if (free.contains(column.table + "." + column.name)) continue;
+    const auto file = folder / "changed.attnscope";
+    std::filesystem::copy_file(whole, file, std::filesystem::copy_options::overwrite_existing);
+    int rows = 0;
+    {
+      SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+      database.exec("PRAGMA ignore_check_constraints = ON");
+      SQLite::Statement update(
+          database,
+          fmt::format("UPDATE {0} SET {1} = CASE typeof({1}) WHEN 'integer' THEN {1} + 1000 WHEN 'real' THEN {1} "
+                      "* 1.25 + 1 ELSE replace(replace({1}, ']', ' ]'), 'a', 'b') || 'x' END WHERE {1} IN (SELECT "
+                      "max({1}) FROM {0})",
+                      column.table, column.name));
+      rows = update.exec();
+    }
+    if (rows == 0) continue;  // nothing is written there yet
+    ++changed;
+    EXPECT_TRUE(noticed(file)) << column.table << '.' << column.name;
+  }
+  EXPECT_GT(changed, 90U);
+}
+
+TEST(Digests, every_row_that_was_written_is_missed) {
+  const TemporaryFolder folder;
+  const auto whole = folder / "whole.attnscope";
+  write_runs(whole);
+  std::set<std::string> tables;
+  SQLite::Database source(whole.string());
+  for (const ColumnName& column : columns_of(source)) tables.insert(column.table);
+  std::size_t removed = 0;
+  for (const std::string& table : tables) {
+    const auto file = folder / "changed.attnscope";
+    std::filesystem::copy_file(whole, file, std::filesystem::copy_options::overwrite_existing);
+    int rows = 0;
+    {
+      SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+      const bool keyed =
+          table == "metric_values" || table == "point_knobs" || table == "run_tags" || table == "ceilings";
+      database.exec("PRAGMA foreign_keys = OFF");
+      rows = database.exec(keyed ? fmt::format("DELETE FROM {} WHERE true", table)
+                                 : fmt::format("DELETE FROM {0} WHERE rowid = (SELECT max(rowid) FROM {0})", table));
+    }
+    if (rows == 0) continue;
+    ++removed;
+    EXPECT_TRUE(noticed(file)) << table;
+  }
+  EXPECT_GE(removed, 11U);
+}
+
+TEST(Digests, say_which_point_and_the_others_are_given) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE metric_values SET value = value + 1 WHERE kernel_id = 1");
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  EXPECT_EQ(store.points().size(), 5U);
+  ASSERT_EQ(store.bad_rows().size(), 1U);
+  EXPECT_EQ(store.bad_rows()[0].where, "point 1 (run 1, place 0)");
+  EXPECT_THAT(store.bad_rows()[0].why, HasSubstr("digest"));
+}
+
+TEST(Digests, a_run_knows_how_many_points_it_was_given) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+  database.exec("PRAGMA foreign_keys = ON; DELETE FROM points WHERE id = 2");
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  EXPECT_EQ(store.points().size(), 5U);
+  ASSERT_EQ(store.bad_rows().size(), 1U);
+  EXPECT_EQ(store.bad_rows()[0].where, "points of run 1");
+  EXPECT_EQ(store.bad_rows()[0].why, "2 of its points are there, and 3 were written");
+  EXPECT_EQ(store.points({{2}}).size(), 3U);
+}
+
+TEST(Digests, follow_what_a_collector_changes) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  PointRecord cancelled = simple_record(64);
+  cancelled.disposition = Disposition::cancelled;
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    store.add_point(run, 0, simple_record(64));
+    store.add_point(run, 1, cancelled);
+    store.finish_run(run, StoredRunState::cancelled);
+  }
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    const auto run = store.resume_run(full_header());
+    ASSERT_TRUE(run.has_value());
+    store.add_point(*run, 1, full_record());
+    EXPECT_TRUE(check_file(file).ok()) << "while it is being written";
+    const StorageError twice = storage_error_of([&] { store.add_point(*run, 1, full_record()); });
+    EXPECT_TRUE(check_file(file).ok()) << "a point that is refused is not counted: " << twice.what();
+    store.add_point(*run, 2, full_record());
+  }  // as if it was killed
+  RunStore::open(file, Mode::collect)
+      .add_complete_runs({{CompleteRun{full_header(), {simple_record(8), full_record()}}}});
+  const FileCheck check = check_file(file);
+  EXPECT_TRUE(check.ok());
+  EXPECT_EQ(check.points, 5U);
+  EXPECT_EQ(check.unchecked, 0U);
+}
+
+TEST(Digests, of_a_copy_are_those_of_its_source_and_older_points_get_theirs) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  const FileCheck sample = check_file(ATTNSCOPE_SAMPLE);
+  EXPECT_TRUE(sample.ok());
+  write_compact_copy({file, ATTNSCOPE_SAMPLE}, folder / "copy.attnscope");
+  const FileCheck copy = check_file(folder / "copy.attnscope");
+  EXPECT_TRUE(copy.ok());
+  EXPECT_EQ(copy.points, 6 + sample.points);
+  EXPECT_EQ(copy.unchecked, 0U);
+  SQLite::Database before(file.string());
+  SQLite::Database after((folder / "copy.attnscope").string());
+  const char* const digests = "SELECT group_concat(digest) FROM (SELECT digest FROM points ORDER BY id LIMIT 6)";
+  EXPECT_EQ(before.execAndGet(digests).getString(), after.execAndGet(digests).getString());
+
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE clocks SET power_w = power_w + 1");
+  EXPECT_EQ(storage_error_of([&] { write_compact_copy({file}, folder / "other.attnscope"); }).kind(),
+            StorageError::Kind::damaged);
+  EXPECT_FALSE(std::filesystem::exists(folder / "other.attnscope"));
+}
+
+// Frozen: what files hold. A field or a metric that comes later leaves it as it is.
+TEST(Digests, of_a_point_stay_what_they_are) {
+  const PointIdentity identity{
+      .run_uid = "uid", .device_uuid = "GPU-1", .index = 3, .recorded_at = "2026-01-02T03:04:05Z"};
+  EXPECT_EQ(to_string(digest_of_whole(identity, full_record())), "");
+  EXPECT_EQ(to_string(digest_of_whole(identity, simple_record(64))), "");
+  EXPECT_EQ(parse_digest("00000000000000010000000000000002"), (Digest{.high = 1, .low = 2}));
+  EXPECT_EQ(parse_digest("0000000000000001000000000000000g"), std::nullopt);
+}
+
+TEST(Repair, saves_what_is_as_it_was_written) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file, 200);
+  const auto pages = std::filesystem::file_size(file) / 4096;
+  const auto damaged = folder / "damaged.attnscope";
+  std::size_t repaired = 0;
+  std::size_t saved = 0;
+  for (std::uintmax_t page = 1; page < pages; page += pages / 12) {
+    std::filesystem::copy_file(file, damaged, std::filesystem::copy_options::overwrite_existing);
+    {
+      std::fstream bytes(damaged, std::ios::in | std::ios::out | std::ios::binary);
+      bytes.seekp(static_cast<std::streamoff>(page * 4096));
+      bytes << std::string(4096, '\x5a');
+    }
+    const auto target = folder / fmt::format("{}.attnscope", page);
+    try {
+      const Salvage salvage = repair_file(damaged, target);
+      const FileCheck check = check_file(target);
+      EXPECT_TRUE(check.ok()) << "page " << page << ": "
+                              << (check.bad_rows.empty() ? check.damage[0] : check.bad_rows[0].why);
+      EXPECT_EQ(check.points, salvage.points);
+      EXPECT_TRUE(salvage.points == 400 || !salvage.left.empty()) << "what is lost is said";
+      ++repaired;
+      saved += salvage.points;
+    } catch (const StorageError&) {
+      EXPECT_FALSE(std::filesystem::exists(target));
+    }
+  }
+  EXPECT_GE(repaired, 8U);
+  EXPECT_GT(saved, 300 * repaired) << "a page holds few points";
+}
+
+TEST(Repair, of_a_run_that_lost_points_is_one_to_resume) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec(
+          "UPDATE points SET d = 0 WHERE id = 2; CREATE TABLE x (y); "
+          "CREATE TRIGGER t AFTER DELETE ON points BEGIN DELETE FROM runs; END");
+  const auto target = folder / "b.attnscope";
+  const Salvage salvage = repair_file(file, target);
+  EXPECT_EQ(salvage.points, 5U);
+  EXPECT_EQ(salvage.left.size(), 1U);
+  EXPECT_TRUE(check_file(target).ok());
+  RunStore store = RunStore::open(target, Mode::collect);
+  EXPECT_EQ(store.runs()[0].state, StoredRunState::interrupted);
+  EXPECT_EQ(store.runs()[1].state, StoredRunState::complete);
+  EXPECT_EQ(store.finished_indices(1), (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(storage_error_of([&] { (void)repair_file(file, target); }).kind(), StorageError::Kind::other);
+}
+
+}  // namespace
+}  // namespace attnscope::testing
