@@ -6,7 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,11 +35,28 @@ enum class BufferFill {
   contents,    ///< what BufferSpec::contents says: lengths, block masks, block tables
 };
 
+/// Bytes that are made when they are first asked for: most plans are made to be looked at, and a block mask has 64 MiB.
+/// Safe to ask from several threads.
+class HostBytes {
+ public:
+  explicit HostBytes(std::function<std::vector<std::byte>()> make) : make_(std::move(make)) {}
+
+  [[nodiscard]] const std::vector<std::byte>& bytes() const {
+    std::call_once(made_, [this] { bytes_ = make_(); });
+    return bytes_;
+  }
+
+ private:
+  std::function<std::vector<std::byte>()> make_;
+  mutable std::once_flag made_;
+  mutable std::vector<std::byte> bytes_;
+};
+
 struct BufferSpec {
   std::string name;  ///< "q", "k", "v", "o", "lse", "s", ...: what arguments refer to
   std::int64_t bytes = 0;
   BufferFill fill = BufferFill::poison;
-  std::shared_ptr<const std::vector<std::byte>> contents{};  ///< `bytes` of them, for BufferFill::contents
+  std::shared_ptr<const HostBytes> contents{};  ///< `bytes` of them, for BufferFill::contents
 };
 
 /// The address of a buffer of the plan, by name; the null pointer for no name.

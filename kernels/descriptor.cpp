@@ -272,28 +272,35 @@ void append_mask_arguments(std::vector<Argument>& arguments, const AttentionProb
 
 std::vector<BufferSpec> mask_buffers(const AttentionProblem& p) {
   std::vector<BufferSpec> buffers;
-  const auto add = [&](std::string name, std::vector<std::byte> bytes) {
-    buffers.push_back({std::move(name), std::ssize(bytes), BufferFill::contents,
-                       std::make_shared<const std::vector<std::byte>>(std::move(bytes))});
-  };
   if (p.mask.padded()) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(p.batch) * sizeof(std::int32_t));
-    for (std::int64_t entry = 0; entry < p.batch; ++entry) {
-      const auto length = static_cast<std::int32_t>(key_length(p, entry));
-      std::memcpy(&bytes[static_cast<std::size_t>(entry) * sizeof length], &length, sizeof length);
-    }
-    add("key_lengths", std::move(bytes));
+    const auto make = [p] {
+      std::vector<std::byte> bytes(static_cast<std::size_t>(p.batch) * sizeof(std::int32_t));
+      for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+        const auto length = static_cast<std::int32_t>(key_length(p, entry));
+        std::memcpy(&bytes[static_cast<std::size_t>(entry) * sizeof length], &length, sizeof length);
+      }
+      return bytes;
+    };
+    buffers.push_back(contents_buffer("key_lengths", p.batch * std::int64_t{sizeof(std::int32_t)}, make));
   }
   if (p.mask.sparse()) {
-    std::vector<std::byte> bytes;
-    for (std::int64_t i = 0; i < ceil_div(p.n_q, p.mask.block_size); ++i) {
-      for (std::int64_t j = 0; j < ceil_div(p.n_k, p.mask.block_size); ++j) {
-        bytes.push_back(std::byte{p.mask.block_counts(i, j)});
+    const std::int64_t rows = ceil_div(p.n_q, p.mask.block_size);
+    const std::int64_t columns = ceil_div(p.n_k, p.mask.block_size);
+    const auto make = [mask = p.mask, rows, columns] {
+      std::vector<std::byte> bytes;
+      bytes.reserve(static_cast<std::size_t>(rows * columns));
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) bytes.push_back(std::byte{mask.block_counts(i, j)});
       }
-    }
-    add("block_mask", std::move(bytes));
+      return bytes;
+    };
+    buffers.push_back(contents_buffer("block_mask", rows * columns, make));
   }
   return buffers;
+}
+
+BufferSpec contents_buffer(std::string name, std::int64_t bytes, std::function<std::vector<std::byte>()> make) {
+  return {std::move(name), bytes, BufferFill::contents, std::make_shared<const HostBytes>(std::move(make))};
 }
 
 float score_scale(const AttentionProblem& p) {

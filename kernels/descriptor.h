@@ -114,6 +114,9 @@ void append_mask_arguments(std::vector<Argument>&, const AttentionProblem&);
 /// The buffers "key_lengths" and "block_mask" where the mask has them. Reading them is not in the closed forms: some
 /// bytes a tile of kilobytes.
 [[nodiscard]] std::vector<BufferSpec> mask_buffers(const AttentionProblem&);
+/// `bytes` bytes that `make` makes when they are needed.
+[[nodiscard]] BufferSpec contents_buffer(std::string name, std::int64_t bytes,
+                                         std::function<std::vector<std::byte>()> make);
 /// 1/sqrt(d).
 [[nodiscard]] float score_scale(const AttentionProblem&);
 /// One-dimensional launches.

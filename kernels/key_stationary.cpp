@@ -145,9 +145,8 @@ class MainProgram final : public TileProgram {
 
  private:
   /// That a step between the first and the last works on.
-  [[nodiscard]] std::int64_t q_tile(const TileGrid& grid, std::int64_t j, std::int64_t step) const {
-    const std::int64_t nth = (step - 1) % grid.q_tiles_seen(j);
-    return p_.mask.sparse() ? grid.q_tiles_of(j).at(static_cast<std::size_t>(nth)) : grid.q_begin(j) + nth;
+  static std::int64_t q_tile(const TileGrid& grid, std::int64_t j, std::int64_t step) {
+    return grid.nth_q_tile(j, (step - 1) % grid.q_tiles_seen(j));
   }
   [[nodiscard]] std::int64_t dq_rows(std::int64_t rows) const { return whole_tiles_ ? tile_.br : rows; }
 

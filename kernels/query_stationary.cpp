@@ -21,12 +21,6 @@ class Program final : public TileProgram {
   Program(const AttentionProblem& problem, const Tiling& tile, std::span<const OnChipPart> on_chip)
       : p_(problem), tile_(tile), parts_(on_chip), grids_(problem, tile) {
     q_tiles_ = grids_.of(0).q_tiles();
-    if (!p_.mask.sparse()) return;
-    for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
-      for (std::int64_t i = 0; i < q_tiles_; ++i) {
-        visited_.push_back(grids_.of(entry * p_.heads_q).k_tiles_of(i));
-      }
-    }
   }
 
   [[nodiscard]] std::int64_t blocks() const override { return q_tiles_ * p_.instances(); }
@@ -73,18 +67,12 @@ class Program final : public TileProgram {
 
  private:
   /// That a step between the first and the last works on.
-  [[nodiscard]] std::int64_t k_tile(const TileGrid& grid, const BlockPlace& at, std::int64_t step) const {
-    return p_.mask.sparse() ? visited(at).at(static_cast<std::size_t>(step - 1)) : grid.k_begin(at.q_tile) + step - 1;
-  }
-
-  [[nodiscard]] const std::vector<std::int64_t>& visited(const BlockPlace& at) const {
-    const std::int64_t entry = p_.mask.padded() ? at.instance / p_.heads_q : 0;
-    return visited_.at(static_cast<std::size_t>(entry * q_tiles_ + at.q_tile));
+  static std::int64_t k_tile(const TileGrid& grid, const BlockPlace& at, std::int64_t step) {
+    return grid.nth_k_tile(at.q_tile, step - 1);
   }
 
   [[nodiscard]] std::int64_t steps_of_tile(const BlockPlace& at) const {
-    const std::int64_t seen =
-        p_.mask.sparse() ? std::ssize(visited(at)) : grids_.of(at.instance).k_tiles_seen(at.q_tile);
+    const std::int64_t seen = grids_.of(at.instance).k_tiles_seen(at.q_tile);
     return seen == 0 ? 1 : seen + 2;
   }
 
@@ -104,7 +92,6 @@ class Program final : public TileProgram {
   ForwardParts parts_;
   BatchGrid grids_;
   std::int64_t q_tiles_ = 0;
-  std::vector<std::vector<std::int64_t>> visited_;  ///< of each Q tile of each grid, under a block mask
 };
 
 /// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them.

@@ -99,7 +99,6 @@ class Fa1Program final : public TileProgram {
   struct KPass {
     std::int64_t k_tile = 0;
     std::int64_t first_step = 0;
-    std::vector<std::int64_t> q_tiles;  ///< under a block mask
   };
   struct Walk {
     std::vector<KPass> passes;
@@ -118,9 +117,8 @@ class Fa1Program final : public TileProgram {
     return {pass, step - pass.first_step};
   }
   /// That step `inner` of the pass works on, from 1 on.
-  [[nodiscard]] std::int64_t q_tile(const TileGrid& grid, const KPass& pass, std::int64_t inner) const {
-    return p_.mask.sparse() ? pass.q_tiles.at(static_cast<std::size_t>(inner - 1))
-                            : grid.q_begin(pass.k_tile) + inner - 1;
+  static std::int64_t q_tile(const TileGrid& grid, const KPass& pass, std::int64_t inner) {
+    return grid.nth_q_tile(pass.k_tile, inner - 1);
   }
 
   [[nodiscard]] Walk walk_of(const TileGrid& grid) const {
@@ -129,15 +127,15 @@ class Fa1Program final : public TileProgram {
     for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
       const std::int64_t seen = grid.q_tiles_seen(j);
       if (seen == 0) continue;
-      walk.passes.push_back({j, walk.steps, p_.mask.sparse() ? grid.q_tiles_of(j) : std::vector<std::int64_t>()});
+      walk.passes.push_back({j, walk.steps});
       walk.steps += 1 + seen;
     }
     for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
-      if (grid.k_tiles_seen(i) == 0) {
+      const std::int64_t seen = grid.k_tiles_seen(i);
+      if (seen == 0) {
         walk.empty_q_tiles.push_back(i);
       } else {
-        walk.last_k_tile[static_cast<std::size_t>(i)] =
-            p_.mask.sparse() ? grid.k_tiles_of(i).back() : grid.k_end(i) - 1;
+        walk.last_k_tile[static_cast<std::size_t>(i)] = grid.nth_k_tile(i, seen - 1);
       }
     }
     return walk;

@@ -123,8 +123,7 @@ class Fa1BackwardProgram final : public TileProgram {
   }
   [[nodiscard]] std::int64_t q_tile(const TileGrid& grid, const At& at) const {
     const std::int64_t nth = (at.inner - 1) % at.seen;
-    return p_.mask.sparse() ? grid.q_tiles_of(at.k_tile).at(static_cast<std::size_t>(nth))
-                            : grid.q_begin(at.k_tile) + nth;
+    return grid.nth_q_tile(at.k_tile, nth);
   }
 
   [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
@@ -136,10 +135,9 @@ class Fa1BackwardProgram final : public TileProgram {
       walk.steps += steps_of(grid.q_tiles_seen(j));
     }
     for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
-      std::int64_t last = grid.k_end(i) - 1;
-      while (last >= grid.k_begin(i) && !grid.visited(i, last)) --last;
-      walk.last_k_tile.push_back(last);
-      if (last < grid.k_begin(i)) walk.empty_q_tiles.push_back(i);
+      const std::int64_t seen = grid.k_tiles_seen(i);
+      walk.last_k_tile.push_back(seen > 0 ? grid.nth_k_tile(i, seen - 1) : -1);
+      if (seen == 0) walk.empty_q_tiles.push_back(i);
     }
     return walk;
   }

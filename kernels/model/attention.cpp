@@ -44,6 +44,8 @@ Result<E, std::string> parse_word(std::span<const Word<E>> words, std::string_vi
   return Failure{fmt::format("unknown {} '{}'; accepted: {}.", what, text, accepted)};
 }
 
+__extension__ using wide_int = __int128;  ///< holds the square of any extent
+
 /// a * b, and whether it still fits; for non-negative factors.
 bool multiply(std::int64_t& a, std::int64_t b) {
   return !__builtin_mul_overflow(a, b, &a);
@@ -54,7 +56,10 @@ std::int64_t clamped_sum(std::int64_t n, std::int64_t offset, std::int64_t low, 
   const std::int64_t rising = std::clamp<std::int64_t>(low - offset, 0, n);  // rows before it are at `low`
   const std::int64_t flat = std::clamp<std::int64_t>(high - offset, rising, n);
   const std::int64_t between = flat - rising;
-  return rising * low + between * offset + (rising + flat - 1) * between / 2 + (n - flat) * high;
+  // The triangle alone may be n^2 of a problem that has one key.
+  const auto triangle = static_cast<wide_int>(rising + flat - 1) * between / 2;
+  return static_cast<std::int64_t>(triangle + static_cast<wide_int>(between) * offset) + rising * low +
+         (n - flat) * high;
 }
 
 /// The key before which row 0's window ends, and where it begins, before clamping: both move right by one a row.
@@ -74,6 +79,31 @@ std::int64_t pairs_in(const WindowEdges& edges, std::int64_t row, std::int64_t r
                       std::int64_t high) {
   if (high <= low) return 0;
   return clamped_sum(rows, edges.last + row, low, high) - clamped_sum(rows, edges.first + row, low, high);
+}
+
+/// What asking theory costs, in steps of a few nanoseconds: a row of tiles of each batch entry that has a length of its
+/// own, and under a block mask 64 squares of it. Bounded, so that no question holds a slider or a cancel.
+Message too_much_work(const AttentionProblem& p) {
+  constexpr std::int64_t most_entries = std::int64_t{1} << 16;
+  constexpr std::int64_t most_rows = std::int64_t{1} << 28;
+  constexpr std::int64_t most_words = std::int64_t{1} << 26;
+  constexpr std::int64_t smallest_tile = 16;
+  constexpr std::int64_t squares_of_a_word = 64;
+  const std::int64_t entries = p.mask.padded() ? p.batch : 1;
+  if (entries > most_entries) return say::problem::lengths_of_batch{.batch = p.batch};
+  std::int64_t rows = 0;
+  if (__builtin_add_overflow(p.n_q, p.n_k, &rows) || !multiply(rows, entries) || rows > most_rows) {
+    if (!p.mask.padded()) return say::problem::rows{.n_q = p.n_q, .n_k = p.n_k};
+    return say::problem::rows_of_batch{.batch = p.batch, .n_q = p.n_q, .n_k = p.n_k};
+  }
+  if (!p.mask.sparse()) return {};
+  const std::int64_t squares_q = ceil_div(p.n_q, p.mask.block_size);
+  const std::int64_t squares_k = ceil_div(p.n_k, p.mask.block_size);
+  std::int64_t words = ceil_div(p.n_q, smallest_tile) * ceil_div(squares_k, squares_of_a_word) +
+                       ceil_div(p.n_k, smallest_tile) * ceil_div(squares_q, squares_of_a_word);
+  if (multiply(words, entries) && words <= most_words) return {};
+  return say::problem::squares_of_batch{
+      .rows = squares_q, .columns = squares_k, .n_q = p.n_q, .n_k = p.n_k, .lengths = entries};
 }
 
 /// The first thing wrong with a mask for this problem, whose extents are positive; or empty.
@@ -187,16 +217,41 @@ std::int64_t key_length(const AttentionProblem& p, std::int64_t entry) {
 }
 
 KeyRange visible_keys(const AttentionProblem& p, std::int64_t entry, std::int64_t row) {
-  const std::int64_t length = key_length(p, entry);
+  return visible_keys_of_length(p, key_length(p, entry), row);
+}
+
+KeyRange visible_keys_of_length(const AttentionProblem& p, std::int64_t length, std::int64_t row) {
   const WindowEdges edges = edges_of_row_0(p, length);
   const std::int64_t first = std::clamp<std::int64_t>(edges.first + row, 0, length);
   return {.first = first, .last = std::clamp(edges.last + row, first, length)};
 }
 
+std::vector<LengthCount> length_counts(const AttentionProblem& p) {
+  if (!p.mask.padded()) return {{.length = p.n_k, .entries = p.batch}};
+  std::vector<LengthCount> counts;
+  if (p.mask.lengths == Mask::Lengths::ramp && p.batch > p.n_k) {
+    // More entries than lengths: entry b has the length l where l - 1 < n_k (b + 1) / batch <= l.
+    std::int64_t before = 0;
+    for (std::int64_t length = 1; length <= p.n_k; ++length) {
+      const auto until = static_cast<std::int64_t>(static_cast<wide_int>(length) * p.batch / p.n_k);
+      if (until > before) counts.push_back({.length = length, .entries = until - before});
+      before = until;
+    }
+    return counts;
+  }
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t entry = 0; entry < p.batch; ++entry) lengths.push_back(key_length(p, entry));
+  std::ranges::sort(lengths);
+  for (const std::int64_t length : lengths) {
+    if (counts.empty() || counts.back().length != length) counts.push_back({.length = length, .entries = 0});
+    ++counts.back().entries;
+  }
+  return counts;
+}
+
 std::int64_t unmasked_pairs(const AttentionProblem& p) {
-  if (!p.mask.padded()) return p.instances() * pairs_of_entry(p, p.n_k);
   std::int64_t pairs = 0;
-  for (std::int64_t entry = 0; entry < p.batch; ++entry) pairs += p.heads_q * pairs_of_entry(p, key_length(p, entry));
+  for (const auto& [length, entries] : length_counts(p)) pairs += entries * p.heads_q * pairs_of_entry(p, length);
   return pairs;
 }
 
@@ -242,15 +297,17 @@ Message invalid_reason(const AttentionProblem& p) {
     return say::problem::head_groups{.heads_q = p.heads_q, .heads_kv = p.heads_kv};
   }
   if (Message wrong = wrong_mask(p); !wrong.empty()) return wrong;
+  if (Message wrong = too_much_work(p); !wrong.empty()) return wrong;
   if (Message wrong = wrong_dropout(p.dropout); !wrong.empty()) return wrong;
-  if (p.page < 0 || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
+  constexpr std::int64_t largest_page = std::int64_t{1} << 24;
+  if (p.page < 0 || p.page > largest_page || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
     return say::problem::page{.page = p.page};
   }
-  // Every count of the program (bytes of fp32 scores, floating-point operations, traffic of the smallest tile) stays
-  // below 16 n_q n_k d or 16 (n_q + n_k) d bytes an instance, so bounding those bounds them all.
-  std::int64_t size = 16;
+  // Every count of the program (bytes of fp32 scores, floating-point operations, traffic of the smallest tile in both
+  // passes together) stays below 64 n_q n_k d bytes an instance, pages filled up, so bounding that bounds them all.
+  std::int64_t size = 64;
   const bool fits = multiply(size, p.batch) && multiply(size, p.heads_q) && multiply(size, p.n_q) &&
-                    multiply(size, p.n_k) && multiply(size, p.d);
+                     multiply(size, p.page > 0 ? round_up(p.n_k, p.page) : p.n_k) && multiply(size, p.d);
   if (!fits) return say::problem::too_large{.problem = describe(p)};
   return {};
 }

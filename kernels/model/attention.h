@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/model/mask.h"
 #include "kernels/model/message.h"
@@ -101,6 +102,13 @@ struct AttentionProblem {
 /// Keys of batch entry `entry` that are no padding: n_k, or what the mask's lengths say.
 [[nodiscard]] std::int64_t key_length(const AttentionProblem&, std::int64_t entry);
 
+/// The lengths that batch entries have, and how many have each: at most n_k of them, ascending.
+struct LengthCount {
+  std::int64_t length = 0;
+  std::int64_t entries = 0;
+};
+[[nodiscard]] std::vector<LengthCount> length_counts(const AttentionProblem&);
+
 /// Keys [first, last) that the window lets query `row` of batch entry `entry` see; first == last for none. The block
 /// mask is not in it.
 struct KeyRange {
@@ -109,6 +117,8 @@ struct KeyRange {
   bool operator==(const KeyRange&) const = default;
 };
 [[nodiscard]] KeyRange visible_keys(const AttentionProblem&, std::int64_t entry, std::int64_t row);
+/// The same of an entry that has `length` keys.
+[[nodiscard]] KeyRange visible_keys_of_length(const AttentionProblem&, std::int64_t length, std::int64_t row);
 
 /// Query-key pairs that the mask leaves, summed over all instances.
 [[nodiscard]] std::int64_t unmasked_pairs(const AttentionProblem&);
@@ -138,8 +148,8 @@ inline constexpr std::int32_t dropout_seed = 20220527;
 /// The first thing wrong with the problem itself, as one sentence; empty when it could be posed at all. Refused are
 /// extents below 1, heads_q no multiple of heads_kv, window sides over 2^29 keys, key lengths that are not one in
 /// 0 .. n_k for each batch entry, block sizes that are no multiple of 16 up to 2^20, block masks of over 2^26 squares,
-/// dropout outside [0, 1) or that rounds to none or all of 256, pages that are no power of two from 16 on, and sizes
-/// whose byte counts overflow 63 bits.
+/// dropout outside [0, 1) or that rounds to none or all of 256, pages that are no power of two from 16 to 2^24, more
+/// than 2^28 queries and keys together, or 2^16 key lengths, and sizes whose byte counts overflow 63 bits.
 [[nodiscard]] Message invalid_reason(const AttentionProblem&);
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #include "kernels/model/block_pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <deque>
 #include <mutex>
@@ -13,6 +14,18 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t word_bits = 64;
+
+/// Bit c of word r becomes bit r of word c: halves of halves change places (Hacker's Delight, 7-3).
+void transpose(std::array<std::uint64_t, word_bits>& square) {
+  std::uint64_t low = 0x00000000FFFFFFFFU;
+  for (std::size_t side = word_bits / 2; side > 0; side /= 2, low ^= low << side) {
+    for (std::size_t r = 0; r < word_bits; r = (r + side + 1) & ~side) {
+      const std::uint64_t swapped = ((square[r] >> side) ^ square[r + side]) & low;
+      square[r + side] ^= swapped;
+      square[r] ^= swapped << side;
+    }
+  }
+}
 
 }  // namespace
 
@@ -39,13 +52,99 @@ std::int64_t BlockPattern::Lines::count(std::int64_t line, std::int64_t first, s
   return count;
 }
 
+void BlockPattern::Lines::set_all(std::int64_t line, std::int64_t length) {
+  for (std::int64_t at = 0; at < length; at += word_bits) {
+    const std::int64_t taken = std::min(word_bits, length - at);
+    set_word(line, at / word_bits, taken == word_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << taken) - 1);
+  }
+}
+
+void BlockPattern::Lines::set_word(std::int64_t line, std::int64_t word, std::uint64_t bits) {
+  bits_[static_cast<std::size_t>(line * words_ + word)] = bits;
+}
+
+std::uint64_t BlockPattern::Lines::word(std::int64_t line, std::int64_t word) const {
+  return bits_[static_cast<std::size_t>(line * words_ + word)];
+}
+
+std::int64_t BlockPattern::Lines::nth(std::int64_t line, std::int64_t first, std::int64_t n) const {
+  std::int64_t at = first / word_bits;
+  std::uint64_t bits = word(line, at) >> (first % word_bits) << (first % word_bits);
+  while (n >= std::popcount(bits)) {
+    n -= std::popcount(bits);
+    bits = word(line, ++at);
+  }
+  for (; n > 0; --n) bits &= bits - 1;
+  return at * word_bits + std::countr_zero(bits);
+}
+
 BlockPattern::BlockPattern(const Mask& mask, std::int64_t rows, std::int64_t columns)
     : rows_(rows), columns_(columns), by_row_(rows, columns), by_column_(columns, rows) {
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < columns; ++j) {
-      if (!mask.block_counts(i, j)) continue;
-      by_row_.set(i, j);
-      by_column_.set(j, i);
+  // Square by square, 2^26 of them would take a second.
+  switch (mask.blocks) {
+    case Mask::Blocks::butterfly:
+      set_butterfly();
+      break;
+    case Mask::Blocks::stride:
+      set_stride(mask.block_parameter);
+      break;
+    case Mask::Blocks::random:
+    case Mask::Blocks::none:
+      set_random(mask);
+      break;
+  }
+}
+
+void BlockPattern::set(std::int64_t row, std::int64_t column) {
+  if (row < 0 || row >= rows_ || column < 0 || column >= columns_) return;
+  by_row_.set(row, column);
+  by_column_.set(column, row);
+}
+
+void BlockPattern::set_butterfly() {
+  for (std::int64_t i = 0; i < rows_; ++i) {
+    set(i, i);
+    for (std::int64_t distance = 1; distance < std::max(rows_, columns_); distance *= 2) {
+      set(i, i - distance);
+      set(i, i + distance);
+    }
+  }
+}
+
+void BlockPattern::set_stride(std::int64_t stride) {
+  Lines row(1, columns_);
+  for (std::int64_t j = stride - 1; j < columns_; j += stride) {
+    row.set(0, j);
+    by_column_.set_all(j, rows_);
+  }
+  for (std::int64_t i = 0; i < rows_; ++i) {
+    for (std::int64_t word = 0; word * word_bits < columns_; ++word) by_row_.set_word(i, word, row.word(0, word));
+    set(i, i);
+    set(i, i - 1);
+  }
+}
+
+void BlockPattern::set_random(const Mask& mask) {
+  for (std::int64_t i = 0; i < rows_; ++i) {
+    for (std::int64_t j = 0; j < columns_; j += word_bits) {
+      std::uint64_t bits = 0;
+      for (std::int64_t k = 0; k < std::min(word_bits, columns_ - j); ++k) {
+        bits |= std::uint64_t{mask.block_counts(i, j + k) ? 1U : 0U} << k;
+      }
+      by_row_.set_word(i, j / word_bits, bits);
+    }
+  }
+  // The columns, a square of 64 x 64 bits at a time: bit by bit each would touch another line of memory.
+  for (std::int64_t i = 0; i < rows_; i += word_bits) {
+    for (std::int64_t j = 0; j < columns_; j += word_bits) {
+      std::array<std::uint64_t, word_bits> square{};
+      for (std::int64_t k = 0; k < std::min(word_bits, rows_ - i); ++k) {
+        square.at(static_cast<std::size_t>(k)) = by_row_.word(i + k, j / word_bits);
+      }
+      transpose(square);
+      for (std::int64_t k = 0; k < std::min(word_bits, columns_ - j); ++k) {
+        by_column_.set_word(j + k, i / word_bits, square.at(static_cast<std::size_t>(k)));
+      }
     }
   }
 }
@@ -82,6 +181,13 @@ std::int64_t BlockPattern::in_row(std::int64_t row, std::int64_t first, std::int
 }
 std::int64_t BlockPattern::in_column(std::int64_t column, std::int64_t first, std::int64_t last) const {
   return by_column_.count(column, first, last);
+}
+
+std::int64_t BlockPattern::nth_in_row(std::int64_t row, std::int64_t first, std::int64_t n) const {
+  return by_row_.nth(row, first, n);
+}
+std::int64_t BlockPattern::nth_in_column(std::int64_t column, std::int64_t first, std::int64_t n) const {
+  return by_column_.nth(column, first, n);
 }
 
 }  // namespace attnscope

@@ -23,6 +23,9 @@ class BlockPattern {
   /// How many of the squares [first, last) of a row count; or of a column.
   [[nodiscard]] std::int64_t in_row(std::int64_t row, std::int64_t first, std::int64_t last) const;
   [[nodiscard]] std::int64_t in_column(std::int64_t column, std::int64_t first, std::int64_t last) const;
+  /// The n-th square, from 0, that counts of those from `first` on in a row; or in a column. Pre: there are so many.
+  [[nodiscard]] std::int64_t nth_in_row(std::int64_t row, std::int64_t first, std::int64_t n) const;
+  [[nodiscard]] std::int64_t nth_in_column(std::int64_t column, std::int64_t first, std::int64_t n) const;
 
  private:
   /// Lines of bits, each of whole words.
@@ -30,13 +33,23 @@ class BlockPattern {
    public:
     Lines(std::int64_t lines, std::int64_t length);
     void set(std::int64_t line, std::int64_t at);
+    void set_all(std::int64_t line, std::int64_t length);
+    /// 64 squares from 64 x `word` on.
+    void set_word(std::int64_t line, std::int64_t word, std::uint64_t bits);
+    [[nodiscard]] std::uint64_t word(std::int64_t line, std::int64_t word) const;
     [[nodiscard]] bool get(std::int64_t line, std::int64_t at) const;
     [[nodiscard]] std::int64_t count(std::int64_t line, std::int64_t first, std::int64_t last) const;
+    [[nodiscard]] std::int64_t nth(std::int64_t line, std::int64_t first, std::int64_t n) const;
 
    private:
     std::int64_t words_;  ///< of a line
     std::vector<std::uint64_t> bits_;
   };
+
+  void set(std::int64_t row, std::int64_t column);
+  void set_butterfly();
+  void set_stride(std::int64_t stride);
+  void set_random(const Mask&);
 
   std::int64_t rows_;
   std::int64_t columns_;

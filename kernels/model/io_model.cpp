@@ -23,17 +23,17 @@ struct Seen {
 
 Seen seen_rows(const AttentionProblem& p) {
   Seen seen;
-  const std::int64_t distinct = p.mask.padded() ? p.batch : 1;
-  for (std::int64_t entry = 0; entry < distinct; ++entry) {
-    const std::int64_t length = key_length(p, entry);
+  for (const auto& [length, entries] : length_counts(p)) {
     if (length == 0) continue;
     // The window moves on by one key a row and never leaves the keys at their end: only first rows see none, and the
     // union of what the rows see has no gap.
     const bool bounded = p.mask.right != Mask::unlimited;
-    seen.queries += p.n_q - (bounded ? std::clamp<std::int64_t>(p.n_q - length - p.mask.right, 0, p.n_q) : 0);
-    seen.keys += visible_keys(p, entry, p.n_q - 1).last - visible_keys(p, entry, 0).first;
+    const std::int64_t unseeing = bounded ? std::clamp<std::int64_t>(p.n_q - length - p.mask.right, 0, p.n_q) : 0;
+    seen.queries += entries * (p.n_q - unseeing);
+    seen.keys +=
+        entries * (visible_keys_of_length(p, length, p.n_q - 1).last - visible_keys_of_length(p, length, 0).first);
   }
-  return {.queries = seen.queries * (p.batch / distinct), .keys = seen.keys * (p.batch / distinct)};
+  return seen;
 }
 
 }  // namespace

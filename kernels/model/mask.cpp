@@ -63,6 +63,8 @@ std::string read_lengths(Mask& mask, const std::vector<std::string_view>& parts)
     const auto value = number(text);
     if (!value) return fmt::format("'{}' is not a length", text);
     if (*value < 0) return fmt::format("length {} is below zero", *value);
+    constexpr std::size_t most = std::size_t{1} << 16;
+    if (mask.length_list.size() == most) return "it has more than 2^16 lengths";
     mask.length_list.push_back(*value);
   }
   return {};

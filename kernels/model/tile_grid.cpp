@@ -32,6 +32,16 @@ std::int64_t tiles_of_squares(std::int64_t each, std::int64_t first, std::int64_
   return counted(from, to) * each - before - behind;
 }
 
+/// The n-th tile, from 0, from `first` on that lies in a square that counts; `nth_square` knows the squares.
+template <class NthSquare>
+std::int64_t nth_tile_of_squares(std::int64_t each, std::int64_t first, std::int64_t n, bool first_counts,
+                                 const NthSquare& nth_square) {
+  const std::int64_t from = first / each;
+  // As if all of the first square's tiles were among them.
+  if (first_counts) n += first - from * each;
+  return nth_square(from, n / each) * each + n % each;
+}
+
 }  // namespace
 
 TileGrid::TileGrid(const AttentionProblem& problem, const TileShape& tile, std::int64_t entry)
@@ -109,6 +119,24 @@ std::vector<std::int64_t> TileGrid::q_tiles_of(std::int64_t j) const {
     if (visited(i, j)) tiles.push_back(i);
   }
   return tiles;
+}
+
+std::int64_t TileGrid::nth_k_tile(std::int64_t i, std::int64_t n) const {
+  const std::int64_t first = k_begin(i);
+  if (!mask_.sparse()) return first + n;
+  const std::int64_t row = i * br_ / mask_.block_size;
+  return nth_tile_of_squares(
+      mask_.block_size / bc_, first, n, pattern_->counts(row, first * bc_ / mask_.block_size),
+      [&](std::int64_t from, std::int64_t square) { return pattern_->nth_in_row(row, from, square); });
+}
+
+std::int64_t TileGrid::nth_q_tile(std::int64_t j, std::int64_t n) const {
+  const std::int64_t first = q_begin(j);
+  if (!mask_.sparse()) return first + n;
+  const std::int64_t column = j * bc_ / mask_.block_size;
+  return nth_tile_of_squares(
+      mask_.block_size / br_, first, n, pattern_->counts(first * br_ / mask_.block_size, column),
+      [&](std::int64_t from, std::int64_t square) { return pattern_->nth_in_column(column, from, square); });
 }
 
 std::int64_t TileGrid::k_tiles_seen(std::int64_t i) const {

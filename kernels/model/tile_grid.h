@@ -46,6 +46,10 @@ class TileGrid {
   /// The visited tiles of a row or a column of the grid, in order.
   [[nodiscard]] std::vector<std::int64_t> k_tiles_of(std::int64_t i) const;
   [[nodiscard]] std::vector<std::int64_t> q_tiles_of(std::int64_t j) const;
+  /// The n-th of them, from 0: an algorithm's program asks for one after the other and keeps no list. Pre: n is below
+  /// their number.
+  [[nodiscard]] std::int64_t nth_k_tile(std::int64_t i, std::int64_t n) const;
+  [[nodiscard]] std::int64_t nth_q_tile(std::int64_t j, std::int64_t n) const;
   /// How many they are.
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i) const;
   [[nodiscard]] std::int64_t q_tiles_seen(std::int64_t j) const;

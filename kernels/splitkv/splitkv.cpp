@@ -78,11 +78,13 @@ KernelNeeds combine_needs() {
 }
 
 BufferSpec table_buffer(const AttentionProblem& p) {
-  const std::vector<std::int32_t> table = block_table(p);
-  std::vector<std::byte> bytes(table.size() * sizeof(std::int32_t));
-  std::memcpy(bytes.data(), table.data(), bytes.size());
-  return {"block_table", std::ssize(bytes), BufferFill::contents,
-          std::make_shared<const std::vector<std::byte>>(std::move(bytes))};
+  const auto make = [p] {
+    const std::vector<std::int32_t> table = block_table(p);
+    std::vector<std::byte> bytes(table.size() * sizeof(std::int32_t));
+    std::memcpy(bytes.data(), table.data(), bytes.size());
+    return bytes;
+  };
+  return contents_buffer("block_table", p.batch * ceil_div(p.n_k, p.page) * table_entry_bytes, make);
 }
 
 /// In the order of its addresses; where the groups' O, which comes over K, V and Q at the end, is longer, its rest.

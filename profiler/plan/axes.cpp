@@ -183,14 +183,22 @@ Failure<Wrong> unusable(std::string why) {
   return {Wrong{.why = std::move(why), .syntax = false}};
 }
 
+/// What a message quotes of what the user wrote.
+std::string shortened(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  constexpr std::size_t kept = 40;
+  if (text.size() <= longest) return std::string(text);
+  return fmt::format("{}... ({} characters)", text.substr(0, kept), text.size());
+}
+
 Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
-    return unusable(fmt::format("{} is far too large for any axis", text));
+    return unusable(fmt::format("{} is far too large for any axis", shortened(text)));
   }
   if (error != std::errc() || end != text.data() + text.size()) {
-    return miswritten(fmt::format("'{}' is not a whole number", text));
+    return miswritten(fmt::format("'{}' is not a whole number", shortened(text)));
   }
   return value;
 }
@@ -219,15 +227,20 @@ Numbers parse_range(std::string_view text) {
     return unusable(fmt::format("the range is reversed: {} is above {}; give the smaller one first", first, last));
   }
   // Unsigned: the distance between two 63-bit numbers may not fit in one.
-  const std::uint64_t count =
-      (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step) + 1;
-  if (count > max_axis_values) {
+  const std::uint64_t steps =
+      (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step);
+  if (steps >= max_axis_values) {  // before one is added: there may be 2^64 values
+    const std::string count = steps == UINT64_MAX ? "2^64" : fmt::to_string(steps + 1);
     return unusable(
         fmt::format("the range has {} values, at most {} are taken; give it a larger step", count, max_axis_values));
   }
   std::vector<std::int64_t> values;
-  for (std::uint64_t i = 0; i < count; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
+  for (std::uint64_t i = 0; i <= steps; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
   return values;
+}
+
+Failure<Wrong> too_many(std::size_t values) {
+  return unusable(fmt::format("it has {} values, at most {} are taken", values, max_axis_values));
 }
 
 Numbers parse_list(std::string_view text) {
@@ -238,6 +251,7 @@ Numbers parse_list(std::string_view text) {
     if (!number) return Failure<Wrong>{number.error()};
     values.push_back(*number);
   }
+  if (values.size() > max_axis_values) return too_many(values.size());
   return values;
 }
 
@@ -268,6 +282,7 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
       if (std::string wrong = kind.wrong(word); !wrong.empty()) return unusable(std::move(wrong));
       axis.values.emplace_back(word);
     }
+    if (axis.values.size() > max_axis_values) return too_many(axis.values.size());
     return axis;
   }
   const Numbers numbers = modifier == "pow2"                         ? parse_exponents(text)
@@ -342,7 +357,7 @@ Result<Axis, std::string> parse_axis(std::string_view text, const Registry& regi
   const auto fail = [&](std::string_view why, bool syntax = true) {
     if (why.ends_with('.')) why.remove_suffix(1);
     constexpr std::string_view hint = ". Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]";
-    return Error{fmt::format("axis '{}': {}{}", text, why, syntax ? hint : "")};
+    return Error{fmt::format("axis '{}': {}{}", shortened(text), why, syntax ? hint : "")};
   };
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return fail("there is no '='");
@@ -354,7 +369,7 @@ Result<Axis, std::string> parse_axis(std::string_view text, const Registry& regi
     if (name.back() != ']') return fail("the ']' of its modifier is missing");
     modifier = name.substr(bracket + 1, name.size() - bracket - 2);
     name = trim(name.substr(0, bracket));
-    if (modifier != "pow2") return fail(fmt::format("unknown modifier '{}'; accepted: pow2", modifier));
+    if (modifier != "pow2") return fail(fmt::format("unknown modifier '{}'; accepted: pow2", shortened(modifier)));
   }
   const std::vector<AxisKind> kinds = axis_kinds(registry);
   const AxisKind* kind = find_kind(kinds, name);
@@ -362,9 +377,9 @@ Result<Axis, std::string> parse_axis(std::string_view text, const Registry& regi
     std::vector<std::string> names;
     names.reserve(kinds.size());
     for (const AxisKind& known : kinds) names.push_back(known.name);
-    const auto near = near_matches(name, names);
-    return fail(near.empty() ? fmt::format("unknown name '{}'; accepted: {}", name, fmt::join(names, ", "))
-                             : fmt::format("unknown name '{}'; did you mean {}?", name, join_or(near)),
+    const auto near = near_matches(name.substr(0, 100), names);  // of what no axis is called, its edits take long
+    return fail(near.empty() ? fmt::format("unknown name '{}'; accepted: {}", shortened(name), fmt::join(names, ", "))
+                             : fmt::format("unknown name '{}'; did you mean {}?", shortened(name), join_or(near)),
                 false);
   }
   if (!values.empty() && values.front() == '[') {

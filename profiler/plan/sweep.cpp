@@ -92,8 +92,12 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
 /// Expands grids into points, each once.
 class Expansion {
  public:
-  Expansion(const DeviceLimits& limits, const Registry& registry, CacheState cache)
-      : limits_(limits), registry_(registry), kinds_(axis_kinds(registry)), cache_(cache) {}
+  Expansion(const DeviceLimits& limits, const Registry& registry, const SweepRequest& request)
+      : limits_(limits),
+        registry_(registry),
+        kinds_(axis_kinds(registry)),
+        cache_(request.cache),
+        cancelled_(request.cancelled) {}
 
   // The first error, or empty.
   std::string add(const std::vector<Axis>& axes) {
@@ -133,6 +137,7 @@ class Expansion {
   }
 
   std::string finish(const Draft& draft) {
+    if (cancelled_ && cancelled_()) return "cancelled while it was planned";
     PointSpec spec = draft.spec;
     if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) return text(wrong);
     const Config config = choose_config(*registry_.find(spec.algorithm), draft, longest_, limits_);
@@ -146,6 +151,7 @@ class Expansion {
   const Registry& registry_;
   std::vector<AxisKind> kinds_;
   CacheState cache_;
+  const std::function<bool()>& cancelled_;
   LongestN longest_;  // of the grid at hand
   std::unordered_set<std::string> seen_;
   std::vector<PointSpec> points_;
@@ -244,7 +250,7 @@ Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const Devi
     if (std::string wrong = algorithm_axis.wrong(name); !wrong.empty()) return Error{std::move(wrong)};
   }
 
-  Expansion expansion(limits, registry, request.cache);
+  Expansion expansion(limits, registry, request);
   const std::span<const Grid> grids = named ? preset_grids(request.preset) : std::span(&free_axes, 1);
   for (const Grid& grid : grids) {
     std::vector<std::string> names = algorithms_of(grid, grids, wanted, registry);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct SweepRequest {
   std::vector<Axis> axes;
   std::vector<std::string> algorithms;  ///< empty: the preset's
   CacheState cache = CacheState::cold;  ///< where no axis says
+  /// Asked before each point: true ends the planning with an error.
+  std::function<bool()> cancelled = {};
 };
 /// Points in the order in which they run: grouped so that each group's buffers can be reused. Every value that cannot
 /// be posed (N 0, dropout 1.5, unknown algorithm) is an error by name; a tile, d, mask or pass that an algorithm cannot

@@ -29,13 +29,15 @@ struct Cut {
 /// never correctness of the sum.
 class CutFinder {
  public:
-  void look_at(const TileProgram& program) {
+  /// False when cancelled.
+  bool look_at(const TileProgram& program, const CancelToken& cancel) {
     constexpr std::int64_t sampled_blocks = 512;
     constexpr std::int64_t sampled_steps = 256;
     const std::int64_t blocks = program.blocks();
     // A sample at equal distances plus the first blocks: distances alone could keep step with the tiles.
     const std::int64_t stride = std::max<std::int64_t>(1, blocks / sampled_blocks);
     for (std::int64_t block = 0; block < blocks; block += block < sampled_blocks ? 1 : stride) {
+      if (cancel.cancelled()) return false;
       const std::int64_t steps = program.steps(block);
       const std::int64_t step_stride = std::max<std::int64_t>(1, steps / sampled_steps);
       for (std::int64_t step = 0; step < steps; step += step < 8 ? 1 : step_stride) {
@@ -44,6 +46,7 @@ class CutFinder {
         for (const TileAccess& access : accesses_) look_at(access);
       }
     }
+    return true;
   }
 
   [[nodiscard]] std::array<Cut, tensor_kinds> cuts() const {
@@ -186,8 +189,7 @@ class LaunchPlayer {
 
     Mark middle = start_;
     while (!resident_.empty() && player_.touches() <= max_touches_) {
-      if (cancel.cancelled()) return false;
-      round();
+      if (!round(cancel)) return false;
       if (player_.touches() <= max_touches_ / 2) middle = now();
     }
     result_.complete = resident_.empty();
@@ -206,13 +208,14 @@ class LaunchPlayer {
 
   [[nodiscard]] Resident start(std::int64_t block) const { return {block, 0, program_.steps(block)}; }
 
-  // Every resident block makes one step.
-  void round() {
+  // Every resident block makes one step, which may be over a whole matrix. False when cancelled.
+  bool round(const CancelToken& cancel) {
     const auto active = static_cast<double>(resident_.size());
     rounds_ += 1;
     block_rounds_ += active;
     sm_rounds_ += std::min(active, static_cast<double>(limits_.sm_count));
     for (Resident& place : resident_) {
+      if (cancel.cancelled()) return false;
       if (place.step < place.steps) {
         accesses_.clear();
         program_.visit(place.block, place.step++, accesses_);
@@ -228,6 +231,7 @@ class LaunchPlayer {
       if (place.step >= place.steps && next_block_ < program_.blocks()) place = start(next_block_++);
     }
     std::erase_if(resident_, [](const Resident& place) { return place.step >= place.steps; });
+    return true;
   }
 
   void play_observed(const TileAccess& access, std::int64_t block, std::int64_t step) {
@@ -294,7 +298,9 @@ std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPla
     if (!launch.setup) measured.push_back(&launch);
   }
   CutFinder finder;
-  for (const KernelLaunch* launch : measured) finder.look_at(*launch->program);
+  for (const KernelLaunch* launch : measured) {
+    if (!finder.look_at(*launch->program, cancel)) return std::nullopt;
+  }
   const auto cuts = finder.cuts();
 
   L2Cache cache(limits.l2_bytes);

@@ -122,8 +122,8 @@ class PreparedPlan {
                                                   static_cast<std::size_t>(buffer.bytes), gpu.runner().stream()),
                        "cuMemsetD8Async");
       if (!buffer.contents) continue;
-      gpu.cuda().check(gpu.cuda().cuMemcpyHtoDAsync(buffers_.at(buffer.name).get(), buffer.contents->data(),
-                                                    buffer.contents->size(), gpu.runner().stream()),
+      gpu.cuda().check(gpu.cuda().cuMemcpyHtoDAsync(buffers_.at(buffer.name).get(), buffer.contents->bytes().data(),
+                                                    buffer.contents->bytes().size(), gpu.runner().stream()),
                        "cuMemcpyHtoDAsync");
     }
     for (const KernelLaunch& launch : plan_.launches) {

@@ -360,7 +360,7 @@ TEST(SplitKv, BlockTableIsReadInWholeSectors) {
   const auto table = std::ranges::find(plan.buffers, "block_table", &BufferSpec::name);
   ASSERT_NE(table, plan.buffers.end());
   EXPECT_EQ(table->bytes, 6 * 4);
-  EXPECT_EQ(std::ssize(*table->contents), 6 * 4);
+  EXPECT_EQ(std::ssize(table->contents->bytes()), 6 * 4);
   EXPECT_EQ(std::ranges::find(plan.buffers, "k", &BufferSpec::name)->bytes, 6 * 16 * 16 * 2);
 }
 

@@ -185,8 +185,9 @@ void Workspace::fill(const AttentionPlan& plan, const AttentionProblem& problem,
         upload(*generator, Tensor::dout, problem, start);
         break;
       case BufferFill::contents:
-        cuda_.check(cuda_.cuMemcpyHtoDAsync(start, buffer.contents->data(), buffer.contents->size(), stream_),
-                    "cuMemcpyHtoDAsync");
+        cuda_.check(
+            cuda_.cuMemcpyHtoDAsync(start, buffer.contents->bytes().data(), buffer.contents->bytes().size(), stream_),
+            "cuMemcpyHtoDAsync");
         break;
       case BufferFill::poison:
         break;

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <tuple>
 
 namespace attnscope {
 namespace {
@@ -113,13 +115,13 @@ TEST(InvalidReason, NamesWhatIsWrong) {
   EXPECT_EQ(text(invalid_reason({.dropout = 0.999})), "dropout 0.999 rounds to 256 of 256.");
   for (const double dropout : {1 / 256.0, 0.5, 255 / 256.0})
     EXPECT_THAT(text(invalid_reason({.dropout = dropout})), IsEmpty());
-  for (const std::int64_t page : {-16, 1, 8, 24, 100}) {
-    EXPECT_THAT(text(invalid_reason({.page = page})), HasSubstr("a power of two from 16 on, not")) << page;
+  for (const std::int64_t page : {-16, 1, 8, 24, 100, 1 << 25}) {
+    EXPECT_THAT(text(invalid_reason({.page = page})), HasSubstr("a power of two from 16 to 2^24, not")) << page;
   }
   for (const std::int64_t page : {0, 16, 64, 4096})
     EXPECT_THAT(text(invalid_reason({.page = page})), IsEmpty()) << page;
   const std::int64_t huge = std::int64_t{1} << 31;
-  EXPECT_THAT(text(invalid_reason({.n_q = huge, .n_k = huge})), HasSubstr("too large"));
+  EXPECT_THAT(text(invalid_reason({.n_q = huge, .n_k = huge})), HasSubstr("too many: at most 2^28 together"));
   EXPECT_THAT(text(invalid_reason({.batch = std::numeric_limits<std::int64_t>::max()})), HasSubstr("too large"));
   EXPECT_THAT(text(invalid_reason({.heads_q = 132, .heads_kv = 132, .n_q = 1 << 20, .n_k = 1 << 20, .d = 128})),
               IsEmpty());
@@ -138,6 +140,43 @@ TEST(InvalidReason, WindowSidesFitInTheKernelsIntegers) {
   EXPECT_EQ(with(0, most + 1), "the right side of the window is 536870913; 0 to 2^29 keys are accepted.");
   EXPECT_EQ(with(std::int64_t{1} << 32, 0), "the left side of the window is 4294967296; 0 to 2^29 keys are accepted.");
   EXPECT_EQ(with(0, -2), "the right side of the window is -2; 0 to 2^29 keys are accepted.");
+}
+
+TEST(InvalidReason, WhatTheoryWouldNotEndOnIsRefused) {
+  const auto with = [](const char* mask, std::int64_t batch, std::int64_t n) {
+    return text(invalid_reason({.mask = parse_mask(mask).value(), .batch = batch, .n_q = n, .n_k = n, .d = 1}));
+  };
+  EXPECT_EQ(with("lengths:ramp", 500'000'000'000'000, 16),
+            "key lengths are for a batch of at most 2^16, not 500000000000000.");
+  EXPECT_THAT(with("none", 500'000'000'000'000, 1), IsEmpty());
+  EXPECT_THAT(with("lengths:ramp", 1 << 16, 1 << 11), IsEmpty());
+  EXPECT_EQ(
+      with("lengths:ramp", 1 << 16, (1 << 11) + 1),
+      "key lengths for a batch of 65536 with 2049 queries and 2049 keys are too many: at most 2^28 rows in all are "
+      "accepted.");
+  EXPECT_THAT(with("lengths:ramp+blocks:16:butterfly", 32, 1 << 17), IsEmpty());
+  EXPECT_EQ(with("lengths:ramp+blocks:16:butterfly", 33, 1 << 17),
+            "a block mask of 8192 x 8192 squares is too large for 131072 queries, 131072 keys and 33 lengths.");
+}
+
+TEST(LengthCounts, AreTheLengthsOfAllEntries) {
+  for (const auto& [mask, batch, n_k] :
+       {std::tuple{"lengths:ramp", 7, 100}, std::tuple{"lengths:ramp", 100, 7}, std::tuple{"lengths:ramp", 64, 64},
+        std::tuple{"lengths:ramp", 1000, 999}, std::tuple{"lengths:5/0/5/9", 4, 9}, std::tuple{"none", 3, 5}}) {
+    const AttentionProblem p{.mask = parse_mask(mask).value(), .batch = batch, .n_q = 3, .n_k = n_k};
+    std::map<std::int64_t, std::int64_t> expected;
+    for (std::int64_t entry = 0; entry < batch; ++entry) ++expected[key_length(p, entry)];
+    std::map<std::int64_t, std::int64_t> counts;
+    for (const auto& [length, entries] : length_counts(p)) EXPECT_TRUE(counts.emplace(length, entries).second);
+    EXPECT_EQ(counts, expected) << mask << " " << batch << " " << n_k;
+  }
+}
+
+TEST(UnmaskedPairs, OfABatchBeyondAnyListAreCounted) {
+  // Half of the keys and a half of one: every length is there for as many entries.
+  const AttentionProblem p{
+      .mask = parse_mask("lengths:ramp").value(), .batch = 4'000'000'000'000, .n_q = 3, .n_k = 1000};
+  EXPECT_EQ(unmasked_pairs(p), 3 * 4'000'000'000 * (1000 * 1001 / 2));
 }
 
 TEST(InvalidReason, LengthsAreNotNegative) {

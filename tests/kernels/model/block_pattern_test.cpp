@@ -22,6 +22,20 @@ TEST(BlockPattern, CountsWhatTheMaskSaysSquareBySquare) {
         EXPECT_EQ(pattern->in_row(i, first, last), count) << words << " row " << i << " from " << first;
       }
     }
+    for (std::int64_t i = 0; i < rows; i += 13) {
+      std::int64_t n = 0;
+      for (std::int64_t j = 5; j < columns; ++j) {
+        if (!mask.block_counts(i, j)) continue;
+        EXPECT_EQ(pattern->nth_in_row(i, 5, n++), j) << words << " row " << i;
+      }
+    }
+    for (std::int64_t j = 0; j < columns; j += 7) {
+      std::int64_t n = 0;
+      for (std::int64_t i = 2; i < rows; ++i) {
+        if (!mask.block_counts(i, j)) continue;
+        EXPECT_EQ(pattern->nth_in_column(j, 2, n++), i) << words << " column " << j;
+      }
+    }
     for (std::int64_t j = 0; j < columns; ++j) {
       std::int64_t count = 0;
       for (std::int64_t i = 3; i < 67; ++i) {

@@ -143,6 +143,9 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
     }
     ASSERT_LE(grid.k_begin(i), grid.k_end(i)) << label;
     ASSERT_EQ(grid.k_tiles_of(i), k_tiles) << label;
+    for (std::size_t n = 0; n < k_tiles.size(); ++n) {
+      ASSERT_EQ(grid.nth_k_tile(i, static_cast<std::int64_t>(n)), k_tiles[n]) << label;
+    }
     ASSERT_EQ(grid.k_tiles_seen(i), std::ssize(k_tiles)) << label;
     queries_touched += k_tiles.empty() ? 0 : grid.q_rows(i);
   }
@@ -152,6 +155,9 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
     const auto& seen = q_tiles_of[static_cast<std::size_t>(j)];
     ASSERT_LE(grid.q_begin(j), grid.q_end(j)) << label;
     ASSERT_EQ(grid.q_tiles_of(j), seen) << label;
+    for (std::size_t n = 0; n < seen.size(); ++n) {
+      ASSERT_EQ(grid.nth_q_tile(j, static_cast<std::int64_t>(n)), seen[n]) << label;
+    }
     ASSERT_EQ(grid.q_tiles_seen(j), std::ssize(seen)) << label;
     keys_touched += seen.empty() ? 0 : grid.k_rows(j);
     keys += grid.k_rows(j);
