@@ -130,7 +130,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const attnscope::CommandError& error) {
     return fail(error.code(), error.what());
-  } catch (const std::exception& error) {  // StorageError among them: its message is complete
-    return fail(ExitCode::error, error.what());
+  } catch (const std::exception& error) {
+    return fail(ExitCode::error, attnscope::explain(error));
+  } catch (...) {
+    return fail(ExitCode::error, "an error that was not foreseen ended the command; please report it");
   }
 }

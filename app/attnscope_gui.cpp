@@ -150,13 +150,12 @@ int main(int argc, char** argv) {
   if (const auto code = parse(arguments, options)) return *code;
 
   const bool pictures_only = !options.plots.isEmpty() || options.take_screenshot;
-  if (!has_display()) {
-    if (!pictures_only) {
-      say(stderr, QStringLiteral("attnscope-gui: no display; `--plots FOLDER` writes the plots without one"));
-      return runtime_error;
-    }
-    qputenv("QT_QPA_PLATFORM", "offscreen");
+  if (!has_display() && !pictures_only) {
+    say(stderr, QStringLiteral("attnscope-gui: no display; `--plots FOLDER` writes the plots without one"));
+    return runtime_error;
   }
+  // Pictures need no display, also where DISPLAY names one that does not answer: Qt would end the program.
+  if (pictures_only) qputenv("QT_QPA_PLATFORM", "offscreen");
   // Remarks of the off-screen platform would stand between the paths that are written.
   if (pictures_only) {
     qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <functional>
 #include <span>
 #include <stdexcept>
@@ -50,6 +51,10 @@ Action add_verify(CLI::App& command);
 
 /// A number from `least` to `most`; CLI::Range() lets a NaN pass.
 [[nodiscard]] CLI::Validator number_within(double least, double most);
+
+/// What went wrong, for whoever ran the command: where, and what to do about it. The messages of our own errors are
+/// whole; of others, which were not foreseen, the text alone says nothing.
+[[nodiscard]] std::string explain(const std::exception&);
 
 /// The text as one line, without anything that steers a terminal.
 [[nodiscard]] std::string one_line(std::string text);

@@ -54,7 +54,10 @@ StoppedRun stopped_run_on(const std::filesystem::path& file, const std::string& 
 OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& reporter) {
   const RunSummary& run = stopped.run;
   Result<OpenedDevice, std::string> opened = open_pinned_device(run.device_uuid, counters);
-  if (opened) return std::move(opened).value();
+  if (opened) {
+    opened->simulated_because = run.simulated_because;  // as true as when it began
+    return std::move(opened).value();
+  }
   {
     // To open it to write says of every run that nobody is at any more that it is interrupted.
     const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect);

@@ -9,6 +9,9 @@
 #include <ctime>
 #include <string>
 
+#include "app/command.h"
+#include "profiler/measure/host_environment.h"
+
 namespace attnscope {
 
 std::filesystem::path runs_folder() {
@@ -17,9 +20,14 @@ std::filesystem::path runs_folder() {
     return std::filesystem::path(value != nullptr ? value : "");
   };
   // The XDG specification has relative paths ignored.
-  std::filesystem::path data = variable("XDG_DATA_HOME");
-  if (!data.is_absolute()) data = variable("HOME") / ".local" / "share";
-  return data / "attnscope" / "runs";
+  if (const auto data = variable("XDG_DATA_HOME"); data.is_absolute()) return data / "attnscope" / "runs";
+  const std::filesystem::path home = home_folder();
+  if (home.empty()) {
+    throw CommandError(ExitCode::error,
+                       "there is no folder for runs: HOME is not set, and this user has no home folder; name a file "
+                       "(collect -o, import --into), or set XDG_DATA_HOME");
+  }
+  return home / ".local" / "share" / "attnscope" / "runs";
 }
 
 std::filesystem::path new_run_file(std::string_view preset) {

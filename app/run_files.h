@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-/// $XDG_DATA_HOME/attnscope/runs, or ~/.local/share/attnscope/runs.
+/// $XDG_DATA_HOME/attnscope/runs, or ~/.local/share/attnscope/runs. Throws CommandError where there is no home.
 [[nodiscard]] std::filesystem::path runs_folder();
 
 /// runs_folder()/<preset>-<local date and time>.attnscope

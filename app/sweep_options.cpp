@@ -42,7 +42,7 @@ std::string SweepOptions::preset() const {
   return named.empty() ? "custom" : named;
 }
 
-SweepPlan SweepOptions::plan(const DeviceLimits& limits) const {
+SweepPlan SweepOptions::plan(const DeviceLimits& limits, const std::function<bool()>& cancelled) const {
   SweepRequest request;
   request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
   for (const std::string& text : axes_) {
@@ -51,6 +51,7 @@ SweepPlan SweepOptions::plan(const DeviceLimits& limits) const {
     request.axes.push_back(std::move(axis).value());
   }
   request.algorithms = algorithms_;
+  request.cancelled = cancelled;
   request.cache = cache_control_ == "none" ? CacheState::warm : CacheState::cold;
   Result<SweepPlan, std::string> plan = make_plan(request, limits, built_in_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ class SweepOptions {
   /// SweepPlan::preset, known before anything is planned.
   [[nodiscard]] std::string preset() const;
   /// Throws CommandError (usage).
-  [[nodiscard]] SweepPlan plan(const DeviceLimits&) const;
+  [[nodiscard]] SweepPlan plan(const DeviceLimits&, const std::function<bool()>& cancelled = {}) const;
 
  private:
   std::string default_preset_;

@@ -74,11 +74,22 @@ std::string hashed_options(const MeasureOptions& options) {
                      fmt::join(options.extra_metrics, ","));
 }
 
-std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits) {
+/// Of a sweep that is cancelled while it is counted, as far as it came.
+std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits, const CancelToken& cancel) {
   std::int64_t most = 0;
-  for (const PointSpec& point : plan.points)
+  for (const PointSpec& point : plan.points) {
+    if (cancel.cancelled()) break;
     most = std::max(most, memory_need_bytes(point, limits, built_in_algorithms()));
+  }
   return most;
+}
+
+/// Ends the command where nothing is begun yet.
+void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
+  if (!cancel.cancelled()) return;
+  const std::string reason = "cancelled before anything was measured";
+  reporter.report(DoneEvent{"cancelled", Message::verbatim(reason), 0, 0, static_cast<int>(ExitCode::partial)});
+  throw CommandError(ExitCode::partial, reason);
 }
 
 /// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.
@@ -127,12 +138,14 @@ std::string counters_text(const Device& device, const Options& options) {
   return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
 }
 
-void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format) {
+void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format,
+                const CancelToken& cancel, Reporter& reporter) {
   Table table{{{"index", true}, {"algorithm"}}, {}};
   append(table.columns, point_columns(built_in_algorithms()));
   append(table.columns, {{"cache"}, {"memory_bytes", true}, {"expected"}});
   const bool people = format == TableFormat::text || format == TableFormat::markdown;
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
+    stop_if_cancelled(cancel, reporter);
     const PointSpec& point = plan.points[i];
     const auto refusal =
         built_in_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
@@ -223,7 +236,7 @@ class Collection {
 
   ExitCode run(CancelToken& cancel) {
     if (options_.losses == 0) {
-      report_plan();
+      report_plan(cancel);
     } else {
       reporter_.go_on(plan_.points.size());
     }
@@ -246,13 +259,13 @@ class Collection {
       const RunOutcome outcome = run_sweep(plan_, device_, options_.measure, done_before_, observer, cancel);
       return finish(outcome, cancel);
     } catch (const std::exception& error) {  // a full disk: what was kept stays, the rest can be resumed
-      done("failed", Message::verbatim(error.what()), ExitCode::error);
+      done("failed", Message::verbatim(one_line(explain(error))), ExitCode::error);
       throw;
     }
   }
 
  private:
-  void report_plan() {
+  void report_plan(const CancelToken& cancel) {
     const DeviceInfo& info = device_.info();
     reporter_.report(PlanEvent{.version = 1,
                                .device_name = info.limits.name,
@@ -263,7 +276,7 @@ class Collection {
                                .run_id = run_,
                                .total = plan_.points.size(),
                                .skipped = skipped_,
-                               .max_memory_bytes = max_memory(plan_, info.limits),
+                               .max_memory_bytes = max_memory(plan_, info.limits, cancel),
                                .counters = counters_text(device_, options_)});
   }
 
@@ -432,6 +445,15 @@ std::optional<StoppedRun> run_to_continue(const Options& options) {
   return stopped;
 }
 
+SweepPlan planned(const Options& options, const DeviceLimits& limits, const CancelToken& cancel, Reporter& reporter) {
+  try {
+    return options.sweep.plan(limits, [&] { return cancel.cancelled(); });
+  } catch (const CommandError&) {
+    stop_if_cancelled(cancel, reporter);
+    throw;
+  }
+}
+
 /// Whoever asked for no simulation is told of it, wherever he looks.
 void announce(const OpenedDevice& opened, const Options& options, Reporter& reporter, std::FILE* people) {
   if (options.losses > 0) return;
@@ -449,7 +471,7 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
   Device& device = *opened.device;
   announce(opened, options, reporter, people);
 
-  const SweepPlan plan = options.sweep.plan(device.info().limits);
+  const SweepPlan plan = planned(options, device.info().limits, cancel, reporter);
   require_known_metrics(device, options.measure.extra_metrics);
   if (options.counters_asked_for() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
@@ -469,15 +491,16 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                                 .run_id = 0,
                                 .total = plan.points.size(),
                                 .skipped = 0,
-                                .max_memory_bytes = max_memory(plan, info.limits),
+                                .max_memory_bytes = max_memory(plan, info.limits, cancel),
                                 .counters = counters_text(device, options)});
       reporter.report(DoneEvent{"complete", say::collect::nothing_run{}, 0, 0, 0});
       return ExitCode::ok;
     }
-    print_plan(plan, device.info(), device.free_bytes(), options.format);
+    print_plan(plan, device.info(), device.free_bytes(), options.format, cancel, reporter);
     if (people != nullptr) {
       fmt::print(people, "{} points, at most {} of device memory, {} free\n", plan.points.size(),
-                 format_iec_bytes(max_memory(plan, device.info().limits)), format_iec_bytes(device.free_bytes()));
+                 format_iec_bytes(max_memory(plan, device.info().limits, cancel)),
+                 format_iec_bytes(device.free_bytes()));
     }
     return ExitCode::ok;
   }
@@ -523,7 +546,7 @@ ExitCode collect(Options& options) {
     if (options.jsonl && !reporter->ended()) {
       const auto* known = dynamic_cast<const CommandError*>(&error);
       const ExitCode code = known != nullptr ? known->code() : ExitCode::error;
-      reporter->report(DoneEvent{"failed", Message::verbatim(one_line(error.what())), 0, 0, static_cast<int>(code)});
+      reporter->report(DoneEvent{"failed", Message::verbatim(one_line(explain(error))), 0, 0, static_cast<int>(code)});
     }
     throw;
   }

@@ -24,7 +24,16 @@ struct Options {
 };
 
 DoctorFinding runs_finding() {
-  const std::filesystem::path folder = runs_folder();
+  std::filesystem::path folder;
+  try {
+    folder = runs_folder();
+  } catch (const CommandError&) {
+    return {.item = "runs",
+            .status = Status::warning,
+            .detail = "there is no home folder",
+            .fix = "Name a file with `collect -o FILE`, or set HOME or XDG_DATA_HOME to a folder of yours.",
+            .still_works = "Everything, with -o."};
+  }
   // The nearest folder that exists decides whether the rest can be made.
   std::filesystem::path existing = folder;
   while (!existing.empty() && !std::filesystem::exists(existing) && existing != existing.parent_path()) {

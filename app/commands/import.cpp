@@ -5,13 +5,17 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <sstream>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "app/command.h"
@@ -34,18 +38,50 @@ struct Options {
   std::string device_name;
   std::string algorithm;
   std::vector<std::string> axes;
+  NcuSelection ncu;
+  std::string launches;
 };
+
+/// "3:7", "3:", ":7" or "3", by ncu's numbers.
+void set_launches(NcuSelection& selection, const std::string& text) {
+  const auto wrong = [&] {
+    throw CommandError(ExitCode::usage, fmt::format("--launches '{}' is no range; write it as 3:7, 3: or :7", text));
+  };
+  const auto bound = [&](std::string_view word) -> std::optional<std::int64_t> {
+    if (word.empty()) return std::nullopt;
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size() || value < 0) wrong();
+    return value;
+  };
+  const std::size_t colon = text.find(':');
+  selection.first_launch = bound(std::string_view(text).substr(0, colon));
+  selection.last_launch =
+      colon == std::string::npos ? selection.first_launch : bound(std::string_view(text).substr(colon + 1));
+  if (!selection.first_launch && !selection.last_launch) wrong();
+  if (selection.first_launch && selection.last_launch && *selection.first_launch > *selection.last_launch) wrong();
+}
 
 std::string read(const std::string& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
     throw CommandError(ExitCode::error, fmt::format("{} is a folder; give a file", file));
   }
+  constexpr std::size_t largest = std::size_t{1} << 30;  // of a device that does not end, all the memory would be read
   std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) throw CommandError(ExitCode::error, fmt::format("{} cannot be read ({})", file, std::strerror(errno)));
-  return std::move(text).str();
+  std::string text;
+  const auto size = std::filesystem::file_size(file, error);
+  if (!error && size <= largest) text.reserve(size);
+  std::array<char, std::size_t{1} << 16> piece{};
+  while (in && text.size() <= largest) {
+    in.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (text.size() > largest) {
+    throw CommandError(ExitCode::error, fmt::format("{} has more than 1 GiB; import it in parts", file));
+  }
+  if (!in.eof()) throw CommandError(ExitCode::error, fmt::format("{} cannot be read ({})", file, std::strerror(errno)));
+  return text;
 }
 
 /// What ncu's table is about, from --algorithm and -a.
@@ -83,7 +119,8 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
 }
 
 ExitCode run_import(const Options& options) {
-  ImportRequest request{.device_name = options.device_name, .spec = spec_of(options)};
+  ImportRequest request{.device_name = options.device_name, .spec = spec_of(options), .ncu = options.ncu};
+  if (!options.launches.empty()) set_launches(request.ncu, options.launches);
   const std::string text = read(options.file);
   const ImportFormat format = format_of(options, text);
   if (request.spec && format != ImportFormat::ncu) {
@@ -91,9 +128,16 @@ ExitCode run_import(const Options& options) {
         ExitCode::usage,
         fmt::format("--algorithm and -a are for ncu's tables; {} says itself what was computed", options.file));
   }
+  const bool chooses = !options.ncu.kernel.empty() || !options.launches.empty() || options.ncu.repeats > 0;
+  if (chooses && format != ImportFormat::ncu) {
+    throw CommandError(
+        ExitCode::usage,
+        fmt::format("--kernel, --launches and --repeats are for ncu's tables; {} is none", options.file));
+  }
   const Result<Import, std::string> import = import_points(text, format, request);
   if (!import) throw CommandError(ExitCode::error, fmt::format("{}: {}", options.file, import.error()));
   if (!import->ignored.empty()) spdlog::warn("columns left out: {}", fmt::join(import->ignored, ", "));
+  for (const std::string& note : import->notes) spdlog::info("{}", note);
   if (import->empty_rows > 0) {
     spdlog::warn("{} row{} without a number left out", import->empty_rows, import->empty_rows == 1 ? "" : "s");
   }
@@ -135,9 +179,10 @@ ExitCode run_import(const Options& options) {
 Action add_import(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<Options>(arguments);
   command
-      .add_option("FILE", options->file,
-                  "JSON or CSV as `attnscope export` writes it (columns by name; needed: algorithm, N or n_q and n_k, "
-                  "heads or heads_q, d, and time_ns, a metric or a counter), or what `ncu --csv --page raw` prints")
+      .add_option(
+          "FILE", options->file,
+          "JSON or CSV as `attnscope export` writes it (columns by name; needed: algorithm, N or n_q and n_k, "
+          "heads or heads_q, d, and time_ns, a metric or a counter), or what `ncu --csv` prints, --page raw or details")
       ->required();
   command.add_option("--into", options->into, "The .attnscope file that the run is added to (default: a new one)")
       ->type_name("FILE");
@@ -153,6 +198,17 @@ Action add_import(CLI::App& command, Arguments arguments) {
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
+  command
+      .add_option("--kernel", options->ncu.kernel,
+                  "Of ncu's table: only launches whose kernel's full name contains this")
+      ->type_name("TEXT");
+  command
+      .add_option("--launches", options->launches, "Of ncu's table: only these, by its ID (\"3:7\", \"3:\", \":7\")")
+      ->type_name("RANGE");
+  command
+      .add_option("--repeats", options->ncu.repeats,
+                  "Of ncu's table: how often the sequence of launches ran (default: as often as it repeats as a whole)")
+      ->check(CLI::Range(1, 1'000'000));
   return [options] { return run_import(*options); };
 }
 

@@ -2,8 +2,13 @@
 #include "profiler/measure/host_environment.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -27,6 +32,24 @@ std::string operating_system() {
 }
 
 }  // namespace
+
+std::filesystem::path home_folder() {
+  const char* variable = std::getenv("HOME");
+  if (variable != nullptr && *variable == '/') return variable;
+  const passwd* user = getpwuid(getuid());
+  return user != nullptr && user->pw_dir != nullptr && *user->pw_dir == '/' ? std::filesystem::path(user->pw_dir)
+                                                                            : std::filesystem::path();
+}
+
+std::filesystem::path private_folder(const std::filesystem::path& parent) {
+  const std::filesystem::path folder = parent / fmt::format("attnscope-{}", getuid());
+  if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) return {};
+  // Not followed where it is a link: whoever made that chose where it leads.
+  struct stat made {};
+  const bool ours = lstat(folder.c_str(), &made) == 0 && S_ISDIR(made.st_mode) && made.st_uid == getuid() &&
+                    (made.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+  return ours ? folder : std::filesystem::path();
+}
 
 Environment host_environment() {
   Environment environment;

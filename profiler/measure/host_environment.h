@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
+
 #include "profiler/measure/device.h"
 
 namespace attnscope {
 
 /// The parts of an Environment that need no GPU: this program's version and the operating system's name.
 [[nodiscard]] Environment host_environment();
+
+/// The user's home folder: HOME, else what the system's table of users says; empty where neither names one. Never a
+/// relative path, which would be a folder of wherever one stands.
+[[nodiscard]] std::filesystem::path home_folder();
+
+/// A folder of this user's alone (mode 700) below `parent`, made where it is missing; empty where another user has made
+/// something of that name, or it cannot be made.
+[[nodiscard]] std::filesystem::path private_folder(const std::filesystem::path& parent);
 
 }  // namespace attnscope

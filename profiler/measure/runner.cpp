@@ -41,7 +41,7 @@ RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     if (skip(i)) {
       ++counts.skipped;
-    } else if (!refused(plan.points[i], device)) {
+    } else if (!cancel.cancelled() && !refused(plan.points[i], device)) {
       to_build.push_back(plan.points[i]);
     }
   }

@@ -1,57 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/csv_reader.h"
 
+#include <utility>
+
 #include "profiler/plan/text.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
+namespace {
 
-std::vector<CsvLine> parse_csv(std::string_view text, std::size_t first) {
-  std::vector<CsvLine> lines;
-  std::size_t line = first;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    CsvLine& record = lines.emplace_back();
-    record.number = line;
-    for (;;) {
-      std::string& field = record.fields.emplace_back();
-      if (i < text.size() && text[i] == '"') {
-        const std::size_t opened = line;
-        for (++i;; ++i) {
-          if (i >= text.size()) fail("line {}: a quoted field does not end", opened);
-          if (text[i] == '\n') ++line;
-          if (text[i] != '"') {
-            field += text[i];
-          } else if (i + 1 < text.size() && text[i + 1] == '"') {
-            field += text[i++];
-          } else {
-            break;
-          }
-        }
-        ++i;
-        if (i < text.size() && text[i] != ',' && text[i] != '\n' && text[i] != '\r') {
-          fail("line {}, column {}: something follows the closing quote", line, record.fields.size());
-        }
-      } else {
-        while (i < text.size() && text[i] != ',' && text[i] != '\n') field += text[i++];
-        while (!field.empty() && (field.back() == '\r' || field.back() == ' ')) field.pop_back();
-        field.erase(0, field.find_first_not_of(' '));
-      }
-      if (const std::string_view meant = without_guard(field); meant.size() != field.size()) field.erase(0, 1);
-      if (i < text.size() && text[i] == '\r') ++i;
-      if (i >= text.size() || text[i] == '\n') break;
-      ++i;  // the comma
+constexpr std::size_t most_fields = 4096;
+constexpr std::size_t longest_field = std::size_t{1} << 20;
+
+void require_length(std::size_t length, std::size_t line, std::size_t place) {
+  if (length > longest_field) fail("line {}, column {}: the field has more than 2^20 bytes", line, place);
+}
+
+}  // namespace
+
+std::string CsvReader::quoted(std::size_t place) {
+  const std::size_t opened = line_;
+  std::string field;
+  for (++at_;; ++at_) {
+    if (ended()) fail("line {}: a quoted field does not end", opened);
+    if (text_[at_] == '\n') ++line_;
+    if (text_[at_] == '"') {
+      if (at_ + 1 >= text_.size() || text_[at_ + 1] != '"') break;
+      ++at_;
     }
-    if (i < text.size()) ++i;  // the newline
-    ++line;
-    if (record.fields.size() == 1 && record.fields[0].empty()) lines.pop_back();
+    field += text_[at_];
+    require_length(field.size(), opened, place);
   }
-  return lines;
+  ++at_;
+  if (!ended() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
+    fail("line {}, column {}: something follows the closing quote", line_, place);
+  }
+  return field;
+}
+
+std::string CsvReader::plain(std::size_t place) {
+  const std::string_view rest = text_.substr(at_);
+  std::string_view field = rest.substr(0, rest.find_first_of(",\n"));
+  at_ += field.size();
+  while (!field.empty() && (field.back() == '\r' || field.back() == ' ')) field.remove_suffix(1);
+  while (!field.empty() && field.front() == ' ') field.remove_prefix(1);
+  require_length(field.size(), line_, place);
+  return std::string(field);
+}
+
+std::optional<CsvLine> CsvReader::next() {
+  while (!ended()) {
+    CsvLine record{.number = line_, .fields = {}};
+    for (;;) {
+      const std::size_t place = record.fields.size() + 1;
+      if (place > most_fields) fail("line {}: there are more than {} columns", record.number, most_fields);
+      record.fields.push_back(!ended() && text_[at_] == '"' ? quoted(place) : plain(place));
+      std::string& field = record.fields.back();
+      if (without_guard(field).size() != field.size()) field.erase(0, 1);
+      if (!ended() && text_[at_] == '\r') ++at_;
+      if (ended() || text_[at_] == '\n') break;
+      ++at_;  // the comma
+    }
+    if (!ended()) ++at_;  // the newline
+    ++line_;
+    if (record.fields.size() > 1 || !record.fields[0].empty()) return record;
+  }
+  return std::nullopt;
 }
 
 void require_width(const CsvLine& header, const CsvLine& line) {
   if (line.fields.size() == header.fields.size()) return;
-  fail("line {}: {} fields below a header of {}", line.number, line.fields.size(), header.fields.size());
+  fail("line {}: {} field{} below a header of {}", line.number, line.fields.size(), line.fields.size() == 1 ? "" : "s",
+       header.fields.size());
 }
 
 }  // namespace attnscope::exchange

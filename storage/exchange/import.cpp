@@ -49,7 +49,9 @@ Result<Import, std::string> import_points(std::string_view text, ImportFormat fo
   } catch (const Wrong& wrong) {
     return Failure{std::string(wrong.what())};
   } catch (const nlohmann::json::exception& error) {
-    return Failure{std::string(error.what())};
+    std::string why = error.what();  // "[json.exception.type_error.302] type must be ..."
+    if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
+    return Failure{fmt::format("a value in it is of another kind than is needed there: {}", why)};
   }
 }
 

@@ -2,6 +2,7 @@
 // What other programs measured, as points of ours: every value of them has provenance `imported`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,12 +30,22 @@ struct Import {
   std::vector<ImportedDevice> devices;
   std::size_t empty_rows = 0;        ///< rows without any number, left out
   std::vector<std::string> ignored;  ///< columns that mean nothing here
+  std::vector<std::string> notes;    ///< what a reader would not expect of how numbers were put together, a clause each
+};
+
+/// Which launches of ncu's table are meant, and how often they ran through.
+struct NcuSelection {
+  std::string kernel = {};                        ///< part of the kernel's name as the table has it; empty: any
+  std::optional<std::int64_t> first_launch = {};  ///< by ncu's numbers
+  std::optional<std::int64_t> last_launch = {};
+  std::int64_t repeats = 0;  ///< of the sequence of launches; 0: as often as it repeats as a whole
 };
 
 struct ImportRequest {
   std::string device_name;  ///< empty: as the file says
   /// What was measured: needed for ncu, whose table knows kernels only.
   std::optional<PointSpec> spec;
+  NcuSelection ncu = {};
   /// Whose knobs are columns.
   const Registry* registry = &built_in_algorithms();
 };
@@ -48,8 +59,9 @@ struct ImportRequest {
 /// units. Needed are algorithm, the lengths, the heads, d and one number. csv with a column `metric` is what
 /// export_long_csv() writes: a value a row, in any order.
 ///
-/// ncu: what `ncu --csv --page raw` prints, the program's own output before it included. All its launches are one run
-/// through one point.
+/// ncu: what `ncu --csv` prints, the raw page or the page of details, the program's own output around it included. Its
+/// launches are one point: a sequence of them that repeats as a whole k times is k samples; what stands in it more than
+/// once adds.
 [[nodiscard]] Result<Import, std::string> import_points(std::string_view text, ImportFormat, const ImportRequest&);
 
 }  // namespace attnscope

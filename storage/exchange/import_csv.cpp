@@ -5,8 +5,8 @@
 #include <deque>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "profiler/metrics/point_facts.h"
@@ -36,7 +36,11 @@ void require_columns(const CsvLine& header,
 
 void require_distinct(const CsvLine& header) {
   std::set<std::string_view> seen;
+  constexpr std::size_t longest = 1000;
   for (const std::string& name : header.fields) {
+    if (name.size() > longest) {
+      fail("line {}: a column's name has {} bytes; at most {} are taken", header.number, name.size(), longest);
+    }
     if (!name.empty() && !seen.insert(name).second) fail("line {}: column '{}' is there twice", header.number, name);
   }
 }
@@ -133,9 +137,10 @@ class LongTable {
 }  // namespace
 
 Import import_csv(std::string_view text, const ImportRequest& request) {
-  const std::vector<CsvLine> lines = parse_csv(text, 1);
-  if (lines.empty()) fail("it is empty");
-  const CsvLine& header = lines.front();
+  CsvReader lines(text, 1);
+  const std::optional<CsvLine> first = lines.next();
+  if (!first) fail("it is empty");
+  const CsvLine& header = *first;
   require_distinct(header);
   const bool is_long = has_column(header, long_column::metric);
   if (is_long && !has_column(header, long_column::value)) {
@@ -151,15 +156,15 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
     if (!(is_long && is_of_a_value(name)) && !is_known_column(name, *request.registry)) builder.ignore(name);
   }
   LongTable table(header);
-  for (const CsvLine& line : std::span(lines).subspan(1)) {
-    require_width(header, line);
+  while (const std::optional<CsvLine> line = lines.next()) {
+    require_width(header, *line);
     if (is_long) {
-      table.add(line);
+      table.add(*line);
       continue;
     }
-    ImportRow row{.place = fmt::format("line {}", line.number)};
-    for (std::size_t i = 0; i < line.fields.size(); ++i) {
-      if (!line.fields[i].empty()) row.fields[header.fields[i]] = line.fields[i];
+    ImportRow row{.place = fmt::format("line {}", line->number)};
+    for (std::size_t i = 0; i < line->fields.size(); ++i) {
+      if (!line->fields[i].empty()) row.fields[header.fields[i]] = line->fields[i];
     }
     builder.add(row);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -108,29 +109,75 @@ DeviceLimits limits_from(const Json& block, const std::string& place, DeviceLimi
 
 }  // namespace
 
-Import import_json(std::string_view text, const ImportRequest& request) {
-  Json document;
+namespace {
+
+/// Takes the points out of a document while it is read, one by one: the whole of it as values would take twenty times
+/// its size.
+class PointStream {
+ public:
+  explicit PointStream(PointBuilder& builder) : builder_(builder) {}
+
+  /// For Json::parse(): whether what was read is kept in the document.
+  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+    using Event = Json::parse_event_t;
+    constexpr int deepest = 16;
+    if (depth > deepest) fail("it is nested more than {} deep", deepest);
+    if (event == Event::key && depth == 1) key_ = parsed.get<std::string>();
+    if (inside_ && depth == inside_depth_) return element(event, parsed);
+    const bool opens = event == Event::array_start && (depth == 0 || (depth == 1 && key_ == "points"));
+    if (opens && !inside_) {
+      inside_ = true;
+      inside_depth_ = depth + 1;
+    } else if (event == Event::array_end && inside_ && depth == inside_depth_ - 1) {
+      inside_ = false;
+      key_.clear();
+    }
+    return true;
+  }
+
+ private:
+  bool element(Json::parse_event_t event, const Json& parsed) {
+    using Event = Json::parse_event_t;
+    if (event == Event::object_start) return true;
+    const std::string place = fmt::format("points[{}]", index_);
+    if (event != Event::object_end) fail("{}: it is no object", place);
+    builder_.add(row_from(parsed, place, builder_));
+    ++index_;
+    return false;
+  }
+
+  PointBuilder& builder_;
+  std::string key_;  ///< of the document's last member
+  bool inside_ = false;
+  int inside_depth_ = 0;
+  std::size_t index_ = 0;
+};
+
+Json parse(std::string_view text, PointBuilder& builder) {
+  PointStream stream(builder);
   try {
-    document = Json::parse(text);
+    return Json::parse(text, std::ref(stream));
   } catch (const Json::exception& error) {  // also out_of_range, for 1e999
     std::string why = error.what();         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
-    throw Wrong(why);
+    throw Wrong(fmt::format("it is no JSON: {}", why));
   }
-  const Json* points = &document;
+}
+
+}  // namespace
+
+Import import_json(std::string_view text, const ImportRequest& request) {
+  PointBuilder builder(request.device_name, *request.registry);
+  const Json document = parse(text, builder);
   if (document.is_object()) {
     const auto version = document.find("schema_version");
     if (version != document.end() && *version != 1) {
       fail("its schema version is {}, and this attnscope knows 1", version->dump());
     }
-    const auto found = document.find("points");
-    if (found == document.end()) fail("there is no \"points\"");
-    points = &*found;
+    if (!document.contains("points")) fail("there is no \"points\"");
   }
-  if (!points->is_array()) fail("\"points\" is no array");
-  PointBuilder builder(request.device_name, *request.registry);
-  std::size_t index = 0;
-  for (const Json& point : *points) builder.add(row_from(point, fmt::format("points[{}]", index++), builder));
+  const bool array = document.is_array() || (document.is_object() && document["points"].is_array());
+  if (!array) fail("\"points\" is no array");
 
   Import import = builder.take();
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;

@@ -1,32 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 
-#include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
+#include "storage/exchange/ncu_launches.h"
 
 namespace attnscope::exchange {
 namespace {
 
-/// "void flash::fwd_kernel<Traits<128>, false>(Params)" is "fwd_kernel".
-std::string short_kernel_name(std::string_view text) {
-  std::string_view name = text;
-  if (const std::size_t at = name.find_first_of("<("); at != std::string_view::npos && at > 0)
-    name = name.substr(0, at);
-  if (const std::size_t at = name.rfind("::"); at != std::string_view::npos) name.remove_prefix(at + 2);
-  if (const std::size_t at = name.rfind(' '); at != std::string_view::npos) name.remove_prefix(at + 1);
-  return std::string(name.empty() ? text : name);
+bool alike(const NcuLaunch& one, const NcuLaunch& other) {
+  return one.kernel == other.kernel && one.shape == other.shape;
 }
 
-/// ncu groups digits in threes: "1,048,576.5". Nothing for "n/a" and for text.
-std::optional<double> ncu_number(std::string text) {
-  std::erase(text, ',');
-  const auto value = number(text);
-  return value && std::isfinite(*value) ? value : std::nullopt;
+/// The shortest sequence that all launches are whole repetitions of (the prefix function of Knuth, Morris and Pratt).
+std::size_t shortest_sequence(std::span<const NcuLaunch> launches) {
+  std::vector<std::size_t> border{0};
+  for (std::size_t i = 1; i < launches.size(); ++i) {
+    std::size_t length = border.back();
+    while (length > 0 && !alike(launches[i], launches[length])) length = border.at(length - 1);
+    border.push_back(alike(launches[i], launches[length]) ? length + 1 : 0);
+  }
+  const std::size_t period = launches.size() - border.back();
+  return launches.size() % period == 0 ? period : launches.size();
+}
+
+std::size_t sequence_of(std::span<const NcuLaunch> launches, const NcuSelection& selection) {
+  if (selection.repeats == 0) return shortest_sequence(launches);
+  const auto repeats = static_cast<std::size_t>(selection.repeats);
+  const std::size_t length = launches.size() / repeats;
+  bool repeated = launches.size() % repeats == 0;
+  for (std::size_t i = length; repeated && i < launches.size(); ++i) {
+    repeated = alike(launches[i], launches[i - length]);
+  }
+  if (!repeated) fail("{} launches are not {} repetitions of one sequence", launches.size(), repeats);
+  return length;
+}
+
+/// One launch's numbers, as we keep them.
+KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& columns) {
+  KernelRecord kernel;
+  std::optional<double> shared;
+  for (const NcuValue& cell : launch.values) {
+    const NcuColumn& column = columns[cell.column];
+    if (column.counter.starts_with("device__attribute")) continue;  // of the GPU, not of the launch
+    const std::string place = fmt::format("line {}, {}", cell.line, column.counter);
+    const auto [unit, scale] = base_unit(column.unit);
+    const auto value = checked(place, cell.value * scale);
+    if (!value) continue;
+    const auto require_unit = [&, &unit = unit](std::string_view wanted) {
+      if (unit != wanted) fail("{}: the unit is '{}', not one of {}", column.place, column.unit, wanted);
+    };
+    if (column.counter == "gpu__time_duration.sum") {
+      require_unit("ns");
+      kernel.samples_ns = {*value};
+    } else if (column.counter == "launch__shared_mem_per_block_static" ||
+               column.counter == "launch__shared_mem_per_block_dynamic") {
+      require_unit("byte");
+      shared = shared.value_or(0) + *value;
+    } else if (const Metric* metric = metric_of(column.counter)) {
+      require_unit(metric->unit);
+      require_possible(place, metric->key, *value * metric->scale);
+      kernel.metrics.push_back(
+          {std::string(metric->key), *value * metric->scale, std::string(metric->unit), Provenance::imported});
+    } else {
+      kernel.metrics.push_back({column.counter, *value, unit, Provenance::imported});
+    }
+  }
+  if (shared) kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared, "byte", Provenance::imported});
+  if (kernel.metrics.empty() && kernel.samples_ns.empty()) fail("line {}: no counter has a value", launch.line);
+  return kernel;
+}
+
+double median(std::vector<double> values) {
+  return summarize(values)->median;
+}
+
+/// The same launch of every repetition: times are samples, of counters the median stands. What one repetition lacks is
+/// not known of all.
+KernelRecord joined(const std::vector<KernelRecord>& repetitions) {
+  KernelRecord kernel;
+  const bool timed = std::ranges::none_of(repetitions, [](const auto& each) { return each.samples_ns.empty(); });
+  for (const KernelRecord& each : repetitions) {
+    if (timed) kernel.samples_ns.push_back(each.samples_ns.front());
+  }
+  for (const MetricValue& metric : repetitions.front().metrics) {
+    std::vector<double> values;
+    for (const KernelRecord& each : repetitions) {
+      if (const auto value = each.metric(metric.name)) values.push_back(*value);
+    }
+    if (values.size() != repetitions.size()) continue;
+    kernel.metrics.push_back({metric.name, median(std::move(values)), metric.unit, Provenance::imported});
+  }
+  return kernel;
+}
+
+/// What a reader would not expect of how launches became numbers.
+std::vector<std::string> notes_of(std::size_t launches, std::size_t length, const std::map<std::string, int>& times) {
+  std::vector<std::string> notes;
+  const auto several = [](const auto& each) { return each.second > 1; };
+  if (launches > length) {
+    notes.push_back(fmt::format("{} launches are {} samples of {}", launches, launches / length,
+                                length == 1 ? "one" : fmt::format("a sequence of {}", length)));
+  } else if (std::ranges::any_of(times, several)) {
+    notes.push_back(
+        fmt::format("{} launches, which do not repeat as a whole, are one sample and add; --kernel, "
+                    "--launches and --repeats choose others",
+                    launches));
+  }
+  for (const auto& [name, count] : times) {
+    if (count > 1) notes.push_back(fmt::format("{} is launched {} times in each sample, which add", name, count));
+  }
+  return notes;
 }
 
 }  // namespace
@@ -43,85 +130,41 @@ std::size_t ncu_table(std::string_view text) {
 }
 
 Import import_ncu(std::string_view text, const ImportRequest& request) {
-  const std::size_t start = ncu_table(text);
-  if (start == std::string_view::npos) {
-    fail("there is no table of ncu's: no line begins with \"ID\"; write it with `ncu --csv --page raw`");
-  }
-  const auto skipped = static_cast<std::size_t>(std::ranges::count(text.substr(0, start), '\n'));
-  const std::vector<CsvLine> lines = parse_csv(text.substr(start), skipped + 1);
-  const CsvLine& header = lines.front();
-  const auto column = [&](std::string_view name) {
-    return static_cast<std::size_t>(std::ranges::find(header.fields, name) - header.fields.begin());
-  };
-  if (column("Metric Name") < header.fields.size()) {
-    fail("line {}: this is ncu's page of details; write the table with `ncu --csv --page raw`", header.number);
-  }
-  const std::size_t kernel_name = column("Kernel Name");
-  if (kernel_name == header.fields.size()) fail("line {}: there is no column 'Kernel Name'", header.number);
-  if (lines.size() < 3) fail("line {}: no launch stands below the header and the units", lines.back().number);
-  const CsvLine& unit_line = lines[1];
-  require_width(header, unit_line);
-  if (!unit_line.fields.front().empty()) fail("line {}: the row of units is missing", unit_line.number);
+  const NcuTable table = read_ncu_launches(text, request.ncu);
+  const std::vector<NcuLaunch>& launches = table.launches;
+  if (launches.empty()) fail("none of its {} launches is chosen by --kernel and --launches", table.left_out);
+  const std::size_t length = sequence_of(launches, request.ncu);
 
   PointRecord point;
   point.spec = *request.spec;
   point.provenance = Provenance::imported;
-  std::string device = request.device_name;
-  std::map<std::string, int> launches_of;
-  for (const CsvLine& line : std::span(lines).subspan(2)) {
-    if (line.fields.size() == 1) break;  // what the program printed after the table
-    require_width(header, line);
-    const std::string name = short_kernel_name(line.fields[kernel_name]);
-    if (name.empty()) fail("line {}, column 'Kernel Name': it is empty", line.number);
-    check_word(fmt::format("line {}", line.number), "kernel", name);
-    const int launch = ++launches_of[name];
-    KernelRecord kernel;
-    kernel.kernel = launch == 1 ? name : fmt::format("{} {}", name, launch);
+  std::map<std::string, int> times;
+  for (std::size_t place = 0; place < length; ++place) {
+    std::vector<KernelRecord> repetitions;
+    for (std::size_t i = place; i < launches.size(); i += length) {
+      repetitions.push_back(record_of(launches[i], table.columns));
+    }
+    KernelRecord kernel = joined(repetitions);
+    if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
+      fail("line {}: its repetitions have no counter in common", launches[place].line);
+    }
+    const std::string name = short_kernel_name(launches[place].kernel);
+    check_word(fmt::format("line {}", launches[place].line), "kernel", name);
+    const int time = ++times[name];
+    kernel.kernel = time == 1 ? name : fmt::format("{} {}", name, time);
     if (kernel.kernel == "all") kernel.kernel = "all 1";  // means their sum here
-    if (device.empty() && column("CC") < header.fields.size()) {
-      device = fmt::format("unnamed GPU of compute capability {}", line.fields[column("CC")]);
-    }
-    double shared = 0;
-    bool shared_known = false;
-    for (std::size_t i = 0; i < header.fields.size(); ++i) {
-      const std::string& counter = header.fields[i];
-      if (!is_counter_name(counter)) continue;
-      const auto value = ncu_number(line.fields[i]);
-      if (!value) continue;
-      const auto base = base_unit(unit_line.fields[i]);
-      const auto& unit = base.first;
-      const double scale = base.second;
-      const std::string place = fmt::format("line {}, column '{}'", unit_line.number, counter);
-      if (!std::isfinite(*value * scale)) fail("line {}, column '{}': the value is infinite", line.number, counter);
-      const auto require_unit = [&](std::string_view wanted) {
-        if (unit != wanted) fail("{}: the unit is '{}', not one of {}", place, unit_line.fields[i], wanted);
-      };
-      if (counter == "gpu__time_duration.sum") {
-        require_unit("ns");
-        kernel.samples_ns = {*value * scale};
-      } else if (counter == "launch__shared_mem_per_block_static" ||
-                 counter == "launch__shared_mem_per_block_dynamic") {
-        require_unit("byte");
-        shared += *value * scale;
-        shared_known = true;
-      } else if (const Metric* metric = metric_of(counter)) {
-        require_unit(metric->unit);
-        kernel.metrics.push_back({std::string(metric->key), *value * scale * metric->scale, std::string(metric->unit),
-                                  Provenance::imported});
-      } else {
-        kernel.metrics.push_back({counter, *value * scale, unit, Provenance::imported});
-      }
-    }
-    if (shared_known) {
-      kernel.metrics.push_back({std::string(metric_key::shared_bytes), shared, "byte", Provenance::imported});
-    }
-    if (kernel.metrics.empty() && kernel.samples_ns.empty()) fail("line {}: no counter has a value", line.number);
     point.kernels.push_back(std::move(kernel));
   }
-  if (point.kernels.empty()) fail("line {}: no launch stands below the header and the units", lines.back().number);
+  std::string device = request.device_name;
+  const std::string& capability = launches.front().compute_capability;
+  if (device.empty() && !capability.empty()) device = fmt::format("unnamed GPU of compute capability {}", capability);
+  check_word("the table", "device", device);
+
   PointBuilder builder({}, *request.registry);
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
-  return builder.take();
+  Import import = builder.take();
+  import.notes = notes_of(launches.size(), length, times);
+  return import;
 }
 
 }  // namespace attnscope::exchange

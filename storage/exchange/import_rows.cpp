@@ -53,6 +53,9 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
   if (*value < field.smallest) {
     fail("{}: {} must be at least {}, not {}", row.at(named), named, field.smallest, *value);
   }
+  if (*value > field.largest) {
+    fail("{}: {} {} is absurd: at most {}", row.at(named), named, *value, field.largest);
+  }
   return *value;
 }
 
@@ -104,6 +107,7 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel)
       const auto value = checked(row.at(name), row.real(name));
       if (!value) continue;
       alone.kernels = {kernel};
+      require_possible(row.at(name), metric.key, *value * (name == metric.key ? 1 : metric.scale));
       if (evaluate(metric.key, alone, kernel.kernel)) continue;
       kernel.metrics.push_back({std::string(metric.key), *value * (name == metric.key ? 1 : metric.scale),
                                 std::string(metric.unit), Provenance::imported});

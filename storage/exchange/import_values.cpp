@@ -42,6 +42,12 @@ std::optional<double> checked(const std::string& place, std::optional<double> va
   return value;
 }
 
+void require_possible(std::string_view place, std::string_view metric, double value) {
+  if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
+  constexpr double most = 100.05;  // what is printed with one decimal may be rounded up
+  if (value > most) fail("{}: an occupancy of {}% is impossible", place, value);
+}
+
 std::pair<std::string, double> base_unit(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view above = text.substr(0, slash);
@@ -76,7 +82,10 @@ bool is_counter_name(std::string_view name) {
 void check_word(std::string_view place, std::string_view what, std::string_view text) {
   const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
   constexpr std::size_t longest = 200;
-  if (control || text.size() > longest) fail("{}: the {} is no name", place, what);
+  if (control) fail("{}: the {} holds control characters; give it a plain name", place, what);
+  if (text.size() > longest) {
+    fail("{}: the {} has {} bytes; at most {} are taken for a name", place, what, text.size(), longest);
+  }
 }
 
 MetricValue imported_value(const std::string& place, const std::string& name, double value, const std::string& unit) {
@@ -89,6 +98,7 @@ MetricValue imported_value(const std::string& place, const std::string& name, do
   if (!unit.empty() && !in_base_unit && base != metric->unit) {
     fail("{}: the unit is '{}', not {}", place, unit, metric->unit);
   }
+  require_possible(place, metric->key, *number);
   return {std::string(metric->key), *number, std::string(metric->unit), Provenance::imported};
 }
 

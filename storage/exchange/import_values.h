@@ -28,6 +28,8 @@ template <class... Parts>
 [[nodiscard]] std::optional<double> number(std::string_view text);
 /// A value of a metric: NaN is no value, infinity and negative amounts are mistakes.
 [[nodiscard]] std::optional<double> checked(const std::string& place, std::optional<double> value);
+/// Throws where a metric cannot have the value: an occupancy over 100%.
+void require_possible(std::string_view place, std::string_view metric, double value);
 /// "Mbyte/second" as bytes a second, "Kbyte/block" as bytes: the base unit, and what a value is multiplied with to be
 /// one in it. A unit that we do not know is left as it is.
 [[nodiscard]] std::pair<std::string, double> base_unit(std::string_view text);

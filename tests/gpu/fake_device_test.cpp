@@ -624,6 +624,47 @@ TEST_F(FakeDeviceTest, APointPlainlySlowIsTimedOnce) {
   EXPECT_EQ(samples(128).size(), 6U);
 }
 
+TEST_F(FakeDeviceTest, FiguresThatNvmlDoesNotGiveAreNotZero) {
+  for (const char* fault : {"nvml-clock=3", "nvml-temperature=3", "nvml-power=3", "nvml-reasons=3"}) {
+    const auto device = open(fault);
+    ASSERT_NE(device, nullptr) << fault;
+    const PointRecord record = device->measure(point(), quick(), cancel_);
+    EXPECT_EQ(record.disposition, Disposition::ok) << fault << record.reason;
+    EXPECT_FALSE(record.clocks) << fault << ": neither 0 W nor not throttled";
+  }
+}
+
+TEST_F(FakeDeviceTest, NvrtcsFailuresAreNamed) {
+  EXPECT_THAT(open_error("nvrtc-version=2").what, HasSubstr("does not say its version"));
+  EXPECT_THAT(open_error("nvrtc-count=2").what, HasSubstr("does not say which architectures it compiles for"));
+  EXPECT_THAT(open_error("nvrtc-archs=2").what, HasSubstr("does not say which architectures it compiles for"));
+  const auto device = open("nvrtc-log=2,compile-error=fa2");
+  ASSERT_NE(device, nullptr);
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::compile_error);
+}
+
+TEST_F(FakeDeviceTest, ACubinThatChangedOnDiskIsCompiledAnew) {
+  { EXPECT_EQ(open()->measure(point(), quick(), cancel_).disposition, Disposition::ok); }
+  std::size_t changed = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(cache_)) {
+    if (entry.path().extension() != ".cubin") continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.put('X');  // of the same length
+    ++changed;
+  }
+  ASSERT_GT(changed, 0U);
+  const std::int64_t before = attnscope_fake_compilations();
+  { EXPECT_EQ(open()->measure(point(), quick(), cancel_).disposition, Disposition::ok); }
+  EXPECT_EQ(attnscope_fake_compilations() - before, static_cast<std::int64_t>(changed));
+  const std::int64_t again = attnscope_fake_compilations();
+  { EXPECT_EQ(open()->measure(point(), quick(), cancel_).disposition, Disposition::ok); }
+  EXPECT_EQ(attnscope_fake_compilations(), again) << "what was compiled anew is kept";
+  for (const auto& entry : fs::recursive_directory_iterator(cache_)) {
+    if (entry.path().extension() == ".json") std::ofstream(entry.path()) << R"({"cubin_digest": 7})";
+  }
+  { EXPECT_EQ(open()->measure(point(), quick(), cancel_).disposition, Disposition::ok); }
+}
+
 TEST_F(FakeDeviceTest, ThrottledPointIsKeptAndMarked) {
   const auto device = open("throttle=36");
   ASSERT_NE(device, nullptr);

@@ -25,11 +25,12 @@ struct Ended {
   QString errors;
 };
 
-Ended run_program(const QString& program, const QStringList& arguments) {
+Ended run_program(const QString& program, const QStringList& arguments, const QString& display = {}) {
   QProcess process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     environment.remove(QString::fromUtf8(name));
+  if (!display.isEmpty()) environment.insert(QStringLiteral("DISPLAY"), display);
   process.setProcessEnvironment(environment);
   process.start(program, arguments);
   EXPECT_TRUE(process.waitForFinished(60'000));
@@ -89,6 +90,16 @@ TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
   const QStringList paths = ended.output.split('\n', Qt::SkipEmptyParts);
   ASSERT_EQ(paths.size(), 2 * 3) << "bytes, time and rate";
   for (const QString& path : paths) EXPECT_GT(QFileInfo(path).size(), 1000) << path.toStdString();
+}
+
+TEST(GuiProgram, PlotsNeedNoDisplayAlsoWhereOneIsNamedThatDoesNotAnswer) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("a.attnscope");
+  fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
+  const Ended ended = run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), {file, "--plots", folder.filePath("plots")},
+                                  QStringLiteral(":9876"));
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors.toStdString();
+  EXPECT_EQ(ended.output.split('\n', Qt::SkipEmptyParts).size(), 2 * 3);
 }
 
 TEST(GuiProgram, AFileLimitIsAnErrorLineAndTheOlderPictureStays) {

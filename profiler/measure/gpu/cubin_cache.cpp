@@ -53,6 +53,11 @@ const EmbeddedSource* find_source(std::string_view path) {
   return found == sources.end() ? nullptr : &*found;
 }
 
+/// A name-based UUID (SHA-1): a cubin that changed on disk would still be one, and compute something else.
+std::string digest_of(const std::string& bytes) {
+  return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(bytes));
+}
+
 /// What the source's #include lines name.
 std::vector<std::string_view> included_by(std::string_view text) {
   constexpr std::string_view directive = "#include \"";
@@ -77,7 +82,7 @@ std::string sources_digest(const std::string& file) {
       if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
     }
   }
-  return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(all));
+  return digest_of(all);
 }
 
 }  // namespace
@@ -90,26 +95,32 @@ std::string CubinKey::digest() const {
   add(arch);
   add(nvrtc_version);
   for (const std::string& option : options) add(option);
-  return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(text));
+  return digest_of(text);
 }
 
 std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
+  if (folder_.empty()) return std::nullopt;
   const fs::path stem = folder_ / key.digest();
   auto cubin = read_file(fs::path(stem).replace_extension(".cubin"));
   const auto facts = read_file(fs::path(stem).replace_extension(".json"));
   if (!cubin || !facts) return std::nullopt;
-  const auto json = nlohmann::json::parse(*facts, nullptr, false);
-  if (!json.is_object() || json.value("cubin_bytes", std::size_t{0}) != cubin->size()) return std::nullopt;
-  return Compiled{.cubin = std::move(*cubin),
-                  .log = json.value("log", ""),
-                  .figures = {.registers = json.value("registers", 0),
-                              .static_shared_bytes = json.value("static_shared_bytes", std::int64_t{0}),
-                              .local_bytes = json.value("local_bytes", std::int64_t{0}),
-                              .spill_store_bytes = json.value("spill_store_bytes", std::int64_t{0}),
-                              .spill_load_bytes = json.value("spill_load_bytes", std::int64_t{0})}};
+  try {
+    const auto json = nlohmann::json::parse(*facts);
+    if (json.at("cubin_digest").get<std::string>() != digest_of(*cubin)) return std::nullopt;
+    return Compiled{.cubin = std::move(*cubin),
+                    .log = json.at("log").get<std::string>(),
+                    .figures = {.registers = json.at("registers").get<int>(),
+                                .static_shared_bytes = json.at("static_shared_bytes").get<std::int64_t>(),
+                                .local_bytes = json.at("local_bytes").get<std::int64_t>(),
+                                .spill_store_bytes = json.at("spill_store_bytes").get<std::int64_t>(),
+                                .spill_load_bytes = json.at("spill_load_bytes").get<std::int64_t>()}};
+  } catch (const nlohmann::json::exception&) {  // of another version, or damaged: compiled anew
+    return std::nullopt;
+  }
 }
 
 bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
+  if (folder_.empty()) return false;
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return false;
@@ -119,6 +130,7 @@ bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
                                     {"nvrtc", key.nvrtc_version},
                                     {"options", key.options},
                                     {"cubin_bytes", compiled.cubin.size()},
+                                    {"cubin_digest", digest_of(compiled.cubin)},
                                     {"registers", compiled.figures.registers},
                                     {"static_shared_bytes", compiled.figures.static_shared_bytes},
                                     {"local_bytes", compiled.figures.local_bytes},
@@ -132,6 +144,7 @@ bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
 }
 
 void CubinCache::erase(const CubinKey& key) const {
+  if (folder_.empty()) return;
   const fs::path stem = folder_ / key.digest();
   std::error_code ignored;
   fs::remove(fs::path(stem).replace_extension(".json"), ignored);

@@ -25,7 +25,7 @@ struct CubinKey {
 };
 
 /// Safe to use from several threads and processes: a file appears under its name only when it is complete. A cache that
-/// cannot be written is no error: every lookup then misses.
+/// cannot be written, or has no folder, is no error: every lookup then misses.
 class CubinCache {
  public:
   explicit CubinCache(std::filesystem::path folder) : folder_(std::move(folder)) {}

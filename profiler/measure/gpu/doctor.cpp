@@ -48,6 +48,10 @@ DoctorFinding check_nvrtc(const std::optional<std::string>& driver_version) {
 DoctorFinding check_cache() {
   namespace fs = std::filesystem;
   const fs::path folder = default_cubin_cache();
+  if (folder.empty()) {
+    return {"cubin cache", Status::warning, "There is no folder that is this user's alone.",
+            "Set HOME or ATTNSCOPE_CACHE_DIR.", "Everything; kernels are compiled anew in every run."};
+  }
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || access(folder.c_str(), W_OK) != 0) {

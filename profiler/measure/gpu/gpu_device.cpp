@@ -151,6 +151,7 @@ class GpuDevice final : public Device {
   void prepare(std::span<const PointSpec> points, const CancelToken& cancel, const BuildProgress& progress) override {
     std::vector<KernelLaunch> launches;
     for (const PointSpec& point : points) {
+      if (cancel.cancelled()) return;
       const Algorithm* algorithm = registry_.find(point.algorithm);
       if (algorithm == nullptr || algorithm->refusal(point.problem, point.config(), info_.limits)) continue;
       std::ranges::move(algorithm->plan(point.problem, point.config(), info_.limits).launches,

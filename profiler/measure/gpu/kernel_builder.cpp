@@ -13,6 +13,7 @@
 
 #include "profiler/measure/gpu/cubin_cache.h"
 #include "profiler/measure/gpu/nvrtc.h"
+#include "profiler/measure/host_environment.h"
 
 namespace attnscope {
 namespace {
@@ -90,8 +91,11 @@ std::filesystem::path default_cubin_cache() {
   };
   if (const auto own = variable("ATTNSCOPE_CACHE_DIR"); !own.empty()) return own / "cubins";
   if (const auto xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "attnscope" / "cubins";
-  if (const auto home = variable("HOME"); !home.empty()) return home / ".cache" / "attnscope" / "cubins";
-  return std::filesystem::temp_directory_path() / "attnscope" / "cubins";
+  if (const auto home = home_folder(); !home.empty()) return home / ".cache" / "attnscope" / "cubins";
+  // A temporary folder is everybody's: only what nobody else can have put something into.
+  std::error_code error;
+  const auto own = private_folder(std::filesystem::temp_directory_path(error));
+  return own.empty() ? own : own / "cubins";
 }
 
 std::string describe(const KernelLaunch& launch) {

@@ -88,23 +88,21 @@ bool Nvml::select(const std::string& uuid) {
 std::optional<ClockReading> Nvml::read() const {
   if (device_ == nullptr) return std::nullopt;
   ClockReading reading;
-  bool any = false;
+  bool all = true;
   const auto ask = [&](double& target, double scale, auto function, auto... what) {
     unsigned value = 0;
-    if (function(device_, what..., &value) != 0) return;
+    all = all && function(device_, what..., &value) == 0;
     target = scale * value;
-    any = true;
   };
   ask(reading.sm_clock_hz, 1e6, api_->clock, clock_sm);
   ask(reading.memory_clock_hz, 1e6, api_->clock, clock_memory);
   ask(reading.temperature_c, 1, api_->temperature, temperature_gpu);
   ask(reading.power_w, 1e-3, api_->power);
-  if (unsigned long long reasons = 0; api_->reasons(device_, &reasons) == 0) {
-    reading.throttle_reasons = reasons;
-    reading.throttled = slows_down(reasons);
-    any = true;
-  }
-  return any ? std::optional(reading) : std::nullopt;
+  unsigned long long reasons = 0;
+  all = all && api_->reasons(device_, &reasons) == 0;
+  reading.throttle_reasons = reasons;
+  reading.throttled = slows_down(reasons);
+  return all ? std::optional(reading) : std::nullopt;
 }
 
 }  // namespace attnscope::gpu

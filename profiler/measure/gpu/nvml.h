@@ -31,7 +31,7 @@ class Nvml {
 
   /// The device of this UUID; false when NVML does not know it (then read() gives nothing).
   bool select(const std::string& uuid);
-  /// What can be read now: figures that this device does not report stay 0. Nothing when none can.
+  /// The state now; nothing where one of its figures cannot be read: 0 W, or "not throttled", would be a claim.
   [[nodiscard]] std::optional<ClockReading> read() const;
 
  private:

@@ -58,7 +58,10 @@ Result<Nvrtc, std::string> Nvrtc::load() {
   if (!missing.empty()) return Failure{fmt::format("NVRTC in {} has no {}.", nvrtc.path_.string(), missing)};
   int major = 0;
   int minor = 0;
-  nvrtc.api_.nvrtcVersion(&major, &minor);
+  if (const nvrtcResult result = nvrtc.api_.nvrtcVersion(&major, &minor); result != NVRTC_SUCCESS) {
+    return Failure{fmt::format("NVRTC in {} does not say its version: {}.", nvrtc.path_.string(),
+                               nvrtc.api_.nvrtcGetErrorString(result))};
+  }
   nvrtc.version_ = fmt::format("{}.{}", major, minor);
   return nvrtc;
 }
@@ -67,9 +70,14 @@ std::string Nvrtc::refuses(std::string_view arch) const {
   const auto number = arch_number(arch);
   if (!number) return fmt::format("'{}' is not an architecture; write it as sm_80 or sm_90a.", arch);
   int count = 0;
-  api_.nvrtcGetNumSupportedArchs(&count);
-  std::vector<int> known(static_cast<std::size_t>(count));
-  api_.nvrtcGetSupportedArchs(known.data());
+  nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
+  constexpr int most = 10'000;
+  std::vector<int> known(static_cast<std::size_t>(std::clamp(count, 0, most)));
+  if (result == NVRTC_SUCCESS && count == std::ssize(known)) result = api_.nvrtcGetSupportedArchs(known.data());
+  if (result != NVRTC_SUCCESS || count != std::ssize(known)) {
+    return fmt::format("NVRTC {} does not say which architectures it compiles for: {}.", version_,
+                       result != NVRTC_SUCCESS ? api_.nvrtcGetErrorString(result) : "their number makes no sense");
+  }
   std::erase_if(known, [](int each) { return each < 80; });
   if (std::ranges::find(known, *number) != known.end()) return {};
   return fmt::format("{} is not an architecture that NVRTC {} compiles these kernels for; it knows sm_{}.", arch,
@@ -114,8 +122,8 @@ Result<Compiled, std::string> Nvrtc::compile(const KernelSource& source,
   std::size_t size = 0;
   if (api_.nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
     compiled.log.resize(size);
-    api_.nvrtcGetProgramLog(program, compiled.log.data());
-    compiled.log.resize(size - 1);  // its terminating zero
+    const bool given = api_.nvrtcGetProgramLog(program, compiled.log.data()) == NVRTC_SUCCESS;
+    compiled.log.resize(given ? size - 1 : 0);  // without its terminating zero
   }
   const auto fail = [&](std::string_view why) {
     return Failure{compiled.log.empty() ? std::string(why) : fmt::format("{}\n{}", why, compiled.log)};

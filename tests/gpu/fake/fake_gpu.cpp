@@ -297,6 +297,14 @@ CUresult state() {
   return device.sticky;
 }
 
+nvrtcResult nvrtc_fault(const char* call) {
+  return static_cast<nvrtcResult>(Faults().number(std::string("nvrtc-") + call, NVRTC_SUCCESS));
+}
+
+int nvml_fault(const char* call) {
+  return static_cast<int>(Faults().number(std::string("nvml-") + call, 0));
+}
+
 bool names_a_file(const Faults& faults, std::string_view fault) {
   const auto file = faults.value(fault);
   return file && std::filesystem::exists(*file);
@@ -624,15 +632,21 @@ const char* nvrtcGetErrorString(nvrtcResult result) {
   return result == NVRTC_SUCCESS ? "NVRTC_SUCCESS" : "NVRTC_ERROR_COMPILATION";
 }
 nvrtcResult nvrtcVersion(int* major, int* minor) {
+  if (const nvrtcResult result = nvrtc_fault("version"); result != NVRTC_SUCCESS) return result;
   *major = 13;
   *minor = 0;
   return NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetNumSupportedArchs(int* count) {
+  if (const nvrtcResult result = nvrtc_fault("count"); result != NVRTC_SUCCESS) {
+    *count = -1;
+    return result;
+  }
   *count = 3;
   return NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetSupportedArchs(int* archs) {
+  if (const nvrtcResult result = nvrtc_fault("archs"); result != NVRTC_SUCCESS) return result;
   archs[0] = 75;
   archs[1] = 80;
   archs[2] = 90;
@@ -674,6 +688,7 @@ nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, std::size_t* size) {
   return NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
+  if (const nvrtcResult result = nvrtc_fault("log"); result != NVRTC_SUCCESS) return result;
   std::memcpy(log, program->log.c_str(), program->log.size() + 1);
   return NVRTC_SUCCESS;
 }
@@ -967,18 +982,22 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** handle) {
   return std::string_view(uuid) == "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f" ? 0 : 6;
 }
 int nvmlDeviceGetClockInfo(void*, int which, unsigned* megahertz) {
+  if (const int result = nvml_fault("clock"); result != 0) return result;
   *megahertz = which == 1 ? 1755 : 2619;
   return 0;
 }
 int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) {
+  if (const int result = nvml_fault("temperature"); result != 0) return result;
   *celsius = 41;
   return 0;
 }
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+  if (const int result = nvml_fault("power"); result != 0) return result;
   *milliwatts = 250'500;
   return 0;
 }
 int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* reasons) {
+  if (const int result = nvml_fault("reasons"); result != 0) return result;
   *reasons = static_cast<unsigned long long>(Faults().number("throttle", 0));
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -320,7 +321,7 @@ TEST(ImportNcu, EveryErrorNamesLineAndColumn) {
   wrong_unit.replace(wrong_unit.find("Mbyte"), 5, "inst");
   const std::pair<std::string, std::string> cases[] = {
       {"==ERROR== no kernels\n", "no line begins with \"ID\""},
-      {"\"ID\",\"Kernel Name\",\"Metric Name\"\n", "ncu's page of details"},
+      {"\"ID\",\"Kernel Name\",\"Metric Name\"\n", "line 1: there is no column 'Metric Value'"},
       {"x\n\"ID\",\"Device\"\n", "line 2: there is no column 'Kernel Name'"},
       {header, "line 1: no launch"},
       {header + std::string(ncu_units), "line 2: no launch"},
@@ -333,6 +334,170 @@ TEST(ImportNcu, EveryErrorNamesLineAndColumn) {
     EXPECT_THAT(error_of(text, ImportFormat::ncu, request), HasSubstr(says)) << text;
   EXPECT_THAT(error_of(header + std::string(ncu_units) + std::string(ncu_rows), ImportFormat::ncu),
               HasSubstr("give --algorithm"));
+}
+
+/// A raw table of these launches: a kernel's name and its time in ns.
+std::string raw_table(const std::vector<std::pair<std::string, std::string>>& launches) {
+  std::string text =
+      "\"ID\",\"Kernel Name\",\"Grid Size\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\"\n"
+      "\"\",\"\",\"\",\"ns\",\"byte\"\n";
+  int id = 0;
+  for (const auto& [kernel, time] : launches) {
+    text += fmt::format("\"{}\",\"{}\",\"(1, 1, 1)\",\"{}\",\"100\"\n", id++, kernel, time);
+  }
+  return text;
+}
+
+Import ncu(const std::string& text, const NcuSelection& selection = {}) {
+  return imported(text, ImportFormat::ncu, {.device_name = "H200", .spec = flash_spec(), .ncu = selection});
+}
+
+TEST(ImportNcu, ShortNamesOfKernels) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"flash_fwd", "flash_fwd"},
+      {"void at::native::<unnamed>::softmax_warp_forward<float, 4, (bool)1>(T1 *, const T2 *)", "softmax_warp_forward"},
+      {"void at::<unnamed>::fill(int)", "fill"},
+      {"at::<unnamed>::copy", "copy"},
+      {"void at::native::(anonymous namespace)::reduce<at::F<int, (anonymous namespace)::G>>(T)", "reduce"},
+      {"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 64>, false>(Params)", "flash_fwd_kernel"},
+      {"void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm>(T1::Params)", "Kernel2"},
+      {"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn",
+       "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn"},
+      {"<unnamed>", "<unnamed>"},
+      {"a >", "a >"},
+      {"f(", "f("},
+  };
+  for (const auto& [full, name] : cases) {
+    const Import import = ncu(raw_table({{full, "5"}}));
+    ASSERT_EQ(import.devices.size(), 1U) << full;
+    EXPECT_EQ(import.devices[0].points.at(0).kernels.at(1).kernel, name);
+  }
+  const Import longest = ncu(raw_table({{std::string(5000, 'x') + "<int>(T1)", "5"}}));
+  EXPECT_EQ(longest.devices[0].points.at(0).kernels.at(1).kernel, std::string(200, 'x'));
+}
+
+TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
+  const Import three = ncu(raw_table({{"fwd", "10"}, {"fwd", "12"}, {"fwd", "14"}}));
+  const PointRecord& point = three.devices[0].points.at(0);
+  EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(10, 12, 14));
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::time_median_ns), 12);
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 100);
+  EXPECT_THAT(three.notes, ElementsAre("3 launches are 3 samples of one"));
+
+  const Import eager =
+      ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}, {"gemm", "4"}, {"softmax", "5"}, {"gemm", "6"}}));
+  const PointRecord& both = eager.devices[0].points.at(0);
+  EXPECT_THAT(both.kernel("all")->samples_ns, ElementsAre(6, 15));
+  EXPECT_DOUBLE_EQ(value_of(both, metric_key::dram_read_bytes), 300);
+  EXPECT_THAT(both.kernel("gemm 2")->samples_ns, ElementsAre(3, 6));
+  EXPECT_THAT(eager.notes, ElementsAre("6 launches are 2 samples of a sequence of 3",
+                                       "gemm is launched 2 times in each sample, which add"));
+
+  const Import broken = ncu(raw_table({{"warm", "1"}, {"fwd", "2"}, {"fwd", "3"}}));
+  EXPECT_THAT(broken.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6));
+  EXPECT_THAT(broken.notes.at(0), HasSubstr("do not repeat as a whole, are one sample and add"));
+}
+
+TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {
+  const std::string text = raw_table({{"warm", "1"}, {"fwd<1>", "2"}, {"fwd<2>", "3"}, {"fwd<2>", "4"}, {"tail", "5"}});
+  EXPECT_THAT(ncu(text, {.kernel = "<2>"}).devices[0].points[0].kernel("all")->samples_ns, ElementsAre(3, 4));
+  EXPECT_THAT(ncu(text, {.first_launch = 4}).devices[0].points[0].kernel("all")->samples_ns, ElementsAre(5));
+  EXPECT_THAT(ncu(text, {.kernel = "fwd", .last_launch = 2}).devices[0].points[0].kernel("all")->samples_ns,
+              ElementsAre(5));
+  EXPECT_THAT(ncu(text, {.kernel = "<2>", .repeats = 1}).devices[0].points[0].kernel("all")->samples_ns,
+              ElementsAre(7));
+  const auto error = [&](const NcuSelection& selection) {
+    return error_of(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
+  };
+  EXPECT_EQ(error({.kernel = "bwd"}), "none of its 5 launches is chosen by --kernel and --launches");
+  EXPECT_EQ(error({.repeats = 2}), "5 launches are not 2 repetitions of one sequence");
+  EXPECT_EQ(error({.kernel = "<2>", .repeats = 3}), "2 launches are not 3 repetitions of one sequence");
+}
+
+TEST(ImportNcu, ReadsThePageOfDetails) {
+  const std::string text =
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"CC\",\"Section Name\",\"Metric Name\","
+      "\"Metric Unit\",\"Metric Value\",\"Rule Name\"\n"
+      "\"0\",\"7\",\"fwd\",\"(1,1,1)\",\"(2,1,1)\",\"9.0\",\"Speed Of Light\",\"Duration\",\"us\",\"1,500.5\",\"\"\n"
+      "\"0\",\"7\",\"fwd\",\"(1,1,1)\",\"(2,1,1)\",\"9.0\",\"Speed Of Light\",\"\",\"\",\"\",\"Bottleneck\"\n"
+      "\"0\",\"7\",\"fwd\",\"(1,1,1)\",\"(2,1,1)\",\"9.0\",\"Command "
+      "line\",\"dram__bytes_read.sum\",\"Mbyte\",\"2\",\"\"\n"
+      "\"0\",\"7\",\"fwd\",\"(1,1,1)\",\"(2,1,1)\",\"9.0\",\"Occupancy\",\"Achieved Occupancy\",\"%\",\"49.5\",\"\"\n"
+      "\"1\",\"7\",\"fwd\",\"(1,1,1)\",\"(2,1,1)\",\"9.0\",\"Speed Of Light\",\"Duration\",\"ms\",\"2\",\"\"\n"
+      "\"1\",\"7\",\"fwd\",\"(1,1,1)\",\"(2,1,1)\",\"9.0\",\"Command "
+      "line\",\"dram__bytes_read.sum\",\"Kbyte\",\"4,000\",\"\"\n";
+  EXPECT_EQ(detect_import_format(text), ImportFormat::ncu);
+  const Import import = ncu(text);
+  const PointRecord& point = import.devices[0].points.at(0);
+  EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(1.5005e6, 2e6));
+  EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 3e6);
+  EXPECT_FALSE(point.kernel("all")->metric(metric_key::achieved_occupancy_pct)) << "of one of the two only";
+}
+
+TEST(ImportNcu, NumbersAreWhatTheySay) {
+  const auto error = [](const std::string& time) {
+    return error_of(raw_table({{"fwd", time}}), ImportFormat::ncu, {.spec = flash_spec()});
+  };
+  for (const char* wrong : {"1.500,5", "1,50", "1500,000", ",500", "1,", "1.5.0", "1-2", "1,000,00"}) {
+    EXPECT_THAT(error(wrong),
+                HasSubstr(fmt::format("line 3, column 'gpu__time_duration.sum': '{}' is no number", wrong)));
+  }
+  EXPECT_THAT(error("-5"), HasSubstr("-5 is below zero"));
+  EXPECT_THAT(error("1e999"), HasSubstr("line 3"));
+  for (const auto& [text, value] : {std::pair{"1,048,576.5", 1048576.5}, std::pair{"1500", 1500.0},
+                                    std::pair{"0.5", 0.5}, std::pair{"1.5e3", 1500.0}}) {
+    EXPECT_THAT(ncu(raw_table({{"fwd", text}})).devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(value));
+  }
+  const std::string occupancy =
+      "\"ID\",\"Kernel "
+      "Name\",\"sm__warps_active.avg.pct_of_peak_sustained_active\"\n\"\",\"\",\"%\"\n\"0\",\"f\",\"101\"\n";
+  EXPECT_THAT(error_of(occupancy, ImportFormat::ncu, {.spec = flash_spec()}),
+              HasSubstr("an occupancy of 101% is impossible"));
+  EXPECT_THAT(error_of("algorithm,N,heads,d,achieved_occupancy_pct\na,64,1,64,101\n", ImportFormat::csv),
+              HasSubstr("an occupancy of 101% is impossible"));
+}
+
+TEST(ImportNcu, NothingBelowATableIsLostWithoutAWord) {
+  const std::string table = raw_table({{"fwd", "1"}});
+  EXPECT_EQ(ncu(table + "==PROF== Disconnected\nbye, world\n").devices.size(), 1U);
+  EXPECT_THAT(
+      error_of(table + "hello\n\"1\",\"fwd\",\"(1, 1, 1)\",\"5\",\"6\"\n", ImportFormat::ncu, {.spec = flash_spec()}),
+      HasSubstr("line 5: a launch stands below the end of the table"));
+}
+
+TEST(ImportCsv, AHeaderIsBounded) {
+  std::string header = "algorithm,N,heads,d,time_ns";
+  for (int i = 0; i < 5000; ++i) header += fmt::format(",x{}", i);
+  EXPECT_EQ(error_of(header + "\n", ImportFormat::csv), "line 1: there are more than 4096 columns");
+  EXPECT_THAT(error_of(std::string(2000, 'x') + ",N\n", ImportFormat::csv),
+              HasSubstr("a column's name has 2000 bytes"));
+  EXPECT_THAT(
+      error_of("algorithm,N,heads,d,time_ns\na,64,1,64,\"" + std::string(2U << 20U, '5') + "\"\n", ImportFormat::csv),
+      HasSubstr("line 2, column 5: the field has more than 2^20 bytes"));
+}
+
+TEST(ImportCsv, WhatTheoryWouldNotEndOnIsRefused) {
+  EXPECT_THAT(error_of("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n", ImportFormat::csv),
+              HasSubstr("batch 500000000000000 is absurd: at most 1048576"));
+  EXPECT_THAT(error_of("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n", ImportFormat::csv),
+              HasSubstr("key lengths are for a batch of at most 2^16, not 1000000"));
+}
+
+TEST(ImportJson, PointsAreTakenOneByOneWhereverTheyStand) {
+  const std::string point = R"({"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":5})";
+  for (const std::string& text :
+       {"[" + point + "," + point + "]", R"({"points":[)" + point + "," + point + "]}",
+        R"({"devices":[{"name":"x","points":[1]}],"points":[)" + point + "," + point + "]}"}) {
+    const Import import = imported(text, ImportFormat::json);
+    ASSERT_EQ(import.devices.size(), 1U) << text;
+    EXPECT_EQ(import.devices[0].points.size(), 2U) << text;
+  }
+  EXPECT_THAT(error_of("[" + point + ",[1]]", ImportFormat::json), HasSubstr("points[1]: it is no object"));
+  EXPECT_THAT(error_of("[" + point + ",7]", ImportFormat::json), HasSubstr("points[1]: it is no object"));
+  EXPECT_THAT(error_of(std::string(100'000, '['), ImportFormat::json), HasSubstr("points[0]: it is no object"));
+  EXPECT_THAT(error_of(R"({"x":)" + std::string(100'000, '['), ImportFormat::json),
+              HasSubstr("nested more than 16 deep"));
+  EXPECT_THAT(error_of("{\"points\":[", ImportFormat::json), HasSubstr("it is no JSON: parse error at line 1"));
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches of Nsight Compute's tables, as the raw page and the page of details have them. Internal to
+// storage/exchange.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/exchange/import.h"
+
+namespace attnscope::exchange {
+
+/// A counter of a table, in one unit.
+struct NcuColumn {
+  std::string counter;  ///< "dram__bytes_read.sum"
+  std::string unit;     ///< as the table has it: "Mbyte"
+  std::string place;    ///< of the unit, for messages: "line 2, column 'dram__bytes_read.sum'"
+};
+
+struct NcuValue {
+  std::size_t column = 0;
+  double value = 0;  ///< in the column's unit
+  std::size_t line = 0;
+};
+
+struct NcuLaunch {
+  std::size_t line = 0;  ///< its first
+  std::int64_t id = 0;   ///< ncu's number of it
+  std::string kernel;    ///< as the table has it, with template arguments and parameters
+  std::string shape;     ///< grid and block, as the table has them; empty where it has none
+  std::string compute_capability;
+  std::vector<NcuValue> values;
+};
+
+struct NcuTable {
+  std::vector<NcuColumn> columns;
+  std::vector<NcuLaunch> launches;  ///< in their order, those that the selection leaves
+  std::size_t left_out = 0;         ///< by the selection
+};
+
+/// Throws Wrong.
+[[nodiscard]] NcuTable read_ncu_launches(std::string_view text, const NcuSelection&);
+
+/// "void at::<unnamed>::softmax_warp_forward<float, 4>(T1 *)" is "softmax_warp_forward".
+[[nodiscard]] std::string short_kernel_name(std::string_view text);
+
+/// A number as ncu writes it, in groups of three digits: "1,048,576.5". Nothing for words ("n/a", "(128, 1, 1)").
+/// Throws for what looks like a number and is none, as "1.500,5".
+[[nodiscard]] std::optional<double> ncu_number(const std::string& place, std::string_view text);
+
+}  // namespace attnscope::exchange
