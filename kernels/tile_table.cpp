@@ -2,10 +2,13 @@
 #include "kernels/tile_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/common_knobs.h"
@@ -17,8 +20,9 @@ namespace {
 using Error = Failure<std::string>;
 
 constexpr std::string_view file = "tiles.csv";
-constexpr std::string_view header = "algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason";
-constexpr std::size_t fields_before_reason = 11;
+constexpr std::string_view before_knobs = "algorithm,pass,arch,mask,d,n,br,bc";
+constexpr std::size_t fields_before_knobs = 8;
+constexpr std::string_view after_knobs = "reason";
 /// What tables were before they had n and splits.
 constexpr std::string_view old_header = "algorithm,pass,arch,mask,d,br,bc,warps,stages,reason";
 constexpr std::size_t old_fields_before_reason = 9;
@@ -32,9 +36,37 @@ bool read(std::string_view text, Int& value) {
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
 }
 
+/// "algorithm,pass,...,bc,warps,splits,reason"
+std::string header_of(std::span<const std::string> knobs) {
+  std::string text(before_knobs);
+  for (const std::string& knob : knobs) text += fmt::format(",{}", knob);
+  return fmt::format("{},{}", text, after_knobs);
+}
+
+std::vector<std::string> names_of(std::span<const Knob> knobs) {
+  std::vector<std::string> names;
+  names.reserve(knobs.size());
+  for (const Knob& knob : knobs) names.push_back(knob.name);
+  return names;
+}
+
+/// The knobs that a header names; nothing where the line is none.
+std::optional<std::vector<std::string>> knobs_in(std::string_view line) {
+  if (!line.starts_with(before_knobs) || !line.ends_with(after_knobs)) return std::nullopt;
+  line.remove_prefix(before_knobs.size());
+  line.remove_suffix(after_knobs.size());
+  std::vector<std::string> knobs;
+  while (line.size() > 1) {  // ",warps,"
+    line.remove_prefix(1);
+    knobs.emplace_back(line.substr(0, line.find(',')));
+    line.remove_prefix(knobs.back().size());
+  }
+  return knobs;
+}
+
 /// Whether the line has the numbers of the old format, and then a reason where there are numbers now: in both places,
 /// for one alone may be a mistake.
-bool is_old(std::string_view line) {
+bool is_old(std::string_view line, std::size_t fields_before_reason) {
   std::int64_t number = 0;
   for (std::size_t i = 0; i < fields_before_reason; ++i) {
     const std::size_t comma = line.find(',');
@@ -51,11 +83,11 @@ bool is_old(std::string_view line) {
 }
 
 /// The first thing wrong with the line, or empty.
-std::string read_line(std::string_view line, TileChoice& choice) {
-  std::array<std::string_view, fields_before_reason> fields;
+std::string read_line(std::string_view line, std::span<const std::string> knobs, TileChoice& choice) {
+  std::vector<std::string_view> fields(fields_before_knobs + knobs.size());
   for (std::string_view& field : fields) {
     const std::size_t comma = line.find(',');
-    if (comma == std::string_view::npos) return fmt::format("it has fewer than {} fields", fields_before_reason + 1);
+    if (comma == std::string_view::npos) return fmt::format("it has fewer than {} fields", fields.size() + 1);
     field = line.substr(0, comma);
     line.remove_prefix(comma + 1);
   }
@@ -68,14 +100,14 @@ std::string read_line(std::string_view line, TileChoice& choice) {
   choice.arch = fields[2];
   choice.causal = fields[3] == "causal";
   choice.reason = line;
-  Tiling tile;
-  if (!read(fields[4], choice.d) || !read(fields[5], choice.n) || !read(fields[6], tile.br) ||
-      !read(fields[7], tile.bc) || !read(fields[8], tile.warps) || !read(fields[9], tile.stages) ||
-      !read(fields[10], tile.splits)) {
-    return "d, n, br, bc, warps, stages and splits must be whole numbers";
+  bool whole = read(fields[4], choice.d) && read(fields[5], choice.n) && read(fields[6], choice.config.tile.br) &&
+               read(fields[7], choice.config.tile.bc);
+  for (std::size_t i = 0; i < knobs.size(); ++i) {
+    std::int64_t value = 0;
+    whole = whole && read(fields[fields_before_knobs + i], value);
+    choice.config.knobs.set(knobs[i], value);
   }
-  choice.config = tile;
-  return {};
+  return whole ? "" : fmt::format("d, n, br, bc, {} must be whole numbers", fmt::join(knobs, ", "));
 }
 
 std::string arch_of(const DeviceLimits& device) {
@@ -95,36 +127,57 @@ std::span<const TileChoice> tile_table() {
   return table;
 }
 
-Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view text) {
+std::vector<Knob> tuned_knobs(const Registry& registry) {
+  std::vector<Knob> knobs;
+  std::ranges::copy_if(registry.knobs(), std::back_inserter(knobs),
+                       [](const Knob& knob) { return knob.words.empty(); });
+  return knobs;
+}
+
+Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view text, const Registry& registry) {
   std::vector<TileChoice> table;
+  std::vector<std::string> knobs = names_of(tuned_knobs(registry));
   bool headed = false;
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    headed = headed || line == header;
-    if (line.empty() || line.front() == '#' || line == header) continue;
+    if (line.empty() || line.front() == '#') continue;
     TileChoice choice;
-    const bool old = line == old_header || (!headed && is_old(line));
-    if (const std::string wrong = old ? std::string(old_format) : read_line(line, choice); !wrong.empty()) {
-      return Error{fmt::format("line {}: {}; a line is {}.", number, wrong, header)};
+    std::string wrong;
+    if (auto named = knobs_in(line)) {
+      headed = true;
+      knobs = *std::move(named);
+      const auto known = [&](const std::string& name) {
+        const Knob* knob = registry.find_knob(name);
+        return knob != nullptr && knob->words.empty();
+      };
+      const auto unknown = std::ranges::find_if_not(knobs, known);
+      if (unknown == knobs.end()) continue;
+      wrong = fmt::format("no algorithm has a knob '{}' that is a number", *unknown);
+    } else if (line == old_header || (!headed && is_old(line, fields_before_knobs + knobs.size()))) {
+      wrong = old_format;
+    } else {
+      wrong = read_line(line, knobs, choice);
     }
+    if (!wrong.empty()) return Error{fmt::format("line {}: {}; a line is {}.", number, wrong, header_of(knobs))};
     table.push_back(std::move(choice));
   }
   return table;
 }
 
-std::string format_tile_table(std::span<const TileChoice> table) {
+std::string format_tile_table(std::span<const TileChoice> table, const Registry& registry) {
+  const std::vector<Knob> knobs = tuned_knobs(registry);
   std::string text =
       "# SPDX-License-Identifier: Apache-2.0\n"
       "# Tiles that `auto` picks, written by `attnscope tune`; a line holds from the next smaller d on up to its own, "
       "there from the\n"
       "# next smaller n on up to its own, the largest n also beyond.\n";
-  text += fmt::format("{}\n", header);
+  text += fmt::format("{}\n", header_of(names_of(knobs)));
   for (const TileChoice& c : table) {
-    const Tiling tile = tiling_of(c.config);
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", c.algorithm, to_string(c.pass), c.arch,
-                        c.causal ? "causal" : "full", c.d, c.n, tile.br, tile.bc, tile.warps, tile.stages, tile.splits,
-                        c.reason);
+    text += fmt::format("{},{},{},{},{},{},{},{}", c.algorithm, to_string(c.pass), c.arch, c.causal ? "causal" : "full",
+                        c.d, c.n, c.config.tile.br, c.config.tile.bc);
+    for (const Knob& knob : knobs) text += fmt::format(",{}", knob_text(knob, c.config.knobs));
+    text += fmt::format(",{}\n", c.reason);
   }
   return text;
 }

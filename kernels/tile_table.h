@@ -11,6 +11,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/model/result.h"
+#include "kernels/registry.h"
 
 namespace attnscope {
 
@@ -40,10 +41,17 @@ inline constexpr std::int64_t tuned_decode_group = 8;
 /// K/V heads of those problems, of batch 1.
 [[nodiscard]] std::int64_t tuned_decode_kv_heads(std::int64_t d);
 
-/// A table's text: lines of algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason below that header; the reason
-/// may hold commas; '#' begins a comment. The error names the line.
-[[nodiscard]] Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view text);
-[[nodiscard]] std::string format_tile_table(std::span<const TileChoice>);
+/// The knobs that tiles are chosen with: those of the algorithms that are numbers, of which 0 is the algorithm's
+/// choice.
+[[nodiscard]] std::vector<Knob> tuned_knobs(const Registry&);
+
+/// A table's text: lines of algorithm,pass,arch,mask,d,n,br,bc, a number for each of the knobs that the header names
+/// (0: the algorithm's choice), and the reason, which may hold commas; '#' begins a comment. The error names the line.
+[[nodiscard]] Result<std::vector<TileChoice>, std::string> parse_tile_table(
+    std::string_view text, const Registry& registry = built_in_algorithms());
+/// With a column for each of tuned_knobs().
+[[nodiscard]] std::string format_tile_table(std::span<const TileChoice>,
+                                            const Registry& registry = built_in_algorithms());
 
 /// The table's line for a problem on a device; nullptr where it has none. The tile may still be refused there.
 [[nodiscard]] const TileChoice* find_tile_choice(std::span<const TileChoice>, std::string_view algorithm,

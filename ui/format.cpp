@@ -108,6 +108,8 @@ QString format_value(double value, std::string_view unit) {
   if (unit == "percent") return format_number(value) + QStringLiteral(" %");
   if (unit == "Tflop/s") return format_number(value) + QStringLiteral(" TFLOP/s");
   if (unit == "1" || unit.empty()) return format_number(value);
+  if (unit == "celsius") return format_number(value) + QStringLiteral(" °C");
+  if (unit == "watt") return format_number(value) + QStringLiteral(" W");
   if (unit == "cycle" || unit == "register") {
     return format_number(value, 12) + QLatin1Char(' ') + to_qstring(unit) +
            (value == 1 ? QString() : QStringLiteral("s"));
@@ -138,6 +140,11 @@ QString plain_tip(const QString& text) {
   return QStringLiteral("<p style='white-space:pre-wrap'>%1</p>").arg(text.toHtmlEscaped());
 }
 
+QString within_sentence(QString label) {
+  if (label.size() > 1 && label[1].isLower()) label[0] = label[0].toLower();
+  return label;
+}
+
 QString to_qstring(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
@@ -163,15 +170,6 @@ QString run_title(const RunSummary& run) {
   return title;
 }
 
-QStringList problem_options(const AttentionProblem& problem) {
-  QStringList words;
-  if (problem.pass != Pass::fwd) words << to_qstring(to_string(problem.pass));
-  if (problem.dropout > 0) words << QStringLiteral("dropout %1").arg(problem.dropout);
-  if (problem.page > 0) words << QStringLiteral("page %1").arg(problem.page);
-  if (problem.deterministic) words << QStringLiteral("deterministic");
-  return words;
-}
-
 QString format_lengths(const AttentionProblem& problem) {
   return QString::fromStdString(analysis::lengths_text(problem));
 }
@@ -180,14 +178,16 @@ QString format_splits(int splits) {
   return splits > 0 ? QString::number(splits) : QStringLiteral("auto");
 }
 
+QString format_knob(std::string_view name, const KnobValue& value) {
+  const QString words = to_qstring(to_string(value)).replace(QLatin1Char('_'), QLatin1Char(' '));
+  const bool number = std::holds_alternative<std::int64_t>(value);
+  return number ? QStringLiteral("%1 %2").arg(to_qstring(name), words) : words;
+}
+
 QString format_tile(const Config& config) {
   const TileShape& tile = config.tile;
   QString text = tile_stated(tile) ? QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc) : QStringLiteral("not stated");
-  for (const auto& [name, value] : config.knobs) {
-    const QString words = to_qstring(to_string(value)).replace(QLatin1Char('_'), QLatin1Char(' '));
-    const bool number = std::holds_alternative<std::int64_t>(value);
-    text += number ? QStringLiteral(", %1 %2").arg(to_qstring(name), words) : QStringLiteral(", %1").arg(words);
-  }
+  for (const auto& [name, value] : config.knobs) text += QStringLiteral(", ") + format_knob(name, value);
   return text;
 }
 

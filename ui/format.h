@@ -31,6 +31,9 @@ namespace attnscope::ui {
 /// A label of the metrics table in the window's typography.
 [[nodiscard]] QString metric_label(std::string_view key);
 
+/// "batch × heads", but "L2 at start": a label within a sentence.
+[[nodiscard]] QString within_sentence(QString label);
+
 /// One factor and unit for a whole axis or table: value x factor reads in `suffix` ("GB") up to `largest`.
 struct UnitScale {
   double factor = 1;
@@ -51,13 +54,13 @@ struct UnitScale {
 [[nodiscard]] QString format_heads(const AttentionProblem& problem);
 /// "full", "causal", "window:256:0": the mask's words, where mask=none reads "full" and a long list is shortened.
 [[nodiscard]] QString format_mask(const Mask& mask);
-/// What sets a problem apart from a plain forward pass: "bwd", "dropout 0.1", "page 64", "deterministic".
-[[nodiscard]] QStringList problem_options(const AttentionProblem& problem);
 /// "4096", or "1 × 65536" (n_q × n_k) where they differ.
 [[nodiscard]] QString format_lengths(const AttentionProblem& problem);
 /// "128 × 64", with whatever else of the tile was chosen: "128 × 64, splits 8, warps 4". "not stated" where an imported
 /// point does not say.
 [[nodiscard]] QString format_tile(const Config& config);
+/// "splits 8", "heads fastest".
+[[nodiscard]] QString format_knob(std::string_view name, const KnobValue& value);
 /// "16", or "auto" for 0.
 [[nodiscard]] QString format_splits(int splits);
 using analysis::tile_stated;

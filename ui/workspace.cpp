@@ -6,14 +6,15 @@
 #include <QFileInfo>
 #include <QMetaObject>
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "ui/format.h"
 #include "ui/models/point_set.h"
+#include "ui/models/point_settings.h"
 
 namespace attnscope::ui {
 namespace {
@@ -57,27 +58,36 @@ FileContents read_file(const QString& path, std::int64_t after_id) {
 
 namespace {
 
-using Property = QString (*)(const PointSpec&);
+using Property = std::function<QString(const PointSpec&)>;
 
-/// What sets one run's points apart, from the coarse to the fine.
-constexpr std::array<Property, 9> properties{
-    [](const PointSpec& s) { return to_qstring(to_string(s.problem.pass)); },
-    [](const PointSpec& s) {
-      return s.problem.n_q == s.problem.n_k ? QString() : QStringLiteral("n_q %1").arg(s.problem.n_q);
-    },
-    [](const PointSpec& s) { return to_qstring(s.algorithm); },
-    [](const PointSpec& s) { return format_mask(s.problem.mask); },
-    [](const PointSpec& s) { return QStringLiteral("d %1").arg(s.problem.d); },
-    [](const PointSpec& s) { return format_heads(s.problem); },
-    [](const PointSpec& s) { return to_qstring(to_string(s.problem.dtype)); },
-    [](const PointSpec& s) { return s.problem.page > 0 ? QStringLiteral("page %1").arg(s.problem.page) : QString(); },
-    [](const PointSpec& s) {
-      return s.problem.dropout > 0 ? QStringLiteral("dropout %1").arg(s.problem.dropout) : QString();
-    },
-};
+/// What sets one run's points apart, from the coarse to the fine; what no line speaks of comes last.
+const std::vector<Property>& properties() {
+  static const std::vector<Property> table = [] {
+    std::vector<Property> all{
+        [](const PointSpec& s) { return to_qstring(to_string(s.problem.pass)); },
+        [](const PointSpec& s) {
+          return s.problem.n_q == s.problem.n_k ? QString() : QStringLiteral("n_q %1").arg(s.problem.n_q);
+        },
+        [](const PointSpec& s) { return to_qstring(s.algorithm); },
+        [](const PointSpec& s) { return format_mask(s.problem.mask); },
+        [](const PointSpec& s) { return QStringLiteral("d %1").arg(s.problem.d); },
+        [](const PointSpec& s) { return format_heads(s.problem); },
+        [](const PointSpec& s) { return to_qstring(to_string(s.problem.dtype)); },
+    };
+    for (const PointSetting& setting : point_settings()) {
+      if (setting.shown == PointSetting::Shown::always) continue;
+      all.emplace_back([setting](const PointSpec& spec) {
+        const QString text = setting.value(spec).text;
+        return text.isEmpty() ? QString() : QStringLiteral("%1 %2").arg(within_sentence(setting.label), text);
+      });
+    }
+    return all;
+  }();
+  return table;
+}
 
 /// The property's values among the run's points: "bwd", "d 64/d 128"; long lists are shortened.
-QString values_of(const LoadedRun& run, Property property) {
+QString values_of(const LoadedRun& run, const Property& property) {
   constexpr qsizetype most = 3;
   QStringList values;
   for (const PointPtr& point : run.points) {
@@ -104,7 +114,7 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
   for (const auto& [title, places] : alike) {
     if (places.size() < 2) continue;
     QStringList named(static_cast<qsizetype>(places.size()), title.first);
-    for (const Property property : properties) {
+    for (const Property& property : properties()) {
       if (all_differ(named)) break;
       QStringList values;
       for (const std::size_t place : places) values << values_of(runs[place], property);

@@ -14,7 +14,6 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/table.h"
-#include "kernels/common_knobs.h"
 #include "kernels/registry.h"
 #include "storage/output_file.h"
 #include "storage/run_store.h"
@@ -103,13 +102,17 @@ Table comparison(const std::vector<TuneResult>& results) {
 }
 
 std::string samples_csv(const std::vector<TuneResult>& results) {
-  std::string text = "algorithm,pass,mask,d,N,br,bc,warps,stages,splits,median_ns\n";
+  const std::vector<Knob> knobs = tuned_knobs(built_in_algorithms());
+  std::string text = "algorithm,pass,mask,d,N,br,bc";
+  for (const Knob& knob : knobs) text += fmt::format(",{}", knob.name);
+  text += ",median_ns\n";
   for (const TuneResult& result : results) {
     const TileChoice& of = result.choices.front();
     for (const TuneSample& sample : result.samples) {
-      const Tiling tile = tiling_of(sample.config);
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.0f}\n", of.algorithm, to_string(of.pass), mask_word(of),
-                          of.d, sample.n, tile.br, tile.bc, tile.warps, tile.stages, tile.splits, sample.median_ns);
+      text += fmt::format("{},{},{},{},{},{},{}", of.algorithm, to_string(of.pass), mask_word(of), of.d, sample.n,
+                          sample.config.tile.br, sample.config.tile.bc);
+      for (const Knob& knob : knobs) text += fmt::format(",{}", knob_text(knob, sample.config.knobs));
+      text += fmt::format(",{:.0f}\n", sample.median_ns);
     }
   }
   return text;

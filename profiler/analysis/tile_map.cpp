@@ -71,6 +71,7 @@ class Builder {
     find_best(of_cell);
     find_fastest(of_cell);
     place_paper_mark(rows.front());
+    tell_kernels_apart();
     return std::move(map_);
   }
 
@@ -178,6 +179,31 @@ class Builder {
     }
     target.disposition = table_.disposition(target.row);
     if (target.disposition == Disposition::ok) ++map_.ok;
+  }
+
+  void tell_kernels_apart() {
+    std::map<KernelKind, std::vector<TileCell*>> cells_of;
+    for (auto& line : map_.cells) {
+      for (TileCell& each : line) {
+        if (!each.disposition) continue;
+        KernelKind kind = kernel_kind(table_.record(each.row));
+        // What did not run has no kernel, and nobody wrote one down.
+        if (kind.recorded() || counts(*each.disposition)) cells_of[std::move(kind)].push_back(&each);
+      }
+    }
+    if (cells_of.size() < 2) return;
+    std::vector<std::pair<KernelKind, std::vector<TileCell*>>> kinds(cells_of.begin(), cells_of.end());
+    std::ranges::stable_sort(kinds, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+    std::vector<KernelKind> names;
+    names.reserve(kinds.size());
+    for (auto& [kind, cells] : kinds) {
+      for (TileCell* each : cells) each->kernel = static_cast<int>(names.size());
+      names.push_back(std::move(kind));
+    }
+    const std::vector<std::string> words = distinguishing_words(names);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      map_.kernels.push_back({std::move(names[i]), words[i], static_cast<int>(kinds[i].second.size())});
+    }
   }
 
   void judge_colours() {

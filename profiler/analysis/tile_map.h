@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/model/io_model.h"
+#include "profiler/analysis/kernel_kinds.h"
 #include "profiler/analysis/point_table.h"
 #include "profiler/metrics/metrics.h"
 
@@ -26,6 +27,14 @@ struct TileCell {
   int repeats = 0;                         ///< values of this tile in one run; the median one stands for them
   bool throttled = false;                  ///< the GPU slowed its clocks, and the metric shown follows them
   Row row = 0;                             ///< set when disposition is
+  int kernel = -1;                         ///< place in TileMap::kernels; -1: none of them ran
+};
+
+/// One of several kernels that ran the tiles of a map.
+struct MapKernel {
+  KernelKind kind;
+  std::string words;  ///< what sets it apart from the others
+  int tiles = 0;
 };
 
 /// Where the paper's tile falls on the grid, in cells: 0 is the middle of the first row or column, 1.5 halfway between
@@ -72,6 +81,8 @@ struct TileMap {
   std::optional<PaperMark> paper;
   int collected = 0;
   int ok = 0;
+  /// What ran in the cells, the one of most tiles first. Empty where one kernel ran all of them, as far as is known.
+  std::vector<MapKernel> kernels;
   std::vector<RunIndex> shown;    ///< runs, the newest first
   std::vector<HiddenRun> hidden;  ///< the newest first
 

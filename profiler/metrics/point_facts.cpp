@@ -14,15 +14,17 @@ std::optional<double> reading(const PointRecord& point) {
   return (*point.clocks).*member;
 }
 
+using About = PointFact::About;
+
 // clang-format off
 constexpr std::array table{
-    PointFact{"max_abs_error", "Largest error", "1", [](const PointRecord& p) { return p.max_abs_error; }},
-    PointFact{"error_bound", "Bound", "1", [](const PointRecord& p) { return p.error_bound; }, true},
-    PointFact{"rms_error", "RMS error", "1", [](const PointRecord& p) { return p.rms_error; }},
-    PointFact{"sm_clock_hz", "SM clock", "hertz", reading<&ClockReading::sm_clock_hz>},
-    PointFact{"memory_clock_hz", "Memory clock", "hertz", reading<&ClockReading::memory_clock_hz>},
-    PointFact{"temperature_c", "Temperature", "celsius", reading<&ClockReading::temperature_c>},
-    PointFact{"power_w", "Power", "watt", reading<&ClockReading::power_w>},
+    PointFact{"max_abs_error", "Largest error", "1", About::check, [](const PointRecord& p) { return p.max_abs_error; }},
+    PointFact{"error_bound", "Bound", "1", About::check, [](const PointRecord& p) { return p.error_bound; }, true},
+    PointFact{"rms_error", "RMS error", "1", About::check, [](const PointRecord& p) { return p.rms_error; }},
+    PointFact{"sm_clock_hz", "SM clock", "hertz", About::device, reading<&ClockReading::sm_clock_hz>},
+    PointFact{"memory_clock_hz", "Memory clock", "hertz", About::device, reading<&ClockReading::memory_clock_hz>},
+    PointFact{"temperature_c", "Temperature", "celsius", About::device, reading<&ClockReading::temperature_c>},
+    PointFact{"power_w", "Power", "watt", About::device, reading<&ClockReading::power_w>},
 };
 // clang-format on
 

@@ -11,9 +11,12 @@
 namespace attnscope {
 
 struct PointFact {
+  enum class About { check, device };  ///< the outputs against the reference; the device beside the measurement
+
   std::string_view key;    ///< column of exports and name in files: "max_abs_error"
   std::string_view label;  ///< for people: "Largest error"
   std::string_view unit;   ///< "1", "hertz", "celsius", "watt"
+  About about = About::check;
   /// Nothing where it is not known.
   std::optional<double> (*get)(const PointRecord&) = nullptr;
   /// Computed from inputs and types, whatever ran; else the value comes from where the point does.

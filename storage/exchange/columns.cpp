@@ -26,9 +26,9 @@ Column of_knob(const std::string& name, const Cell& own_choice) {
 /// Errors are those of the whole point; clocks are beside every row, as they were.
 Column of_fact(std::string_view key) {
   const PointFact& fact = *find_point_fact(key);
-  const bool of_clocks = fact.unit != "1";
-  return {std::string(key), [&fact, of_clocks](const Row& row) {
-            return of_clocks || row.is_all() ? number_cell(fact.get(row.record())) : Cell();
+  return {std::string(key), [&fact](const Row& row) {
+            return fact.about == PointFact::About::device || row.is_all() ? number_cell(fact.get(row.record()))
+                                                                          : Cell();
           }};
 }
 

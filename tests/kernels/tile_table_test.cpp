@@ -2,6 +2,7 @@
 #include "kernels/tile_table.h"
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
+#include "tests/kernels/clustered.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,6 +39,19 @@ TEST(TileTable, ParsesAndPrintsTheSame) {
   EXPECT_EQ(table[5].pass, Pass::bwd);
   EXPECT_EQ(table[6].config, (Tiling{.br = 16, .bc = 128, .splits = 24}));
   EXPECT_EQ(parse_tile_table(format_tile_table(table)).value(), table);
+}
+
+TEST(TileTable, AKnobThatAnAlgorithmStatesIsAColumn) {
+  const Registry registry = attnscope::testing::registry_with_knobs();
+  TileChoice choice{.algorithm = "clustered", .arch = "9.0", .d = 64, .n = 512, .config = {{128, 64}}, .reason = "so"};
+  choice.config.knobs = {{"cluster", 4}};
+  const std::string written = format_tile_table(std::vector{choice}, registry);
+  EXPECT_THAT(written, HasSubstr("\nalgorithm,pass,arch,mask,d,n,br,bc,cluster,reason\n"))
+      << "not the order, which takes words";
+  EXPECT_THAT(written, HasSubstr("\nclustered,fwd,9.0,full,64,512,128,64,4,so\n"));
+  EXPECT_EQ(parse_tile_table(written, registry).value(), std::vector{choice});
+  EXPECT_THAT(parse_tile_table(written).error(), HasSubstr("line 4: no algorithm has a knob 'cluster' that is a number"));
+  EXPECT_THAT(parse_tile_table("algorithm,pass,arch,mask,d,n,br,bc,raster,reason\n").error(), HasSubstr("'raster'"));
 }
 
 TEST(TileTable, AMistakeIsNamedWithItsLine) {

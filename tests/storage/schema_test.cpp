@@ -18,6 +18,7 @@
 #include "storage/exchange/export.h"
 #include "storage/exchange/import.h"
 #include "storage/migrations.h"
+#include "tests/kernels/clustered.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -25,50 +26,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
-
-/// FA2 with a knob of its own, which changes nothing else.
-class Clustered final : public Algorithm {
- public:
-  Clustered() : Algorithm(facts()), fa2_(*built_in_algorithms().find("fa2")) {}
-
-  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const override {
-    return fa2_.working_set_bytes(p, config.tile, device);
-  }
-  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    return fa2_.default_config(p, device).tile;
-  }
-  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const override {
-    return fa2_.refusal(p, config.tile, device);
-  }
-  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
-                                   const DeviceLimits& device) const override {
-    return fa2_.plan(p, config.tile, device);
-  }
-
- protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& device) const override {
-    return fa2_.model(p, config.tile, device).kernels;
-  }
-
- private:
-  static Facts facts() {
-    Facts facts = built_in_algorithms().find("fa2")->facts();
-    facts.name = "clustered";
-    facts.knobs = {{.name = "cluster", .label = "Cluster", .meaning = "Blocks that share loads.", .largest = 16},
-                   {.name = "order", .label = "Order", .meaning = "Which way.", .words = {"up", "down"}}};
-    return facts;
-  }
-  const Algorithm& fa2_;
-};
-
-Registry registry_with_knobs() {
-  Registry registry;
-  registry.add(std::make_unique<Clustered>());
-  return registry;
-}
 
 std::vector<PointSpec> points_of(std::initializer_list<std::string_view> axes, const Registry& registry) {
   SweepRequest request;

@@ -39,10 +39,29 @@ TEST_F(WindowTest, DetailsOfADecodingPointSayAllThatIsSet) {
   QTextDocument document;
   document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
   const QString text = document.toPlainText();
-  for (const char* words : {"n_q × n_k\n1 × 4096", "Pass\nfwd", "full, fp16", "Dropout\n0.25", "K/V page\n256 keys",
-                            "Deterministic\nyes", "splits 8, warps 4"}) {
+  for (const char* words : {"n_q × n_k\n1 × 4096", "Pass\nfwd", "Mask\nfull", "Type\nfp16", "Dropout\n0.25",
+                            "Page\n256", "Deterministic\nyes", "splits 8, warps 4", "L2 at start\ncold"}) {
     EXPECT_TRUE(text.contains(QString::fromUtf8(words))) << words << "\n" << text.toStdString();
   }
+}
+
+TEST_F(WindowTest, DetailsSayWhatRan) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  EXPECT_FALSE(describe_point_html(fixtures::shown({record})[0], QPalette()).contains("What ran")) << "not recorded";
+  record.kernels[0].launch = LaunchRecord{.kernel = "fwd",
+                                          .source_file = "fa2/fa2_forward.cuh",
+                                          .entry = "attn_fa2_forward",
+                                          .defines = {"ATTN_BR=128", "ATTN_WARPS=4"},
+                                          .digest = "0f",
+                                          .threads = 128,
+                                          .grid = {8, 16, 1}};
+  QTextDocument document;
+  document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
+  const QString text = document.toPlainText();
+  EXPECT_TRUE(
+      text.contains(QStringLiteral("What ran\nfwd\nattn_fa2_forward\nfa2/fa2_forward.cuh\n"
+                                   "ATTN_BR=128 ATTN_WARPS=4; 8 × 16 × 1 blocks of 128 threads")))
+      << text.toStdString();
 }
 
 TEST_F(WindowTest, DetailsOfAnImportedPointNameItsOrigin) {

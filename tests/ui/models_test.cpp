@@ -6,9 +6,13 @@
 #include <QTemporaryDir>
 
 #include "kernels/common_knobs.h"
+#include "profiler/plan/fields.h"
+#include "tests/kernels/clustered.h"
 #include "tests/ui/fixtures.h"
+#include "ui/models/point_settings.h"
 #include "ui/models/points_table_model.h"
 #include "ui/models/runs_model.h"
+#include "ui/panels/point_html.h"
 
 namespace attnscope::ui {
 namespace {
@@ -68,6 +72,100 @@ TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
   EXPECT_EQ(at(model, 1, "Splits").toString(), "");
   EXPECT_EQ(at(model, 1, "Values").toString(), "imported");
   EXPECT_TRUE(at(model, 1, "Time", Qt::ToolTipRole).toString().contains("imported"));
+}
+
+// A value of a field of the table, other than what goes without saying.
+void change(PointSpec& spec, const Field& field) {
+  const FieldValue before = field.get(spec);
+  for (const char* text : {"3", "0.25", "yes", "warm", "causal", "bf16", "bwd", "fa1", "64", "128"}) {
+    PointSpec other = spec;
+    if (set_field(field, other, text).ok() && field.get(other) != before) {
+      spec = other;
+      return;
+    }
+  }
+  FAIL() << field.name;
+}
+
+// Also of one that is added to the table: a build with ATTNSCOPE_TEST_FIELD has one that nothing else names.
+TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
+  for (const Field& field : point_fields()) {
+    std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+    ASSERT_NO_FATAL_FAILURE(change(records[1].spec, field));
+    PointsTableModel model;
+    model.set_points(fixtures::shown(records));
+    bool differs = false;
+    for (int column = 0; column < model.columnCount(); ++column) {
+      const auto text = [&](int row) { return model.index(row, column).data().toString(); };
+      // What is computed of the setting differs as well.
+      const QString heading = model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+      if (heading == QStringLiteral("Result")) break;
+      differs = differs || (model.column_in_use(column) && text(0) != text(1));
+    }
+    EXPECT_TRUE(differs) << field.name;
+  }
+}
+
+TEST(PointsTableModel, EveryFieldIsInTheDetails) {
+  for (const Field& field : point_fields()) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+    const auto html = [](const PointRecord& of) { return describe_point_html(fixtures::shown({of})[0], QPalette()); };
+    const QString before = html(record);
+    ASSERT_NO_FATAL_FAILURE(change(record.spec, field));
+    EXPECT_NE(html(record), before) << field.name;
+  }
+}
+
+TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
+  const Registry registry = attnscope::testing::registry_with_knobs();
+  PointsTableModel model(registry);
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+  model.set_points(fixtures::shown(records));
+  const int cluster = model.column_of("Cluster");
+  ASSERT_GE(cluster, 0);
+  EXPECT_EQ(model.column_named("cluster"), cluster);
+  EXPECT_TRUE(model.headerData(cluster, Qt::Horizontal, Qt::ToolTipRole).toString().contains("share loads"));
+  EXPECT_FALSE(model.column_in_use(cluster));
+  EXPECT_EQ(model.column_of("Warps"), -1) << "no algorithm of these has it";
+  records[1].spec.knobs = {{"cluster", 4}};
+  model.set_points(fixtures::shown(records));
+  EXPECT_TRUE(model.column_in_use(cluster));
+  EXPECT_EQ(at(model, 0, "Cluster").toString(), "");
+  EXPECT_EQ(at(model, 1, "Cluster").toString(), "4");
+}
+
+TEST(PointsTableModel, AKnobThatNobodyHereStatesHasAColumnWherePointsHaveIt) {
+  PointsTableModel model;
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  auto records = std::vector<PointRecord>(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+  model.set_points(fixtures::shown(records));
+  EXPECT_EQ(model.column_of("order"), -1);
+  records.push_back(records[0]);
+  records[2].spec.knobs = {{"order", "up_and_down"}};
+  model.set_points(fixtures::shown(records));
+  EXPECT_EQ(at(model, 2, "order").toString(), "up and down");
+  EXPECT_EQ(at(model, 0, "order").toString(), "");
+  EXPECT_EQ(at(model, 2, "N").toString(), "1024") << "the columns behind it moved";
+}
+
+TEST(PointSettings, TitlesSayWhatIsUnusual) {
+  PointSpec spec = fixtures::spec("fa2", 1024);
+  EXPECT_EQ(unusual_settings(spec), QStringList());
+  spec.problem.pass = Pass::bwd;
+  spec.problem.dropout = 0.25;
+  spec.problem.deterministic = true;
+  spec.cache = CacheState::warm;
+  spec.knobs = {{"raster", "heads_fastest"}, {"warps", 4}};
+  QStringList expected{"bwd", "dropout 0.25", "deterministic"};
+#ifdef ATTNSCOPE_TEST_FIELD
+  spec.test_field = 8;
+  expected << "test field 8";
+#endif
+  expected << "L2 warm"
+           << "heads fastest"
+           << "warps 4";
+  EXPECT_EQ(unusual_settings(spec), expected);
 }
 
 TEST(PointsTableModel, SortsNumbersAsNumbers) {

@@ -10,10 +10,7 @@ namespace attnscope::ui {
 
 QString HeatmapGrid::best_words() const {
   if (metric == metric_key::time_median_ns) return QStringLiteral("fastest");
-  // Within a sentence; but DRAM and TFLOP/s stay as they are.
-  const bool word = label.size() > 1 && label[1].isLower();
-  return (better == Better::more ? QStringLiteral("highest ") : QStringLiteral("lowest ")) +
-         (word ? label[0].toLower() + label.mid(1) : label);
+  return (better == Better::more ? QStringLiteral("highest ") : QStringLiteral("lowest ")) + within_sentence(label);
 }
 
 std::vector<ShownPoint> HeatmapGrid::shown_points() const {

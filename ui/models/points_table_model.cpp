@@ -6,10 +6,9 @@
 #include <QLocale>
 #include <QPalette>
 #include <algorithm>
-#include <array>
-#include <optional>
+#include <iterator>
+#include <utility>
 
-#include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
@@ -18,36 +17,12 @@
 namespace attnscope::ui {
 namespace {
 
-struct Value {
-  QString text;
-  QVariant sort;  ///< invalid: the point has no value here
-  QString tip;
-  bool number = false;
-};
-
+using Value = PointsTableModel::Value;
 using Search = PointsTableModel::Search;
-
-struct Column {
-  const char* heading;
-  const char* key;  ///< in a filter: "heads=64"
-  const char* help;
-  Search search;
-  Value (*value)(const ShownPoint&);
-  bool (*in_use)(const ShownPoint&) = nullptr;  ///< none: always shown
-  std::string_view metric = {};                 ///< of the metrics table, whose unit the values have; empty: a setting
-};
+using Column = PointsTableModel::Column;
 
 Value text_value(const QString& text) {
   return {text, text.isEmpty() ? QVariant() : QVariant(text), {}, false};
-}
-
-Value integer(std::int64_t value) {
-  return {QString::number(value), QVariant::fromValue(static_cast<qlonglong>(value)), {}, true};
-}
-
-/// Empty where it is not set.
-Value optional_integer(std::int64_t value) {
-  return value > 0 ? integer(value) : Value{{}, {}, {}, true};
 }
 
 Value metric(const ShownPoint& point, std::string_view key) {
@@ -66,118 +41,111 @@ Value traffic(const ShownPoint& point, Quantity quantity) {
 
 constexpr const char* result_heading = "Result";
 
-constexpr std::array columns_table{
-    Column{"Algorithm", "algorithm", "Attention algorithm", Search::words,
-           [](const ShownPoint& p) { return text_value(QString::fromStdString(p.spec().algorithm)); }},
-    Column{"Pass", "pass", "fwd, bwd or both", Search::words,
-           [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.pass))); }},
-    Column{"N", "n", "Sequence length (n_q × n_k where they differ)", Search::numbers,
-           [](const ShownPoint& p) {
-             const AttentionProblem& problem = p.spec().problem;
-             Value value = integer(problem.n_k);
-             value.text = format_lengths(problem);
-             return value;
-           }},
-    Column{"d", "d", "Head dimension", Search::numbers,
-           [](const ShownPoint& p) { return integer(p.spec().problem.d); }},
-    Column{"Mask", "mask", "Which pairs of query and key count; full is mask=none of the command line and of exports",
-           Search::words, [](const ShownPoint& p) { return text_value(format_mask(p.spec().problem.mask)); }},
-    Column{"Type", "type", "Element type", Search::words,
-           [](const ShownPoint& p) { return text_value(to_qstring(to_string(p.spec().problem.dtype))); }},
-    Column{"Batch × heads", "heads", "Independent attention problems", Search::by_name,
-           [](const ShownPoint& p) {
-             Value value = integer(p.spec().problem.instances());
-             value.text = format_heads(p.spec().problem);
-             return value;
-           }},
-    Column{"Dropout", "dropout", "Probability with which an entry of P is dropped", Search::numbers,
-           [](const ShownPoint& p) {
-             const double dropout = p.spec().problem.dropout;
-             return dropout > 0 ? Value{QString::number(dropout), dropout, {}, true} : Value{{}, {}, {}, true};
-           },
-           [](const ShownPoint& p) { return p.spec().problem.dropout > 0; }},
-    Column{"Page", "page", "Keys of a page of a paged K/V cache", Search::by_name,
-           [](const ShownPoint& p) { return optional_integer(p.spec().problem.page); },
-           [](const ShownPoint& p) { return p.spec().problem.page > 0; }},
-    Column{"Deterministic", "deterministic", "Whether gradients repeat bitwise", Search::by_name,
-           [](const ShownPoint& p) {
-             return text_value(p.spec().problem.deterministic ? QStringLiteral("yes") : QString());
-           },
-           [](const ShownPoint& p) { return p.spec().problem.deterministic; }},
-    Column{"Br", "br", "Query rows of a tile", Search::numbers,
-           [](const ShownPoint& p) { return optional_integer(p.spec().tile.br); }},
-    Column{"Bc", "bc", "Key rows of a tile", Search::numbers,
-           [](const ShownPoint& p) { return optional_integer(p.spec().tile.bc); }},
-    Column{"Splits", "splits", "Parts that each head's keys are cut into; empty: the algorithm's choice",
-           Search::by_name, [](const ShownPoint& p) { return optional_integer(p.spec().knobs.number("splits")); },
-           [](const ShownPoint& p) { return p.spec().knobs.number("splits") > 0; }},
-    Column{"Warps", "warps", "Warps that multiply; empty: the algorithm's choice", Search::by_name,
-           [](const ShownPoint& p) { return optional_integer(p.spec().knobs.number("warps")); },
-           [](const ShownPoint& p) { return p.spec().knobs.number("warps") > 0; }},
-    Column{"Stages", "stages", "Buffers of K and of V; empty: the algorithm's choice", Search::by_name,
-           [](const ShownPoint& p) { return optional_integer(p.spec().knobs.number("stages")); },
-           [](const ShownPoint& p) { return p.spec().knobs.number("stages") > 0; }},
-    Column{result_heading, "result", "How the point ended", Search::words,
-           [](const ShownPoint& p) {
-             Value value = text_value(to_qstring(to_string(p.record().disposition)));
-             value.tip = to_qstring(p.record().reason);
-             if (const auto& clocks = p.record().clocks; clocks && clocks->throttled) {
-               value.text += QStringLiteral(", throttled");
-               value.tip = QStringLiteral("The GPU slowed its clocks: %1")
-                               .arg(QString::fromStdString(describe_throttle_reasons(clocks->throttle_reasons)));
-             }
-             if (p.record().origin() == Provenance::extrapolated) {
-               value.text += QStringLiteral(", extrapolated");
-               value.tip = QStringLiteral("Simulated in part, and continued from that");
-             }
-             return value;
-           }},
-    Column{"Time", "time", "Median of the timing samples", Search::by_name,
-           [](const ShownPoint& p) { return metric(p, metric_key::time_median_ns); }, nullptr,
-           metric_key::time_median_ns},
-    Column{"Rate", "rate", "Matrix-product operations in that time", Search::by_name,
-           [](const ShownPoint& p) { return metric(p, metric_key::tflops); }, nullptr, metric_key::tflops},
-    Column{"DRAM", "dram", "DRAM bytes read and written", Search::by_name,
-           [](const ShownPoint& p) { return traffic(p, Quantity::dram); }, nullptr, metric_key::dram_bytes},
-    Column{"SM↔L2", "sm_l2", "Bytes between the SMs and the L2, both directions", Search::by_name,
-           [](const ShownPoint& p) { return traffic(p, Quantity::sm_l2); }, nullptr, metric_key::l2_sm_bytes},
-    Column{"Model SM↔L2", "model", "What the tile program says the SMs must move (modelled)", Search::by_name,
-           [](const ShownPoint& p) { return metric(p, metric_key::model_l2_sm_bytes); }, nullptr,
-           metric_key::model_l2_sm_bytes},
-    Column{"÷ model", "over_model", "Measured SM↔L2 bytes over the model's", Search::by_name,
-           [](const ShownPoint& p) {
-             Value value = metric(p, metric_key::l2_sm_over_model);
-             if (!value.text.isEmpty()) value.text = QString::number(value.sort.toDouble(), 'f', 4);
-             return value;
-           },
-           nullptr, metric_key::l2_sm_over_model},
-    Column{"Occupancy", "occupancy", "Achieved warps, of the most an SM can hold", Search::by_name,
-           [](const ShownPoint& p) { return metric(p, metric_key::achieved_occupancy_pct); }, nullptr,
-           metric_key::achieved_occupancy_pct},
-    Column{"Registers", "registers", "A thread's registers", Search::by_name,
-           [](const ShownPoint& p) {
-             Value value = metric(p, metric_key::registers);
-             value.text = value.text.section(QLatin1Char(' '), 0, 0);
-             return value;
-           },
-           nullptr, metric_key::registers},
-    Column{"Shared", "shared", "Shared memory of a block", Search::by_name,
-           [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); }, nullptr, metric_key::shared_bytes},
-    Column{"Values", "values", "Where the point's numbers come from", Search::words,
-           [](const ShownPoint& p) { return text_value(to_qstring(p.record().origin())); }},
-    Column{"Run", "run", "Preset and device", Search::words,
-           [](const ShownPoint& p) {
-             return text_value(QStringLiteral("%1 on %2")
-                                   .arg(p.run->title.isEmpty() ? run_title(p.run->summary) : p.run->title,
-                                        QString::fromStdString(p.run->summary.device_name)));
-           }},
-    Column{"Reason", "reason", "Why a point has no value", Search::words,
-           [](const ShownPoint& p) { return text_value(to_qstring(p.record().reason)); }},
-};
+/// What came of the point.
+std::vector<Column> outcome_columns() {
+  return {
+      {QString::fromUtf8(result_heading), QStringLiteral("result"), QStringLiteral("How the point ended"),
+       Search::words,
+       [](const ShownPoint& p) {
+         Value value = text_value(to_qstring(to_string(p.record().disposition)));
+         value.tip = to_qstring(p.record().reason);
+         if (const auto& clocks = p.record().clocks; clocks && clocks->throttled) {
+           value.text += QStringLiteral(", throttled");
+           value.tip = QStringLiteral("The GPU slowed its clocks: %1")
+                           .arg(QString::fromStdString(describe_throttle_reasons(clocks->throttle_reasons)));
+         }
+         if (p.record().origin() == Provenance::extrapolated) {
+           value.text += QStringLiteral(", extrapolated");
+           value.tip = QStringLiteral("Simulated in part, and continued from that");
+         }
+         return value;
+       }},
+      {QStringLiteral("Time"), QStringLiteral("time"), QStringLiteral("Median of the timing samples"), Search::by_name,
+       [](const ShownPoint& p) { return metric(p, metric_key::time_median_ns); }, metric_key::time_median_ns},
+      {QStringLiteral("Rate"), QStringLiteral("rate"), QStringLiteral("Matrix-product operations in that time"),
+       Search::by_name, [](const ShownPoint& p) { return metric(p, metric_key::tflops); }, metric_key::tflops},
+      {QStringLiteral("DRAM"), QStringLiteral("dram"), QStringLiteral("DRAM bytes read and written"), Search::by_name,
+       [](const ShownPoint& p) { return traffic(p, Quantity::dram); }, metric_key::dram_bytes},
+      {QStringLiteral("SM↔L2"), QStringLiteral("sm_l2"),
+       QStringLiteral("Bytes between the SMs and the L2, both directions"), Search::by_name,
+       [](const ShownPoint& p) { return traffic(p, Quantity::sm_l2); }, metric_key::l2_sm_bytes},
+      {QStringLiteral("Model SM↔L2"), QStringLiteral("model"),
+       QStringLiteral("What the tile program says the SMs must move (modelled)"), Search::by_name,
+       [](const ShownPoint& p) { return metric(p, metric_key::model_l2_sm_bytes); }, metric_key::model_l2_sm_bytes},
+      {QStringLiteral("÷ model"), QStringLiteral("over_model"), QStringLiteral("Measured SM↔L2 bytes over the model's"),
+       Search::by_name,
+       [](const ShownPoint& p) {
+         Value value = metric(p, metric_key::l2_sm_over_model);
+         if (!value.text.isEmpty()) value.text = QString::number(value.sort.toDouble(), 'f', 4);
+         return value;
+       },
+       metric_key::l2_sm_over_model},
+      {QStringLiteral("Occupancy"), QStringLiteral("occupancy"),
+       QStringLiteral("Achieved warps, of the most an SM can hold"), Search::by_name,
+       [](const ShownPoint& p) { return metric(p, metric_key::achieved_occupancy_pct); },
+       metric_key::achieved_occupancy_pct},
+      {QStringLiteral("Registers"), QStringLiteral("registers"), QStringLiteral("A thread's registers"),
+       Search::by_name,
+       [](const ShownPoint& p) {
+         Value value = metric(p, metric_key::registers);
+         value.text = value.text.section(QLatin1Char(' '), 0, 0);
+         return value;
+       },
+       metric_key::registers},
+      {QStringLiteral("Shared"), QStringLiteral("shared"), QStringLiteral("Shared memory of a block"), Search::by_name,
+       [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); }, metric_key::shared_bytes},
+      {QStringLiteral("Values"), QStringLiteral("values"), QStringLiteral("Where the point's numbers come from"),
+       Search::words, [](const ShownPoint& p) { return text_value(to_qstring(p.record().origin())); }},
+      {QStringLiteral("Run"), QStringLiteral("run"), QStringLiteral("Preset and device"), Search::words,
+       [](const ShownPoint& p) {
+         return text_value(QStringLiteral("%1 on %2")
+                               .arg(p.run->title.isEmpty() ? run_title(p.run->summary) : p.run->title,
+                                    QString::fromStdString(p.run->summary.device_name)));
+       }},
+      {QStringLiteral("Reason"), QStringLiteral("reason"), QStringLiteral("Why a point has no value"), Search::words,
+       [](const ShownPoint& p) { return text_value(to_qstring(p.record().reason)); }},
+  };
+}
+
+/// What was asked for.
+Column of_setting(PointSetting setting) {
+  Column column{setting.label, setting.key, setting.help, setting.search, nullptr};
+  column.value = [value_of = setting.value](const ShownPoint& point) {
+    PointSetting::Value value = value_of(point.spec());
+    return Value{std::move(value.text), std::move(value.sort), {}, value.number};
+  };
+  if (setting.fields.size() == 1) column.field = to_qstring(setting.fields.front());
+  if (setting.shown != PointSetting::Shown::always) {
+    column.in_use = [setting](const ShownPoint& point) { return setting.is_set(point.spec()); };
+  }
+  return column;
+}
 
 }  // namespace
 
-PointsTableModel::PointsTableModel(QObject* parent) : TableModel(parent) {}
+PointsTableModel::PointsTableModel(QObject* parent) : PointsTableModel(built_in_algorithms(), parent) {}
+
+PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent)
+    : TableModel(parent), registry_(registry) {
+  make_columns();
+}
+
+void PointsTableModel::make_columns() {
+  columns_.clear();
+  for (PointSetting& setting : point_settings(registry_, foreign_knobs_))
+    columns_.push_back(of_setting(std::move(setting)));
+  std::ranges::move(outcome_columns(), std::back_inserter(columns_));
+}
+
+bool PointsTableModel::add_foreign_knobs(std::span<const ShownPoint> points) {
+  const std::size_t before = foreign_knobs_.size();
+  for (const ShownPoint& point : points) {
+    for (const auto& [name, value] : point.spec().knobs) {
+      if (registry_.find_knob(name) == nullptr) foreign_knobs_.insert(name);
+    }
+  }
+  return foreign_knobs_.size() > before;
+}
 
 void PointsTableModel::set_points(std::vector<ShownPoint> points) {
   const bool grown =
@@ -185,9 +153,11 @@ void PointsTableModel::set_points(std::vector<ShownPoint> points) {
       std::equal(points_.begin(), points_.end(), points.begin(), [](const ShownPoint& a, const ShownPoint& b) {
         return a.point == b.point && a.run->title == b.run->title;
       });
-  if (!grown || points_.empty()) {
+  const std::size_t known = grown ? points_.size() : 0;
+  if (add_foreign_knobs(std::span(points).subspan(known)) || !grown || points_.empty()) {
     beginResetModel();
     points_ = std::move(points);
+    make_columns();
     endResetModel();
   } else if (points.size() > points_.size()) {
     beginInsertRows({}, static_cast<int>(points_.size()), static_cast<int>(points.size()) - 1);
@@ -197,39 +167,37 @@ void PointsTableModel::set_points(std::vector<ShownPoint> points) {
 }
 
 int PointsTableModel::column_of(const QString& heading) const {
-  for (std::size_t i = 0; i < columns_table.size(); ++i) {
-    if (heading == QString::fromUtf8(columns_table[i].heading)) return static_cast<int>(i);
-  }
-  return -1;
+  const auto found = std::ranges::find(columns_, heading, &Column::heading);
+  return found == columns_.end() ? -1 : static_cast<int>(found - columns_.begin());
 }
 
 bool PointsTableModel::column_in_use(int column) const {
-  const Column& spec = columns_table[static_cast<std::size_t>(column)];
+  const Column& spec = columns_[static_cast<std::size_t>(column)];
   return spec.in_use == nullptr || std::any_of(points_.begin(), points_.end(), spec.in_use);
 }
 
 int PointsTableModel::column_named(const QString& key) const {
-  for (std::size_t i = 0; i < columns_table.size(); ++i) {
-    if (key.compare(QLatin1String(columns_table[i].key), Qt::CaseInsensitive) == 0) return static_cast<int>(i);
-  }
-  return -1;
+  const auto found = std::ranges::find_if(columns_, [&](const Column& column) {
+    return key.compare(column.key, Qt::CaseInsensitive) == 0 || key.compare(column.field, Qt::CaseInsensitive) == 0;
+  });
+  return found == columns_.end() ? -1 : static_cast<int>(found - columns_.begin());
 }
 
 PointsTableModel::Search PointsTableModel::search_of(int column) const {
-  return columns_table[static_cast<std::size_t>(column)].search;
+  return columns_[static_cast<std::size_t>(column)].search;
 }
 
 bool PointsTableModel::is_setting(int column) const {
-  return columns_table[static_cast<std::size_t>(column)].metric.empty();
+  return columns_[static_cast<std::size_t>(column)].metric.empty();
 }
 
 int PointsTableModel::columns() const {
-  return static_cast<int>(columns_table.size());
+  return static_cast<int>(columns_.size());
 }
 
 QVariant PointsTableModel::cell(int row, int column, int role) const {
   const ShownPoint& shown = point(row);
-  const Column& spec = columns_table[static_cast<std::size_t>(column)];
+  const Column& spec = columns_[static_cast<std::size_t>(column)];
   switch (role) {
     case Qt::DisplayRole:
       return spec.value(shown).text;
@@ -251,7 +219,7 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
     case Qt::ForegroundRole: {
       const bool dark = plot_colors(QGuiApplication::palette()).dark;
       if (column == 0) return algorithm_color(shown.spec().algorithm, dark);
-      if (spec.heading == result_heading) return disposition_color(shown.record().disposition, dark);
+      if (spec.heading == QLatin1String(result_heading)) return disposition_color(shown.record().disposition, dark);
       return {};
     }
     default:
@@ -260,14 +228,14 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
 }
 
 QVariant PointsTableModel::header(int column, int role) const {
-  const Column& spec = columns_table[static_cast<std::size_t>(column)];
+  const Column& spec = columns_[static_cast<std::size_t>(column)];
   if (role == copy_role) {
     const Metric* row = find_metric(spec.metric);
-    const QString heading = QString::fromUtf8(spec.heading);
-    return row == nullptr || row->unit == "1" ? heading : QStringLiteral("%1 [%2]").arg(heading, to_qstring(row->unit));
+    if (row == nullptr || row->unit == "1") return spec.heading;
+    return QStringLiteral("%1 [%2]").arg(spec.heading, to_qstring(row->unit));
   }
-  if (role == Qt::DisplayRole) return QString::fromUtf8(spec.heading);
-  if (role == Qt::ToolTipRole) return QString::fromUtf8(spec.help);
+  if (role == Qt::DisplayRole) return spec.heading;
+  if (role == Qt::ToolTipRole) return plain_tip(spec.help);
   return {};
 }
 

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All points of the shown runs, a row each.
+// All points of the shown runs, a row each: what they were set to (point_settings.h), then what came of them.
 #pragma once
 
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/registry.h"
+#include "ui/models/point_settings.h"
 #include "ui/models/table_model.h"
 #include "ui/workspace.h"
 
@@ -11,26 +20,41 @@ class PointsTableModel : public TableModel {
   Q_OBJECT
  public:
   explicit PointsTableModel(QObject* parent = nullptr);
+  /// A column for each knob of these algorithms, which have to outlive the model.
+  explicit PointsTableModel(const Registry& registry, QObject* parent = nullptr);
 
-  /// Grows in place when the points so far are a beginning of the new ones, as they are while a run is followed.
+  /// Grows in place when the points so far are a beginning of the new ones, as they are while a run is followed, and
+  /// none of the others has a knob that no algorithm states: those get columns too.
   void set_points(std::vector<ShownPoint> points);
   [[nodiscard]] const ShownPoint& point(int row) const { return points_[static_cast<std::size_t>(row)]; }
   /// The column of that heading; -1 when there is none.
   [[nodiscard]] int column_of(const QString& heading) const;
   /// False for a column of a rarely set property that no point has.
   [[nodiscard]] bool column_in_use(int column) const;
-  /// The column that a filter knows by that name ("n", "heads"); -1 when there is none.
+  /// The column that a filter knows by that name ("n", "heads", a field's or a knob's name); -1 when there is none.
   [[nodiscard]] int column_named(const QString& key) const;
 
-  /// What a bare word of a filter is looked for in.
-  enum class Search {
-    words,    ///< part of the text
-    numbers,  ///< a number that stands there whole
-    by_name   ///< nothing: only what names the column
-  };
+  using Search = PointSetting::Search;
   [[nodiscard]] Search search_of(int column) const;
   /// Whether a column is read off the point's setting; the others compute.
   [[nodiscard]] bool is_setting(int column) const;
+
+  struct Value {
+    QString text;
+    QVariant sort;  ///< invalid: the point has no value here
+    QString tip;
+    bool number = false;
+  };
+  struct Column {
+    QString heading;
+    QString key;  ///< in a filter: "heads=64"
+    QString help;
+    Search search = Search::by_name;
+    std::function<Value(const ShownPoint&)> value;
+    std::string_view metric = {};  ///< of the metrics table, whose unit the values have; empty: a setting
+    QString field = {};            ///< the one field that it shows, which a filter knows it by as well
+    std::function<bool(const ShownPoint&)> in_use = nullptr;  ///< none: always shown
+  };
 
   /// For other programs: a plain number in the column's base unit where it has one; in the header the unit too.
   static constexpr int copy_role = sort_role + 1;
@@ -42,6 +66,13 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] QVariant header(int column, int role) const override;
 
  private:
+  void make_columns();
+  /// Whether there were new ones.
+  bool add_foreign_knobs(std::span<const ShownPoint> points);
+
+  const Registry& registry_;
+  std::set<std::string> foreign_knobs_;  ///< of points, stated by no algorithm of the registry
+  std::vector<Column> columns_;
   std::vector<ShownPoint> points_;
 };
 

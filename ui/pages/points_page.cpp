@@ -44,7 +44,7 @@ void PointsPage::add_search() {
          "a number (4096, 4k): an N, d, Br, Bc or dropout probability, whole\n"
          "128x64: a tile\n"
          "column=value: that column alone, as heads=16, page=256, warps=4, result=ok\n"
-         "any other word: part of the algorithm, pass, mask, type, result, run or reason"));
+         "any other word: part of the algorithm, pass, mask, type, result, values, run or reason"));
   search_->setClearButtonEnabled(true);
   search_->setAccessibleName(tr("Filter rows"));
   search_->setMinimumWidth(200);
@@ -87,8 +87,11 @@ void PointsPage::add_table() {
   connect(table_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
     if (!sizing_) sized_by_hand_.insert(column);
   });
-  // Rows that go begin anew: the widest may be among them.
-  connect(model_, &QAbstractItemModel::modelReset, this, [this] { sized_rows_ = 0; });
+  // Rows that go begin anew: the widest may be among them. Other columns are not those that were sized by hand.
+  connect(model_, &QAbstractItemModel::modelReset, this, [this] {
+    sized_rows_ = 0;
+    if (content_width_.size() != static_cast<std::size_t>(model_->columnCount())) sized_by_hand_.clear();
+  });
 }
 
 void PointsPage::add_keys() {

@@ -6,7 +6,9 @@
 
 #include "kernels/algorithm.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/point_facts.h"
 #include "ui/format.h"
+#include "ui/models/point_settings.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -106,17 +108,17 @@ void add_setting(Html& html, const ShownPoint& point) {
                                   "what it did in its second half continues for the rest."),
                    colors.muted);
   }
-  html.row(problem.n_q == problem.n_k ? QStringLiteral("N") : QStringLiteral("n_q × n_k"), format_lengths(problem));
-  html.row(QStringLiteral("d"), QString::number(problem.d));
-  html.row(QStringLiteral("Batch × heads"), format_heads(problem));
-  html.row(QStringLiteral("Pass"), to_qstring(to_string(problem.pass)));
-  html.row(QStringLiteral("Mask, type"),
-           QStringLiteral("%1, %2").arg(format_mask(problem.mask), to_qstring(to_string(problem.dtype))));
-  if (problem.dropout > 0) html.row(QStringLiteral("Dropout"), QString::number(problem.dropout));
-  if (problem.page > 0) html.row(QStringLiteral("K/V page"), QStringLiteral("%1 keys").arg(problem.page));
-  if (problem.deterministic) html.row(QStringLiteral("Deterministic"), QStringLiteral("yes"));
-  html.row(QStringLiteral("Tile Br × Bc"), format_tile(spec.config()));
-  html.row(QStringLiteral("L2 at start"), to_qstring(to_string(spec.cache)));
+  static const std::vector<PointSetting> settings = point_settings();
+  bool tile_said = false;
+  for (const PointSetting& setting : settings) {
+    if (setting.of_tile) {  // with all that was chosen for it
+      if (!std::exchange(tile_said, true)) html.row(QStringLiteral("Tile Br × Bc"), format_tile(spec.config()));
+    } else if (setting.fields.front() != "algorithm" &&
+               (setting.shown != PointSetting::Shown::where_set || setting.is_set(spec))) {
+      const bool lengths = setting.fields.size() == 2 && problem.n_q != problem.n_k;
+      html.row(lengths ? QStringLiteral("n_q × n_k") : setting.label, setting.value(spec).text);
+    }
+  }
 
   if (record.disposition != Disposition::ok) {
     html.heading(to_qstring(to_string(record.disposition)));
@@ -181,30 +183,47 @@ void add_kernels(Html& html, const PointRecord& record) {
   }
 }
 
+void add_facts(Html& html, const PointRecord& record, PointFact::About about) {
+  for (const PointFact& fact : point_facts()) {
+    const auto value = fact.about == about ? value_of(fact, record) : std::nullopt;
+    if (value) html.row(to_qstring(fact.label), format_metric(*value), word_of(value->provenance));
+  }
+}
+
 void add_check(Html& html, const PointRecord& record) {
   if (!record.max_abs_error) return;
-  const QString origin = origin_of(record);
   html.heading(QStringLiteral("Check against the reference"));
-  html.row(QStringLiteral("Largest error"), format_number(*record.max_abs_error), origin);
-  if (record.error_bound) {
-    html.row(QStringLiteral("Bound"), format_number(*record.error_bound), word_of(Provenance::modelled));
-  }
-  if (record.rms_error) html.row(QStringLiteral("RMS error"), format_number(*record.rms_error), origin);
+  add_facts(html, record, PointFact::About::check);
 }
 
 void add_clocks(Html& html, const PointRecord& record) {
   if (!record.clocks) return;
-  const QString origin = origin_of(record);
-  const ClockReading& clocks = *record.clocks;
   html.heading(QStringLiteral("GPU beside the measurement"));
-  html.row(QStringLiteral("SM clock"), format_value(clocks.sm_clock_hz, "hertz"), origin);
-  html.row(QStringLiteral("Memory clock"), format_value(clocks.memory_clock_hz, "hertz"), origin);
-  html.row(QStringLiteral("Temperature"), QStringLiteral("%1 °C").arg(format_number(clocks.temperature_c)), origin);
-  html.row(QStringLiteral("Power"), QStringLiteral("%1 W").arg(format_number(clocks.power_w)), origin);
-  if (clocks.throttled) {
-    html.paragraph(
-        QStringLiteral("Throttled: %1").arg(QString::fromStdString(describe_throttle_reasons(clocks.throttle_reasons))),
-        disposition_color(Disposition::no_counters, html.colors().dark));
+  add_facts(html, record, PointFact::About::device);
+  if (record.clocks->throttled) {
+    html.paragraph(QStringLiteral("Throttled: %1")
+                       .arg(QString::fromStdString(describe_throttle_reasons(record.clocks->throttle_reasons))),
+                   disposition_color(Disposition::no_counters, html.colors().dark));
+  }
+}
+
+/// What was compiled and launched.
+void add_launches(Html& html, const PointRecord& record) {
+  html.heading(QStringLiteral("What ran"));
+  for (const KernelRecord& kernel : record.kernels) {
+    if (!kernel.launch) continue;
+    const LaunchRecord& launch = *kernel.launch;
+    QStringList options;
+    for (const std::string& define : launch.defines) options << QString::fromStdString(define);
+    html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
+             QString::fromStdString(launch.source_file));
+    html.paragraph(QStringLiteral("%1; %2 × %3 × %4 blocks of %5 threads")
+                       .arg(options.join(QLatin1Char(' ')))
+                       .arg(launch.grid[0])
+                       .arg(launch.grid[1])
+                       .arg(launch.grid[2])
+                       .arg(launch.threads),
+                   html.colors().muted);
   }
 }
 
@@ -218,6 +237,7 @@ QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
   add_kernels(html, point.record());
   add_check(html, point.record());
   add_clocks(html, point.record());
+  add_launches(html, point.record());
   return html.take();
 }
 

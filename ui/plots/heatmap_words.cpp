@@ -9,6 +9,7 @@
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
+#include "ui/models/point_settings.h"
 
 namespace attnscope::ui {
 namespace {
@@ -91,6 +92,19 @@ QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Plac
   return words + (equal ? tr(" (%1 tiles alike)").arg(others + 1) : tr(" and %1 within its interval").arg(others));
 }
 
+/// "kernels: unmarked teams 2 (90 tiles), ◣ without teams (31)".
+QString kernel_words(const HeatmapGrid& grid) {
+  QStringList words;
+  for (int kernel = 0; kernel < static_cast<int>(grid.kernels.size()); ++kernel) {
+    const analysis::MapKernel& which = grid.kernels[static_cast<std::size_t>(kernel)];
+    const QString mark = kernel == 0 ? tr("unmarked") : kernel_mark(kernel);
+    words << (kernel == 0 ? tr("%1 %2 (%3 tiles)") : QStringLiteral("%1 %2 (%3)"))
+                 .arg(mark, QString::fromStdString(which.words))
+                 .arg(which.tiles);
+  }
+  return tr("kernels: %1").arg(words.join(QStringLiteral(", ")));
+}
+
 QString paper_words(const PaperMark& mark) {
   const QString words = mark.inside
                             ? tr("◆ on the axes: the paper's tile, Bc = ⌈M/4d⌉ = %1, Br = min(Bc, d) = %2")
@@ -105,6 +119,23 @@ HoverRow row_of(const QString& label, const MetricValue& value) {
 }
 
 }  // namespace
+
+QString kernel_mark(int kernel) {
+  switch (kernel) {
+    case 0:
+      return {};
+    case 1:
+      return QStringLiteral("◣");
+    case 2:
+      return QStringLiteral("■");
+    case 3:
+      return QStringLiteral("●");
+    case 4:
+      return QStringLiteral("▬");
+    default:  // hovering tells the rest apart
+      return QStringLiteral("▲");
+  }
+}
 
 QString short_word(Disposition disposition) {
   switch (disposition) {
@@ -139,8 +170,8 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   if (!provenance.isEmpty()) words << provenance;
   QStringList problem;
   problem << QStringLiteral("N %1").arg(format_lengths(spec.problem)) << QStringLiteral("d %1").arg(spec.problem.d)
-          << format_mask(spec.problem.mask) << problem_options(spec.problem)
-          << to_qstring(to_string(spec.problem.dtype)) << tr("batch × heads %1").arg(format_heads(spec.problem))
+          << format_mask(spec.problem.mask) << unusual_settings(spec) << to_qstring(to_string(spec.problem.dtype))
+          << tr("batch × heads %1").arg(format_heads(spec.problem))
           << QString::fromStdString(any.run->summary.device_name);
   const QString dot = QStringLiteral(" · ");
   return {words.join(dot), problem.join(dot)};
@@ -171,6 +202,7 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   }
   if (const QString runs = run_words(grid); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
+  if (!grid.kernels.empty()) text += QLatin1Char('\n') + kernel_words(grid);
   if (grid.paper) text += QLatin1Char('\n') + paper_words(*grid.paper);
   return text;
 }
@@ -203,6 +235,13 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   };
   role(grid.best, grid.best_words());
   if (grid.fastest != grid.best) role(grid.fastest, tr("fastest"));
+  if (cell.kernel >= 0) {
+    const analysis::MapKernel& kernel = grid.kernels[static_cast<std::size_t>(cell.kernel)];
+    const QString mark = kernel_mark(cell.kernel);
+    content.notes << tr("%1Kernel: %2.")
+                         .arg(mark.isEmpty() ? QString() : mark + QLatin1Char(' '),
+                              QString::fromStdString(describe(kernel.kind)));
+  }
   if (cell.repeats > 1) content.notes << tr("The median of %1 measurements of one run.").arg(cell.repeats);
   if (*cell.disposition != Disposition::ok) {
     content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)), to_qstring(record.reason));

@@ -310,6 +310,97 @@ TEST(TileMap, OnlySweptProblemsAreOffered) {
   EXPECT_EQ(rows.back(), swept - 1);
 }
 
+/// Four tiles, each as it was launched.
+std::vector<PointRecord> launched(const std::vector<LaunchRecord>& launches) {
+  std::vector<PointRecord> records;
+  for (const LaunchRecord& launch : launches) {
+    const auto tile = static_cast<int>(records.size());
+    const TileShape shape{.br = tile < 2 ? 64 : 128, .bc = tile % 2 == 0 ? 64 : 128};
+    PointRecord& record = records.emplace_back(timed(shape.br, shape.bc, 1e6 * (1 + tile), 10));
+    record.kernels[0].launch = launch;
+    record.kernels[0].launch->defines.push_back("ATTN_BR=" + std::to_string(shape.br));
+    record.kernels[0].launch->defines.insert(record.kernels[0].launch->defines.begin(),
+                                             "ATTN_BC=" + std::to_string(shape.bc));
+  }
+  return records;
+}
+
+LaunchRecord launch_of(const std::string& name, std::vector<std::string> defines = {"ATTN_D=128"}) {
+  return {.kernel = "fwd",
+          .source_file = "their/" + name + ".cuh",
+          .entry = "attn_" + name,
+          .defines = std::move(defines),
+          .digest = "another for every tile"};
+}
+
+TEST(TileMap, OneKernelForAllTilesNeedsNoWord) {
+  const Mapped mapped(launched({launch_of("one"), launch_of("one"), launch_of("one"), launch_of("one")}),
+                      metric_key::time_median_ns);
+  EXPECT_TRUE(mapped.map.kernels.empty()) << "extents of the tile are no kernels of their own";
+  EXPECT_EQ(mapped.at(64, 64).kernel, -1);
+  EXPECT_TRUE(Mapped(sweep_of("fa2"), metric_key::time_median_ns).map.kernels.empty()) << "none was recorded";
+}
+
+TEST(TileMap, OfSeveralKernelsEachCellSaysWhichRanIt) {
+  const Mapped mapped(launched({launch_of("rare"), launch_of("common"), launch_of("common"), launch_of("common")}),
+                      metric_key::time_median_ns);
+  ASSERT_EQ(mapped.map.kernels.size(), 2U);
+  EXPECT_EQ(mapped.map.kernels[0].words, "attn_common (their/common.cuh)");
+  EXPECT_EQ(mapped.map.kernels[0].tiles, 3);
+  EXPECT_EQ(mapped.map.kernels[1].words, "attn_rare (their/rare.cuh)");
+  EXPECT_EQ(describe(mapped.map.kernels[1].kind), "attn_rare (their/rare.cuh), d 128");
+  EXPECT_EQ(mapped.at(64, 64).kernel, 1);
+  EXPECT_EQ(mapped.at(64, 128).kernel, 0);
+  EXPECT_EQ(mapped.at(128, 128).kernel, 0);
+}
+
+TEST(TileMap, KernelsCompiledWithOtherOptionsAreOthers) {
+  const Mapped mapped(launched({launch_of("one", {"ATTN_D=128", "ATTN_TEAMS=2"}), launch_of("one"),
+                                launch_of("one", {"ATTN_D=128"}), launch_of("one", {"ATTN_TEAMS=4", "ATTN_D=128"})}),
+                      metric_key::time_median_ns);
+  ASSERT_EQ(mapped.map.kernels.size(), 3U);
+  EXPECT_EQ(mapped.map.kernels[0].words, "without teams");
+  EXPECT_EQ(mapped.map.kernels[1].words, "teams 2");
+  EXPECT_EQ(mapped.map.kernels[2].words, "teams 4");
+  EXPECT_EQ(mapped.at(64, 64).kernel, 1);
+  EXPECT_EQ(mapped.at(128, 128).kernel, 2);
+}
+
+TEST(TileMap, OfPointsOfSeveralLaunchesTheOneThatDiffersIsNamed) {
+  std::vector<PointRecord> records = launched({launch_of("a"), launch_of("a"), launch_of("a"), launch_of("a")});
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    KernelRecord first = records[i].kernels[0];
+    first.kernel = "first";
+    first.launch->kernel = "first";
+    KernelRecord second = first;
+    second.kernel = "second";
+    second.launch = launch_of(i == 3 ? "special" : "plain");
+    second.launch->kernel = "second";
+    records[i].kernels[0].launch.reset();
+    records[i].kernels.push_back(first);
+    records[i].kernels.push_back(second);
+  }
+  const Mapped mapped(records, metric_key::time_median_ns);
+  ASSERT_EQ(mapped.map.kernels.size(), 2U);
+  EXPECT_EQ(mapped.map.kernels[0].words, "second: attn_plain (their/plain.cuh)");
+  EXPECT_EQ(mapped.map.kernels[1].words, "second: attn_special (their/special.cuh)");
+}
+
+TEST(TileMap, WhatRanUnrecordedIsSaidToBeSo) {
+  std::vector<PointRecord> records = launched({launch_of("one"), launch_of("one"), launch_of("one"), launch_of("one")});
+  records[1].kernels[0].launch.reset();
+  records[2] = fixtures::failed_point(records[2].spec, Disposition::infeasible, "too large");
+  records.push_back(fixtures::failed_point(fixtures::spec("fa2", 1024, 32, 32), Disposition::infeasible, "too small"));
+  const Mapped mapped(records, metric_key::time_median_ns);
+  ASSERT_EQ(mapped.map.kernels.size(), 2U);
+  EXPECT_EQ(mapped.map.kernels[0].words, "attn_one (their/one.cuh), d 128");
+  EXPECT_EQ(mapped.map.kernels[0].tiles, 2);
+  EXPECT_EQ(mapped.map.kernels[1].words, "not recorded (fa2)");
+  EXPECT_EQ(mapped.at(64, 128).kernel, 1);
+  EXPECT_EQ(mapped.at(128, 64).kernel, -1) << "nothing ran";
+  EXPECT_EQ(mapped.at(32, 32).kernel, -1);
+}
+
 TEST(TileMap, EmptyInEmptyOut) {
   EXPECT_TRUE(Mapped(std::vector<PointRecord>{}, metric_key::time_median_ns).map.empty());
 }

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/point_settings.h"
+
+#include <algorithm>
+#include <iterator>
+#include <variant>
+
+#include "profiler/plan/fields.h"
+#include "ui/format.h"
+
+namespace attnscope::ui {
+namespace {
+
+using Value = PointSetting::Value;
+using Shown = PointSetting::Shown;
+using Search = PointSetting::Search;
+
+Value words(const QString& text) {
+  return {text, text.isEmpty() ? QVariant() : QVariant(text), false};
+}
+
+Value number(const QString& text, double sort) {
+  return {text, text.isEmpty() ? QVariant() : QVariant(sort), true};
+}
+
+QString sentence(std::string_view text) {
+  QString words = to_qstring(text);
+  if (!words.isEmpty()) words[0] = words[0].toUpper();
+  return words;
+}
+
+/// As the field prints it; an extent of 0 is one that an imported point does not state.
+Value value_of(const Field& field, const PointSpec& spec, Shown shown) {
+  if (shown == Shown::where_set && is_fallback(field, spec)) {
+    return {{}, {}, field.type == FieldType::integer || field.type == FieldType::real};
+  }
+  const FieldValue held = field.get(spec);
+  const QString text = QString::fromStdString(to_string(held));
+  if (const auto* whole = std::get_if<std::int64_t>(&held)) {
+    return number(*whole < field.smallest ? QString() : text, static_cast<double>(*whole));
+  }
+  if (const auto* real = std::get_if<double>(&held)) return number(text, *real);
+  return words(text);
+}
+
+Search search_in(FieldType type) {
+  switch (type) {
+    case FieldType::word:
+      return Search::words;
+    case FieldType::real:
+      return Search::numbers;
+    case FieldType::integer:
+    case FieldType::flag:
+      break;
+  }
+  return Search::by_name;
+}
+
+PointSetting of_field(const Field& field) {
+  const Shown shown = field.fallback.empty() ? Shown::always : Shown::where_set;
+  return {to_qstring(field.label),
+          to_qstring(field.name),
+          sentence(field.help),
+          {field.name},
+          false,
+          shown,
+          search_in(field.type),
+          [&field, shown](const PointSpec& spec) { return value_of(field, spec, shown); }};
+}
+
+PointSetting of_knob(const QString& name, const QString& label, const QString& help) {
+  return {label,
+          name,
+          help,
+          {},
+          true,
+          Shown::where_set,
+          Search::by_name,
+          [knob = name.toStdString()](const PointSpec& spec) {
+            const KnobValue* given = spec.knobs.find(knob);
+            if (given == nullptr) return Value{};
+            const QString text = QString::fromStdString(to_string(*given)).replace(QLatin1Char('_'), QLatin1Char(' '));
+            const auto* whole = std::get_if<std::int64_t>(given);
+            return whole != nullptr ? number(text, static_cast<double>(*whole)) : words(text);
+          }};
+}
+
+/// Fields that are read together, or in other words than they print.
+std::vector<PointSetting> stated_settings() {
+  const auto as_field = [](std::string_view name, Shown shown, Search search) {
+    PointSetting setting = of_field(*find_field(name));
+    setting.shown = shown;
+    setting.search = search;
+    setting.value = [field = find_field(name), shown](const PointSpec& spec) { return value_of(*field, spec, shown); };
+    return setting;
+  };
+  PointSetting algorithm = as_field("algorithm", Shown::always, Search::words);
+  algorithm.help = QStringLiteral("Attention algorithm");
+  PointSetting dtype = as_field("dtype", Shown::always, Search::words);
+  dtype.key = QStringLiteral("type");
+  PointSetting cache = as_field("cache", Shown::in_details, Search::by_name);
+  cache.label = QStringLiteral("L2 at start");
+  PointSetting br = as_field("br", Shown::always, Search::numbers);
+  PointSetting bc = as_field("bc", Shown::always, Search::numbers);
+  br.of_tile = bc.of_tile = true;
+  return {
+      algorithm,
+      as_field("pass", Shown::always, Search::words),
+      {QStringLiteral("N"),
+       QStringLiteral("n"),
+       QStringLiteral("Sequence length (n_q × n_k where they differ)"),
+       {"n_q", "n_k"},
+       false,
+       Shown::always,
+       Search::numbers,
+       [](const PointSpec& spec) {
+         return number(format_lengths(spec.problem), static_cast<double>(spec.problem.n_k));
+       }},
+      as_field("d", Shown::always, Search::numbers),
+      {QStringLiteral("Mask"),
+       QStringLiteral("mask"),
+       QStringLiteral("Which pairs of query and key count; full is mask=none of the command line and of exports"),
+       {"mask"},
+       false,
+       Shown::always,
+       Search::words,
+       [](const PointSpec& spec) { return words(format_mask(spec.problem.mask)); }},
+      dtype,
+      {QStringLiteral("Batch × heads"),
+       QStringLiteral("heads"),
+       QStringLiteral("Independent attention problems"),
+       {"batch", "heads_q", "heads_kv"},
+       false,
+       Shown::always,
+       Search::by_name,
+       [](const PointSpec& spec) {
+         return number(format_heads(spec.problem), static_cast<double>(spec.problem.instances()));
+       }},
+      br,
+      bc,
+      cache,
+  };
+}
+
+/// What stands behind the fields that have no place of their own.
+bool comes_last(const PointSetting& setting) {
+  return setting.of_tile || setting.fields == std::vector<std::string_view>{"cache"};
+}
+
+/// "bwd", but "dropout 0.1": what a word alone would not say.
+QString unusual(const PointSetting& setting, const Field& field, const QString& text) {
+  if (field.type == FieldType::flag) return within_sentence(setting.label);
+  if (field.name == "pass") return text;
+  const QString label = field.name == "cache" ? QStringLiteral("L2") : within_sentence(setting.label);
+  return QStringLiteral("%1 %2").arg(label, text);
+}
+
+}  // namespace
+
+bool PointSetting::is_set(const PointSpec& spec) const {
+  if (fields.empty()) return !value(spec).text.isEmpty();
+  return std::ranges::any_of(fields, [&](std::string_view name) { return !is_fallback(*find_field(name), spec); });
+}
+
+std::vector<PointSetting> point_settings(const Registry& registry, const std::set<std::string>& foreign_knobs) {
+  std::vector<PointSetting> stated = stated_settings();
+  const auto first_last = std::ranges::find_if(stated, comes_last);
+  std::vector<PointSetting> settings(stated.begin(), first_last);
+  for (const Field& field : point_fields()) {
+    const bool spoken_for = std::ranges::any_of(stated, [&](const PointSetting& setting) {
+      return std::ranges::find(setting.fields, field.name) != setting.fields.end();
+    });
+    if (!spoken_for) settings.push_back(of_field(field));
+  }
+  std::ranges::copy_if(first_last, stated.end(), std::back_inserter(settings), &PointSetting::of_tile);
+  for (const Knob& knob : registry.knobs()) {
+    settings.push_back(
+        of_knob(QString::fromStdString(knob.name), QString::fromStdString(knob.label),
+                QString::fromStdString(knob.meaning) + QStringLiteral(" Empty: the algorithm's choice")));
+  }
+  for (const std::string& name : foreign_knobs) {
+    if (registry.find_knob(name) != nullptr) continue;
+    const QString word = QString::fromStdString(name);
+    settings.push_back(of_knob(word, word, QStringLiteral("What the points' file calls %1").arg(word)));
+  }
+  std::ranges::copy_if(first_last, stated.end(), std::back_inserter(settings),
+                       [](const PointSetting& setting) { return !setting.of_tile; });
+  return settings;
+}
+
+QStringList unusual_settings(const PointSpec& spec) {
+  static const std::vector<PointSetting> settings = point_settings();
+  QStringList texts;
+  for (const PointSetting& setting : settings) {
+    if (setting.of_tile || setting.fields.size() != 1) continue;
+    const Field& field = *find_field(setting.fields.front());
+    const bool said_elsewhere = field.fallback.empty() || field.name == "mask" || field.name == "dtype";
+    if (!said_elsewhere && !is_fallback(field, spec)) texts << unusual(setting, field, setting.value(spec).text);
+  }
+  for (const auto& [name, value] : spec.knobs) texts << format_knob(name, value);
+  return texts;
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a point was set to, as people read it. Derived from the table of fields and the knobs of the algorithms: what
+// has no words of its own here is called as its field or knob states it, and appears by itself.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <QVariant>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/registry.h"
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope::ui {
+
+struct PointSetting {
+  struct Value {
+    QString text;   ///< empty where it is not set, or not stated
+    QVariant sort;  ///< numbers as numbers; invalid where there is no text
+    bool number = false;
+  };
+  enum class Shown {
+    always,
+    in_details,  ///< in a table only where a point differs from what goes without saying
+    where_set,
+  };
+  /// What a bare word of a filter is looked for in.
+  enum class Search {
+    words,    ///< part of the text
+    numbers,  ///< a number that stands there whole
+    by_name,  ///< nothing: only what names the setting
+  };
+
+  QString label;                         ///< "Batch × heads"
+  QString key;                           ///< in a filter: "heads=64"
+  QString help;                          ///< one sentence
+  std::vector<std::string_view> fields;  ///< that it speaks for; of a knob none
+  bool of_tile = false;                  ///< part of the tile, as format_tile() has it
+  Shown shown = Shown::where_set;
+  Search search = Search::by_name;
+  /// With Shown::where_set, no text for what goes without saying.
+  std::function<Value(const PointSpec&)> value;
+
+  /// Whether the point says what does not go without saying.
+  [[nodiscard]] bool is_set(const PointSpec& spec) const;
+};
+
+/// One for every field, alone or together with others, and for every knob of the registry; then knobs of these names,
+/// which no algorithm of it has.
+[[nodiscard]] std::vector<PointSetting> point_settings(const Registry& registry = built_in_algorithms(),
+                                                       const std::set<std::string>& foreign_knobs = {});
+
+/// "bwd", "dropout 0.1", "deterministic", "L2 warm", "splits 8": what is set, without lengths, d, heads, mask, type and
+/// tile.
+[[nodiscard]] QStringList unusual_settings(const PointSpec& spec);
+
+}  // namespace attnscope::ui
