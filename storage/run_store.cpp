@@ -299,7 +299,7 @@ struct RunStore::Impl {
   SQLite::Statement& statement(const std::string& sql) {
     auto found = statements.find(sql);
     if (found == statements.end()) found = statements.emplace(sql, SQLite::Statement(*database, sql)).first;
-    found->second.reset();
+    found->second.tryReset();  // reset() throws again what the last use of it threw
     found->second.clearBindings();
     return found->second;
   }

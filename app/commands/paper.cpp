@@ -32,7 +32,7 @@ std::string text_of(std::optional<double> value) {
 }
 
 /// Fig. 2 left, then Fig. 2 middle.
-Table printable(const analysis::PointTable& points, const analysis::PaperTable& compared) {
+Table rows_of(const analysis::PointTable& points, const analysis::PaperTable& compared) {
   Table table{{{"figure"},
                {"algorithm"},
                {"pass"},
@@ -127,7 +127,7 @@ ExitCode paper(const Options& options) {
         "run {} on {} ({}), {}\n\n",
         run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at));
   }
-  print(printable(table, compared), options.format, std::cout);
+  print(rows_of(table, compared), options.format, std::cout);
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
   if (!people) return code;
 

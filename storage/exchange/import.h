@@ -42,9 +42,9 @@ struct NcuSelection {
 };
 
 struct ImportRequest {
-  std::string device_name;  ///< empty: as the file says
+  std::string device_name = {};  ///< empty: as the file says
   /// What was measured: needed for ncu, whose table knows kernels only.
-  std::optional<PointSpec> spec;
+  std::optional<PointSpec> spec = std::nullopt;
   NcuSelection ncu = {};
   /// Whose knobs are columns.
   const Registry* registry = &built_in_algorithms();

@@ -92,7 +92,7 @@ TEST_F(GpuFaults, tune_tells_what_auto_costs_beside_the_fastest_tile) {
   std::ifstream file(samples);
   std::string header;
   std::getline(file, header);
-  EXPECT_EQ(header, "algorithm,pass,mask,d,N,br,bc,warps,stages,splits,median_ns");
+  EXPECT_EQ(header, "algorithm,pass,mask,d,N,br,bc,warps,splits,stages,median_ns");
 }
 
 TEST_F(GpuFaults, tune_check_fails_where_the_tile_of_auto_is_slow_or_fails) {

@@ -4,6 +4,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;  // NOLINT(google-build-using-namespace): an entry point
-  campaign::import_and_check(campaign::text_of(data, size), ImportFormat::csv, {});
+  const ImportRequest request;
+  campaign::import_and_check(campaign::text_of(data, size), ImportFormat::csv, request);
   return 0;
 }

@@ -205,8 +205,8 @@ TEST(Digests, of_a_copy_are_those_of_its_source_and_older_points_get_theirs) {
 TEST(Digests, of_a_point_stay_what_they_are) {
   const PointIdentity identity{
       .run_uid = "uid", .device_uuid = "GPU-1", .index = 3, .recorded_at = "2026-01-02T03:04:05Z"};
-  EXPECT_EQ(to_string(digest_of_whole(identity, full_record())), "");
-  EXPECT_EQ(to_string(digest_of_whole(identity, simple_record(64))), "");
+  EXPECT_EQ(to_string(digest_of_whole(identity, full_record())), "6fb25112eaccb1e4e00955a1a0fea8a0");
+  EXPECT_EQ(to_string(digest_of_whole(identity, simple_record(64))), "dc30c29f0cb63cd80158f9b1e30b1ddc");
   EXPECT_EQ(parse_digest("00000000000000010000000000000002"), (Digest{.high = 1, .low = 2}));
   EXPECT_EQ(parse_digest("0000000000000001000000000000000g"), std::nullopt);
 }
@@ -215,16 +215,15 @@ TEST(Repair, saves_what_is_as_it_was_written) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_runs(file, 200);
-  const auto pages = std::filesystem::file_size(file) / 4096;
+  const auto pages = std::filesystem::file_size(file) / 1024;
   const auto damaged = folder / "damaged.attnscope";
   std::size_t repaired = 0;
-  std::size_t saved = 0;
-  for (std::uintmax_t page = 1; page < pages; page += pages / 12) {
+  for (std::uintmax_t page = 1; page < pages; page += pages / 24) {
     std::filesystem::copy_file(file, damaged, std::filesystem::copy_options::overwrite_existing);
     {
       std::fstream bytes(damaged, std::ios::in | std::ios::out | std::ios::binary);
-      bytes.seekp(static_cast<std::streamoff>(page * 4096));
-      bytes << std::string(4096, '\x5a');
+      bytes.seekp(static_cast<std::streamoff>(page * 1024));
+      bytes << std::string(1024, '\x5a');
     }
     const auto target = folder / fmt::format("{}.attnscope", page);
     try {
@@ -234,14 +233,15 @@ TEST(Repair, saves_what_is_as_it_was_written) {
                               << (check.bad_rows.empty() ? check.damage[0] : check.bad_rows[0].why);
       EXPECT_EQ(check.points, salvage.points);
       EXPECT_TRUE(salvage.points == 400 || !salvage.left.empty()) << "what is lost is said";
+      // The first pages hold the schema, and roots of tables.
+      if (page < pages / 3) continue;
       ++repaired;
-      saved += salvage.points;
+      EXPECT_GE(salvage.points, 350U) << "page " << page << " holds few points";
     } catch (const StorageError&) {
       EXPECT_FALSE(std::filesystem::exists(target));
     }
   }
-  EXPECT_GE(repaired, 8U);
-  EXPECT_GT(saved, 300 * repaired) << "a page holds few points";
+  EXPECT_GE(repaired, 16U);
 }
 
 TEST(Repair, of_a_run_that_lost_points_is_one_to_resume) {

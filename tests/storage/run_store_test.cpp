@@ -235,8 +235,8 @@ TEST(RunStore, a_reason_is_stored_as_words_id_and_arguments) {
 
   const auto read = [&](const char* id, const char* arguments) {
     SQLite::Statement update(file,
-                             "UPDATE points SET reason = 'its words', reason_id = ?, reason_arguments = ? "
-                             "WHERE plan_index = 0");
+                             "UPDATE points SET reason = 'its words', reason_id = ?, reason_arguments = ?, "
+                             "digest = NULL WHERE plan_index = 0");
     update.bind(1, id);
     update.bind(2, arguments);
     update.exec();
