@@ -12,12 +12,15 @@
 #include <vector>
 
 #include "app/command.h"
+#include "messages/command.h"
 #include "profiler/plan/text.h"
 
 namespace {
 
 using attnscope::Action;
 using attnscope::ExitCode;
+using attnscope::text;
+namespace say = attnscope::say;
 
 constexpr const char* exit_codes =
     "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `tune --check` found a slow "
@@ -35,7 +38,7 @@ int ended(ExitCode code) {
   // A write that failed long ago left its mark; the flush alone has nothing left to write.
   const bool written = std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written || code != ExitCode::ok) return static_cast<int>(code);
-  return fail(ExitCode::error, "the output could not be written: is the disk full, or the reader gone?");
+  return fail(ExitCode::error, text(say::command::output_not_written{}));
 }
 
 /// CLI11 has its own numbers; ours is 2 for whatever is wrong with the command line, and 0 for --help and --version.
@@ -48,9 +51,9 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
     const std::vector<std::string> near = attnscope::near_matches(first_word, names);
+    if (near.empty()) return fail(ExitCode::usage, text(say::command::unknown_command{.word = first_word}));
     return fail(ExitCode::usage,
-                fmt::format("there is no command '{}'{} (see `attnscope --help`)", first_word,
-                            near.empty() ? "" : fmt::format(", did you mean {}?", attnscope::join_or(near))));
+                text(say::command::unknown_command_near{.word = first_word, .near = attnscope::join_or(near)}));
   }
   const CLI::App* command = &app;
   std::string path = app.get_name();
@@ -58,7 +61,7 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::
     command = command->get_subcommands().front();
     path += " " + command->get_name();
   }
-  return fail(ExitCode::usage, fmt::format("{} (see `{} --help`)", error.what(), path));
+  return fail(ExitCode::usage, text(say::command::see_help{.error = error.what(), .command = path}));
 }
 
 int run(int argc, char** argv) {
@@ -116,7 +119,7 @@ int run(int argc, char** argv) {
     if (!command->parsed()) continue;
     return ended(action());
   }
-  return fail(ExitCode::usage, "no command was given (see `attnscope --help`)");
+  return fail(ExitCode::usage, text(say::command::no_command{}));
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "kernels/model/message.h"
 
 namespace attnscope {
 
@@ -23,11 +26,14 @@ enum class ExitCode : int {
 /// Ends the command: one line on stderr, saying what is wrong and what to do, and the exit code.
 class CommandError : public std::runtime_error {
  public:
-  CommandError(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  CommandError(ExitCode code, Message message)
+      : std::runtime_error(text(message)), code_(code), message_(std::move(message)) {}
   [[nodiscard]] ExitCode code() const { return code_; }
+  [[nodiscard]] const Message& message() const { return message_; }
 
  private:
   ExitCode code_;
+  Message message_;
 };
 
 /// What a subcommand does once its options are read.

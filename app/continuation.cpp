@@ -11,6 +11,8 @@
 #include <iostream>
 #include <map>
 
+#include "messages/command.h"
+
 namespace attnscope {
 namespace {
 
@@ -46,7 +48,7 @@ StoppedRun stopped_run_on(const std::filesystem::path& file, const std::string& 
   const std::vector<RunSummary> runs = store.runs();
   const auto found = std::ranges::find(runs.rbegin(), runs.rend(), device_uuid, &RunSummary::device_uuid);
   if (found == runs.rend()) {
-    throw CommandError(ExitCode::error, fmt::format("{} has no run on {}", file.string(), device_uuid));
+    throw CommandError(ExitCode::error, say::command::no_run_on{.file = file.string(), .device = device_uuid});
   }
   return {store.file(), *found};
 }
@@ -62,11 +64,13 @@ OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& 
     // To open it to write says of every run that nobody is at any more that it is interrupted.
     const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect);
   }
-  const std::string why =
-      fmt::format("{} ({}), on which run {} began, cannot be used: {} Then continue the run with --resume -o {}",
-                  run.device_name, run.device_uuid, run.id, as_sentence(opened.error()), stopped.file.string());
-  reporter.report(DoneEvent{"interrupted", Message::verbatim(why), run.ok_points, run.points - run.ok_points,
-                            static_cast<int>(ExitCode::partial)});
+  const Message why = say::command::device_of_run{.device = run.device_name,
+                                                  .uuid = run.device_uuid,
+                                                  .run = run.id,
+                                                  .why = as_sentence(opened.error()),
+                                                  .file = stopped.file.string()};
+  reporter.report(
+      DoneEvent{"interrupted", why, run.ok_points, run.points - run.ok_points, static_cast<int>(ExitCode::partial)});
   throw CommandError(ExitCode::partial, why);
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "kernels/registry.h"
+#include "messages/command.h"
 #include "profiler/measure/simulated_device.h"
 
 namespace attnscope {
@@ -38,7 +39,7 @@ const DeviceLimits& limits_of_known_gpu(std::string_view name) {
   std::vector<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
   throw CommandError(ExitCode::usage,
-                     fmt::format("no GPU named '{}' is known; known: {}", name, fmt::join(known, ", ")));
+                     say::command::unknown_gpu{.name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
 }
 
 std::string as_sentence(std::string text) {
@@ -63,20 +64,17 @@ OpenedDevice open_device(std::string_view word, bool counters) {
   if (!word.empty() && word != "gpu") {
     const std::optional<int> ordinal = whole_number(word);
     if (!ordinal) {
-      throw CommandError(ExitCode::usage, fmt::format("--device '{}' names nothing; give a GPU's number, gpu, "
-                                                      "simulated or simulated:NAME",
-                                                      word));
+      throw CommandError(ExitCode::usage, say::command::unknown_device{.word = word});
     }
     options.ordinal = *ordinal;
   }
   Result<std::unique_ptr<Device>, GpuError> opened = open_gpu_device(options);
   if (opened) return opened_gpu(std::move(opened).value());
   const GpuError& error = opened.error();
-  if (!word.empty()) throw CommandError(ExitCode::error, describe(error));
+  if (!word.empty()) throw CommandError(ExitCode::error, Message::verbatim(describe(error)));
   if (error.nothing_here()) return simulated(known_gpus().front(), describe(error));
   // What looks like a GPU's numbers would be a simulation's: whoever wants that says so.
-  throw CommandError(ExitCode::error, fmt::format("{} To simulate a GPU instead, give --device simulated",
-                                                  as_sentence(describe(error))));
+  throw CommandError(ExitCode::error, say::command::or_simulate{.why = as_sentence(describe(error))});
 }
 
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "app/command.h"
+#include "messages/command.h"
 #include "profiler/measure/host_environment.h"
 
 namespace attnscope {
@@ -23,9 +24,7 @@ std::filesystem::path runs_folder() {
   if (const auto data = variable("XDG_DATA_HOME"); data.is_absolute()) return data / "attnscope" / "runs";
   const std::filesystem::path home = home_folder();
   if (home.empty()) {
-    throw CommandError(ExitCode::error,
-                       "there is no folder for runs: HOME is not set, and this user has no home folder; name a file "
-                       "(collect -o, import --into), or set XDG_DATA_HOME");
+    throw CommandError(ExitCode::error, say::command::no_home{});
   }
   return home / ".local" / "share" / "attnscope" / "runs";
 }

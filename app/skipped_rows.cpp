@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "messages/command.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -12,9 +13,14 @@ namespace attnscope {
 ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
   const std::vector<BadRow> rows = store.bad_rows();
   if (rows.empty()) return code;
-  spdlog::warn("{} row{} of {} skipped: {}: {}{}", rows.size(), rows.size() == 1 ? "" : "s",
-               printable(store.file().string()), printable(rows.front().where), printable(rows.front().why),
-               rows.size() == 1 ? "" : "; `attnscope info` lists them all");
+  const std::string file = printable(store.file().string());
+  const std::string where = printable(rows.front().where);
+  const std::string why = printable(rows.front().why);
+  if (rows.size() == 1) {
+    spdlog::warn("{}", text(say::command::row_skipped{.file = file, .where = where, .why = why}));
+  } else {
+    spdlog::warn("{}", text(say::command::rows_skipped{.rows = rows.size(), .file = file, .where = where, .why = why}));
+  }
   return code == ExitCode::ok ? ExitCode::partial : code;
 }
 

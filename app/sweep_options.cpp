@@ -47,14 +47,14 @@ SweepPlan SweepOptions::plan(const DeviceLimits& limits, const std::function<boo
   request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
   for (const std::string& text : axes_) {
     Result<Axis, std::string> axis = parse_axis(text, built_in_algorithms());
-    if (!axis) throw CommandError(ExitCode::usage, axis.error());
+    if (!axis) throw CommandError(ExitCode::usage, Message::verbatim(axis.error()));
     request.axes.push_back(std::move(axis).value());
   }
   request.algorithms = algorithms_;
   request.cancelled = cancelled;
   request.cache = cache_control_ == "none" ? CacheState::warm : CacheState::cold;
   Result<SweepPlan, std::string> plan = make_plan(request, limits, built_in_algorithms());
-  if (!plan) throw CommandError(ExitCode::usage, plan.error());
+  if (!plan) throw CommandError(ExitCode::usage, Message::verbatim(plan.error()));
   return std::move(plan).value();
 }
 

@@ -2,7 +2,6 @@
 #include "storage/collector_lock.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "messages/file.h"
 #include "storage/file_lock.h"
 #include "storage/run_store.h"
 
@@ -84,28 +84,28 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor < 0 && errno == ELOOP) {
       throw StorageError(StorageError::Kind::not_writable,
-                         fmt::format("cannot write {}: {} beside it is a symlink, which nobody here made; remove it",
-                                     file.string(), path.filename().string()));
+                         say::file::lock_is_symlink{.file = file.string(), .lock = path.filename().string()});
     }
     if (descriptor < 0) {
       throw StorageError(StorageError::Kind::not_writable,
-                         fmt::format("cannot write {}: its folder refuses {} ({}); choose another place with -o",
-                                     file.string(), path.filename().string(), std::strerror(errno)));
+                         say::file::folder_refuses{
+                             .file = file.string(), .name = path.filename().string(), .error = std::strerror(errno)});
     }
     CollectorLock lock(path, descriptor);
     if (!may_be_a_lock(descriptor)) {
       lock.path_.clear();
       throw StorageError(StorageError::Kind::not_writable,
-                         fmt::format("cannot write {}: {} beside it is no lock of a collector's; move it away",
-                                     file.string(), path.filename().string()));
+                         say::file::no_lock{.file = file.string(), .lock = path.filename().string()});
     }
     struct flock request = whole_file(F_WRLCK);
     if (::fcntl(descriptor, F_OFD_SETLK, &request) != 0) {
       lock.path_.clear();  // not ours to remove
       const std::string process = holder(descriptor);
+      if (process.empty()) {
+        throw StorageError(StorageError::Kind::locked, say::file::another_collector{.file = file.string()});
+      }
       throw StorageError(StorageError::Kind::locked,
-                         fmt::format("{} is being written by another collector{}; wait for it, or give another file",
-                                     file.string(), process.empty() ? "" : fmt::format(" (process {})", process)));
+                         say::file::another_collector_process{.file = file.string(), .process = process});
     }
     if (!is_file_at(descriptor, path)) {
       lock.path_.clear();
@@ -124,12 +124,9 @@ void CollectorLock::hold_content(const std::filesystem::path& file) {
   struct stat there {};
   if (::stat(file.c_str(), &there) != 0) {
     throw StorageError(StorageError::Kind::not_writable,
-                       fmt::format("{} cannot be opened ({})", file.string(), std::strerror(errno)));
+                       say::file::cannot_open{.file = file.string(), .error = std::strerror(errno)});
   }
-  const StorageError locked(StorageError::Kind::locked,
-                            fmt::format("{} is being written by another collector, under another of the file's names "
-                                        "(hard links); wait for it, or give another file",
-                                        file.string()));
+  const StorageError locked(StorageError::Kind::locked, say::file::another_name{.file = file.string()});
   if (!held_here().insert(there)) throw locked;
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
   const FileLock got = descriptor < 0 ? FileLock::unsupported : lock_file(descriptor);
@@ -139,8 +136,7 @@ void CollectorLock::hold_content(const std::filesystem::path& file) {
     held_here().erase(there);
     if (got == FileLock::held) throw locked;
     throw StorageError(StorageError::Kind::not_writable,
-                       fmt::format("{} cannot be written ({}); give another file, or change its permissions",
-                                   file.string(), std::strerror(error)));
+                       say::file::not_writable_because{.file = file.string(), .error = std::strerror(error)});
   }
   // Where the file system has no such locks there is the one beside the file, for its name.
   content_ = descriptor;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "messages/file.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/file_guard.h"
@@ -124,9 +125,9 @@ void require_whole(const RunStore& store) {
   if (bad.empty() && damage.empty()) return;
   throw StorageError(
       StorageError::Kind::damaged,
-      fmt::format("{} is damaged ({}); it is not copied: save what is as it was written with "
-                  "`attnscope repair`, and copy that",
-                  store.file().string(), bad.empty() ? damage.front() : bad.front().where + ": " + bad.front().why));
+      say::file::damaged_not_copied{
+          .file = store.file().string(),
+          .error = bad.empty() ? damage.front() : fmt::format("{}: {}", bad.front().where, bad.front().why)});
 }
 
 void copy_source(SQLite::Database& database, const std::filesystem::path& source, const std::filesystem::path& place) {

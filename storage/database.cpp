@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "messages/file.h"
 #include "storage/file_guard.h"
 #include "storage/hardening.h"
 #include "storage/migrations.h"
@@ -64,28 +65,20 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
   if (is_blank(database)) {
-    throw StorageError(Kind::not_a_database,
-                       fmt::format("{} is empty; give a file that attnscope wrote", file.string()));
+    throw StorageError(Kind::not_a_database, say::file::empty{.file = file.string()});
   }
   if (id != application_id || version < 1) {
-    throw StorageError(Kind::foreign,
-                       fmt::format("{} is an SQLite database, but of another program; it is left as it is, give a "
-                                   "file that attnscope wrote",
-                                   file.string()));
+    throw StorageError(Kind::foreign, say::file::foreign{.file = file.string()});
   }
   if (version > newest_schema()) {
     throw StorageError(Kind::newer_schema,
-                       fmt::format("{} has schema version {}, and this attnscope knows up to {}; open it with the "
-                                   "newer attnscope that wrote it",
-                                   file.string(), version, newest_schema()));
+                       say::file::newer_schema{.file = file.string(), .version = version, .known = newest_schema()});
   }
   std::vector<std::string> extras = require_our_schema(database, file, version);
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     throw StorageError(Kind::damaged,
-                       fmt::format("{} is damaged ({}); it is left as it is, restore it from a copy or save what is "
-                                   "readable with `attnscope repair`",
-                                   file.string(), check.substr(0, check.find('\n'))));
+                       say::file::damaged{.file = file.string(), .error = check.substr(0, check.find('\n'))});
   }
   return extras;
 }
@@ -109,33 +102,25 @@ StorageError as_storage_error(const SQLite::Exception& error, const std::filesys
   const int extended = error.getExtendedErrorCode();
   // The system's ENOSPC arrives as FULL; a quota or a size limit as a failed write.
   if (code == SQLITE_FULL || extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) {
-    return {Kind::disk_full, fmt::format("no space left to write {}; what was collected before is kept: free some "
-                                         "space and continue with --resume",
-                                         name)};
+    return {Kind::disk_full, say::file::disk_full{.file = name}};
   }
   switch (code) {
     case SQLITE_NOTADB:
-      return {Kind::not_a_database, fmt::format("{} is no attnscope file; give one that attnscope wrote", name)};
+      return {Kind::not_a_database, say::file::no_database{.file = name}};
     case SQLITE_CORRUPT:
-      return {Kind::damaged, fmt::format("{} is damaged ({}); it is left as it is, restore it from a copy or save "
-                                         "what is readable with `attnscope repair`",
-                                         name, error.what())};
+      return {Kind::damaged, say::file::damaged{.file = name, .error = error.what()}};
     case SQLITE_INTERRUPT:
-      return {Kind::damaged,
-              fmt::format("{} takes more steps to read than a file of its size can need: it is damaged, or "
-                          "made to hang; save what is readable with `attnscope repair`",
-                          name)};
+      return {Kind::damaged, say::file::endless{.file = name}};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {Kind::locked, fmt::format("{} is locked by another program; close it and try again", name)};
+      return {Kind::locked, say::file::locked{.file = name}};
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return {Kind::not_writable,
-              fmt::format("{} cannot be written; give another file, or change its permissions", name)};
+      return {Kind::not_writable, say::file::not_writable{.file = name}};
     case SQLITE_CANTOPEN:
-      return {Kind::other, fmt::format("{} cannot be opened; check its permissions and those of its folder", name)};
+      return {Kind::other, say::file::not_readable{.file = name}};
     default:
-      return {Kind::other, fmt::format("{}: {} (SQLite error {})", name, error.what(), extended)};
+      return {Kind::other, say::file::sqlite{.file = name, .error = error.what(), .code = extended}};
   }
 }
 

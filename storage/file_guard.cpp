@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "messages/file.h"
 #include "storage/collector_lock.h"
 #include "storage/migrations.h"
 #include "storage/output_file.h"
@@ -67,8 +68,8 @@ fs::path rescue_name(const fs::path& folder, const fs::path& file) {
 }
 
 /// A copy of all that the connection sees, in the folder of `file`, or where that is gone among the temporary files;
-/// the words that say where.
-std::string rescue(SQLite::Database& database, const fs::path& file) {
+/// what says where.
+Message rescue(SQLite::Database& database, const fs::path& file) {
   std::string why;
   std::error_code error;
   for (const fs::path& folder : {file.parent_path(), fs::temp_directory_path(error)}) {
@@ -80,13 +81,13 @@ std::string rescue(SQLite::Database& database, const fs::path& file) {
       vacuum.bind(1, copy.path().string());
       vacuum.exec();
       copy.publish(TemporaryFile::Over::nothing);
-      return fmt::format("all that was collected is in {}: continue with --resume -o {}", name.string(), name.string());
+      return say::file::rescued{.rescue = name.string()};
     } catch (const std::exception& failure) {
       if (why.empty()) why = failure.what();
     }
   }
-  return fmt::format("what was collected could not be saved beside it either ({})",
-                     why.empty() ? "its folder is gone too" : why);
+  if (why.empty()) return say::file::not_rescued_folder_gone{};
+  return say::file::not_rescued{.error = why};
 }
 
 std::int64_t now_ms() {
@@ -140,10 +141,7 @@ void settle_logs(const std::filesystem::path& file) {
   for (const char* suffix : {log_suffix, journal_suffix}) {
     const fs::path log = beside(file, suffix);
     if (size < 0 && stamp_of(log).size > 0) {
-      throw StorageError(Kind::other,
-                         fmt::format("{} is left of a file that was moved away or removed, and may hold its last "
-                                     "points; put that file back, remove the log, or give another name",
-                                     log.string()));
+      throw StorageError(Kind::other, say::file::orphaned_log{.log = log.string()});
     }
     // SQLite, too, gives up what lies beside an empty file.
     if (size <= 0) ::unlink(log.c_str());
@@ -181,15 +179,18 @@ void FileGuard::require_in_place(SQLite::Database& database) {
   const bool database_stays = there.size >= 0 && there.same_file(database_);
   const bool log_stays = log.size >= 0 && log.same_file(log_);
   if (database_stays && log_stays) return;
-  const std::string what = !database_stays && there.size < 0 ? "was removed or moved away while it was written"
-                           : !database_stays                 ? "was replaced by another file while it was written"
-                                                             : "lost its write-ahead log while it was written";
-  const std::string where = rescue(database, file_);
+  const Message where = rescue(database, file_);
   // Ours no longer belongs to anything: SQLite would play it into whatever file gets the name next.
   if (!database_stays && log_stays) {
     for (const char* suffix : {log_suffix, "-shm"}) ::unlink(beside(file_, suffix).c_str());
   }
-  displaced_.emplace(Kind::displaced, fmt::format("{} {}; {}", file_.string(), what, where));
+  if (database_stays) {
+    displaced_.emplace(Kind::displaced, say::file::log_lost{.file = file_.string(), .where = where});
+  } else if (there.size < 0) {
+    displaced_.emplace(Kind::displaced, say::file::gone{.file = file_.string(), .where = where});
+  } else {
+    displaced_.emplace(Kind::displaced, say::file::replaced{.file = file_.string(), .where = where});
+  }
   throw *displaced_;
 }
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "messages/file.h"
 #include "profiler/plan/text.h"
 #include "storage/migrations.h"
 #include "storage/run_store.h"
@@ -128,9 +129,7 @@ const Ours& ours() {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
-  throw StorageError(Kind::foreign, fmt::format("{} {}; no program of ours wrote that, so it is not opened: ask for an "
-                                                "untouched copy, or save its rows with `attnscope repair`",
-                                                file.string(), what));
+  throw StorageError(Kind::foreign, say::file::changed_schema{.file = file.string(), .what = what});
 }
 
 }  // namespace

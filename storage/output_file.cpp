@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "messages/file.h"
 #include "storage/file_lock.h"
 #include "storage/migrations.h"
 #include "storage/run_store.h"
@@ -29,12 +30,13 @@ constexpr std::string_view temporary_suffix = ".part";
 constexpr std::size_t random_digits = 16;
 
 StorageError cannot_write(const fs::path& file, const std::string& why) {
-  return {Kind::not_writable, fmt::format("cannot write {} ({}); choose another place", file.string(), why)};
+  return {Kind::not_writable, say::file::cannot_write{.file = file.string(), .error = why}};
 }
 
 StorageError cannot_write(const fs::path& file, int error) {
   StorageError cannot = cannot_write(file, std::strerror(error));
-  return error == ENOSPC || error == EDQUOT || error == EFBIG ? StorageError(Kind::disk_full, cannot.what()) : cannot;
+  return error == ENOSPC || error == EDQUOT || error == EFBIG ? StorageError(Kind::disk_full, cannot.message())
+                                                              : cannot;
 }
 
 fs::path folder_of(const fs::path& file) {
@@ -266,10 +268,7 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
     const std::string text = first_bytes(target_, reason);
     if (reason != 0) throw cannot_write(target, reason);
     if (!kind.is_one(text)) {
-      throw StorageError(Kind::not_writable,
-                         fmt::format("{} is there already and is not {}; it is left as it is: choose another name, or "
-                                     "replace it with --force",
-                                     target.string(), kind.noun));
+      throw StorageError(Kind::not_writable, say::file::of_another_kind{.file = target.string(), .kind = kind.noun});
     }
   }
   if (exists && ::access(target_.c_str(), W_OK) != 0) throw cannot_write(target, errno);

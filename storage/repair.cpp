@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "messages/file.h"
 #include "storage/check.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
@@ -166,9 +167,7 @@ std::vector<std::string> salvage_rows(const std::filesystem::path& file, const s
   const int version = from->execAndGet("PRAGMA user_version").getInt();
   const bool ours = from->execAndGet("PRAGMA application_id").getInt() == application_id;
   if (!ours || version < 1 || version > newest_schema()) {
-    throw StorageError(Kind::foreign, fmt::format("{} does not say that it is a file of ours, of a schema up to {}; "
-                                                  "nothing is saved",
-                                                  file.string(), newest_schema()));
+    throw StorageError(Kind::foreign, say::file::not_ours_to_save{.file = file.string(), .known = newest_schema()});
   }
   const auto to = open_database(scratch, DatabaseAccess::read_write);
   to->exec("PRAGMA journal_mode = MEMORY");
@@ -238,10 +237,9 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
 
 Salvage repair_file(const std::filesystem::path& file, const std::filesystem::path& target) {
   std::error_code error;
-  if (stamp_of(file).size < 0) throw StorageError(Kind::not_found, fmt::format("{} does not exist", file.string()));
+  if (stamp_of(file).size < 0) throw StorageError(Kind::not_found, say::file::missing{.file = file.string()});
   if (std::filesystem::exists(std::filesystem::symlink_status(target, error))) {
-    throw StorageError(Kind::other,
-                       fmt::format("{} is there already; what is saved goes into a new file", target.string()));
+    throw StorageError(Kind::other, say::file::saved_goes_into_new{.file = target.string()});
   }
   TemporaryFile scratch(target);
   std::vector<std::string> left = with_storage_errors(file, [&] { return salvage_rows(file, scratch.path()); });

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "messages/file.h"
 #include "storage/bounds.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
@@ -225,10 +226,7 @@ struct RunStore::Impl {
       extras = require_ours(*database, file);
     } catch (const SQLite::Exception& error) {
       if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
-        throw StorageError(Kind::other,
-                           fmt::format("{} has a write-ahead log that needs a writable folder to be read; copy both "
-                                       "files to one",
-                                       file.string()));
+        throw StorageError(Kind::other, say::file::log_needs_folder{.file = file.string()});
       }
       throw as_storage_error(error, file);
     }
@@ -237,9 +235,7 @@ struct RunStore::Impl {
   void open_for_collecting() {
     const FileStamp before = stamp_of(file);
     if (before.size >= 0 && ::access(file.c_str(), W_OK) != 0) {
-      throw StorageError(
-          Kind::not_writable,
-          fmt::format("{} cannot be written; give another file with -o, or change its permissions", file.string()));
+      throw StorageError(Kind::not_writable, say::file::read_only{.file = file.string()});
     }
     lock = CollectorLock::acquire(file);
     if (before.size > 0) lock->hold_content(file);
@@ -422,7 +418,7 @@ struct RunStore::Impl {
 
   /// What readers would skip is never written.
   void require_storable(const std::string& wrong) const {
-    if (!wrong.empty()) throw StorageError(Kind::other, fmt::format("{} takes no such row: {}", file.string(), wrong));
+    if (!wrong.empty()) throw StorageError(Kind::other, say::file::no_such_row{.file = file.string(), .error = wrong});
   }
 
   std::int64_t insert_run(const RunHeader& header) {
@@ -454,7 +450,7 @@ struct RunStore::Impl {
       SQLite::Statement& query =
           statement("SELECT r.uid, d.uuid FROM runs r JOIN devices d ON d.id = r.device_id WHERE r.id = ?");
       query.bind(1, run);
-      if (!query.executeStep()) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
+      if (!query.executeStep()) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
       found = run_names.emplace(run, std::pair(query.getColumn(0).getString(), query.getColumn(1).getString())).first;
       query.reset();
     }
@@ -510,7 +506,7 @@ struct RunStore::Impl {
     out << run << index;
     bind_point(out, record);
     out << recorded_at << to_string(digest) << run;
-    if (insert.exec() != 1) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
+    if (insert.exec() != 1) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
     const std::int64_t point = database->getLastInsertRowid();
     count_point(run, 1, digest);
     for (const auto& [name, value] : record.spec.knobs) {
@@ -629,7 +625,7 @@ struct RunStore::Impl {
       update.bind(3, run);
       return update.exec();
     });
-    if (changed != 1) throw StorageError(Kind::other, fmt::format("{} has no run {}", file.string(), run));
+    if (changed != 1) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
   }
 };
 
@@ -645,7 +641,7 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   impl->mode = mode;
   if (while_locked) impl->patience.emplace(std::move(while_locked));
   if (std::filesystem::is_directory(impl->file, error)) {
-    throw StorageError(Kind::not_a_database, fmt::format("{} is a folder; give a file", file.string()));
+    throw StorageError(Kind::not_a_database, say::file::is_folder{.file = file.string()});
   }
   if (mode == Mode::collect) {
     impl->open_for_collecting();
@@ -653,11 +649,10 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   }
   const FileStamp there = stamp_of(impl->file);
   if (there.size < 0) {
-    throw StorageError(Kind::not_found, fmt::format("{} does not exist", file.string()));
+    throw StorageError(Kind::not_found, say::file::missing{.file = file.string()});
   }
   if (there.size == 0 && !has_journal(impl->file)) {
-    throw StorageError(Kind::not_a_database,
-                       fmt::format("{} is empty; give a file that attnscope wrote", file.string()));
+    throw StorageError(Kind::not_a_database, say::file::empty{.file = file.string()});
   }
   impl->open_for_reading();
   return RunStore(std::move(impl));
@@ -671,7 +666,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   const CollectorLock lock = CollectorLock::acquire(place);
   settle_logs(place);
   if (stamp_of(place).size > 0) {
-    throw StorageError(Kind::not_writable, fmt::format("{} is there already; give another file", place.string()));
+    throw StorageError(Kind::not_writable, say::file::there_already{.file = place.string()});
   }
   create_database(place, [&](std::unique_ptr<SQLite::Database>& database) {
     store.impl_->database = std::move(database);

@@ -32,11 +32,14 @@ class StorageError : public std::runtime_error {
     displaced,
     other
   };
-  StorageError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  StorageError(Kind kind, Message message)
+      : std::runtime_error(text(message)), kind_(kind), message_(std::move(message)) {}
   [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] const Message& message() const { return message_; }
 
  private:
   Kind kind_;
+  Message message_;
 };
 
 struct RunHeader {

@@ -29,6 +29,7 @@
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/collect.h"
+#include "messages/command.h"
 #include "profiler/measure/progress.h"
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
@@ -87,8 +88,8 @@ std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits, const
 /// Ends the command where nothing is begun yet.
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
   if (!cancel.cancelled()) return;
-  const std::string reason = "cancelled before anything was measured";
-  reporter.report(DoneEvent{"cancelled", Message::verbatim(reason), 0, 0, static_cast<int>(ExitCode::partial)});
+  const Message reason = say::collect::cancelled_before{};
+  reporter.report(DoneEvent{"cancelled", reason, 0, 0, static_cast<int>(ExitCode::partial)});
   throw CommandError(ExitCode::partial, reason);
 }
 
@@ -119,15 +120,19 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
       if (!counter.empty() && device.unknown_metrics({{counter}}).empty()) simulated.push_back(counter);
     }
     throw CommandError(ExitCode::no_counters,
-                       fmt::format("the simulated {} has no counter {}; it has {}", device.info().limits.name,
-                                   lacking->name, fmt::join(simulated, ", ")));
+                       say::command::no_simulated_counter{.device = device.info().limits.name,
+                                                          .counter = lacking->name,
+                                                          .known = fmt::format("{}", fmt::join(simulated, ", "))});
   }
-  std::string text;
+  Message all;
   for (const auto& metric : unknown) {
-    text += fmt::format("{}unknown metric {}{}", text.empty() ? "" : "; ", metric.name,
-                        metric.near.empty() ? "" : fmt::format(", did you mean {}?", join_or(metric.near)));
+    Message one = say::command::unknown_metric{.metric = metric.name};
+    if (!metric.near.empty()) {
+      one = say::command::unknown_metric_near{.metric = metric.name, .near = join_or(metric.near)};
+    }
+    all = all.empty() ? one : Message(say::command::several{.first = all, .next = one});
   }
-  throw CommandError(ExitCode::usage, text);
+  throw CommandError(ExitCode::usage, all);
 }
 
 /// "available", or why not.
@@ -181,15 +186,16 @@ std::filesystem::path file_to_write(const Options& options, const RunHeader& hea
         const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header);
         if (run && run->state != StoredRunState::running) return file;
       } catch (const StorageError& error) {
-        spdlog::warn("passed over: {}", error.what());
+        spdlog::warn("{}", text(say::command::passed_over{.error = error.what()}));
       }
     }
   }
   std::error_code error;
   std::filesystem::create_directories(runs_folder(), error);
   if (error) {
-    throw CommandError(ExitCode::error, fmt::format("cannot make {} ({}); name a file with -o", runs_folder().string(),
-                                                    error.message()));
+    throw CommandError(
+        ExitCode::error,
+        say::command::no_folder{.folder = runs_folder().string(), .error = error.message(), .option = "-o"});
   }
   return new_run_file(header.preset);
 }
@@ -204,9 +210,8 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
     last = waited_ms;
     if (waited_ms >= next) {
       next = waited_ms + between_notices_ms;
-      reporter.report(LogEvent{"warning", fmt::format("{} is locked by another program; waiting for it to let go "
-                                                      "({} s so far)",
-                                                      file.string(), waited_ms / 1000)});
+      reporter.report(LogEvent{
+          "warning", text(say::command::waiting_for_lock{.file = file.string(), .seconds = waited_ms / 1000})});
     }
     return !cancel.cancelled();
   };
@@ -222,9 +227,9 @@ class Collection {
       const std::optional<RunSummary> newest = newest_run(store_, header);
       complete_before_ = newest && newest->state == StoredRunState::complete;
       if (!newest && !options.continue_on.empty()) {
-        throw CommandError(ExitCode::error, fmt::format("{} has no run to go on with", store_.file().string()));
+        throw CommandError(ExitCode::error, say::command::nothing_to_continue{.file = store_.file().string()});
       }
-      if (!newest) reporter.report(LogEvent{"info", "nothing to resume here: a new run is begun"});
+      if (!newest) reporter.report(LogEvent{"info", text(say::command::nothing_to_resume{})});
       if (newest) run_ = complete_before_ ? newest->id : store_.resume_run(header).value_or(0);
     }
     if (run_ == 0) run_ = store_.begin_run(header);
@@ -241,7 +246,7 @@ class Collection {
       reporter_.go_on(plan_.points.size());
     }
     if (complete_before_) {
-      reporter_.report(LogEvent{"info", fmt::format("complete already: run {}", run_)});
+      reporter_.report(LogEvent{"info", text(say::command::complete_already{.run = run_})});
       return done("complete", say::collect::nothing_left{}, ExitCode::ok);
     }
     RunObserver observer;
@@ -320,17 +325,15 @@ class Collection {
     if (lost && open) {
       const int losses = any_ok_ ? 1 : options_.losses + 1;
       if (losses <= max_losses) {
-        reporter_.report(
-            LogEvent{"warning", text(outcome.reason) + " Going on with the next point in a fresh process."});
+        reporter_.report(LogEvent{"warning", text(say::command::going_on{.reason = outcome.reason})});
         const std::filesystem::path file = store_.file();
         restart(options_.arguments, {.file = file,
                                      .device_uuid = device_.info().uuid,
                                      .losses = losses,
                                      .names_file = !options_.output.empty(),
                                      .resumes = options_.resume});
-        throw CommandError(ExitCode::error, fmt::format("cannot restart to continue the run ({}); continue it with "
-                                                        "--resume -o {}",
-                                                        std::strerror(errno), file.string()));
+        throw CommandError(ExitCode::error,
+                           say::command::cannot_restart{.error = std::strerror(errno), .file = file.string()});
       }
       store_.finish_run(run_, StoredRunState::failed);
       return done("device-lost", say::collect::devices_lost{.points = losses}, ExitCode::partial);
@@ -459,9 +462,9 @@ void announce(const OpenedDevice& opened, const Options& options, Reporter& repo
   if (options.losses > 0) return;
   if (people != nullptr) fmt::print(people, "Device: {}\n", opened.announcement);
   if (opened.simulated_because.empty()) return;
-  const std::string text = fmt::format("no GPU is measured, one is simulated: {}", opened.simulated_because);
-  reporter.report(LogEvent{"warning", text});
-  if (options.jsonl) spdlog::warn("{}", text);
+  const std::string warning = text(say::command::one_is_simulated{.why = opened.simulated_because});
+  reporter.report(LogEvent{"warning", warning});
+  if (options.jsonl) spdlog::warn("{}", warning);
 }
 
 ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
@@ -475,8 +478,8 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
   require_known_metrics(device, options.measure.extra_metrics);
   if (options.counters_asked_for() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
-    throw CommandError(ExitCode::no_counters, fmt::format("counters were asked for and are not available: {} {}",
-                                                          text(counters.reason), text(counters.fix)));
+    throw CommandError(ExitCode::no_counters,
+                       say::command::counters_required{.reason = counters.reason, .fix = counters.fix});
   }
 
   if (options.dry_run) {
@@ -546,7 +549,8 @@ ExitCode collect(Options& options) {
     if (options.jsonl && !reporter->ended()) {
       const auto* known = dynamic_cast<const CommandError*>(&error);
       const ExitCode code = known != nullptr ? known->code() : ExitCode::error;
-      reporter->report(DoneEvent{"failed", Message::verbatim(one_line(explain(error))), 0, 0, static_cast<int>(code)});
+      const Message why = known != nullptr ? known->message() : Message::verbatim(one_line(explain(error)));
+      reporter->report(DoneEvent{"failed", why, 0, 0, static_cast<int>(code)});
     }
     throw;
   }

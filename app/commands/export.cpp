@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/export.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 
 #include "app/command.h"
 #include "app/skipped_rows.h"
+#include "messages/command.h"
 #include "profiler/plan/text.h"
 #include "storage/output_file.h"
 
@@ -56,21 +56,18 @@ ExitCode judged(const RunStore& store) {
 
 ExitCode run_export(const Options& options) {
   if (options.long_rows && options.format != "csv") {
-    throw CommandError(ExitCode::usage,
-                       fmt::format("--long is a form of CSV: leave it out with --format {}", options.format));
+    throw CommandError(ExitCode::usage, say::command::long_is_csv{.format = options.format});
   }
   if (options.format == "attnscope") {
-    if (options.output.empty()) throw CommandError(ExitCode::usage, "--format attnscope needs a file: give -o FILE");
+    if (options.output.empty()) throw CommandError(ExitCode::usage, say::command::copy_needs_file{});
     if (!options.runs.empty()) {
-      throw CommandError(ExitCode::usage, "--format attnscope copies whole files: leave --run out");
+      throw CommandError(ExitCode::usage, say::command::copy_is_whole{});
     }
     write_compact_copy({options.files.begin(), options.files.end()}, options.output, options.force);
     return ExitCode::ok;
   }
   if (options.files.size() > 1) {
-    throw CommandError(ExitCode::usage, fmt::format("--format {} takes one file; join several with --format attnscope "
-                                                    "-o FILE first",
-                                                    options.format));
+    throw CommandError(ExitCode::usage, say::command::one_file{.format = options.format});
   }
   const auto existing = options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind;
   const RunStore store = RunStore::open(options.files.front(), RunStore::Mode::read_only);
@@ -79,9 +76,8 @@ ExitCode run_export(const Options& options) {
     return judged(store);
   }
   if (holds_measurements(options.files.front(), options.output)) {
-    throw CommandError(ExitCode::usage, fmt::format("{} holds measurements: --format {} does not go over them; choose "
-                                                    "another name with -o",
-                                                    options.output, options.format));
+    throw CommandError(ExitCode::usage,
+                       say::command::holds_measurements{.file = options.output, .format = options.format});
   }
   OutputFile file(options.output, options.format == "csv" ? file_kind::csv : file_kind::json, existing);
   std::ostringstream text;

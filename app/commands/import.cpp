@@ -21,6 +21,8 @@
 #include "app/command.h"
 #include "app/run_files.h"
 #include "kernels/registry.h"
+#include "messages/command.h"
+#include "messages/file.h"
 #include "profiler/plan/sweep.h"
 #include "storage/run_store.h"
 
@@ -44,9 +46,7 @@ struct Options {
 
 /// "3:7", "3:", ":7" or "3", by ncu's numbers.
 void set_launches(NcuSelection& selection, const std::string& text) {
-  const auto wrong = [&] {
-    throw CommandError(ExitCode::usage, fmt::format("--launches '{}' is no range; write it as 3:7, 3: or :7", text));
-  };
+  const auto wrong = [&] { throw CommandError(ExitCode::usage, say::command::no_launch_range{.word = text}); };
   const auto bound = [&](std::string_view word) -> std::optional<std::int64_t> {
     if (word.empty()) return std::nullopt;
     std::int64_t value = 0;
@@ -65,7 +65,7 @@ void set_launches(NcuSelection& selection, const std::string& text) {
 std::string read(const std::string& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
-    throw CommandError(ExitCode::error, fmt::format("{} is a folder; give a file", file));
+    throw CommandError(ExitCode::error, say::file::is_folder{.file = file});
   }
   constexpr std::size_t largest = std::size_t{1} << 30;  // of a device that does not end, all the memory would be read
   std::ifstream in(file, std::ios::binary);
@@ -78,9 +78,10 @@ std::string read(const std::string& file) {
     text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
   }
   if (text.size() > largest) {
-    throw CommandError(ExitCode::error, fmt::format("{} has more than 1 GiB; import it in parts", file));
+    throw CommandError(ExitCode::error, say::command::import_too_large{.file = file});
   }
-  if (!in.eof()) throw CommandError(ExitCode::error, fmt::format("{} cannot be read ({})", file, std::strerror(errno)));
+  if (!in.eof())
+    throw CommandError(ExitCode::error, say::file::unreadable{.file = file, .error = std::strerror(errno)});
   return text;
 }
 
@@ -90,13 +91,13 @@ std::optional<PointSpec> spec_of(const Options& options) {
   std::vector<Axis> axes;
   for (const std::string& text : options.axes) {
     Result<Axis, std::string> axis = parse_axis(text, built_in_algorithms());
-    if (!axis) throw CommandError(ExitCode::usage, axis.error());
+    if (!axis) throw CommandError(ExitCode::usage, Message::verbatim(axis.error()));
     axes.push_back(std::move(axis).value());
   }
   Result<PointSpec, std::string> spec = make_spec(options.algorithm, axes, built_in_algorithms());
-  if (!spec) throw CommandError(ExitCode::usage, spec.error());
+  if (!spec) throw CommandError(ExitCode::usage, Message::verbatim(spec.error()));
   if (spec->algorithm.empty()) {
-    throw CommandError(ExitCode::usage, "-a says what was computed, but not by what: give --algorithm NAME, any word");
+    throw CommandError(ExitCode::usage, say::command::axis_without_algorithm{});
   }
   return std::move(spec).value();
 }
@@ -111,7 +112,7 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   const auto size = std::filesystem::file_size(file, error);
   if (!error && size > 0) return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs);
   if (std::filesystem::is_directory(file, error)) {
-    throw CommandError(ExitCode::error, fmt::format("{} is a folder; give a file with --into", file.string()));
+    throw CommandError(ExitCode::error, say::command::folder_into{.file = file.string()});
   }
   std::vector<std::int64_t> ids;
   RunStore::create(file, [&](RunStore& created) { ids = created.add_complete_runs(runs); });
@@ -124,22 +125,23 @@ ExitCode run_import(const Options& options) {
   const std::string text = read(options.file);
   const ImportFormat format = format_of(options, text);
   if (request.spec && format != ImportFormat::ncu) {
-    throw CommandError(
-        ExitCode::usage,
-        fmt::format("--algorithm and -a are for ncu's tables; {} says itself what was computed", options.file));
+    throw CommandError(ExitCode::usage, say::command::not_ncus{.file = options.file});
   }
   const bool chooses = !options.ncu.kernel.empty() || !options.launches.empty() || options.ncu.repeats > 0;
   if (chooses && format != ImportFormat::ncu) {
-    throw CommandError(
-        ExitCode::usage,
-        fmt::format("--kernel, --launches and --repeats are for ncu's tables; {} is none", options.file));
+    throw CommandError(ExitCode::usage, say::command::launches_of_ncu{.file = options.file});
   }
   const Result<Import, std::string> import = import_points(text, format, request);
-  if (!import) throw CommandError(ExitCode::error, fmt::format("{}: {}", options.file, import.error()));
-  if (!import->ignored.empty()) spdlog::warn("columns left out: {}", fmt::join(import->ignored, ", "));
+  if (!import)
+    throw CommandError(ExitCode::error, say::command::in_file{.file = options.file, .error = import.error()});
+  if (!import->ignored.empty()) {
+    spdlog::warn("{}", attnscope::text(say::command::columns_left_out{
+                           .columns = fmt::format("{}", fmt::join(import->ignored, ", "))}));
+  }
   for (const std::string& note : import->notes) spdlog::info("{}", note);
-  if (import->empty_rows > 0) {
-    spdlog::warn("{} row{} without a number left out", import->empty_rows, import->empty_rows == 1 ? "" : "s");
+  if (import->empty_rows == 1) spdlog::warn("{}", attnscope::text(say::command::row_left_out{}));
+  if (import->empty_rows > 1) {
+    spdlog::warn("{}", attnscope::text(say::command::rows_left_out{.rows = import->empty_rows}));
   }
 
   const std::string label = options.label.empty() ? std::filesystem::path(options.file).stem().string() : options.label;
@@ -160,8 +162,9 @@ ExitCode run_import(const Options& options) {
     std::error_code error;
     std::filesystem::create_directories(runs_folder(), error);
     if (error) {
-      throw CommandError(ExitCode::error, fmt::format("cannot make {} ({}); name a file with --into",
-                                                      runs_folder().string(), error.message()));
+      throw CommandError(
+          ExitCode::error,
+          say::command::no_folder{.folder = runs_folder().string(), .error = error.message(), .option = "--into"});
     }
     into = new_run_file("imported");
   }

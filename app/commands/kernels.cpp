@@ -13,6 +13,7 @@
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/registry.h"
+#include "messages/command.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/plan/text.h"
 
@@ -58,8 +59,7 @@ const DeviceLimits& limits_of(const std::string& arch) {
         fmt::format("sm_{}{}{}", limits.compute_major, limits.compute_minor, limits.compute_major == 9 ? "a" : ""));
   }
   throw CommandError(ExitCode::usage,
-                     fmt::format("--arch '{}' is none of a known GPU ({}); name a GPU of it with --gpu", arch,
-                                 fmt::join(known, ", ")));
+                     say::command::unknown_arch{.arch = arch, .known = fmt::format("{}", fmt::join(known, ", "))});
 }
 
 ExitCode build(const BuildOptions& options) {
@@ -73,7 +73,7 @@ ExitCode build(const BuildOptions& options) {
       launches.push_back(std::move(launch));
     }
   }
-  if (launches.empty()) throw CommandError(ExitCode::usage, "no point of this sweep can run on that GPU");
+  if (launches.empty()) throw CommandError(ExitCode::usage, say::command::nothing_runs{});
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();
@@ -83,7 +83,7 @@ ExitCode build(const BuildOptions& options) {
         spdlog::debug("{}/{} {}", done, total, report.kernel);
       },
       options.cache);
-  if (!reports) throw CommandError(ExitCode::error, describe(reports.error()));
+  if (!reports) throw CommandError(ExitCode::error, Message::verbatim(describe(reports.error())));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   Table table{{{"kernel"},

@@ -13,6 +13,7 @@
 #include "app/command.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
+#include "messages/command.h"
 #include "profiler/analysis/paper_table.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -92,9 +93,7 @@ RunSummary newest_run(const RunStore& store, const std::string& file) {
     if (!newest || run.started_at >= newest->started_at) newest = std::move(run);
   }
   if (!newest) {
-    throw CommandError(ExitCode::error, fmt::format("{} has no complete run of the preset paper; make one with "
-                                                    "`attnscope collect --preset paper -o {}`",
-                                                    file, file));
+    throw CommandError(ExitCode::error, say::command::no_paper_run{.file = file});
   }
   return *std::move(newest);
 }

@@ -15,6 +15,7 @@
 #include "app/interrupt.h"
 #include "app/table.h"
 #include "kernels/registry.h"
+#include "messages/command.h"
 #include "storage/output_file.h"
 #include "storage/run_store.h"
 
@@ -51,20 +52,19 @@ TuneRequest request_of(const Options& options) {
   }
   for (const std::string& name : request.algorithms) {
     if (built_in_algorithms().find(name) == nullptr) {
-      throw CommandError(ExitCode::usage, fmt::format("unknown algorithm '{}'; `attnscope kernels` lists them", name));
+      throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
     }
   }
   for (const std::string& word : options.passes) {
     const auto pass = parse_pass(word);
-    if (!pass) throw CommandError(ExitCode::usage, pass.error());
+    if (!pass) throw CommandError(ExitCode::usage, Message::verbatim(pass.error()));
     request.passes.push_back(*pass);
   }
   for (const std::string& word : options.masks) {
     const auto mask = parse_mask(word);
-    if (!mask) throw CommandError(ExitCode::usage, mask.error());
+    if (!mask) throw CommandError(ExitCode::usage, Message::verbatim(mask.error()));
     if (*mask != Mask::none && *mask != Mask::causal) {
-      throw CommandError(ExitCode::usage,
-                         fmt::format("mask '{}' has no line in the table; tune full (or none) and causal", word));
+      throw CommandError(ExitCode::usage, say::command::mask_not_tuned{.mask = word});
     }
     request.masks.push_back(*mask);
   }
@@ -72,7 +72,7 @@ TuneRequest request_of(const Options& options) {
        {std::pair{"--head-dims", &options.head_dims}, std::pair{"--lengths", &options.lengths}}) {
     if (values->empty()) continue;
     const std::int64_t least = std::ranges::min(*values);
-    if (least < 1) throw CommandError(ExitCode::usage, fmt::format("{} must be at least 1, not {}", name, least));
+    if (least < 1) throw CommandError(ExitCode::usage, say::command::at_least_one{.option = name, .value = least});
   }
   request.head_dims = options.head_dims;
   request.lengths = options.lengths.empty() ? default_lengths : options.lengths;
@@ -127,7 +127,7 @@ std::size_t cells_nobody_takes(const TuneRequest& request) {
       return std::ranges::find(dims, d) != dims.end();
     };
     if (std::ranges::any_of(request.algorithms, takes)) continue;
-    spdlog::warn("no algorithm asked for takes head dimension {}; `attnscope kernels` lists what they take", d);
+    spdlog::warn("{}", text(say::command::nobody_takes{.d = d}));
     for (const std::string& name : request.algorithms) {
       const bool decodes = built_in_algorithms().find(name)->facts().decodes;
       const std::size_t lengths = decodes ? request.decode_lengths.size() : request.lengths.size();
@@ -140,9 +140,7 @@ std::size_t cells_nobody_takes(const TuneRequest& request) {
 /// Ends a --check that found something; `untimed`: cells asked for at which no tile could be measured.
 void require_good(const std::vector<TuneResult>& results, std::size_t untimed) {
   if (results.empty()) {
-    throw CommandError(ExitCode::error,
-                       "no cell was measured, so `auto` was compared with nothing: on this device no tile runs of the "
-                       "algorithms, passes, masks and head dimensions asked for");
+    throw CommandError(ExitCode::error, say::command::no_cell{});
   }
   std::size_t slow = 0;
   std::size_t failed = 0;
@@ -155,16 +153,20 @@ void require_good(const std::vector<TuneResult>& results, std::size_t untimed) {
       }
     }
   }
-  std::vector<std::string> found;
-  const auto add = [&](const std::string& what, std::size_t cells) {
-    if (cells > 0) found.push_back(fmt::format("{} in {} cell{}", what, cells, cells == 1 ? "" : "s"));
+  Message found;
+  const auto add = [&](const Message& one) {
+    found = found.empty() ? one : Message(say::command::several{.first = found, .next = one});
   };
-  add(fmt::format("auto is more than {:.0f}% slower than the fastest tile", 100 * (allowed_ratio - 1)), slow);
-  add("the tile of auto fails", failed);
-  add("no tile could be measured", untimed);
+  const auto add_cells = [&](const Message& what, std::size_t cells) {
+    if (cells == 1) add(say::command::in_one_cell{.what = what});
+    if (cells > 1) add(say::command::in_cells{.what = what, .cells = cells});
+  };
+  add_cells(say::command::auto_is_slow{.percent = std::lround(100 * (allowed_ratio - 1))}, slow);
+  add_cells(say::command::auto_fails{}, failed);
+  add_cells(say::command::no_tile{}, untimed);
   if (found.empty()) return;
-  if (slow + failed > 0) found.emplace_back("write the table anew with `attnscope tune -o FILE`");
-  throw CommandError(ExitCode::regression, fmt::format("{}", fmt::join(found, "; ")));
+  if (slow + failed > 0) add(say::command::write_table_anew{});
+  throw CommandError(ExitCode::regression, found);
 }
 
 /// Before hours of measuring; what the file has stays.
@@ -190,7 +192,7 @@ ExitCode run(const Options& options) {
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {
-    throw CommandError(ExitCode::usage, "tiles are tuned by measuring, and the simulated device measures nothing");
+    throw CommandError(ExitCode::usage, say::command::tuned_by_measuring{});
   }
   require_writable(options.output, file_kind::tiles, options);
   require_writable(options.samples, file_kind::tiles, options);
@@ -207,7 +209,7 @@ ExitCode run(const Options& options) {
     spdlog::warn("{}: {}: {}", describe(record.spec), to_string(record.disposition), text(record.reason));
   };
   observer.on_untimed = [&](const Algorithm& algorithm, const AttentionProblem& problem) {
-    spdlog::warn("{} {}: no tile could be measured", algorithm.name(), describe(problem));
+    spdlog::warn("{} {}: {}", algorithm.name(), describe(problem), text(say::command::no_tile{}));
     ++untimed;
   };
   const CancelToken& cancel = cancel_on_signals();
@@ -224,10 +226,10 @@ ExitCode run(const Options& options) {
   if (!options.samples.empty() && !written(options.samples, file_kind::tiles, options, samples_csv(results)))
     failed.push_back(options.samples);
   if (!failed.empty()) {
-    throw CommandError(ExitCode::error, fmt::format("cannot write {}; what was to stand there is on stdout",
-                                                    fmt::join(failed, " and ")));
+    throw CommandError(ExitCode::error,
+                       say::command::written_to_stdout{.files = fmt::format("{}", fmt::join(failed, " and "))});
   }
-  if (!device.usable()) throw CommandError(ExitCode::error, "the device was lost; the table has what was finished");
+  if (!device.usable()) throw CommandError(ExitCode::error, say::command::tuning_lost_device{});
   if (cancel.cancelled()) return ExitCode::partial;
   if (options.check) require_good(results, untimed);
   return ExitCode::ok;

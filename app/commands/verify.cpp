@@ -16,6 +16,7 @@
 #include "app/interrupt.h"
 #include "app/table.h"
 #include "kernels/registry.h"
+#include "messages/command.h"
 
 namespace attnscope {
 namespace {
@@ -48,7 +49,7 @@ Part parse_part(const std::string& text) {
   const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
   const auto second = slash ? std::from_chars(first.ptr + 1, end, part.of) : first;
   if (!slash || second.ec != std::errc() || second.ptr != end || part.which < 1 || part.which > part.of) {
-    throw CommandError(ExitCode::usage, fmt::format("--part '{}' is not K/M with 1 <= K <= M, like 2/4", text));
+    throw CommandError(ExitCode::usage, say::command::bad_part{.part = text});
   }
   return part;
 }
@@ -103,15 +104,14 @@ Table summary_table(const std::map<Group, Counts>& groups) {
 ExitCode verify(const Options& options) {
   for (const std::string& name : options.algorithms) {
     if (built_in_algorithms().find(name) == nullptr) {
-      throw CommandError(ExitCode::usage, fmt::format("unknown algorithm '{}'; `attnscope kernels` lists them", name));
+      throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
     }
   }
   const Part part = parse_part(options.part);
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {
-    throw CommandError(ExitCode::usage,
-                       "kernels are verified by running them, and the simulated device computes no output");
+    throw CommandError(ExitCode::usage, say::command::verified_by_running{});
   }
   fmt::print(stderr, "Device: {}\n", opened.announcement);
 

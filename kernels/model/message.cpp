@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t longest_shown = 1000;  // bytes of an argument
+constexpr std::size_t longest_shown = 4000;  // bytes of an argument
 constexpr int deepest = 8;                   // messages within messages: those of a file may go on and on
 
 /// "232,448".

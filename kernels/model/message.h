@@ -113,7 +113,7 @@ class Catalogue {
   Texts texts_;
 };
 
-/// What people are shown, in the language in use: an argument of more than 1,000 bytes is cut, with an ellipsis, and
+/// What people are shown, in the language in use: an argument of more than 4,000 bytes is cut, with an ellipsis, and
 /// characters that would control a terminal are left out.
 [[nodiscard]] std::string text(const Message&);
 /// What files and events hold beside id and arguments: English, whole.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/selection.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "messages/file.h"
 
 namespace attnscope::exchange {
 
@@ -14,7 +14,7 @@ Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
         std::any_of(selection.runs.begin(), selection.runs.end(), [&](const RunSummary& run) { return run.id == id; });
     if (!known) {
       throw StorageError(StorageError::Kind::other,
-                         fmt::format("{} has no run {}; `attnscope info` lists its runs", store.file().string(), id));
+                         say::file::no_run_see_info{.file = store.file().string(), .run = id});
     }
   }
   if (!wanted.empty()) {

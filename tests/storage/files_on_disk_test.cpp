@@ -165,7 +165,8 @@ TEST(NewFiles, have_their_name_only_when_they_are_whole) {
 
 TEST(NewFiles, that_fail_leave_nothing) {
   const TemporaryFolder folder;
-  EXPECT_THROW(RunStore::create(folder / "a.attnscope", [](RunStore&) { throw StorageError(Kind::other, "half way"); }),
+  EXPECT_THROW(RunStore::create(folder / "a.attnscope",
+                                [](RunStore&) { throw StorageError(Kind::other, Message::verbatim("half way")); }),
                StorageError);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }

@@ -39,7 +39,7 @@ StorageError storage_error_of(Action&& action) {
   } catch (const StorageError& error) {
     return error;
   }
-  return {StorageError::Kind::other, "nothing was thrown"};
+  return {StorageError::Kind::other, Message::verbatim("nothing was thrown")};
 }
 
 }  // namespace attnscope::testing

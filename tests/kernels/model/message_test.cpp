@@ -115,12 +115,12 @@ TEST(Message, NothingOfAFileIsBelieved) {
 }
 
 TEST(Message, WhatIsTooLongIsCutForPeopleAlone) {
-  const std::string huge = std::string(999, 'x') + "é" + std::string(1'000'000, 'y');  // é lies across the cut
+  const std::string huge = std::string(3999, 'x') + "é" + std::string(1'000'000, 'y');  // é lies across the cut
   const Message message = say::point::gpu_gone{.error = huge};
-  EXPECT_EQ(text(message), "The GPU is gone. [" + std::string(999, 'x') + "…]");
+  EXPECT_EQ(text(message), "The GPU is gone. [" + std::string(3999, 'x') + "…]");
   EXPECT_THAT(english_text(message), AllOf(HasSubstr(huge), EndsWith("]")));
   EXPECT_EQ(stored_message(message.id, arguments_json(message), english_text(message)), message);
-  EXPECT_THAT(text(Message::verbatim(huge)), SizeIs(999 + 3));
+  EXPECT_THAT(text(Message::verbatim(huge)), SizeIs(3999 + 3));
   EXPECT_EQ(text(say::point::gpu_gone{.error = "\x1b[31m\r\a red\tand\nmore"}),
             "The GPU is gone. [[31m red\tand\nmore]");
 
