@@ -307,7 +307,7 @@ Message invalid_reason(const AttentionProblem& p) {
   // passes together) stays below 64 n_q n_k d bytes an instance, pages filled up, so bounding that bounds them all.
   std::int64_t size = 64;
   const bool fits = multiply(size, p.batch) && multiply(size, p.heads_q) && multiply(size, p.n_q) &&
-                     multiply(size, p.page > 0 ? round_up(p.n_k, p.page) : p.n_k) && multiply(size, p.d);
+                    multiply(size, p.page > 0 ? round_up(p.n_k, p.page) : p.n_k) && multiply(size, p.d);
   if (!fits) return say::problem::too_large{.problem = describe(p)};
   return {};
 }

@@ -39,7 +39,8 @@ void keep_case(int signal) {
     (void)written;
     ::close(file);
   }
-  const char* said = signal == SIGALRM ? "campaign: over ten seconds; the case is in " : "campaign: crash; the case is in ";
+  const char* said =
+      signal == SIGALRM ? "campaign: over ten seconds; the case is in " : "campaign: crash; the case is in ";
   for (const char* text : {said, static_cast<const char*>(case_file.data()), "\n"}) {
     const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
     (void)written;
@@ -83,11 +84,34 @@ class Mutator {
   std::size_t below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_); }
 
   void change(std::string& text) {
-    static constexpr std::array<std::string_view, 28> words{
-        "0",   "-1",  "1e308", "1e999", "nan",   "inf",       "9223372036854775807", "-9223372036854775808",
-        "\"",  ",",   "\n",    ":",     "[",     "]",         "{",                   "}",
-        "=",   "+",   "null",  "1,5",   "1.5,0", "<unnamed>", "::",                  "\\u0000",
-        "\xFF", "2^63", "1e15", "lengths:ramp"};
+    static constexpr std::array<std::string_view, 28> words{"0",
+                                                            "-1",
+                                                            "1e308",
+                                                            "1e999",
+                                                            "nan",
+                                                            "inf",
+                                                            "9223372036854775807",
+                                                            "-9223372036854775808",
+                                                            "\"",
+                                                            ",",
+                                                            "\n",
+                                                            ":",
+                                                            "[",
+                                                            "]",
+                                                            "{",
+                                                            "}",
+                                                            "=",
+                                                            "+",
+                                                            "null",
+                                                            "1,5",
+                                                            "1.5,0",
+                                                            "<unnamed>",
+                                                            "::",
+                                                            "\\u0000",
+                                                            "\xFF",
+                                                            "2^63",
+                                                            "1e15",
+                                                            "lengths:ramp"};
     const std::size_t at = text.empty() ? 0 : below(text.size() + 1);
     const std::size_t length = text.size() == at ? 0 : below(std::min<std::size_t>(text.size() - at, 64)) + 1;
     switch (below(6)) {

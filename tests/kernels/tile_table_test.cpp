@@ -50,7 +50,8 @@ TEST(TileTable, AKnobThatAnAlgorithmStatesIsAColumn) {
       << "not the order, which takes words";
   EXPECT_THAT(written, HasSubstr("\nclustered,fwd,9.0,full,64,512,128,64,4,so\n"));
   EXPECT_EQ(parse_tile_table(written, registry).value(), std::vector{choice});
-  EXPECT_THAT(parse_tile_table(written).error(), HasSubstr("line 4: no algorithm has a knob 'cluster' that is a number"));
+  EXPECT_THAT(parse_tile_table(written).error(),
+              HasSubstr("line 4: no algorithm has a knob 'cluster' that is a number"));
   EXPECT_THAT(parse_tile_table("algorithm,pass,arch,mask,d,n,br,bc,raster,reason\n").error(), HasSubstr("'raster'"));
 }
 

@@ -65,8 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Hostile{"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END", "holds a trigger t"},
         Hostile{"CREATE TABLE x (y); CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM points; END", "trigger t"},
-        Hostile{"ALTER TABLE points RENAME TO p; CREATE VIEW points AS SELECT * FROM p",
-                "that is not ours"},
+        Hostile{"ALTER TABLE points RENAME TO p; CREATE VIEW points AS SELECT * FROM p", "that is not ours"},
         Hostile{"DROP VIEW v_points; CREATE VIEW v_points AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
                 "FROM n) SELECT i FROM n",
                 "has a view v_points that is not ours"},
@@ -115,8 +114,8 @@ TEST(Hardening, views_that_were_written_stay_known) {
   if (migrations().size() != frozen_steps().size()) GTEST_SKIP() << "a build with a field that came later";
   SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
   migrate(fresh);
-  EXPECT_THAT(digests_of_views(fresh), ElementsAre(3982613076946896568ULL, 14463318258273771888ULL, 2483222019646530184ULL,
-                                              11859802587952525011ULL));
+  EXPECT_THAT(digests_of_views(fresh), ElementsAre(3982613076946896568ULL, 14463318258273771888ULL,
+                                                   2483222019646530184ULL, 11859802587952525011ULL));
 }
 
 TEST(Text, that_steers_a_terminal_is_spelled_out) {

@@ -352,7 +352,8 @@ TEST(ImportLong, EveryErrorNamesTheLine) {
       {head + "x,64,1,64,registers,1,\nx,64,1,64,registers,1,\n",
        "line 3: registers of this point and kernel is there twice"},
       {head + "x,64,1,64,registers,1,second\n", "line 2, column 'value': the unit is 'second', not register"},
-      {head + "x,64,1,64,\"a\nb\",1,\n", "line 2, column 'metric': the metric holds control characters; give it a plain name"},
+      {head + "x,64,1,64,\"a\nb\",1,\n",
+       "line 2, column 'metric': the metric holds control characters; give it a plain name"},
       {head + "x,64,1,64,registers,,\n", "it holds no numbers"},
   };
   for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text), HasSubstr(says)) << text;
