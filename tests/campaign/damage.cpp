@@ -259,6 +259,7 @@ constexpr ReaderOfFiles readers[] = {{"read", read_all},
 
 /// In a process of its own, which may crash or hang: what became of it, empty where all is well.
 std::string outcome_of(const ReaderOfFiles& reader, const fs::path& file, const std::string& expected, bool& silent) {
+  std::fflush(nullptr);  // or the child says again what was said
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(longest_seconds);
