@@ -32,7 +32,8 @@ Occupancy theoretical_occupancy(const DeviceLimits& limits, const LaunchFootprin
   if (launch.registers_per_thread > 0) {
     const std::int64_t per_warp = round_up(launch.registers_per_thread * threads_per_warp, register_unit);
     const std::int64_t warps_that_fit = limits.registers_per_sm / warp_unit / per_warp * warp_unit;
-    by_registers = warps_that_fit / round_up(warps, warp_unit);
+    // One block is let in only if a full set of warps on every partition would fit; beside others it takes what it has.
+    by_registers = round_up(warps, warp_unit) <= warps_that_fit ? warps_that_fit / warps : 0;
   }
   const std::int64_t shared = round_up(launch.shared_bytes + limits.shared_bytes_reserved, shared_unit);
   const std::int64_t by_shared = shared > 0 ? limits.shared_bytes_per_sm / shared : unlimited;

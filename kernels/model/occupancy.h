@@ -28,8 +28,9 @@ struct Occupancy {
 /// an instruction addresses 255.
 [[nodiscard]] int most_registers_per_thread(const DeviceLimits&, int threads_per_block);
 
-/// Registers are handed out in units of 256 a warp and warps in fours, shared memory in units of 128 bytes (CUDA
-/// programming guide, compute capabilities 8.0 to 12.x).
+/// Registers are handed out in units of 256 a warp, by four partitions with a quarter of them each, shared memory in
+/// units of 128 bytes (CUDA programming guide, compute capabilities 8.0 to 12.x). As the driver's own occupancy for
+/// every launch of the recorded sample.
 [[nodiscard]] Occupancy theoretical_occupancy(const DeviceLimits&, const LaunchFootprint&);
 
 }  // namespace attnscope

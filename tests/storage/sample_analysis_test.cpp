@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernels/model/occupancy.h"
 #include "profiler/analysis/curves.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
@@ -205,6 +208,26 @@ TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
                            "masks fa2 d 128 N 4096 none 1.02", "masks fa2 d 128 N 8192 none 1.05",
                            "masks fa2 d 128 N 16384 none 1.17", "masks fa2 d 128 N 8192 window:1024:0 1.01",
                            "masks fa2 d 128 N 16384 window:1024:0 1.01"));
+}
+
+// What the driver said of each launch when the sample was recorded.
+TEST(Sample, OccupancyIsTheDriversForEveryLaunch) {
+  std::size_t launches = 0;
+  for (const StoredPoint& point : sample().points()) {
+    for (const KernelRecord& kernel : point.record.kernels) {
+      const auto of_driver = kernel.metric(metric_key::theoretical_occupancy_pct);
+      if (!kernel.launch || !of_driver) continue;
+      const LaunchRecord& launch = *kernel.launch;
+      const LaunchFootprint footprint{.blocks = std::numeric_limits<std::int32_t>::max(),
+                                      .threads_per_block = launch.threads,
+                                      .registers_per_thread = launch.registers,
+                                      .shared_bytes = launch.static_shared_bytes + launch.dynamic_shared_bytes};
+      EXPECT_DOUBLE_EQ(theoretical_occupancy(sample().run_of(point).limits, footprint).warps_pct, *of_driver)
+          << describe(point.record.spec) << ' ' << kernel.name;
+      ++launches;
+    }
+  }
+  EXPECT_GT(launches, 700U);
 }
 
 // What the window's explanation says of the sample.

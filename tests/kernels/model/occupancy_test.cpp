@@ -35,8 +35,10 @@ TEST(Occupancy, RegistersAreHandedOutInUnitsOf256AWarp) {
   expect_occupancy({many_blocks, 128, 255, 0}, 2, 12.5, "registers");
   // 168 registers: 5,376 a warp; 3 warps in each of four partitions: 3 blocks of 4.
   expect_occupancy({many_blocks, 128, 168, 0}, 3, 18.75, "registers");
-  // 5 warps are allocated as 8.
-  expect_occupancy({many_blocks, 160, 128, 0}, 2, 15.625, "registers");
+  // 128 registers: 4,096 a warp; 16 warps fit, 3 blocks of 5.
+  expect_occupancy({many_blocks, 160, 128, 0}, 3, 23.4375, "registers");
+  // 184 registers: 5,888 a warp; two warps in each partition: 8 blocks of one warp.
+  expect_occupancy({many_blocks, 32, 184, 0}, 8, 12.5, "registers");
 }
 
 TEST(Occupancy, MostRegistersAreWhatStillLetsOneBlockIn) {
