@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/language.h"
+
 #include "messages/command.h"
+#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 
 namespace {
@@ -130,12 +133,13 @@ int main(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));
   spdlog::set_pattern("%n: %^%l%$: %v");
   try {
+    attnscope::use_language("attnscope");  // before anything is said
     return run(argc, argv);
   } catch (const attnscope::CommandError& error) {
     return fail(error.code(), error.what());
   } catch (const std::exception& error) {
     return fail(ExitCode::error, attnscope::explain(error));
   } catch (...) {
-    return fail(ExitCode::error, "an error that was not foreseen ended the command; please report it");
+    return fail(ExitCode::error, text(say::terminal::unforeseen_and_unnamed{}));
   }
 }

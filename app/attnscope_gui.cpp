@@ -7,14 +7,20 @@
 #include <memory>
 #include <vector>
 
+#include "app/language.h"
+#include "messages/command.h"
+#include "messages/gui.h"
+#include "messages/output.h"
 #include "ui/main_window.h"
 #include "ui/offscreen.h"
 #include "ui/pages/page_list.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace {
 
 using namespace attnscope::ui;
+namespace say = attnscope::say;
 
 enum ExitCode { success = 0, runtime_error = 1, usage_error = 2, partial = 5 };
 
@@ -35,14 +41,18 @@ QStringList page_ids() {
   return ids;
 }
 
-void say(std::FILE* stream, const QString& text) {
+void print(std::FILE* stream, const QString& text) {
   QTextStream(stream) << text << Qt::endl;
 }
 
+void complain(const QString& text) {
+  print(stderr, QStringLiteral("attnscope-gui: %1").arg(text));
+}
+
 /// Of what was said on stdout: is it out? A full disk leaves its mark on the stream.
-int said() {
+int output_code() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
-  say(stderr, QStringLiteral("attnscope-gui: the output could not be written: is the disk full, or the reader gone?"));
+  complain(said(say::command::output_not_written{}));
   return runtime_error;
 }
 
@@ -87,42 +97,41 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
                                QStringLiteral("[FILE...]"));
 
   const auto misused = [](const QString& message) {
-    say(stderr, QStringLiteral("attnscope-gui: %1").arg(message));
+    complain(message);
     return usage_error;
   };
   if (!parser.parse(arguments)) return misused(parser.errorText());
   if (parser.isSet(version)) {
-    say(stdout, QStringLiteral("attnscope-gui %1").arg(QStringLiteral(ATTNSCOPE_VERSION)));
-    return said();
+    print(stdout, QStringLiteral("attnscope-gui %1").arg(QStringLiteral(ATTNSCOPE_VERSION)));
+    return output_code();
   }
   if (parser.isSet(help)) {
     // Before there is an application object, Qt does not know the program's name.
-    say(stdout,
-        parser.helpText().trimmed().replace(QStringLiteral("<executable_name>"), QStringLiteral("attnscope-gui")));
-    return said();
+    print(stdout,
+          parser.helpText().trimmed().replace(QStringLiteral("<executable_name>"), QStringLiteral("attnscope-gui")));
+    return output_code();
   }
   options.files = parser.positionalArguments();
   options.plots = parser.value(plots);
-  if (parser.isSet(plots) && options.plots.isEmpty()) return misused(QStringLiteral("--plots needs a folder"));
+  if (parser.isSet(plots) && options.plots.isEmpty()) return misused(said(say::gui::plots_folder{}));
   options.take_screenshot = parser.isSet(screenshot);
   options.screenshot.file = parser.value(screenshot);
   std::vector<std::string> words;
   for (const QString& word : parser.values(only)) words.push_back(word.toStdString());
   auto choice = attnscope::analysis::parse_plot_choice(words);
-  if (!choice) return misused(QStringLiteral("--only ") + QString::fromStdString(choice.error()));
-  if (parser.isSet(only) && !parser.isSet(plots)) return misused(QStringLiteral("--only belongs to --plots"));
+  if (!choice) return misused(said(say::output::only{.error = choice.error()}));
+  if (parser.isSet(only) && !parser.isSet(plots)) return misused(said(say::gui::only_of_plots{}));
   options.only = std::move(choice).value();
   options.screenshot.page = parser.value(page);
-  if (!page_ids().contains(options.screenshot.page))
-    return misused(QStringLiteral("--page takes one of %1").arg(pages));
+  if (!page_ids().contains(options.screenshot.page)) return misused(said(say::gui::page{.pages = pages.toStdString()}));
   const QStringList extents = parser.value(size).split(QLatin1Char('x'));
   options.screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
   if (options.screenshot.size.width() < 320 || options.screenshot.size.height() < 240) {
-    return misused(QStringLiteral("--size takes WIDTHxHEIGHT, at least 320x240"));
+    return misused(said(say::gui::size{}));
   }
   const QString word = parser.value(theme);
   if (word != QLatin1String("light") && word != QLatin1String("dark")) {
-    return misused(QStringLiteral("--theme takes light or dark"));
+    return misused(said(say::gui::theme{}));
   }
   options.screenshot.theme = parse_theme(word);
   if (parser.isSet(force)) options.existing = options.screenshot.existing = Existing::any;
@@ -139,6 +148,8 @@ bool has_display() {
 int main(int argc, char** argv) {
   // A file that grows over the limit is then a failed write with its error line, not the program's death.
   std::signal(SIGXFSZ, SIG_IGN);
+  // Before anything is said.
+  attnscope::use_language("attnscope-gui");
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationVersion(QStringLiteral(ATTNSCOPE_VERSION));
@@ -151,7 +162,7 @@ int main(int argc, char** argv) {
 
   const bool pictures_only = !options.plots.isEmpty() || options.take_screenshot;
   if (!has_display() && !pictures_only) {
-    say(stderr, QStringLiteral("attnscope-gui: no display; `--plots FOLDER` writes the plots without one"));
+    complain(said(say::gui::no_display{}));
     return runtime_error;
   }
   // Pictures need no display, also where DISPLAY names one that does not answer: Qt would end the program.
@@ -159,7 +170,7 @@ int main(int argc, char** argv) {
   // Remarks of the off-screen platform would stand between the paths that are written.
   if (pictures_only) {
     qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
-      if (type == QtFatalMsg || type == QtCriticalMsg) say(stderr, text);
+      if (type == QtFatalMsg || type == QtCriticalMsg) print(stderr, text);
     });
   }
   // The file arguments are ours; Qt only sees the program's name.
@@ -177,12 +188,12 @@ int main(int argc, char** argv) {
     }
     if (error.isEmpty() && options.take_screenshot) error = write_screenshot(options.files, options.screenshot);
     if (!error.isEmpty()) {
-      say(stderr, QStringLiteral("attnscope-gui: %1").arg(error));
+      complain(error);
       return runtime_error;
     }
-    for (const QString& path : written) say(stdout, path);
-    for (const QString& what : skipped) say(stderr, QStringLiteral("attnscope-gui: %1").arg(what));
-    const int code = said();
+    for (const QString& path : written) print(stdout, path);
+    for (const QString& what : skipped) complain(what);
+    const int code = output_code();
     return code == success && !skipped.isEmpty() ? int{partial} : code;
   }
   MainWindow window(true);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
@@ -18,7 +19,7 @@ CLI::Validator number_within(double least, double most) {
   return {[=](const std::string& text) -> std::string {
             double value = 0;
             if (CLI::detail::lexical_cast(text, value) && value >= least && value <= most) return {};
-            return fmt::format("'{}' is not a number from {}", text, range);
+            return attnscope::text(say::terminal::not_in_range{.word = text, .range = range});
           },
           range};
 }
@@ -29,21 +30,15 @@ std::string explain(const std::exception& error) {
   if (own) return error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       dynamic_cast<const std::length_error*>(&error) != nullptr) {
-    return "the computer's memory is used up: ask for fewer points or smaller problems at once, or close other "
-           "programs";
+    return text(say::terminal::memory_used_up{});
   }
   if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
-    return fmt::format("{}: {}; check that it is there and that you may use it", file->path1().string(),
-                       file->code().message());
+    return text(say::terminal::file_trouble{.file = file->path1().string(), .error = file->code().message()});
   }
   if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
-    return fmt::format("the system refused what was needed: {}; free what it lacks, and try again",
-                       system->code().message());
+    return text(say::terminal::system_refused{.error = system->code().message()});
   }
-  return fmt::format(
-      "an error that was not foreseen ended the command: {}; what is in files already stays there; "
-      "please report it with the command line and `attnscope --version`",
-      error.what());
+  return text(say::terminal::unforeseen{.error = error.what()});
 }
 
 std::string one_line(std::string text) {

@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
+#include "messages/terminal.h"
 #include "profiler/measure/simulated_device.h"
 
 namespace attnscope {
@@ -23,12 +24,13 @@ std::optional<int> whole_number(std::string_view text) {
 }
 
 OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) {
-  return {make_simulated_device(limits, built_in_algorithms()),
-          fmt::format("simulated {}{}", limits.name, why.empty() ? "" : fmt::format(": {}", why)), why};
+  Message announcement = say::terminal::simulated{.gpu = limits.name};
+  if (!why.empty()) announcement = say::terminal::simulated_because{.gpu = limits.name, .why = why};
+  return {make_simulated_device(limits, built_in_algorithms()), std::move(announcement), why};
 }
 
 OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
-  std::string announcement = fmt::format("GPU {}, {}", device->info().ordinal, device->info().limits.name);
+  Message announcement = say::terminal::gpu{.number = device->info().ordinal, .gpu = device->info().limits.name};
   return {std::move(device), std::move(announcement)};
 }
 

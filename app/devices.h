@@ -19,7 +19,7 @@ inline constexpr const char* device_help =
 struct OpenedDevice {
   std::unique_ptr<Device> device;
   /// "GPU 0, NVIDIA H200", or "simulated NVIDIA H200: why": the first line of what a command prints.
-  std::string announcement;
+  Message announcement;
   /// Why it stands for a GPU where nobody asked for a simulation; empty where it does not.
   std::string simulated_because = {};
 };

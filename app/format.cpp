@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "messages/common.h"
+#include "messages/terminal.h"
+
 namespace attnscope {
 namespace {
 
@@ -38,6 +41,16 @@ std::string format_duration(double seconds) {
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+Message counted_points(std::size_t points) {
+  if (points == 1) return say::common::one_point{};
+  return say::common::points{.points = points};
+}
+
+Message counted_runs(std::size_t runs) {
+  if (runs == 1) return say::terminal::one_run{};
+  return say::terminal::runs{.runs = runs};
 }
 
 }  // namespace attnscope

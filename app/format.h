@@ -2,7 +2,10 @@
 // Numbers for people: traffic and rates in SI units, capacities in IEC units (profiler/plan/text.h).
 #pragma once
 
+#include <cstddef>
 #include <string>
+
+#include "kernels/model/message.h"
 
 namespace attnscope {
 
@@ -12,5 +15,10 @@ namespace attnscope {
 [[nodiscard]] std::string format_traffic(double bytes);
 /// "2 h 05 min", "1 min 20 s", "4 s"
 [[nodiscard]] std::string format_duration(double seconds);
+
+/// "1 point", "21 points".
+[[nodiscard]] Message counted_points(std::size_t points);
+/// "1 run", "3 runs".
+[[nodiscard]] Message counted_runs(std::size_t runs);
 
 }  // namespace attnscope

@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "app/format.h"
+#include "messages/terminal.h"
 
 namespace attnscope {
 namespace {
@@ -72,48 +73,60 @@ class TextReporter final : public Reporter {
   [[nodiscard]] bool ended() const override { return ended_; }
 
  private:
-  template <class... Parts>
-  void line(fmt::format_string<Parts...> format, Parts&&... parts) {
+  void line(const std::string& words) {
     status_.clear();
     if (lines_ == nullptr) return;
-    fmt::print(lines_, format, std::forward<Parts>(parts)...);
-    std::fputc('\n', lines_);
+    fmt::print(lines_, "{}\n", words);
     std::fflush(lines_);
   }
+  void line(const Message& message) { line(text(message)); }
 
   void on(const PlanEvent& e) {
     total_ = e.total;
-    line("{}: {} points{}, at most {} of device memory; counters {}", e.preset, e.total,
-         e.skipped > 0 ? fmt::format(", {} of them done before", e.skipped) : "",
-         format_traffic(static_cast<double>(e.max_memory_bytes)),
-         e.counters == "available" ? e.counters : "not available: " + e.counters);
-    if (!e.database.empty()) line("into {} (run {})", e.database, e.run_id);
+    const std::string memory = format_traffic(static_cast<double>(e.max_memory_bytes));
+    Message counters = say::terminal::counters_available{};
+    if (e.counters != "available") counters = say::terminal::counters_not_available{.why = e.counters};
+    const Message points = counted_points(e.total);
+    if (e.skipped > 0) {
+      line(say::terminal::plan_resumed{
+          .preset = e.preset, .points = points, .done = e.skipped, .memory = memory, .counters = counters});
+    } else {
+      line(say::terminal::plan{.preset = e.preset, .points = points, .memory = memory, .counters = counters});
+    }
+    if (!e.database.empty()) line(say::terminal::into{.file = e.database, .run = e.run_id});
   }
   void on(const BuildEvent& e) {
-    status_.show(fmt::format("compiled {}/{}: {}", e.done, e.total, e.kernel));
-    if (!e.error.empty()) line("compile error in {}: {}", e.kernel, e.error.substr(0, e.error.find('\n')));
+    status_.show(text(say::terminal::compiled{.done = e.done, .total = e.total, .kernel = e.kernel}));
+    if (e.error.empty()) return;
+    line(say::terminal::compile_error{.kernel = e.kernel, .error = e.error.substr(0, e.error.find('\n'))});
   }
   void on(const StartedEvent& e) { status_.show(fmt::format("{}/{} {}{}", e.index + 1, total_, e.point, remaining_)); }
   void on(const PointEvent& e) {
     std::string result = e.disposition;
     if (e.time_median_ns > 0) result += "  " + format_time(e.time_median_ns);
-    if (e.dram_bytes > 0) result += fmt::format("  DRAM {}", format_traffic(e.dram_bytes));
-    if (e.l2_sm_bytes > 0) result += fmt::format("  SM<->L2 {}", format_traffic(e.l2_sm_bytes));
-    if (e.throttled) result += "  (throttled)";
+    const auto add = [&result](const Message& part) { result += "  " + text(part); };
+    if (e.dram_bytes > 0) add(say::terminal::dram{.bytes = format_traffic(e.dram_bytes)});
+    if (e.l2_sm_bytes > 0) add(say::terminal::sm_l2{.bytes = format_traffic(e.l2_sm_bytes)});
+    if (e.throttled) add(say::terminal::throttled{});
     if (e.provenance == to_string(Provenance::extrapolated)) result += fmt::format("  ({})", e.provenance);
     if (!e.reason.empty()) result += ": " + text(e.reason);
-    line("{:>{}}/{}  {}  {}", e.index + 1, fmt::formatted_size("{}", total_), total_, e.point, result);
+    line(fmt::format("{:>{}}/{}  {}  {}", e.index + 1, fmt::formatted_size("{}", total_), total_, e.point, result));
   }
   void on(const ProgressEvent& e) {
-    remaining_ = e.remaining_s < 0 ? "" : fmt::format(" | {} left", format_duration(e.remaining_s));
-    status_.show(fmt::format("{}/{} points{}", e.done, e.total, remaining_));
+    remaining_.clear();
+    if (e.remaining_s >= 0) remaining_ = " | " + text(say::terminal::left{.time = format_duration(e.remaining_s)});
+    status_.show(text(say::terminal::points_done{.done = e.done, .total = e.total}) + remaining_);
   }
   void on(const LogEvent& e) {
     status_.clear();
     spdlog::log(spdlog::level::from_str(e.level), "{}", e.text);
   }
   void on(const DoneEvent& e) {
-    line("{}{}: {} points ok, {} not", e.state, e.reason.empty() ? "" : " (" + text(e.reason) + ")", e.ok, e.not_ok);
+    if (e.reason.empty()) {
+      line(say::terminal::ended{.state = e.state, .ok = e.ok, .not_ok = e.not_ok});
+    } else {
+      line(say::terminal::ended_because{.state = e.state, .reason = e.reason, .ok = e.ok, .not_ok = e.not_ok});
+    }
   }
 
   std::FILE* lines_;

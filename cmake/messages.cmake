@@ -56,6 +56,15 @@ foreach(group IN LISTS GROUPS)
   endif()
 endforeach()
 
+# Of a group that is no more, nobody shall include the header.
+file(GLOB headers RELATIVE ${FOLDER} ${FOLDER}/*.h)
+foreach(header IN LISTS headers)
+  string(REGEX REPLACE "\\.h$" "" group ${header})
+  if(NOT group IN_LIST GROUPS AND NOT group STREQUAL "embedded")
+    file(REMOVE ${FOLDER}/${header})
+  endif()
+endforeach()
+
 file(READ ${CATALOGUE} hex HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
 write_if_new(${FOLDER}/embedded.h "${told}#pragma once\n\n#include <string_view>\n\nnamespace attnscope {\n

@@ -5,7 +5,9 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "messages/window.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -27,8 +29,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   auto* close = new QToolButton(this);
   close->setText(QStringLiteral("✕"));
-  close->setToolTip(tr("Dismiss"));
-  close->setAccessibleName(tr("Dismiss the message"));
+  close->setToolTip(said(say::window::dismiss{}));
+  close->setAccessibleName(said(say::window::dismiss_message{}));
   row->addWidget(label_, 1);
   row->addWidget(close, 0, Qt::AlignTop);
   connect(close, &QToolButton::clicked, this, &Banner::clear_all);
@@ -61,7 +63,8 @@ QString Banner::text() const {
 void Banner::refresh() {
   QStringList lines;
   for (std::size_t i = 0; i < std::min(most_lines, messages_.size()); ++i) lines << messages_[i].text;
-  if (messages_.size() > most_lines) lines << tr("… and %1 more").arg(messages_.size() - most_lines);
+  if (messages_.size() > most_lines)
+    lines << said(say::window::more_messages{.messages = messages_.size() - most_lines});
   label_->setText(lines.join(QLatin1Char('\n')));
   label_->setToolTip(messages_.size() > most_lines ? plain_tip(text()) : QString());
   setAccessibleName(text());

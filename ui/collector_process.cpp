@@ -6,7 +6,9 @@
 #include <QStandardPaths>
 #include <chrono>
 
+#include "messages/collect_panel.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -55,7 +57,7 @@ CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error != QProcess::FailedToStart || ended_) return;
     ended_ = true;
-    emit failed(tr("The collector could not be started: %1").arg(process_.errorString()));
+    emit failed(said(say::collect_panel::not_started_because{.error = process_.errorString().toStdString()}));
   });
   connect(&insist_, &QTimer::timeout, this, [this] {
     if (!running()) return;
@@ -83,7 +85,7 @@ CollectorProcess::~CollectorProcess() {
 void CollectorProcess::start(const CollectRequest& request) {
   const QString program = find_collector();
   if (program.isEmpty()) {
-    emit failed(tr("The program “attnscope” was not found beside this one or in PATH."));
+    emit failed(said(say::collect_panel::no_collector{}));
     return;
   }
   start(program, request.arguments());
@@ -148,7 +150,7 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
   insist_.stop();
   read_lines();
   errors_ += process_.readAllStandardError();
-  const QString said = last_error_line();
+  const QString complaint = last_error_line();
 
   if (done_ && (done_->state == "complete")) {
     emit finished(*done_);
@@ -156,14 +158,14 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
     // Also when it had to be killed: what was asked for has happened.
     emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
   } else if (status == QProcess::CrashExit) {
-    emit crashed(said.isEmpty() ? tr("The collector died. The points before it are in the file.")
-                                : tr("The collector died: %1").arg(said));
+    emit crashed(complaint.isEmpty() ? said(say::collect_panel::died{})
+                                     : said(say::collect_panel::died_saying{.error = complaint.toStdString()}));
   } else if (done_ && !done_->reason.empty()) {
-    emit failed(to_qstring(done_->reason));
-  } else if (!said.isEmpty()) {
-    emit failed(said);
+    emit failed(said(done_->reason));
+  } else if (!complaint.isEmpty()) {
+    emit failed(complaint);
   } else {
-    emit failed(tr("The collector ended with exit code %1 and no explanation.").arg(exit_code));
+    emit failed(said(say::collect_panel::ended_with_code{.code = exit_code}));
   }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export_table.h"
 
-#include <QCoreApplication>
 #include <sstream>
 #include <utility>
 #include <vector>
 
+#include "messages/output.h"
 #include "storage/exchange/export.h"
+#include "ui/said.h"
 #include "ui/save_file.h"
 
 namespace attnscope::ui {
@@ -26,7 +27,7 @@ QString save_ticked_runs(const Workspace& workspace, const QString& path) {
       sources.push_back({&stores.back(), std::move(runs)});
     }
     if (sources.empty()) {
-      return QCoreApplication::translate("Export", "There is nothing to export: no run is ticked.");
+      return said(say::output::no_run_ticked{});
     }
     std::ostringstream table;
     export_csv(sources, table);
@@ -37,9 +38,9 @@ QString save_ticked_runs(const Workspace& workspace, const QString& path) {
     for (const RunStore& store : stores) {
       const std::vector<BadRow> skipped = store.bad_rows();
       if (skipped.empty()) continue;
-      return QCoreApplication::translate("Export", "The table lacks %n row(s) of %1 that are not what was written.", "",
-                                         static_cast<int>(skipped.size()))
-          .arg(QString::fromStdString(store.file().string()));
+      const std::string file = store.file().string();
+      return skipped.size() == 1 ? said(say::output::lacks_row{.file = file})
+                                 : said(say::output::lacks_rows{.rows = skipped.size(), .file = file});
     }
     return {};
   } catch (const std::exception& error) {

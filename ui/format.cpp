@@ -7,8 +7,10 @@
 #include <cmath>
 #include <span>
 
+#include "messages/common.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -36,6 +38,13 @@ constexpr std::array<Step, 5> flop_rates{
     {{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}}};
 constexpr std::array<Step, 4> frequencies{{{1e9, "GHz"}, {1e6, "MHz"}, {1e3, "kHz"}, {1, "Hz"}}};
 constexpr std::array<Step, 5> byte_rates{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
+
+/// The unit of that many; those of the metrics table alone that are words.
+QString unit_word(std::string_view unit, double value) {
+  if (unit == "cycle") return value == 1 ? said(say::common::one_cycle{}) : said(say::common::cycles{});
+  if (unit == "register") return value == 1 ? said(say::common::one_register{}) : said(say::common::registers{});
+  return to_qstring(unit);
+}
 
 std::span<const Step> steps_of(std::string_view unit) {
   if (unit == "byte") return si_bytes;
@@ -100,7 +109,7 @@ UnitScale unit_scale(double largest, std::string_view unit) {
   if (unit == "percent") return {1, QStringLiteral("%")};
   if (unit == "Tflop/s") return {1, QStringLiteral("TFLOP/s")};
   if (unit == "1" || unit.empty()) return {1, QString()};
-  return {1, to_qstring(unit) + (unit == "cycle" || unit == "register" ? QStringLiteral("s") : QString())};
+  return {1, unit_word(unit, 2)};
 }
 
 QString format_value(double value, std::string_view unit) {
@@ -110,11 +119,8 @@ QString format_value(double value, std::string_view unit) {
   if (unit == "1" || unit.empty()) return format_number(value);
   if (unit == "celsius") return format_number(value) + QStringLiteral(" °C");
   if (unit == "watt") return format_number(value) + QStringLiteral(" W");
-  if (unit == "cycle" || unit == "register") {
-    return format_number(value, 12) + QLatin1Char(' ') + to_qstring(unit) +
-           (value == 1 ? QString() : QStringLiteral("s"));
-  }
-  return format_number(value) + QLatin1Char(' ') + to_qstring(unit);
+  const int digits = unit == "cycle" || unit == "register" ? 12 : 3;
+  return format_number(value, digits) + QLatin1Char(' ') + unit_word(unit, value);
 }
 
 QString format_metric(const MetricValue& metric) {
@@ -131,8 +137,9 @@ QString metric_label(std::string_view key) {
   return to_qstring(metric == nullptr ? key : metric->label).replace(QStringLiteral("<->"), QStringLiteral("↔"));
 }
 
-QString to_qstring(const Message& message) {
-  return QString::fromStdString(text(message));
+Message counted_points(std::size_t points) {
+  if (points == 1) return say::common::one_point{};
+  return say::common::points{.points = points};
 }
 
 QString plain_tip(const QString& text) {
@@ -162,7 +169,7 @@ QString format_mask(const Mask& mask) {
 }
 
 QString run_title(const RunSummary& run) {
-  if (run.preset.empty()) return QStringLiteral("custom");
+  if (run.preset.empty()) return said(say::common::custom{});
   QString title = QString::fromStdString(run.preset);
   // Whoever shows it says by other means that the run is imported.
   const QString mark = QStringLiteral("import:");
@@ -175,7 +182,7 @@ QString format_lengths(const AttentionProblem& problem) {
 }
 
 QString format_splits(int splits) {
-  return splits > 0 ? QString::number(splits) : QStringLiteral("auto");
+  return splits > 0 ? QString::number(splits) : said(say::common::chosen{});
 }
 
 QString format_knob(std::string_view name, const KnobValue& value) {
@@ -186,7 +193,8 @@ QString format_knob(std::string_view name, const KnobValue& value) {
 
 QString format_tile(const Config& config) {
   const TileShape& tile = config.tile;
-  QString text = tile_stated(tile) ? QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc) : QStringLiteral("not stated");
+  QString text =
+      tile_stated(tile) ? QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc) : said(say::common::not_stated{});
   for (const auto& [name, value] : config.knobs) text += QStringLiteral(", ") + format_knob(name, value);
   return text;
 }

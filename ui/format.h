@@ -44,8 +44,9 @@ struct UnitScale {
 [[nodiscard]] QString to_qstring(std::string_view text);
 /// title(): "measured", "simulated, extrapolated".
 [[nodiscard]] QString to_qstring(Provenance provenance);
-/// What people are shown: plain text, to be escaped wherever Qt may take it for rich text.
-[[nodiscard]] QString to_qstring(const Message& message);
+/// "1 point", "21 points".
+[[nodiscard]] Message counted_points(std::size_t points);
+
 /// The text of a tooltip, as it is: Qt takes a tooltip that looks like markup for rich text, and what files say may.
 [[nodiscard]] QString plain_tip(const QString& text);
 /// The run's preset, or the label that it was imported under. RunInfo::title tells runs of one title apart.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/help.h"
 
-#include <QCoreApplication>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QFile>
@@ -9,19 +8,15 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
+#include "messages/help.h"
+#include "ui/said.h"
+
 namespace attnscope::ui {
-namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Help", text);
-}
-
-}  // namespace
 
 void show_explanation(QWidget* window) {
   auto* dialog = new QDialog(window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(tr("What am I looking at?"));
+  dialog->setWindowTitle(said(say::help::explanation{}));
   auto* text = new QTextBrowser(dialog);
   text->setObjectName(QStringLiteral("explanation"));
   text->setFrameShape(QFrame::NoFrame);
@@ -38,28 +33,26 @@ void show_explanation(QWidget* window) {
 }
 
 void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QString>>& keys) {
-  auto* box = new QMessageBox(QMessageBox::NoIcon, tr("Keyboard shortcuts"), {}, QMessageBox::Close, window);
+  auto* box = new QMessageBox(QMessageBox::NoIcon, said(say::help::shortcuts{}), {}, QMessageBox::Close, window);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::RichText);
   QString rows;
   for (const auto& [key, meaning] : keys) {
-    rows += QStringLiteral("<tr><td style='padding-right:18px'><b>%1</b></td><td>%2</td></tr>").arg(key, meaning);
+    rows += QStringLiteral("<tr><td style='padding-right:18px'><b>%1</b></td><td>%2</td></tr>")
+                .arg(key.toHtmlEscaped(), meaning.toHtmlEscaped());
   }
   box->setText(QStringLiteral("<table cellpadding='3'>%1</table>").arg(rows));
   box->open();
 }
 
 void show_about(QWidget* window) {
-  auto* box = new QMessageBox(QMessageBox::NoIcon, tr("About Attnscope"), {}, QMessageBox::Ok, window);
+  auto* box = new QMessageBox(QMessageBox::NoIcon, said(say::help::about{}), {}, QMessageBox::Ok, window);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::RichText);
   box->setIconPixmap(window->windowIcon().pixmap(64, 64));
-  box->setText(
-      tr("<h3>Attnscope %1</h3><p>Shows what attention kernels do to GPU memory, beside what theory says they must "
-         "do.</p><p>The window is free software under the GNU General Public License, version 3 or later; the "
-         "kernels, the profiler and the command line are under the Apache License 2.0. Drawn with QCustomPlot and "
-         "Qt %2.</p>")
-          .arg(QStringLiteral(ATTNSCOPE_VERSION), QString::fromLatin1(qVersion())));
+  box->setText(QStringLiteral("<h3>Attnscope %1</h3><p>%2</p><p>%3</p>")
+                   .arg(QStringLiteral(ATTNSCOPE_VERSION), said(say::help::purpose{}).toHtmlEscaped(),
+                        said(say::help::licence{.version = qVersion()}).toHtmlEscaped()));
   box->open();
 }
 

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/window.h"
 #include "ui/export_table.h"
 #include "ui/format.h"
 #include "ui/help.h"
@@ -28,6 +29,7 @@
 #include "ui/panels/details_panel.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/recent_files.h"
+#include "ui/said.h"
 #include "ui/status_line.h"
 
 namespace attnscope::ui {
@@ -97,9 +99,10 @@ void MainWindow::build_docks() {
   runs_ = new RunsPanel(workspace_, this);
   collect_ = new CollectPanel(this);
   details_ = new DetailsPanel(this);
-  QDockWidget* runs = add_dock(tr("Runs"), QStringLiteral("runs"), runs_, Qt::LeftDockWidgetArea);
-  QDockWidget* collect = add_dock(tr("Collect"), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
-  details_dock_ = add_dock(tr("Details"), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
+  QDockWidget* runs = add_dock(said(say::window::runs{}), QStringLiteral("runs"), runs_, Qt::LeftDockWidgetArea);
+  QDockWidget* collect =
+      add_dock(said(say::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
+  details_dock_ = add_dock(said(say::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
   details_dock_->hide();
   resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
   resizeDocks({runs}, {290}, Qt::Horizontal);
@@ -113,25 +116,25 @@ void MainWindow::build_menus() {
 }
 
 void MainWindow::build_file_menu() {
-  QMenu* file = menuBar()->addMenu(tr("&File"));
-  QAction* open = file->addAction(tr("&Open…"), this, &MainWindow::open_dialog);
+  QMenu* file = menuBar()->addMenu(said(say::window::file{}));
+  QAction* open = file->addAction(said(say::window::open{}), this, &MainWindow::open_dialog);
   open->setShortcut(QKeySequence::Open);
-  file->addAction(tr("Open &sample"), this, &MainWindow::open_sample);
+  file->addAction(said(say::window::open_sample{}), this, &MainWindow::open_sample);
   recent_ = new RecentFiles(remember_, file);
   file->addMenu(recent_);
   connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });
   file->addSeparator();
-  QAction* plot = file->addAction(tr("Export &plot…"), this, &MainWindow::export_plot);
+  QAction* plot = file->addAction(said(say::window::export_plot{}), this, &MainWindow::export_plot);
   plot->setShortcut(QKeySequence(QStringLiteral("Ctrl+E")));
-  QAction* csv = file->addAction(tr("Export &CSV…"), this, &MainWindow::export_csv_file);
+  QAction* csv = file->addAction(said(say::window::export_csv{}), this, &MainWindow::export_csv_file);
   csv->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+E")));
   file->addSeparator();
-  QAction* quit = file->addAction(tr("&Quit"), this, &QWidget::close);
+  QAction* quit = file->addAction(said(say::window::quit{}), this, &QWidget::close);
   quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
 }
 
 void MainWindow::build_view_menu() {
-  QMenu* view = menuBar()->addMenu(tr("&View"));
+  QMenu* view = menuBar()->addMenu(said(say::window::view{}));
   for (int i = 0; i < tabs_->count(); ++i) {
     QAction* page = view->addAction(tabs_->tabIcon(i), tabs_->tabText(i), this, [this, i] {
       tabs_->setCurrentIndex(i);
@@ -147,10 +150,11 @@ void MainWindow::build_view_menu() {
     if (dock == details_dock_) toggle->setShortcut(QKeySequence(QStringLiteral("F9")));
   }
   view->addSeparator();
-  QMenu* theme = view->addMenu(tr("&Theme"));
+  QMenu* theme = view->addMenu(said(say::window::theme{}));
   theme_actions_ = new QActionGroup(this);
-  const std::pair<ThemeChoice, QString> choices[] = {
-      {ThemeChoice::system, tr("&System")}, {ThemeChoice::light, tr("&Light")}, {ThemeChoice::dark, tr("&Dark")}};
+  const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::system, said(say::window::system_theme{})},
+                                                     {ThemeChoice::light, said(say::window::light_theme{})},
+                                                     {ThemeChoice::dark, said(say::window::dark_theme{})}};
   for (const auto& [choice, text] : choices) {
     QAction* action = theme->addAction(text, this, [this, choice = choice] { set_theme(choice); });
     action->setCheckable(true);
@@ -161,12 +165,12 @@ void MainWindow::build_view_menu() {
 }
 
 void MainWindow::build_help_menu() {
-  QMenu* help = menuBar()->addMenu(tr("&Help"));
-  QAction* explain = help->addAction(tr("&What am I looking at?"), this, [this] { show_explanation(this); });
+  QMenu* help = menuBar()->addMenu(said(say::window::help{}));
+  QAction* explain = help->addAction(said(say::window::explain{}), this, [this] { show_explanation(this); });
   explain->setShortcut(QKeySequence::HelpContents);
-  help->addAction(tr("&Keyboard shortcuts"), this, [this] { show_shortcuts(this, shortcuts()); });
+  help->addAction(said(say::window::shortcuts{}), this, [this] { show_shortcuts(this, shortcuts()); });
   help->addSeparator();
-  help->addAction(tr("&About Attnscope"), this, [this] { show_about(this); });
+  help->addAction(said(say::window::about{}), this, [this] { show_about(this); });
 }
 
 void MainWindow::follow_workspace() {
@@ -238,8 +242,7 @@ void MainWindow::open_by_hand(const QStringList& files) {
 void MainWindow::open_sample() {
   const QString sample = recorded_sample();
   if (!sample.isEmpty()) return open_by_hand({sample});
-  banner_->add(Banner::Topic::open,
-               tr("The recorded sample is not installed. Collect on the simulated device instead."));
+  banner_->add(Banner::Topic::open, said(say::window::no_sample{}));
 }
 
 Page* MainWindow::page(const QString& id) const {
@@ -276,8 +279,8 @@ void MainWindow::name_window() {
 }
 
 void MainWindow::open_dialog() {
-  const QStringList files = QFileDialog::getOpenFileNames(this, tr("Open measurements"), {},
-                                                          tr("Attnscope files (*.attnscope);;All files (*)"));
+  const QStringList files =
+      QFileDialog::getOpenFileNames(this, said(say::window::open_title{}), {}, said(say::window::open_filter{}));
   if (!files.isEmpty()) open_by_hand(files);
 }
 
@@ -285,13 +288,13 @@ void MainWindow::export_plot() {
   const Page& page = *current_page();
   if (!page.has_plot()) {
     banner_->clear(Banner::Topic::write);
-    banner_->add(Banner::Topic::write, tr("There is no plot on this page; Export CSV writes the table."));
+    banner_->add(Banner::Topic::write, said(say::window::no_plot{}));
     return;
   }
   QString chosen;
-  QString path =
-      QFileDialog::getSaveFileName(this, tr("Export plot"), page.file_stem() + QStringLiteral(".png"),
-                                   tr("PNG image (*.png);;SVG drawing (*.svg);;PDF document (*.pdf)"), &chosen);
+  QString path = QFileDialog::getSaveFileName(this, said(say::window::export_plot_title{}),
+                                              page.file_stem() + QStringLiteral(".png"),
+                                              said(say::window::plot_filter{}), &chosen);
   if (path.isEmpty()) return;
   if (QFileInfo(path).suffix().isEmpty()) {
     path += chosen.contains(QLatin1String("svg"))   ? QStringLiteral(".svg")
@@ -310,8 +313,8 @@ void MainWindow::export_csv_file() {
   if (std::none_of(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; })) {
     return save_csv({});  // says so
   }
-  const QString path = QFileDialog::getSaveFileName(this, tr("Export CSV"), QStringLiteral("attnscope.csv"),
-                                                    tr("Comma-separated values (*.csv)"));
+  const QString path = QFileDialog::getSaveFileName(this, said(say::window::export_csv_title{}),
+                                                    QStringLiteral("attnscope.csv"), said(say::window::csv_filter{}));
   if (!path.isEmpty()) save_csv(path);
 }
 
@@ -322,7 +325,7 @@ void MainWindow::save_csv(const QString& path) {
 void MainWindow::say_written(const QString& path, const QString& error) {
   banner_->clear(Banner::Topic::write);
   if (error.isEmpty()) {
-    statusBar()->showMessage(tr("Written: %1").arg(path), 6000);
+    statusBar()->showMessage(said(say::window::written{.file = path.toStdString()}), 6000);
   } else {
     banner_->add(Banner::Topic::write, error);
   }
@@ -332,27 +335,28 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
   std::vector<std::pair<QString, QString>> keys;
   keys.reserve(pages_.size());
   for (int i = 0; i < tabs_->count(); ++i) keys.emplace_back(QStringLiteral("Ctrl+%1").arg(i + 1), tabs_->tabText(i));
-  keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), tr("open files")},
-                           {QStringLiteral("Ctrl+E"), tr("export the plot (PNG, SVG, PDF)")},
-                           {QStringLiteral("Ctrl+Shift+E"), tr("export the shown runs as CSV")},
-                           {QStringLiteral("F9"), tr("show or hide the details")}});
+  keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), said(say::window::key_open{})},
+                           {QStringLiteral("Ctrl+E"), said(say::window::key_export_plot{})},
+                           {QStringLiteral("Ctrl+Shift+E"), said(say::window::key_export_csv{})},
+                           {QStringLiteral("F9"), said(say::window::key_details{})}});
   for (const Page* page : pages_) {
     for (const auto& row : page->shortcuts()) keys.push_back(row);
   }
-  keys.insert(keys.end(), {{tr("Space in the run list"), tr("show or hide the run")},
-                           {QStringLiteral("F1"), tr("what am I looking at?")}});
+  keys.insert(keys.end(), {{said(say::window::on_run_list{}), said(say::window::key_run{})},
+                           {QStringLiteral("F1"), said(say::window::key_explain{})}});
   return keys;
 }
 
 void MainWindow::ask_before_stopping() {
-  auto* box = new QMessageBox(QMessageBox::Question, tr("A sweep is running"),
-                              tr("A sweep is running (%1). Stop it and quit?").arg(collect_->progress_words()),
-                              QMessageBox::NoButton, this);
+  auto* box =
+      new QMessageBox(QMessageBox::Question, said(say::window::sweep_runs{}),
+                      said(say::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
+                      QMessageBox::NoButton, this);
   box->setObjectName(QStringLiteral("stop-and-quit"));
   box->setAttribute(Qt::WA_DeleteOnClose);
-  box->setInformativeText(tr("Points already done are kept; the sweep can be continued later."));
-  QPushButton* stop = box->addButton(tr("Stop and quit"), QMessageBox::AcceptRole);
-  box->setDefaultButton(box->addButton(tr("Go on"), QMessageBox::RejectRole));
+  box->setInformativeText(said(say::window::points_are_kept{}));
+  QPushButton* stop = box->addButton(said(say::window::stop_and_quit{}), QMessageBox::AcceptRole);
+  box->setDefaultButton(box->addButton(said(say::window::go_on{}), QMessageBox::RejectRole));
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
     if (collect_->running()) {

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "messages/output.h"
 #include "ui/format.h"
 #include "ui/main_window.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/io_plot.h"
+#include "ui/said.h"
 #include "ui/save_file.h"
 #include "ui/source_note.h"
 
@@ -29,7 +31,7 @@ constexpr int page_columns = 3;
 QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files << recorded_sample();
   for (const QString& file : files) {
-    if (file.isEmpty()) return QStringLiteral("no file given, and the recorded sample is not installed");
+    if (file.isEmpty()) return said(say::output::no_file_nor_sample{});
     if (QString error = workspace.open_now(file); !error.isEmpty()) return error;
   }
   return {};
@@ -148,7 +150,7 @@ QString write_pages(PictureWriter& writer, const std::vector<const analysis::Plo
 
 QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
                     QStringList* written, Existing existing, QStringList* skipped) {
-  if (!QDir().mkpath(folder)) return QStringLiteral("%1 could not be made").arg(folder);
+  if (!QDir().mkpath(folder)) return said(say::output::no_folder{.folder = folder.toStdString()});
   apply_theme(ThemeChoice::light);
   Workspace workspace;
   QObject::connect(&workspace, &Workspace::rows_skipped, &workspace, [skipped](const QString&, const QString& what) {
@@ -156,10 +158,10 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
   });
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
   const std::shared_ptr<const PointSet> points = workspace.visible();
-  if (points->empty()) return QStringLiteral("nothing to draw: no point in these files");
+  if (points->empty()) return said(say::output::no_point{});
   const auto pictures = analysis::plan_plots(points->table(), choice);
-  if (!pictures) return QStringLiteral("--only ") + QString::fromStdString(pictures.error());
-  if (pictures->empty()) return QStringLiteral("nothing to draw: --only leaves no picture");
+  if (!pictures) return said(say::output::only{.error = pictures.error()});
+  if (pictures->empty()) return said(say::output::only_leaves_nothing{});
 
   PictureWriter writer(points, QDir(folder), existing, written);
   // What would stand on one set of pages: a kind of curves, or the maps of one metric.

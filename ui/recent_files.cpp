@@ -4,6 +4,8 @@
 #include <QAction>
 #include <QSettings>
 
+#include "messages/window.h"
+#include "ui/said.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
@@ -17,7 +19,8 @@ QString settings_key() {
 
 }  // namespace
 
-RecentFiles::RecentFiles(bool remember, QWidget* parent) : QMenu(tr("Open &recent"), parent), remember_(remember) {
+RecentFiles::RecentFiles(bool remember, QWidget* parent)
+    : QMenu(said(say::window::open_recent{}), parent), remember_(remember) {
   setToolTipsVisible(true);
   refresh();
 }

@@ -5,7 +5,9 @@
 #include <QFile>
 #include <QSvgGenerator>
 
+#include "messages/output.h"
 #include "storage/run_store.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 
@@ -18,9 +20,9 @@ QString save_file(const QString& path, const std::function<bool(QIODevice&)>& wr
       out.commit();
       return {};
     }
-    QString error = QStringLiteral("cannot write %1").arg(path);
-    if (file.error() != QFileDevice::NoError) error += QStringLiteral(" (%1)").arg(file.errorString());
-    return error;
+    if (file.error() == QFileDevice::NoError) return said(say::output::cannot_write{.file = path.toStdString()});
+    return said(
+        say::output::cannot_write_because{.file = path.toStdString(), .error = file.errorString().toStdString()});
   } catch (const StorageError& error) {
     return QString::fromLocal8Bit(error.what());
   }

@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
+#include "messages/window.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 
@@ -26,7 +28,7 @@ StatusLine::StatusLine(Workspace& workspace, QWidget* parent) : QStatusBar(paren
 
 void StatusLine::refresh() {
   const QString names = open_files_in_words(workspace_);
-  files_->setText(names.isEmpty() ? tr("No file open") : names);
+  files_->setText(names.isEmpty() ? said(say::window::no_file{}) : names);
   files_->setToolTip(workspace_.files().join(QLatin1Char('\n')));
 
   std::map<Provenance, std::size_t> count;
@@ -40,7 +42,8 @@ void StatusLine::refresh() {
   }
   QStringList parts;
   for (const auto& [origin, points] : count) {
-    if (points > 0) parts << tr("%1 %2 points").arg(points).arg(to_qstring(attnscope::to_string(origin)));
+    if (points == 1) parts << said(say::window::one_point_of{.origin = attnscope::to_string(origin)});
+    if (points > 1) parts << said(say::window::points_of{.points = points, .origin = attnscope::to_string(origin)});
   }
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));

@@ -12,9 +12,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "messages/window.h"
 #include "ui/format.h"
 #include "ui/models/point_set.h"
 #include "ui/models/point_settings.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -31,10 +33,11 @@ QString skipped_text(const RunStore& store) {
   const std::vector<BadRow> rows = store.bad_rows();
   if (rows.empty()) return {};
   const BadRow& first = rows.front();
-  return Workspace::tr("%n row(s) of %1 are not what was written and are left out: %2: %3", "",
-                       static_cast<int>(rows.size()))
-      .arg(QString::fromStdString(store.file().string()), QString::fromStdString(first.where),
-           QString::fromStdString(first.why));
+  const std::string file = store.file().string();
+  if (rows.size() == 1) {
+    return said(say::window::row_left_out{.file = file, .where = first.where, .why = first.why});
+  }
+  return said(say::window::rows_left_out{.rows = rows.size(), .file = file, .where = first.where, .why = first.why});
 }
 
 }  // namespace

@@ -12,14 +12,12 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/format.h"
+#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {
-
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 ExitCode check(const std::vector<std::string>& files) {
   ExitCode code = ExitCode::ok;
@@ -32,17 +30,19 @@ ExitCode check(const std::vector<std::string>& files) {
       code = ExitCode::partial;
       continue;
     }
-    std::cout << fmt::format("{}: {}, {}", printable(file), counted(found.runs, "run"), counted(found.points, "point"));
-    if (found.unchecked > 0) {
-      std::cout << fmt::format(", {} unchecked: without a digest, from before there were any", found.unchecked);
-    }
-    std::cout << (found.ok() ? ": ok\n" : ": damaged, save the rest with `attnscope repair`\n");
+    Message holds = say::terminal::holds{
+        .file = printable(file), .runs = counted_runs(found.runs), .points = counted_points(found.points)};
+    if (found.unchecked > 0) holds = say::terminal::holds_unchecked{.holds = holds, .points = found.unchecked};
+    std::cout << (found.ok() ? text(say::terminal::is_ok{.file = holds})
+                             : text(say::terminal::is_damaged{.file = holds}))
+              << '\n';
     for (const BadRow& row : found.bad_rows) {
       std::cout << fmt::format("  {}: {}\n", printable(row.where), printable(row.why));
     }
     for (const std::string& damage : found.damage) std::cout << fmt::format("  {}\n", printable(damage));
     if (!found.extras.empty()) {
-      std::cout << fmt::format("  not ours, left alone: {}\n", fmt::join(found.extras, ", "));
+      std::cout << "  " << text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(found.extras, ", "))})
+                << '\n';
     }
     if (!found.ok()) code = ExitCode::partial;
   }
@@ -51,9 +51,13 @@ ExitCode check(const std::vector<std::string>& files) {
 
 ExitCode repair(const std::string& file, const std::string& target) {
   const Salvage salvage = repair_file(file, target);
-  std::cout << fmt::format("{}, {} into {}\n", counted(salvage.runs, "run"), counted(salvage.points, "point"),
-                           printable(target));
-  for (const std::string& left : salvage.left) spdlog::warn("left: {}", printable(left));
+  std::cout << text(say::terminal::salvaged{.runs = counted_runs(salvage.runs),
+                                            .points = counted_points(salvage.points),
+                                            .file = printable(target)})
+            << '\n';
+  for (const std::string& left : salvage.left) {
+    spdlog::warn("{}", text(say::terminal::left_behind{.what = printable(left)}));
+  }
   return salvage.left.empty() ? ExitCode::ok : ExitCode::partial;
 }
 

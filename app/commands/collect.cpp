@@ -30,6 +30,7 @@
 #include "kernels/registry.h"
 #include "messages/collect.h"
 #include "messages/command.h"
+#include "messages/terminal.h"
 #include "profiler/measure/progress.h"
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
@@ -137,7 +138,7 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
 
 /// "available", or why not.
 std::string counters_text(const Device& device, const Options& options) {
-  if (!options.measure.counters) return "not asked for";
+  if (!options.measure.counters) return text(say::terminal::counters_not_asked_for{});
   const CounterAvailability counters = device.counters();
   if (counters.state == CounterState::available) return "available";
   return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
@@ -155,10 +156,11 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
     const auto refusal =
         built_in_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
     const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, built_in_algorithms());
-    const std::string expected = refusal ? "infeasible: " + text(refusal->reason)
-                                 : need > free_bytes
-                                     ? fmt::format("out-of-memory: {} are free", format_iec_bytes(free_bytes))
-                                     : "";
+    const std::string expected =
+        refusal ? "infeasible: " + text(refusal->reason)
+        : need > free_bytes
+            ? "out-of-memory: " + text(say::terminal::bytes_are_free{.bytes = format_iec_bytes(free_bytes)})
+            : "";
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
     append(row, point_texts(point, built_in_algorithms(), people));
@@ -460,7 +462,9 @@ SweepPlan planned(const Options& options, const DeviceLimits& limits, const Canc
 /// Whoever asked for no simulation is told of it, wherever he looks.
 void announce(const OpenedDevice& opened, const Options& options, Reporter& reporter, std::FILE* people) {
   if (options.losses > 0) return;
-  if (people != nullptr) fmt::print(people, "Device: {}\n", opened.announcement);
+  if (people != nullptr) {
+    fmt::print(people, "{}\n", text(say::terminal::device{.device = opened.announcement}));
+  }
   if (opened.simulated_because.empty()) return;
   const std::string warning = text(say::command::one_is_simulated{.why = opened.simulated_because});
   reporter.report(LogEvent{"warning", warning});
@@ -501,9 +505,10 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
     }
     print_plan(plan, device.info(), device.free_bytes(), options.format, cancel, reporter);
     if (people != nullptr) {
-      fmt::print(people, "{} points, at most {} of device memory, {} free\n", plan.points.size(),
-                 format_iec_bytes(max_memory(plan, device.info().limits, cancel)),
-                 format_iec_bytes(device.free_bytes()));
+      fmt::print(people, "{}\n",
+                 text(say::terminal::planned{.points = counted_points(plan.points.size()),
+                                             .memory = format_iec_bytes(max_memory(plan, device.info().limits, cancel)),
+                                             .free = format_iec_bytes(device.free_bytes())}));
     }
     return ExitCode::ok;
   }

@@ -11,6 +11,7 @@
 #include "app/run_files.h"
 #include "app/table.h"
 #include "kernels/model/device_limits.h"
+#include "messages/terminal.h"
 
 namespace attnscope {
 namespace {
@@ -30,9 +31,9 @@ DoctorFinding runs_finding() {
   } catch (const CommandError&) {
     return {.item = "runs",
             .status = Status::warning,
-            .detail = "there is no home folder",
-            .fix = "Name a file with `collect -o FILE`, or set HOME or XDG_DATA_HOME to a folder of yours.",
-            .still_works = "Everything, with -o."};
+            .detail = text(say::terminal::no_home{}),
+            .fix = text(say::terminal::no_home_fix{}),
+            .still_works = text(say::terminal::works_with_o{})};
   }
   // The nearest folder that exists decides whether the rest can be made.
   std::filesystem::path existing = folder;
@@ -44,26 +45,27 @@ DoctorFinding runs_finding() {
   }
   return {.item = "runs",
           .status = Status::warning,
-          .detail = fmt::format("{} cannot be written", folder.string()),
-          .fix = "Name a file with `collect -o FILE`, or set XDG_DATA_HOME to a folder of yours.",
-          .still_works = "Everything, with -o."};
+          .detail = text(say::terminal::not_writable{.folder = folder.string()}),
+          .fix = text(say::terminal::not_writable_fix{}),
+          .still_works = text(say::terminal::works_with_o{})};
 }
 
 ExitCode doctor(const Options& options) {
   std::vector<DoctorFinding> findings = diagnose_gpu(options.device);
   findings.push_back(runs_finding());
-  findings.push_back({.item = "simulated device",
-                      .status = Status::ok,
-                      .detail = fmt::format("always there; stands for {} GPUs, {} first", known_gpus().size(),
-                                            known_gpus().front().name),
-                      .fix = {},
-                      .still_works = {}});
+  findings.push_back(
+      {.item = "simulated device",
+       .status = Status::ok,
+       .detail = text(say::terminal::simulated_device{.gpus = known_gpus().size(), .first = known_gpus().front().name}),
+       .fix = {},
+       .still_works = {}});
   bool all_ok = true;
   if (options.format == TableFormat::text) {
     for (const DoctorFinding& finding : findings) {
       std::cout << fmt::format("{:<8} {:<17} {}\n", to_string(finding.status), finding.item, finding.detail);
-      if (!finding.fix.empty()) std::cout << fmt::format("{:26} fix: {}\n", "", finding.fix);
-      if (!finding.still_works.empty()) std::cout << fmt::format("{:26} still works: {}\n", "", finding.still_works);
+      const auto add = [](const Message& line) { std::cout << fmt::format("{:26} {}\n", "", text(line)); };
+      if (!finding.fix.empty()) add(say::terminal::fix{.fix = finding.fix});
+      if (!finding.still_works.empty()) add(say::terminal::still_works{.what = finding.still_works});
     }
   }
   Table table{{{"item"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}}, {}};

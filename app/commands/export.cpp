@@ -12,6 +12,7 @@
 #include "app/command.h"
 #include "app/skipped_rows.h"
 #include "messages/command.h"
+#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "storage/output_file.h"
 
@@ -49,8 +50,10 @@ ExitCode judged(const RunStore& store) {
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
   const std::vector<std::string> damage = store.structural_damage();
   if (damage.empty()) return code;
-  spdlog::warn("{} is damaged: {}{}", printable(store.file().string()), printable(damage.front()),
-               damage.size() == 1 ? "" : "; `attnscope check` lists all of it");
+  const std::string file = printable(store.file().string());
+  const std::string first = printable(damage.front());
+  spdlog::warn("{}", damage.size() == 1 ? text(say::terminal::damaged{.file = file, .damage = first})
+                                        : text(say::terminal::damaged_in_places{.file = file, .damage = first}));
   return ExitCode::partial;
 }
 

@@ -19,10 +19,12 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/format.h"
 #include "app/run_files.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/file.h"
+#include "messages/terminal.h"
 #include "profiler/plan/sweep.h"
 #include "storage/run_store.h"
 
@@ -170,9 +172,11 @@ ExitCode run_import(const Options& options) {
   }
   const std::vector<std::int64_t> ids = store(into, runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::cout << fmt::format("{} point{} of {} into {} (run {})\n", runs[i].points.size(),
-                             runs[i].points.size() == 1 ? "" : "s", runs[i].header.device.limits.name, into.string(),
-                             ids[i]);
+    std::cout << Message(say::terminal::imported{.points = counted_points(runs[i].points.size()),
+                                                 .device = runs[i].header.device.limits.name,
+                                                 .file = into.string(),
+                                                 .run = ids[i]})
+              << '\n';
   }
   return ExitCode::ok;
 }

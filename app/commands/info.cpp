@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/format.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
+#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
@@ -52,13 +54,14 @@ std::map<std::int64_t, std::string> contents(const std::vector<StoredPoint>& poi
     for (const Pass pass : of_run.passes) passes.push_back(to_string(pass));
     const std::int64_t first = *of_run.lengths.begin();
     const std::int64_t last = *of_run.lengths.rbegin();
-    texts[run] = fmt::format("{}; {}d {}; {} {}; {}", fmt::join(passes, ", "),
-                             of_run.n_q.empty() ? "" : fmt::format("n_q {}; ", fmt::join(of_run.n_q, ", ")),
-                             fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
-                             first == last ? fmt::to_string(first) : fmt::format("{} to {}", first, last),
-                             fmt::join(of_run.algorithms, ", "));
+    texts[run] =
+        fmt::format("{}; {}d {}; {} {}; {}", fmt::join(passes, ", "),
+                    of_run.n_q.empty() ? "" : fmt::format("n_q {}; ", fmt::join(of_run.n_q, ", ")),
+                    fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
+                    first == last ? fmt::to_string(first) : text(say::terminal::range{.first = first, .last = last}),
+                    fmt::join(of_run.algorithms, ", "));
     if (of_run.extrapolated > 0) {
-      texts[run] += fmt::format("; {} point{} extrapolated", of_run.extrapolated, of_run.extrapolated == 1 ? "" : "s");
+      texts[run] += "; " + text(say::terminal::extrapolated{.points = counted_points(of_run.extrapolated)});
     }
   }
   return texts;
@@ -106,24 +109,30 @@ ExitCode info(const Options& options) {
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   if (options.format == TableFormat::text) {
-    std::cout << fmt::format("{}: schema version {}, {} run{}, {}\n", store.file().string(), store.schema_version(),
-                             runs.size(), runs.size() == 1 ? "" : "s",
-                             format_iec_bytes(static_cast<std::int64_t>(std::filesystem::file_size(store.file()))));
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
+    std::cout << text(say::terminal::file{.file = store.file().string(),
+                                          .version = store.schema_version(),
+                                          .runs = counted_runs(runs.size()),
+                                          .size = format_iec_bytes(bytes)})
+              << '\n';
     std::map<std::string, const RunSummary*> devices;
     for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
     for (const auto& [uuid, run] : devices) {
       const DeviceLimits& limits = run->limits;
-      std::cout << fmt::format(
-          "device {} {}: compute capability {}.{}, {} SMs, {} shared memory a block, {} L2, {} "
-          "DRAM\n",
-          printable(limits.name), printable(uuid), limits.compute_major, limits.compute_minor, limits.sm_count,
-          format_iec_bytes(limits.shared_bytes_per_block), format_iec_bytes(limits.l2_bytes),
-          format_iec_bytes(limits.dram_bytes));
+      std::cout << text(say::terminal::device_of_file{
+                       .device = printable(limits.name),
+                       .uuid = printable(uuid),
+                       .capability = fmt::format("{}.{}", limits.compute_major, limits.compute_minor),
+                       .sms = limits.sm_count,
+                       .shared = format_iec_bytes(limits.shared_bytes_per_block),
+                       .l2 = format_iec_bytes(limits.l2_bytes),
+                       .dram = format_iec_bytes(limits.dram_bytes)})
+                << '\n';
     }
     for (const RunSummary& run : runs) {
       if (run.simulated_because.empty()) continue;
-      std::cout << fmt::format("run {} is simulated, no GPU was measured: {}\n", run.id,
-                               printable(run.simulated_because));
+      std::cout << text(say::terminal::run_is_simulated{.run = run.id, .why = printable(run.simulated_because)})
+                << '\n';
     }
   }
   if (options.format != TableFormat::text || !runs.empty()) {
@@ -131,12 +140,13 @@ ExitCode info(const Options& options) {
     print(table, options.format, std::cout);
   }
   if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
-    spdlog::warn("not ours, left alone: {}", fmt::join(extras, ", "));
+    spdlog::warn("{}", text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(extras, ", "))}));
   }
   const std::vector<BadRow> skipped = store.bad_rows();
   // Beside a table for other programs, where they do not stand in it.
   std::ostream& list = options.format == TableFormat::text ? std::cout : std::cerr;
-  if (!skipped.empty()) list << fmt::format("\n{} row{} skipped:\n", skipped.size(), skipped.size() == 1 ? "" : "s");
+  if (skipped.size() == 1) list << '\n' << text(say::terminal::row_skipped{}) << '\n';
+  if (skipped.size() > 1) list << '\n' << text(say::terminal::rows_skipped{.rows = skipped.size()}) << '\n';
   for (const BadRow& row : skipped) list << fmt::format("{}: {}\n", printable(row.where), printable(row.why));
   return with_skipped_rows(store, ExitCode::ok);
 }

@@ -14,6 +14,7 @@
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
+#include "messages/terminal.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/plan/text.h"
 
@@ -110,8 +111,13 @@ ExitCode build(const BuildOptions& options) {
   }
   print(table, options.format, std::cout);
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
-  spdlog::info("{} kernels for {} in {:.1f} s ({} from the cache {}), {} with spills, {} failed", reports->size(),
-               options.arch, seconds.count(), cached, cache, spilled, failed);
+  spdlog::info("{}", text(say::terminal::kernels_built{.kernels = reports->size(),
+                                                       .arch = options.arch,
+                                                       .seconds = fmt::format("{:.1f}", seconds.count()),
+                                                       .cached = cached,
+                                                       .cache = cache,
+                                                       .spilled = spilled,
+                                                       .failed = failed}));
   if (cancel.cancelled()) return ExitCode::partial;
   return failed > 0 ? ExitCode::error : ExitCode::ok;
 }

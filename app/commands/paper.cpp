@@ -14,6 +14,7 @@
 #include "app/skipped_rows.h"
 #include "app/table.h"
 #include "messages/command.h"
+#include "messages/paper_notes.h"
 #include "profiler/analysis/paper_table.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -65,23 +66,31 @@ struct Conditions {
   std::set<std::string> caches;
 };
 
+/// "fp16 and bf16"; `join` makes one message of two.
+template <class Join>
+Message joined(const std::set<std::string>& words, Join join) {
+  Message all;
+  for (const std::string& word : words) all = all.empty() ? Message::verbatim(word) : join(all, word);
+  return all;
+}
+
 std::string notes(const RunSummary& run, const Conditions& conditions) {
-  return fmt::format(
-      "Why ours differ from the paper's (A100):\n"
-      "- products: the paper's row does not match its workload. 1024 heads of N 1024, d 64 need 275 GFLOP forward "
-      "and 550 backward, 687 where S is computed again; ours are what the kernels issue.\n"
-      "- standard attention's 40.3 GB are 18N²+12Nd elements a head. Algorithms 0 and 3 need 11N²+12Nd, which is what "
-      "ours does: the paper's PyTorch baseline makes seven more passes over N x N.\n"
-      "- SM<->L2 of FlashAttention-1: the paper counts (3Tc+1)Nd elements of 2 bytes; ours keeps O in fp32 (4 bytes) "
-      "in global "
-      "memory between key tiles, and l and m with it.\n"
-      "- DRAM against SM<->L2: the paper's count is what the SMs ask for; what the L2 ({:.0f} MiB here, 40 MiB on "
-      "an A100) still holds never reaches DRAM.\n"
-      "- passes: 2 left counts forward and backward together, 2 middle the forward pass alone.\n"
-      "- time: {} against an A100 (1.56 TB/s), {}, {} L2, median.\n"
-      "- device memory: all buffers at once, the inputs included; the paper gives none for this workload.\n",
-      static_cast<double>(run.limits.l2_bytes) / (1 << 20), printable(run.device_name),
-      fmt::join(conditions.dtypes, " and "), fmt::join(conditions.caches, " or "));
+  const Message dtypes = joined(conditions.dtypes, [](const Message& first, const std::string& next) -> Message {
+    return say::paper_notes::both{.first = first, .next = next};
+  });
+  const Message caches = joined(conditions.caches, [](const Message& first, const std::string& next) -> Message {
+    return say::paper_notes::either{.first = first, .next = next};
+  });
+  const std::string l2 = fmt::format("{:.0f}", static_cast<double>(run.limits.l2_bytes) / (1 << 20));
+  std::string notes = text(say::paper_notes::notes{}) + '\n';
+  for (const Message& note : std::initializer_list<Message>{
+           say::paper_notes::products{}, say::paper_notes::standard{}, say::paper_notes::flash{},
+           say::paper_notes::dram{.mib = l2}, say::paper_notes::passes{},
+           say::paper_notes::time{.gpu = printable(run.device_name), .dtypes = dtypes, .caches = caches},
+           say::paper_notes::memory{}}) {
+    notes += "- " + text(note) + '\n';
+  }
+  return notes;
 }
 
 /// The newest complete run of the preset; none of imports, whose label may be the preset's name.
@@ -121,10 +130,11 @@ ExitCode paper(const Options& options) {
 
   const bool people = options.format == TableFormat::text || options.format == TableFormat::markdown;
   if (people) {
-    std::cout << fmt::format(
-        "Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2), batch 64, 16 heads, N 1024, d 64; "
-        "run {} on {} ({}), {}\n\n",
-        run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at));
+    std::cout << text(say::paper_notes::heading{.run = run.id,
+                                                .device = printable(run.device_name),
+                                                .provenance = to_string(run.provenance),
+                                                .time = printable(run.started_at)})
+              << "\n\n";
   }
   print(rows_of(table, compared), options.format, std::cout);
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
@@ -132,10 +142,10 @@ ExitCode paper(const Options& options) {
 
   std::cout << '\n';
   if (compared.left.empty()) {
-    std::cout << "No point of this run has the figure's workload with both passes: Fig. 2 left is missing.\n";
+    std::cout << text(say::paper_notes::no_left{}) << '\n';
   }
   for (const analysis::Row row : compared.left_out) {
-    std::cout << "left out, not what Fig. 2 shows: " << printable(describe(table.spec(row))) << '\n';
+    std::cout << text(say::paper_notes::left_out{.point = printable(describe(table.spec(row)))}) << '\n';
   }
   Conditions conditions;
   for (const analysis::Row row : table.rows()) {

@@ -16,6 +16,7 @@
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
+#include "messages/terminal.h"
 #include "storage/output_file.h"
 #include "storage/run_store.h"
 
@@ -94,8 +95,8 @@ Table comparison(const std::vector<TuneResult>& results) {
     for (const TuneCell& cell : result.cells) {
       table.rows.push_back({of.algorithm, std::string(to_string(of.pass)), mask_word(of), std::to_string(of.d),
                             std::to_string(cell.n), describe(cell.now),
-                            cell.now_ns > 0 ? fmt::format("{:.3f}", cell.now_ratio()) : "failed", describe(cell.chosen),
-                            fmt::format("{:.3f}", cell.chosen_ratio())});
+                            cell.now_ns > 0 ? fmt::format("{:.3f}", cell.now_ratio()) : text(say::terminal::failed{}),
+                            describe(cell.chosen), fmt::format("{:.3f}", cell.chosen_ratio())});
     }
   }
   return table;
@@ -196,7 +197,7 @@ ExitCode run(const Options& options) {
   }
   require_writable(options.output, file_kind::tiles, options);
   require_writable(options.samples, file_kind::tiles, options);
-  fmt::print(stderr, "Device: {}\n", opened.announcement);
+  fmt::print(stderr, "{}\n", text(say::terminal::device{.device = opened.announcement}));
   std::size_t untimed = cells_nobody_takes(request);
   TuneObserver observer;
   observer.on_result = [](const TuneResult& result) {

@@ -17,6 +17,7 @@
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
+#include "messages/terminal.h"
 
 namespace attnscope {
 namespace {
@@ -113,7 +114,7 @@ ExitCode verify(const Options& options) {
   if (device.info().simulated) {
     throw CommandError(ExitCode::usage, say::command::verified_by_running{});
   }
-  fmt::print(stderr, "Device: {}\n", opened.announcement);
+  fmt::print(stderr, "{}\n", text(say::terminal::device{.device = opened.announcement}));
 
   std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits, device.algorithms());
   if (options.quick) {
@@ -155,8 +156,9 @@ ExitCode verify(const Options& options) {
   if (summary.pass + summary.fail + summary.skip > 0) {
     print(options.all ? details : summary_table(groups), options.format, std::cout);
   }
-  fmt::print(stderr, "{} cases: {} pass, {} fail, {} skipped\n", summary.total, summary.pass, summary.fail,
-             summary.skip);
+  fmt::print(stderr, "{}\n",
+             text(say::terminal::verified{
+                 .cases = summary.total, .pass = summary.pass, .fail = summary.fail, .skipped = summary.skip}));
   ExitCode code = summary.fail > 0 ? ExitCode::error : ExitCode::ok;
   if (summary.cancelled) code = ExitCode::partial;
   if (!summary.stopped.empty()) {

@@ -201,6 +201,7 @@ Result<Catalogue, Message> Catalogue::read(std::string_view json, const Catalogu
         for (const std::string_view place : places_of(text)) {
           if (!places.contains(place)) return wrong(say::catalogue::no_place{.id = id, .place = place});
         }
+        text = for_people(std::move(text));  // a file from anywhere must not control the terminal
       }
       catalogue.texts_.insert_or_assign(std::move(id), std::move(text));
     }

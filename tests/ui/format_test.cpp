@@ -7,6 +7,7 @@
 #include <QTextDocument>
 
 #include "profiler/metrics/metrics.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -30,7 +31,7 @@ TEST(Format, ATooltipShowsWhatFilesSayAsItIs) {
   };
   const Message reason =
       stored_message("point.gpu_gone", R"({"error": "<img src='file:///x.png'><b>bold</b> & {error}"})", "");
-  EXPECT_EQ(seen(plain_tip(to_qstring(reason))), "The GPU is gone. [<img src='file:///x.png'><b>bold</b> & {error}]");
+  EXPECT_EQ(seen(plain_tip(said(reason))), "The GPU is gone. [<img src='file:///x.png'><b>bold</b> & {error}]");
   EXPECT_EQ(seen(plain_tip("<h1>two\nlines  apart</h1>")), "<h1>two\nlines  apart</h1>");
   EXPECT_EQ(plain_tip("a < b"), "a < b");
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QDir>
+#include <QFile>
 #include <QMessageBox>
 #include <QProcess>
 #include <QProcessEnvironment>
@@ -72,6 +73,24 @@ TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
     EXPECT_EQ(ended.exit_code, 2) << arguments.join(' ').toStdString();
     EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
   }
+}
+
+TEST(GuiProgram, SpeaksTheLanguageThatIsNamed) {
+  const QTemporaryDir folder;
+  QFile texts(folder.filePath("texts.json"));
+  ASSERT_TRUE(texts.open(QIODevice::WriteOnly));
+  texts.write(R"({"gui": {"page": "--page ist eines von {pages}"}})");
+  texts.close();
+  qputenv("ATTNSCOPE_MESSAGES", texts.fileName().toUtf8());
+  const Ended misused = run_gui({QStringLiteral("--page"), QStringLiteral("nope")});
+  qputenv("ATTNSCOPE_MESSAGES", "/nowhere.json");
+  const Ended english = run_gui({QStringLiteral("--page"), QStringLiteral("nope")});
+  qunsetenv("ATTNSCOPE_MESSAGES");
+  EXPECT_EQ(misused.errors, "attnscope-gui: --page ist eines von io, tiles, table\n");
+  EXPECT_EQ(
+      english.errors,
+      "attnscope-gui: ATTNSCOPE_MESSAGES: /nowhere.json: it cannot be read (No such file or directory). English is "
+      "used.\nattnscope-gui: --page takes one of io, tiles, table\n");
 }
 
 TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {

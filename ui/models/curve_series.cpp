@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/curve_series.h"
 
-#include <QCoreApplication>
 #include <cmath>
 #include <iterator>
 #include <set>
 #include <utility>
 
+#include "messages/curves.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -15,13 +16,14 @@ namespace {
 /// An interval that reads as none is not said.
 constexpr double worth_saying = 0.005;
 
-QString tr(const char* text) {
-  return QCoreApplication::translate("CurveSet", text);
-}
-
 /// " · memory-wall (2)", where runs have to be told apart.
 QString of_run(const analysis::SeriesName& name) {
   return name.runs.empty() ? QString() : QStringLiteral(" · ") + QString::fromStdString(name.runs);
+}
+
+QString on_device(const QString& what, const std::string& device) {
+  if (device.empty()) return what;
+  return said(say::curves::on_device{.what = what.toStdString(), .device = device});
 }
 
 /// "simulated, fit ...": what is fitted to simulated or imported bytes is no more than they are.
@@ -40,19 +42,23 @@ QString label_of(const analysis::Curve& curve) {
     case CurveKind::measured:
       return measured_label(curve, curve.provenance);
     case CurveKind::model: {
-      QString label = tr("%1 · SM↔L2 · exact model").arg(short_title(curve.name.algorithm));
+      QString label = said(say::curves::exact_model{.algorithm = short_title(curve.name.algorithm).toStdString()});
       if (curve.tile) label += QLatin1Char(' ') + format_tile(*curve.tile);
-      if (!curve.name.device.empty()) label += tr(" on ") + QString::fromStdString(curve.name.device);
-      return label;
+      return on_device(label, curve.name.device);
     }
     case CurveKind::fit:
       return fit_label(curve.name, curve.quantity, curve.provenance, fit_words(*curve.law));
     case CurveKind::paper_count:
-      return tr("%1 · paper's count %2").arg(short_title(curve.name.algorithm), QString::fromStdString(curve.formula));
+      return said(say::curves::paper_count{.algorithm = short_title(curve.name.algorithm).toStdString(),
+                                           .formula = curve.formula});
     case CurveKind::compulsory:
-      return tr("Compulsory minimum · modelled");
+      return said(say::curves::compulsory{});
   }
   return {};
+}
+
+std::string two_decimals(double value) {
+  return QString::number(value, 'f', 2).toStdString();
 }
 
 /// Four digits of a number that is known to be exact, three of others.
@@ -64,13 +70,38 @@ QString percent(double share) {
   return QStringLiteral("%1 %").arg(format_number(100 * share, 2));
 }
 
+Message why_withheld(const analysis::FittedLaw& law) {
+  const std::string slope = law.power ? two_decimals(law.power->slope) : "?";
+  switch (*law.refusal) {
+    case analysis::FitRefusal::too_few: {
+      const Message points = counted_points(static_cast<std::size_t>(law.points));
+      if (law.law.from_words.empty()) {
+        return say::curves::too_few{.points = points, .needed = analysis::fewest_fitted};
+      }
+      return say::curves::too_few_in_range{
+          .points = points, .range = law.law.from_words, .needed = analysis::fewest_fitted};
+    }
+    case analysis::FitRefusal::not_seen:
+      return say::curves::grows_as{.slope = slope};
+    case analysis::FitRefusal::steeper:
+      return say::curves::grows_faster{.slope = slope};
+    case analysis::FitRefusal::misses:
+      return say::curves::misses{.n = law.worst_n,
+                                 .miss = percent(law.fit->worst).toStdString(),
+                                 .interval = percent(law.fit->relative_half_width()).toStdString()};
+  }
+  return {};
+}
+
 /// "on the tile map alone: tiles (N 4096)"
 QString hidden_words(const PointSet& points, const std::set<analysis::HiddenSweep>& hidden) {
   QStringList sweeps;
   for (const analysis::HiddenSweep& sweep : hidden) {
-    sweeps << tr("%1 (N %2)").arg(QString::fromStdString(points.table().runs()[sweep.run].title)).arg(sweep.n);
+    sweeps << said(say::curves::run_at_n{.run = points.table().runs()[sweep.run].title, .n = sweep.n});
   }
-  return sweeps.isEmpty() ? QString() : tr("on the tile map alone:\n%1").arg(sweeps.join(QStringLiteral(", ")));
+  return sweeps.isEmpty()
+             ? QString()
+             : said(say::curves::on_tile_map_alone{.runs = sweeps.join(QStringLiteral(", ")).toStdString()});
 }
 
 }  // namespace
@@ -78,8 +109,7 @@ QString hidden_words(const PointSet& points, const std::set<analysis::HiddenSwee
 QString owner_words(const analysis::SeriesName& name) {
   QString text = short_title(name.algorithm);
   if (!name.label.empty()) text += QStringLiteral(" (%1)").arg(QString::fromStdString(name.label));
-  if (!name.device.empty()) text += tr(" on ") + QString::fromStdString(name.device);
-  return text;
+  return on_device(text, name.device);
 }
 
 QString label_of(const Curve& curve, const CurvePoint& point) {
@@ -90,13 +120,13 @@ QString label_of(const Curve& curve, const CurvePoint& point) {
 QString to_string(Quantity quantity) {
   switch (quantity) {
     case Quantity::dram:
-      return QStringLiteral("DRAM");
+      return said(say::curves::dram{});
     case Quantity::sm_l2:
-      return QStringLiteral("SM↔L2");
+      return said(say::curves::sm_l2{});
     case Quantity::time:
-      return tr("time");
+      return said(say::curves::time{});
     case Quantity::rate:
-      return QStringLiteral("TFLOP/s");
+      return said(say::curves::rate{});
   }
   return {};
 }
@@ -115,7 +145,7 @@ QString short_title(std::string_view algorithm) {
 QString fit_words(const analysis::FittedLaw& law) {
   const LawFit& fit = *law.fit;
   const double width = fit.relative_half_width();
-  QString text = tr("fit %1·%2").arg(constant(fit.scale, width), QString::fromStdString(law.law.text));
+  QString text = said(say::curves::fit{.constant = constant(fit.scale, width).toStdString(), .law = law.law.text});
   if (!law.law.lower.empty()) {
     text += QStringLiteral(" %1 %2·%3")
                 .arg(fit.below < 0 ? QStringLiteral("−") : QStringLiteral("+"), constant(std::abs(fit.below), width),
@@ -123,36 +153,16 @@ QString fit_words(const analysis::FittedLaw& law) {
   }
   if (width >= worth_saying) text += QStringLiteral(" (±%1)").arg(percent(width));
   if (law.power) {
-    text += tr("\nslope %1").arg(law.power->slope, 0, 'f', 2);
-    text += QStringLiteral(" [%1, %2]")
-                .arg(law.power->slope_interval.low, 0, 'f', 2)
-                .arg(law.power->slope_interval.high, 0, 'f', 2);
+    text += QLatin1Char('\n') + said(say::curves::slope{.slope = two_decimals(law.power->slope),
+                                                        .low = two_decimals(law.power->slope_interval.low),
+                                                        .high = two_decimals(law.power->slope_interval.high)});
   }
   if (!law.law.from_words.empty()) text += QStringLiteral(", ") + QString::fromStdString(law.law.from_words);
   return text;
 }
 
 QString withheld_words(const analysis::FittedLaw& law) {
-  const QString text = QString::fromStdString(law.law.text);
-  QString head = tr("no fit of %1:\n").arg(text);
-  const QString slope = law.power ? QString::number(law.power->slope, 'f', 2) : QStringLiteral("?");
-  switch (*law.refusal) {
-    case analysis::FitRefusal::too_few: {
-      const QString range =
-          law.law.from_words.empty() ? QString() : tr(" with %1").arg(QString::fromStdString(law.law.from_words));
-      const QString points = law.points == 1 ? tr("1 point") : tr("%1 points").arg(law.points);
-      return head + points + range + tr(", %1 are needed").arg(analysis::fewest_fitted);
-    }
-    case analysis::FitRefusal::not_seen:
-      return head + tr("the points grow as N^%1").arg(slope);
-    case analysis::FitRefusal::steeper:
-      return head + tr("the points grow faster, as N^%1").arg(slope);
-    case analysis::FitRefusal::misses:
-      return head + tr("it would miss N %1 by %2, its interval is ±%3")
-                        .arg(law.worst_n)
-                        .arg(percent(law.fit->worst), percent(law.fit->relative_half_width()));
-  }
-  return head;
+  return said(say::curves::no_fit{.law = law.law.text, .why = why_withheld(law)});
 }
 
 CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
@@ -181,7 +191,10 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
   set.boundaries = std::move(built.boundaries);
   set.stacks = std::move(built.stacks);
   set.title = QString::fromStdString(filter.summary());
-  if (request.tile.splits) set.title += tr(" · splits %1").arg(format_splits(*request.tile.splits));
+  if (request.tile.splits) {
+    set.title +=
+        QStringLiteral(" · ") + said(say::curves::splits{.splits = format_splits(*request.tile.splits).toStdString()});
+  }
   set.points = std::move(points);
   return set;
 }

@@ -3,14 +3,18 @@
 
 #include <utility>
 
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 
 QString HeatmapGrid::best_words() const {
-  if (metric == metric_key::time_median_ns) return QStringLiteral("fastest");
-  return (better == Better::more ? QStringLiteral("highest ") : QStringLiteral("lowest ")) + within_sentence(label);
+  if (metric == metric_key::time_median_ns) return said(say::tile_map::fastest{});
+  const std::string what = within_sentence(label).toStdString();
+  return better == Better::more ? said(say::tile_map::highest{.metric = what})
+                                : said(say::tile_map::lowest{.metric = what});
 }
 
 std::vector<ShownPoint> HeatmapGrid::shown_points() const {

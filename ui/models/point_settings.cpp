@@ -5,8 +5,10 @@
 #include <iterator>
 #include <variant>
 
+#include "messages/points_table.h"
 #include "profiler/plan/fields.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -95,20 +97,20 @@ std::vector<PointSetting> stated_settings() {
     return setting;
   };
   PointSetting algorithm = as_field("algorithm", Shown::always, Search::words);
-  algorithm.help = QStringLiteral("Attention algorithm");
+  algorithm.help = said(say::points_table::algorithm_help{});
   PointSetting dtype = as_field("dtype", Shown::always, Search::words);
   dtype.key = QStringLiteral("type");
   PointSetting cache = as_field("cache", Shown::in_details, Search::by_name);
-  cache.label = QStringLiteral("L2 at start");
+  cache.label = said(say::points_table::l2{});
   PointSetting br = as_field("br", Shown::always, Search::numbers);
   PointSetting bc = as_field("bc", Shown::always, Search::numbers);
   br.of_tile = bc.of_tile = true;
   return {
       algorithm,
       as_field("pass", Shown::always, Search::words),
-      {QStringLiteral("N"),
+      {said(say::points_table::n{}),
        QStringLiteral("n"),
-       QStringLiteral("Sequence length (n_q × n_k where they differ)"),
+       said(say::points_table::n_help{}),
        {"n_q", "n_k"},
        false,
        Shown::always,
@@ -117,18 +119,18 @@ std::vector<PointSetting> stated_settings() {
          return number(format_lengths(spec.problem), static_cast<double>(spec.problem.n_k));
        }},
       as_field("d", Shown::always, Search::numbers),
-      {QStringLiteral("Mask"),
+      {said(say::points_table::mask{}),
        QStringLiteral("mask"),
-       QStringLiteral("Which pairs of query and key count; full is mask=none of the command line and of exports"),
+       said(say::points_table::mask_help{}),
        {"mask"},
        false,
        Shown::always,
        Search::words,
        [](const PointSpec& spec) { return words(format_mask(spec.problem.mask)); }},
       dtype,
-      {QStringLiteral("Batch × heads"),
+      {said(say::points_table::heads{}),
        QStringLiteral("heads"),
-       QStringLiteral("Independent attention problems"),
+       said(say::points_table::heads_help{}),
        {"batch", "heads_q", "heads_kv"},
        false,
        Shown::always,
@@ -151,8 +153,8 @@ bool comes_last(const PointSetting& setting) {
 QString unusual(const PointSetting& setting, const Field& field, const QString& text) {
   if (field.type == FieldType::flag) return within_sentence(setting.label);
   if (field.name == "pass") return text;
-  const QString label = field.name == "cache" ? QStringLiteral("L2") : within_sentence(setting.label);
-  return QStringLiteral("%1 %2").arg(label, text);
+  if (field.name == "cache") return said(say::points_table::l2_is{.state = text.toStdString()});
+  return QStringLiteral("%1 %2").arg(within_sentence(setting.label), text);
 }
 
 }  // namespace
@@ -174,14 +176,13 @@ std::vector<PointSetting> point_settings(const Registry& registry, const std::se
   }
   std::ranges::copy_if(first_last, stated.end(), std::back_inserter(settings), &PointSetting::of_tile);
   for (const Knob& knob : registry.knobs()) {
-    settings.push_back(
-        of_knob(QString::fromStdString(knob.name), QString::fromStdString(knob.label),
-                QString::fromStdString(knob.meaning) + QStringLiteral(" Empty: the algorithm's choice")));
+    settings.push_back(of_knob(QString::fromStdString(knob.name), QString::fromStdString(knob.label),
+                               said(say::points_table::knob_help{.meaning = knob.meaning})));
   }
   for (const std::string& name : foreign_knobs) {
     if (registry.find_knob(name) != nullptr) continue;
     const QString word = QString::fromStdString(name);
-    settings.push_back(of_knob(word, word, QStringLiteral("What the points' file calls %1").arg(word)));
+    settings.push_back(of_knob(word, word, said(say::points_table::foreign_knob_help{.name = name})));
   }
   std::ranges::copy_if(first_last, stated.end(), std::back_inserter(settings),
                        [](const PointSetting& setting) { return !setting.of_tile; });

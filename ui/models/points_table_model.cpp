@@ -9,9 +9,11 @@
 #include <iterator>
 #include <utility>
 
+#include "messages/points_table.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -36,43 +38,42 @@ Value traffic(const ShownPoint& point, Quantity quantity) {
   const auto bytes = analysis::traffic(point.record(), quantity);
   if (!bytes) return {{}, {}, {}, true};
   return {format_metric(*bytes), bytes->value,
-          QStringLiteral("%1 bytes, %2").arg(format_number(bytes->value, 12), to_qstring(bytes->provenance)), true};
+          said(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),
+                                              .origin = title(bytes->provenance)}),
+          true};
 }
 
-constexpr const char* result_heading = "Result";
+constexpr QLatin1String result_key("result");
 
 /// What came of the point.
 std::vector<Column> outcome_columns() {
   return {
-      {QString::fromUtf8(result_heading), QStringLiteral("result"), QStringLiteral("How the point ended"),
-       Search::words,
+      {said(say::points_table::result{}), result_key, said(say::points_table::result_help{}), Search::words,
        [](const ShownPoint& p) {
          Value value = text_value(to_qstring(to_string(p.record().disposition)));
-         value.tip = to_qstring(p.record().reason);
+         value.tip = said(p.record().reason);
          if (const auto& clocks = p.record().clocks; clocks && clocks->throttled) {
-           value.text += QStringLiteral(", throttled");
-           value.tip = QStringLiteral("The GPU slowed its clocks: %1")
-                           .arg(QString::fromStdString(describe_throttle_reasons(clocks->throttle_reasons)));
+           value.text += QStringLiteral(", ") + said(say::points_table::throttled{});
+           value.tip = said(say::points_table::slowed{.reasons = describe_throttle_reasons(clocks->throttle_reasons)});
          }
          if (p.record().origin() == Provenance::extrapolated) {
-           value.text += QStringLiteral(", extrapolated");
-           value.tip = QStringLiteral("Simulated in part, and continued from that");
+           value.text += QStringLiteral(", ") + said(say::points_table::extrapolated{});
+           value.tip = said(say::points_table::extrapolated_help{});
          }
          return value;
        }},
-      {QStringLiteral("Time"), QStringLiteral("time"), QStringLiteral("Median of the timing samples"), Search::by_name,
+      {said(say::points_table::time{}), QStringLiteral("time"), said(say::points_table::time_help{}), Search::by_name,
        [](const ShownPoint& p) { return metric(p, metric_key::time_median_ns); }, metric_key::time_median_ns},
-      {QStringLiteral("Rate"), QStringLiteral("rate"), QStringLiteral("Matrix-product operations in that time"),
-       Search::by_name, [](const ShownPoint& p) { return metric(p, metric_key::tflops); }, metric_key::tflops},
-      {QStringLiteral("DRAM"), QStringLiteral("dram"), QStringLiteral("DRAM bytes read and written"), Search::by_name,
+      {said(say::points_table::rate{}), QStringLiteral("rate"), said(say::points_table::rate_help{}), Search::by_name,
+       [](const ShownPoint& p) { return metric(p, metric_key::tflops); }, metric_key::tflops},
+      {said(say::points_table::dram{}), QStringLiteral("dram"), said(say::points_table::dram_help{}), Search::by_name,
        [](const ShownPoint& p) { return traffic(p, Quantity::dram); }, metric_key::dram_bytes},
-      {QStringLiteral("SM↔L2"), QStringLiteral("sm_l2"),
-       QStringLiteral("Bytes between the SMs and the L2, both directions"), Search::by_name,
-       [](const ShownPoint& p) { return traffic(p, Quantity::sm_l2); }, metric_key::l2_sm_bytes},
-      {QStringLiteral("Model SM↔L2"), QStringLiteral("model"),
-       QStringLiteral("What the tile program says the SMs must move (modelled)"), Search::by_name,
-       [](const ShownPoint& p) { return metric(p, metric_key::model_l2_sm_bytes); }, metric_key::model_l2_sm_bytes},
-      {QStringLiteral("÷ model"), QStringLiteral("over_model"), QStringLiteral("Measured SM↔L2 bytes over the model's"),
+      {said(say::points_table::sm_l2{}), QStringLiteral("sm_l2"), said(say::points_table::sm_l2_help{}),
+       Search::by_name, [](const ShownPoint& p) { return traffic(p, Quantity::sm_l2); }, metric_key::l2_sm_bytes},
+      {said(say::points_table::model{}), QStringLiteral("model"), said(say::points_table::model_help{}),
+       Search::by_name, [](const ShownPoint& p) { return metric(p, metric_key::model_l2_sm_bytes); },
+       metric_key::model_l2_sm_bytes},
+      {said(say::points_table::over_model{}), QStringLiteral("over_model"), said(say::points_table::over_model_help{}),
        Search::by_name,
        [](const ShownPoint& p) {
          Value value = metric(p, metric_key::l2_sm_over_model);
@@ -80,11 +81,10 @@ std::vector<Column> outcome_columns() {
          return value;
        },
        metric_key::l2_sm_over_model},
-      {QStringLiteral("Occupancy"), QStringLiteral("occupancy"),
-       QStringLiteral("Achieved warps, of the most an SM can hold"), Search::by_name,
-       [](const ShownPoint& p) { return metric(p, metric_key::achieved_occupancy_pct); },
+      {said(say::points_table::occupancy{}), QStringLiteral("occupancy"), said(say::points_table::occupancy_help{}),
+       Search::by_name, [](const ShownPoint& p) { return metric(p, metric_key::achieved_occupancy_pct); },
        metric_key::achieved_occupancy_pct},
-      {QStringLiteral("Registers"), QStringLiteral("registers"), QStringLiteral("A thread's registers"),
+      {said(say::points_table::registers{}), QStringLiteral("registers"), said(say::points_table::registers_help{}),
        Search::by_name,
        [](const ShownPoint& p) {
          Value value = metric(p, metric_key::registers);
@@ -92,18 +92,19 @@ std::vector<Column> outcome_columns() {
          return value;
        },
        metric_key::registers},
-      {QStringLiteral("Shared"), QStringLiteral("shared"), QStringLiteral("Shared memory of a block"), Search::by_name,
-       [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); }, metric_key::shared_bytes},
-      {QStringLiteral("Values"), QStringLiteral("values"), QStringLiteral("Where the point's numbers come from"),
+      {said(say::points_table::shared{}), QStringLiteral("shared"), said(say::points_table::shared_help{}),
+       Search::by_name, [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); },
+       metric_key::shared_bytes},
+      {said(say::points_table::values{}), QStringLiteral("values"), said(say::points_table::values_help{}),
        Search::words, [](const ShownPoint& p) { return text_value(to_qstring(p.record().origin())); }},
-      {QStringLiteral("Run"), QStringLiteral("run"), QStringLiteral("Preset and device"), Search::words,
+      {said(say::points_table::run{}), QStringLiteral("run"), said(say::points_table::run_help{}), Search::words,
        [](const ShownPoint& p) {
-         return text_value(QStringLiteral("%1 on %2")
-                               .arg(p.run->title.isEmpty() ? run_title(p.run->summary) : p.run->title,
-                                    QString::fromStdString(p.run->summary.device_name)));
+         return text_value(said(say::points_table::run_on{
+             .run = (p.run->title.isEmpty() ? run_title(p.run->summary) : p.run->title).toStdString(),
+             .device = p.run->summary.device_name}));
        }},
-      {QStringLiteral("Reason"), QStringLiteral("reason"), QStringLiteral("Why a point has no value"), Search::words,
-       [](const ShownPoint& p) { return text_value(to_qstring(p.record().reason)); }},
+      {said(say::points_table::reason{}), QStringLiteral("reason"), said(say::points_table::reason_help{}),
+       Search::words, [](const ShownPoint& p) { return text_value(said(p.record().reason)); }},
   };
 }
 
@@ -176,7 +177,12 @@ bool PointsTableModel::column_in_use(int column) const {
   return spec.in_use == nullptr || std::any_of(points_.begin(), points_.end(), spec.in_use);
 }
 
+QString PointsTableModel::key_of(int column) const {
+  return columns_[static_cast<std::size_t>(column)].key;
+}
+
 int PointsTableModel::column_named(const QString& key) const {
+  if (key.isEmpty()) return -1;  // columns of several fields have no name of a field
   const auto found = std::ranges::find_if(columns_, [&](const Column& column) {
     return key.compare(column.key, Qt::CaseInsensitive) == 0 || key.compare(column.field, Qt::CaseInsensitive) == 0;
   });
@@ -219,7 +225,7 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
     case Qt::ForegroundRole: {
       const bool dark = plot_colors(QGuiApplication::palette()).dark;
       if (column == 0) return algorithm_color(shown.spec().algorithm, dark);
-      if (spec.heading == QLatin1String(result_heading)) return disposition_color(shown.record().disposition, dark);
+      if (spec.key == result_key) return disposition_color(shown.record().disposition, dark);
       return {};
     }
     default:

@@ -33,6 +33,7 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] bool column_in_use(int column) const;
   /// The column that a filter knows by that name ("n", "heads", a field's or a knob's name); -1 when there is none.
   [[nodiscard]] int column_named(const QString& key) const;
+  [[nodiscard]] QString key_of(int column) const;
 
   using Search = PointSetting::Search;
   [[nodiscard]] Search search_of(int column) const;

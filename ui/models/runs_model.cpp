@@ -3,7 +3,9 @@
 
 #include <QDateTime>
 
+#include "messages/run_list.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 
@@ -59,13 +61,15 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::CheckStateRole:
       return workspace_.runs()[row].visible ? Qt::Checked : Qt::Unchecked;
     case detail_role: {
-      QString points = tr("%1 points").arg(summary.points);
+      Message points = counted_points(summary.points);
       if (summary.points < summary.planned_points) {
-        points = tr("%1 of %2 points").arg(summary.points).arg(summary.planned_points);
+        points = say::run_list::points_of{.points = summary.points, .planned = summary.planned_points};
       }
-      if (summary.ok_points < summary.points) points += tr(", %1 ok").arg(summary.ok_points);
-      if (summary.device_name.empty()) return points;
-      return QStringLiteral("%1 · %2").arg(QString::fromStdString(summary.device_name), points);
+      if (summary.ok_points < summary.points) {
+        points = say::run_list::points_ok{.points = points, .ok = summary.ok_points};
+      }
+      if (summary.device_name.empty()) return said(points);
+      return QStringLiteral("%1 · %2").arg(QString::fromStdString(summary.device_name), said(points));
     }
     case file_role:
       return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), workspace_.file_name(shown_[row]->file));
@@ -76,15 +80,16 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole: {
       QString argv;
       for (const std::string& word : summary.argv) argv += QString::fromStdString(word) + QLatin1Char(' ');
-      QString text = tr("%1 on %2, %3\n%4 points, %5 ok, %6\n%7")
-                         .arg(title, QString::fromStdString(summary.device_name), format_time(summary.started_at))
-                         .arg(summary.points)
-                         .arg(summary.ok_points)
-                         .arg(to_qstring(to_string(summary.state)), shown_[row]->file);
+      QString text = said(say::run_list::about{.run = title.toStdString(),
+                                               .device = summary.device_name,
+                                               .time = format_time(summary.started_at).toStdString(),
+                                               .points = counted_points(summary.points),
+                                               .ok = summary.ok_points,
+                                               .state = to_string(summary.state),
+                                               .file = shown_[row]->file.toStdString()});
       if (!summary.environment.driver_version.empty()) {
-        text += tr("\nDriver %1, CUPTI %2")
-                    .arg(QString::fromStdString(summary.environment.driver_version),
-                         QString::fromStdString(summary.environment.cupti_version));
+        text += QLatin1Char('\n') + said(say::run_list::versions{.driver = summary.environment.driver_version,
+                                                                 .cupti = summary.environment.cupti_version});
       }
       if (!argv.isEmpty()) text += QLatin1Char('\n') + argv.trimmed();
       return plain_tip(text);

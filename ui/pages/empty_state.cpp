@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "messages/empty_page.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -11,7 +13,8 @@ namespace {
 QString run_words(const RunInfo& run) {
   const QString title = (run.title.isEmpty() ? run_title(run.summary) : run.title).toHtmlEscaped();
   const QString device = QString::fromStdString(run.summary.device_name).toHtmlEscaped();
-  return device.isEmpty() ? title : EmptyState::tr("%1 on %2").arg(title, device);
+  return device.isEmpty() ? title
+                          : said(say::empty_page::run_on{.run = title.toStdString(), .device = device.toStdString()});
 }
 
 bool is_running(const LoadedRun& run) {
@@ -27,27 +30,23 @@ bool ticked_run_is_running(const Workspace& workspace) {
 EmptyWords why_no_points(const Workspace& workspace) {
   const auto& runs = workspace.runs();
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
-    return {EmptyState::tr("%1 is being collected").arg(run_words(*running->info)),
-            EmptyState::tr("None of its %1 points has ended yet; they appear here one by one.")
-                .arg(running->info->summary.planned_points)};
+    const std::size_t planned = running->info->summary.planned_points;
+    return {said(say::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
+            planned == 1 ? said(say::empty_page::only_point_runs{})
+                         : said(say::empty_page::no_point_ended{.points = planned})};
   }
   if (runs.empty() && workspace.following()) {
-    return {EmptyState::tr("A sweep is beginning"),
-            EmptyState::tr("Its points appear here one by one, as soon as the first has ended.")};
+    return {said(say::empty_page::beginning{}), said(say::empty_page::beginning_help{})};
   }
   if (runs.empty()) {
-    return {
-        EmptyState::tr("Nothing measured yet"),
-        EmptyState::tr("Open a file, or choose a device and a preset in the Collect panel and press Start.<br>Without "
-                       "a GPU, a simulated device does as well.")};
+    return {said(say::empty_page::nothing{}), said(say::empty_page::nothing_help{})};
   }
   const auto ticked = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; });
   if (ticked != runs.end()) {
-    return {EmptyState::tr("%1 has no points").arg(run_words(*ticked->info)),
-            EmptyState::tr("It ended (%1) before the first. Tick another run in the list on the left.")
-                .arg(to_qstring(to_string(ticked->info->summary.state)))};
+    return {said(say::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
+            said(say::empty_page::no_points_help{.state = to_string(ticked->info->summary.state)})};
   }
-  return {EmptyState::tr("No run is shown"), EmptyState::tr("Tick a run in the list on the left.")};
+  return {said(say::empty_page::no_run{}), said(say::empty_page::no_run_help{})};
 }
 
 EmptyState::EmptyState(QWidget* parent) : QLabel(parent) {

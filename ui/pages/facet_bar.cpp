@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/facet_bar.h"
 
-#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
@@ -15,10 +14,6 @@ namespace {
 
 constexpr int widest_combo = 190;  ///< a list may hold one very long value
 
-QString words(const std::string& text) {
-  return QCoreApplication::translate("Facets", text.c_str());
-}
-
 QString key_of(const analysis::Facet& facet) {
   return QString::fromStdString(facet.key);
 }
@@ -29,7 +24,7 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent) : QWidget(parent), fi
   new FlowLayout(this, 10);  // the widget's own from here on
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
-    QComboBox* combo = add_combo(words(facet.label), words(facet.help));
+    QComboBox* combo = add_combo(QString::fromStdString(facet.label), QString::fromStdString(facet.help));
     combos_.push_back(combo);
     connect(combo, &QComboBox::activated, this, [this, f, combo] {
       filter_.choose(f, combo->currentData().toString().toStdString());

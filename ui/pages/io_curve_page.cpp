@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "messages/curve_page.h"
 #include "profiler/analysis/plot_list.h"
 #include "ui/format.h"
+#include "ui/said.h"
 #include "ui/source_note.h"
 #include "ui/theme.h"
 
@@ -28,10 +30,16 @@ constexpr int roomy_height = 620;
 
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = built_in_algorithms().find(name);
-  return algorithm == nullptr
-             ? IoCurvePage::tr("%1 – an algorithm of another program; there is no model of it").arg(short_title(name))
-             : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
-                                             to_qstring(algorithm->facts().source));
+  return algorithm == nullptr ? said(say::curve_page::foreign_algorithm{.algorithm = short_title(name).toStdString()})
+                              : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
+                                                              to_qstring(algorithm->facts().source));
+}
+
+Message lacks(bool imported, bool bytes) {
+  if (imported && bytes) return say::curve_page::import_has_no_bytes{};
+  if (imported) return say::curve_page::import_has_no_times{};
+  if (bytes) return say::curve_page::points_have_no_bytes{};
+  return say::curve_page::points_have_no_times{};
 }
 
 }  // namespace
@@ -53,20 +61,17 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
 
 void IoCurvePage::add_choices() {
   facets_ = new FacetBar(filter_, this);
-  tile_ = facets_->add_combo(
-      tr("Tile"), tr("Which Br × Bc stands for an algorithm when a sweep has several; splits: the points with that "
-                     "many, of the algorithms that were swept over them"));
-  ordinate_ = facets_->add_combo(
-      tr("Plot"), tr("What stands on the vertical axis. Times are medians, their bars the quartiles; TFLOP/s count the "
-                     "products of unmasked pairs alone"));
-  for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, tr("bytes")}, std::pair{Ordinate::time, tr("time")},
-                                       std::pair{Ordinate::rate, tr("TFLOP/s")}}) {
+  tile_ = facets_->add_combo(said(say::curve_page::tile{}), said(say::curve_page::tile_help{}));
+  ordinate_ = facets_->add_combo(said(say::curve_page::plot{}), said(say::curve_page::plot_help{}));
+  for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, said(say::curve_page::bytes{})},
+                                       std::pair{Ordinate::time, said(say::curve_page::time{})},
+                                       std::pair{Ordinate::rate, said(say::curve_page::rate{})}}) {
     ordinate_->addItem(text, static_cast<int>(ordinate));
   }
   layout()->addWidget(facets_);
   connect(facets_, &FacetBar::chosen, this, [this] { refresh(false); });
   connect(tile_, &QComboBox::activated, this, [this] {
-    wanted_tile_ = tile_->currentText();
+    wanted_tile_ = tile_->currentData().toString();
     refresh(false);
   });
   connect(ordinate_, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
@@ -79,40 +84,15 @@ void IoCurvePage::add_toggles() {
     connect(action, &QAction::toggled, this, [this, action] { refresh(action != per_head_); });
     return action;
   };
-  dram_ = add("dram", tr("DRAM"), true,
-              tr("Bytes that device memory delivered and took (discs): what is left after the L2 has served what it "
-                 "holds."));
-  sm_l2_ = add("sm_l2", tr("SM↔L2"), true,
-               tr("Bytes that the kernels asked for and gave back (squares): what the algorithm moves, wherever it "
-                  "comes from."));
-  model_ = add("model", tr("Exact model"), true,
-               tr("The bytes that this kernel's loads and stores add up to with this tile: the squares must lie on "
-                  "it."));
-  fit_ = add("fit", tr("Fit"), true,
-             tr("The law by which the algorithm's bytes grow, and the order below it, with the constants that fit the "
-                "points best: c·N² where all scores are written out, c·N²d²/M for FlashAttention, c·N²d/Br for its "
-                "later versions, whose tiles of Q stay; c·n_k·d with few queries against many keys. Under other masks "
-                "than the causal one P, the number of pairs left, stands for N². In brackets the 95 % interval. A fit "
-                "is withheld, and the legend says so, where it stands on fewer than four points, where the points do "
-                "not show the law, or where it would miss one by more than its interval."));
-  paper_ = add("paper", tr("Paper's count"), false,
-               tr("What the FlashAttention paper counts by hand: 4N²+4Nd elements for standard attention, (3Tc+1)Nd "
-                  "for FlashAttention, with Tc = N/Bc passes over Q and O."));
-  compulsory_ = add("minimum", tr("Minimum"), true,
-                    tr("Q, K and V read once and O written once: no algorithm can move less, and it grows only as "
-                       "N."));
-  boundary_ =
-      add("l2_limit", tr("L2 limit"), true,
-          tr("Where what an algorithm passes through again and again leaves the L2, so that DRAM traffic climbs "
-             "towards SM↔L2. The L2 gives way over a range, the band: from 10 % to 90 % of the climb, at 0.3 "
-             "to 0.75 of its nominal capacity. The tick on the axis is where the nominal capacity is "
-             "reached."));
-  stacks_ = add("kernels", tr("Kernels"), false,
-                tr("Which kernel of standard attention moves which share of its bytes, as parts of the paper's count "
-                   "(forward 4N²+4Nd): see S and P go out and come back."));
-  per_head_ = add("per_head", tr("Per head"), false,
-                  tr("Divides all bytes by batch × heads, to compare runs of different size or with a formula of the "
-                     "paper."));
+  dram_ = add("dram", said(say::curve_page::dram{}), true, said(say::curve_page::dram_help{}));
+  sm_l2_ = add("sm_l2", said(say::curve_page::sm_l2{}), true, said(say::curve_page::sm_l2_help{}));
+  model_ = add("model", said(say::curve_page::model{}), true, said(say::curve_page::model_help{}));
+  fit_ = add("fit", said(say::curve_page::fit{}), true, said(say::curve_page::fit_help{}));
+  paper_ = add("paper", said(say::curve_page::paper{}), false, said(say::curve_page::paper_help{}));
+  compulsory_ = add("minimum", said(say::curve_page::minimum{}), true, said(say::curve_page::minimum_help{}));
+  boundary_ = add("l2_limit", said(say::curve_page::l2_limit{}), true, said(say::curve_page::l2_limit_help{}));
+  stacks_ = add("kernels", said(say::curve_page::kernels{}), false, said(say::curve_page::kernels_help{}));
+  per_head_ = add("per_head", said(say::curve_page::per_head{}), false, said(say::curve_page::per_head_help{}));
   layout()->addWidget(toggles_);
 }
 
@@ -129,8 +109,12 @@ void IoCurvePage::add_plot() {
 }
 
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
-  return {{tr("Left, Right on the curves"), tr("read out the next N")},
-          {tr("Home on the curves, or double click"), tr("whole view again")}};
+  return {{said(say::curve_page::on_curves{}), said(say::curve_page::key_next{})},
+          {said(say::curve_page::home_on_curves{}), said(say::curve_page::key_whole{})}};
+}
+
+QString IoCurvePage::title() const {
+  return said(say::curve_page::title{});
 }
 
 QJsonObject IoCurvePage::state() const {
@@ -250,10 +234,9 @@ std::optional<EmptyWords> IoCurvePage::words_instead() const {
   if (std::ranges::any_of(filter_.rows(), shown)) return {};
   // Theory alone would look like a result.
   if (ordinate() == Ordinate::bytes) {
-    return EmptyWords{tr("No bytes here"),
-                      tr("These points hold times only: choose time or TFLOP/s under <i>Plot</i>.")};
+    return EmptyWords{said(say::curve_page::no_bytes{}), said(say::curve_page::no_bytes_help{})};
   }
-  return EmptyWords{tr("No times here"), tr("These points hold bytes only: choose bytes under <i>Plot</i>.")};
+  return EmptyWords{said(say::curve_page::no_times{}), said(say::curve_page::no_times_help{})};
 }
 
 void IoCurvePage::show_toggles() {
@@ -287,11 +270,9 @@ void IoCurvePage::refresh_chips() {
     chip->setVisible(chip->isEnabled() || (!compact_ && (there || built_in_algorithms().find(name) != nullptr)));
     QString tip = about_algorithm(name);
     if (!there) {
-      tip += tr("\nNo point with these choices.");
+      tip += QLatin1Char('\n') + said(say::curve_page::no_point{});
     } else if (!entry->second.shown) {
-      tip += QLatin1Char('\n') +
-             (entry->second.imported ? tr("The imported run has no %1.") : tr("Its points have no %1."))
-                 .arg(bytes ? tr("bytes; choose time or TFLOP/s under Plot") : tr("times"));
+      tip += QLatin1Char('\n') + said(lacks(entry->second.imported, bytes));
     }
     chip->setToolTip(tip);
   }
@@ -339,11 +320,14 @@ void IoCurvePage::refresh_tiles() {
   splits_ = splits;
   const QSignalBlocker quiet(tile_);
   tile_->clear();
-  tile_->insertItem(widest_index, tr("the one swept"));
-  tile_->insertItem(fastest_index, tr("fastest at each N"));
-  for (const int count : splits_) tile_->addItem(tr("splits %1").arg(format_splits(count)));
-  for (const Config& tile : tiles_) tile_->addItem(format_tile(tile));
-  tile_->setCurrentIndex(std::max(0, tile_->findText(wanted_tile_)));
+  tile_->insertItem(widest_index, said(say::curve_page::swept_tile{}), QStringLiteral("swept"));
+  tile_->insertItem(fastest_index, said(say::curve_page::fastest_tile{}), QStringLiteral("fastest"));
+  for (const int count : splits_) {
+    tile_->addItem(said(say::curve_page::splits{.splits = format_splits(count).toStdString()}),
+                   QStringLiteral("splits %1").arg(count));
+  }
+  for (const Config& tile : tiles_) tile_->addItem(format_tile(tile), format_tile(tile));
+  tile_->setCurrentIndex(std::max(0, tile_->findData(wanted_tile_)));
 }
 
 void IoCurvePage::resizeEvent(QResizeEvent* event) {

@@ -25,7 +25,7 @@ class IoCurvePage : public Page {
  public:
   explicit IoCurvePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override { return tr("IO and time vs N"); }
+  [[nodiscard]] QString title() const override;
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("io")); }
   [[nodiscard]] QWidget* view() override { return plot_; }
   [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() == plot_; }

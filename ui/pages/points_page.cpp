@@ -10,6 +10,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "messages/points_table.h"
+#include "ui/format.h"
+#include "ui/said.h"
+
 namespace attnscope::ui {
 namespace {
 
@@ -38,15 +42,10 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
 void PointsPage::add_search() {
   auto* row = new QHBoxLayout;
   search_ = new QLineEdit(this);
-  search_->setPlaceholderText(tr("Filter: an algorithm, 64 (N, d or tile), 128x64, heads=16"));
-  search_->setToolTip(
-      tr("Rows that every word fits:\n"
-         "a number (4096, 4k): an N, d, Br, Bc or dropout probability, whole\n"
-         "128x64: a tile\n"
-         "column=value: that column alone, as heads=16, page=256, warps=4, result=ok\n"
-         "any other word: part of the algorithm, pass, mask, type, result, values, run or reason"));
+  search_->setPlaceholderText(said(say::points_table::filter_hint{}));
+  search_->setToolTip(said(say::points_table::filter_help{}));
   search_->setClearButtonEnabled(true);
-  search_->setAccessibleName(tr("Filter rows"));
+  search_->setAccessibleName(said(say::points_table::filter_name{}));
   search_->setMinimumWidth(200);
   search_->setMaximumWidth(360);
   count_ = new QLabel(this);
@@ -75,7 +74,7 @@ void PointsPage::add_table() {
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
   table_->horizontalHeader()->setHighlightSections(false);
   table_->horizontalHeader()->setStretchLastSection(true);
-  table_->setAccessibleName(tr("Points"));
+  table_->setAccessibleName(said(say::points_table::name{}));
   empty_ = new EmptyState(content);
   stack_->addWidget(table_);
   stack_->addWidget(empty_);
@@ -106,7 +105,11 @@ void PointsPage::add_keys() {
 }
 
 std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
-  return {{QStringLiteral("Ctrl+F, Ctrl+C"), tr("filter the table, copy its rows")}};
+  return {{QStringLiteral("Ctrl+F, Ctrl+C"), said(say::points_table::key_filter_copy{})}};
+}
+
+QString PointsPage::title() const {
+  return said(say::points_table::title{});
 }
 
 QJsonObject PointsPage::state() const {
@@ -114,7 +117,7 @@ QJsonObject PointsPage::state() const {
   QJsonObject state{{QStringLiteral("filter"), search_->text()}};
   const int column = header.sortIndicatorSection();
   if (column >= 0 && column < model_->columnCount()) {
-    state[QStringLiteral("sorted_by")] = model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+    state[QStringLiteral("sorted_by")] = model_->key_of(column);
     state[QStringLiteral("descending")] = header.sortIndicatorOrder() == Qt::DescendingOrder;
   }
   return state;
@@ -122,7 +125,7 @@ QJsonObject PointsPage::state() const {
 
 void PointsPage::restore(const QJsonObject& state) {
   search_->setText(state[QStringLiteral("filter")].toString(search_->text()));
-  const int column = model_->column_of(state[QStringLiteral("sorted_by")].toString());
+  const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());
   if (column < 0) return;
   table_->sortByColumn(column, state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder);
 }
@@ -180,7 +183,8 @@ void PointsPage::size_columns() {
 void PointsPage::update_count() {
   const int all = model_->rowCount();
   const int shown = filter_->rowCount();
-  count_->setText(shown == all ? tr("%1 points").arg(all) : tr("%1 of %2 points").arg(shown).arg(all));
+  count_->setText(shown == all ? said(counted_points(static_cast<std::size_t>(all)))
+                               : said(say::points_table::shown{.shown = shown, .all = all}));
 }
 
 QString PointsPage::selection_as_text() const {

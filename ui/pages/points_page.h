@@ -21,7 +21,7 @@ class PointsPage : public Page {
  public:
   explicit PointsPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override { return tr("Table"); }
+  [[nodiscard]] QString title() const override;
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("table")); }
   [[nodiscard]] QWidget* view() override { return table_; }
   [[nodiscard]] QJsonObject state() const override;

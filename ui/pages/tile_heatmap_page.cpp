@@ -4,11 +4,13 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "messages/tile_map.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "ui/format.h"
 #include "ui/plots/heatmap_words.h"
+#include "ui/said.h"
 #include "ui/source_note.h"
 
 namespace attnscope::ui {
@@ -22,15 +24,15 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
   column->setSpacing(7);
 
   facets_ = new FacetBar(filter_, this);
-  metric_ = facets_->add_combo(tr("Colour"), tr("The metric that the cells show"));
+  metric_ = facets_->add_combo(said(say::tile_map::colour{}), said(say::tile_map::colour_help{}));
   for (const Metric& metric : metrics_table()) {
     if (!metric.on_heatmap) continue;
     metric_->addItem(metric_label(metric.key), to_qstring(metric.key));
     metric_->setItemData(metric_->count() - 1, to_qstring(metric.help), Qt::ToolTipRole);
   }
-  log_ = new QCheckBox(tr("Log colours"), this);
+  log_ = new QCheckBox(said(say::tile_map::log{}), this);
   log_->setChecked(true);
-  log_->setToolTip(tr("Spread the colours over the logarithm of the value"));
+  log_->setToolTip(said(say::tile_map::log_help{}));
   facets_->layout()->addWidget(log_);
   column->addWidget(facets_);
 
@@ -80,6 +82,10 @@ QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
   return view_->save_png(path, size);
 }
 
+QString TileHeatmapPage::title() const {
+  return said(say::tile_map::title{});
+}
+
 QJsonObject TileHeatmapPage::state() const {
   return {{QStringLiteral("choices"), facets_->state()},
           {QStringLiteral("metric"), metric_->currentData().toString()},
@@ -95,8 +101,8 @@ void TileHeatmapPage::restore(const QJsonObject& state) {
 }
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
-  return {{tr("Arrows on the heatmap"), tr("walk through the tiles")},
-          {tr("Home on the heatmap"), tr("to the best tile")}};
+  return {{said(say::tile_map::on_map{}), said(say::tile_map::key_walk{})},
+          {said(say::tile_map::home_on_map{}), said(say::tile_map::key_best{})}};
 }
 
 void TileHeatmapPage::pose() {
@@ -108,13 +114,9 @@ void TileHeatmapPage::show_words() {
     empty_->set_words(why_no_points(workspace_));
   } else if (ticked_run_is_running(workspace_)) {
     empty_->set_words(
-        {tr("No map yet"), tr("A map is drawn once %1 tiles of one problem have been measured; a sweep is "
-                              "still running.")
-                               .arg(fewest_tiles_of_a_map)});
+        {said(say::tile_map::no_map_yet{}), said(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
   } else {
-    empty_->set_words({tr("No tile sweep is shown"),
-                       tr("A heatmap needs one problem measured with several Br × Bc.<br>Collect the preset "
-                          "<b>tiles</b>, or tick a run that has it in the list on the left.")});
+    empty_->set_words({said(say::tile_map::no_sweep{}), said(say::tile_map::no_sweep_help{})});
   }
   stack_->setCurrentWidget(empty_);
 }

@@ -19,7 +19,7 @@ class TileHeatmapPage : public Page {
  public:
   explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override { return tr("Tile heatmap"); }
+  [[nodiscard]] QString title() const override;
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("tiles")); }
   [[nodiscard]] QWidget* view() override { return view_; }
   [[nodiscard]] bool has_plot() const override { return has_grid(); }

@@ -15,9 +15,11 @@
 #include <algorithm>
 
 #include "kernels/algorithm.h"
+#include "messages/collect_panel.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/flow_layout.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -77,39 +79,35 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
 
 void CollectForm::add_device_and_preset(QFormLayout& form) {
   device_ = shrinkable_combo(this);
-  form.addRow(tr("&Device"), device_);
+  form.addRow(said(say::collect_panel::device{}), device_);
   preset_ = shrinkable_combo(this);
   for (const PresetInfo& preset : presets()) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
     preset_->setItemData(preset_->count() - 1, to_qstring(preset.description), Qt::ToolTipRole);
   }
-  preset_->addItem(tr("own axes only"), QString::fromLatin1(own_axes));
-  form.addRow(tr("&Preset"), preset_);
+  preset_->addItem(said(say::collect_panel::own_axes{}), QString::fromLatin1(own_axes));
+  form.addRow(said(say::collect_panel::preset{}), preset_);
 }
 
 void CollectForm::add_pass_and_mask(QFormLayout& form) {
   pass_ = new QComboBox(this);
-  pass_->addItem(tr("preset's"), QString());
+  pass_->addItem(said(say::collect_panel::of_preset{}), QString());
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
     pass_->addItem(to_qstring(to_string(pass)), to_qstring(to_string(pass)));
   }
-  pass_->setToolTip(tr("What is measured: the forward pass, the backward pass, or one after the other"));
+  pass_->setToolTip(said(say::collect_panel::pass_help{}));
   mask_ = new QLineEdit(this);
-  mask_->setPlaceholderText(tr("preset's"));
+  mask_->setPlaceholderText(said(say::collect_panel::of_preset{}));
   mask_->setClearButtonEnabled(true);
-  mask_->setToolTip(
-      tr("Masks, separated by blanks:\nfull (or none)   causal   window:LEFT:RIGHT (keys, or inf)\n"
-         "lengths:ramp   lengths:300/512/7 (one for each batch entry)\n"
-         "blocks:SIZE:butterfly   blocks:SIZE:stride4   blocks:SIZE:random25 (percent)\n"
-         "Joined by +, all of them hold: causal+lengths:ramp"));
-  auto* mask_label = new QLabel(tr("&Mask"), this);
+  mask_->setToolTip(said(say::collect_panel::mask_help{}));
+  auto* mask_label = new QLabel(said(say::collect_panel::mask{}), this);
   mask_label->setBuddy(mask_);
   auto* row = new QHBoxLayout;
   row->setSpacing(8);
   row->addWidget(pass_);
   row->addWidget(mask_label);
   row->addWidget(mask_, 1);
-  auto* pass_label = new QLabel(tr("P&ass"), this);
+  auto* pass_label = new QLabel(said(say::collect_panel::pass{}), this);
   pass_label->setBuddy(pass_);
   form.addRow(pass_label, row);
 }
@@ -117,11 +115,9 @@ void CollectForm::add_pass_and_mask(QFormLayout& form) {
 void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
   axes_ = new QLineEdit(this);
   axes_->setPlaceholderText(QStringLiteral("N[pow2]=[8,14] d=64"));
-  axes_->setToolTip(
-      tr("Each axis replaces the preset's, separated by blanks:\nN[pow2]=[8,14]   N=[1024,2048]   "
-         "N=[1024:4096:1024]   d=64   dropout=0.1   splits=[1,8]   br=[64,128]   heads=132"));
+  axes_->setToolTip(said(say::collect_panel::axes_help{}));
   axes_->setClearButtonEnabled(true);
-  form.addRow(tr("A&xes"), axes_);
+  form.addRow(said(say::collect_panel::axes{}), axes_);
 
   auto* boxes = new QWidget(this);
   auto* flow = new FlowLayout(boxes, 8);
@@ -133,35 +129,34 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
     flow->addWidget(box);
     algorithms_.push_back(box);
   }
-  form.addRow(tr("Run"), boxes);
+  form.addRow(said(say::collect_panel::run{}), boxes);
 }
 
 void CollectForm::add_cache(QFormLayout& form) {
   cache_ = shrinkable_combo(this);
-  cache_->addItem(tr("cold: overwritten first"));
-  cache_->addItem(tr("warm: as the last launch left it"));
-  cache_->setToolTip(tr("State of the L2 when a measured launch begins"));
-  form.addRow(tr("L&2"), cache_);
+  cache_->addItem(said(say::collect_panel::cold{}));
+  cache_->addItem(said(say::collect_panel::warm{}));
+  cache_->setToolTip(said(say::collect_panel::cache_help{}));
+  form.addRow(said(say::collect_panel::cache{}), cache_);
 }
 
 void CollectForm::add_file(QFormLayout& form) {
   file_ = new QLineEdit(default_database(), this);
-  file_->setToolTip(tr("New runs are added to this file"));
+  file_->setToolTip(said(say::collect_panel::file_help{}));
   auto* browse = new QToolButton(this);
   browse->setText(QStringLiteral("…"));
-  browse->setToolTip(tr("Choose the file"));
-  browse->setAccessibleName(tr("Choose the file"));
+  browse->setToolTip(said(say::collect_panel::choose_file{}));
+  browse->setAccessibleName(said(say::collect_panel::choose_file{}));
   connect(browse, &QToolButton::clicked, this, &CollectForm::choose_file);
   auto* row = new QHBoxLayout;
   row->addWidget(file_);
   row->addWidget(browse);
-  auto* label = new QLabel(tr("F&ile"), this);  // not F, which is the menu's
+  auto* label = new QLabel(said(say::collect_panel::file{}), this);  // not F, which is the menu's
   label->setBuddy(file_);
   form.addRow(label, row);
 
-  resume_ = new QCheckBox(tr("Continue &unfinished run"), this);
-  resume_->setToolTip(
-      tr("Points of this sweep that the file's last unfinished run of it has already done are not measured again"));
+  resume_ = new QCheckBox(said(say::collect_panel::resume{}), this);
+  resume_->setToolTip(said(say::collect_panel::resume_help{}));
   form.addRow(QString(), resume_);
 }
 
@@ -181,8 +176,8 @@ void CollectForm::connect_fields() {
 
 void CollectForm::choose_file() {
   const QString path =
-      QFileDialog::getSaveFileName(this, tr("Collect into"), file_->text(), tr("Attnscope files (*.attnscope)"),
-                                   nullptr, QFileDialog::DontConfirmOverwrite);
+      QFileDialog::getSaveFileName(this, said(say::collect_panel::collect_into{}), file_->text(),
+                                   said(say::collect_panel::file_filter{}), nullptr, QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) file_->setText(path);
 }
 
@@ -253,22 +248,24 @@ CollectForm::Verdict CollectForm::check() const {
   QString error;
   const SweepRequest request = sweep_request(&error);
   if (find_collector().isEmpty()) {
-    return {tr("The program “attnscope” was not found beside this one or in PATH."), {}};
+    return {said(say::collect_panel::no_collector{}), {}};
   }
   if (!error.isEmpty()) return {error, {}};
-  if (request.algorithms.empty()) return {tr("Choose at least one algorithm."), {}};
+  if (request.algorithms.empty()) return {said(say::collect_panel::no_algorithm{}), {}};
   if (request.preset.empty() && request.axes.empty()) {
-    return {tr("Write at least one axis, or choose a preset."), {}};
+    return {said(say::collect_panel::no_axis{}), {}};
   }
-  if (file_->text().trimmed().isEmpty()) return {tr("Name the file to collect into."), {}};
-  if (!can_write(file_->text())) return {tr("%1 cannot be written.").arg(file_->text()), {}};
+  if (file_->text().trimmed().isEmpty()) return {said(say::collect_panel::no_file{}), {}};
+  if (!can_write(file_->text()))
+    return {said(say::collect_panel::not_writable{.file = file_->text().toStdString()}), {}};
   const QString device = device_->currentData().toString();
   const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
   if (!plan) return {QString::fromStdString(plan.error()), {}};
-  QString words = tr("%1 points on %2.").arg(plan->points.size()).arg(device_->currentText());
+  const std::string on = device_->currentText().toStdString();
+  QString words = said(say::collect_panel::plan{.points = counted_points(plan->points.size()), .device = on});
   const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && !listed->note.isEmpty()) {
-    words += QLatin1Char('\n') + tr("No counters: %1").arg(listed->note);
+    words += QLatin1Char('\n') + said(say::collect_panel::no_counters{.why = listed->note.toStdString()});
   }
   return {{}, words};
 }

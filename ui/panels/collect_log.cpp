@@ -3,7 +3,9 @@
 
 #include <QEvent>
 
+#include "messages/collect_panel.h"
 #include "ui/format.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -21,7 +23,7 @@ CollectLog::CollectLog(QWidget* parent) : QListWidget(parent) {
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setSelectionMode(QAbstractItemView::ExtendedSelection);
   setMinimumHeight(60);
-  setAccessibleName(tr("Points as they end"));
+  setAccessibleName(said(say::collect_panel::log_name{}));
 }
 
 void CollectLog::add(const QString& text, std::optional<Disposition> kind, const QString& tip) {

@@ -11,7 +11,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "messages/collect_panel.h"
 #include "ui/format.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -71,11 +73,11 @@ CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
 
 void CollectPanel::add_buttons() {
   auto* buttons = new QHBoxLayout;
-  start_ = new QPushButton(tr("&Start"), this);
+  start_ = new QPushButton(said(say::collect_panel::start{}), this);
   start_->setObjectName(QStringLiteral("start"));
-  cancel_ = new QPushButton(tr("&Cancel"), this);
+  cancel_ = new QPushButton(said(say::collect_panel::cancel{}), this);
   cancel_->setEnabled(false);
-  cancel_->setToolTip(tr("Stops after the launch in flight; points already done are kept"));
+  cancel_->setToolTip(said(say::collect_panel::cancel_help{}));
   buttons->addWidget(start_);
   buttons->addWidget(cancel_);
   static_cast<QVBoxLayout*>(layout())->addLayout(buttons);
@@ -86,7 +88,7 @@ void CollectPanel::add_buttons() {
 void CollectPanel::add_progress() {
   progress_ = new QProgressBar(this);
   progress_->setTextVisible(true);
-  progress_->setFormat(tr("not started"));
+  progress_->setFormat(said(say::collect_panel::not_started{}));
   progress_->setRange(0, 1);
   progress_->setValue(0);
   layout()->addWidget(progress_);
@@ -95,7 +97,7 @@ void CollectPanel::add_progress() {
   in_flight_->setTextFormat(Qt::PlainText);
   // A long point must not widen the dock.
   in_flight_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  in_flight_->setAccessibleName(tr("Point being measured"));
+  in_flight_->setAccessibleName(said(say::collect_panel::point_in_flight{}));
   in_flight_->hide();
   layout()->addWidget(in_flight_);
 }
@@ -104,24 +106,27 @@ void CollectPanel::connect_progress() {
   connect(&collector_, &CollectorProcess::planned, this, &CollectPanel::show_plan);
   connect(&collector_, &CollectorProcess::point_done, this, &CollectPanel::show_point);
   connect(&collector_, &CollectorProcess::kernel_built, this, [this](const BuildEvent& event) {
-    progress_->setFormat(tr("compiling kernels, %1 of %2").arg(event.done).arg(event.total));
+    progress_->setFormat(said(say::collect_panel::compiling{.done = event.done, .total = event.total}));
     if (!event.error.empty()) {
-      log_->add(tr("%1 does not compile").arg(QString::fromStdString(event.kernel)), Disposition::compile_error,
+      log_->add(said(say::collect_panel::does_not_compile{.kernel = event.kernel}), Disposition::compile_error,
                 QString::fromStdString(event.error));
     }
   });
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
     const QString point = QString::fromStdString(event.point);
     in_flight_->setText(shorten(point));
-    in_flight_->setToolTip(plain_tip(tr("Being measured: %1").arg(point)));
+    in_flight_->setToolTip(plain_tip(said(say::collect_panel::being_measured{.point = event.point})));
     in_flight_->show();
   });
   connect(&collector_, &CollectorProcess::progressed, this, [this](const ProgressEvent& event) {
     progress_->setMaximum(static_cast<int>(std::max<std::size_t>(1, event.total)));
     progress_->setValue(static_cast<int>(event.done));
-    QString text = tr("%1 of %2").arg(event.done).arg(event.total);
-    if (event.remaining_s >= 0) text += tr(" · %1 left").arg(format_wait(event.remaining_s));
-    if (cancel_->isEnabled()) progress_->setFormat(text);
+    if (!cancel_->isEnabled()) return;
+    progress_->setFormat(
+        event.remaining_s < 0
+            ? said(say::collect_panel::progress{.done = event.done, .total = event.total})
+            : said(say::collect_panel::progress_and_rest{
+                  .done = event.done, .total = event.total, .rest = format_wait(event.remaining_s).toStdString()}));
   });
   connect(&collector_, &CollectorProcess::logged, this, [this](const LogEvent& event) {
     const Disposition severity = event.level == "error"     ? Disposition::crashed
@@ -134,27 +139,32 @@ void CollectPanel::connect_progress() {
 void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
     progress_->setValue(progress_->maximum());
-    ended(tr("done: %1 ok, %2 not").arg(done.ok).arg(done.not_ok));
+    ended(said(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
   });
-  connect(&collector_, &CollectorProcess::cancelled, this,
-          [this](const DoneEvent& done) { ended(tr("cancelled: %1 points are kept").arg(done.ok + done.not_ok)); });
+  connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
+    const std::size_t kept = done.ok + done.not_ok;
+    ended(kept == 1 ? said(say::collect_panel::cancelled_one{}) : said(say::collect_panel::cancelled{.points = kept}));
+  });
   const auto failed = [this](const QString& summary, const QString& reason) {
     ended(summary);
     log_->add(reason, Disposition::crashed, reason);
     emit trouble(reason);
   };
   connect(&collector_, &CollectorProcess::failed, this,
-          [failed](const QString& reason) { failed(tr("failed"), reason); });
+          [failed](const QString& reason) { failed(said(say::collect_panel::failed{}), reason); });
   connect(&collector_, &CollectorProcess::crashed, this,
-          [failed](const QString& reason) { failed(tr("the collector crashed"), reason); });
+          [failed](const QString& reason) { failed(said(say::collect_panel::crashed{}), reason); });
 }
 
 void CollectPanel::show_plan(const PlanEvent& event) {
-  const QString kind = event.simulated ? tr(" (simulated)") : QString();
-  log_->add(tr("%1 points on %2%3").arg(event.total).arg(QString::fromStdString(event.device_name), kind), {});
-  if (event.skipped > 0) log_->add(tr("%1 already done").arg(event.skipped), {});
+  const Message points = counted_points(event.total);
+  log_->add(event.simulated
+                ? said(say::collect_panel::points_on_simulated{.points = points, .device = event.device_name})
+                : said(say::collect_panel::points_on{.points = points, .device = event.device_name}),
+            {});
+  if (event.skipped > 0) log_->add(said(say::collect_panel::already_done{.points = event.skipped}), {});
   if (!event.counters.empty() && event.counters != "available" && !event.simulated) {
-    log_->add(tr("No counters: %1").arg(QString::fromStdString(event.counters)), Disposition::no_counters);
+    log_->add(said(say::collect_panel::no_counters{.why = event.counters}), Disposition::no_counters);
   }
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, event.total)));
   run_ = event.run_id;
@@ -166,16 +176,20 @@ void CollectPanel::show_point(const PointEvent& event) {
   const QString point = QString::fromStdString(event.point);
   QString text = shorten(point);
   if (disposition && *disposition == Disposition::ok) {
-    if (event.time_median_ns > 0) text += QStringLiteral("  ") + format_duration(event.time_median_ns);
-    if (event.throttled) text += tr("  throttled");
-    if (event.provenance == attnscope::to_string(Provenance::extrapolated)) text += tr("  extrapolated");
+    const QString gap = QStringLiteral("  ");
+    if (event.time_median_ns > 0) text += gap + format_duration(event.time_median_ns);
+    if (event.throttled) text += gap + said(say::collect_panel::throttled{});
+    if (event.provenance == attnscope::to_string(Provenance::extrapolated)) {
+      text += gap + said(say::collect_panel::extrapolated{});
+    }
   } else {
     text = QString::fromStdString(event.disposition) + QStringLiteral(": ") + text;
   }
   QString tip = point;
-  if (!event.reason.empty()) tip += QLatin1Char('\n') + to_qstring(event.reason);
-  if (event.dram_bytes > 0) tip += tr("\nDRAM %1").arg(format_bytes(event.dram_bytes));
-  if (event.l2_sm_bytes > 0) tip += tr("\nSM↔L2 %1").arg(format_bytes(event.l2_sm_bytes));
+  if (!event.reason.empty()) tip += QLatin1Char('\n') + said(event.reason);
+  const auto add = [&tip](const Message& line) { tip += QLatin1Char('\n') + said(line); };
+  if (event.dram_bytes > 0) add(say::collect_panel::dram{.bytes = format_bytes(event.dram_bytes).toStdString()});
+  if (event.l2_sm_bytes > 0) add(say::collect_panel::sm_l2{.bytes = format_bytes(event.l2_sm_bytes).toStdString()});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
   emit collection_grew(database_in_use_);
 }
@@ -183,7 +197,7 @@ void CollectPanel::show_point(const PointEvent& event) {
 void CollectPanel::validate() {
   const bool running = collector_.running();
   const CollectForm::Verdict verdict = form_->check();
-  blocker_ = running ? tr("A collection is running.") : verdict.problem;
+  blocker_ = running ? said(say::collect_panel::running{}) : verdict.problem;
   const PlotColors colors = plot_colors(palette());
   QPalette ink = palette();
   ink.setColor(QPalette::WindowText,
@@ -201,7 +215,7 @@ void CollectPanel::start() {
   run_ = 0;
   log_->clear();
   progress_->setRange(0, 0);
-  progress_->setFormat(tr("starting…"));
+  progress_->setFormat(said(say::collect_panel::starting{}));
   cancel_->setEnabled(true);
   collector_.start(wanted);
   validate();
@@ -209,7 +223,7 @@ void CollectPanel::start() {
 
 void CollectPanel::cancel() {
   cancel_->setEnabled(false);
-  progress_->setFormat(tr("stopping after this launch…"));
+  progress_->setFormat(said(say::collect_panel::stopping{}));
   collector_.cancel();
 }
 

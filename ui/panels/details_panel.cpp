@@ -3,14 +3,16 @@
 
 #include <QEvent>
 
+#include "messages/details.h"
 #include "ui/panels/point_html.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
 
 DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
   setFrameShape(QFrame::NoFrame);
-  setAccessibleName(tr("Details of the selected point"));
+  setAccessibleName(said(say::details::name{}));
   document()->setDocumentMargin(10);
   render();
 }
@@ -25,8 +27,7 @@ void DetailsPanel::render() {
     setHtml(describe_point_html(*point_, palette()));
   } else {
     setHtml(QStringLiteral("<p style='color:%1'>%2</p>")
-                .arg(plot_colors(palette()).muted.name(),
-                     tr("Click a mark of a curve, a cell of the heatmap or a row of the table.")));
+                .arg(plot_colors(palette()).muted.name(), said(say::details::empty{})));
   }
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "messages/collect_panel.h"
 #include "profiler/measure/events.h"
 #include "ui/collector_process.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 
@@ -16,7 +18,8 @@ std::optional<ListedDevice> parse_device(const QByteArray& plan_line, int ordina
   const auto* plan = std::get_if<PlanEvent>(&*event);
   if (plan == nullptr || plan->simulated || plan->device_name.empty()) return {};
   const QString gpu = QString::fromStdString(plan->device_name);
-  ListedDevice device{QString::number(ordinal), QStringLiteral("%1 (GPU %2)").arg(gpu).arg(ordinal), gpu, {}};
+  ListedDevice device{
+      QString::number(ordinal), said(say::collect_panel::gpu{.gpu = gpu.toStdString(), .number = ordinal}), gpu, {}};
   if (plan->counters != "available") device.note = QString::fromStdString(plan->counters);
   return device;
 }
@@ -44,7 +47,10 @@ void DeviceList::probe() {
   for (const DeviceLimits& gpu : known_gpus()) {
     const QString name = to_qstring(gpu.name);
     const QString word = QString(name).remove(QStringLiteral("NVIDIA "));
-    devices_.push_back({QStringLiteral("simulated:") + word, tr("Simulated %1").arg(word), name, {}});
+    devices_.push_back({QStringLiteral("simulated:") + word,
+                        said(say::collect_panel::simulated_gpu{.gpu = word.toStdString()}),
+                        name,
+                        {}});
   }
   emit changed();
   ask_for(0);

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "messages/details.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
 #include "ui/format.h"
 #include "ui/models/point_settings.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -104,45 +106,42 @@ void add_setting(Html& html, const ShownPoint& point) {
                                                to_qstring(record.origin())),
                  colors.muted);
   if (record.origin() == Provenance::extrapolated) {
-    html.paragraph(QStringLiteral("Extrapolated: there are too many accesses to play them all. A part was played, and "
-                                  "what it did in its second half continues for the rest."),
-                   colors.muted);
+    html.paragraph(said(say::details::extrapolated{}), colors.muted);
   }
   static const std::vector<PointSetting> settings = point_settings();
   bool tile_said = false;
   for (const PointSetting& setting : settings) {
     if (setting.of_tile) {  // with all that was chosen for it
-      if (!std::exchange(tile_said, true)) html.row(QStringLiteral("Tile Br × Bc"), format_tile(spec.config()));
+      if (!std::exchange(tile_said, true)) html.row(said(say::details::tile{}), format_tile(spec.config()));
     } else if (setting.fields.front() != "algorithm" &&
                (setting.shown != PointSetting::Shown::where_set || setting.is_set(spec))) {
       const bool lengths = setting.fields.size() == 2 && problem.n_q != problem.n_k;
-      html.row(lengths ? QStringLiteral("n_q × n_k") : setting.label, setting.value(spec).text);
+      html.row(lengths ? said(say::details::lengths{}) : setting.label, setting.value(spec).text);
     }
   }
 
   if (record.disposition != Disposition::ok) {
     html.heading(to_qstring(to_string(record.disposition)));
-    html.paragraph(to_qstring(record.reason), disposition_color(record.disposition, colors.dark));
+    html.paragraph(said(record.reason), disposition_color(record.disposition, colors.dark));
   }
 }
 
 void add_times(Html& html, const PointRecord& record) {
   if (!evaluate(metric_key::time_median_ns, record)) return;
-  html.heading(QStringLiteral("Time"));
+  html.heading(said(say::details::time{}));
   for (const std::string_view key : {metric_key::time_median_ns, metric_key::time_q1_ns, metric_key::time_q3_ns}) {
     add_metric(html, record, key);
   }
   const auto spread = evaluate(metric_key::time_spread, record);
   if (spread) {
     const Provenance from = record.provenance == Provenance::measured ? Provenance::derived : spread->provenance;
-    html.row(QStringLiteral("Spread (q3 - q1)"), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
-             word_of(from));
+    html.row(said(say::details::spread{}), format_number(100 * spread->value, 2) + QStringLiteral(" %"), word_of(from));
   }
   if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
-    html.row(QStringLiteral("Samples"), QString::number(all->samples_ns.size()), origin_of(record));
+    html.row(said(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
   }
   if (const auto rate = evaluate(metric_key::tflops, record)) {
-    html.row(QStringLiteral("Compute rate"), format_metric(*rate), word_of(rate->provenance));
+    html.row(said(say::details::rate{}), format_metric(*rate), word_of(rate->provenance));
   }
   add_metric(html, record, metric_key::dram_bandwidth);
   add_metric(html, record, metric_key::l2_sm_bandwidth);
@@ -151,14 +150,14 @@ void add_times(Html& html, const PointRecord& record) {
 void add_counters(Html& html, const PointRecord& record) {
   const KernelRecord* all = record.kernel("all");
   if (all == nullptr) return;
-  html.heading(QStringLiteral("Bytes"));
+  html.heading(said(say::details::bytes{}));
   add_traffic(html, record, "all");
-  html.heading(QStringLiteral("On the SM"));
+  html.heading(said(say::details::on_the_sm{}));
   for (const std::string_view key : {metric_key::achieved_occupancy_pct, metric_key::theoretical_occupancy_pct}) {
     add_metric(html, record, key);
   }
   if (!all->occupancy_limiter.empty()) {
-    html.row(QStringLiteral("Limited by"), QString::fromStdString(all->occupancy_limiter));
+    html.row(said(say::details::limited_by{}), QString::fromStdString(all->occupancy_limiter));
   }
   for (const std::string_view key : {metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes,
                                      metric_key::tensor_pipe_pct, metric_key::sm_cycles}) {
@@ -167,7 +166,7 @@ void add_counters(Html& html, const PointRecord& record) {
   bool headed = false;
   for (const MetricValue& value : all->metrics) {
     if (!is_extra(value)) continue;
-    if (!std::exchange(headed, true)) html.heading(QStringLiteral("Counters asked for"));
+    if (!std::exchange(headed, true)) html.heading(said(say::details::counters{}));
     html.row(QString::fromStdString(value.name), format_value(value.value, value.unit), word_of(value.provenance));
   }
 }
@@ -175,7 +174,7 @@ void add_counters(Html& html, const PointRecord& record) {
 void add_kernels(Html& html, const PointRecord& record) {
   for (const KernelRecord& kernel : record.kernels) {
     if (kernel.kernel == "all") continue;
-    html.heading(QStringLiteral("Kernel %1").arg(QString::fromStdString(kernel.kernel)));
+    html.heading(said(say::details::kernel{.kernel = kernel.kernel}));
     add_metric(html, record, metric_key::time_median_ns, kernel.kernel);
     add_traffic(html, record, kernel.kernel);
     add_metric(html, record, metric_key::achieved_occupancy_pct, kernel.kernel);
@@ -192,24 +191,23 @@ void add_facts(Html& html, const PointRecord& record, PointFact::About about) {
 
 void add_check(Html& html, const PointRecord& record) {
   if (!record.max_abs_error) return;
-  html.heading(QStringLiteral("Check against the reference"));
+  html.heading(said(say::details::check{}));
   add_facts(html, record, PointFact::About::check);
 }
 
 void add_clocks(Html& html, const PointRecord& record) {
   if (!record.clocks) return;
-  html.heading(QStringLiteral("GPU beside the measurement"));
+  html.heading(said(say::details::gpu{}));
   add_facts(html, record, PointFact::About::device);
   if (record.clocks->throttled) {
-    html.paragraph(QStringLiteral("Throttled: %1")
-                       .arg(QString::fromStdString(describe_throttle_reasons(record.clocks->throttle_reasons))),
+    html.paragraph(said(say::details::throttled{.reasons = describe_throttle_reasons(record.clocks->throttle_reasons)}),
                    disposition_color(Disposition::no_counters, html.colors().dark));
   }
 }
 
 /// What was compiled and launched.
 void add_launches(Html& html, const PointRecord& record) {
-  html.heading(QStringLiteral("What ran"));
+  html.heading(said(say::details::what_ran{}));
   for (const KernelRecord& kernel : record.kernels) {
     if (!kernel.launch) continue;
     const LaunchRecord& launch = *kernel.launch;
@@ -217,12 +215,11 @@ void add_launches(Html& html, const PointRecord& record) {
     for (const std::string& define : launch.defines) options << QString::fromStdString(define);
     html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
              QString::fromStdString(launch.source_file));
-    html.paragraph(QStringLiteral("%1; %2 × %3 × %4 blocks of %5 threads")
-                       .arg(options.join(QLatin1Char(' ')))
-                       .arg(launch.grid[0])
-                       .arg(launch.grid[1])
-                       .arg(launch.grid[2])
-                       .arg(launch.threads),
+    html.paragraph(said(say::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
+                                             .x = launch.grid[0],
+                                             .y = launch.grid[1],
+                                             .z = launch.grid[2],
+                                             .threads = launch.threads}),
                    html.colors().muted);
   }
 }

@@ -7,6 +7,8 @@
 #include <QPainter>
 #include <QStyledItemDelegate>
 
+#include "messages/run_list.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -117,7 +119,7 @@ RunsPanel::RunsPanel(Workspace& workspace, QWidget* parent)
   setUniformItemSizes(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setFrameShape(QFrame::NoFrame);
-  setAccessibleName(tr("Runs"));
+  setAccessibleName(said(say::run_list::name{}));
   setMouseTracking(true);
   connect(&workspace_, &Workspace::runs_changed, this, &RunsPanel::reveal_wanted);
 }
@@ -144,14 +146,14 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   if (!index.isValid()) return;
   const auto row = static_cast<std::size_t>(index.row());
   QMenu menu(this);
-  menu.addAction(tr("Show only this run"), this, [this, row] { workspace_.show_only(row); });
-  menu.addAction(tr("Show all runs"), this, [this] {
+  menu.addAction(said(say::run_list::show_only{}), this, [this, row] { workspace_.show_only(row); });
+  menu.addAction(said(say::run_list::show_all{}), this, [this] {
     for (std::size_t i = 0; i < workspace_.runs().size(); ++i) workspace_.set_run_visible(i, true);
     viewport()->update();
   });
   menu.addSeparator();
   const QString file = workspace_.runs()[row].info->file;
-  menu.addAction(tr("Close its file"), this, [this, file] { workspace_.close(file); });
+  menu.addAction(said(say::run_list::close_file{}), this, [this, file] { workspace_.close(file); });
   menu.exec(event->globalPos());
 }
 
@@ -161,7 +163,7 @@ void RunsPanel::paintEvent(QPaintEvent* event) {
   QPainter painter(viewport());
   painter.setPen(plot_colors(palette()).muted);
   painter.drawText(viewport()->rect().adjusted(12, 12, -12, -12), Qt::AlignTop | Qt::AlignHCenter | Qt::TextWordWrap,
-                   tr("No runs yet. Open a file, or collect."));
+                   said(say::run_list::empty{}));
 }
 
 }  // namespace attnscope::ui

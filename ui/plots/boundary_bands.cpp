@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/boundary_bands.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
+#include "messages/curve_plot.h"
 #include "ui/format.h"
 #include "ui/plots/curve_style.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -48,10 +49,10 @@ void add_tick(QCustomPlot& plot, double n, const QColor& color) {
 }
 
 QString label_words(const Boundary& boundary) {
-  const QString device =
-      boundary.device.empty() ? QString() : QString::fromStdString(boundary.device) + QLatin1Char(' ');
-  return QCoreApplication::translate("IoPlot", "%1 leaves the %2L2 (%3)")
-      .arg(short_title(boundary.algorithm), device, format_capacity(boundary.at.l2_bytes));
+  const std::string algorithm = short_title(boundary.algorithm).toStdString();
+  const std::string size = format_capacity(boundary.at.l2_bytes).toStdString();
+  if (boundary.device.empty()) return said(say::curve_plot::leaves_l2{.algorithm = algorithm, .size = size});
+  return said(say::curve_plot::leaves_l2_of{.algorithm = algorithm, .device = boundary.device, .size = size});
 }
 
 QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, const QColor& color) {

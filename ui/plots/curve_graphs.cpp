@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/curve_graphs.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
+#include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -142,7 +143,7 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
     legend.add(group, entry, PlotLegend::Style{in_short, QPen(Qt::NoPen)});
   };
   for (const WithheldNote& note : set.withheld) {
-    add(QString::fromStdString(note.algorithm), note.text, QCoreApplication::translate("IoPlot", "some fits withheld"));
+    add(QString::fromStdString(note.algorithm), note.text, said(say::curve_plot::fits_withheld{}));
   }
   if (!set.hidden.isEmpty()) add({}, set.hidden, QString(set.hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/curve_style.h"
 
-#include <QCoreApplication>
-
+#include "messages/curve_plot.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -119,11 +119,11 @@ bool slowed_by_clocks(const Curve& curve) {
 }
 
 QString throttled_words() {
-  return QCoreApplication::translate("IoPlot", "Clocks throttled");
+  return said(say::curve_plot::throttled{});
 }
 
 QString extrapolated_words() {
-  return QCoreApplication::translate("IoPlot", "extrapolated: simulated in part");
+  return said(say::curve_plot::extrapolated{});
 }
 
 QString style_words(const Curve& curve) {
@@ -131,15 +131,15 @@ QString style_words(const Curve& curve) {
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
-             (curve.name.age > 0 ? QCoreApplication::translate("IoPlot", " · older run") : QString());
+             (curve.name.age > 0 ? QStringLiteral(" · ") + said(say::curve_plot::older_run{}) : QString());
     case CurveKind::model:
-      return QCoreApplication::translate("IoPlot", "%1 · exact model").arg(quantity);
+      return said(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::fit:
-      return QCoreApplication::translate("IoPlot", "%1 · fit").arg(quantity);
+      return said(say::curve_plot::fit{.quantity = quantity.toStdString()});
     case CurveKind::paper_count:
-      return QCoreApplication::translate("IoPlot", "paper's count");
+      return said(say::curve_plot::paper_count{});
     case CurveKind::compulsory:
-      return QCoreApplication::translate("IoPlot", "compulsory minimum");
+      return said(say::curve_plot::compulsory{});
   }
   return {};
 }

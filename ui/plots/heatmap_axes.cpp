@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/heatmap_axes.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
+#include "messages/tile_map.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_words.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr double mark_radius = 4.5;
 constexpr double label_gap = 3;  ///< between cells, or the paper's marks, and the axis labels
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("HeatmapView", text);
-}
 
 /// On an axis of `count` cells: a diamond where the paper's tile falls, an arrow at the end that it lies beyond.
 QPolygonF mark_shape(const QPointF& at, double place, double count, const QPointF& along, const QPointF& across) {
@@ -90,12 +87,12 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   const double left = heatmap_left_margin + layout.mark_room;
   painter.drawText(QRectF(layout.cells.left() - left, layout.cells.bottom() + gap + metrics.height() + 2,
                           layout.cells.width() + left + heatmap_bar_labels, metrics.height()),
-                   Qt::AlignHCenter, tr("Bc (key rows of a tile)"));
+                   Qt::AlignHCenter, said(say::tile_map::bc_axis{}));
   painter.save();
   painter.translate(layout.cells.left() - left + 4, layout.cells.center().y());
   painter.rotate(-90);
   painter.drawText(QRectF(-layout.cells.height() / 2 - 30, 0, layout.cells.height() + 60, metrics.height()),
-                   Qt::AlignCenter, tr("Br (query rows of a tile)"));
+                   Qt::AlignCenter, said(say::tile_map::br_axis{}));
   painter.restore();
   draw_paper_marks(painter, drawing, layout);
 }
@@ -128,7 +125,8 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   if (unit.isEmpty() && !drawing.log_colors) return;
   const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
   painter.drawText(QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels, metrics.height()),
-                   Qt::AlignLeft, drawing.log_colors ? tr("%1, log").arg(unit) : unit);
+                   Qt::AlignLeft,
+                   drawing.log_colors ? said(say::tile_map::log_scale{.unit = unit.toStdString()}) : unit);
 }
 
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

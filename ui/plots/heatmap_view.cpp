@@ -6,10 +6,12 @@
 #include <QSvgGenerator>
 #include <algorithm>
 
+#include "messages/tile_map.h"
 #include "ui/plots/focus_frame.h"
 #include "ui/plots/heatmap_axes.h"
 #include "ui/plots/heatmap_cells.h"
 #include "ui/plots/heatmap_words.h"
+#include "ui/said.h"
 #include "ui/save_file.h"
 
 namespace attnscope::ui {
@@ -31,7 +33,7 @@ void draw_heatmap(QPainter& painter, const HeatmapDrawing& drawing, const QRectF
 HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverOverlay(this)) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Tile heatmap: rows Br, columns Bc"));
+  setAccessibleName(said(say::tile_map::name{}));
 }
 
 void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors) {

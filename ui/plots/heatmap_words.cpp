@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/heatmap_words.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/models/point_settings.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("HeatmapView", text);
-}
 
 /// What single cells are marked with.
 struct Marks {
@@ -56,7 +53,7 @@ QString origin_words(const HeatmapGrid& grid) {
   std::ranges::sort(kinds);
   QStringList words;
   for (const auto& [count, provenance] : kinds) {
-    words << tr("%1 (%2)").arg(to_qstring(provenance)).arg(-count);
+    words << QStringLiteral("%1 (%2)").arg(to_qstring(provenance)).arg(-count);
   }
   return words.join(QStringLiteral("; "));
 }
@@ -78,18 +75,18 @@ QString run_words(const HeatmapGrid& grid) {
   for (const analysis::RunIndex run : grid.shown) shown << title(run);
   QStringList hidden;
   for (const analysis::HiddenRun& run : grid.hidden) hidden << title(run.run);
-  return tr("run: %1; hidden, with the same tiles: %2")
-      .arg(shown.join(QStringLiteral(", ")), hidden.join(QStringLiteral(", ")));
+  return said(say::tile_map::hidden_runs{.runs = shown.join(QStringLiteral(", ")).toStdString(),
+                                         .hidden = hidden.join(QStringLiteral(", ")).toStdString()});
 }
 
 /// Of several tiles the first, and how many stand beside it.
 QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Place>& places) {
-  QString words = extents(grid, places.front());
-  if (places.size() < 2) return words;
+  QString tile = extents(grid, places.front());
+  if (places.size() < 2) return tile;
   const HeatmapCell& first = grid.at(places.front());
   const bool equal = std::ranges::all_of(places, [&](auto place) { return grid.at(place).value == first.value; });
-  const auto others = static_cast<int>(places.size()) - 1;
-  return words + (equal ? tr(" (%1 tiles alike)").arg(others + 1) : tr(" and %1 within its interval").arg(others));
+  if (equal) return said(say::tile_map::tiles_alike{.tile = tile.toStdString(), .tiles = places.size()});
+  return said(say::tile_map::tiles_within{.tile = tile.toStdString(), .others = places.size() - 1});
 }
 
 /// "kernels: unmarked teams 2 (90 tiles), ◣ without teams (31)".
@@ -97,20 +94,22 @@ QString kernel_words(const HeatmapGrid& grid) {
   QStringList words;
   for (int kernel = 0; kernel < static_cast<int>(grid.kernels.size()); ++kernel) {
     const analysis::MapKernel& which = grid.kernels[static_cast<std::size_t>(kernel)];
-    const QString mark = kernel == 0 ? tr("unmarked") : kernel_mark(kernel);
-    words << (kernel == 0 ? tr("%1 %2 (%3 tiles)") : QStringLiteral("%1 %2 (%3)"))
-                 .arg(mark, QString::fromStdString(which.words))
-                 .arg(which.tiles);
+    if (kernel > 0) {
+      words << QStringLiteral("%1 %2 (%3)")
+                   .arg(kernel_mark(kernel), QString::fromStdString(which.words))
+                   .arg(which.tiles);
+    } else if (which.tiles == 1) {
+      words << said(say::tile_map::unmarked_kernel_of_one{.kernel = which.words});
+    } else {
+      words << said(say::tile_map::unmarked_kernel{.kernel = which.words, .tiles = which.tiles});
+    }
   }
-  return tr("kernels: %1").arg(words.join(QStringLiteral(", ")));
+  return said(say::tile_map::kernels{.kernels = words.join(QStringLiteral(", ")).toStdString()});
 }
 
 QString paper_words(const PaperMark& mark) {
-  const QString words = mark.inside
-                            ? tr("◆ on the axes: the paper's tile, Bc = ⌈M/4d⌉ = %1, Br = min(Bc, d) = %2")
-                            : tr("◆ on the axes: the paper's tile, Bc = ⌈M/4d⌉ = %1, Br = min(Bc, d) = %2; an arrow "
-                                 "points where it lies beyond this grid");
-  return words.arg(mark.tile.bc).arg(mark.tile.br);
+  if (mark.inside) return said(say::tile_map::paper_tile{.bc = mark.tile.bc, .br = mark.tile.br});
+  return said(say::tile_map::paper_tile_outside{.bc = mark.tile.bc, .br = mark.tile.br});
 }
 
 HoverRow row_of(const QString& label, const MetricValue& value) {
@@ -143,19 +142,19 @@ QString short_word(Disposition disposition) {
     case Disposition::infeasible:  // hatched
       return {};
     case Disposition::out_of_memory:
-      return {"OOM"};
+      return said(say::tile_map::short_memory{});
     case Disposition::incorrect:
-      return {"wrong"};
+      return said(say::tile_map::short_incorrect{});
     case Disposition::compile_error:
-      return {"build"};
+      return said(say::tile_map::short_compile{});
     case Disposition::timeout:
-      return {"timeout"};
+      return said(say::tile_map::short_timeout{});
     case Disposition::crashed:
-      return {"crash"};
+      return said(say::tile_map::short_crashed{});
     case Disposition::no_counters:
-      return {"n/a"};
+      return said(say::tile_map::short_no_counters{});
     case Disposition::cancelled:
-      return {"stop"};
+      return said(say::tile_map::short_cancelled{});
   }
   return {};
 }
@@ -171,7 +170,7 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   QStringList problem;
   problem << QStringLiteral("N %1").arg(format_lengths(spec.problem)) << QStringLiteral("d %1").arg(spec.problem.d)
           << format_mask(spec.problem.mask) << unusual_settings(spec) << to_qstring(to_string(spec.problem.dtype))
-          << tr("batch × heads %1").arg(format_heads(spec.problem))
+          << said(say::tile_map::heads{.heads = format_heads(spec.problem).toStdString()})
           << QString::fromStdString(any.run->summary.device_name);
   const QString dot = QStringLiteral(" · ");
   return {words.join(dot), problem.join(dot)};
@@ -181,24 +180,27 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   const bool screen = medium == Medium::screen;
   QStringList parts;
   const auto cells = static_cast<int>(grid.br.size() * grid.bc.size());
-  parts << tr("%1 of %2 tiles ran").arg(grid.ok).arg(grid.collected);
-  if (grid.collected < cells) parts << tr("blank: not collected (%1)").arg(cells - grid.collected);
+  parts << said(say::tile_map::tiles_ran{.ran = grid.ok, .tiles = grid.collected});
+  if (grid.collected < cells) parts << said(say::tile_map::blank{.tiles = cells - grid.collected});
   const Marks marks = marks_of(grid);
-  if (marks.simulated) parts << tr("dotted frame: simulated");
-  if (marks.extrapolated) parts << tr("double dotted frame: extrapolated (simulated in part)");
-  if (marks.imported) parts << tr("dash-dotted frame: imported");
-  if (marks.throttled) parts << tr("corner: clocks throttled");
-  if (marks.infeasible) parts << (screen ? tr("hatched: cannot run (hover for why)") : tr("hatched: cannot run"));
+  if (marks.simulated) parts << said(say::tile_map::simulated{});
+  if (marks.extrapolated) parts << said(say::tile_map::extrapolated{});
+  if (marks.imported) parts << said(say::tile_map::imported{});
+  if (marks.throttled) parts << said(say::tile_map::throttled{});
+  if (marks.infeasible)
+    parts << (screen ? said(say::tile_map::infeasible_on_screen{}) : said(say::tile_map::infeasible{}));
   if (!figures_shown) {
-    parts << (screen ? tr("numbers hidden: enlarge the window, or hover") : tr("numbers hidden: no room for them"));
+    parts << (screen ? said(say::tile_map::no_room_on_screen{}) : said(say::tile_map::no_room{}));
   }
   if (grid.flat) {
-    parts << tr("one colour: the values differ by less than they scatter (%1)")
-                 .arg(format_metric({grid.metric, *grid.spread, grid.unit, Provenance::derived}));
+    parts << said(say::tile_map::flat{
+        .spread = format_metric({grid.metric, *grid.spread, grid.unit, Provenance::derived}).toStdString()});
   }
-  if (!grid.best.empty()) parts << tr("outlined: %1, %2").arg(grid.best_words(), alike_words(grid, grid.best));
+  if (!grid.best.empty())
+    parts << said(say::tile_map::outlined{.what = grid.best_words().toStdString(),
+                                          .tiles = alike_words(grid, grid.best).toStdString()});
   if (!grid.fastest.empty() && grid.fastest != grid.best) {
-    parts << tr("dashed: fastest, %1").arg(alike_words(grid, grid.fastest));
+    parts << said(say::tile_map::dashed{.tiles = alike_words(grid, grid.fastest).toStdString()});
   }
   if (const QString runs = run_words(grid); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
@@ -210,11 +212,10 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
 HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place place) {
   const HeatmapCell& cell = grid.at(place);
   HoverContent content;
-  content.title = tr("Br %1 × Bc %2")
-                      .arg(grid.br[static_cast<std::size_t>(place.row)])
-                      .arg(grid.bc[static_cast<std::size_t>(place.column)]);
+  content.title = said(say::tile_map::tile{.br = grid.br[static_cast<std::size_t>(place.row)],
+                                           .bc = grid.bc[static_cast<std::size_t>(place.column)]});
   if (!cell.disposition) {
-    content.notes << tr("Not collected: no shown run has this tile.");
+    content.notes << said(say::tile_map::not_collected{});
     return content;
   }
   const PointRecord& record = grid.source(place).record();
@@ -230,25 +231,24 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
     const auto found = std::ranges::find(places, place);
     if (found == places.end()) return;
     const bool first = found == places.begin() || cell.value == grid.at(places.front()).value;
-    content.notes
-        << (first ? tr("Of the tiles shown: %1.") : tr("Within the interval of the %1 tile shown.")).arg(what);
+    content.notes << (first ? said(say::tile_map::of_tiles_shown{.what = what.toStdString()})
+                            : said(say::tile_map::within_interval{.what = what.toStdString()}));
   };
   role(grid.best, grid.best_words());
-  if (grid.fastest != grid.best) role(grid.fastest, tr("fastest"));
+  if (grid.fastest != grid.best) role(grid.fastest, said(say::tile_map::fastest{}));
   if (cell.kernel >= 0) {
     const analysis::MapKernel& kernel = grid.kernels[static_cast<std::size_t>(cell.kernel)];
     const QString mark = kernel_mark(cell.kernel);
-    content.notes << tr("%1Kernel: %2.")
-                         .arg(mark.isEmpty() ? QString() : mark + QLatin1Char(' '),
-                              QString::fromStdString(describe(kernel.kind)));
+    const QString words = said(say::tile_map::kernel{.kernel = describe(kernel.kind)});
+    content.notes << (mark.isEmpty() ? words : mark + QLatin1Char(' ') + words);
   }
-  if (cell.repeats > 1) content.notes << tr("The median of %1 measurements of one run.").arg(cell.repeats);
+  if (cell.repeats > 1) content.notes << said(say::tile_map::median_of{.measurements = cell.repeats});
   if (*cell.disposition != Disposition::ok) {
-    content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)), to_qstring(record.reason));
+    content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)), said(record.reason));
   } else if (!cell.value) {
-    content.notes << tr("This point has no value for the metric shown.");
+    content.notes << said(say::tile_map::no_value{});
   }
-  if (record.clocks && record.clocks->throttled) content.notes << tr("The GPU was throttled at this point.");
+  if (record.clocks && record.clocks->throttled) content.notes << said(say::tile_map::gpu_throttled{});
   return content;
 }
 

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/io_hover.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "messages/curve_plot.h"
 #include "ui/format.h"
 #include "ui/plots/curve_style.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("IoPlot", text);
-}
 
 /// "558 – 598", in the value's own unit where all three read in it; empty where the ends read alike.
 QString format_range(const CurvePoint& point, Quantity quantity) {
@@ -50,10 +47,11 @@ class ColumnBuilder {
   [[nodiscard]] HoverColumn column() const {
     HoverColumn column;
     column.n = n_;
-    const QString length = format_number(n_, 9);
-    column.content.title =
-        set_.queries ? tr("n_k = %1, n_q = %2").arg(length).arg(*set_.queries) : tr("N = %1").arg(length);
-    if (set_.per_head) column.content.title += tr(", per head");
+    const std::string length = format_number(n_, 9).toStdString();
+    Message title = say::curve_plot::at_n{.n = length};
+    if (set_.queries) title = say::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
+    if (set_.per_head) title = say::curve_plot::per_head{.at = title};
+    column.content.title = said(title);
     for (const auto& [value, row] : rows_) column.content.rows.push_back(row);
     column.content.notes = notes();
     return column;
@@ -90,10 +88,13 @@ class ColumnBuilder {
   [[nodiscard]] QString measured_aside(const Curve& curve, const CurvePoint& at) const {
     QString text;
     QStringList aside;
-    if (at.repeats > 1) aside << tr("%1 measurements").arg(at.repeats);
+    if (at.repeats > 1) aside << said(say::curve_plot::measurements{.measurements = at.repeats});
     if (const QString range = format_range(at, curve.quantity); !range.isEmpty()) aside << range;
     if (!aside.isEmpty()) text += QStringLiteral(" (%1)").arg(aside.join(QStringLiteral(", ")));
-    if (at.over_model) text += QStringLiteral(" = %1 × model").arg(*at.over_model, 0, 'f', 3);
+    if (at.over_model) {
+      const std::string ratio = QString::number(*at.over_model, 'f', 3).toStdString();
+      text += QStringLiteral(" = ") + said(say::curve_plot::times_model{.ratio = ratio});
+    }
     return text;
   }
 
@@ -103,16 +104,16 @@ class ColumnBuilder {
       if (point.n != n_) continue;
       const PointRecord& record = set_.at(point.row).record();
       notes << QStringLiteral("✕ %1: %2 – %3")
-                   .arg(short_title(point.algorithm), to_qstring(to_string(record.disposition)),
-                        to_qstring(record.reason));
+                   .arg(short_title(point.algorithm), to_qstring(to_string(record.disposition)), said(record.reason));
     }
     for (const auto& [why, slowed] : throttled_) {
-      QString words = set_.ordinate == Ordinate::bytes ? tr("Clocks throttled, which slows times") : throttled_words();
+      QString words = set_.ordinate == Ordinate::bytes ? said(say::curve_plot::throttled_times{}) : throttled_words();
       if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
       notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
-    if (unsettled_) notes << tr("DRAM while the kernels run: what is written back later was not counted");
-    if (!tiles_.isEmpty()) notes << tr("Tiles: %1").arg(tiles_.join(QStringLiteral("; ")));
+    if (unsettled_) notes << said(say::curve_plot::unsettled{});
+    if (!tiles_.isEmpty())
+      notes << said(say::curve_plot::tiles{.tiles = tiles_.join(QStringLiteral("; ")).toStdString()});
     return notes;
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "messages/curve_plot.h"
 #include "ui/format.h"
 #include "ui/plots/boundary_bands.h"
 #include "ui/plots/byte_ticker.h"
@@ -13,6 +14,7 @@
 #include "ui/plots/failed_marks.h"
 #include "ui/plots/focus_frame.h"
 #include "ui/plots/plot_export.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -163,23 +165,25 @@ void IoPlot::style_axes() {
 void IoPlot::name_axes() {
   const bool linear = set_.ordinate == Ordinate::rate;
   yAxis->setScaleType(linear ? QCPAxis::stLinear : QCPAxis::stLogarithmic);
-  xAxis->setLabel(set_.queries ? tr("Keys n_k, with n_q = %1 (1k = 1024)").arg(*set_.queries)
-                               : tr("Sequence length N (1k = 1024)"));
+  xAxis->setLabel(set_.queries ? said(say::curve_plot::keys_axis{.n_q = *set_.queries})
+                               : said(say::curve_plot::length_axis{}));
   switch (set_.ordinate) {
     case Ordinate::bytes:
       yAxis->setTicker(QSharedPointer<ByteTicker>::create());
-      yAxis->setLabel(set_.per_head ? tr("Bytes moved, per head") : tr("Bytes moved, all heads"));
+      yAxis->setLabel(set_.per_head ? said(say::curve_plot::bytes_per_head_axis{})
+                                    : said(say::curve_plot::bytes_axis{}));
       break;
     case Ordinate::time:
       yAxis->setTicker(QSharedPointer<TimeTicker>::create());
-      yAxis->setLabel(tr("Time [ms], median and quartiles"));
+      yAxis->setLabel(said(say::curve_plot::time_axis{}));
       break;
     case Ordinate::rate:
       yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
-      yAxis->setLabel(tr("Compute rate [TFLOP/s]"));
+      yAxis->setLabel(said(say::curve_plot::rate_axis{}));
       break;
   }
-  setAccessibleName(tr("%1 against %2").arg(yAxis->label(), xAxis->label()));
+  setAccessibleName(
+      said(say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
   fit_title(width());
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/kernel_stacks.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <map>
 
+#include "messages/curve_plot.h"
 #include "ui/format.h"
 #include "ui/plots/byte_ticker.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -23,7 +24,7 @@ double bytes_of(const KernelShare& share, bool dram) {
 
 /// Standard attention's count, as the paper has it for n_q = n_k.
 QString reference_words(const CurveSet& set) {
-  if (set.queries) return QCoreApplication::translate("IoPlot", "standard count");
+  if (set.queries) return said(say::curve_plot::standard_count{});
   switch (set.pass) {
     case Pass::fwd:
       return QStringLiteral("(4N²+4Nd)");
@@ -52,10 +53,8 @@ QString origin_words(const std::vector<const KernelStack*>& stacks) {
   const auto in_part = std::ranges::count_if(
       stacks, [](const KernelStack* stack) { return stack->provenance == Provenance::extrapolated; });
   if (in_part == 0 || in_part == static_cast<std::ptrdiff_t>(stacks.size())) return to_qstring(stacks[0]->provenance);
-  return QCoreApplication::translate("IoPlot", "%1, %2 of %3 extrapolated")
-      .arg(to_qstring(Provenance::simulated))
-      .arg(in_part)
-      .arg(stacks.size());
+  return said(say::curve_plot::some_extrapolated{
+      .origin = title(Provenance::simulated), .extrapolated = in_part, .all = stacks.size()});
 }
 
 }  // namespace
