@@ -50,8 +50,7 @@ std::string as_sentence(std::string text) {
 }
 
 std::string describe(const GpuError& error) {
-  const bool sentence = error.what.empty() || error.what.back() == '.';
-  return error.fix.empty() ? error.what : fmt::format("{}{} {}", error.what, sentence ? "" : ".", error.fix);
+  return text(error.message());
 }
 
 OpenedDevice open_device(std::string_view word, bool counters) {
@@ -73,7 +72,7 @@ OpenedDevice open_device(std::string_view word, bool counters) {
   Result<std::unique_ptr<Device>, GpuError> opened = open_gpu_device(options);
   if (opened) return opened_gpu(std::move(opened).value());
   const GpuError& error = opened.error();
-  if (!word.empty()) throw CommandError(ExitCode::error, Message::verbatim(describe(error)));
+  if (!word.empty()) throw CommandError(ExitCode::error, error.message());
   if (error.nothing_here()) return simulated(known_gpus().front(), describe(error));
   // What looks like a GPU's numbers would be a simulation's: whoever wants that says so.
   throw CommandError(ExitCode::error, say::command::or_simulate{.why = as_sentence(describe(error))});

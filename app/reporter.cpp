@@ -98,7 +98,8 @@ class TextReporter final : public Reporter {
   void on(const BuildEvent& e) {
     status_.show(text(say::terminal::compiled{.done = e.done, .total = e.total, .kernel = e.kernel}));
     if (e.error.empty()) return;
-    line(say::terminal::compile_error{.kernel = e.kernel, .error = e.error.substr(0, e.error.find('\n'))});
+    const std::string error = text(e.error);
+    line(say::terminal::compile_error{.kernel = e.kernel, .error = error.substr(0, error.find('\n'))});
   }
   void on(const StartedEvent& e) { status_.show(fmt::format("{}/{} {}{}", e.index + 1, total_, e.point, remaining_)); }
   void on(const PointEvent& e) {

@@ -14,8 +14,8 @@ ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
   const std::vector<BadRow> rows = store.bad_rows();
   if (rows.empty()) return code;
   const std::string file = printable(store.file().string());
-  const std::string where = printable(rows.front().where);
-  const std::string why = printable(rows.front().why);
+  const std::string where = printable(text(rows.front().where));
+  const std::string why = printable(text(rows.front().why));
   if (rows.size() == 1) {
     spdlog::warn("{}", text(say::command::row_skipped{.file = file, .where = where, .why = why}));
   } else {

@@ -12,7 +12,8 @@ namespace attnscope {
 
 SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : default_preset_(std::move(default_preset)) {
   std::string preset_help = "Named sweep:";
-  for (const PresetInfo& preset : presets()) preset_help += fmt::format("\n  {}: {}", preset.name, preset.description);
+  for (const PresetInfo& preset : presets())
+    preset_help += fmt::format("\n  {}: {}", preset.name, text(preset.description));
   if (!default_preset_.empty()) preset_help += fmt::format("\n  (default: {}, unless axes are given)", default_preset_);
   command.add_option("--preset", preset_, preset_help)->type_name("NAME");
   command
@@ -46,15 +47,15 @@ SweepPlan SweepOptions::plan(const DeviceLimits& limits, const std::function<boo
   SweepRequest request;
   request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
   for (const std::string& text : axes_) {
-    Result<Axis, std::string> axis = parse_axis(text, built_in_algorithms());
-    if (!axis) throw CommandError(ExitCode::usage, Message::verbatim(axis.error()));
+    Result<Axis, Message> axis = parse_axis(text, built_in_algorithms());
+    if (!axis) throw CommandError(ExitCode::usage, axis.error());
     request.axes.push_back(std::move(axis).value());
   }
   request.algorithms = algorithms_;
   request.cancelled = cancelled;
   request.cache = cache_control_ == "none" ? CacheState::warm : CacheState::cold;
-  Result<SweepPlan, std::string> plan = make_plan(request, limits, built_in_algorithms());
-  if (!plan) throw CommandError(ExitCode::usage, Message::verbatim(plan.error()));
+  Result<SweepPlan, Message> plan = make_plan(request, limits, built_in_algorithms());
+  if (!plan) throw CommandError(ExitCode::usage, plan.error());
   return std::move(plan).value();
 }
 

@@ -45,8 +45,9 @@ named=$(grep -rnwiE "$names" profiler storage ui app kernels/model kernels/*.h -
 # What the window says is in the catalogue, not in Qt's translations.
 if grep -rnE '\b(tr|translate)\("' ui app >&2; then echo "lint: a text that the catalogue does not have (CONTRIBUTING.md)" >&2; exit 1; fi
 # Every text of the catalogue is said somewhere (that everything said is in it, the compiler sees).
-unsaid=$(sed -n 's/.*make_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' build/release/kernels/model/generated/messages/*.h |
-  while read -r said; do grep -rqE "$said\b" kernels profiler storage ui app --include='*.cpp' --include='*.h' || echo "$said"; done)
+unsaid=$(comm -23 \
+  <(sed -n 's/.*make_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' build/release/kernels/model/generated/messages/*.h | sort -u) \
+  <(grep -rhoE 'say::[a-z_]+::[a-z0-9_]+' kernels profiler storage ui app --include='*.cpp' --include='*.h' | sort -u))
 [ -z "$unsaid" ] || { printf 'lint: assets/messages/en.json has texts that nobody says:\n%s\n' "$unsaid" >&2; exit 1; }
 
 # gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.

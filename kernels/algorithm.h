@@ -21,6 +21,7 @@
 #include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_model.h"
 #include "kernels/model/knobs.h"
+#include "kernels/model/message.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
@@ -125,11 +126,11 @@ enum class Group {
 
 /// What an algorithm states about itself; it owns its words, for it may have been loaded at run time.
 struct Facts {
-  std::string name;          ///< "fa2": the word on the command line and in the database
-  std::string title;         ///< "FlashAttention-2"
-  std::string short_title;   ///< "FA2": for legends
-  std::string source;        ///< paper, section, algorithm number
-  std::string tile_meaning;  ///< what Br and Bc decide for it, one sentence for tooltips
+  std::string name;         ///< "fa2": the word on the command line and in the database
+  std::string title;        ///< "FlashAttention-2"
+  std::string short_title;  ///< "FA2": for legends
+  std::string source;       ///< paper, section, algorithm number
+  Message tile_meaning;     ///< what Br and Bc decide for it, one sentence for tooltips
   Growth growth = Growth::n2;
   TileSide forward_side = TileSide::none;   ///< that the forward pass's traffic is divided by
   TileSide backward_side = TileSide::none;  ///< likewise, of the backward pass

@@ -3,41 +3,40 @@
 
 #include <string>
 
+#include "messages/knob.h"
+
 namespace attnscope {
 
 const Knob& raster_knob() {
   static const Knob stated{.name = std::string(knob::raster),
-                           .label = "Raster",
-                           .meaning =
-                               "The order in which thread blocks are handed to the SMs: neighbours share a "
-                               "head's K and V (q_fastest), or belong to different heads (heads_fastest).",
+                           .label = say::knob::raster{},
+                           .meaning = say::knob::raster_meaning{},
                            .words = {"q_fastest", std::string(knob::heads_fastest)}};
   return stated;
 }
 
 const Knob& splits_knob() {
   static const Knob stated{.name = std::string(knob::splits),
-                           .label = "Splits",
-                           .meaning = "Parts that each head's keys are cut into, so that few heads fill all SMs.",
+                           .label = say::knob::splits{},
+                           .meaning = say::knob::splits_meaning{},
                            .largest = 4096};
   return stated;
 }
 
 const Knob& warps_knob() {
   static const Knob stated{.name = std::string(knob::warps),
-                           .label = "Warps",
-                           .meaning = "Warps of a block that multiply: fewer have more rows, and registers, each.",
+                           .label = say::knob::warps{},
+                           .meaning = say::knob::warps_meaning{},
                            .largest = 64,
                            .with_tile = true};
   return stated;
 }
 
 const Knob& stages_knob() {
-  static const Knob stated{
-      .name = std::string(knob::stages),
-      .label = "Stages",
-      .meaning = "Buffers of K and of V: with more of them loads run further ahead of the products.",
-      .largest = 64};
+  static const Knob stated{.name = std::string(knob::stages),
+                           .label = say::knob::stages{},
+                           .meaning = say::knob::stages_meaning{},
+                           .largest = 64};
   return stated;
 }
 

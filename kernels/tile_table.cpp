@@ -13,11 +13,10 @@
 
 #include "kernels/common_knobs.h"
 #include "kernels/embedded_sources.h"
+#include "messages/tile_table.h"
 
 namespace attnscope {
 namespace {
-
-using Error = Failure<std::string>;
 
 constexpr std::string_view file = "tiles.csv";
 constexpr std::string_view before_knobs = "algorithm,pass,arch,mask,d,n,br,bc";
@@ -26,9 +25,6 @@ constexpr std::string_view after_knobs = "reason";
 /// What tables were before they had n and splits.
 constexpr std::string_view old_header = "algorithm,pass,arch,mask,d,br,bc,warps,stages,reason";
 constexpr std::size_t old_fields_before_reason = 9;
-constexpr std::string_view old_format =
-    "it is of the format without n and splits; write the table anew with `attnscope tune -o FILE`, or add to each line "
-    "n behind d and splits behind stages (0: the algorithm's choice)";
 
 template <class Int>
 bool read(std::string_view text, Int& value) {
@@ -83,18 +79,17 @@ bool is_old(std::string_view line, std::size_t fields_before_reason) {
 }
 
 /// The first thing wrong with the line, or empty.
-std::string read_line(std::string_view line, std::span<const std::string> knobs, TileChoice& choice) {
+Message read_line(std::string_view line, std::span<const std::string> knobs, TileChoice& choice) {
   std::vector<std::string_view> fields(fields_before_knobs + knobs.size());
   for (std::string_view& field : fields) {
     const std::size_t comma = line.find(',');
-    if (comma == std::string_view::npos) return fmt::format("it has fewer than {} fields", fields.size() + 1);
+    if (comma == std::string_view::npos) return say::tile_table::few_fields{.fields = fields.size() + 1};
     field = line.substr(0, comma);
     line.remove_prefix(comma + 1);
   }
   const auto pass = parse_pass(fields[1]);
   if (!pass) return pass.error();
-  if (fields[3] != "full" && fields[3] != "causal")
-    return fmt::format("mask '{}' is neither full nor causal", fields[3]);
+  if (fields[3] != "full" && fields[3] != "causal") return say::tile_table::unknown_mask{.mask = fields[3]};
   choice.algorithm = fields[0];
   choice.pass = *pass;
   choice.arch = fields[2];
@@ -107,7 +102,8 @@ std::string read_line(std::string_view line, std::span<const std::string> knobs,
     whole = whole && read(fields[fields_before_knobs + i], value);
     choice.config.knobs.set(knobs[i], value);
   }
-  return whole ? "" : fmt::format("d, n, br, bc, {} must be whole numbers", fmt::join(knobs, ", "));
+  if (whole) return {};
+  return say::tile_table::no_whole_numbers{.names = fmt::format("d, n, br, bc, {}", fmt::join(knobs, ", "))};
 }
 
 std::string arch_of(const DeviceLimits& device) {
@@ -121,7 +117,7 @@ std::span<const TileChoice> tile_table() {
     const auto sources = embedded_sources();
     const auto found = std::ranges::find(sources, file, &EmbeddedSource::path);
     auto parsed = parse_tile_table(found == sources.end() ? std::string_view{} : found->text);
-    if (!parsed) throw std::logic_error(fmt::format("kernels/{}: {}", file, parsed.error()));
+    if (!parsed) throw std::logic_error(fmt::format("kernels/{}: {}", file, text(parsed.error())));
     return std::move(parsed).value();
   }();
   return table;
@@ -134,7 +130,7 @@ std::vector<Knob> tuned_knobs(const Registry& registry) {
   return knobs;
 }
 
-Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view text, const Registry& registry) {
+Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text, const Registry& registry) {
   std::vector<TileChoice> table;
   std::vector<std::string> knobs = names_of(tuned_knobs(registry));
   bool headed = false;
@@ -143,7 +139,7 @@ Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view t
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (line.empty() || line.front() == '#') continue;
     TileChoice choice;
-    std::string wrong;
+    Message wrong;
     if (auto named = knobs_in(line)) {
       headed = true;
       knobs = *std::move(named);
@@ -153,13 +149,16 @@ Result<std::vector<TileChoice>, std::string> parse_tile_table(std::string_view t
       };
       const auto unknown = std::ranges::find_if_not(knobs, known);
       if (unknown == knobs.end()) continue;
-      wrong = fmt::format("no algorithm has a knob '{}' that is a number", *unknown);
+      wrong = say::tile_table::no_number_knob{.knob = *unknown};
     } else if (line == old_header || (!headed && is_old(line, fields_before_knobs + knobs.size()))) {
-      wrong = old_format;
+      wrong = say::tile_table::old_format{};
     } else {
       wrong = read_line(line, knobs, choice);
     }
-    if (!wrong.empty()) return Error{fmt::format("line {}: {}; a line is {}.", number, wrong, header_of(knobs))};
+    if (!wrong.empty()) {
+      return Failure<Message>{
+          say::tile_table::line{.line = number, .why = std::move(wrong), .header = header_of(knobs)}};
+    }
     table.push_back(std::move(choice));
   }
   return table;

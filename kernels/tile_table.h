@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/registry.h"
 
@@ -47,7 +48,7 @@ inline constexpr std::int64_t tuned_decode_group = 8;
 
 /// A table's text: lines of algorithm,pass,arch,mask,d,n,br,bc, a number for each of the knobs that the header names
 /// (0: the algorithm's choice), and the reason, which may hold commas; '#' begins a comment. The error names the line.
-[[nodiscard]] Result<std::vector<TileChoice>, std::string> parse_tile_table(
+[[nodiscard]] Result<std::vector<TileChoice>, Message> parse_tile_table(
     std::string_view text, const Registry& registry = built_in_algorithms());
 /// With a column for each of tuned_knobs().
 [[nodiscard]] std::string format_tile_table(std::span<const TileChoice>,

@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "messages/noun.h"
+#include "messages/row.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -21,99 +23,103 @@ namespace {
 
 /// "sm_clock_hz inf is not within 0 .. 1e+15"; a NaN is within nothing.
 template <class Number>
-std::string outside(std::string_view what, Number value, std::type_identity_t<Number> least,
-                    std::type_identity_t<Number> most) {
+Message outside(std::string_view what, Number value, std::type_identity_t<Number> least,
+                std::type_identity_t<Number> most) {
   if (value >= least && value <= most) return {};
-  return fmt::format("{} {} is not within {} .. {}", what, value, least, most);
+  return say::row::outside{.what = what,
+                           .value = fmt::format("{}", value),
+                           .least = fmt::format("{}", least),
+                           .most = fmt::format("{}", most)};
 }
 
-std::string no_name(std::string_view what, std::string_view name) {
+Message no_name(Saying what, std::string_view name) {
   if (!name.empty() && name.size() <= longest_name) return {};
-  return name.empty() ? fmt::format("the {} has no name", what)
-                      : fmt::format("the name of the {} has {} bytes, more than {}", what, name.size(), longest_name);
+  if (name.empty()) return say::row::no_name{.what = what()};
+  return say::row::long_name{.what = what(), .bytes = name.size(), .most = longest_name};
 }
 
 /// The first of several findings.
-std::string first_of(std::initializer_list<std::string> findings) {
-  for (const std::string& finding : findings) {
+Message first_of(std::initializer_list<Message> findings) {
+  for (const Message& finding : findings) {
     if (!finding.empty()) return finding;
   }
   return {};
 }
 
-std::string wrong_spec(const PointSpec& spec, bool imported) {
-  if (std::string wrong = no_name("algorithm", spec.algorithm); !wrong.empty()) return wrong;
+Message wrong_spec(const PointSpec& spec, bool imported) {
+  if (Message wrong = no_name(said<say::noun::algorithm>, spec.algorithm); !wrong.empty()) return wrong;
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
     const bool of_tile = field.name == "br" || field.name == "bc";  // another program need not say
     const std::int64_t least = of_tile && imported ? 0 : field.smallest;
-    if (std::string wrong = outside(field.name, std::get<std::int64_t>(field.get(spec)), least, field.largest);
+    if (Message wrong = outside(field.name, std::get<std::int64_t>(field.get(spec)), least, field.largest);
         !wrong.empty()) {
       return wrong;
     }
   }
-  if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) return english_text(wrong);
+  if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
   for (const auto& [name, value] : spec.knobs) {
-    if (std::string wrong = no_name("knob", name); !wrong.empty()) return wrong;
+    if (Message wrong = no_name(said<say::noun::knob>, name); !wrong.empty()) return wrong;
     const auto* number = std::get_if<std::int64_t>(&value);
     constexpr std::int64_t largest_knob = std::numeric_limits<std::int32_t>::max();
     if (number == nullptr) continue;
-    if (std::string wrong = outside(name, *number, 0, largest_knob); !wrong.empty()) return wrong;
+    if (Message wrong = outside(name, *number, 0, largest_knob); !wrong.empty()) return wrong;
   }
   return {};
 }
 
-std::string wrong_launch(const LaunchRecord& launch) {
+Message wrong_launch(const LaunchRecord& launch) {
   constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
-  std::string wrong = first_of({outside("registers", launch.registers, 0, 1 << 16),
-                                outside("local_bytes", launch.local_bytes, 0, most_bytes),
-                                outside("static_shared_bytes", launch.static_shared_bytes, 0, most_bytes),
-                                outside("dynamic_shared_bytes", launch.dynamic_shared_bytes, 0, most_bytes),
-                                outside("threads", launch.threads, 0, 1 << 16)});
+  Message wrong = first_of({outside("registers", launch.registers, 0, 1 << 16),
+                            outside("local_bytes", launch.local_bytes, 0, most_bytes),
+                            outside("static_shared_bytes", launch.static_shared_bytes, 0, most_bytes),
+                            outside("dynamic_shared_bytes", launch.dynamic_shared_bytes, 0, most_bytes),
+                            outside("threads", launch.threads, 0, 1 << 16)});
   for (const std::uint32_t extent : launch.grid) {
-    if (wrong.empty() && extent > 1U << 31U) wrong = fmt::format("a grid of {} blocks is none", extent);
+    if (wrong.empty() && extent > 1U << 31U) wrong = say::row::no_grid{.blocks = extent};
   }
   return wrong;
 }
 
-std::string wrong_kernel(const KernelRecord& kernel) {
-  if (std::string wrong = no_name("kernel", kernel.kernel); !wrong.empty()) return wrong;
+Message wrong_kernel(const KernelRecord& kernel) {
+  if (Message wrong = no_name(said<say::noun::kernel>, kernel.kernel); !wrong.empty()) return wrong;
   for (const MetricValue& metric : kernel.metrics) {
-    if (std::string wrong = out_of_bounds(metric); !wrong.empty()) return wrong;
+    if (Message wrong = out_of_bounds(metric); !wrong.empty()) return wrong;
   }
   for (const double ns : kernel.samples_ns) {
-    if (!(ns >= 0 && ns <= longest_ns)) return outside("a timing sample of", ns, 0, longest_ns);
+    if (ns >= 0 && ns <= longest_ns) continue;
+    return say::row::sample_outside{.value = fmt::format("{}", ns), .least = 0, .most = fmt::format("{}", longest_ns)};
   }
-  return kernel.launch ? wrong_launch(*kernel.launch) : std::string();
+  return kernel.launch ? wrong_launch(*kernel.launch) : Message();
 }
 
-std::string wrong_error(std::string_view what, const std::optional<double>& error) {
+Message wrong_error(std::string_view what, const std::optional<double>& error) {
   // Of a wrong result it may be infinite.
-  return error ? outside(what, *error, 0, std::numeric_limits<double>::infinity()) : std::string();
+  return error ? outside(what, *error, 0, std::numeric_limits<double>::infinity()) : Message();
 }
 
 }  // namespace
 
-std::string out_of_bounds(const MetricValue& metric) {
-  if (std::string wrong = no_name("metric", metric.name); !wrong.empty()) return wrong;
+Message out_of_bounds(const MetricValue& metric) {
+  if (Message wrong = no_name(said<say::noun::metric>, metric.name); !wrong.empty()) return wrong;
   const double most = metric.unit == "ns" ? longest_ns : largest_value;
   if (std::abs(metric.value) <= most) return {};
   return outside(metric.name, metric.value, -most, most);
 }
 
-std::string out_of_bounds(const PointRecord& point) {
+Message out_of_bounds(const PointRecord& point) {
   const bool imported = point.provenance == Provenance::imported;
-  if (std::string wrong = wrong_spec(point.spec, imported); !wrong.empty()) return wrong;
+  if (Message wrong = wrong_spec(point.spec, imported); !wrong.empty()) return wrong;
   if (point.provenance == Provenance::derived || point.provenance == Provenance::modelled) {
-    return fmt::format("a point is never {}", to_string(point.provenance));
+    return say::row::never{.provenance = to_string(point.provenance)};
   }
   for (const KernelRecord& kernel : point.kernels) {
-    if (std::string wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
+    if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
   }
   constexpr double longest_seconds = longest_ns / 1e9;
-  std::string wrong = first_of(
-      {wrong_error("max_abs_error", point.max_abs_error), wrong_error("error_bound", point.error_bound),
-       wrong_error("rms_error", point.rms_error), outside("wall_seconds", point.wall_seconds, 0, longest_seconds)});
+  Message wrong = first_of({wrong_error("max_abs_error", point.max_abs_error),
+                            wrong_error("error_bound", point.error_bound), wrong_error("rms_error", point.rms_error),
+                            outside("wall_seconds", point.wall_seconds, 0, longest_seconds)});
   if (!wrong.empty() || !point.clocks) return wrong;
   constexpr double fastest_hz = 1e15;
   constexpr double hottest = 1e6;
@@ -123,8 +129,8 @@ std::string out_of_bounds(const PointRecord& point) {
                    outside("power_w", point.clocks->power_w, 0, largest_value)});
 }
 
-std::string out_of_bounds(const DeviceLimits& limits) {
-  if (std::string wrong = no_name("device", limits.name); !wrong.empty()) return wrong;
+Message out_of_bounds(const DeviceLimits& limits) {
+  if (Message wrong = no_name(said<say::noun::device>, limits.name); !wrong.empty()) return wrong;
   constexpr int most = 1 << 30;
   constexpr auto most_bytes = static_cast<std::int64_t>(1e15);
   for (const auto& [name, value] : {std::pair{"compute_major", limits.compute_major},
@@ -133,7 +139,7 @@ std::string out_of_bounds(const DeviceLimits& limits) {
                                     {"max_threads_per_block", limits.max_threads_per_block},
                                     {"max_threads_per_sm", limits.max_threads_per_sm},
                                     {"max_blocks_per_sm", limits.max_blocks_per_sm}}) {
-    if (std::string wrong = outside(name, value, 0, most); !wrong.empty()) return wrong;
+    if (Message wrong = outside(name, value, 0, most); !wrong.empty()) return wrong;
   }
   for (const auto& [name, value] : {std::pair{"registers_per_sm", limits.registers_per_sm},
                                     {"shared_bytes_per_block", limits.shared_bytes_per_block},
@@ -141,14 +147,14 @@ std::string out_of_bounds(const DeviceLimits& limits) {
                                     {"shared_bytes_reserved", limits.shared_bytes_reserved},
                                     {"l2_bytes", limits.l2_bytes},
                                     {"dram_bytes", limits.dram_bytes}}) {
-    if (std::string wrong = outside(name, value, 0, most_bytes); !wrong.empty()) return wrong;
+    if (Message wrong = outside(name, value, 0, most_bytes); !wrong.empty()) return wrong;
   }
   return first_of({outside("dram_bytes_per_second", limits.dram_bytes_per_second, 0, largest_value),
                    outside("l2_bytes_per_second", limits.l2_bytes_per_second, 0, largest_value),
                    outside("tensor_flops", limits.tensor_flops, 0, largest_value)});
 }
 
-std::string out_of_bounds(const MeasureOptions& options) {
+Message out_of_bounds(const MeasureOptions& options) {
   constexpr int most_samples = 1 << 30;
   constexpr std::int64_t longest_ms = std::int64_t{1} << 50;
   return first_of({outside("min_samples", options.min_samples, 0, most_samples),

@@ -2,9 +2,7 @@
 // What a file may hold. Readers skip what lies outside, writers and imports refuse it. Internal to storage.
 #pragma once
 
-#include <string>
-#include <string_view>
-
+#include "kernels/model/message.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 
@@ -15,10 +13,10 @@ inline constexpr double largest_value = 1e30;  ///< of any other amount: sums an
 inline constexpr int longest_name = 200;       ///< bytes of the name of a device, kernel, metric, algorithm or knob
 
 /// The first thing out of bounds, as part of a sentence: "Br 9999 is not within 1 .. 4096"; empty where all is well.
-[[nodiscard]] std::string out_of_bounds(const PointRecord&);
-[[nodiscard]] std::string out_of_bounds(const DeviceLimits&);
-[[nodiscard]] std::string out_of_bounds(const MeasureOptions&);
-[[nodiscard]] std::string out_of_bounds(const MetricValue&);
+[[nodiscard]] Message out_of_bounds(const PointRecord&);
+[[nodiscard]] Message out_of_bounds(const DeviceLimits&);
+[[nodiscard]] Message out_of_bounds(const MeasureOptions&);
+[[nodiscard]] Message out_of_bounds(const MetricValue&);
 
 /// The point as a file has it: a NaN is no metric, an error measure that is one is infinitely wrong, and of two metrics
 /// of one name and unit the later stands.

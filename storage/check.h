@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -16,7 +17,7 @@ struct FileCheck {
   std::size_t points = 0;           ///< that are as they should be
   std::size_t unchecked = 0;        ///< of these, without a digest: written before there were any
   std::vector<BadRow> bad_rows;     ///< what the rows say
-  std::vector<std::string> damage;  ///< of the file's structure, a sentence each
+  std::vector<Message> damage;      ///< of the file's structure, a sentence each
   std::vector<std::string> extras;  ///< tables and views that are not ours: "table notes"
 
   [[nodiscard]] bool ok() const { return bad_rows.empty() && damage.empty(); }
@@ -28,7 +29,7 @@ struct FileCheck {
 struct Salvage {
   std::size_t runs = 0;
   std::size_t points = 0;
-  std::vector<std::string> left;  ///< what could not be saved, a sentence each
+  std::vector<Message> left;  ///< what could not be saved, a sentence each
 };
 
 /// Copies what can be read of a damaged or refused file, and is as it was written, into a new one; `file` stays as it

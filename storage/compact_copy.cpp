@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "messages/file.h"
+#include "messages/row.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/file_guard.h"
@@ -121,13 +122,13 @@ void require_whole(const RunStore& store) {
   (void)store.runs();
   (void)store.points();
   const std::vector<BadRow> bad = store.bad_rows();
-  const std::vector<std::string> damage = store.structural_damage();
+  const std::vector<Message> damage = store.structural_damage();
   if (bad.empty() && damage.empty()) return;
   throw StorageError(
       StorageError::Kind::damaged,
       say::file::damaged_not_copied{
           .file = store.file().string(),
-          .error = bad.empty() ? damage.front() : fmt::format("{}: {}", bad.front().where, bad.front().why)});
+          .error = bad.empty() ? damage.front() : say::row::at{.where = bad.front().where, .why = bad.front().why}});
 }
 
 void copy_source(SQLite::Database& database, const std::filesystem::path& source, const std::filesystem::path& place) {

@@ -128,8 +128,8 @@ const Ours& ours() {
   return made;
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
-  throw StorageError(Kind::foreign, say::file::changed_schema{.file = file.string(), .what = what});
+[[noreturn]] void refuse(const std::filesystem::path& file, Message what) {
+  throw StorageError(Kind::foreign, say::file::changed_schema{.file = file.string(), .what = std::move(what)});
 }
 
 }  // namespace
@@ -188,20 +188,20 @@ std::vector<std::string> require_our_schema(SQLite::Database& database, const st
     const bool same = known != wanted.end()
                           ? known->second == definition
                           : definition.type == "view" && ours().views.contains(digest_of(name, definition));
-    if (definition.type == "trigger") refuse(file, fmt::format("holds a {}", described));
-    if (ours_by_name && !same) refuse(file, fmt::format("has a {} that is not ours", described));
+    if (definition.type == "trigger") refuse(file, say::file::has_trigger{.object = described});
+    if (ours_by_name && !same) refuse(file, say::file::has_other{.object = described});
     if (ours_by_name) continue;
     if (definition.type == "index") {
       // One on a table that is left alone is left alone, too.
       if (wanted.contains(definition.table)) {
-        refuse(file, fmt::format("has an {} of its own on our table {}", described, definition.table));
+        refuse(file, say::file::has_index{.object = described, .table = definition.table});
       }
     } else if (!name.starts_with("sqlite_")) {
       extras.push_back(described);
     }
   }
   for (const auto& [name, definition] : wanted) {
-    if (!found.contains(name)) refuse(file, fmt::format("lacks our {} {}", definition.type, name));
+    if (!found.contains(name)) refuse(file, say::file::lacks{.object = fmt::format("{} {}", definition.type, name)});
   }
   return extras;
 }

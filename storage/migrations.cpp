@@ -9,6 +9,7 @@
 #include <array>
 
 #include "kernels/legacy/fa2_rule.h"
+#include "messages/row.h"
 #include "profiler/plan/fields.h"
 #include "storage/schema/steps.h"
 #include "storage/views.h"
@@ -147,7 +148,7 @@ void migrate(SQLite::Database& database, std::span<const std::string> migration_
     database.exec(migration_steps[static_cast<std::size_t>(version)].c_str());
   }
   if (SQLite::Statement orphans(database, "PRAGMA foreign_key_check"); orphans.executeStep()) {
-    throw SQLite::Exception(fmt::format("a row of {} lacks what it refers to", orphans.getColumn(0).getString()),
+    throw SQLite::Exception(text(say::row::orphan_of_migration{.table = orphans.getColumn(0).getString()}),
                             SQLITE_CORRUPT);
   }
   database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, newest));

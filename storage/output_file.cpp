@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "messages/file.h"
+#include "messages/file_kind.h"
 #include "storage/file_lock.h"
 #include "storage/migrations.h"
 #include "storage/run_store.h"
@@ -29,8 +30,8 @@ using Kind = StorageError::Kind;
 constexpr std::string_view temporary_suffix = ".part";
 constexpr std::size_t random_digits = 16;
 
-StorageError cannot_write(const fs::path& file, const std::string& why) {
-  return {Kind::not_writable, say::file::cannot_write{.file = file.string(), .error = why}};
+StorageError cannot_write(const fs::path& file, MessageValue why) {
+  return {Kind::not_writable, say::file::cannot_write{.file = file.string(), .error = std::move(why)}};
 }
 
 StorageError cannot_write(const fs::path& file, int error) {
@@ -169,13 +170,13 @@ bool is_open_file(const fs::path& link) {
 }  // namespace
 
 namespace file_kind {
-const FileKind measurements{"an attnscope file", is_measurements};
-const FileKind csv{"a table of attnscope's", is_table};
-const FileKind json{"a JSON document", is_json};
-const FileKind tiles{"a table of tiles", is_table};
-const FileKind png{"a PNG picture", is_png};
-const FileKind svg{"an SVG picture", is_svg};
-const FileKind pdf{"a PDF document", is_pdf};
+const FileKind measurements{said<say::file_kind::measurements>, is_measurements};
+const FileKind csv{said<say::file_kind::csv>, is_table};
+const FileKind json{said<say::file_kind::json>, is_json};
+const FileKind tiles{said<say::file_kind::tiles>, is_table};
+const FileKind png{said<say::file_kind::png>, is_png};
+const FileKind svg{said<say::file_kind::svg>, is_svg};
+const FileKind pdf{said<say::file_kind::pdf>, is_pdf};
 
 FileKind of_name(const std::filesystem::path& name) {
   std::string suffix = name.extension().string();
@@ -185,7 +186,7 @@ FileKind of_name(const std::filesystem::path& name) {
   if (suffix == ".pdf") return pdf;
   if (suffix == ".csv") return csv;
   if (suffix == ".json") return json;
-  return {"a file of that kind", nullptr};
+  return {said<say::file_kind::other>, nullptr};
 }
 }  // namespace file_kind
 
@@ -243,7 +244,7 @@ void TemporaryFile::publish(Over over) {
   const int error = over == Over::nothing                          ? rename_to_new_name(path_, place_)
                     : ::rename(path_.c_str(), place_.c_str()) == 0 ? 0
                                                                    : errno;
-  if (error == EEXIST) throw cannot_write(place_, "another program has just made a file of that name");
+  if (error == EEXIST) throw cannot_write(place_, say::file::just_made{});
   if (error != 0) throw cannot_write(place_, error);
   path_.clear();
   sync_folder(place_);
@@ -253,7 +254,7 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
   struct stat there {};
   const bool exists = ::stat(target.c_str(), &there) == 0;
   if (!exists && errno != ENOENT) throw cannot_write(target, errno);
-  if (exists && S_ISDIR(there.st_mode)) throw cannot_write(target, "it is a folder");
+  if (exists && S_ISDIR(there.st_mode)) throw cannot_write(target, say::file::a_folder{});
   std::error_code error;
   if (exists && (!S_ISREG(there.st_mode) || is_open_file(target) ||
                  (fs::is_symlink(target, error) && is_open_file(fs::read_symlink(target, error))))) {
@@ -268,7 +269,7 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
     const std::string text = first_bytes(target_, reason);
     if (reason != 0) throw cannot_write(target, reason);
     if (!kind.is_one(text)) {
-      throw StorageError(Kind::not_writable, say::file::of_another_kind{.file = target.string(), .kind = kind.noun});
+      throw StorageError(Kind::not_writable, say::file::of_another_kind{.file = target.string(), .kind = kind.noun()});
     }
   }
   if (exists && ::access(target_.c_str(), W_OK) != 0) throw cannot_write(target, errno);

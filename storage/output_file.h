@@ -9,11 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/model/message.h"
+
 namespace attnscope {
 
 /// What a writer writes: a file of the same kind at its place may be replaced.
 struct FileKind {
-  std::string_view noun;                             ///< "a CSV table of attnscope's"
+  Saying noun = nullptr;                             ///< "a table of attnscope's"
   bool (*is_one)(std::string_view first) = nullptr;  ///< by a file's first 4 KiB; null: any file may be replaced
 };
 

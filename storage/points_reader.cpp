@@ -31,7 +31,7 @@ T parsed(const std::string& text) {
   try {
     return json::parse(text).get<T>();
   } catch (const json::exception&) {
-    throw RowError("a list in it is none");
+    throw RowError(say::row::no_list{});
   }
 }
 
@@ -56,7 +56,7 @@ void PointsReader::each_row(SQLite::Statement& query, const Places& places, Read
       (void)in.integer();
       read_row(place->second, in);
     } catch (const RowError& error) {
-      fail(point_of_place(place->second), error.what());
+      fail(point_of_place(place->second), error.message());
     }
   }
 }
@@ -81,15 +81,15 @@ std::vector<BadRow> PointsReader::incomplete_runs(std::span<const std::int64_t> 
     if (!asked_for || version_ < digests_since) continue;
     const auto found = found_.find(id);
     const WrittenPoints there = found == found_.end() ? WrittenPoints() : found->second;
-    std::string why;
+    Message why;
     if (!run.written) {
-      why = "what it says of its points is no count and digest";
+      why = say::row::no_count{};
     } else if (there.count != run.written->count) {
-      why = fmt::format("{} of its points are there, and {} were written", there.count, run.written->count);
+      why = say::row::other_count{.there = there.count, .written = run.written->count};
     } else if (there.sum != run.written->sum) {
-      why = "its points are not those that were written";
+      why = say::row::other_points{};
     }
-    if (!why.empty()) incomplete.push_back({fmt::format("points of run {}", id), why});
+    if (!why.empty()) incomplete.push_back({say::row::points_of_run{.run = id}, why});
   }
   return incomplete;
 }
@@ -105,17 +105,17 @@ void PointsReader::leave_out_bad_points() {
   for (std::size_t i = 0; i < points_.size(); ++i) {
     StoredPoint& point = points_[i];
     const auto failed = failed_.find(i);
-    std::string why = failed != failed_.end() ? failed->second : out_of_bounds(point.record);
+    Message why = failed != failed_.end() ? failed->second : out_of_bounds(point.record);
     const Signature& signature = signatures_[i];
     const bool differs = signature.stored && parse_digest(*signature.stored) != signature.now;
-    if (why.empty() && differs) why = "it is not what was written: its digest is another";
+    if (why.empty() && differs) why = say::row::other_digest{};
     if (why.empty()) {
       if (!signature.stored) ++unchecked_;
       if (kept != i) points_[kept] = std::move(point);
       ++kept;
     } else if (!runs_.bad.contains(point.run_id)) {
       bad_rows_.push_back(
-          {fmt::format("point {} (run {}, place {})", point.id, point.run_id, point.index), why, point.id});
+          {say::row::point{.point = point.id, .run = point.run_id, .place = point.index}, std::move(why), point.id});
     }
   }
   points_.resize(kept);
@@ -157,9 +157,9 @@ void PointsReader::read_points() {
     try {
       read_point_row(in, point);
     } catch (const RowError& error) {
-      fail(place, error.what());
+      fail(place, error.message());
     } catch (const StorageError& error) {
-      fail(place, error.what());
+      fail(place, error.message());
     }
     place_of_point_.emplace(point.id, place);
     ids_.push_back(point.id);
@@ -185,7 +185,7 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
       .run_uid = {}, .device_uuid = point.device_uuid, .index = point.index, .recorded_at = recorded_at};
   identity.statement = in.optional_text();
   const auto run = runs_.good.find(point.run_id);
-  if (run == runs_.good.end()) throw RowError(fmt::format("its run {} is not there", point.run_id));
+  if (run == runs_.good.end()) throw RowError(say::row::run_gone{.run = point.run_id});
   identity.run_uid = run->second.uid;
   point.record = read_point(in, identity.reason);
   read_old_point(in, version_, limits, point.record);
@@ -235,7 +235,7 @@ void PointsReader::read_metrics() {
     std::vector<MetricValue>& metrics = kernel_at(place).metrics;
     const std::int64_t id = in.integer();
     const auto metric = metrics_.find(id);
-    if (metric == metrics_.end()) throw RowError(fmt::format("its metric {} is not there", id));
+    if (metric == metrics_.end()) throw RowError(say::row::metric_gone{.metric = id});
     const std::int64_t round = in.integer();
     const double value = in.real();
     const Provenance provenance = word(parse_provenance(in.text()));
@@ -286,7 +286,7 @@ void PointsReader::read_launches() {
     launch.threads = in.small();
     const auto grid = parsed<std::array<std::int64_t, 3>>(in.text());
     for (std::size_t i = 0; i < grid.size(); ++i) {
-      if (!std::in_range<std::uint32_t>(grid[i])) throw RowError(fmt::format("a grid of {} blocks is none", grid[i]));
+      if (!std::in_range<std::uint32_t>(grid[i])) throw RowError(say::row::no_grid{.blocks = grid[i]});
       launch.grid[i] = static_cast<std::uint32_t>(grid[i]);
     }
     count_in(place.point, digest_of_launch(place.name, launch));

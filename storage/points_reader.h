@@ -80,7 +80,7 @@ class PointsReader {
   /// Calls read_row(place, in) for each row: of points_, by the id in the first column, or of place_of_kernel_.
   template <class Places, class ReadRow>
   void each_row(SQLite::Statement& query, const Places& places, ReadRow&& read_row);
-  void fail(std::size_t point, const std::string& why) { failed_.try_emplace(point, why); }
+  void fail(std::size_t point, Message why) { failed_.try_emplace(point, std::move(why)); }
   void count_in(std::size_t point, const Digest& part) { signatures_[point].now += part; }
   [[nodiscard]] KernelRecord& kernel_at(const KernelPlace& place) {
     return points_[place.point].record.kernels[place.kernel];
@@ -97,7 +97,7 @@ class PointsReader {
   std::size_t unchecked_ = 0;
   std::unordered_map<std::int64_t, std::size_t> place_of_point_;
   std::unordered_map<std::int64_t, KernelPlace> place_of_kernel_;
-  std::unordered_map<std::size_t, std::string> failed_;  ///< why, by place in points_
+  std::unordered_map<std::size_t, Message> failed_;  ///< why, by place in points_
   std::vector<BadRow> bad_rows_;
 };
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "messages/file.h"
+#include "messages/row.h"
 #include "storage/check.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
@@ -78,10 +79,11 @@ class TableSalvage {
                                         placeholders(table.count)))) {}
 
   /// What could not be read; empty where all was.
-  std::string run() {
+  Message run() {
     const std::optional<std::int64_t> stopped = scan("ASC");
-    if (unreadable_) return fmt::format("table {} cannot be read at all", table_.name);
-    if (!stopped) return refused_ == 0 ? "" : fmt::format("{} rows of {} are no rows of ours", refused_, table_.name);
+    if (unreadable_) return say::row::table_unreadable{.table = table_.name};
+    if (!stopped && refused_ == 0) return {};
+    if (!stopped) return say::row::no_rows_of_ours{.rows = refused_, .table = table_.name};
     // From behind, up to the damage; then key by key, what lies between.
     const std::int64_t first = last_key_;
     scan("DESC");
@@ -95,7 +97,7 @@ class TableSalvage {
         sqlite3_reset(probe.get());
       }
     }
-    return fmt::format("a part of table {} cannot be read, between {} {} and {}", table_.name, table_.key, first, last);
+    return say::row::part_unreadable{.table = table_.name, .key = table_.key, .first = first, .last = last};
   }
 
  private:
@@ -135,8 +137,8 @@ class TableSalvage {
 };
 
 /// Rows whose run, point, kernel, device or metric is gone.
-std::vector<std::string> remove_orphans(SQLite::Database& database, const std::vector<Table>& tables) {
-  std::vector<std::string> removed;
+std::vector<Message> remove_orphans(SQLite::Database& database, const std::vector<Table>& tables) {
+  std::vector<Message> removed;
   for (bool again = true; again;) {
     again = false;
     for (const Table& table : tables) {
@@ -151,8 +153,8 @@ std::vector<std::string> remove_orphans(SQLite::Database& database, const std::v
       for (const std::string& condition : conditions) {
         const int gone = database.exec(fmt::format("DELETE FROM {} WHERE {}", table.name, condition));
         if (gone == 0) continue;
-        removed.push_back(
-            fmt::format("{} row{} of {} belong to nothing that is there", gone, gone == 1 ? "" : "s", table.name));
+        if (gone == 1) removed.push_back(say::row::one_stray{.table = table.name});
+        if (gone > 1) removed.push_back(say::row::strays{.rows = gone, .table = table.name});
         again = true;
       }
     }
@@ -161,7 +163,7 @@ std::vector<std::string> remove_orphans(SQLite::Database& database, const std::v
 }
 
 /// A file of the same schema at `scratch`, with the rows of `file`.
-std::vector<std::string> salvage_rows(const std::filesystem::path& file, const std::filesystem::path& scratch) {
+std::vector<Message> salvage_rows(const std::filesystem::path& file, const std::filesystem::path& scratch) {
   const bool written = CollectorLock::held(file) || has_journal(file);
   const auto from = open_database(file, written ? DatabaseAccess::read_only : DatabaseAccess::immutable);
   const int version = from->execAndGet("PRAGMA user_version").getInt();
@@ -173,15 +175,15 @@ std::vector<std::string> salvage_rows(const std::filesystem::path& file, const s
   to->exec("PRAGMA journal_mode = MEMORY");
   migrate(*to, migrations().first(static_cast<std::size_t>(version)));
   to->exec("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF");
-  std::vector<std::string> left;
+  std::vector<Message> left;
   const std::vector<Table> tables = tables_of(*to);
   SQLite::Transaction transaction(*to);
   for (const Table& table : tables) {
     if (version >= digests_since && table.name == "totals") to->exec("DELETE FROM totals");
-    if (std::string lost = TableSalvage(*from, *to, table).run(); !lost.empty()) left.push_back(std::move(lost));
+    if (Message lost = TableSalvage(*from, *to, table).run(); !lost.empty()) left.push_back(std::move(lost));
   }
   if (version >= digests_since) to->exec("INSERT OR IGNORE INTO totals SELECT 1, count(*) FROM runs");
-  for (std::string& lost : remove_orphans(*to, tables)) left.push_back(std::move(lost));
+  for (Message& lost : remove_orphans(*to, tables)) left.push_back(std::move(lost));
   transaction.commit();
   migrate(*to);
   return left;
@@ -206,7 +208,7 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
     statement.exec();
   };
   for (const BadRow& row : bad) {
-    salvage.left.push_back(fmt::format("{}: {}", row.where, row.why));
+    salvage.left.push_back(say::row::at{.where = row.where, .why = row.why});
     if (row.point != 0) remove("DELETE FROM points WHERE id = ?", row.point);
     if (row.bad_run != 0) remove("DELETE FROM runs WHERE id = ?", row.bad_run);
   }
@@ -242,7 +244,7 @@ Salvage repair_file(const std::filesystem::path& file, const std::filesystem::pa
     throw StorageError(Kind::other, say::file::saved_goes_into_new{.file = target.string()});
   }
   TemporaryFile scratch(target);
-  std::vector<std::string> left = with_storage_errors(file, [&] { return salvage_rows(file, scratch.path()); });
+  std::vector<Message> left = with_storage_errors(file, [&] { return salvage_rows(file, scratch.path()); });
   Salvage salvage = with_storage_errors(target, [&] { return remove_bad_rows(scratch.path()); });
   salvage.left.insert(salvage.left.begin(), left.begin(), left.end());
   scratch.publish(TemporaryFile::Over::nothing);

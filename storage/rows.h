@@ -14,7 +14,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
+#include "messages/row.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -23,18 +25,18 @@ namespace attnscope {
 
 /// What is wrong with the row at hand, as part of a sentence: the row is skipped and named, the others are given.
 class RowError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
+ public:
+  explicit RowError(Message message) : std::runtime_error(attnscope::text(message)), message_(std::move(message)) {}
+  [[nodiscard]] const Message& message() const { return message_; }
+
+ private:
+  Message message_;
 };
 
 /// A word of a column, as its enumeration; one that this program does not know is damage.
 template <class T>
-T word(Result<T, std::string> parsed) {
-  if (!parsed) throw RowError(parsed.error());
-  return parsed.value();
-}
-template <class T>
 T word(Result<T, Message> parsed) {
-  if (!parsed) throw RowError(text(parsed.error()));
+  if (!parsed) throw RowError(parsed.error());
   return parsed.value();
 }
 
@@ -96,35 +98,35 @@ class Reader {
 
   std::string text() {
     const SQLite::Column column = next();
-    if (!column.isText()) wrong("no text");
+    if (!column.isText()) wrong(said<say::row::no_text>);
     std::string read = column.getString();
     const bool whole = read.find('\0') == std::string::npos && first_invalid_utf8(read) == std::string::npos;
-    if (!whole) wrong("no UTF-8 text");
+    if (!whole) wrong(said<say::row::no_utf8>);
     return read;
   }
   std::int64_t integer() {
     const SQLite::Column column = next();
-    if (!column.isInteger()) wrong("no whole number");
+    if (!column.isInteger()) wrong(said<say::row::no_whole_number>);
     return column.getInt64();
   }
   int small() {
     const std::int64_t number = integer();
-    if (!std::in_range<int>(number)) wrong("out of range");
+    if (!std::in_range<int>(number)) wrong(said<say::row::out_of_range>);
     return static_cast<int>(number);
   }
   std::size_t count() {
     const std::int64_t number = integer();
-    if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) wrong("out of range");
+    if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) wrong(said<say::row::out_of_range>);
     return static_cast<std::size_t>(number);
   }
   double real() {
     const SQLite::Column column = next();
-    if (!column.isFloat() && !column.isInteger()) wrong("no number");
+    if (!column.isFloat() && !column.isInteger()) wrong(said<say::row::no_number>);
     return column.getDouble();
   }
   bool flag() {
     const std::int64_t number = integer();
-    if (number != 0 && number != 1) wrong("neither 0 nor 1");
+    if (number != 0 && number != 1) wrong(said<say::row::neither_0_nor_1>);
     return number != 0;
   }
   std::optional<std::string> optional_text() {
@@ -154,8 +156,8 @@ class Reader {
     return true;
   }
   /// Of the column that was read last.
-  [[noreturn]] void wrong(const char* what) {
-    throw RowError(fmt::format("{} is {}", statement_.getColumnName(place_ - 1), what));
+  [[noreturn]] void wrong(Saying what) {
+    throw RowError(say::row::is{.column = statement_.getColumnName(place_ - 1), .what = what()});
   }
 
   SQLite::Statement& statement_;

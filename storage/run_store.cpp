@@ -51,7 +51,7 @@ StoredRunState parse_run_state(std::string_view text) {
   for (const auto& [state, name] : run_states) {
     if (name == text) return state;
   }
-  throw RowError(fmt::format("there is no run state \"{}\"", text));
+  throw RowError(say::row::no_run_state{.word = text});
 }
 
 /// 128 random bits: no two runs have one.
@@ -178,7 +178,7 @@ RunSummary read_run(Reader& in) {
   run.environment = read_environment(in);
   run.provenance = word(parse_provenance(in.text()));
   run.uid = in.text();
-  for (const std::string& wrong : {out_of_bounds(run.options), out_of_bounds(run.limits)}) {
+  for (const Message& wrong : {out_of_bounds(run.options), out_of_bounds(run.limits)}) {
     if (!wrong.empty()) throw RowError(wrong);
   }
   return run;
@@ -203,7 +203,7 @@ struct RunStore::Impl {
   bool immutable = false;
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statements;
-  std::map<std::string, BadRow> bad;  ///< by where: what reading skipped
+  std::map<std::string, BadRow> bad;  ///< by where, in English: what reading skipped
   std::size_t unchecked = 0;
   std::vector<std::string> extras;
   std::unordered_map<std::int64_t, WrittenPoints> written;  ///< by run, while this writes
@@ -261,7 +261,7 @@ struct RunStore::Impl {
     stamp = stamp_of(file);
   }
 
-  void note(const BadRow& row) { bad.try_emplace(row.where, row); }
+  void note(const BadRow& row) { bad.try_emplace(english_text(row.where), row); }
 
   void end_abandoned_runs() {
     std::vector<std::int64_t> abandoned;
@@ -417,7 +417,7 @@ struct RunStore::Impl {
   }
 
   /// What readers would skip is never written.
-  void require_storable(const std::string& wrong) const {
+  void require_storable(const Message& wrong) const {
     if (!wrong.empty()) throw StorageError(Kind::other, say::file::no_such_row{.file = file.string(), .error = wrong});
   }
 
@@ -536,7 +536,7 @@ struct RunStore::Impl {
       const auto device = devices.find(query.getColumn(1).getInt64());
       if (device == devices.end() || device->second != DigestState::differs) continue;
       runs[query.getColumn(0).getInt64()] = DigestState::differs;
-      note({fmt::format("device {}", device->first), "it is not what was written: its digest is another"});
+      note({say::row::device{.device = device->first}, say::row::other_digest{}});
     }
     query.reset();
     return runs;
@@ -561,23 +561,23 @@ struct RunStore::Impl {
     std::vector<RunSummary> summaries;
     while (query.executeStep()) {
       const std::int64_t id = query.getColumn(0).getInt64();
-      std::string why;
+      Message why;
       try {
         Reader in(query);
         RunSummary run = read_run(in);
         if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
         summaries.push_back(std::move(run));
       } catch (const RowError& error) {
-        why = error.what();
+        why = error.message();
       } catch (const json::exception&) {
-        why = "its command line or its options are no JSON of ours";
+        why = say::row::no_json{};
       }
       const auto stored = digests.find(id);
       if (why.empty() && stored != digests.end() && stored->second == DigestState::differs) {
-        why = "it is not what was written: its digest is another";
+        why = say::row::other_digest{};
         summaries.pop_back();
       }
-      if (!why.empty()) note({fmt::format("run {} with its points", id), why, 0, id});
+      if (!why.empty()) note({say::row::run{.run = id}, why, 0, id});
       if (known == nullptr) continue;
       if (!why.empty()) {
         known->bad.insert(id);
@@ -600,8 +600,9 @@ struct RunStore::Impl {
       const std::int64_t there = totals.getColumn(0).getInt64();
       const SQLite::Column counted = totals.getColumn(1);
       if (!counted.isInteger() || counted.getInt64() != there) {
-        note({"runs", fmt::format("{} are there, and {} were written", there,
-                                  counted.isInteger() ? fmt::to_string(counted.getInt64()) : "an unknown number")});
+        const MessageValue as_written =
+            counted.isInteger() ? MessageValue(counted.getInt64()) : MessageValue(say::row::unknown_number{});
+        note({say::row::runs{}, say::row::runs_missing{.there = there, .written = as_written}});
       }
       totals.reset();
     }
@@ -761,9 +762,9 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     PointsReader reader(select, schema_of(*impl_->database), known);
     std::vector<StoredPoint> points = reader.read();
     snapshot.commit();
-    for (const BadRow& row : reader.bad_rows()) impl_->bad.try_emplace(row.where, row);
+    for (const BadRow& row : reader.bad_rows()) impl_->note(row);
     if (after_id == 0) {
-      for (const BadRow& row : reader.incomplete_runs(runs)) impl_->bad.try_emplace(row.where, row);
+      for (const BadRow& row : reader.incomplete_runs(runs)) impl_->note(row);
     }
     impl_->unchecked = reader.unchecked();
     return points;
@@ -785,19 +786,20 @@ std::vector<std::string> RunStore::extras() const {
   return impl_->extras;
 }
 
-std::vector<std::string> RunStore::structural_damage() const {
+std::vector<Message> RunStore::structural_damage() const {
   return impl_->read([&] {
-    std::vector<std::string> found;
+    std::vector<Message> found;
     constexpr std::size_t enough = 100;
     SQLite::Statement integrity(*impl_->database, fmt::format("PRAGMA integrity_check({})", enough));
     while (integrity.executeStep()) {
-      const std::string text = integrity.getColumn(0).getString();
-      if (text != "ok") found.push_back(text);
+      std::string words = integrity.getColumn(0).getString();
+      if (words != "ok") found.push_back(Message::verbatim(std::move(words)));
     }
     SQLite::Statement references(*impl_->database, "PRAGMA foreign_key_check");
     while (found.size() < 2 * enough && references.executeStep()) {
-      found.push_back(fmt::format("row {} of {} lacks its row of {}", references.getColumn(1).getString(),
-                                  references.getColumn(0).getString(), references.getColumn(2).getString()));
+      found.push_back(say::row::orphan{.row = references.getColumn(1).getString(),
+                                       .table = references.getColumn(0).getString(),
+                                       .other = references.getColumn(2).getString()});
     }
     return found;
   });

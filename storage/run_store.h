@@ -95,8 +95,8 @@ struct StoredPoint {
 
 /// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
 struct BadRow {
-  std::string where;         ///< "point 12 (run 1, place 3)"
-  std::string why;           ///< "wall_seconds inf is not within ..."
+  Message where;             ///< "point 12 (run 1, place 3)"
+  Message why;               ///< "wall_seconds inf is not within ..."
   std::int64_t point = 0;    ///< its id, where it is a point
   std::int64_t bad_run = 0;  ///< its id, where it is a run, which is skipped with its points
 
@@ -148,7 +148,7 @@ class RunStore {
   [[nodiscard]] std::vector<std::string> extras() const;
   /// The whole file, page by page: what SQLite finds wrong with its structure and with what rows refer to, a sentence
   /// each. points() looks at what the rows say.
-  [[nodiscard]] std::vector<std::string> structural_damage() const;
+  [[nodiscard]] std::vector<Message> structural_damage() const;
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] const std::filesystem::path& file() const;
 

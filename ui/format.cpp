@@ -134,7 +134,8 @@ QString format_metric(const MetricValue& metric) {
 
 QString metric_label(std::string_view key) {
   const Metric* metric = find_metric(key);
-  return to_qstring(metric == nullptr ? key : metric->label).replace(QStringLiteral("<->"), QStringLiteral("↔"));
+  return (metric == nullptr ? to_qstring(key) : said(metric->label()))
+      .replace(QStringLiteral("<->"), QStringLiteral("↔"));
 }
 
 Message counted_points(std::size_t points) {
@@ -157,7 +158,7 @@ QString to_qstring(std::string_view text) {
 }
 
 QString to_qstring(Provenance provenance) {
-  return to_qstring(title(provenance));
+  return said(title(provenance));
 }
 
 QString format_heads(const AttentionProblem& problem) {

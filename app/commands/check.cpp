@@ -37,9 +37,9 @@ ExitCode check(const std::vector<std::string>& files) {
                              : text(say::terminal::is_damaged{.file = holds}))
               << '\n';
     for (const BadRow& row : found.bad_rows) {
-      std::cout << fmt::format("  {}: {}\n", printable(row.where), printable(row.why));
+      std::cout << fmt::format("  {}: {}\n", printable(text(row.where)), printable(text(row.why)));
     }
-    for (const std::string& damage : found.damage) std::cout << fmt::format("  {}\n", printable(damage));
+    for (const Message& damage : found.damage) std::cout << fmt::format("  {}\n", printable(text(damage)));
     if (!found.extras.empty()) {
       std::cout << "  " << text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(found.extras, ", "))})
                 << '\n';
@@ -55,8 +55,8 @@ ExitCode repair(const std::string& file, const std::string& target) {
                                             .points = counted_points(salvage.points),
                                             .file = printable(target)})
             << '\n';
-  for (const std::string& left : salvage.left) {
-    spdlog::warn("{}", text(say::terminal::left_behind{.what = printable(left)}));
+  for (const Message& left : salvage.left) {
+    spdlog::warn("{}", text(say::terminal::left_behind{.what = printable(text(left))}));
   }
   return salvage.left.empty() ? ExitCode::ok : ExitCode::partial;
 }

@@ -407,7 +407,7 @@ class Collection {
       };
       const auto plain = [](double value) { return fmt::format("{:.1f}", value); };
       table.rows.push_back({describe(point.record.spec), std::string(to_string(point.record.disposition)),
-                            std::string(title(point.record.origin())), field(metric_key::time_median_ns, format_time),
+                            text(title(point.record.origin())), field(metric_key::time_median_ns, format_time),
                             field(metric_key::tflops, plain), field(metric_key::dram_bytes, format_traffic),
                             field(metric_key::l2_sm_bytes, format_traffic),
                             field(metric_key::model_l2_sm_bytes, format_traffic),

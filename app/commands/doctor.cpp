@@ -31,9 +31,9 @@ DoctorFinding runs_finding() {
   } catch (const CommandError&) {
     return {.item = "runs",
             .status = Status::warning,
-            .detail = text(say::terminal::no_home{}),
-            .fix = text(say::terminal::no_home_fix{}),
-            .still_works = text(say::terminal::works_with_o{})};
+            .detail = say::terminal::no_home{},
+            .fix = say::terminal::no_home_fix{},
+            .still_works = say::terminal::works_with_o{}};
   }
   // The nearest folder that exists decides whether the rest can be made.
   std::filesystem::path existing = folder;
@@ -41,13 +41,17 @@ DoctorFinding runs_finding() {
     existing = existing.parent_path();
   }
   if (!existing.empty() && ::access(existing.c_str(), W_OK) == 0) {
-    return {.item = "runs", .status = Status::ok, .detail = folder.string(), .fix = {}, .still_works = {}};
+    return {.item = "runs",
+            .status = Status::ok,
+            .detail = Message::verbatim(folder.string()),
+            .fix = {},
+            .still_works = {}};
   }
   return {.item = "runs",
           .status = Status::warning,
-          .detail = text(say::terminal::not_writable{.folder = folder.string()}),
-          .fix = text(say::terminal::not_writable_fix{}),
-          .still_works = text(say::terminal::works_with_o{})};
+          .detail = say::terminal::not_writable{.folder = folder.string()},
+          .fix = say::terminal::not_writable_fix{},
+          .still_works = say::terminal::works_with_o{}};
 }
 
 ExitCode doctor(const Options& options) {
@@ -56,13 +60,13 @@ ExitCode doctor(const Options& options) {
   findings.push_back(
       {.item = "simulated device",
        .status = Status::ok,
-       .detail = text(say::terminal::simulated_device{.gpus = known_gpus().size(), .first = known_gpus().front().name}),
+       .detail = say::terminal::simulated_device{.gpus = known_gpus().size(), .first = known_gpus().front().name},
        .fix = {},
        .still_works = {}});
   bool all_ok = true;
   if (options.format == TableFormat::text) {
     for (const DoctorFinding& finding : findings) {
-      std::cout << fmt::format("{:<8} {:<17} {}\n", to_string(finding.status), finding.item, finding.detail);
+      std::cout << fmt::format("{:<8} {:<17} {}\n", to_string(finding.status), finding.item, text(finding.detail));
       const auto add = [](const Message& line) { std::cout << fmt::format("{:26} {}\n", "", text(line)); };
       if (!finding.fix.empty()) add(say::terminal::fix{.fix = finding.fix});
       if (!finding.still_works.empty()) add(say::terminal::still_works{.what = finding.still_works});
@@ -71,8 +75,8 @@ ExitCode doctor(const Options& options) {
   Table table{{{"item"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}}, {}};
   for (const DoctorFinding& finding : findings) {
     all_ok = all_ok && finding.status == Status::ok;
-    table.rows.push_back(
-        {finding.item, std::string(to_string(finding.status)), finding.detail, finding.fix, finding.still_works});
+    table.rows.push_back({finding.item, std::string(to_string(finding.status)), text(finding.detail), text(finding.fix),
+                          text(finding.still_works)});
   }
   if (options.format != TableFormat::text) print(table, options.format, std::cout);
   return options.strict && !all_ok ? ExitCode::error : ExitCode::ok;

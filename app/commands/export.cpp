@@ -48,10 +48,10 @@ bool holds_measurements(const std::filesystem::path& source, const std::filesyst
 /// What was left out, and what is wrong with the file as a whole.
 ExitCode judged(const RunStore& store) {
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
-  const std::vector<std::string> damage = store.structural_damage();
+  const std::vector<Message> damage = store.structural_damage();
   if (damage.empty()) return code;
   const std::string file = printable(store.file().string());
-  const std::string first = printable(damage.front());
+  const std::string first = printable(text(damage.front()));
   spdlog::warn("{}", damage.size() == 1 ? text(say::terminal::damaged{.file = file, .damage = first})
                                         : text(say::terminal::damaged_in_places{.file = file, .damage = first}));
   return ExitCode::partial;

@@ -92,12 +92,12 @@ std::optional<PointSpec> spec_of(const Options& options) {
   if (options.algorithm.empty() && options.axes.empty()) return std::nullopt;
   std::vector<Axis> axes;
   for (const std::string& text : options.axes) {
-    Result<Axis, std::string> axis = parse_axis(text, built_in_algorithms());
-    if (!axis) throw CommandError(ExitCode::usage, Message::verbatim(axis.error()));
+    Result<Axis, Message> axis = parse_axis(text, built_in_algorithms());
+    if (!axis) throw CommandError(ExitCode::usage, axis.error());
     axes.push_back(std::move(axis).value());
   }
-  Result<PointSpec, std::string> spec = make_spec(options.algorithm, axes, built_in_algorithms());
-  if (!spec) throw CommandError(ExitCode::usage, Message::verbatim(spec.error()));
+  Result<PointSpec, Message> spec = make_spec(options.algorithm, axes, built_in_algorithms());
+  if (!spec) throw CommandError(ExitCode::usage, spec.error());
   if (spec->algorithm.empty()) {
     throw CommandError(ExitCode::usage, say::command::axis_without_algorithm{});
   }
@@ -133,14 +133,14 @@ ExitCode run_import(const Options& options) {
   if (chooses && format != ImportFormat::ncu) {
     throw CommandError(ExitCode::usage, say::command::launches_of_ncu{.file = options.file});
   }
-  const Result<Import, std::string> import = import_points(text, format, request);
+  const Result<Import, Message> import = import_points(text, format, request);
   if (!import)
     throw CommandError(ExitCode::error, say::command::in_file{.file = options.file, .error = import.error()});
   if (!import->ignored.empty()) {
     spdlog::warn("{}", attnscope::text(say::command::columns_left_out{
                            .columns = fmt::format("{}", fmt::join(import->ignored, ", "))}));
   }
-  for (const std::string& note : import->notes) spdlog::info("{}", note);
+  for (const Message& note : import->notes) spdlog::info("{}", attnscope::text(note));
   if (import->empty_rows == 1) spdlog::warn("{}", attnscope::text(say::command::row_left_out{}));
   if (import->empty_rows > 1) {
     spdlog::warn("{}", attnscope::text(say::command::rows_left_out{.rows = import->empty_rows}));

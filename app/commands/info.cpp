@@ -147,7 +147,8 @@ ExitCode info(const Options& options) {
   std::ostream& list = options.format == TableFormat::text ? std::cout : std::cerr;
   if (skipped.size() == 1) list << '\n' << text(say::terminal::row_skipped{}) << '\n';
   if (skipped.size() > 1) list << '\n' << text(say::terminal::rows_skipped{.rows = skipped.size()}) << '\n';
-  for (const BadRow& row : skipped) list << fmt::format("{}: {}\n", printable(row.where), printable(row.why));
+  for (const BadRow& row : skipped)
+    list << fmt::format("{}: {}\n", printable(text(row.where)), printable(text(row.why)));
   return with_skipped_rows(store, ExitCode::ok);
 }
 

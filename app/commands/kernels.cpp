@@ -26,7 +26,7 @@ ExitCode list(TableFormat format) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     table.rows.push_back({std::string(algorithm->name()), std::string(algorithm->facts().title),
                           fmt::format("{}", fmt::join(algorithm->facts().head_dims, " ")),
-                          std::string(algorithm->facts().tile_meaning), std::string(algorithm->facts().source)});
+                          text(algorithm->facts().tile_meaning), std::string(algorithm->facts().source)});
   }
   if (format != TableFormat::text) {
     print(table, format, std::cout);
@@ -84,7 +84,7 @@ ExitCode build(const BuildOptions& options) {
         spdlog::debug("{}/{} {}", done, total, report.kernel);
       },
       options.cache);
-  if (!reports) throw CommandError(ExitCode::error, Message::verbatim(describe(reports.error())));
+  if (!reports) throw CommandError(ExitCode::error, reports.error().message());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   Table table{{{"kernel"},
@@ -107,7 +107,7 @@ ExitCode build(const BuildOptions& options) {
     table.rows.push_back({report.kernel, fmt::to_string(report.registers), fmt::to_string(report.static_shared_bytes),
                           fmt::to_string(report.dynamic_shared_bytes), fmt::to_string(report.local_bytes),
                           fmt::to_string(report.spill_store_bytes), fmt::to_string(report.spill_load_bytes),
-                          report.cached ? "yes" : "no", one_line(report.error)});
+                          report.cached ? "yes" : "no", one_line(text(report.error))});
   }
   print(table, options.format, std::cout);
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;

@@ -58,12 +58,12 @@ TuneRequest request_of(const Options& options) {
   }
   for (const std::string& word : options.passes) {
     const auto pass = parse_pass(word);
-    if (!pass) throw CommandError(ExitCode::usage, Message::verbatim(pass.error()));
+    if (!pass) throw CommandError(ExitCode::usage, pass.error());
     request.passes.push_back(*pass);
   }
   for (const std::string& word : options.masks) {
     const auto mask = parse_mask(word);
-    if (!mask) throw CommandError(ExitCode::usage, Message::verbatim(mask.error()));
+    if (!mask) throw CommandError(ExitCode::usage, mask.error());
     if (*mask != Mask::none && *mask != Mask::causal) {
       throw CommandError(ExitCode::usage, say::command::mask_not_tuned{.mask = word});
     }

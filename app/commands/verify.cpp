@@ -139,13 +139,13 @@ ExitCode verify(const Options& options) {
     } else if (result.outcome == VerifyOutcome::fail) {
       ++counts.fail;
       outcome = "FAIL";
-      spdlog::error("{}: {}", describe(verify_case), text(result.reason));
+      spdlog::error("{}: {}", text(describe(verify_case)), text(result.reason));
     } else {
       ++counts.skip;
     }
     if (result.error_bound > 0) counts.worst = std::max(counts.worst, result.max_abs_error / result.error_bound);
     if (options.all) {
-      details.rows.push_back({describe(verify_case), outcome, fmt::format("{:.3e}", result.max_abs_error),
+      details.rows.push_back({text(describe(verify_case)), outcome, fmt::format("{:.3e}", result.max_abs_error),
                               fmt::format("{:.3e}", result.error_bound), fmt::format("{:.3e}", result.rms_error),
                               text(result.reason)});
     }

@@ -14,6 +14,7 @@
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 #include "messages/load_order.h"
+#include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
@@ -220,8 +221,7 @@ FlashAttention1::FlashAttention1()
                  .title = "FlashAttention",
                  .short_title = "FA1",
                  .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1",
-                 .tile_meaning = "Bc decides the traffic: Q, O, l and m pass through memory once for every Bc keys. Br "
-                                 "only takes on-chip memory and threads.",
+                 .tile_meaning = say::tile_meaning::key_tiles{},
                  .growth = Growth::n2d2_over_m,
                  .forward_side = TileSide::bc,
                  .backward_side = TileSide::bc,

@@ -13,6 +13,7 @@
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
 #include "messages/refusal.h"
+#include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
@@ -59,8 +60,7 @@ FlashAttention2::FlashAttention2()
                  .title = "FlashAttention-2",
                  .short_title = "FA2",
                  .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
-                 .tile_meaning = "Br decides the traffic: K and V are read once for every Br query rows. Bc only takes "
-                                 "on-chip memory.",
+                 .tile_meaning = say::tile_meaning::query_tiles{},
                  .growth = Growth::n2d2_over_m,
                  .forward_side = TileSide::br,
                  .backward_side = TileSide::bc,

@@ -14,6 +14,7 @@
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
 #include "messages/refusal.h"
+#include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
@@ -106,8 +107,7 @@ FlashAttention3::FlashAttention3()
                  .title = "FlashAttention-3",
                  .short_title = "FA3",
                  .source = "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2",
-                 .tile_meaning = "Br decides the traffic, in warpgroups of 64 rows: K and V are read once for every Br "
-                                 "query rows. Bc only takes on-chip memory.",
+                 .tile_meaning = say::tile_meaning::warpgroups{},
                  .growth = Growth::n2d2_over_m,
                  .forward_side = TileSide::br,
                  .backward_side = TileSide::bc,

@@ -11,7 +11,9 @@
 
 #include "kernels/model/block_pattern.h"
 #include "kernels/model/integer.h"
+#include "messages/mask.h"
 #include "messages/problem.h"
+#include "messages/word.h"
 
 namespace attnscope {
 namespace {
@@ -36,12 +38,12 @@ std::string_view word_of(std::span<const Word<E>> words, E value) {
 }
 
 template <class E>
-Result<E, std::string> parse_word(std::span<const Word<E>> words, std::string_view what, std::string_view text) {
+Result<E, Message> parse_word(std::span<const Word<E>> words, std::string_view what, std::string_view text) {
   const auto found = std::ranges::find(words, text, &Word<E>::word);
   if (found != words.end()) return found->value;
   std::string accepted;
   for (const auto& word : words) accepted += fmt::format("{}{}", accepted.empty() ? "" : ", ", word.word);
-  return Failure{fmt::format("unknown {} '{}'; accepted: {}.", what, text, accepted)};
+  return Failure<Message>{say::word::unknown{.what = what, .word = text, .accepted = accepted}};
 }
 
 __extension__ using wide_int = __int128;  ///< holds the square of any extent
@@ -109,9 +111,10 @@ Message too_much_work(const AttentionProblem& p) {
 /// The first thing wrong with a mask for this problem, whose extents are positive; or empty.
 Message wrong_mask(const AttentionProblem& p) {
   constexpr std::int64_t widest_side = std::int64_t{1} << 29;
-  for (const auto& [name, side] : {std::pair{"left", p.mask.left}, std::pair{"right", p.mask.right}}) {
+  for (const auto& [name, side] :
+       {std::pair{said<say::mask::left>, p.mask.left}, std::pair{said<say::mask::right>, p.mask.right}}) {
     if (side == Mask::unlimited || (side >= 0 && side <= widest_side)) continue;
-    return say::problem::window_side{.side = name, .keys = side};
+    return say::problem::window_side{.side = name(), .keys = side};
   }
   if (p.mask.lengths == Mask::Lengths::list) {
     if (std::cmp_not_equal(p.mask.length_list.size(), p.batch)) {
@@ -197,10 +200,10 @@ std::string_view to_string(Pass value) {
   return word_of<Pass>(pass_words, value);
 }
 
-Result<DType, std::string> parse_dtype(std::string_view text) {
+Result<DType, Message> parse_dtype(std::string_view text) {
   return parse_word<DType>(dtype_words, "dtype", text);
 }
-Result<Pass, std::string> parse_pass(std::string_view text) {
+Result<Pass, Message> parse_pass(std::string_view text) {
   return parse_word<Pass>(pass_words, "pass", text);
 }
 

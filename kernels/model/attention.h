@@ -64,8 +64,8 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 [[nodiscard]] std::string_view to_string(DType);
 [[nodiscard]] std::string_view to_string(Pass);
 /// The inverse of to_string; the error is a full sentence that names the accepted words.
-[[nodiscard]] Result<DType, std::string> parse_dtype(std::string_view);
-[[nodiscard]] Result<Pass, std::string> parse_pass(std::string_view);
+[[nodiscard]] Result<DType, Message> parse_dtype(std::string_view);
+[[nodiscard]] Result<Pass, Message> parse_pass(std::string_view);
 
 /// O = Z(softmax(mask(Q K^T / sqrt(d)))) V, per batch and head, Z being dropout.
 /// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; all row-major and contiguous, `dtype` elements;

@@ -51,9 +51,9 @@ class Knobs {
 
 /// One knob, as an algorithm states it.
 struct Knob {
-  std::string name;     ///< axis, column and facet: "splits"
-  std::string label;    ///< for people: "Splits"
-  std::string meaning;  ///< one sentence for help and tooltips
+  std::string name;  ///< axis, column and facet: "splits"
+  Message label;     ///< for people: "Splits"
+  Message meaning;   ///< one sentence for help and tooltips
   /// Of a number: 0 (the algorithm's choice) to this. 0 where the knob takes words.
   std::int64_t largest = 0;
   /// The first is what the algorithm does of itself.

@@ -9,15 +9,12 @@
 #include <cstdlib>
 #include <optional>
 #include <tuple>
+#include <utility>
+
+#include "messages/mask.h"
 
 namespace attnscope {
 namespace {
-
-using Error = Failure<std::string>;
-
-constexpr std::string_view accepted =
-    "accepted: full (or none), causal, window:LEFT:RIGHT, lengths:ramp, lengths:300/512/..., blocks:SIZE:butterfly, "
-    "blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'";
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -37,23 +34,23 @@ std::optional<std::int64_t> number(std::string_view text) {
 }
 
 /// The first thing wrong, or empty.
-std::string read_window(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.windowed()) return "it sets a window twice";
-  if (parts.size() != 3) return "a window is window:LEFT:RIGHT";
-  for (const auto& [side, text, target] :
-       {std::tuple{"left", parts[1], &mask.left}, std::tuple{"right", parts[2], &mask.right}}) {
+Message read_window(Mask& mask, const std::vector<std::string_view>& parts) {
+  if (mask.windowed()) return say::mask::window_twice{};
+  if (parts.size() != 3) return say::mask::window_form{};
+  for (const auto& [side, text, target] : {std::tuple{said<say::mask::left>, parts[1], &mask.left},
+                                           std::tuple{said<say::mask::right>, parts[2], &mask.right}}) {
     if (text == "inf") continue;
     const auto value = number(text);
-    if (!value) return fmt::format("the {} side of the window is '{}', not a number of keys or inf", side, text);
-    if (*value < 0) return fmt::format("the {} side of the window is {}, below zero", side, *value);
+    if (!value) return say::mask::window_side{.side = side(), .word = text};
+    if (*value < 0) return say::mask::window_below_zero{.side = side(), .keys = *value};
     *target = *value;
   }
   return {};
 }
 
-std::string read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.padded()) return "it sets lengths twice";
-  if (parts.size() != 2) return "lengths are lengths:ramp or lengths:300/512/...";
+Message read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
+  if (mask.padded()) return say::mask::lengths_twice{};
+  if (parts.size() != 2) return say::mask::lengths_form{};
   if (parts[1] == "ramp") {
     mask.lengths = Mask::Lengths::ramp;
     return {};
@@ -61,21 +58,21 @@ std::string read_lengths(Mask& mask, const std::vector<std::string_view>& parts)
   mask.lengths = Mask::Lengths::list;
   for (const std::string_view text : split(parts[1], '/')) {
     const auto value = number(text);
-    if (!value) return fmt::format("'{}' is not a length", text);
-    if (*value < 0) return fmt::format("length {} is below zero", *value);
+    if (!value) return say::mask::no_length{.word = text};
+    if (*value < 0) return say::mask::length_below_zero{.length = *value};
     constexpr std::size_t most = std::size_t{1} << 16;
-    if (mask.length_list.size() == most) return "it has more than 2^16 lengths";
+    if (mask.length_list.size() == most) return say::mask::many_lengths{};
     mask.length_list.push_back(*value);
   }
   return {};
 }
 
-std::string read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.sparse()) return "it sets blocks twice";
-  if (parts.size() != 3) return "blocks are blocks:SIZE:PATTERN";
+Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
+  if (mask.sparse()) return say::mask::blocks_twice{};
+  if (parts.size() != 3) return say::mask::blocks_form{};
   const auto size = number(parts[1]);
   if (!size || *size < 16 || *size % 16 != 0) {
-    return fmt::format("the block size must be a positive multiple of 16, not '{}'", parts[1]);
+    return say::mask::block_size{.word = parts[1]};
   }
   mask.block_size = *size;
   std::string_view pattern = parts[2];
@@ -86,31 +83,31 @@ std::string read_blocks(Mask& mask, const std::vector<std::string_view>& parts) 
   constexpr std::string_view stride = "stride";
   constexpr std::string_view random = "random";
   const bool strided = pattern.starts_with(stride);
-  if (!strided && !pattern.starts_with(random)) return fmt::format("unknown block pattern '{}'", pattern);
+  if (!strided && !pattern.starts_with(random)) return say::mask::unknown_pattern{.pattern = pattern};
   pattern.remove_prefix(strided ? stride.size() : random.size());
   const auto value = number(pattern);
   const std::int64_t most = strided ? std::int64_t{1} << 20 : 100;
   if (!value || *value < (strided ? 1 : 0) || *value > most) {
-    return strided ? fmt::format("'{}' is no stride of at least 1", pattern)
-                   : fmt::format("'{}' is no percentage from 0 to 100", pattern);
+    if (strided) return say::mask::no_stride{.word = pattern};
+    return say::mask::no_percentage{.word = pattern};
   }
   mask.blocks = strided ? Mask::Blocks::stride : Mask::Blocks::random;
   mask.block_parameter = *value;
   return {};
 }
 
-std::string read_part(Mask& mask, std::string_view part) {
+Message read_part(Mask& mask, std::string_view part) {
   const auto parts = split(part, ':');
   if (part == "none" || part == "full") return {};
   if (part == "causal") {
-    if (mask.windowed()) return "it sets a window twice";
+    if (mask.windowed()) return say::mask::window_twice{};
     mask.right = 0;
     return {};
   }
   if (parts[0] == "window") return read_window(mask, parts);
   if (parts[0] == "lengths") return read_lengths(mask, parts);
   if (parts[0] == "blocks") return read_blocks(mask, parts);
-  return fmt::format("unknown word '{}'", part);
+  return say::mask::unknown_word{.word = part};
 }
 
 std::string bound(std::int64_t side) {
@@ -180,11 +177,11 @@ std::string mask_title(const Mask& mask) {
   return mask == Mask::none ? "full" : to_string(mask);
 }
 
-Result<Mask, std::string> parse_mask(std::string_view text) {
+Result<Mask, Message> parse_mask(std::string_view text) {
   Mask mask;
   for (const std::string_view part : split(text, '+')) {
-    if (std::string wrong = read_part(mask, part); !wrong.empty()) {
-      return Error{fmt::format("mask '{}': {}; {}.", text, wrong, accepted)};
+    if (Message wrong = read_part(mask, part); !wrong.empty()) {
+      return Failure<Message>{say::mask::wrong{.mask = text, .why = std::move(wrong)}};
     }
   }
   return mask;

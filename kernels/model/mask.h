@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope {
@@ -75,6 +76,6 @@ inline const Mask Mask::causal{.left = unlimited,
 /// The same for people, who read "full" where files and axes say "none".
 [[nodiscard]] std::string mask_title(const Mask&);
 /// The error is a full sentence: what is wrong, and the accepted form.
-[[nodiscard]] Result<Mask, std::string> parse_mask(std::string_view);
+[[nodiscard]] Result<Mask, Message> parse_mask(std::string_view);
 
 }  // namespace attnscope

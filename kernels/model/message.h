@@ -83,6 +83,11 @@ requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> &&
 /// For the types of say:: alone.
 [[nodiscard]] Message make_message(std::string_view id, std::vector<MessageArgument> arguments);
 
+/// A sentence without arguments as tables hold it, which may then be constants: said<say::metric::dram_read>.
+using Saying = Message (*)();
+template <class Said>
+inline constexpr Saying said = [] { return Message(Said{}); };
+
 /// Texts by id. A text's places are {name}, or {name:,} where a whole number has its thousands grouped; any other brace
 /// is itself. Arguments are put in as they are, whatever they hold: nothing in them is a place.
 class Catalogue {

@@ -20,6 +20,7 @@
 #include "kernels/naive/naive_programs.h"
 #include "kernels/naive/naive_shape.h"
 #include "messages/load_order.h"
+#include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
@@ -244,8 +245,7 @@ NaiveAttention::NaiveAttention()
                  .title = "Standard attention",
                  .short_title = "Naive",
                  .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
-                 .tile_meaning = "Br x Bc is the GEMM tile of S = QK^T, Br that of O = PV, Bc that of dV and dK: it "
-                                 "decides how often Q, K and V are read again, not the N^2 traffic of S and P.",
+                 .tile_meaning = say::tile_meaning::gemm{},
                  .growth = Growth::n2,
                  .paper_column = PaperColumn::standard,
                  .groups = {Group::prefill, Group::paper, Group::decoding},

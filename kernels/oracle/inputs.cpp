@@ -14,6 +14,7 @@
 
 #include "kernels/model/integer.h"
 #include "kernels/oracle/float16.h"
+#include "messages/word.h"
 
 namespace attnscope {
 namespace {
@@ -95,10 +96,11 @@ std::string_view to_string(InputKind kind) {
   return words.at(static_cast<std::size_t>(std::ranges::find(kinds, kind) - kinds.begin()));
 }
 
-Result<InputKind, std::string> parse_input_kind(std::string_view text) {
+Result<InputKind, Message> parse_input_kind(std::string_view text) {
   const auto found = std::ranges::find(words, text);
   if (found != words.end()) return kinds.at(static_cast<std::size_t>(found - words.begin()));
-  return Failure{fmt::format("unknown input '{}'; accepted: {}.", text, fmt::join(words, ", "))};
+  return Failure<Message>{
+      say::word::unknown_input{.word = text, .accepted = fmt::format("{}", fmt::join(words, ", "))}};
 }
 
 InputGenerator::InputGenerator(const AttentionProblem& problem, InputKind kind, std::uint64_t seed)

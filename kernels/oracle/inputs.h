@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/model/attention.h"
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/model/tile_program.h"
 
@@ -27,7 +28,7 @@ enum class InputKind {
 [[nodiscard]] std::span<const InputKind> input_kinds();
 [[nodiscard]] std::string_view to_string(InputKind);
 /// The error names the accepted words.
-[[nodiscard]] Result<InputKind, std::string> parse_input_kind(std::string_view);
+[[nodiscard]] Result<InputKind, Message> parse_input_kind(std::string_view);
 
 /// Q, K, V and dO as AttentionProblem lays them out, K and V contiguous whatever the page; dO, N(0, 1) in every kind,
 /// is empty for a forward pass.

@@ -16,6 +16,7 @@
 #include "kernels/splitkv/splitkv_shape.h"
 #include "messages/load_order.h"
 #include "messages/refusal.h"
+#include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
@@ -175,9 +176,7 @@ SplitKv::SplitKv()
                  .short_title = "Split-KV",
                  .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
                            "(arXiv 2307.08691)",
-                 .tile_meaning = "Br holds the query rows that share a K/V head and follows from the problem; Bc keys "
-                                 "are a step. The splits decide how many SMs share a head's keys, and what the partial "
-                                 "results add to the traffic.",
+                 .tile_meaning = say::tile_meaning::splits{},
                  .growth = Growth::nd,
                  .decodes = true,
                  .groups = {Group::decoding},

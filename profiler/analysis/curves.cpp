@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "kernels/model/io_model.h"
+#include "messages/series.h"
 #include "profiler/analysis/tile_map.h"
 #include "profiler/metrics/metrics.h"
 
@@ -501,19 +502,19 @@ CurveSet build_curves(const PointTable& table, std::span<const Row> rows, const 
   return Builder(table, request).build(rows);
 }
 
-std::string failure_words(Disposition disposition) {
+Message failure_words(Disposition disposition) {
   const std::string_view word = to_string(disposition);
   switch (disposition) {
     case Disposition::incorrect:
-      return fmt::format("ran, result {}", word);
+      return say::series::ran_result{.outcome = word};
     case Disposition::no_counters:
-      return fmt::format("ran, {}", word);
+      return say::series::ran{.outcome = word};
     case Disposition::timeout:
     case Disposition::crashed:
     case Disposition::cancelled:
-      return fmt::format("did not end: {}", word);
+      return say::series::did_not_end{.outcome = word};
     default:
-      return fmt::format("could not run: {}", word);
+      return say::series::could_not_run{.outcome = word};
   }
 }
 

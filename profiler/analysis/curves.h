@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "profiler/analysis/l2_boundary.h"
 #include "profiler/analysis/laws.h"
 #include "profiler/analysis/point_table.h"
@@ -144,7 +145,7 @@ struct CurveSet {
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);
 
 /// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
-[[nodiscard]] std::string failure_words(Disposition);
+[[nodiscard]] Message failure_words(Disposition);
 
 /// Bytes of a kernel of a point, of DRAM as dram_traffic() has them; nothing when one of the two directions is missing.
 [[nodiscard]] std::optional<MetricValue> traffic(const PointRecord&, Quantity, std::string_view kernel = "all");

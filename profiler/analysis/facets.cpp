@@ -13,6 +13,8 @@
 #include <utility>
 #include <variant>
 
+#include "messages/facet.h"
+#include "messages/facet_help.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::analysis {
@@ -115,53 +117,52 @@ const std::vector<Stated>& stated_facets() {
   using Table = PointTable;
   // clang-format off
   static const std::vector<Stated> table{
-      {{"device", "Device", "Where the values come from",
+      {{"device", say::facet::device{}, say::facet_help::device{},
         encoder([](const Table& t, Row r) { return std::tuple(t.run(r).provenance, std::string_view(t.run(r).device_name), std::string_view(t.run(r).device_id)); },
                 describe_device)}, {}},
-      {{"algorithm", "Algorithm", "The attention algorithm whose tiles are shown",
+      {{"algorithm", say::facet::algorithm{}, say::facet_help::algorithm{},
         encoder([](const Table& t, Row r) { return std::string_view(t.spec(r).algorithm); },
                 [](const Table& t, Row r) {
                   return FacetValue{static_cast<double>(t.algorithms().place(t.spec(r).algorithm)), t.spec(r).algorithm};
                 }), "", "", true}, {"algorithm"}},
-      {{"n", "N", "Sequence length",
+      {{"n", say::facet::n{}, say::facet_help::n{},
         encoder([](const Table& t, Row r) { return std::pair(t.n_k(r), t.n_q(r)); },
                 [](const Table& t, Row r) {
                   return FacetValue{static_cast<double>(t.n_k(r)) + static_cast<double>(t.n_q(r)) * 1e-9, lengths_text(t.problem(r))};
                 }), "n", "", true}, {"n_q", "n_k"}},
-      {{"d", "d", "Head dimension", of_problem(&AttentionProblem::d, number), "d", "", true}, {"d"}},
-      {{"pass", "Pass", "Forward, backward (from the forward pass's O and LSE, or P), or both",
+      {{"d", say::facet::d{}, say::facet_help::d{}, of_problem(&AttentionProblem::d, number), "d", "", true}, {"d"}},
+      {{"pass", say::facet::pass{}, say::facet_help::pass{},
         of_problem(&AttentionProblem::pass, [](Pass pass) { return to_string(pass); }), "", "fwd", false, true}, {"pass"}},
-      {{"n_q", "n_q", "Queries of a head. N: as many as keys. A number: decoding, that many against n_k keys",
+      {{"n_q", say::facet::n_q{}, say::facet_help::n_q{},
         encoder([](const Table& t, Row r) { return t.n_q(r) == t.n_k(r) ? 0 : t.n_q(r); },
                 [](const Table& t, Row r) {
                   return t.n_q(r) == t.n_k(r) ? FacetValue{0, "N"} : FacetValue{static_cast<double>(t.n_q(r)), fmt::to_string(t.n_q(r))};
                 }), "nq", "N", false, true}, {"n_q"}},
-      {{"mask", "Mask", "Which pairs of query and key count: full (mask=none), causal, a window of keys (left:right), lengths of the batch's "
-        "sequences, or blocks; bottom-right aligned",
+      {{"mask", say::facet::mask{}, say::facet_help::mask{},
         encoder([](const Table& t, Row r) -> const Mask& { return t.problem(r).mask; }, describe_mask), "", "full"}, {"mask"}},
-      {{"dtype", "Type", "Element type of Q, K, V and O",
+      {{"dtype", say::facet::dtype{}, say::facet_help::dtype{},
         of_problem(&AttentionProblem::dtype, [](DType dtype) { return to_string(dtype); }), "", "fp16"}, {"dtype"}},
-      {{"heads", "Batch × heads", "Independent attention problems computed at once",
+      {{"heads", say::facet::heads{}, say::facet_help::heads{},
         encoder([](const Table& t, Row r) { const auto& p = t.problem(r); return std::tuple(p.batch, p.heads_q, p.heads_kv); },
                 [](const Table& t, Row r) {
                   const auto& p = t.problem(r);
                   return FacetValue{static_cast<double>(p.instances()) + static_cast<double>(p.batch) * 1e-6, heads_text(p)};
                 }), "", "", true}, {"batch", "heads_q", "heads_kv"}},
-      {{"dropout", "Dropout", "Probability with which an entry of P is dropped",
+      {{"dropout", say::facet::dropout{}, say::facet_help::dropout{},
         of_problem(&AttentionProblem::dropout, [](double p) { return fmt::format("{:.6g}", p); }), "dropout", "0", false, true}, {"dropout"}},
-      {{"page", "Page", "Keys of a page of a paged K/V cache, or contiguous K and V",
+      {{"page", say::facet::page{}, say::facet_help::page{},
         of_problem(&AttentionProblem::page, [](std::int64_t keys) { return keys > 0 ? fmt::to_string(keys) : "contiguous"; }),
         "page", "contiguous", false, true}, {"page"}},
-      {{"deterministic", "Deterministic", "Whether gradients repeat bitwise",
+      {{"deterministic", say::facet::deterministic{}, say::facet_help::deterministic{},
         of_problem(&AttentionProblem::deterministic, [](bool on) { return on ? "yes" : "no"; }), "deterministic-", "no", false, true}, {"deterministic"}},
-      {{"cache", "L2", "The L2 when a launch begins. Cold: overwritten. Warm: as the last launch left it",
+      {{"cache", say::facet::cache{}, say::facet_help::cache{},
         encoder([](const Table& t, Row r) { return t.spec(r).cache; },
                 [](const Table& t, Row r) {
                   return FacetValue{static_cast<double>(t.spec(r).cache), std::string(to_string(t.spec(r).cache))};
                 }), "", "cold"}, {"cache"}},
       // What points of one curve and of one map differ in.
-      {{"n_k", "n_k", "Keys of a head", of_problem(&AttentionProblem::n_k, number)}, {"n_k"}},
-      {{"tile", "Tile", "Br × Bc",
+      {{"n_k", say::facet::n_k{}, say::facet_help::n_k{}, of_problem(&AttentionProblem::n_k, number)}, {"n_k"}},
+      {{"tile", say::facet::tile{}, say::facet_help::tile{},
         encoder([](const Table& t, Row r) { return std::pair(t.spec(r).tile.br, t.spec(r).tile.bc); },
                 [](const Table& t, Row r) {
                   const TileShape& tile = t.spec(r).tile;
@@ -187,7 +188,7 @@ FacetPtr of_field(const attnscope::Field& field) {
     const auto* real = std::get_if<double>(&value);
     return FacetValue{whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : 0, text(table, row)};
   };
-  return std::make_shared<const Facet>(Facet{std::string(field.name), std::string(field.label), std::string(field.help),
+  return std::make_shared<const Facet>(Facet{std::string(field.name), field.label(), field.help(),
                                              encoder(text, describe), std::string(field.name) + "-",
                                              std::string(field.fallback), false, true});
 }

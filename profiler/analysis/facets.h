@@ -11,14 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "profiler/analysis/point_table.h"
 
 namespace attnscope::analysis {
 
 struct Facet {
-  std::string key;    ///< "d", "mask"
-  std::string label;  ///< for people: "Mask"
-  std::string help;   ///< one sentence
+  std::string key;  ///< "d", "mask"
+  Message label;    ///< for people: "Mask"
+  Message help;     ///< one sentence
   std::function<CodeColumn(const PointTable&)> encode;
   std::string stem = {};      ///< stands before the value in file names: "d128"
   std::string usual = {};     ///< the text of the value that goes without saying

@@ -10,6 +10,8 @@
 #include <set>
 #include <string_view>
 
+#include "messages/series.h"
+
 namespace attnscope::analysis {
 namespace {
 
@@ -42,14 +44,14 @@ std::string code_of(const LaunchKind& launch) {
 }
 
 /// What is said of one launch of a kind.
-struct Said {
+struct Telling {
   bool code = false;              ///< which function of which file
   std::set<std::string> options;  ///< macros whose values differ, or that not all have
 };
 
 /// Launches are alike in what need not be said.
-Said differences(std::span<const KernelKind> kinds, std::size_t place) {
-  Said said;
+Telling differences(std::span<const KernelKind> kinds, std::size_t place) {
+  Telling said;
   const LaunchKind* first = nullptr;
   for (const KernelKind& kind : kinds) {
     if (!kind.recorded()) continue;
@@ -67,7 +69,7 @@ Said differences(std::span<const KernelKind> kinds, std::size_t place) {
   return said;
 }
 
-std::string words_of(const LaunchKind& launch, const Said& said) {
+std::string words_of(const LaunchKind& launch, const Telling& said) {
   std::vector<std::string> parts;
   if (said.code) parts.push_back(code_of(launch));
   for (const std::string& macro : said.options) {
@@ -76,7 +78,7 @@ std::string words_of(const LaunchKind& launch, const Said& said) {
     if (has != launch.options.end()) {
       parts.push_back(words_of(*has));
     } else if (!said.code) {
-      parts.push_back(fmt::format("without {}", word_of(macro)));
+      parts.push_back(text(say::series::without{.option = word_of(macro)}));
     }
   }
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -88,7 +90,8 @@ std::string named(const KernelKind& kind, const LaunchKind& launch, const std::s
 }
 
 std::string not_recorded(const KernelKind& kind) {
-  return kind.algorithm.empty() ? "not recorded" : fmt::format("not recorded ({})", kind.algorithm);
+  if (kind.algorithm.empty()) return text(say::series::not_recorded{});
+  return text(say::series::not_recorded_of{.algorithm = kind.algorithm});
 }
 
 }  // namespace
@@ -122,7 +125,7 @@ std::string describe(const KernelKind& kind) {
 std::vector<std::string> distinguishing_words(std::span<const KernelKind> kinds) {
   std::size_t longest = 0;
   for (const KernelKind& kind : kinds) longest = std::max(longest, kind.launches.size());
-  std::vector<Said> said;
+  std::vector<Telling> said;
   for (std::size_t place = 0; place < longest; ++place) said.push_back(differences(kinds, place));
   std::vector<std::string> words;
   for (const KernelKind& kind : kinds) {

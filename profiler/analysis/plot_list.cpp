@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "messages/plot_choice.h"
 #include "profiler/analysis/tile_map.h"
 #include "profiler/metrics/metrics.h"
 
@@ -49,7 +50,7 @@ std::string trimmed(std::string_view text) {
 
 /// By its key, or as views call it: "dtype" and "type" are one.
 bool is_called(const Facet& facet, std::string_view word) {
-  return facet.key == word || lower(facet.label) == word;
+  return facet.key == word || lower(text(facet.label)) == word;
 }
 
 bool allows(const PlotChoice& choice, const Facet& facet, const FacetValue& value) {
@@ -80,7 +81,7 @@ std::vector<FacetPtr> all_facets(const PointTable& table) {
 }
 
 /// What is wrong with a choice for these points; empty when it has points.
-std::string misfit(const PlotChoice& choice, const PointTable& table) {
+Message misfit(const PlotChoice& choice, const PointTable& table) {
   const std::vector<FacetPtr> facets = all_facets(table);
   for (const auto& [key, wanted] : choice.values) {
     const auto facet =
@@ -89,13 +90,14 @@ std::string misfit(const PlotChoice& choice, const PointTable& table) {
       std::vector<std::string_view> keys;
       keys.reserve(facets.size());
       for (const FacetPtr& known : facets) keys.push_back(known->key);
-      return fmt::format("{}=…: it takes {}", key, fmt::join(keys, ", "));
+      return say::plot_choice::unknown_key{.key = key, .known = fmt::format("{}", fmt::join(keys, ", "))};
     }
     std::vector<std::string> there;
     for (const FacetValue& value : table.codes(**facet).values) there.push_back(plain(value.id()));
     for (const std::string& value : wanted) {
       if (std::ranges::count(there, value) > 0) continue;
-      return fmt::format("{}={}: no such point; there are {}", key, value, fmt::join(there, ", "));
+      return say::plot_choice::no_such_point{
+          .key = key, .value = value, .known = fmt::format("{}", fmt::join(there, ", "))};
     }
   }
   return {};
@@ -200,7 +202,7 @@ Ordinate Plot::ordinate() const {
   return kind == PlotKind::time ? Ordinate::time : kind == PlotKind::rate ? Ordinate::rate : Ordinate::bytes;
 }
 
-Result<PlotChoice, std::string> parse_plot_choice(std::span<const std::string> words) {
+Result<PlotChoice, Message> parse_plot_choice(std::span<const std::string> words) {
   PlotChoice choice;
   const std::string all = fmt::format("{}", fmt::join(words, ","));
   for (std::size_t begin = 0; begin <= all.size();) {
@@ -216,20 +218,22 @@ Result<PlotChoice, std::string> parse_plot_choice(std::span<const std::string> w
     const auto* kind =
         std::ranges::find(all_kinds, std::string_view(word), [](PlotKind known) { return to_string(known); });
     if (kind == all_kinds.end()) {
-      return Failure{fmt::format("{}: it takes bytes, time, rate, maps, or a choice as d=128", word)};
+      return Failure<Message>{say::plot_choice::unknown_kind{.word = word}};
     }
     choice.kinds.insert(*kind);
   }
   return choice;
 }
 
-Result<std::vector<Plot>, std::string> plan_plots(const PointTable& table, const PlotChoice& choice) {
-  if (std::string wrong = misfit(choice, table); !wrong.empty()) return Failure{std::move(wrong)};
+Result<std::vector<Plot>, Message> plan_plots(const PointTable& table, const PlotChoice& choice) {
+  if (Message wrong = misfit(choice, table); !wrong.empty()) return Failure{std::move(wrong)};
   std::vector<Row> rows = table.rows();
   for (const FacetPtr& facet : all_facets(table)) {
     if (choice.values.empty()) break;
     const CodeColumn& column = table.codes(*facet);
-    std::erase_if(rows, [&](Row row) { return !allows(choice, *facet, column.values[column.codes[row]]); });
+    std::vector<bool> allowed;  // by value, of which there are fewer than rows
+    for (const FacetValue& value : column.values) allowed.push_back(allows(choice, *facet, value));
+    std::erase_if(rows, [&](Row row) { return !allowed[column.codes[row]]; });
   }
   std::vector<Plot> plots;
   plan_curves(table, rows, choice, plots);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/analysis/point_table.h"
 #include "profiler/analysis/problem_filter.h"
@@ -40,7 +41,7 @@ struct PlotChoice {
 };
 /// Words as "bytes", "maps", "d=128", "mask=causal", "heads=1x132", also several in one, with commas between. Kinds add
 /// up, and so do the values of one facet. The error is one line.
-[[nodiscard]] Result<PlotChoice, std::string> parse_plot_choice(std::span<const std::string> words);
+[[nodiscard]] Result<PlotChoice, Message> parse_plot_choice(std::span<const std::string> words);
 
 struct Plot {
   PlotKind kind = PlotKind::bytes;
@@ -56,7 +57,7 @@ struct Plot {
 /// swept over them; none of a problem with but one N whose tiles make a map. Of each problem, algorithm and device that
 /// was swept over tiles the maps of time, SM<->L2 and DRAM bytes. An error where a chosen facet or value is none of
 /// these points'.
-[[nodiscard]] Result<std::vector<Plot>, std::string> plan_plots(const PointTable&, const PlotChoice& = {});
+[[nodiscard]] Result<std::vector<Plot>, Message> plan_plots(const PointTable&, const PlotChoice& = {});
 
 /// Whether the points have but one N and some algorithm's tiles make a map: a curve says nothing of them.
 [[nodiscard]] bool only_a_tile_map(const PointTable&, std::span<const Row> rows);

@@ -167,7 +167,7 @@ std::string ProblemFilter::summary() const {
     if (state.current < 0) continue;
     const std::string& text = state.value().text;
     if (facets_[f]->quiet && state.options.size() < 2 && text == facets_[f]->usual) continue;
-    std::string label = facets_[f]->label;
+    std::string label = attnscope::text(facets_[f]->label);
     // Within a sentence; but N, n_q and L2 stay as they are.
     if (label.size() > 2) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
     words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, text);
@@ -195,7 +195,7 @@ std::string ProblemFilter::stem() const {
 
 std::size_t ProblemFilter::place_of(std::string_view label) const {
   const auto found = std::ranges::find_if(
-      facets_, [&](const FacetPtr& facet) { return facet->label == label || facet->key == label; });
+      facets_, [&](const FacetPtr& facet) { return text(facet->label) == label || facet->key == label; });
   return static_cast<std::size_t>(found - facets_.begin());
 }
 

@@ -69,7 +69,7 @@ struct BuildReport {
   std::int64_t spill_load_bytes = 0;
   bool cached = false;
   std::string digest;  ///< of all that decides what the compiler makes: LaunchRecord::digest
-  std::string error;   ///< the compiler's log when it failed
+  Message error;       ///< when it failed: what went wrong, and on the lines after it the compiler's log
 };
 
 class Device {

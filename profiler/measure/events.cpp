@@ -10,6 +10,7 @@
 
 #include "kernels/common_knobs.h"
 #include "kernels/model/message_json.h"
+#include "messages/event.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -113,6 +114,11 @@ struct Writer {
   }
 };
 
+/// What is wrong with a line; caught in parse_event.
+struct WrongLine {
+  Message why;
+};
+
 // A field that is absent or null keeps its default; one of another type is an error, thrown by nlohmann and caught in
 // parse_event. Numbers are checked: get<unsigned>() of -1 would be a huge count.
 struct Reader {
@@ -123,7 +129,7 @@ struct Reader {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
     if (value.is_number()) return value.dump();
-    throw std::invalid_argument(fmt::format("'{}' is neither a number nor a word", key));
+    throw WrongLine{say::event::no_word{.key = key}};
   }
 
   static void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
@@ -132,7 +138,7 @@ struct Reader {
     } else if (value.is_string()) {
       spec.knobs.set(name, value.get<std::string>());
     } else {
-      throw std::invalid_argument(fmt::format("knob '{}' is neither a whole number nor a word", name));
+      throw WrongLine{say::event::no_knob{.knob = name}};
     }
   }
 
@@ -151,7 +157,7 @@ struct Reader {
       const auto found = json.find(std::string(field.name));
       if (found == json.end() || found->is_null()) continue;
       const auto set = set_field(field, spec, text_of(*found, field.name));
-      if (!set) throw std::invalid_argument(set.error());
+      if (!set) throw WrongLine{set.error()};
     }
     if (const auto knobs = json.find("knobs"); knobs != json.end()) {
       for (const auto& [name, value] : knobs->items()) read_knob(spec, name, value);
@@ -175,13 +181,13 @@ struct Reader {
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
       found->get_to(member);
     } else if constexpr (std::is_floating_point_v<T>) {
-      if (!found->is_number()) throw std::invalid_argument(fmt::format("'{}' is not a number", key));
+      if (!found->is_number()) throw WrongLine{say::event::no_number{.key = key}};
       member = found->get<T>();
     } else {
       const bool whole = found->is_number_integer();
       if (!whole || (std::is_unsigned_v<T> && !found->is_number_unsigned())) {
-        throw std::invalid_argument(
-            fmt::format("'{}' is not a {}", key, std::is_unsigned_v<T> ? "count" : "whole number"));
+        if (std::is_unsigned_v<T>) throw WrongLine{say::event::no_count{.key = key}};
+        throw WrongLine{say::event::no_whole_number{.key = key}};
       }
       member = found->get<T>();
     }
@@ -216,17 +222,19 @@ std::string to_json_line(const Event& event) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<Event, std::string> parse_event(std::string_view line) {
+Result<Event, Message> parse_event(std::string_view line) {
   try {
     const Json json = Json::parse(line);
-    if (!json.is_object()) return Failure{std::string("the line is no JSON object")};
+    if (!json.is_object()) return Failure<Message>{say::event::no_object{}};
     const auto name = json.find("event");
-    if (name == json.end() || !name->is_string()) return Failure{std::string("the line names no event")};
+    if (name == json.end() || !name->is_string()) return Failure<Message>{say::event::no_name{}};
     Event event;
     if (read_any(json, name->get<std::string>(), event, std::type_identity<Event>{})) return event;
-    return Failure{fmt::format("unknown event '{}'", name->get<std::string>())};
+    return Failure<Message>{say::event::unknown{.event = name->get<std::string>()}};
+  } catch (const WrongLine& wrong) {
+    return Failure{wrong.why};
   } catch (const std::exception& error) {
-    return Failure{std::string(error.what())};
+    return Failure{Message::verbatim(error.what())};
   }
 }
 

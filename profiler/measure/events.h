@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
@@ -34,7 +35,7 @@ struct BuildEvent {  ///< "build": one kernel compiled
   std::size_t total = 0;
   std::string kernel;
   bool cached = false;
-  std::string error;
+  Message error;  ///< as "reason" of a point; the English text has the compiler's log behind its first line
 };
 struct StartedEvent {  ///< "started"
   std::size_t index = 0;
@@ -76,6 +77,6 @@ using Event = std::variant<PlanEvent, BuildEvent, StartedEvent, PointEvent, Prog
 /// One line, no newline at its end.
 [[nodiscard]] std::string to_json_line(const Event&);
 /// The error says what was wrong with the line; an event of unknown name is an error too, to be skipped by the caller.
-[[nodiscard]] Result<Event, std::string> parse_event(std::string_view line);
+[[nodiscard]] Result<Event, Message> parse_event(std::string_view line);
 
 }  // namespace attnscope

@@ -297,8 +297,8 @@ VerifyResult judge(const PointRecord& record) {
 
 }  // namespace
 
-std::string describe(const VerifyCase& verify_case) {
-  return fmt::format("{}, {} inputs", describe(verify_case.spec), to_string(verify_case.inputs));
+Message describe(const VerifyCase& verify_case) {
+  return say::point::with_inputs{.point = describe(verify_case.spec), .inputs = to_string(verify_case.inputs)};
 }
 
 std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const DeviceLimits& limits,

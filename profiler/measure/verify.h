@@ -19,7 +19,7 @@ struct VerifyCase {
   bool operator==(const VerifyCase&) const = default;
 };
 /// "fa2 fp16 causal ... tile 128x64, ascending inputs"
-[[nodiscard]] std::string describe(const VerifyCase&);
+[[nodiscard]] Message describe(const VerifyCase&);
 
 /// What the named algorithms (empty: all of them) are put to. Full and causal forward attention: all shapes x head
 /// dimensions x dtypes x input kinds x three tile shapes. On a subset of those: windows, key lengths, block masks,

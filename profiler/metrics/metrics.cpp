@@ -5,6 +5,9 @@
 #include <array>
 #include <initializer_list>
 
+#include "messages/metric.h"
+#include "messages/metric_help.h"
+
 namespace attnscope {
 namespace {
 
@@ -14,42 +17,42 @@ namespace key = metric_key;
 // clang-format off
 constexpr std::array table{
     // Counters of every counting pass.
-    Metric{key::dram_read_bytes, "dram__bytes_read.sum", "dram__bytes_op_read.sum", "byte", 1, "DRAM read", "Bytes read from device memory.", true, true, Better::less},
-    Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, "DRAM write", "Bytes written to device memory while the kernel runs.", true, true, Better::less},
-    Metric{key::l2_to_sm_bytes, "l1tex__m_xbar2l1tex_read_bytes.sum", "", "byte", 1, "L2 to SM", "Bytes that the SMs read from L2.", true, true, Better::less},
-    Metric{key::sm_to_l2_bytes, "l1tex__m_l1tex2xbar_write_bytes.sum", "", "byte", 1, "SM to L2", "Bytes that the SMs wrote to L2.", true, true, Better::less},
-    Metric{key::achieved_occupancy_pct, "sm__warps_active.avg.pct_of_peak_sustained_active", "", "percent", 1, "Achieved occupancy", "Warps resident on an SM while it is active, of those it can hold.", true, true, Better::more},
-    Metric{key::tensor_pipe_pct, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "", "percent", 1, "Tensor pipe", "Cycles in which the tensor cores work, of the SM's active cycles.", true, true, Better::more},
-    Metric{key::sm_cycles, "sm__cycles_elapsed.max", "", "cycle", 1, "SM cycles", "Cycles that the launch took, of the slowest SM.", true, false},
+    Metric{key::dram_read_bytes, "dram__bytes_read.sum", "dram__bytes_op_read.sum", "byte", 1, said<say::metric::dram_read_bytes>, said<say::metric_help::dram_read_bytes>, true, true, Better::less},
+    Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, said<say::metric::dram_write_bytes>, said<say::metric_help::dram_write_bytes>, true, true, Better::less},
+    Metric{key::l2_to_sm_bytes, "l1tex__m_xbar2l1tex_read_bytes.sum", "", "byte", 1, said<say::metric::l2_to_sm_bytes>, said<say::metric_help::l2_to_sm_bytes>, true, true, Better::less},
+    Metric{key::sm_to_l2_bytes, "l1tex__m_l1tex2xbar_write_bytes.sum", "", "byte", 1, said<say::metric::sm_to_l2_bytes>, said<say::metric_help::sm_to_l2_bytes>, true, true, Better::less},
+    Metric{key::achieved_occupancy_pct, "sm__warps_active.avg.pct_of_peak_sustained_active", "", "percent", 1, said<say::metric::achieved_occupancy_pct>, said<say::metric_help::achieved_occupancy_pct>, true, true, Better::more},
+    Metric{key::tensor_pipe_pct, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "", "percent", 1, said<say::metric::tensor_pipe_pct>, said<say::metric_help::tensor_pipe_pct>, true, true, Better::more},
+    Metric{key::sm_cycles, "sm__cycles_elapsed.max", "", "cycle", 1, said<say::metric::sm_cycles>, said<say::metric_help::sm_cycles>, true, false},
     // Of the range that holds the launch and what drives the L2 to write back, less the launch's own; cold starts only.
-    Metric{key::dram_writeback_bytes, "", "", "byte", 1, "DRAM write-back", "Bytes that the kernel leaves in L2 and that are written to device memory after its end.", false, true, Better::less},
+    Metric{key::dram_writeback_bytes, "", "", "byte", 1, said<say::metric::dram_writeback_bytes>, said<say::metric_help::dram_writeback_bytes>, false, true, Better::less},
     // What the driver says of a launch.
-    Metric{key::theoretical_occupancy_pct, "", "", "percent", 1, "Theoretical occupancy", "Warps that fit on an SM at once, of those it can hold.", false, true, Better::more},
-    Metric{key::registers, "", "", "register", 1, "Registers", "Registers of a thread.", false, true},
-    Metric{key::shared_bytes, "", "", "byte", 1, "Shared memory", "Shared memory of a block, static and dynamic.", false, true},
-    Metric{key::local_bytes, "", "", "byte", 1, "Local memory", "Local memory of a thread: stack and spilled registers.", false, false},
-    Metric{key::memory_bytes, "", "", "byte", 1, "Device memory", "Bytes of the buffers that the point needs at once.", false, true, Better::less},
+    Metric{key::theoretical_occupancy_pct, "", "", "percent", 1, said<say::metric::theoretical_occupancy_pct>, said<say::metric_help::theoretical_occupancy_pct>, false, true, Better::more},
+    Metric{key::registers, "", "", "register", 1, said<say::metric::registers>, said<say::metric_help::registers>, false, true},
+    Metric{key::shared_bytes, "", "", "byte", 1, said<say::metric::shared_bytes>, said<say::metric_help::shared_bytes>, false, true},
+    Metric{key::local_bytes, "", "", "byte", 1, said<say::metric::local_bytes>, said<say::metric_help::local_bytes>, false, false},
+    Metric{key::memory_bytes, "", "", "byte", 1, said<say::metric::memory_bytes>, said<say::metric_help::memory_bytes>, false, true, Better::less},
     // The closed forms.
-    Metric{key::model_l2_to_sm_bytes, "", "", "byte", 1, "Model L2 to SM", "Bytes that the kernel's tile program reads.", false, false, Better::less},
-    Metric{key::model_sm_to_l2_bytes, "", "", "byte", 1, "Model SM to L2", "Bytes that the kernel's tile program writes.", false, false, Better::less},
-    Metric{key::model_l2_sm_bytes, "", "", "byte", 1, "Model SM<->L2", "Bytes that the kernel's tile program moves, both directions.", false, true, Better::less},
-    Metric{key::model_compulsory_bytes, "", "", "byte", 1, "Compulsory minimum", "Each input that window and lengths let be seen read once, each output written once.", false, false},
+    Metric{key::model_l2_to_sm_bytes, "", "", "byte", 1, said<say::metric::model_l2_to_sm_bytes>, said<say::metric_help::model_l2_to_sm_bytes>, false, false, Better::less},
+    Metric{key::model_sm_to_l2_bytes, "", "", "byte", 1, said<say::metric::model_sm_to_l2_bytes>, said<say::metric_help::model_sm_to_l2_bytes>, false, false, Better::less},
+    Metric{key::model_l2_sm_bytes, "", "", "byte", 1, said<say::metric::model_l2_sm_bytes>, said<say::metric_help::model_l2_sm_bytes>, false, true, Better::less},
+    Metric{key::model_compulsory_bytes, "", "", "byte", 1, said<say::metric::model_compulsory_bytes>, said<say::metric_help::model_compulsory_bytes>, false, false},
     // Derived when asked for, never stored.
-    Metric{key::time_median_ns, "", "", "ns", 1, "Time", "Median of the timing samples.", false, true, Better::less, true},
-    Metric{key::time_q1_ns, "", "", "ns", 1, "Time, first quartile", "A quarter of the timing samples lie below.", false, false, Better::less, true},
-    Metric{key::time_q3_ns, "", "", "ns", 1, "Time, third quartile", "A quarter of the timing samples lie above.", false, false, Better::less, true},
-    Metric{key::time_spread, "", "", "1", 1, "Time spread", "Interquartile range over median.", false, false},
-    Metric{key::tflops, "", "", "Tflop/s", 1, "TFLOP/s", "Matrix-product operations of unmasked pairs per second, 10^12.", false, true, Better::more, true},
-    Metric{key::dram_bytes, "", "", "byte", 1, "DRAM total", "Bytes read from and written to device memory while the kernel runs.", false, true, Better::less},
-    Metric{key::dram_settled_bytes, "", "", "byte", 1, "DRAM settled", "Bytes read from and written to device memory, with what is written back after the kernel's end.", false, true, Better::less},
-    Metric{key::l2_sm_bytes, "", "", "byte", 1, "SM<->L2 total", "Bytes between the SMs and L2, both directions.", false, true, Better::less},
-    Metric{key::dram_bandwidth, "", "", "byte/s", 1, "DRAM bandwidth", "DRAM bytes while the kernel runs over the median time.", false, true, Better::neither, true},
-    Metric{key::l2_sm_bandwidth, "", "", "byte/s", 1, "SM<->L2 bandwidth", "SM<->L2 bytes over the median time.", false, true, Better::neither, true},
-    Metric{key::l2_sm_over_model, "", "", "1", 1, "SM<->L2 over model", "SM<->L2 bytes over what the tile program says.", false, true},
-    Metric{key::dram_over_compulsory, "", "", "1", 1, "DRAM over compulsory", "DRAM bytes over the compulsory minimum: settled ones, or those while the kernel runs where no write-back was counted.", false, true},
-    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, "Arithmetic intensity", "Matrix-product operations per DRAM byte: settled, or while the kernel runs where no write-back was counted.", false, true},
+    Metric{key::time_median_ns, "", "", "ns", 1, said<say::metric::time_median_ns>, said<say::metric_help::time_median_ns>, false, true, Better::less, true},
+    Metric{key::time_q1_ns, "", "", "ns", 1, said<say::metric::time_q1_ns>, said<say::metric_help::time_q1_ns>, false, false, Better::less, true},
+    Metric{key::time_q3_ns, "", "", "ns", 1, said<say::metric::time_q3_ns>, said<say::metric_help::time_q3_ns>, false, false, Better::less, true},
+    Metric{key::time_spread, "", "", "1", 1, said<say::metric::time_spread>, said<say::metric_help::time_spread>, false, false},
+    Metric{key::tflops, "", "", "Tflop/s", 1, said<say::metric::tflops>, said<say::metric_help::tflops>, false, true, Better::more, true},
+    Metric{key::dram_bytes, "", "", "byte", 1, said<say::metric::dram_bytes>, said<say::metric_help::dram_bytes>, false, true, Better::less},
+    Metric{key::dram_settled_bytes, "", "", "byte", 1, said<say::metric::dram_settled_bytes>, said<say::metric_help::dram_settled_bytes>, false, true, Better::less},
+    Metric{key::l2_sm_bytes, "", "", "byte", 1, said<say::metric::l2_sm_bytes>, said<say::metric_help::l2_sm_bytes>, false, true, Better::less},
+    Metric{key::dram_bandwidth, "", "", "byte/s", 1, said<say::metric::dram_bandwidth>, said<say::metric_help::dram_bandwidth>, false, true, Better::neither, true},
+    Metric{key::l2_sm_bandwidth, "", "", "byte/s", 1, said<say::metric::l2_sm_bandwidth>, said<say::metric_help::l2_sm_bandwidth>, false, true, Better::neither, true},
+    Metric{key::l2_sm_over_model, "", "", "1", 1, said<say::metric::l2_sm_over_model>, said<say::metric_help::l2_sm_over_model>, false, true},
+    Metric{key::dram_over_compulsory, "", "", "1", 1, said<say::metric::dram_over_compulsory>, said<say::metric_help::dram_over_compulsory>, false, true},
+    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, said<say::metric::arithmetic_intensity>, said<say::metric_help::arithmetic_intensity>, false, true},
 #ifdef ATTNSCOPE_TEST_FIELD
-    Metric{"test_metric", "", "", "apple", 1, "Test metric", "Of the tests alone.", false, false},
+    Metric{"test_metric", "", "", "apple", 1, [] { return Message::verbatim("Test metric"); }, [] { return Message::verbatim("Of the tests alone."); }, false, false},
 #endif
 };
 // clang-format on

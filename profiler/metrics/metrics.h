@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope {
@@ -21,8 +22,8 @@ struct Metric {
   std::string_view counter_cc12;      ///< the name on compute capability 12.x where it differs; else empty
   std::string_view unit;              ///< "byte", "percent", "ns", "cycle", "register", "byte/s", "Tflop/s", ..., "1"
   double scale = 1;                   ///< counter value x scale = value in `unit`
-  std::string_view label;             ///< for axes and columns: "DRAM read"
-  std::string_view help;              ///< one sentence for tooltips
+  Saying label = nullptr;             ///< for axes and columns: "DRAM read"
+  Saying help = nullptr;              ///< one sentence for tooltips
   bool collected_by_default = false;  ///< a counter that every counting pass asks for
   bool on_heatmap = false;            ///< offered as a heatmap's colour
   Better better = Better::neither;    ///< which end a heatmap outlines

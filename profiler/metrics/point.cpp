@@ -9,6 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "messages/provenance.h"
+#include "messages/throttle.h"
+#include "messages/word.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -45,25 +48,25 @@ std::string_view word_of(const std::array<Word<E>, n>& words, E value) {
 }
 
 template <class E, std::size_t n>
-Result<E, std::string> value_of(const std::array<Word<E>, n>& words, std::string_view what, std::string_view text) {
+Result<E, Message> value_of(const std::array<Word<E>, n>& words, std::string_view what, std::string_view text) {
   std::vector<std::string> accepted;
   for (const auto& word : words) {
     if (word.text == text) return word.value;
     accepted.emplace_back(word.text);
   }
-  return Failure{fmt::format("unknown {} '{}': {} expected", what, text, join_or(accepted))};
+  return Failure<Message>{say::word::unknown_outcome{.what = what, .word = text, .accepted = join_or(accepted)}};
 }
 
 // nvmlClocksEventReason* of nvml.h; "GPU idle" (bit 0) slows nothing that runs.
-constexpr std::array<std::pair<std::uint64_t, std::string_view>, 8> throttle_words{{
-    {0x002, "application clocks"},
-    {0x004, "power cap"},
-    {0x008, "hardware slowdown"},
-    {0x010, "sync boost"},
-    {0x020, "thermal slowdown"},
-    {0x040, "hardware thermal slowdown"},
-    {0x080, "power brake"},
-    {0x100, "display clocks"},
+constexpr std::array<std::pair<std::uint64_t, Saying>, 8> throttle_words{{
+    {0x002, said<say::throttle::application_clocks>},
+    {0x004, said<say::throttle::power_cap>},
+    {0x008, said<say::throttle::hardware_slowdown>},
+    {0x010, said<say::throttle::sync_boost>},
+    {0x020, said<say::throttle::thermal_slowdown>},
+    {0x040, said<say::throttle::hardware_thermal_slowdown>},
+    {0x080, said<say::throttle::power_brake>},
+    {0x100, said<say::throttle::display_clocks>},
 }};
 
 // Quantile of sorted values by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
@@ -80,17 +83,31 @@ double quantile(std::span<const double> sorted, double p) {
 std::string_view to_string(Provenance value) {
   return word_of(provenance_words, value);
 }
-std::string_view title(Provenance value) {
-  return value == Provenance::extrapolated ? "simulated, extrapolated" : to_string(value);
+Message title(Provenance value) {
+  switch (value) {
+    case Provenance::measured:
+      return say::provenance::measured{};
+    case Provenance::derived:
+      return say::provenance::derived{};
+    case Provenance::modelled:
+      return say::provenance::modelled{};
+    case Provenance::simulated:
+      return say::provenance::simulated{};
+    case Provenance::extrapolated:
+      return say::provenance::extrapolated{};
+    case Provenance::imported:
+      return say::provenance::imported{};
+  }
+  return {};
 }
-Result<Provenance, std::string> parse_provenance(std::string_view text) {
+Result<Provenance, Message> parse_provenance(std::string_view text) {
   return value_of(provenance_words, "provenance", text);
 }
 
 std::string_view to_string(Disposition value) {
   return word_of(disposition_words, value);
 }
-Result<Disposition, std::string> parse_disposition(std::string_view text) {
+Result<Disposition, Message> parse_disposition(std::string_view text) {
   return value_of(disposition_words, "disposition", text);
 }
 
@@ -110,14 +127,13 @@ Provenance PointRecord::origin(std::string_view name) const {
   return in_part && provenance == Provenance::simulated ? Provenance::extrapolated : provenance;
 }
 
-std::string describe_throttle_reasons(std::uint64_t reasons) {
-  std::string text;
+Message describe_throttle_reasons(std::uint64_t reasons) {
+  Message all;
   for (const auto& [bit, word] : throttle_words) {
     if ((reasons & bit) == 0) continue;
-    if (!text.empty()) text += ", ";
-    text += word;
+    all = all.empty() ? word() : say::throttle::several{.first = std::move(all), .next = word()};
   }
-  return text;
+  return all;
 }
 
 std::optional<SampleSummary> summarize(const std::vector<double>& samples) {

@@ -23,8 +23,8 @@ enum class Provenance { measured, derived, modelled, simulated, extrapolated, im
 /// The word in files, events and exports.
 [[nodiscard]] std::string_view to_string(Provenance);
 /// The same for people, who are told that what is extrapolated is a simulation: "simulated, extrapolated".
-[[nodiscard]] std::string_view title(Provenance);
-[[nodiscard]] Result<Provenance, std::string> parse_provenance(std::string_view);
+[[nodiscard]] Message title(Provenance);
+[[nodiscard]] Result<Provenance, Message> parse_provenance(std::string_view);
 
 /// How a point ended. Every point of a plan ends in exactly one; `to_string` gives the spelling used everywhere
 /// ("ok", "infeasible", "out-of-memory", "incorrect", "compile-error", "timeout", "crashed", "no-counters",
@@ -41,7 +41,7 @@ enum class Disposition {
   cancelled
 };
 [[nodiscard]] std::string_view to_string(Disposition);
-[[nodiscard]] Result<Disposition, std::string> parse_disposition(std::string_view);
+[[nodiscard]] Result<Disposition, Message> parse_disposition(std::string_view);
 
 /// A number with its unit and origin. `name` is a key of the metrics table ("dram_read_bytes", "registers", ...) or,
 /// for metrics asked for with --metrics, the counter's own Nsight Compute name. Units are base units: "byte", "ns",
@@ -96,7 +96,7 @@ struct ClockReading {
   [[nodiscard]] bool operator==(const ClockReading&) const = default;
 };
 /// "power cap, thermal slowdown"; empty for none.
-[[nodiscard]] std::string describe_throttle_reasons(std::uint64_t reasons);
+[[nodiscard]] Message describe_throttle_reasons(std::uint64_t reasons);
 
 struct PointRecord {
   PointSpec spec;

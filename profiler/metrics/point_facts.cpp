@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "messages/fact.h"
+
 namespace attnscope {
 namespace {
 
@@ -18,13 +20,13 @@ using About = PointFact::About;
 
 // clang-format off
 constexpr std::array table{
-    PointFact{"max_abs_error", "Largest error", "1", About::check, [](const PointRecord& p) { return p.max_abs_error; }},
-    PointFact{"error_bound", "Bound", "1", About::check, [](const PointRecord& p) { return p.error_bound; }, true},
-    PointFact{"rms_error", "RMS error", "1", About::check, [](const PointRecord& p) { return p.rms_error; }},
-    PointFact{"sm_clock_hz", "SM clock", "hertz", About::device, reading<&ClockReading::sm_clock_hz>},
-    PointFact{"memory_clock_hz", "Memory clock", "hertz", About::device, reading<&ClockReading::memory_clock_hz>},
-    PointFact{"temperature_c", "Temperature", "celsius", About::device, reading<&ClockReading::temperature_c>},
-    PointFact{"power_w", "Power", "watt", About::device, reading<&ClockReading::power_w>},
+    PointFact{"max_abs_error", said<say::fact::max_abs_error>, "1", About::check, [](const PointRecord& p) { return p.max_abs_error; }},
+    PointFact{"error_bound", said<say::fact::error_bound>, "1", About::check, [](const PointRecord& p) { return p.error_bound; }, true},
+    PointFact{"rms_error", said<say::fact::rms_error>, "1", About::check, [](const PointRecord& p) { return p.rms_error; }},
+    PointFact{"sm_clock_hz", said<say::fact::sm_clock_hz>, "hertz", About::device, reading<&ClockReading::sm_clock_hz>},
+    PointFact{"memory_clock_hz", said<say::fact::memory_clock_hz>, "hertz", About::device, reading<&ClockReading::memory_clock_hz>},
+    PointFact{"temperature_c", said<say::fact::temperature_c>, "celsius", About::device, reading<&ClockReading::temperature_c>},
+    PointFact{"power_w", said<say::fact::power_w>, "watt", About::device, reading<&ClockReading::power_w>},
 };
 // clang-format on
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/model/message.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope {
@@ -14,7 +15,7 @@ struct PointFact {
   enum class About { check, device };  ///< the outputs against the reference; the device beside the measurement
 
   std::string_view key;    ///< column of exports and name in files: "max_abs_error"
-  std::string_view label;  ///< for people: "Largest error"
+  Saying label = nullptr;  ///< for people: "Largest error"
   std::string_view unit;   ///< "1", "hertz", "celsius", "watt"
   About about = About::check;
   /// Nothing where it is not known.

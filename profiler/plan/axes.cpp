@@ -11,18 +11,17 @@
 #include <system_error>
 #include <utility>
 
+#include "messages/axis.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {
 
-using Error = Failure<std::string>;
-
 constexpr std::size_t max_axis_values = 4096;
 
 // "auto", or both extents: "128x64".
-Result<std::optional<TileShape>, std::string> parse_tile(std::string_view word) {
+Result<std::optional<TileShape>, Message> parse_tile(std::string_view word) {
   if (word == "auto") return std::optional<TileShape>();
   constexpr int largest = 4096;
   TileShape tile;
@@ -33,7 +32,7 @@ Result<std::optional<TileShape>, std::string> parse_tile(std::string_view word) 
     const bool whole = columns.ec == std::errc() && columns.ptr == last;
     if (whole && tile.br > 0 && tile.bc > 0 && tile.br <= largest && tile.bc <= largest) return std::optional(tile);
   }
-  return Error{fmt::format("tile '{}' is neither auto nor BrxBc, as in 128x64", word)};
+  return Failure<Message>{say::axis::tile{.word = word}};
 }
 
 // Axes that stand for two fields, which refine them.
@@ -56,7 +55,7 @@ const WideAxis* find_wide(std::string_view name) {
 
 /// Of a value that wrong() let through.
 void set_checked(const Field& field, PointSpec& spec, const std::string& text) {
-  if (const auto set = set_field(field, spec, text); !set) throw std::invalid_argument(set.error());
+  if (const auto set = set_field(field, spec, text); !set) throw std::invalid_argument(english_text(set.error()));
 }
 
 AxisKind field_axis(const Field& field, const Registry& registry) {
@@ -68,17 +67,17 @@ AxisKind field_axis(const Field& field, const Registry& registry) {
                 .refusable = field.refusable,
                 .nesting = field.nesting};
   if (field.name == "algorithm") {
-    kind.wrong = [&registry](std::string_view word) -> std::string {
+    kind.wrong = [&registry](std::string_view word) -> Message {
       if (registry.find(word) != nullptr) return {};
       std::vector<std::string> known;
       for (const Algorithm* algorithm : registry.algorithms()) known.push_back(algorithm->name());
-      return fmt::format("unknown algorithm '{}'; accepted: {}", word, fmt::join(known, ", "));
+      return say::axis::unknown_algorithm{.algorithm = word, .accepted = fmt::format("{}", fmt::join(known, ", "))};
     };
   } else {
-    kind.wrong = [&field](std::string_view word) -> std::string {
+    kind.wrong = [&field](std::string_view word) -> Message {
       PointSpec trial;
       const auto set = set_field(field, trial, word);
-      return set ? std::string() : set.error();
+      return set ? Message() : set.error();
     };
   }
   const bool br = field.name == "br";
@@ -102,7 +101,7 @@ AxisKind wide_axis(const WideAxis& wide) {
           .largest = first.largest,
           .fallback = std::string(wide.fallback),
           .nesting = wide.nesting,
-          .wrong = [](std::string_view) { return std::string(); },
+          .wrong = [](std::string_view) { return Message(); },
           .set =
               [&first, &second](Draft& draft, const std::string& text) {
                 set_checked(first, draft.spec, text);
@@ -118,7 +117,7 @@ AxisKind tile_axis() {
           .wrong =
               [](std::string_view word) {
                 const auto tile = parse_tile(word);
-                return tile ? std::string() : tile.error();
+                return tile ? Message() : tile.error();
               },
           .set =
               [](Draft& draft, const std::string& text) {
@@ -138,7 +137,7 @@ AxisKind knob_axis(const Knob& knob) {
           .wrong =
               [&knob](std::string_view word) {
                 const auto value = parse_knob(knob, word);
-                return value ? std::string() : text(value.error());
+                return value ? Message() : value.error();
               },
           .set = [&knob](Draft& draft, const std::string& text) { draft.knobs[knob.name] = *parse_knob(knob, text); }};
 }
@@ -173,40 +172,40 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 // What is wrong with an axis. How axes are written helps only where that is the mistake.
 struct Wrong {
-  std::string why;
+  Message why;
   bool syntax = false;
 };
-Failure<Wrong> miswritten(std::string why) {
+Failure<Wrong> miswritten(Message why) {
   return {Wrong{.why = std::move(why), .syntax = true}};
 }
-Failure<Wrong> unusable(std::string why) {
+Failure<Wrong> unusable(Message why) {
   return {Wrong{.why = std::move(why), .syntax = false}};
 }
 
 /// What a message quotes of what the user wrote.
-std::string shortened(std::string_view text) {
+MessageValue shortened(std::string_view text) {
   constexpr std::size_t longest = 60;
   constexpr std::size_t kept = 40;
-  if (text.size() <= longest) return std::string(text);
-  return fmt::format("{}... ({} characters)", text.substr(0, kept), text.size());
+  if (text.size() <= longest) return text;
+  return say::axis::shortened{.beginning = text.substr(0, kept), .characters = text.size()};
 }
 
 Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
-    return unusable(fmt::format("{} is far too large for any axis", shortened(text)));
+    return unusable(say::axis::far_too_large{.number = shortened(text)});
   }
   if (error != std::errc() || end != text.data() + text.size()) {
-    return miswritten(fmt::format("'{}' is not a whole number", shortened(text)));
+    return miswritten(say::axis::no_whole_number{.word = shortened(text)});
   }
   return value;
 }
 
 // Why `value` cannot stand on the axis; empty when it can.
-std::string range_error(const AxisKind& kind, std::int64_t value) {
-  if (value < kind.smallest) return fmt::format("{} must be at least {}, not {}", kind.name, kind.smallest, value);
-  if (value > kind.largest) return fmt::format("{} {} is absurd: at most {}", kind.name, value, kind.largest);
+Message range_error(const AxisKind& kind, std::int64_t value) {
+  if (value < kind.smallest) return say::axis::below{.axis = kind.name, .least = kind.smallest, .value = value};
+  if (value > kind.largest) return say::axis::above{.axis = kind.name, .value = value, .most = kind.largest};
   return kind.wrong(std::to_string(value));
 }
 
@@ -214,7 +213,7 @@ using Numbers = Result<std::vector<std::int64_t>, Wrong>;
 
 Numbers parse_range(std::string_view text) {
   const auto parts = split(text, ':');
-  if (parts.size() > 3) return miswritten("a range is [first:last] or [first:last:step]");
+  if (parts.size() > 3) return miswritten(say::axis::range_form{});
   std::array<std::int64_t, 3> numbers{0, 0, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = parse_integer(parts[i]);
@@ -222,17 +221,16 @@ Numbers parse_range(std::string_view text) {
     numbers.at(i) = *number;
   }
   const auto [first, last, step] = numbers;
-  if (step < 1) return unusable(fmt::format("the step must be at least 1, not {}", step));
+  if (step < 1) return unusable(say::axis::step{.step = step});
   if (first > last) {
-    return unusable(fmt::format("the range is reversed: {} is above {}; give the smaller one first", first, last));
+    return unusable(say::axis::reversed{.first = first, .last = last});
   }
   // Unsigned: the distance between two 63-bit numbers may not fit in one.
   const std::uint64_t steps =
       (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step);
   if (steps >= max_axis_values) {  // before one is added: there may be 2^64 values
     const std::string count = steps == UINT64_MAX ? "2^64" : fmt::to_string(steps + 1);
-    return unusable(
-        fmt::format("the range has {} values, at most {} are taken; give it a larger step", count, max_axis_values));
+    return unusable(say::axis::long_range{.values = count, .most = max_axis_values});
   }
   std::vector<std::int64_t> values;
   for (std::uint64_t i = 0; i <= steps; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
@@ -240,13 +238,13 @@ Numbers parse_range(std::string_view text) {
 }
 
 Failure<Wrong> too_many(std::size_t values) {
-  return unusable(fmt::format("it has {} values, at most {} are taken", values, max_axis_values));
+  return unusable(say::axis::many_values{.values = values, .most = max_axis_values});
 }
 
 Numbers parse_list(std::string_view text) {
   std::vector<std::int64_t> values;
   for (const std::string_view part : split(text, ',')) {
-    if (part.empty()) return miswritten("a value is missing");
+    if (part.empty()) return miswritten(say::axis::value_missing{});
     const auto number = parse_integer(part);
     if (!number) return Failure<Wrong>{number.error()};
     values.push_back(*number);
@@ -264,7 +262,7 @@ Numbers parse_exponents(std::string_view text) {
   if (!numbers) return numbers;
   for (std::int64_t& value : *numbers) {
     if (value < 0 || value > 62) {
-      return unusable(fmt::format("2^{} is absurd; under [pow2] the values are exponents", value));
+      return unusable(say::axis::exponent{.exponent = value});
     }
     value = std::int64_t{1} << value;
   }
@@ -275,11 +273,11 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
   Axis axis{.name = kind.name, .values = {}};
   if (kind.words) {
     if (!modifier.empty()) {
-      return unusable(fmt::format("[{}] does not apply to {}, which takes words; leave it out", modifier, kind.name));
+      return unusable(say::axis::modifier_of_words{.modifier = modifier, .axis = kind.name});
     }
     for (const std::string_view word : split(text, ',')) {
-      if (word.empty()) return miswritten("a value is missing");
-      if (std::string wrong = kind.wrong(word); !wrong.empty()) return unusable(std::move(wrong));
+      if (word.empty()) return miswritten(say::axis::value_missing{});
+      if (Message wrong = kind.wrong(word); !wrong.empty()) return unusable(std::move(wrong));
       axis.values.emplace_back(word);
     }
     if (axis.values.size() > max_axis_values) return too_many(axis.values.size());
@@ -290,7 +288,7 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
                                                                      : parse_list(text);
   if (!numbers) return Failure<Wrong>{numbers.error()};
   for (const std::int64_t value : *numbers) {
-    if (std::string wrong = range_error(kind, value); !wrong.empty()) return unusable(std::move(wrong));
+    if (Message wrong = range_error(kind, value); !wrong.empty()) return unusable(std::move(wrong));
     axis.values.push_back(std::to_string(value));
   }
   return axis;
@@ -322,54 +320,57 @@ bool axis_replaces(std::string_view name, std::string_view other) {
   return wide != nullptr && (other == wide->first || other == wide->second);
 }
 
-std::string axis_overlap(std::span<const Axis> axes) {
+Message axis_overlap(std::span<const Axis> axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     for (const Axis& other : axes.subspan(i + 1)) {
       if (axes[i].name == other.name) {
-        return fmt::format("axis {} is given twice; write its values in one list, as in {}=[{},{}]", other.name,
-                           other.name, axes[i].values.front(), other.values.back());
+        return say::axis::twice{.axis = other.name, .first = axes[i].values.front(), .last = other.values.back()};
       }
       const bool wider = axis_replaces(axes[i].name, other.name);
       if (!wider && !axis_replaces(other.name, axes[i].name)) continue;
       const std::string& name = wider ? axes[i].name : other.name;
       const WideAxis* wide = find_wide(name);
-      return fmt::format("axes {} and {} overlap: {} stands for {} and {}; give either it or those two", axes[i].name,
-                         other.name, name, wide != nullptr ? wide->first : "br", wide != nullptr ? wide->second : "bc");
+      return say::axis::overlap{.one = axes[i].name,
+                                .other = other.name,
+                                .wide = name,
+                                .first = wide != nullptr ? wide->first : "br",
+                                .second = wide != nullptr ? wide->second : "bc"};
     }
   }
   return {};
 }
 
 std::string axis_help(const Registry& registry) {
-  std::string text = "N (or n_q and n_k) heads (or heads_q and heads_kv) tile (auto or BrxBc, or br and bc)";
+  std::string help = text(say::axis::wide_help{});
   constexpr std::array<std::string_view, 6> said{"n_q", "n_k", "heads_q", "heads_kv", "br", "bc"};
   for (const Field& field : point_fields()) {
-    if (std::ranges::find(said, field.name) == said.end()) text += fmt::format("; {}: {}", field.name, field.help);
+    if (std::ranges::find(said, field.name) == said.end())
+      help += fmt::format("; {}: {}", field.name, text(field.help()));
   }
   for (const Knob& knob : registry.knobs()) {
-    text += knob.words.empty() ? fmt::format("; {}: 0 (the algorithm's choice) to {}", knob.name, knob.largest)
-                               : fmt::format("; {}: {}", knob.name, fmt::join(knob.words, ", "));
+    help += fmt::format("; {}: {}", knob.name,
+                        knob.words.empty() ? text(say::axis::knob_help{.largest = knob.largest})
+                                           : fmt::format("{}", fmt::join(knob.words, ", ")));
   }
-  return text;
+  return help;
 }
 
-Result<Axis, std::string> parse_axis(std::string_view text, const Registry& registry) {
-  const auto fail = [&](std::string_view why, bool syntax = true) {
-    if (why.ends_with('.')) why.remove_suffix(1);
-    constexpr std::string_view hint = ". Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]";
-    return Error{fmt::format("axis '{}': {}{}", shortened(text), why, syntax ? hint : "")};
+Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry) {
+  const auto fail = [&](Message why, bool syntax = true) -> Failure<Message> {
+    if (syntax) return {say::axis::miswritten{.axis = shortened(text), .why = std::move(why)}};
+    return {say::axis::wrong{.axis = shortened(text), .why = std::move(why)}};
   };
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return fail("there is no '='");
+  if (equals == std::string_view::npos) return fail(say::axis::no_equals{});
   std::string_view name = trim(text.substr(0, equals));
   std::string_view values = trim(text.substr(equals + 1));
 
   std::string_view modifier;
   if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) {
-    if (name.back() != ']') return fail("the ']' of its modifier is missing");
+    if (name.back() != ']') return fail(say::axis::modifier_open{});
     modifier = name.substr(bracket + 1, name.size() - bracket - 2);
     name = trim(name.substr(0, bracket));
-    if (modifier != "pow2") return fail(fmt::format("unknown modifier '{}'; accepted: pow2", shortened(modifier)));
+    if (modifier != "pow2") return fail(say::axis::unknown_modifier{.modifier = shortened(modifier)});
   }
   const std::vector<AxisKind> kinds = axis_kinds(registry);
   const AxisKind* kind = find_kind(kinds, name);
@@ -378,15 +379,17 @@ Result<Axis, std::string> parse_axis(std::string_view text, const Registry& regi
     names.reserve(kinds.size());
     for (const AxisKind& known : kinds) names.push_back(known.name);
     const auto near = near_matches(name.substr(0, 100), names);  // of what no axis is called, its edits take long
-    return fail(near.empty() ? fmt::format("unknown name '{}'; accepted: {}", shortened(name), fmt::join(names, ", "))
-                             : fmt::format("unknown name '{}'; did you mean {}?", shortened(name), join_or(near)),
+    if (!near.empty()) {
+      return fail(say::axis::unknown_name_near{.name = shortened(name), .near = join_or(near)}, false);
+    }
+    return fail(say::axis::unknown_name{.name = shortened(name), .accepted = fmt::format("{}", fmt::join(names, ", "))},
                 false);
   }
   if (!values.empty() && values.front() == '[') {
-    if (values.size() < 2 || values.back() != ']') return fail("the closing ']' is missing");
+    if (values.size() < 2 || values.back() != ']') return fail(say::axis::open_list{});
     values = trim(values.substr(1, values.size() - 2));
   }
-  if (values.empty()) return fail("it has no values");
+  if (values.empty()) return fail(say::axis::no_values{});
   auto axis = parse_values(*kind, modifier, values);
   if (!axis) return fail(axis.error().why, axis.error().syntax);
   return std::move(axis).value();

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/registry.h"
 #include "profiler/plan/point_spec.h"
@@ -28,7 +29,7 @@ struct Axis {
 };
 /// The error names the text, what is wrong with it and what would be accepted: how an axis is written only where that
 /// is the mistake.
-[[nodiscard]] Result<Axis, std::string> parse_axis(std::string_view text, const Registry&);
+[[nodiscard]] Result<Axis, Message> parse_axis(std::string_view text, const Registry&);
 
 /// "N (or n_q and n_k) d batch ...": every axis, for help texts.
 [[nodiscard]] std::string axis_help(const Registry&);
@@ -54,7 +55,7 @@ struct AxisKind {
   bool refusable = false;     ///< a kernel may lack a value of it altogether
   int nesting = 0;            ///< as Field::nesting
   /// Empty, or why the value cannot stand on the axis. Pre: a number is in range.
-  std::function<std::string(std::string_view)> wrong = {};
+  std::function<Message(std::string_view)> wrong = {};
   std::function<void(Draft&, const std::string&)> set = {};  ///< pre: wrong() is empty
 };
 /// In nesting order, outermost first.
@@ -63,6 +64,6 @@ struct AxisKind {
 /// Whether `name` takes the place of `other`: the same axis, or one that stands for it.
 [[nodiscard]] bool axis_replaces(std::string_view name, std::string_view other);
 /// Why the axes of one request cannot stand together; empty when they can.
-[[nodiscard]] std::string axis_overlap(std::span<const Axis> axes);
+[[nodiscard]] Message axis_overlap(std::span<const Axis> axes);
 
 }  // namespace attnscope

@@ -9,33 +9,37 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include "kernels/common_knobs.h"
+#include "messages/field.h"
+#include "messages/field_help.h"
+#include "messages/value.h"
 
 namespace attnscope {
 namespace {
 
-using Set = Result<std::monostate, std::string>;
+using Set = Result<std::monostate, Message>;
 
-Failure<std::string> wrong(std::string why) {
+Failure<Message> wrong(Message why) {
   return Failure{std::move(why)};
 }
 
-Result<Mask, std::string> word_of(std::string_view text, const Mask& /*like*/) {
+Result<Mask, Message> word_of(std::string_view text, const Mask& /*like*/) {
   return parse_mask(text);
 }
-Result<DType, std::string> word_of(std::string_view text, const DType& /*like*/) {
+Result<DType, Message> word_of(std::string_view text, const DType& /*like*/) {
   return parse_dtype(text);
 }
-Result<Pass, std::string> word_of(std::string_view text, const Pass& /*like*/) {
+Result<Pass, Message> word_of(std::string_view text, const Pass& /*like*/) {
   return parse_pass(text);
 }
-Result<CacheState, std::string> word_of(std::string_view text, const CacheState& /*like*/) {
+Result<CacheState, Message> word_of(std::string_view text, const CacheState& /*like*/) {
   return parse_cache_state(text);
 }
-Result<std::string, std::string> word_of(std::string_view text, const std::string& /*like*/) {
+Result<std::string, Message> word_of(std::string_view text, const std::string& /*like*/) {
   return std::string(text);
 }
 
@@ -67,7 +71,7 @@ Set set(PointSpec& spec, const FieldValue& value) {
   using Member = std::remove_cvref_t<decltype(target)>;
   if constexpr (type_of<Member>() == FieldType::integer) {
     const std::int64_t number = std::get<std::int64_t>(value);
-    if (!std::in_range<Member>(number)) return wrong(fmt::format("{} is out of range.", number));
+    if (!std::in_range<Member>(number)) return wrong(say::value::out_of_range{.value = number});
     target = static_cast<Member>(number);
   } else if constexpr (type_of<Member>() != FieldType::word) {
     target = std::get<Member>(value);
@@ -84,7 +88,7 @@ template <auto member>
 Set set_valid(PointSpec& spec, const FieldValue& value) {
   PointSpec alone;
   if (Set done = set<member>(alone, value); !done) return done;
-  if (const Message why = invalid_reason(alone.problem); !why.empty()) return wrong(text(why));
+  if (Message why = invalid_reason(alone.problem); !why.empty()) return wrong(std::move(why));
   return set<member>(spec, value);
 }
 
@@ -124,24 +128,24 @@ constexpr auto test_field = [](auto& s) -> auto& { return s.test_field; };
 #endif
 
 const std::array fields{
-    field<algorithm>({.name = "algorithm", .label = "Algorithm", .help = "a name that `attnscope kernels` lists", .nesting = 130}),
-    field<pass>({.name = "pass", .label = "Pass", .help = "fwd, bwd or fwd+bwd", .fallback = "fwd", .refusable = true, .nesting = 20}),
-    field<dtype>({.name = "dtype", .label = "Type", .help = "element type: fp16, bf16", .fallback = "fp16", .nesting = 10}),
-    field<batch>({.name = "batch", .label = "Batch", .help = "batch entries", .fallback = "1", .smallest = 1, .largest = most_heads, .nesting = 80}),
-    field<heads_q>({.name = "heads_q", .label = "Query heads", .help = "query heads of a batch entry", .smallest = 1, .largest = most_heads, .nesting = 95}),
-    field<heads_kv>({.name = "heads_kv", .label = "K/V heads", .help = "K/V heads of a batch entry, a divisor of heads_q", .smallest = 1, .largest = most_heads, .nesting = 96}),
-    field<n_q>({.name = "n_q", .label = "n_q", .help = "query rows", .smallest = 1, .largest = most_keys, .nesting = 115}),
-    field<n_k>({.name = "n_k", .label = "n_k", .help = "keys", .smallest = 1, .largest = most_keys, .nesting = 116}),
-    field<d>({.name = "d", .label = "d", .help = "head dimension", .sweep_default = "64", .smallest = 1, .largest = 4096, .refusable = true, .nesting = 70}),
-    field<mask>({.name = "mask", .label = "Mask", .help = "full, causal, window:LEFT:RIGHT, lengths:..., blocks:..., joined by '+'", .fallback = "none", .refusable = true, .nesting = 30}),
-    field<br>({.name = "br", .label = "Br", .help = "query rows of a tile", .smallest = 1, .largest = most_rows, .refusable = true, .nesting = 160}),
-    field<bc>({.name = "bc", .label = "Bc", .help = "key rows of a tile", .smallest = 1, .largest = most_rows, .refusable = true, .nesting = 155}),
-    field<cache>({.name = "cache", .label = "Start", .help = "state of the L2 when a launch begins: cold, warm", .fallback = "cold", .nesting = 170}),
-    field<dropout>({.name = "dropout", .label = "Dropout", .help = "probability from 0 to below 1, rounded to 1/256", .since = 2, .fallback = "0", .refusable = true, .nesting = 40, .set = set_valid<dropout>}),
-    field<page>({.name = "page", .label = "Page", .help = "keys of a page of a paged K/V cache, 0: contiguous", .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .set = set_valid<page>}),
-    field<deterministic>({.name = "deterministic", .label = "Deterministic", .help = "gradients repeat bitwise: no, yes", .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
+    field<algorithm>({.name = "algorithm", .label = said<say::field::algorithm>, .help = said<say::field_help::algorithm>, .nesting = 130}),
+    field<pass>({.name = "pass", .label = said<say::field::pass>, .help = said<say::field_help::pass>, .fallback = "fwd", .refusable = true, .nesting = 20}),
+    field<dtype>({.name = "dtype", .label = said<say::field::dtype>, .help = said<say::field_help::dtype>, .fallback = "fp16", .nesting = 10}),
+    field<batch>({.name = "batch", .label = said<say::field::batch>, .help = said<say::field_help::batch>, .fallback = "1", .smallest = 1, .largest = most_heads, .nesting = 80}),
+    field<heads_q>({.name = "heads_q", .label = said<say::field::heads_q>, .help = said<say::field_help::heads_q>, .smallest = 1, .largest = most_heads, .nesting = 95}),
+    field<heads_kv>({.name = "heads_kv", .label = said<say::field::heads_kv>, .help = said<say::field_help::heads_kv>, .smallest = 1, .largest = most_heads, .nesting = 96}),
+    field<n_q>({.name = "n_q", .label = said<say::field::n_q>, .help = said<say::field_help::n_q>, .smallest = 1, .largest = most_keys, .nesting = 115}),
+    field<n_k>({.name = "n_k", .label = said<say::field::n_k>, .help = said<say::field_help::n_k>, .smallest = 1, .largest = most_keys, .nesting = 116}),
+    field<d>({.name = "d", .label = said<say::field::d>, .help = said<say::field_help::d>, .sweep_default = "64", .smallest = 1, .largest = 4096, .refusable = true, .nesting = 70}),
+    field<mask>({.name = "mask", .label = said<say::field::mask>, .help = said<say::field_help::mask>, .fallback = "none", .refusable = true, .nesting = 30}),
+    field<br>({.name = "br", .label = said<say::field::br>, .help = said<say::field_help::br>, .smallest = 1, .largest = most_rows, .refusable = true, .nesting = 160}),
+    field<bc>({.name = "bc", .label = said<say::field::bc>, .help = said<say::field_help::bc>, .smallest = 1, .largest = most_rows, .refusable = true, .nesting = 155}),
+    field<cache>({.name = "cache", .label = said<say::field::cache>, .help = said<say::field_help::cache>, .fallback = "cold", .nesting = 170}),
+    field<dropout>({.name = "dropout", .label = said<say::field::dropout>, .help = said<say::field_help::dropout>, .since = 2, .fallback = "0", .refusable = true, .nesting = 40, .set = set_valid<dropout>}),
+    field<page>({.name = "page", .label = said<say::field::page>, .help = said<say::field_help::page>, .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .set = set_valid<page>}),
+    field<deterministic>({.name = "deterministic", .label = said<say::field::deterministic>, .help = said<say::field_help::deterministic>, .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
 #ifdef ATTNSCOPE_TEST_FIELD
-    field<test_field>({.name = "test_field", .label = "Test field", .help = "of the tests alone", .since = 5, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
+    field<test_field>({.name = "test_field", .label = [] { return Message::verbatim("Test field"); }, .help = [] { return Message::verbatim("of the tests alone"); }, .since = 5, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
 #endif
 };
 // clang-format on
@@ -157,17 +161,20 @@ const Field* find_field(std::string_view name) {
   return found == fields.end() ? nullptr : &*found;
 }
 
-Result<FieldValue, std::string> parse_field(const Field& field, std::string_view text) {
-  const auto number = [&](auto value) -> Result<FieldValue, std::string> {
+Result<FieldValue, Message> parse_field(const Field& field, std::string_view text) {
+  const auto number = [&](auto value) -> Result<FieldValue, Message> {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size()) {
       if constexpr (std::floating_point<decltype(value)>) {
-        if (!std::isfinite(value)) return wrong(fmt::format("{} '{}' is not finite.", field.name, text));
+        if (!std::isfinite(value)) return wrong(say::value::not_finite{.field = field.name, .word = text});
       }
       return FieldValue(value);
     }
-    return wrong(fmt::format("{} '{}' is not a {}.", field.name, text,
-                             std::floating_point<decltype(value)> ? "number" : "whole number"));
+    if constexpr (std::floating_point<decltype(value)>) {
+      return wrong(say::value::no_number{.field = field.name, .word = text});
+    } else {
+      return wrong(say::value::no_whole_number{.field = field.name, .word = text});
+    }
   };
   switch (field.type) {
     case FieldType::integer:
@@ -181,11 +188,11 @@ Result<FieldValue, std::string> parse_field(const Field& field, std::string_view
       for (const std::string_view no : {"no", "false", "False", "0"}) {
         if (text == no) return FieldValue(false);
       }
-      return wrong(fmt::format("'{}' is neither yes nor no", text));
+      return wrong(say::value::neither_yes_nor_no{.word = text});
     case FieldType::word:
       return FieldValue(std::string(text));
   }
-  return wrong("no such type of field");
+  throw std::logic_error("no such type of field");
 }
 
 Set set_field(const Field& field, PointSpec& spec, std::string_view text) {

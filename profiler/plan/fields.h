@@ -9,6 +9,7 @@
 #include <string_view>
 #include <variant>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/plan/point_spec.h"
 
@@ -20,8 +21,8 @@ enum class FieldType { integer, real, flag, word };
 
 struct Field {
   std::string_view name;   ///< axis, event, column: "n_q"
-  std::string_view label;  ///< for people: "heads (K/V)"
-  std::string_view help;   ///< what it is and what it takes, one sentence
+  Saying label = nullptr;  ///< for people: "K/V heads"
+  Saying help = nullptr;   ///< what it is and what it takes, one sentence
   FieldType type = FieldType::integer;
   /// The schema of files since which the field exists; older points have the fallback.
   int since = 1;
@@ -40,7 +41,7 @@ struct Field {
 
   FieldValue (*get)(const PointSpec&) = nullptr;
   /// The error is one sentence; the point is left as it was. The value is of the field's type.
-  Result<std::monostate, std::string> (*set)(PointSpec&, const FieldValue&) = nullptr;
+  Result<std::monostate, Message> (*set)(PointSpec&, const FieldValue&) = nullptr;
 };
 
 /// In the order of columns.
@@ -50,9 +51,9 @@ struct Field {
 
 /// A value from text: whole and real numbers, yes and no (also true, false, 1, 0), words as they are. Whether the field
 /// takes it, set() says. The error is one sentence.
-[[nodiscard]] Result<FieldValue, std::string> parse_field(const Field&, std::string_view text);
+[[nodiscard]] Result<FieldValue, Message> parse_field(const Field&, std::string_view text);
 /// parse_field() and set() in one.
-[[nodiscard]] Result<std::monostate, std::string> set_field(const Field&, PointSpec&, std::string_view text);
+[[nodiscard]] Result<std::monostate, Message> set_field(const Field&, PointSpec&, std::string_view text);
 /// "4096", "0.1", "yes", "causal": as parse_field() reads it.
 [[nodiscard]] std::string to_string(const FieldValue&);
 /// to_string() of the point's value.

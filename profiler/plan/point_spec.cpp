@@ -3,16 +3,18 @@
 
 #include <fmt/format.h>
 
+#include "messages/word.h"
+
 namespace attnscope {
 
 std::string_view to_string(CacheState value) {
   return value == CacheState::warm ? "warm" : "cold";
 }
 
-Result<CacheState, std::string> parse_cache_state(std::string_view text) {
+Result<CacheState, Message> parse_cache_state(std::string_view text) {
   if (text == "cold") return CacheState::cold;
   if (text == "warm") return CacheState::warm;
-  return Failure{fmt::format("unknown cache state '{}': cold or warm expected", text)};
+  return Failure<Message>{say::word::unknown_cache_state{.word = text}};
 }
 
 std::string describe(const PointSpec& spec) {

@@ -8,6 +8,7 @@
 
 #include "kernels/model/attention.h"
 #include "kernels/model/knobs.h"
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope {
@@ -16,7 +17,7 @@ namespace attnscope {
 /// it. The time of a plan of several launches ("all") is that of the sequence, of which only the first begins so.
 enum class CacheState { cold, warm };
 [[nodiscard]] std::string_view to_string(CacheState);
-[[nodiscard]] Result<CacheState, std::string> parse_cache_state(std::string_view);
+[[nodiscard]] Result<CacheState, Message> parse_cache_state(std::string_view);
 
 struct PointSpec {
   std::string algorithm;  ///< Algorithm::name(); of an imported point any word, also one that no registry has

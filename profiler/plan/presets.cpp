@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "messages/preset.h"
+
 namespace attnscope {
 namespace {
 
@@ -13,31 +15,27 @@ struct Preset {
 
 const std::vector<Preset>& preset_table() {
   static const std::vector<Preset> table{
-      {{"quick", "A first look in seconds: traffic against N for every algorithm, and a small tile grid"},
+      {{"quick", say::preset::quick{}},
        {{{"d=[64,128]", "heads=64", "N[pow2]=[8:12]"}, Group::prefill},
         {{"d=64", "heads=64", "N=4096", "br=[32,64,128,256]", "bc=[32,64,128,256]"}, Group::tile_maps}}},
       // 264 blocks are two full waves of an H200's 132 SMs; naive's S and P at N 16384 are 132 GiB each.
-      {{"memory-wall", "Traffic against N from 256 to 16384 with 264 heads in flight: where N^2 meets DRAM"},
+      {{"memory-wall", say::preset::memory_wall{}},
        {{{"d=[64,128]", "batch=2", "heads=132", "N[pow2]=[8:14]"}, Group::prefill}}},
-      {{"tiles",
-        "Br x Bc, 12 x 15, for every algorithm that tiles decide, at a shape that L2 cannot hold, up to tiles that no "
-        "SM can"},
+      {{"tiles", say::preset::tiles{}},
        {{{"d=128", "heads=132", "N=1024", "br=[16,32,48,64,80,96,112,128,160,192,224,256]",
           "bc=[16,32,48,64,80,96,112,128,160,192,224,256,320,384,448]"},
          Group::tile_maps}}},
-      {{"paper",
-        "Fig. 2 of the FlashAttention paper, batch 64, 16 heads, N 1024, d 64: forward and backward of each, and the "
-        "forward pass against Bc"},
+      {{"paper", say::preset::paper{}},
        {{{"pass=fwd+bwd", "d=64", "batch=64", "heads=16", "N=1024"}, Group::paper},
         {{"pass=fwd", "d=64", "batch=64", "heads=16", "N=1024", "bc=[64,128,256,512]"}, Group::paper_blocks}}},
       // naive's S, P, dP and dS at N 16384 are 16 GiB each.
-      {{"backward", "The backward pass of every algorithm against N from 1024 to 16384, 32 heads"},
+      {{"backward", say::preset::backward{}},
        {{{"pass=bwd", "d=[64,128]", "heads=32", "N[pow2]=[10:14]"}, Group::prefill}}},
-      {{"masks", "Forward under every kind of mask, N 4096 to 16384: what skipped tiles save"},
+      {{"masks", say::preset::masks{}},
        {{{"d=128", "batch=4", "heads=16", "N[pow2]=[12:14]",
           "mask=[none,causal,window:1024:0,blocks:128:butterfly,lengths:ramp]"},
          Group::prefill}}},
-      {{"decode", "One query against a K/V cache of 4096 to 131072 keys, 16 heads on 2 K/V heads"},
+      {{"decode", say::preset::decode{}},
        {{{"d=128", "heads_q=16", "heads_kv=2", "n_q=1", "n_k[pow2]=[12:17]"}, Group::decoding}}},
   };
   return table;

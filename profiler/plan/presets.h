@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/registry.h"
 
 namespace attnscope {
 
 struct PresetInfo {
   std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode
-  std::string_view description;
+  Message description;
 };
 [[nodiscard]] std::span<const PresetInfo> presets();
 

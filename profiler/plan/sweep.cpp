@@ -12,13 +12,15 @@
 #include "kernels/algorithm.h"
 #include "kernels/descriptor.h"
 #include "kernels/tile_table.h"
+#include "messages/preset.h"
+#include "messages/sweep.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {
 
-using Error = Failure<std::string>;
+using Error = Failure<Message>;
 
 constexpr std::size_t max_points = 100'000;
 
@@ -100,7 +102,7 @@ class Expansion {
         cancelled_(request.cancelled) {}
 
   // The first error, or empty.
-  std::string add(const std::vector<Axis>& axes) {
+  Message add(const std::vector<Axis>& axes) {
     double count = 1;
     longest_ = {};
     for (const Axis& axis : axes) {
@@ -114,7 +116,7 @@ class Expansion {
       }
     }
     if (count > static_cast<double>(max_points)) {
-      return fmt::format("the axes make {:.0f} points; at most {} are accepted", count, max_points);
+      return say::sweep::many_points{.points = fmt::format("{:.0f}", count), .most = max_points};
     }
     Draft draft;
     draft.spec.cache = cache_;
@@ -125,21 +127,21 @@ class Expansion {
 
  private:
   // NOLINTNEXTLINE(misc-no-recursion): one level an axis
-  std::string expand(std::span<const Axis> axes, const Draft& draft) {
+  Message expand(std::span<const Axis> axes, const Draft& draft) {
     if (axes.empty()) return finish(draft);
     const AxisKind& kind = *std::ranges::find(kinds_, axes.front().name, &AxisKind::name);
     for (const std::string& value : axes.front().values) {
       Draft next = draft;
       kind.set(next, value);
-      if (std::string wrong = expand(axes.subspan(1), next); !wrong.empty()) return wrong;
+      if (Message wrong = expand(axes.subspan(1), next); !wrong.empty()) return wrong;
     }
     return {};
   }
 
-  std::string finish(const Draft& draft) {
-    if (cancelled_ && cancelled_()) return "cancelled while it was planned";
+  Message finish(const Draft& draft) {
+    if (cancelled_ && cancelled_()) return say::sweep::cancelled{};
     PointSpec spec = draft.spec;
-    if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) return text(wrong);
+    if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
     const Config config = choose_config(*registry_.find(spec.algorithm), draft, longest_, limits_);
     spec.tile = config.tile;
     spec.knobs = config.knobs;
@@ -159,8 +161,8 @@ class Expansion {
 
 // A single value that the user wrote himself and that no chosen algorithm can run at all, on any device, is a mistake,
 // not a cell of a map.
-std::string single_value_error(const SweepRequest& request, const std::vector<PointSpec>& points,
-                               const DeviceLimits& limits, const Registry& registry) {
+Message single_value_error(const SweepRequest& request, const std::vector<PointSpec>& points,
+                           const DeviceLimits& limits, const Registry& registry) {
   const auto single = [&](std::string_view name) -> const Axis* {
     const auto found = std::ranges::find(request.axes, name, &Axis::name);
     return found != request.axes.end() && found->values.size() == 1 ? &*found : nullptr;
@@ -170,21 +172,20 @@ std::string single_value_error(const SweepRequest& request, const std::vector<Po
   if (std::ranges::none_of(kinds, [&](const AxisKind& kind) { return kind.refusable && single(kind.name) != nullptr; }))
     return {};
 
-  std::string first_reason;
+  Message first_reason;
   std::vector<std::string> supported;
   for (const PointSpec& point : points) {
     const Algorithm& algorithm = *registry.find(point.algorithm);
     const auto refusal = algorithm.refusal(point.problem, point.config(), limits);
     if (!refusal || refusal->cause != Refusal::Cause::shape) return {};
-    if (first_reason.empty()) first_reason = fmt::format("{}: {}", describe(point), text(refusal->reason));
+    if (first_reason.empty()) first_reason = say::sweep::of_point{.point = describe(point), .reason = refusal->reason};
     for (const int dim : algorithm.facts().head_dims) {
       if (std::ranges::find(supported, std::to_string(dim)) == supported.end())
         supported.push_back(std::to_string(dim));
     }
   }
   if (d != nullptr && std::ranges::find(supported, d->values.front()) == supported.end()) {
-    return fmt::format("d {} is not supported by any algorithm of this sweep; supported: {}", d->values.front(),
-                       fmt::join(supported, ", "));
+    return say::sweep::head_dim{.d = d->values.front(), .supported = fmt::format("{}", fmt::join(supported, ", "))};
   }
   return first_reason;
 }
@@ -222,24 +223,23 @@ std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> g
   return result;
 }
 
-std::string unknown_preset(std::string_view name) {
+Message unknown_preset(std::string_view name) {
   std::vector<std::string> known;
   for (const PresetInfo& info : presets()) known.emplace_back(info.name);
   const auto near = near_matches(name, known);
-  return fmt::format("unknown preset '{}'; {}", name,
-                     near.empty() ? fmt::format("accepted: {}", fmt::join(known, ", "))
-                                  : fmt::format("did you mean {}?", join_or(near)));
+  if (!near.empty()) return say::sweep::unknown_preset_near{.preset = name, .near = join_or(near)};
+  return say::sweep::unknown_preset{.preset = name, .accepted = fmt::format("{}", fmt::join(known, ", "))};
 }
 
 }  // namespace
 
-Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const DeviceLimits& limits,
-                                         const Registry& registry) {
+Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLimits& limits,
+                                     const Registry& registry) {
   static const Grid free_axes;
   const auto preset = std::ranges::find(presets(), request.preset, &PresetInfo::name);
   const bool named = !request.preset.empty();
   if (named && preset == presets().end()) return Error{unknown_preset(request.preset)};
-  if (std::string wrong = axis_overlap(request.axes); !wrong.empty()) return Error{std::move(wrong)};
+  if (Message wrong = axis_overlap(request.axes); !wrong.empty()) return Error{std::move(wrong)};
   const std::vector<AxisKind> kinds = axis_kinds(registry);
   std::vector<std::string> wanted = request.algorithms;
   for (const Axis& axis : request.axes) {
@@ -247,7 +247,7 @@ Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const Devi
   }
   const AxisKind& algorithm_axis = *std::ranges::find(kinds, "algorithm", &AxisKind::name);
   for (const std::string& name : wanted) {
-    if (std::string wrong = algorithm_axis.wrong(name); !wrong.empty()) return Error{std::move(wrong)};
+    if (Message wrong = algorithm_axis.wrong(name); !wrong.empty()) return Error{std::move(wrong)};
   }
 
   Expansion expansion(limits, registry, request);
@@ -259,33 +259,33 @@ Result<SweepPlan, std::string> make_plan(const SweepRequest& request, const Devi
     for (const std::string_view text : grid.axes) overlay(axes, *parse_axis(text, registry));
     for (const Axis& axis : request.axes) overlay(axes, axis);
     overlay(axes, {.name = "algorithm", .values = std::move(names)});
-    if (std::string wrong = expansion.add(complete(axes, kinds)); !wrong.empty()) return Error{std::move(wrong)};
+    if (Message wrong = expansion.add(complete(axes, kinds)); !wrong.empty()) return Error{std::move(wrong)};
   }
 
   SweepPlan plan;
   plan.preset = named ? request.preset : "custom";
-  plan.description = named ? std::string(preset->description) : "Free axes";
+  plan.description = named ? preset->description : say::preset::free_axes{};
   plan.points = expansion.take();
-  if (std::string wrong = single_value_error(request, plan.points, limits, registry); !wrong.empty()) {
+  if (Message wrong = single_value_error(request, plan.points, limits, registry); !wrong.empty()) {
     return Error{std::move(wrong)};
   }
   if (wanted.empty()) leave_out_strangers(plan.points, limits, registry);
   return plan;
 }
 
-Result<PointSpec, std::string> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry& registry) {
-  if (std::string wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
+Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry& registry) {
+  if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
   const std::vector<AxisKind> kinds = axis_kinds(registry);
   Draft draft;
   draft.spec.tile = {.br = 0, .bc = 0};
   for (const Axis& axis : complete({axes.begin(), axes.end()}, kinds)) {
     if (axis.values.size() != 1) {
-      return Error{fmt::format("axis {} has {} values; one point has one", axis.name, axis.values.size())};
+      return Error{say::sweep::one_value{.axis = axis.name, .values = axis.values.size()}};
     }
     std::ranges::find(kinds, axis.name, &AxisKind::name)->set(draft, axis.values.front());
   }
   PointSpec spec = draft.spec;
-  if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) return Error{text(wrong)};
+  if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return Error{std::move(wrong)};
   if (!algorithm.empty()) spec.algorithm = std::move(algorithm);
   for (const auto& [name, value] : draft.knobs) spec.knobs.set(name, value.value_or(std::int64_t{0}));
   return spec;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/model/device_limits.h"
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/registry.h"
 #include "profiler/plan/axes.h"
@@ -19,7 +20,7 @@ namespace attnscope {
 
 struct SweepPlan {
   std::string preset;  ///< "custom" for free axes
-  std::string description;
+  Message description;
   std::vector<PointSpec> points;
 };
 
@@ -37,12 +38,11 @@ struct SweepRequest {
 /// be posed (N 0, dropout 1.5, unknown algorithm) is an error by name; a tile, d, mask or pass that an algorithm cannot
 /// run is a point that will end as `infeasible`, unless the user wrote that value himself as a single one (d 72, Br 24,
 /// a window) and no algorithm of the sweep can run it: then it is an error.
-[[nodiscard]] Result<SweepPlan, std::string> make_plan(const SweepRequest&, const DeviceLimits&, const Registry&);
+[[nodiscard]] Result<SweepPlan, Message> make_plan(const SweepRequest&, const DeviceLimits&, const Registry&);
 
 /// The one point that axes of one value each describe, for numbers that come from elsewhere: `algorithm` may be any
 /// word, and what of the tile no axis sets is 0.
-[[nodiscard]] Result<PointSpec, std::string> make_spec(std::string algorithm, std::span<const Axis> axes,
-                                                       const Registry&);
+[[nodiscard]] Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry&);
 
 /// Device bytes that a point's buffers need on that device; 0 where it cannot run.
 [[nodiscard]] std::int64_t memory_need_bytes(const PointSpec&, const DeviceLimits&, const Registry&);

@@ -2,11 +2,14 @@
 #include "profiler/plan/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
+
+#include "messages/word.h"
 
 namespace attnscope {
 namespace {
@@ -158,13 +161,11 @@ std::vector<std::string> near_matches(std::string_view word, std::span<const std
   return result;
 }
 
-std::string join_or(std::span<const std::string> words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
-    text += words[i];
-  }
-  return text;
+MessageValue join_or(std::span<const std::string> words) {
+  if (words.empty()) return "";
+  if (words.size() == 1) return words.front();
+  return say::word::last_or{.first = fmt::format("{}", fmt::join(words.first(words.size() - 1), ", ")),
+                            .last = words.back()};
 }
 
 }  // namespace attnscope

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
+
 namespace attnscope {
 
 /// "66.0 GiB", "512 B": capacities are shown in IEC units.
@@ -19,7 +21,7 @@ namespace attnscope {
                                                     std::size_t limit = 3);
 
 /// "a", "a or b", "a, b or c"
-[[nodiscard]] std::string join_or(std::span<const std::string> words);
+[[nodiscard]] MessageValue join_or(std::span<const std::string> words);
 
 /// The place of the first byte that is no UTF-8 text, or npos.
 [[nodiscard]] std::size_t first_invalid_utf8(std::string_view text);

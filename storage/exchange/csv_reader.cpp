@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "messages/import.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/import_values.h"
 
@@ -12,8 +13,12 @@ namespace {
 constexpr std::size_t most_fields = 4096;
 constexpr std::size_t longest_field = std::size_t{1} << 20;
 
+[[noreturn]] void fail_in_column(std::size_t line, std::size_t place, Message why) {
+  fail(say::import::at{.place = say::import::numbered_column{.line = line, .column = place}, .why = std::move(why)});
+}
+
 void require_length(std::size_t length, std::size_t line, std::size_t place) {
-  if (length > longest_field) fail("line {}, column {}: the field has more than 2^20 bytes", line, place);
+  if (length > longest_field) fail_in_column(line, place, say::import::long_field{});
 }
 
 }  // namespace
@@ -22,7 +27,7 @@ std::string CsvReader::quoted(std::size_t place) {
   const std::size_t opened = line_;
   std::string field;
   for (++at_;; ++at_) {
-    if (ended()) fail("line {}: a quoted field does not end", opened);
+    if (ended()) fail(line_place(opened), say::import::open_quote{});
     if (text_[at_] == '\n') ++line_;
     if (text_[at_] == '"') {
       if (at_ + 1 >= text_.size() || text_[at_ + 1] != '"') break;
@@ -33,7 +38,7 @@ std::string CsvReader::quoted(std::size_t place) {
   }
   ++at_;
   if (!ended() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
-    fail("line {}, column {}: something follows the closing quote", line_, place);
+    fail_in_column(line_, place, say::import::behind_quote{});
   }
   return field;
 }
@@ -53,7 +58,7 @@ std::optional<CsvLine> CsvReader::next() {
     CsvLine record{.number = line_, .fields = {}};
     for (;;) {
       const std::size_t place = record.fields.size() + 1;
-      if (place > most_fields) fail("line {}: there are more than {} columns", record.number, most_fields);
+      if (place > most_fields) fail(line_place(record.number), say::import::many_columns{.most = most_fields});
       record.fields.push_back(!ended() && text_[at_] == '"' ? quoted(place) : plain(place));
       std::string& field = record.fields.back();
       if (without_guard(field).size() != field.size()) field.erase(0, 1);
@@ -70,8 +75,9 @@ std::optional<CsvLine> CsvReader::next() {
 
 void require_width(const CsvLine& header, const CsvLine& line) {
   if (line.fields.size() == header.fields.size()) return;
-  fail("line {}: {} field{} below a header of {}", line.number, line.fields.size(), line.fields.size() == 1 ? "" : "s",
-       header.fields.size());
+  const Place place = line_place(line.number);
+  if (line.fields.size() == 1) fail(place, say::import::one_field{.header = header.fields.size()});
+  fail(place, say::import::fields{.fields = line.fields.size(), .header = header.fields.size()});
 }
 
 }  // namespace attnscope::exchange

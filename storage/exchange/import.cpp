@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "messages/import.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_values.h"
@@ -14,11 +14,11 @@ namespace attnscope {
 
 using namespace exchange;  // NOLINT(google-build-using-namespace): this file is part of it
 
-Result<ImportFormat, std::string> parse_import_format(std::string_view text) {
+Result<ImportFormat, Message> parse_import_format(std::string_view text) {
   if (text == "json") return ImportFormat::json;
   if (text == "csv") return ImportFormat::csv;
   if (text == "ncu") return ImportFormat::ncu;
-  return Failure{fmt::format("unknown format '{}': json, csv or ncu expected", text)};
+  return Failure<Message>{say::import::unknown_format{.format = text}};
 }
 
 ImportFormat detect_import_format(std::string_view text) {
@@ -27,13 +27,13 @@ ImportFormat detect_import_format(std::string_view text) {
   return ncu_table(text) != std::string_view::npos ? ImportFormat::ncu : ImportFormat::csv;
 }
 
-Result<Import, std::string> import_points(std::string_view text, ImportFormat format, const ImportRequest& request) {
+Result<Import, Message> import_points(std::string_view text, ImportFormat format, const ImportRequest& request) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   try {
     if (const std::size_t at = first_invalid_utf8(text); at != std::string_view::npos) {
-      const auto line = std::ranges::count(text.substr(0, at), '\n') + 1;
-      fail("line {}: byte {} is no UTF-8 text", line, at - (text.rfind('\n', at) + 1) + 1);
+      const auto above = static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
+      fail(line_place(above + 1), say::import::no_utf8{.byte = at - (text.rfind('\n', at) + 1) + 1});
     }
     switch (format) {
       case ImportFormat::json:
@@ -41,17 +41,16 @@ Result<Import, std::string> import_points(std::string_view text, ImportFormat fo
       case ImportFormat::csv:
         return import_csv(text, request);
       case ImportFormat::ncu:
-        if (!request.spec)
-          fail("ncu's table does not say what was computed: give --algorithm, and -a N=... as for collect");
+        if (!request.spec) fail(say::import::ncu_needs_algorithm{});
         return import_ncu(text, request);
     }
-    fail("unknown format");
+    throw std::logic_error("no such format");
   } catch (const Wrong& wrong) {
-    return Failure{std::string(wrong.what())};
+    return Failure{wrong.message()};
   } catch (const nlohmann::json::exception& error) {
     std::string why = error.what();  // "[json.exception.type_error.302] type must be ..."
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
-    return Failure{fmt::format("a value in it is of another kind than is needed there: {}", why)};
+    return Failure<Message>{say::import::other_kind{.error = why}};
   }
 }
 

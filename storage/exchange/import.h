@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/registry.h"
 #include "profiler/measure/device.h"
@@ -16,7 +17,7 @@
 namespace attnscope {
 
 enum class ImportFormat { json, csv, ncu };
-[[nodiscard]] Result<ImportFormat, std::string> parse_import_format(std::string_view);
+[[nodiscard]] Result<ImportFormat, Message> parse_import_format(std::string_view);
 /// By the first characters and the header.
 [[nodiscard]] ImportFormat detect_import_format(std::string_view text);
 
@@ -30,7 +31,7 @@ struct Import {
   std::vector<ImportedDevice> devices;
   std::size_t empty_rows = 0;        ///< rows without any number, left out
   std::vector<std::string> ignored;  ///< columns that mean nothing here
-  std::vector<std::string> notes;    ///< what a reader would not expect of how numbers were put together, a clause each
+  std::vector<Message> notes;        ///< what a reader would not expect of how numbers were put together, a clause each
 };
 
 /// Which launches of ncu's table are meant, and how often they ran through.
@@ -62,6 +63,6 @@ struct ImportRequest {
 /// ncu: what `ncu --csv` prints, the raw page or the page of details, the program's own output around it included. Its
 /// launches are one point: a sequence of them that repeats as a whole k times is k samples; what stands in it more than
 /// once adds.
-[[nodiscard]] Result<Import, std::string> import_points(std::string_view text, ImportFormat, const ImportRequest&);
+[[nodiscard]] Result<Import, Message> import_points(std::string_view text, ImportFormat, const ImportRequest&);
 
 }  // namespace attnscope

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "messages/import.h"
+#include "messages/noun.h"
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/csv_reader.h"
@@ -28,9 +30,10 @@ void require_columns(const CsvLine& header,
     };
     if (is_there(name) || is_there(wide)) continue;
     const auto near = near_matches(name, header.fields, 1);
-    fail("line {}: there is no column '{}'{}{}", header.number, name,
-         wide.empty() ? std::string() : fmt::format(" (or '{}')", wide),
-         near.empty() ? std::string() : fmt::format("; did you mean it by '{}'?", near.front()));
+    Message missing = say::import::no_column{.column = name};
+    if (!wide.empty()) missing = say::import::no_column_wide{.column = name, .wide = wide};
+    if (!near.empty()) missing = say::import::meant_by{.missing = std::move(missing), .near = near.front()};
+    fail(line_place(header.number), std::move(missing));
   }
 }
 
@@ -39,9 +42,11 @@ void require_distinct(const CsvLine& header) {
   constexpr std::size_t longest = 1000;
   for (const std::string& name : header.fields) {
     if (name.size() > longest) {
-      fail("line {}: a column's name has {} bytes; at most {} are taken", header.number, name.size(), longest);
+      fail(line_place(header.number), say::import::long_column{.bytes = name.size(), .most = longest});
     }
-    if (!name.empty() && !seen.insert(name).second) fail("line {}: column '{}' is there twice", header.number, name);
+    if (!name.empty() && !seen.insert(name).second) {
+      fail(line_place(header.number), say::import::column_twice{.column = name});
+    }
   }
 }
 
@@ -63,13 +68,13 @@ class LongTable {
     const std::string metric = field(line, long_column::metric);
     const std::string text = field(line, long_column::value);
     if (text.empty()) return;  // of a point that has none
-    const auto at = [&](std::string_view column) { return fmt::format("line {}, column '{}'", line.number, column); };
-    if (metric.empty()) fail("{}: there is a value of no metric", at(long_column::metric));
-    check_word(at(long_column::metric), "metric", metric);
+    const auto at = [&](std::string_view column) { return line_place(line.number).at(Place::Part::column, column); };
+    if (metric.empty()) fail(at(long_column::metric), say::import::value_of_no_metric{});
+    check_word(at(long_column::metric), said<say::noun::metric>, metric);
     const auto value = number(text);
-    if (!value) fail("{}: '{}' is not a number", at(long_column::value), text);
+    if (!value) fail(at(long_column::value), say::import::no_number{.word = text});
     if (!seen_[&row].insert(metric).second) {
-      fail("line {}: {} of this point and kernel is there twice", line.number, metric);
+      fail(line_place(line.number), say::import::metric_twice{.metric = metric});
     }
     if (find_point_fact(metric) != nullptr || metric == "time_ns") {
       row.fields[metric] = text;
@@ -88,7 +93,7 @@ class LongTable {
       const std::string text_of_it = field(line, column);
       if (text_of_it.empty()) continue;
       const auto quartile = number(text_of_it);
-      if (!quartile) fail("{}: '{}' is not a number", at(column), text_of_it);
+      if (!quartile) fail(at(column), say::import::no_number{.word = text_of_it});
       const MetricValue as_stored = imported_value(at(column), metric, *quartile, field(line, long_column::unit));
       row.fields.try_emplace(std::string(key), fmt::format("{}", as_stored.value));
     }
@@ -120,7 +125,7 @@ class LongTable {
     auto& kernels = points_[place->second];
     const auto found = kernels.find(kernel);
     if (found != kernels.end()) return found->second;
-    ImportRow row{.place = fmt::format("line {}", line.number)};
+    ImportRow row{.place = line_place(line.number)};
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
       if (!is_of_a_value(header_.fields[i]) && !line.fields[i].empty()) row.fields[header_.fields[i]] = line.fields[i];
     }
@@ -139,16 +144,12 @@ class LongTable {
 Import import_csv(std::string_view text, const ImportRequest& request) {
   CsvReader lines(text, 1);
   const std::optional<CsvLine> first = lines.next();
-  if (!first) fail("it is empty");
+  if (!first) fail(say::import::empty{});
   const CsvLine& header = *first;
   require_distinct(header);
   const bool is_long = has_column(header, long_column::metric);
   if (is_long && !has_column(header, long_column::value)) {
-    fail(
-        "line {}: there is a column 'metric' and none named 'value': what `attnscope export --format csv` writes can "
-        "be "
-        "imported, with --long and without",
-        header.number);
+    fail(line_place(header.number), say::import::metric_without_value{});
   }
   require_columns(header, {{"algorithm", ""}, {"n_q", "N"}, {"n_k", "N"}, {"heads_q", "heads"}, {"d", ""}});
   PointBuilder builder(request.device_name, *request.registry);
@@ -162,7 +163,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
       table.add(*line);
       continue;
     }
-    ImportRow row{.place = fmt::format("line {}", line->number)};
+    ImportRow row{.place = line_place(line->number)};
     for (std::size_t i = 0; i < line->fields.size(); ++i) {
       if (!line->fields[i].empty()) row.fields[header.fields[i]] = line->fields[i];
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/model/message_json.h"
+#include "messages/import.h"
 #include "storage/exchange/cells.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
@@ -21,36 +22,36 @@ std::string scalar(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-MetricValue metric_from(const std::string& place, const std::string& name, const Json& value) {
+MetricValue metric_from(const Place& place, const std::string& name, const Json& value) {
   const Json* amount = &value;
   std::string unit;
   if (value.is_object()) {
     const auto found = value.find("value");
-    if (found == value.end()) fail("{}: there is no value", place);
+    if (found == value.end()) fail(place, say::import::no_value{});
     amount = &*found;
     const auto named = value.find("unit");
-    if (named != value.end() && !named->is_string()) fail("{}: the unit is no word", place);
+    if (named != value.end() && !named->is_string()) fail(place, say::import::unit_is_no_word{});
     if (named != value.end()) unit = named->get<std::string>();
   }
-  if (!amount->is_number()) fail("{}: the value is not a number", place);
+  if (!amount->is_number()) fail(place, say::import::value_is_no_number{});
   return imported_value(place, name, amount->get<double>(), unit);
 }
 
-ImportRow row_from(const Json& point, std::string place, PointBuilder& builder) {
-  if (!point.is_object()) fail("{}: it is no object", place);
-  ImportRow row{.place = std::move(place)};
+ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder) {
+  if (!point.is_object()) fail(place, say::import::no_object{});
+  ImportRow row{.place = place};
   for (const auto& [name, value] : point.items()) {
     if (value.is_null()) continue;
     if (name == "metrics") {
-      if (!value.is_object()) fail("{}: it is no object", row.at(name));
+      if (!value.is_object()) fail(row.at(name), say::import::no_object{});
       for (const auto& [key, metric] : value.items()) {
         row.metrics.push_back(metric_from(row.at(key), key, metric));
       }
     } else if (name == "samples_ns") {
-      if (!value.is_array()) fail("{}: it is no array", row.at(name));
+      if (!value.is_array()) fail(row.at(name), say::import::no_array{});
       for (const Json& sample : value) {
         const auto time = sample.is_number() ? checked(row.at(name), sample.get<double>()) : std::nullopt;
-        if (!time) fail("{}: a sample is not a number", row.at(name));
+        if (!time) fail(row.at(name), say::import::no_sample{});
         row.samples_ns.push_back(*time);
       }
     } else if (!is_known_column(name, builder.registry())) {
@@ -58,7 +59,7 @@ ImportRow row_from(const Json& point, std::string place, PointBuilder& builder) 
     } else if (const auto text = name == reason_column::arguments ? shallow_text(value) : std::nullopt) {
       row.fields[name] = value.is_string() ? value.get<std::string>() : *text;
     } else if (value.is_structured()) {
-      fail("{}: it is no single value", row.at(name));
+      fail(row.at(name), say::import::no_single_value{});
     } else {
       row.fields[name] = scalar(value);
     }
@@ -66,14 +67,16 @@ ImportRow row_from(const Json& point, std::string place, PointBuilder& builder) 
   return row;
 }
 
-DeviceLimits limits_from(const Json& block, const std::string& place, DeviceLimits limits) {
+DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits limits) {
   const auto read = [&]<class T>(const char* key, T& member) {
     const auto found = block.find(key);
     if (found == block.end() || !found->is_number()) return;
     const double value = found->get<double>();
     constexpr double most = std::is_same_v<T, int> ? 1 << 30 : std::is_same_v<T, double> ? 1e30 : 1e15;
     const bool whole = std::is_floating_point_v<T> || value == std::trunc(value);
-    if (!whole || !(value >= 0 && value <= most)) fail("{}, '{}': {} is absurd", place, key, found->dump());
+    if (!whole || !(value >= 0 && value <= most)) {
+      fail(place.at(Place::Part::member, key), say::import::absurd{.value = found->dump()});
+    }
     member = static_cast<T>(value);
   };
   if (const auto found = block.find("compute_capability"); found != block.end() && found->is_string()) {
@@ -86,7 +89,7 @@ DeviceLimits limits_from(const Json& block, const std::string& place, DeviceLimi
     const bool dot = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
     const auto second = dot ? std::from_chars(first.ptr + 1, end, minor) : first;
     if (!dot || second.ec != std::errc() || second.ptr != end || major > most || minor > most) {
-      fail("{}, 'compute_capability': '{}' is not two numbers as in 9.0", place, text);
+      fail(place.at(Place::Part::member, "compute_capability"), say::import::no_capability{.word = text});
     }
     limits.compute_major = static_cast<int>(major);
     limits.compute_minor = static_cast<int>(minor);
@@ -121,7 +124,7 @@ class PointStream {
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     using Event = Json::parse_event_t;
     constexpr int deepest = 16;
-    if (depth > deepest) fail("it is nested more than {} deep", deepest);
+    if (depth > deepest) fail(say::import::deep{.most = deepest});
     if (event == Event::key && depth == 1) key_ = parsed.get<std::string>();
     if (inside_ && depth == inside_depth_) return element(event, parsed);
     const bool opens = event == Event::array_start && (depth == 0 || (depth == 1 && key_ == "points"));
@@ -139,8 +142,8 @@ class PointStream {
   bool element(Json::parse_event_t event, const Json& parsed) {
     using Event = Json::parse_event_t;
     if (event == Event::object_start) return true;
-    const std::string place = fmt::format("points[{}]", index_);
-    if (event != Event::object_end) fail("{}: it is no object", place);
+    const Place place{.of = Place::Of::point, .number = index_};
+    if (event != Event::object_end) fail(place, say::import::no_object{});
     builder_.add(row_from(parsed, place, builder_));
     ++index_;
     return false;
@@ -160,7 +163,7 @@ Json parse(std::string_view text, PointBuilder& builder) {
   } catch (const Json::exception& error) {  // also out_of_range, for 1e999
     std::string why = error.what();         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
-    throw Wrong(fmt::format("it is no JSON: {}", why));
+    fail(say::import::no_json{.error = why});
   }
 }
 
@@ -172,18 +175,18 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   if (document.is_object()) {
     const auto version = document.find("schema_version");
     if (version != document.end() && *version != 1) {
-      fail("its schema version is {}, and this attnscope knows 1", version->dump());
+      fail(say::import::other_schema{.version = version->dump()});
     }
-    if (!document.contains("points")) fail("there is no \"points\"");
+    if (!document.contains("points")) fail(say::import::no_points{});
   }
   const bool array = document.is_array() || (document.is_object() && document["points"].is_array());
-  if (!array) fail("\"points\" is no array");
+  if (!array) fail(say::import::points_no_array{});
 
   Import import = builder.take();
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
   std::size_t place = 0;
   for (const Json& block : document["devices"]) {
-    const std::string here = fmt::format("devices[{}]", place++);
+    const Place here{.of = Place::Of::device, .number = place++};
     if (!block.is_object() || !block.contains("name") || !block["name"].is_string()) continue;
     for (ImportedDevice& device : import.devices) {
       if (device.info.limits.name == block["name"].get<std::string>()) {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
 
+#include "messages/import.h"
+#include "messages/ncu.h"
+#include "messages/noun.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
@@ -35,7 +40,7 @@ std::size_t sequence_of(std::span<const NcuLaunch> launches, const NcuSelection&
   for (std::size_t i = length; repeated && i < launches.size(); ++i) {
     repeated = alike(launches[i], launches[i - length]);
   }
-  if (!repeated) fail("{} launches are not {} repetitions of one sequence", launches.size(), repeats);
+  if (!repeated) fail(say::ncu::no_repetitions{.launches = launches.size(), .repeats = repeats});
   return length;
 }
 
@@ -46,12 +51,12 @@ KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& co
   for (const NcuValue& cell : launch.values) {
     const NcuColumn& column = columns[cell.column];
     if (column.counter.starts_with("device__attribute")) continue;  // of the GPU, not of the launch
-    const std::string place = fmt::format("line {}, {}", cell.line, column.counter);
+    const Place place = line_place(cell.line).at(Place::Part::counter, column.counter);
     const auto [unit, scale] = base_unit(column.unit);
     const auto value = checked(place, cell.value * scale);
     if (!value) continue;
     const auto require_unit = [&, &unit = unit](std::string_view wanted) {
-      if (unit != wanted) fail("{}: the unit is '{}', not one of {}", column.place, column.unit, wanted);
+      if (unit != wanted) fail(column.place(), say::import::unit_not_of{.unit = column.unit, .wanted = wanted});
     };
     if (column.counter == "gpu__time_duration.sum") {
       require_unit("ns");
@@ -70,7 +75,7 @@ KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& co
     }
   }
   if (shared) kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared, "byte", Provenance::imported});
-  if (kernel.metrics.empty() && kernel.samples_ns.empty()) fail("line {}: no counter has a value", launch.line);
+  if (kernel.metrics.empty() && kernel.samples_ns.empty()) fail(line_place(launch.line), say::ncu::no_counter{});
   return kernel;
 }
 
@@ -98,20 +103,20 @@ KernelRecord joined(const std::vector<KernelRecord>& repetitions) {
 }
 
 /// What a reader would not expect of how launches became numbers.
-std::vector<std::string> notes_of(std::size_t launches, std::size_t length, const std::map<std::string, int>& times) {
-  std::vector<std::string> notes;
+std::vector<Message> notes_of(std::size_t launches, std::size_t length, const std::map<std::string, int>& times) {
+  std::vector<Message> notes;
   const auto several = [](const auto& each) { return each.second > 1; };
   if (launches > length) {
-    notes.push_back(fmt::format("{} launches are {} samples of {}", launches, launches / length,
-                                length == 1 ? "one" : fmt::format("a sequence of {}", length)));
+    const std::size_t samples = launches / length;
+    if (length == 1) notes.push_back(say::ncu::samples_of_one{.launches = launches, .samples = samples});
+    if (length > 1) {
+      notes.push_back(say::ncu::samples_of_sequence{.launches = launches, .samples = samples, .length = length});
+    }
   } else if (std::ranges::any_of(times, several)) {
-    notes.push_back(
-        fmt::format("{} launches, which do not repeat as a whole, are one sample and add; --kernel, "
-                    "--launches and --repeats choose others",
-                    launches));
+    notes.push_back(say::ncu::one_sample{.launches = launches});
   }
   for (const auto& [name, count] : times) {
-    if (count > 1) notes.push_back(fmt::format("{} is launched {} times in each sample, which add", name, count));
+    if (count > 1) notes.push_back(say::ncu::launched_again{.kernel = name, .times = count});
   }
   return notes;
 }
@@ -132,7 +137,7 @@ std::size_t ncu_table(std::string_view text) {
 Import import_ncu(std::string_view text, const ImportRequest& request) {
   const NcuTable table = read_ncu_launches(text, request.ncu);
   const std::vector<NcuLaunch>& launches = table.launches;
-  if (launches.empty()) fail("none of its {} launches is chosen by --kernel and --launches", table.left_out);
+  if (launches.empty()) fail(say::ncu::none_chosen{.launches = table.left_out});
   const std::size_t length = sequence_of(launches, request.ncu);
 
   PointRecord point;
@@ -146,10 +151,10 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
     }
     KernelRecord kernel = joined(repetitions);
     if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
-      fail("line {}: its repetitions have no counter in common", launches[place].line);
+      fail(line_place(launches[place].line), say::ncu::nothing_in_common{});
     }
     const std::string name = short_kernel_name(launches[place].kernel);
-    check_word(fmt::format("line {}", launches[place].line), "kernel", name);
+    check_word(line_place(launches[place].line), said<say::noun::kernel>, name);
     const int time = ++times[name];
     kernel.kernel = time == 1 ? name : fmt::format("{} {}", name, time);
     if (kernel.kernel == "all") kernel.kernel = "all 1";  // means their sum here
@@ -158,7 +163,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   std::string device = request.device_name;
   const std::string& capability = launches.front().compute_capability;
   if (device.empty() && !capability.empty()) device = fmt::format("unnamed GPU of compute capability {}", capability);
-  check_word("the table", "device", device);
+  check_word({.of = Place::Of::table}, said<say::noun::device>, device);
 
   PointBuilder builder({}, *request.registry);
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));

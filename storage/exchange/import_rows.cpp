@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "kernels/model/io_model.h"
+#include "messages/import.h"
+#include "messages/noun.h"
 #include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
@@ -42,19 +44,22 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
   const bool of_tile = field.name == "br" || field.name == "bc";
   if (of_tile) {
     constexpr std::int64_t largest = 1 << 20;
-    if (value.value_or(0) < 0 || value.value_or(0) > largest) fail("{}: {} is absurd", row.at(named), *value);
+    if (value.value_or(0) < 0 || value.value_or(0) > largest) {
+      fail(row.at(named), say::import::absurd{.value = *value});
+    }
     return value.value_or(0);
   }
   if (!value && field.name == "heads_kv") return so_far.problem.heads_q;
   if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
   if (!value) {
-    fail("{}: there is no {}{}", row.place, field.name, wide.empty() ? std::string() : fmt::format(" (or {})", wide));
+    if (wide.empty()) fail(row.place, say::import::missing{.field = field.name});
+    fail(row.place, say::import::missing_wide{.field = field.name, .wide = wide});
   }
   if (*value < field.smallest) {
-    fail("{}: {} must be at least {}, not {}", row.at(named), named, field.smallest, *value);
+    fail(row.at(named), say::import::below{.name = named, .least = field.smallest, .value = *value});
   }
   if (*value > field.largest) {
-    fail("{}: {} {} is absurd: at most {}", row.at(named), named, *value, field.largest);
+    fail(row.at(named), say::import::above{.name = named, .value = *value, .most = field.largest});
   }
   return *value;
 }
@@ -62,22 +67,22 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
 PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   PointSpec spec;
   spec.algorithm = row.text("algorithm");
-  if (spec.algorithm.empty()) fail("{}: there is no algorithm", row.place);
-  check_word(row.place, "algorithm", spec.algorithm);
+  if (spec.algorithm.empty()) fail(row.place, say::import::missing{.field = "algorithm"});
+  check_word(row.place, said<say::noun::algorithm>, spec.algorithm);
   for (const Field& field : point_fields()) {
     if (field.name == "algorithm") continue;
     if (field.type == FieldType::integer) {
-      if (const auto set = field.set(spec, integer_of(row, field, spec)); !set) fail("{}: {}", row.place, set.error());
+      if (const auto set = field.set(spec, integer_of(row, field, spec)); !set) fail(row.place, set.error());
     } else if (const std::string* text = row.find(field.name)) {
-      if (const auto set = set_field(field, spec, *text); !set) fail("{}: {}", row.at(field.name), set.error());
+      if (const auto set = set_field(field, spec, *text); !set) fail(row.at(field.name), set.error());
     }
   }
-  if (const Message wrong = invalid_reason(spec.problem); !wrong.empty()) fail("{}: {}", row.place, text(wrong));
+  if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) fail(row.place, std::move(wrong));
   for (const Knob& knob : registry.knobs()) {
     const std::string* text = row.find(knob.name);
     if (text == nullptr) continue;
     const auto value = parse_knob(knob, *text);
-    if (!value) fail("{}: {}", row.at(knob.name), attnscope::text(value.error()));
+    if (!value) fail(row.at(knob.name), value.error());
     if (*value) spec.knobs.set(knob.name, **value);
   }
   return spec;
@@ -130,7 +135,7 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel)
 void add_point_facts(const ImportRow& row, PointRecord& point) {
   if (const std::string* word = row.find("disposition")) {
     const auto disposition = parse_disposition(*word);
-    if (!disposition) fail("{}: {}", row.at("disposition"), disposition.error());
+    if (!disposition) fail(row.at("disposition"), disposition.error());
     point.disposition = *disposition;
   }
   point.reason =
@@ -150,9 +155,9 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
 }
 
 /// Refuses what a file of ours cannot hold.
-void require_storable(const std::string& place, PointRecord point, const KernelRecord& kernel) {
+void require_storable(const Place& place, PointRecord point, const KernelRecord& kernel) {
   point.kernels = {kernel};
-  if (const std::string wrong = out_of_bounds(point); !wrong.empty()) fail("{}: {}", place, wrong);
+  if (Message wrong = out_of_bounds(point); !wrong.empty()) fail(place, std::move(wrong));
 }
 
 /// Every point has "all": where the file has only its parts, their sum.
@@ -228,15 +233,11 @@ std::string ImportRow::text(std::string_view name) const {
   return field != nullptr ? *field : std::string();
 }
 
-std::string ImportRow::at(std::string_view name) const {
-  return fmt::format("{}, column '{}'", place, name);
-}
-
 std::optional<double> ImportRow::real(std::string_view name) const {
   const std::string* field = find(name);
   if (field == nullptr) return std::nullopt;
   const auto value = number(*field);
-  if (!value) fail("{}: '{}' is not a number", at(name), *field);
+  if (!value) fail(at(name), say::import::no_number{.word = *field});
   return value;
 }
 
@@ -245,7 +246,7 @@ std::optional<std::int64_t> ImportRow::integer(std::string_view name) const {
   if (!value) return std::nullopt;
   constexpr double largest = 1e15;
   if (*value != std::trunc(*value) || std::abs(*value) > largest) {
-    fail("{}: '{}' is not a whole number", at(name), *find(name));
+    fail(at(name), say::import::no_whole_number{.word = *find(name)});
   }
   return static_cast<std::int64_t>(*value);
 }
@@ -259,7 +260,7 @@ std::optional<bool> ImportRow::flag(std::string_view name) const {
   for (const std::string_view no : {"false", "False", "no", "0"}) {
     if (*field == no) return false;
   }
-  fail("{}: '{}' is neither true nor false", at(name), *field);
+  fail(at(name), say::import::no_flag{.word = *field});
 }
 
 bool is_known_column(std::string_view name, const Registry& registry) {
@@ -274,13 +275,13 @@ void PointBuilder::add(const ImportRow& row) {
   point.provenance = Provenance::imported;
   KernelRecord kernel;
   if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
-  check_word(row.place, "kernel", kernel.kernel);
+  check_word(row.place, said<say::noun::kernel>, kernel.kernel);
   add_point_facts(row, point);
   add_numbers(row, point, kernel);
   require_storable(row.place, point, kernel);
   std::string device = device_name_.empty() ? row.text("device") : device_name_;
   if (device.empty()) device = "unnamed GPU";
-  check_word(row.place, "device", device);
+  check_word(row.place, said<say::noun::device>, device);
 
   const bool silent = kernel.metrics.empty() && kernel.samples_ns.empty();
   if (silent && point.disposition == Disposition::ok) {
@@ -316,14 +317,17 @@ Import PointBuilder::take() {
     for (PointRecord& point : device.points) {
       complete_kernels(point);
       // Sums of what was in bounds may not be.
-      const std::string wrong = out_of_bounds(point);
-      if (!wrong.empty()) fail("{} on {}: {}", describe(point.spec), device.info.limits.name, wrong);
+      Message wrong = out_of_bounds(point);
+      if (wrong.empty()) continue;
+      fail(say::import::at{
+          .place = say::import::point_on{.point = describe(point.spec), .device = device.info.limits.name},
+          .why = std::move(wrong)});
     }
   }
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
   if (import_.devices.empty()) {
-    fail("it holds no numbers: no row has a time, a metric or a counter{}",
-         ignored_.empty() ? "" : fmt::format(" (columns not known: {})", fmt::join(ignored_, ", ")));
+    if (ignored_.empty()) fail(say::import::no_numbers{});
+    fail(say::import::no_numbers_known{.columns = fmt::format("{}", fmt::join(ignored_, ", "))});
   }
   return std::move(import_);
 }

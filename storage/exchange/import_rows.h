@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "storage/exchange/import.h"
+#include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
 
 /// One record of a file, whatever its form: fields by name, as text.
 struct ImportRow {
-  std::string place;                                            ///< "line 3", "points[2]"
+  Place place;                                                  ///< a line, or one of "points"
   std::map<std::string, std::string, std::less<>> fields = {};  ///< absent ones left out
   std::vector<MetricValue> metrics = {};                        ///< with units: of JSON's "metrics"
   std::vector<double> samples_ns = {};
@@ -25,7 +26,7 @@ struct ImportRow {
   /// Empty where there is none.
   [[nodiscard]] std::string text(std::string_view name) const;
   /// "line 3, column 'd'"
-  [[nodiscard]] std::string at(std::string_view name) const;
+  [[nodiscard]] Place at(std::string_view name) const { return place.at(Place::Part::column, name); }
   [[nodiscard]] std::optional<double> real(std::string_view name) const;
   /// A whole number; also one that is written as a real one ("1024.0").
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+
+#include "messages/import.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -28,6 +32,43 @@ constexpr std::array<std::pair<std::string_view, Unit>, 22> units{{
 
 }  // namespace
 
+Message Place::message() const {
+  const auto whole = [&]() -> Message {
+    switch (of) {
+      case Of::line:
+        return say::import::line{.line = number};
+      case Of::point:
+        return Message::verbatim(fmt::format("points[{}]", number));
+      case Of::device:
+        return Message::verbatim(fmt::format("devices[{}]", number));
+      case Of::table:
+        return say::import::table{};
+    }
+    return {};
+  };
+  switch (part) {
+    case Part::whole:
+      return whole();
+    case Part::column:
+      return say::import::column{.place = whole(), .column = name};
+    case Part::counter:
+      return say::import::counter{.place = whole(), .counter = name};
+    case Part::metric:
+      return say::import::metric{.place = whole(), .metric = name};
+    case Part::member:
+      return say::import::member{.place = whole(), .member = name};
+  }
+  return {};
+}
+
+void fail(Message why) {
+  throw Wrong(std::move(why));
+}
+
+void fail(const Place& place, Message why) {
+  throw Wrong(say::import::at{.place = place.message(), .why = std::move(why)});
+}
+
 std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -35,17 +76,17 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-std::optional<double> checked(const std::string& place, std::optional<double> value) {
+std::optional<double> checked(const Place& place, std::optional<double> value) {
   if (!value || std::isnan(*value)) return std::nullopt;
-  if (std::isinf(*value)) fail("{}: the value is infinite", place);
-  if (*value < 0) fail("{}: {} is below zero", place, *value);
+  if (std::isinf(*value)) fail(place, say::import::infinite{});
+  if (*value < 0) fail(place, say::import::below_zero{.value = fmt::format("{}", *value)});
   return value;
 }
 
-void require_possible(std::string_view place, std::string_view metric, double value) {
+void require_possible(const Place& place, std::string_view metric, double value) {
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
   constexpr double most = 100.05;  // what is printed with one decimal may be rounded up
-  if (value > most) fail("{}: an occupancy of {}% is impossible", place, value);
+  if (value > most) fail(place, say::import::occupancy{.percent = fmt::format("{}", value)});
 }
 
 std::pair<std::string, double> base_unit(std::string_view text) {
@@ -79,24 +120,24 @@ bool is_counter_name(std::string_view name) {
   return name.find("__") != std::string_view::npos;
 }
 
-void check_word(std::string_view place, std::string_view what, std::string_view text) {
+void check_word(const Place& place, Saying what, std::string_view text) {
   const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
   constexpr std::size_t longest = 200;
-  if (control) fail("{}: the {} holds control characters; give it a plain name", place, what);
+  if (control) fail(place, say::import::control_characters{.what = what()});
   if (text.size() > longest) {
-    fail("{}: the {} has {} bytes; at most {} are taken for a name", place, what, text.size(), longest);
+    fail(place, say::import::long_name{.what = what(), .bytes = text.size(), .most = longest});
   }
 }
 
-MetricValue imported_value(const std::string& place, const std::string& name, double value, const std::string& unit) {
+MetricValue imported_value(const Place& place, const std::string& name, double value, const std::string& unit) {
   const Metric* metric = metric_of(name);
   const auto [base, scale] = base_unit(unit);
   const bool in_base_unit = metric != nullptr && unit == metric->unit;
   const auto number = checked(place, value * (in_base_unit ? 1 : scale));
-  if (!number) fail("{}: the value is not a number", place);
+  if (!number) fail(place, say::import::value_is_no_number{});
   if (metric == nullptr) return {name, *number, unit.empty() ? "1" : base, Provenance::imported};
   if (!unit.empty() && !in_base_unit && base != metric->unit) {
-    fail("{}: the unit is '{}', not {}", place, unit, metric->unit);
+    fail(place, say::import::other_unit{.unit = unit, .wanted = metric->unit});
   }
   require_possible(place, metric->key, *number);
   return {std::string(metric->key), *number, std::string(metric->unit), Provenance::imported};

@@ -2,34 +2,54 @@
 // Names, numbers and units of other programs' files. Internal to storage/exchange.
 #pragma once
 
-#include <fmt/format.h>
-
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "kernels/model/message.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::exchange {
 
 /// What is wrong with the file; import_points() hands it on as its error.
 class Wrong : public std::runtime_error {
-  using std::runtime_error::runtime_error;
+ public:
+  explicit Wrong(Message message) : std::runtime_error(text(message)), message_(std::move(message)) {}
+  [[nodiscard]] const Message& message() const { return message_; }
+
+ private:
+  Message message_;
 };
 
-template <class... Parts>
-[[noreturn]] void fail(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw Wrong(fmt::format(format, std::forward<Parts>(parts)...));
+/// Where in a file, for messages; words are made of it only when something is wrong there. Refers to `name`.
+struct Place {
+  enum class Of { line, point, device, table };  ///< points[n] and devices[n] of JSON; a table as a whole
+  enum class Part { whole, column, counter, metric, member };
+
+  Of of = Of::line;
+  std::size_t number = 0;
+  Part part = Part::whole;
+  std::string_view name = {};
+
+  [[nodiscard]] Place at(Part which, std::string_view called) const { return {of, number, which, called}; }
+  [[nodiscard]] Message message() const;
+};
+[[nodiscard]] inline Place line_place(std::size_t number) {
+  return {.of = Place::Of::line, .number = number};
 }
+
+[[noreturn]] void fail(Message why);
+[[noreturn]] void fail(const Place&, Message why);
 
 /// Nothing where the text is anything else.
 [[nodiscard]] std::optional<double> number(std::string_view text);
 /// A value of a metric: NaN is no value, infinity and negative amounts are mistakes.
-[[nodiscard]] std::optional<double> checked(const std::string& place, std::optional<double> value);
+[[nodiscard]] std::optional<double> checked(const Place&, std::optional<double> value);
 /// Throws where a metric cannot have the value: an occupancy over 100%.
-void require_possible(std::string_view place, std::string_view metric, double value);
+void require_possible(const Place&, std::string_view metric, double value);
 /// "Mbyte/second" as bytes a second, "Kbyte/block" as bytes: the base unit, and what a value is multiplied with to be
 /// one in it. A unit that we do not know is left as it is.
 [[nodiscard]] std::pair<std::string, double> base_unit(std::string_view text);
@@ -37,10 +57,9 @@ void require_possible(std::string_view place, std::string_view metric, double va
 /// The metric that a column of this name holds, by our name or the counter's.
 [[nodiscard]] const Metric* metric_of(std::string_view name);
 [[nodiscard]] bool is_counter_name(std::string_view name);
-/// Throws where `text` cannot be a name.
-void check_word(std::string_view place, std::string_view what, std::string_view text);
+/// Throws where `text` cannot be the name of what it is said to be.
+void check_word(const Place&, Saying what, std::string_view text);
 /// A metric's or a counter's value, whose unit the file says or, empty, leaves to the base unit.
-[[nodiscard]] MetricValue imported_value(const std::string& place, const std::string& name, double value,
-                                         const std::string& unit);
+[[nodiscard]] MetricValue imported_value(const Place&, const std::string& name, double value, const std::string& unit);
 
 }  // namespace attnscope::exchange

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "messages/import.h"
+#include "messages/ncu.h"
 #include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_values.h"
@@ -49,14 +51,14 @@ class Reader {
       : lines_(table, line), selection_(selection), header_(*lines_.next()) {}
 
   NcuTable read() {
-    if (!column("Kernel Name")) fail("line {}: there is no column 'Kernel Name'", header_.number);
+    if (!column("Kernel Name")) fail(line_place(header_.number), say::import::no_column{.column = "Kernel Name"});
     if (column("Metric Name")) {
       read_details();
     } else {
       read_raw();
     }
     finish();
-    if (!any_) fail("line {}: no launch stands below the header and the units", lines_.line() - 1);
+    if (!any_) fail(line_place(lines_.line() - 1), say::ncu::no_launch{});
     require_nothing_below();
     return std::move(table_);
   }
@@ -92,7 +94,9 @@ class Reader {
                         .shape = field(line, "Grid Size") + " " + field(line, "Block Size"),
                         .compute_capability = field(line, "CC"),
                         .values = {}};
-    if (launch_->kernel.empty()) fail("line {}, column 'Kernel Name': it is empty", line.number);
+    if (launch_->kernel.empty()) {
+      fail(line_place(line.number).at(Place::Part::column, "Kernel Name"), say::import::empty{});
+    }
   }
 
   void finish() {
@@ -107,18 +111,17 @@ class Reader {
 
   void read_raw() {
     const std::optional<CsvLine> units = lines_.next();
-    if (!units) fail("line {}: no launch stands below the header and the units", header_.number);
+    if (!units) fail(line_place(header_.number), say::ncu::no_launch{});
     require_width(header_, *units);
-    if (!units->fields.front().empty()) fail("line {}: the row of units is missing", units->number);
+    if (!units->fields.front().empty()) fail(line_place(units->number), say::ncu::no_units{});
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
-      table_.columns.push_back(
-          {header_.fields[i], units->fields[i], fmt::format("line {}, column '{}'", units->number, header_.fields[i])});
+      table_.columns.push_back({header_.fields[i], units->fields[i], units->number, Place::Part::column});
     }
     while (const std::optional<CsvLine> line = next()) {
       begin(*line);
       for (std::size_t i = 0; i < header_.fields.size(); ++i) {
         if (!is_counter_name(header_.fields[i])) continue;
-        const std::string place = fmt::format("line {}, column '{}'", line->number, header_.fields[i]);
+        const Place place = line_place(line->number).at(Place::Part::column, header_.fields[i]);
         if (const auto value = ncu_number(place, line->fields[i])) {
           launch_->values.push_back({.column = i, .value = *value, .line = line->number});
         }
@@ -128,7 +131,7 @@ class Reader {
 
   void read_details() {
     details_ = true;
-    if (!column("Metric Value")) fail("line {}: there is no column 'Metric Value'", header_.number);
+    if (!column("Metric Value")) fail(line_place(header_.number), say::import::no_column{.column = "Metric Value"});
     std::map<std::pair<std::string, std::string>, std::size_t> known;
     while (const std::optional<CsvLine> line = next()) {
       begin(*line);
@@ -138,8 +141,8 @@ class Reader {
       if (!is_counter_name(counter)) continue;  // a rule's words, or what we have no counter for
       const std::string unit = field(*line, "Metric Unit");
       const auto [column, is_new] = known.try_emplace({counter, unit}, table_.columns.size());
-      const std::string place = fmt::format("line {}, metric '{}'", line->number, counter);
-      if (is_new) table_.columns.push_back({counter, unit, place});
+      const Place place = line_place(line->number).at(Place::Part::metric, counter);
+      if (is_new) table_.columns.push_back({counter, unit, line->number, Place::Part::metric});
       const auto value = ncu_number(place, field(*line, "Metric Value"));
       // Sections repeat what others have.
       const bool again = std::ranges::any_of(
@@ -157,7 +160,7 @@ class Reader {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view text = rest.substr(0, end);
       if (text.size() > 2 && text[0] == '"' && is_digit(text[1]) && text.find("\",\"") != std::string_view::npos) {
-        fail("line {}: a launch stands below the end of the table; import each table by itself", line);
+        fail(line_place(line), say::ncu::launch_below{});
       }
       rest.remove_prefix(std::min(rest.size(), end + 1));
     }
@@ -199,7 +202,7 @@ std::size_t behind_last(std::string_view text, std::string_view separator) {
 NcuTable read_ncu_launches(std::string_view text, const NcuSelection& selection) {
   const std::size_t start = ncu_table(text);
   if (start == std::string_view::npos) {
-    fail("there is no table of ncu's: no line begins with \"ID\"; write it with `ncu --csv --page raw`");
+    fail(say::ncu::no_table{});
   }
   const auto skipped = static_cast<std::size_t>(std::ranges::count(text.substr(0, start), '\n'));
   return Reader(text.substr(start), skipped + 1, selection).read();
@@ -226,14 +229,12 @@ std::string short_kernel_name(std::string_view text) {
   return std::string(name.empty() ? text.substr(0, longest) : name.substr(0, longest));
 }
 
-std::optional<double> ncu_number(const std::string& place, std::string_view text) {
+std::optional<double> ncu_number(const Place& place, std::string_view text) {
   const bool looks_like_one = text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos &&
                               text.find_first_of("0123456789") != std::string_view::npos &&
                               text.find_first_of("eE") != 0;
   if (!looks_like_one) return std::nullopt;
-  const auto wrong = [&] {
-    fail("{}: '{}' is no number as ncu writes it in English, 1,048,576.5; run ncu with LC_ALL=C", place, text);
-  };
+  const auto wrong = [&] { fail(place, say::ncu::no_number{.word = text}); };
   std::string digits;
   const std::size_t point = std::min(text.find_first_of(".eE"), text.size());
   const std::string_view whole = text.substr(0, point);

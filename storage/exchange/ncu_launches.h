@@ -10,14 +10,19 @@
 #include <vector>
 
 #include "storage/exchange/import.h"
+#include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
 
 /// A counter of a table, in one unit.
 struct NcuColumn {
-  std::string counter;  ///< "dram__bytes_read.sum"
-  std::string unit;     ///< as the table has it: "Mbyte"
-  std::string place;    ///< of the unit, for messages: "line 2, column 'dram__bytes_read.sum'"
+  std::string counter;   ///< "dram__bytes_read.sum"
+  std::string unit;      ///< as the table has it: "Mbyte"
+  std::size_t line = 0;  ///< where the unit stands
+  Place::Part part = Place::Part::column;
+
+  /// Of the unit: "line 2, column 'dram__bytes_read.sum'".
+  [[nodiscard]] Place place() const { return line_place(line).at(part, counter); }
 };
 
 struct NcuValue {
@@ -49,6 +54,6 @@ struct NcuTable {
 
 /// A number as ncu writes it, in groups of three digits: "1,048,576.5". Nothing for words ("n/a", "(128, 1, 1)").
 /// Throws for what looks like a number and is none, as "1.500,5".
-[[nodiscard]] std::optional<double> ncu_number(const std::string& place, std::string_view text);
+[[nodiscard]] std::optional<double> ncu_number(const Place&, std::string_view text);
 
 }  // namespace attnscope::exchange

@@ -43,7 +43,7 @@ std::vector<std::int64_t> read_points(Process& process, std::size_t wanted) {
   while (ids.size() < wanted) {
     const std::optional<std::string> line = process.read_line();
     if (!line) break;
-    const Result<Event, std::string> event = parse_event(*line);
+    const Result<Event, Message> event = parse_event(*line);
     EXPECT_TRUE(event.ok()) << *line;
     if (event.ok() && std::holds_alternative<PointEvent>(*event)) ids.push_back(std::get<PointEvent>(*event).point_id);
   }
@@ -56,7 +56,7 @@ std::vector<E> events(const std::string& text) {
   std::vector<E> found;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const Result<Event, std::string> event = parse_event(line);
+    const Result<Event, Message> event = parse_event(line);
     EXPECT_TRUE(event.ok()) << line;
     if (event.ok() && std::holds_alternative<E>(*event)) found.push_back(std::get<E>(*event));
   }

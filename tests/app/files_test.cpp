@@ -54,7 +54,7 @@ std::ptrdiff_t lines_in(const std::string& text) {
 template <class E>
 std::optional<E> read_until(Process& process) {
   while (const std::optional<std::string> line = process.read_line()) {
-    const Result<Event, std::string> event = parse_event(*line);
+    const Result<Event, Message> event = parse_event(*line);
     if (event.ok() && std::holds_alternative<E>(*event)) return std::get<E>(*event);
   }
   return std::nullopt;

@@ -17,9 +17,9 @@ std::vector<Axis> axes_of(std::string_view text) {
   while (!text.empty() && axes.size() < most) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    Result<Axis, std::string> axis = parse_axis(line, built_in_algorithms());
+    Result<Axis, Message> axis = parse_axis(line, built_in_algorithms());
     if (!axis) {
-      require(axis.error().size() < 4000 + line.size(), "an error is longer than anybody reads");
+      require(attnscope::text(axis.error()).size() < 4000 + line.size(), "an error is longer than anybody reads");
       continue;
     }
     require(!axis->values.empty(), "an axis has no values");

@@ -8,13 +8,13 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;            // NOLINT(google-build-using-namespace): an entry point
   using namespace attnscope::campaign;  // NOLINT(google-build-using-namespace)
-  const Result<Event, std::string> event = parse_event(text_of(data, size));
+  const Result<Event, Message> event = parse_event(text_of(data, size));
   if (!event) {
     require(!event.error().empty(), "an error says nothing");
     return 0;
   }
   const std::string line = to_json_line(*event);
-  const Result<Event, std::string> again = parse_event(line);
+  const Result<Event, Message> again = parse_event(line);
   require(again.ok(), "what was written cannot be read");
   require(to_json_line(*again) == line, "an event is another one when it is read again");
   return 0;

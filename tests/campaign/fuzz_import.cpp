@@ -31,10 +31,11 @@ void check(const PointRecord& point) {
 
 void import_and_check(std::string_view text, ImportFormat format, const ImportRequest& request) {
   (void)detect_import_format(text);
-  const Result<Import, std::string> import = import_points(text, format, request);
+  const Result<Import, Message> import = import_points(text, format, request);
   if (!import) {
     require(!import.error().empty(), "an error says nothing");
-    require(import.error().find("[json.exception") == std::string::npos, "an error is a library's own text");
+    require(attnscope::text(import.error()).find("[json.exception") == std::string::npos,
+            "an error is a library's own text");
     return;
   }
   require(!import->devices.empty(), "an import of nothing was no error");

@@ -33,7 +33,7 @@ void require_printed_points(const fs::path& file, const std::string& out) {
   std::istringstream lines(out.substr(0, out.rfind('\n') + 1));
   std::vector<std::int64_t> printed;
   for (std::string line; std::getline(lines, line);) {
-    const Result<Event, std::string> event = parse_event(line);
+    const Result<Event, Message> event = parse_event(line);
     if (event.ok() && std::holds_alternative<PointEvent>(*event))
       printed.push_back(std::get<PointEvent>(*event).point_id);
   }

@@ -22,11 +22,11 @@ class BareGpu {
   BareGpu& operator=(const BareGpu&) = delete;
 
   /// The error says why there is none here, or no counters.
-  [[nodiscard]] static Result<std::unique_ptr<BareGpu>, std::string> open() {
+  [[nodiscard]] static Result<std::unique_ptr<BareGpu>, Message> open() {
     auto cuda = start_driver();
-    if (!cuda) return Failure{cuda.error().text()};
+    if (!cuda) return Failure{cuda.error().message()};
     auto builder = KernelBuilder::open();
-    if (!builder) return Failure{builder.error().text()};
+    if (!builder) return Failure{builder.error().message()};
     auto cupti = CuptiApi::load();
     if (!cupti) return Failure{cupti.error()};
     try {
@@ -35,7 +35,7 @@ class BareGpu {
       gpu->count_anew();
       return gpu;
     } catch (const std::exception& error) {
-      return Failure{std::string(error.what())};
+      return Failure{Message::verbatim(error.what())};
     }
   }
 

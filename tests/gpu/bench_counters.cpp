@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what was found stays found if a library fails later
   auto gpu = attnscope::gpu::BareGpu::open();
   if (!gpu) {
-    fmt::print(stderr, "bench_counters: {}\n", gpu.error());
+    fmt::print(stderr, "bench_counters: {}\n", attnscope::text(gpu.error()));
     return 1;
   }
   try {

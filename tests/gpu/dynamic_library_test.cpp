@@ -36,7 +36,7 @@ TEST_F(DynamicLibraryTest, SaysWhatIsNotInstalled) {
   const auto library = DynamicLibrary::open(search_for("libattnscope-nothing.so.7"));
   ASSERT_FALSE(library.ok());
   EXPECT_TRUE(library.error().absent);
-  EXPECT_EQ(library.error().what, "The library is not installed: no libattnscope-nothing.so.7 was found");
+  EXPECT_EQ(text(library.error().what), "The library is not installed: no libattnscope-nothing.so.7 was found");
 }
 
 TEST_F(DynamicLibraryTest, OverrideReplacesTheSearch) {
@@ -44,7 +44,7 @@ TEST_F(DynamicLibraryTest, OverrideReplacesTheSearch) {
   const auto missing = DynamicLibrary::open(search_for("libm.so.6"));
   ASSERT_FALSE(missing.ok());
   EXPECT_TRUE(missing.error().absent);
-  EXPECT_THAT(missing.error().what, HasSubstr("ATTNSCOPE_TEST_LIBRARY=/nonexistent/libm.so.6"));
+  EXPECT_THAT(text(missing.error().what), HasSubstr("ATTNSCOPE_TEST_LIBRARY=/nonexistent/libm.so.6"));
 
   setenv("ATTNSCOPE_TEST_LIBRARY", ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
   const auto replaced = DynamicLibrary::open(search_for("libm.so.6"));
@@ -60,7 +60,7 @@ TEST_F(DynamicLibraryTest, TellsBrokenFromMissing) {
   const auto library = DynamicLibrary::open(search);
   ASSERT_FALSE(library.ok());
   EXPECT_FALSE(library.error().absent);
-  EXPECT_THAT(library.error().what, HasSubstr("The library was found but did not load: "));
+  EXPECT_THAT(text(library.error().what), HasSubstr("The library was found but did not load: "));
 }
 
 TEST_F(DynamicLibraryTest, AReplacementThatIsNoLibraryIsThereAndBroken) {

@@ -52,7 +52,7 @@ class FakeDeviceTest : public testing::Test {
     faults(fault_list);
     auto device = open_gpu_device();
     if (!device) {
-      ADD_FAILURE() << device.error().text();
+      ADD_FAILURE() << device.error().message();
       return nullptr;
     }
     return std::move(device).value();
@@ -98,7 +98,7 @@ TEST_F(FakeDeviceTest, NoDriverLibrary) {
   setenv("ATTNSCOPE_CUDA_LIBRARY", "/nonexistent/libcuda.so.1", 1);
   const GpuError error = open_error("");
   EXPECT_EQ(error.kind, GpuError::Kind::no_driver);
-  EXPECT_THAT(error.what, HasSubstr("/nonexistent/libcuda.so.1"));
+  EXPECT_THAT(text(error.what), HasSubstr("/nonexistent/libcuda.so.1"));
   EXPECT_FALSE(error.fix.empty());
 }
 
@@ -119,7 +119,7 @@ TEST_F(FakeDeviceTest, AGpuThatHasANodeAndIsNotSeenHasFailed) {
   std::ofstream(devices / "nvidia0");
   const auto cuda = gpu::start_driver(devices);
   EXPECT_EQ(cuda.error().kind, GpuError::Kind::driver_failed);
-  EXPECT_THAT(cuda.error().what, HasSubstr((devices / "nvidia0").string()));
+  EXPECT_THAT(text(cuda.error().what), HasSubstr((devices / "nvidia0").string()));
 }
 
 TEST_F(FakeDeviceTest, AGpuIsOpenedByItsUuidWhateverItsNumber) {
@@ -135,27 +135,27 @@ TEST_F(FakeDeviceTest, AGpuIsOpenedByItsUuidWhateverItsNumber) {
   const auto gone = open_gpu_device(options);
   ASSERT_FALSE(gone.ok());
   EXPECT_EQ(gone.error().kind, GpuError::Kind::bad_ordinal);
-  EXPECT_THAT(gone.error().what, HasSubstr(second));
+  EXPECT_THAT(text(gone.error().what), HasSubstr(second));
 }
 
 TEST_F(FakeDeviceTest, VisibleDevicesEmpty) {
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   const GpuError error = open_error("init=100");
   EXPECT_EQ(error.kind, GpuError::Kind::hidden);
-  EXPECT_EQ(error.what, "CUDA_VISIBLE_DEVICES='' hides every GPU.");
+  EXPECT_EQ(text(error.what), "CUDA_VISIBLE_DEVICES='' hides every GPU.");
 }
 
 TEST_F(FakeDeviceTest, DriverDoesNotStart) {
   const GpuError error = open_error("init=803");
   EXPECT_EQ(error.kind, GpuError::Kind::driver_failed);
   EXPECT_FALSE(error.nothing_here());
-  EXPECT_THAT(error.fix, HasSubstr("reboot"));
+  EXPECT_THAT(text(error.fix), HasSubstr("reboot"));
 }
 
 TEST_F(FakeDeviceTest, DriverTooOld) {
   const GpuError error = open_error("driver=11080");
   EXPECT_EQ(error.kind, GpuError::Kind::driver_too_old);
-  EXPECT_THAT(error.what, HasSubstr("11.8"));
+  EXPECT_THAT(text(error.what), HasSubstr("11.8"));
 }
 
 TEST_F(FakeDeviceTest, GpuTooOld) {
@@ -168,7 +168,7 @@ TEST_F(FakeDeviceTest, NoSuchOrdinal) {
   const auto device = open_gpu_device(options);
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.error().kind, GpuError::Kind::bad_ordinal);
-  EXPECT_THAT(device.error().what, HasSubstr("no GPU 3; this machine shows 1"));
+  EXPECT_THAT(text(device.error().what), HasSubstr("no GPU 3; this machine shows 1"));
 }
 
 TEST_F(FakeDeviceTest, NoCompiler) {
@@ -179,7 +179,7 @@ TEST_F(FakeDeviceTest, NoCompiler) {
 TEST_F(FakeDeviceTest, MemoryGoneWhileOpening) {
   const GpuError error = open_error("oom-at=1");
   EXPECT_EQ(error.kind, GpuError::Kind::device_failed);
-  EXPECT_THAT(error.fix, HasSubstr("memory"));
+  EXPECT_THAT(text(error.fix), HasSubstr("memory"));
 }
 
 TEST_F(FakeDeviceTest, DescribesItself) {
@@ -635,9 +635,9 @@ TEST_F(FakeDeviceTest, FiguresThatNvmlDoesNotGiveAreNotZero) {
 }
 
 TEST_F(FakeDeviceTest, NvrtcsFailuresAreNamed) {
-  EXPECT_THAT(open_error("nvrtc-version=2").what, HasSubstr("does not say its version"));
-  EXPECT_THAT(open_error("nvrtc-count=2").what, HasSubstr("does not say which architectures it compiles for"));
-  EXPECT_THAT(open_error("nvrtc-archs=2").what, HasSubstr("does not say which architectures it compiles for"));
+  EXPECT_THAT(text(open_error("nvrtc-version=2").what), HasSubstr("does not say its version"));
+  EXPECT_THAT(text(open_error("nvrtc-count=2").what), HasSubstr("does not say which architectures it compiles for"));
+  EXPECT_THAT(text(open_error("nvrtc-archs=2").what), HasSubstr("does not say which architectures it compiles for"));
   const auto device = open("nvrtc-log=2,compile-error=fa2");
   ASSERT_NE(device, nullptr);
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::compile_error);
@@ -962,7 +962,7 @@ TEST_F(FakeDeviceTest, DoctorOnAHealthyMachine) {
   for (const char* item : {"driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"}) {
     ASSERT_TRUE(findings.contains(item)) << item;
     EXPECT_EQ(findings[item].status, Status::ok) << item << ": " << findings[item].detail;
-    EXPECT_EQ(findings[item].fix, "") << item;
+    EXPECT_TRUE(findings[item].fix.empty()) << item;
   }
 }
 
@@ -972,9 +972,9 @@ TEST_F(FakeDeviceTest, DoctorNamesFixAndWhatStillWorks) {
   EXPECT_EQ(findings["device"].status, Status::ok);
   EXPECT_EQ(findings["counters"].status, Status::missing);
   EXPECT_FALSE(findings["counters"].fix.empty());
-  EXPECT_THAT(findings["counters"].still_works, HasSubstr("Timing"));
+  EXPECT_THAT(text(findings["counters"].still_works), HasSubstr("Timing"));
   EXPECT_EQ(findings["clocks"].status, Status::warning);
-  EXPECT_THAT(findings["clocks"].detail, HasSubstr("slowed down: "));
+  EXPECT_THAT(text(findings["clocks"].detail), HasSubstr("slowed down: "));
 }
 
 TEST_F(FakeDeviceTest, DoctorWithNothingInstalled) {
@@ -992,14 +992,14 @@ TEST_F(FakeDeviceTest, DoctorWithEveryGpuHidden) {
   auto findings = by_item(diagnose_gpu());
   EXPECT_EQ(findings["driver"].status, Status::ok);
   EXPECT_EQ(findings["device"].status, Status::missing);
-  EXPECT_THAT(findings["device"].detail, HasSubstr("CUDA_VISIBLE_DEVICES=''"));
+  EXPECT_THAT(text(findings["device"].detail), HasSubstr("CUDA_VISIBLE_DEVICES=''"));
 }
 
 TEST_F(FakeDeviceTest, DoctorSeesACompilerNewerThanTheDriver) {
   faults("driver=12040");
   auto findings = by_item(diagnose_gpu());
   EXPECT_EQ(findings["NVRTC"].status, Status::warning);
-  EXPECT_THAT(findings["NVRTC"].detail, AllOf(HasSubstr("NVRTC 13.0"), HasSubstr("CUDA 12.4")));
+  EXPECT_THAT(text(findings["NVRTC"].detail), AllOf(HasSubstr("NVRTC 13.0"), HasSubstr("CUDA 12.4")));
 }
 
 }  // namespace

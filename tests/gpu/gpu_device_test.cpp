@@ -24,7 +24,7 @@ class GpuDeviceTest : public testing::Test {
     if (opened) {
       device_ = std::move(opened).value().release();
     } else {
-      reason_ = opened.error().text();
+      reason_ = text(opened.error().message());
     }
   }
   static void TearDownTestSuite() {

@@ -31,7 +31,7 @@ class KernelBuilderTest : public testing::Test {
     cache_ = fs::path(testing::TempDir()) / (std::string("builder-") + info->name());
     fs::remove_all(cache_);
     auto builder = KernelBuilder::open(cache_);
-    if (!builder) GTEST_SKIP() << builder.error().text();
+    if (!builder) GTEST_SKIP() << builder.error().message();
     builder_ = std::move(builder).value();
   }
   void TearDown() override { fs::remove_all(cache_); }
@@ -67,7 +67,7 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
     const auto reports = builder_->build_all(arch, all, 0, cancel_, {});
     EXPECT_EQ(reports.size(), all.size());
     for (const BuildReport& report : reports) {
-      EXPECT_EQ(report.error, "") << report.kernel;
+      EXPECT_EQ(text(report.error), "") << report.kernel;
       EXPECT_GT(report.registers, 15) << report.kernel;
       EXPECT_LE(report.registers, 255) << report.kernel;
       EXPECT_FALSE(report.cached);
@@ -186,7 +186,7 @@ TEST_F(KernelBuilderTest, TruncatedCacheEntryIsCompiledAnew) {
 
 TEST_F(KernelBuilderTest, WorksWithoutAWritableCache) {
   std::ofstream(cache_.string()) << "a file where the folder should be";
-  EXPECT_EQ(builder_->build("sm_80", one()).report.error, "");
+  EXPECT_EQ(text(builder_->build("sm_80", one()).report.error), "");
 }
 
 TEST_F(KernelBuilderTest, CompilerErrorsComeBackAsText) {
@@ -194,11 +194,11 @@ TEST_F(KernelBuilderTest, CompilerErrorsComeBackAsText) {
 
   broken.source.defines = {"ATTN_D=not_a_number"};
   const BuiltKernel built = builder_->build("sm_80", broken);
-  EXPECT_THAT(built.report.error, HasSubstr("error"));
+  EXPECT_THAT(text(built.report.error), HasSubstr("error"));
   EXPECT_TRUE(built.cubin.empty());
   KernelLaunch absent = one();
   absent.source.file = "fa2/absent.cuh";
-  EXPECT_THAT(builder_->build("sm_80", absent).report.error, HasSubstr("fa2/absent.cuh"));
+  EXPECT_THAT(text(builder_->build("sm_80", absent).report.error), HasSubstr("fa2/absent.cuh"));
 }
 
 TEST_F(KernelBuilderTest, EqualSourcesAreBuiltOnce) {
@@ -224,11 +224,11 @@ TEST_F(KernelBuilderTest, CancelStopsBetweenKernels) {
 }
 
 TEST_F(KernelBuilderTest, RefusesUnknownArchitectures) {
-  EXPECT_EQ(builder_->refuses("sm_80"), "");
-  EXPECT_EQ(builder_->refuses("sm_90a"), "");
-  EXPECT_THAT(builder_->refuses("sm_75"), HasSubstr("sm_80"));
-  EXPECT_THAT(builder_->refuses("hopper"), HasSubstr("'hopper'"));
-  EXPECT_THAT(builder_->refuses("sm_90x"), HasSubstr("'sm_90x'"));
+  EXPECT_EQ(text(builder_->refuses("sm_80")), "");
+  EXPECT_EQ(text(builder_->refuses("sm_90a")), "");
+  EXPECT_THAT(text(builder_->refuses("sm_75")), HasSubstr("sm_80"));
+  EXPECT_THAT(text(builder_->refuses("hopper")), HasSubstr("'hopper'"));
+  EXPECT_THAT(text(builder_->refuses("sm_90x")), HasSubstr("'sm_90x'"));
   const auto result = build_kernels("sm_11", {}, 1, cancel_, {}, cache_);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, GpuError::Kind::unsupported);

@@ -69,7 +69,7 @@ class SettledPointTest : public testing::Test {
       device_ = std::move(opened).value();
       if (device_->counters().state != CounterState::available) reason_ = text(device_->counters().reason);
     } else {
-      reason_ = opened.error().text();
+      reason_ = text(opened.error().message());
     }
   }
   static void TearDownTestSuite() { device_.reset(); }

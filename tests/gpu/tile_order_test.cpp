@@ -105,7 +105,7 @@ class TileOrderTest : public testing::Test {
     if (opened) {
       gpu_ = std::move(opened).value();
     } else {
-      reason_ = opened.error();
+      reason_ = text(opened.error());
     }
   }
   static void TearDownTestSuite() { gpu_.reset(); }

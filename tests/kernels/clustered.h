@@ -42,8 +42,14 @@ class Clustered final : public Algorithm {
   static Facts facts() {
     Facts facts = built_in_algorithms().find("fa2")->facts();
     facts.name = "clustered";
-    facts.knobs = {{.name = "cluster", .label = "Cluster", .meaning = "Blocks that share loads.", .largest = 16},
-                   {.name = "order", .label = "Order", .meaning = "Which way.", .words = {"up", "down"}}};
+    facts.knobs = {{.name = "cluster",
+                    .label = Message::verbatim("Cluster"),
+                    .meaning = Message::verbatim("Blocks that share loads."),
+                    .largest = 16},
+                   {.name = "order",
+                    .label = Message::verbatim("Order"),
+                    .meaning = Message::verbatim("Which way."),
+                    .words = {"up", "down"}}};
     return facts;
   }
   const Algorithm& fa2_;

@@ -32,7 +32,7 @@ void write(const std::filesystem::path& file, std::size_t count) {
     PointRecord record = testing::full_record();
     record.spec.problem.mask = Mask::none;
     record.spec.problem.n_q = record.spec.problem.n_k = static_cast<std::int64_t>(i + 1);
-    record.reason.clear();
+    record.reason = {};
     record.disposition = Disposition::ok;
     record.kernels.resize(1);
     record.kernels[0].samples_ns.assign(20, 12345.5 + static_cast<double>(i));

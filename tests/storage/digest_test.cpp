@@ -131,8 +131,8 @@ TEST(Digests, say_which_point_and_the_others_are_given) {
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.points().size(), 5U);
   ASSERT_EQ(store.bad_rows().size(), 1U);
-  EXPECT_EQ(store.bad_rows()[0].where, "point 1 (run 1, place 0)");
-  EXPECT_THAT(store.bad_rows()[0].why, HasSubstr("digest"));
+  EXPECT_EQ(text(store.bad_rows()[0].where), "point 1 (run 1, place 0)");
+  EXPECT_THAT(text(store.bad_rows()[0].why), HasSubstr("digest"));
 }
 
 TEST(Digests, a_run_knows_how_many_points_it_was_given) {
@@ -144,8 +144,8 @@ TEST(Digests, a_run_knows_how_many_points_it_was_given) {
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.points().size(), 5U);
   ASSERT_EQ(store.bad_rows().size(), 1U);
-  EXPECT_EQ(store.bad_rows()[0].where, "points of run 1");
-  EXPECT_EQ(store.bad_rows()[0].why, "2 of its points are there, and 3 were written");
+  EXPECT_EQ(text(store.bad_rows()[0].where), "points of run 1");
+  EXPECT_EQ(text(store.bad_rows()[0].why), "2 of its points are there, and 3 were written");
   EXPECT_EQ(store.points({{2}}).size(), 3U);
 }
 

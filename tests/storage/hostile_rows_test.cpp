@@ -62,9 +62,9 @@ TEST_P(HostileRows, are_named_and_the_others_are_given) {
   EXPECT_EQ(left, GetParam().left);
   const std::vector<BadRow> bad = store.bad_rows();
   const auto named = std::ranges::find_if(
-      bad, [](const BadRow& row) { return row.where.find(GetParam().where) != std::string::npos; });
+      bad, [](const BadRow& row) { return text(row.where).find(GetParam().where) != std::string::npos; });
   ASSERT_NE(named, bad.end());
-  EXPECT_THAT(named->why, HasSubstr(GetParam().why));
+  EXPECT_THAT(text(named->why), HasSubstr(GetParam().why));
 }
 
 const std::vector<std::int64_t> without_second{1, 3, 4};
@@ -150,7 +150,7 @@ std::string refusal_of(const std::string& first, const std::string& second) {
     return std::string("a,") + kernel + ",64,1,64," + time + "\n";
   };
   const auto import = import_points(header + row("k1", first) + row("k2", second), ImportFormat::csv, {});
-  return import.ok() ? std::string() : import.error();
+  return import.ok() ? std::string() : text(import.error());
 }
 
 TEST(ImportBounds, values_that_no_file_holds_are_refused) {
@@ -161,7 +161,7 @@ TEST(ImportBounds, values_that_no_file_holds_are_refused) {
   const auto import =
       import_points("algorithm,N,heads,d,batch,time_ns\na,64,1,64,500000000000000,1\n", ImportFormat::csv, {});
   ASSERT_FALSE(import.ok());
-  EXPECT_THAT(import.error(), HasSubstr("line 2"));
+  EXPECT_THAT(text(import.error()), HasSubstr("line 2"));
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ TEST(RunStore, a_point_with_a_mask_that_is_no_word_of_ours_is_skipped) {
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.points().size(), 0U);
   ASSERT_EQ(store.bad_rows().size(), 1U);
-  EXPECT_THAT(store.bad_rows()[0].why, ::testing::HasSubstr("sliding"));
+  EXPECT_THAT(text(store.bad_rows()[0].why), ::testing::HasSubstr("sliding"));
 }
 
 TEST(RunStore, stores_whole_runs_or_none) {

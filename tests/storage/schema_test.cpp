@@ -31,7 +31,7 @@ std::vector<PointSpec> points_of(std::initializer_list<std::string_view> axes, c
   SweepRequest request;
   for (const std::string_view text : axes) request.axes.push_back(*parse_axis(text, registry));
   const auto plan = make_plan(request, *find_gpu("h200"), registry);
-  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.error());
+  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : text(plan.error()));
   return plan.ok() ? plan->points : std::vector<PointSpec>{};
 }
 

@@ -65,7 +65,7 @@ Catalogue marked_catalogue() {
   return std::move(catalogue).value();
 }
 
-/// What is stated in tables of fields, knobs, metrics, presets and algorithms, and names.
+/// Names, and words that are stored and chosen by.
 const std::set<QString>& data_words() {
   static const std::set<QString> words = [] {
     std::set<QString> all{QStringLiteral("Attnscope")};
@@ -76,26 +76,9 @@ const std::set<QString>& data_words() {
       stated[0] = stated[0].toUpper();
       all.insert(stated);
     };
-    for (const Metric& metric : metrics_table()) {
-      add(metric.help);
-      all.insert(metric_label(metric.key));
-    }
-    for (const Field& field : point_fields()) {
-      for (const std::string_view text : {field.name, field.label, field.help}) add(text);
-    }
-    for (const Knob& knob : built_in_algorithms().knobs()) {
-      for (const std::string& text : {knob.name, knob.label, knob.meaning}) add(text);
-    }
-    for (const auto& facets : {analysis::curve_facets(), analysis::map_facets()}) {
-      for (const analysis::FacetPtr& facet : facets) {
-        add(facet->label);
-        add(facet->help);
-      }
-    }
-    for (const PresetInfo& preset : presets()) {
-      add(preset.name);
-      add(preset.description);
-    }
+    for (const Field& field : point_fields()) add(field.name);
+    for (const Knob& knob : built_in_algorithms().knobs()) add(knob.name);
+    for (const PresetInfo& preset : presets()) add(preset.name);
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       add(algorithm->name());
       add(algorithm->facts().title);
@@ -103,13 +86,11 @@ const std::set<QString>& data_words() {
       all.insert(
           QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title), to_qstring(algorithm->facts().source)));
     }
-    for (const PointFact& fact : point_facts()) add(fact.label);
     for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) add(to_string(pass));
     for (const Disposition disposition : {Disposition::ok, Disposition::infeasible, Disposition::out_of_memory,
                                           Disposition::incorrect, Disposition::compile_error, Disposition::timeout,
                                           Disposition::crashed, Disposition::no_counters, Disposition::cancelled}) {
       add(to_string(disposition));
-      add(analysis::failure_words(disposition));
     }
     return all;
   }();
@@ -239,13 +220,11 @@ TEST_F(LanguageTest, ChoicesSpeakIt) {
   ASSERT_EQ(window.workspace().open_now(file), QString());
   Texts texts;
   for (const QComboBox* combo : window.findChildren<QComboBox*>()) {
-    const bool of_facet = std::ranges::any_of(analysis::curve_facets(),
-                                              [&](const auto& facet) {
-                                                return combo->accessibleName() == QString::fromStdString(facet->label);
-                                              }) ||
-                          std::ranges::any_of(analysis::map_facets(), [&](const auto& facet) {
-                            return combo->accessibleName() == QString::fromStdString(facet->label);
-                          });
+    const bool of_facet =
+        std::ranges::any_of(analysis::curve_facets(),
+                            [&](const auto& facet) { return combo->accessibleName() == said(facet->label); }) ||
+        std::ranges::any_of(analysis::map_facets(),
+                            [&](const auto& facet) { return combo->accessibleName() == said(facet->label); });
     if (of_facet) continue;
     for (int i = 0; i < combo->count(); ++i) {
       texts.add(combo->itemText(i), "choice");

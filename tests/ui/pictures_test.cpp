@@ -13,6 +13,7 @@
 #include "ui/models/heatmap_grid.h"
 #include "ui/offscreen.h"
 #include "ui/plots/heatmap_view.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -261,7 +262,7 @@ TEST_F(WindowTest, AMapOnTheScreenSpeaksOfHoveringAndOneOnPaperDoesNot) {
   EXPECT_FALSE(view.caption(Medium::paper).contains("window"));
 }
 
-Result<analysis::PlotChoice, std::string> choice_of(const QStringList& only) {
+Result<analysis::PlotChoice, Message> choice_of(const QStringList& only) {
   std::vector<std::string> words;
   for (const QString& word : only) words.push_back(word.toStdString());
   return analysis::parse_plot_choice(words);
@@ -288,7 +289,7 @@ TEST_F(WindowTest, OnlySaysWhichPicturesAreWritten) {
 
   const auto error_of = [&](const QStringList& only) {
     const auto choice = choice_of(only);
-    if (!choice) return QString::fromStdString(choice.error());
+    if (!choice) return said(choice.error());
     QStringList written;
     QString error = write_plots({file}, folder.filePath("none"), *choice, &written);
     EXPECT_TRUE(written.isEmpty());

@@ -60,9 +60,9 @@ Search search_in(FieldType type) {
 
 PointSetting of_field(const Field& field) {
   const Shown shown = field.fallback.empty() ? Shown::always : Shown::where_set;
-  return {to_qstring(field.label),
+  return {said(field.label()),
           to_qstring(field.name),
-          sentence(field.help),
+          sentence(text(field.help())),
           {field.name},
           false,
           shown,
@@ -176,7 +176,7 @@ std::vector<PointSetting> point_settings(const Registry& registry, const std::se
   }
   std::ranges::copy_if(first_last, stated.end(), std::back_inserter(settings), &PointSetting::of_tile);
   for (const Knob& knob : registry.knobs()) {
-    settings.push_back(of_knob(QString::fromStdString(knob.name), QString::fromStdString(knob.label),
+    settings.push_back(of_knob(QString::fromStdString(knob.name), said(knob.label),
                                said(say::points_table::knob_help{.meaning = knob.meaning})));
   }
   for (const std::string& name : foreign_knobs) {

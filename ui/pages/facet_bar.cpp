@@ -8,6 +8,7 @@
 
 #include "ui/format.h"
 #include "ui/pages/flow_layout.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -24,7 +25,7 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent) : QWidget(parent), fi
   new FlowLayout(this, 10);  // the widget's own from here on
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
-    QComboBox* combo = add_combo(QString::fromStdString(facet.label), QString::fromStdString(facet.help));
+    QComboBox* combo = add_combo(said(facet.label), said(facet.help));
     combos_.push_back(combo);
     connect(combo, &QComboBox::activated, this, [this, f, combo] {
       filter_.choose(f, combo->currentData().toString().toStdString());

@@ -28,7 +28,7 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
   for (const Metric& metric : metrics_table()) {
     if (!metric.on_heatmap) continue;
     metric_->addItem(metric_label(metric.key), to_qstring(metric.key));
-    metric_->setItemData(metric_->count() - 1, to_qstring(metric.help), Qt::ToolTipRole);
+    metric_->setItemData(metric_->count() - 1, said(metric.help()), Qt::ToolTipRole);
   }
   log_ = new QCheckBox(said(say::tile_map::log{}), this);
   log_->setChecked(true);

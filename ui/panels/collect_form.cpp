@@ -83,7 +83,7 @@ void CollectForm::add_device_and_preset(QFormLayout& form) {
   preset_ = shrinkable_combo(this);
   for (const PresetInfo& preset : presets()) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
-    preset_->setItemData(preset_->count() - 1, to_qstring(preset.description), Qt::ToolTipRole);
+    preset_->setItemData(preset_->count() - 1, said(preset.description), Qt::ToolTipRole);
   }
   preset_->addItem(said(say::collect_panel::own_axes{}), QString::fromLatin1(own_axes));
   form.addRow(said(say::collect_panel::preset{}), preset_);
@@ -225,14 +225,14 @@ SweepRequest CollectForm::sweep_request(QString* error) const {
   request.preset = preset_->currentData().toString().toStdString();
   for (const QString& text : split_masks(mask_->text())) {
     if (const auto mask = parse_mask(text.toStdString()); !mask) {
-      *error = QString::fromStdString(mask.error());
+      *error = said(mask.error());
       return request;
     }
   }
   for (const QString& text : axes()) {
     auto axis = parse_axis(text.toStdString(), built_in_algorithms());
     if (!axis) {
-      *error = QString::fromStdString(axis.error());
+      *error = said(axis.error());
       return request;
     }
     request.axes.push_back(std::move(*axis));
@@ -260,7 +260,7 @@ CollectForm::Verdict CollectForm::check() const {
     return {said(say::collect_panel::not_writable{.file = file_->text().toStdString()}), {}};
   const QString device = device_->currentData().toString();
   const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
-  if (!plan) return {QString::fromStdString(plan.error()), {}};
+  if (!plan) return {said(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
   QString words = said(say::collect_panel::plan{.points = counted_points(plan->points.size()), .device = on});
   const ListedDevice* listed = devices_.find(device);

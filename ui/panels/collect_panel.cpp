@@ -109,7 +109,7 @@ void CollectPanel::connect_progress() {
     progress_->setFormat(said(say::collect_panel::compiling{.done = event.done, .total = event.total}));
     if (!event.error.empty()) {
       log_->add(said(say::collect_panel::does_not_compile{.kernel = event.kernel}), Disposition::compile_error,
-                QString::fromStdString(event.error));
+                said(event.error));
     }
   });
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {

@@ -185,7 +185,7 @@ void add_kernels(Html& html, const PointRecord& record) {
 void add_facts(Html& html, const PointRecord& record, PointFact::About about) {
   for (const PointFact& fact : point_facts()) {
     const auto value = fact.about == about ? value_of(fact, record) : std::nullopt;
-    if (value) html.row(to_qstring(fact.label), format_metric(*value), word_of(value->provenance));
+    if (value) html.row(said(fact.label()), format_metric(*value), word_of(value->provenance));
   }
 }
 

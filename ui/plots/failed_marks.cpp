@@ -8,6 +8,7 @@
 
 #include "ui/format.h"
 #include "ui/plots/curve_style.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
@@ -49,7 +50,7 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     cross->setFont(bold);
     cross->setPositionAlignment(Qt::AlignCenter);
     const Disposition disposition = set.at(point.row).record().disposition;
-    const QString why = QString::fromStdString(analysis::failure_words(disposition));
+    const QString why = said(analysis::failure_words(disposition));
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
     if (!named.insert(label).second) continue;

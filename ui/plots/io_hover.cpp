@@ -81,7 +81,7 @@ class ColumnBuilder {
     if (tile_stated(record.spec.tile) && !tiles_.contains(tile)) tiles_ << tile;
     if (!at.throttled) return;
     const ClockReading clocks = record.clocks.value_or(ClockReading{});
-    QStringList& slowed = throttled_[QString::fromStdString(describe_throttle_reasons(clocks.throttle_reasons))];
+    QStringList& slowed = throttled_[said(describe_throttle_reasons(clocks.throttle_reasons))];
     if (!slowed.contains(title)) slowed << title;
   }
 

@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "messages/library.h"
+
 namespace attnscope::gpu {
 
 Result<CudaApi, LibraryError> CudaApi::load() {
   // Never the toolkit's folders: what lies there is a stub for linking.
-  const auto library = DynamicLibrary::open({.title = "The NVIDIA driver",
+  const auto library = DynamicLibrary::open({.title = say::library::nvidia_driver{},
                                              .override_variable = "ATTNSCOPE_CUDA_LIBRARY",
                                              .names = {"libcuda.so.1"},
                                              .folders = {"/usr/lib/wsl/lib"}});
@@ -27,8 +29,7 @@ Result<CudaApi, LibraryError> CudaApi::load() {
 #undef ATTNSCOPE_BIND_NAME
   bind(api.elapsed_time, "cuEventElapsedTime");
   if (!missing.empty()) {
-    return Failure{LibraryError{
-        fmt::format("The NVIDIA driver in {} has no {}: it is older than CUDA 11.4.", api.path.string(), missing)}};
+    return Failure{LibraryError{say::library::old_driver{.file = api.path.string(), .function = missing}}};
   }
   return api;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "messages/counters.h"
+#include "messages/library.h"
 #include "profiler/measure/gpu/dynamic_library.h"
 #include "profiler/measure/gpu/machine.h"
 
@@ -23,11 +24,10 @@ std::string version_text(std::uint32_t version) {
 
 }  // namespace
 
-Result<CuptiApi, std::string> CuptiApi::load() {
+Result<CuptiApi, Message> CuptiApi::load() {
 #ifdef __SANITIZE_ADDRESS__
   if (std::getenv(override_variable) == nullptr) {
-    return Failure{
-        std::string("CUPTI cannot be loaded under AddressSanitizer: it opens its own parts with RTLD_DEEPBIND.")};
+    return Failure<Message>{say::library::cupti_sanitizer{}};
   }
 #endif
   const auto library = DynamicLibrary::open({.title = "CUPTI",
@@ -42,8 +42,8 @@ Result<CuptiApi, std::string> CuptiApi::load() {
   api.version = version_text(version);
   // Its parameter blocks grow from version to version, and an older library refuses a newer block.
   if (version / 10000 < CUPTI_API_VERSION / 10000) {
-    return Failure{fmt::format("CUPTI {} in {} is older than the {} that this program was built for.", api.version,
-                               api.path.string(), version_text(CUPTI_API_VERSION))};
+    return Failure<Message>{say::library::cupti_old{
+        .version = api.version, .file = api.path.string(), .needed = version_text(CUPTI_API_VERSION)}};
   }
   std::string missing;
   const auto bind = [&](auto& function, const char* name) {
@@ -52,8 +52,10 @@ Result<CuptiApi, std::string> CuptiApi::load() {
 #define ATTNSCOPE_BIND(name) bind(api.name, #name);
   ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_BIND)
 #undef ATTNSCOPE_BIND
-  if (!missing.empty())
-    return Failure{fmt::format("CUPTI {} in {} has no {}.", api.version, api.path.string(), missing)};
+  if (!missing.empty()) {
+    return Failure<Message>{
+        say::library::cupti_lacks{.version = api.version, .file = api.path.string(), .function = missing}};
+  }
   // CUPTI opens this by its bare name, which the loader's path need not lead to; once loaded, the name is known.
   for (const char* part : {"libnvperf_host.so", "libnvperf_target.so"}) {
     dlopen((api.path.parent_path() / part).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -70,13 +72,14 @@ std::string CuptiApi::describe(CUptiResult result) const {
 }
 
 void CuptiApi::check(CUptiResult result, const char* call) const {
-  if (result != CUPTI_SUCCESS) throw CuptiError(result, fmt::format("{}: {}", call, describe(result)));
+  if (result != CUPTI_SUCCESS)
+    throw CuptiError(result, Message::verbatim(fmt::format("{}: {}", call, describe(result))));
 }
 
 CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, const std::string& driver_version) {
   const Machine machine = this_machine();
   const auto answer = [&](CounterState state, Message meaning, Message fix) {
-    return CounterAvailability{state, say::counters::answer{.meaning = std::move(meaning), .error = error.what()},
+    return CounterAvailability{state, say::counters::answer{.meaning = std::move(meaning), .error = error.message()},
                                std::move(fix)};
   };
   switch (error.code()) {

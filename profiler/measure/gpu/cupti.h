@@ -15,7 +15,9 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/measure/device.h"
 
@@ -61,7 +63,7 @@ struct CuptiApi {
   std::string version;  ///< "13.0"
 
   /// Fails when CUPTI is absent or older than the headers that this program was built with; the error is one sentence.
-  [[nodiscard]] static Result<CuptiApi, std::string> load();
+  [[nodiscard]] static Result<CuptiApi, Message> load();
 
   /// "CUPTI_ERROR_HARDWARE_BUSY (26)"
   [[nodiscard]] std::string describe(CUptiResult result) const;
@@ -72,11 +74,14 @@ struct CuptiApi {
 /// A CUPTI call that failed.
 class CuptiError : public std::runtime_error {
  public:
-  CuptiError(CUptiResult code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  CuptiError(CUptiResult code, Message message)
+      : std::runtime_error(text(message)), code_(code), message_(std::move(message)) {}
   [[nodiscard]] CUptiResult code() const { return code_; }
+  [[nodiscard]] const Message& message() const { return message_; }
 
  private:
   CUptiResult code_;
+  Message message_;
 };
 
 /// A parameter block of CUPTI's: zeroed, with its size filled in as the headers define it.

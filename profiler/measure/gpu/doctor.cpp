@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "messages/finding.h"
+#include "messages/gpu.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/cupti.h"
 #include "profiler/measure/gpu/driver_start.h"
@@ -25,22 +27,19 @@ namespace {
 using namespace gpu;  // NOLINT(google-build-using-namespace)
 using Status = DoctorFinding::Status;
 
-constexpr const char* simulator_works = "The simulated device, the models, and every recorded run.";
-constexpr const char* timing_works = "Timing, occupancy, verification and the models; points are marked no-counters.";
+const auto simulator_works = say::finding::simulator_works{};
+const auto timing_works = say::finding::timing_works{};
 
 DoctorFinding check_nvrtc(const std::optional<std::string>& driver_version) {
   const auto nvrtc = Nvrtc::load();
   if (!nvrtc) {
-    return {"NVRTC", Status::missing, nvrtc.error(),
-            "Install the CUDA toolkit's NVRTC (libnvrtc.so.13), or name the file in ATTNSCOPE_NVRTC_LIBRARY.",
-            simulator_works};
+    return {"NVRTC", Status::missing, nvrtc.error(), say::gpu::install_nvrtc{}, simulator_works};
   }
-  const std::string detail = fmt::format("NVRTC {} ({})", nvrtc->version(), nvrtc->path().string());
+  Message detail =
+      say::finding::version_in{.name = "NVRTC", .version = nvrtc->version(), .file = nvrtc->path().string()};
   if (driver_version && std::stoi(nvrtc->version()) > std::stoi(*driver_version)) {
-    return {
-        "NVRTC", Status::warning,
-        fmt::format("{} is newer than the driver (CUDA {}), which may refuse its kernels.", detail, *driver_version),
-        "Update the driver, or install the NVRTC of its own CUDA release.", "What the driver accepts."};
+    return {"NVRTC", Status::warning, say::finding::newer_nvrtc{.nvrtc = std::move(detail), .driver = *driver_version},
+            say::finding::newer_nvrtc_fix{}, say::finding::newer_nvrtc_works{}};
   }
   return {"NVRTC", Status::ok, detail, {}, {}};
 }
@@ -49,14 +48,14 @@ DoctorFinding check_cache() {
   namespace fs = std::filesystem;
   const fs::path folder = default_cubin_cache();
   if (folder.empty()) {
-    return {"cubin cache", Status::warning, "There is no folder that is this user's alone.",
-            "Set HOME or ATTNSCOPE_CACHE_DIR.", "Everything; kernels are compiled anew in every run."};
+    return {"cubin cache", Status::warning, say::finding::no_cache{}, say::finding::no_cache_fix{},
+            say::finding::cache_works{}};
   }
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || access(folder.c_str(), W_OK) != 0) {
-    return {"cubin cache", Status::warning, fmt::format("{} cannot be written.", folder.string()),
-            "Set ATTNSCOPE_CACHE_DIR to a folder that can.", "Everything; kernels are compiled anew in every run."};
+    return {"cubin cache", Status::warning, say::finding::cache_not_written{.folder = folder.string()},
+            say::finding::cache_not_written_fix{}, say::finding::cache_works{}};
   }
   std::size_t count = 0;
   std::uintmax_t bytes = 0;
@@ -66,75 +65,76 @@ DoctorFinding check_cache() {
     const auto size = entry.file_size(error);
     if (!error) bytes += size;
   }
-  return {
-      "cubin cache",
-      Status::ok,
-      fmt::format("{} ({} kernels, {})", folder.string(), count, format_iec_bytes(static_cast<std::int64_t>(bytes))),
-      {},
-      {}};
+  return {"cubin cache",
+          Status::ok,
+          say::finding::cache{
+              .folder = folder.string(), .kernels = count, .size = format_iec_bytes(static_cast<std::int64_t>(bytes))},
+          {},
+          {}};
 }
 
 /// CUPTI, then the counters, which need CUPTI, a driver and a device.
 void check_counters(const CudaApi* cuda, std::optional<CUdevice> device, std::vector<DoctorFinding>& findings) {
   const auto cupti = CuptiApi::load();
   if (!cupti) {
-    findings.push_back({"CUPTI", Status::missing, cupti.error(),
-                        "Install the CUPTI of CUDA 13 (cuda-cupti-13-0), or name the file in ATTNSCOPE_CUPTI_LIBRARY.",
-                        timing_works});
+    findings.push_back({"CUPTI", Status::missing, cupti.error(), say::finding::install_cupti{}, timing_works});
   } else {
     findings.push_back(
-        {"CUPTI", Status::ok, fmt::format("CUPTI {} ({})", cupti->version, cupti->path.string()), {}, {}});
+        {"CUPTI",
+         Status::ok,
+         say::finding::version_in{.name = "CUPTI", .version = cupti->version, .file = cupti->path.string()},
+         {},
+         {}});
   }
   if (!cupti || cuda == nullptr || !device) {
     findings.push_back({"counters",
                         Status::missing,
-                        cupti ? "There is no GPU to read counters from." : "Counters are read through CUPTI.",
+                        cupti ? Message(say::finding::no_gpu_to_count{}) : say::finding::counters_through_cupti{},
                         {},
-                        cuda != nullptr && device ? timing_works : simulator_works});
+                        cuda != nullptr && device ? Message(timing_works) : simulator_works});
     return;
   }
   try {
     const Context context(*cuda, *device);
     const RangeProfiler profiler(*cupti, context.get(), *device);
-    findings.push_back({"counters", Status::ok, fmt::format("available (chip {})", profiler.host().chip()), {}, {}});
+    findings.push_back({"counters", Status::ok, say::finding::counters{.chip = profiler.host().chip()}, {}, {}});
   } catch (const CuptiError& error) {
     const CounterAvailability why = explain(error, *cupti, driver_api_version(*cuda));
-    findings.push_back({"counters", Status::missing, text(why.reason), text(why.fix), timing_works});
+    findings.push_back({"counters", Status::missing, why.reason, why.fix, timing_works});
   } catch (const DriverError& error) {
-    findings.push_back({"counters", Status::missing, fmt::format("The GPU gives no context: {}.", error.what()),
-                        "Check nvidia-smi for processes that hold the GPU.", simulator_works});
+    findings.push_back({"counters", Status::missing, say::finding::no_context{.error = error.what()},
+                        say::finding::no_context_fix{}, simulator_works});
   }
 }
 
 void check_clocks(const std::optional<std::string>& uuid, std::vector<DoctorFinding>& findings) {
-  constexpr const char* works = "Everything but clocks, temperature, power and throttle marks beside each point.";
+  const auto works = say::finding::clocks_work{};
   auto nvml = Nvml::open();
   if (!nvml) {
-    findings.push_back({"NVML", Status::missing, nvml.error(),
-                        "It comes with the driver (libnvidia-ml.so.1); ATTNSCOPE_NVML_LIBRARY can name the file.",
-                        works});
-    findings.push_back({"clocks", Status::missing, "Clocks are read through NVML.", {}, works});
+    findings.push_back({"NVML", Status::missing, nvml.error(), say::finding::nvml_fix{}, works});
+    findings.push_back({"clocks", Status::missing, say::finding::clocks_through_nvml{}, {}, works});
     return;
   }
   findings.push_back({"NVML",
                       Status::ok,
-                      fmt::format("NVML {}, driver {}", (*nvml)->nvml_version(), (*nvml)->driver_version()),
+                      say::finding::nvml{.version = (*nvml)->nvml_version(), .driver = (*nvml)->driver_version()},
                       {},
                       {}});
   const auto reading = uuid && (*nvml)->select(*uuid) ? (*nvml)->read() : std::nullopt;
   if (!reading) {
-    findings.push_back({"clocks", Status::missing, "This device reports no clocks.", {}, works});
+    findings.push_back({"clocks", Status::missing, say::finding::no_clocks{}, {}, works});
     return;
   }
-  const std::string detail =
-      fmt::format("SM {:.0f} MHz, memory {:.0f} MHz, {:.0f} C, {:.0f} W", reading->sm_clock_hz / 1e6,
-                  reading->memory_clock_hz / 1e6, reading->temperature_c, reading->power_w);
+  const auto rounded = [](double value) { return fmt::format("{:.0f}", value); };
+  Message detail = say::finding::clocks{.sm = rounded(reading->sm_clock_hz / 1e6),
+                                        .memory = rounded(reading->memory_clock_hz / 1e6),
+                                        .temperature = rounded(reading->temperature_c),
+                                        .power = rounded(reading->power_w)};
   if (reading->throttled) {
-    findings.push_back(
-        {"clocks", Status::warning,
-         fmt::format("{}; slowed down: {}", detail, describe_throttle_reasons(reading->throttle_reasons)),
-         "Let the GPU cool down, or wait for other work on it to end.",
-         "Everything; points measured now are marked throttled."});
+    findings.push_back({"clocks", Status::warning,
+                        say::finding::slowed{.clocks = std::move(detail),
+                                             .reasons = describe_throttle_reasons(reading->throttle_reasons)},
+                        say::finding::slowed_fix{}, say::finding::slowed_works{}});
     return;
   }
   findings.push_back({"clocks", Status::ok, detail, {}, {}});
@@ -163,39 +163,48 @@ std::vector<DoctorFinding> diagnose_gpu(int ordinal) {
   if (cuda) {
     driver_version = driver_api_version(*cuda);
     findings.push_back(
-        {"driver", Status::ok, fmt::format("CUDA {} ({})", *driver_version, cuda->path.string()), {}, {}});
+        {"driver",
+         Status::ok,
+         say::finding::version_in{.name = "CUDA", .version = *driver_version, .file = cuda->path.string()},
+         {},
+         {}});
     CUdevice found = 0;
     if (cuda->cuDeviceGet(&found, ordinal) != CUDA_SUCCESS) {
-      findings.push_back({"device", Status::missing, fmt::format("There is no GPU {}.", ordinal),
-                          "Choose one of those that 'nvidia-smi -L' lists, counted from 0.", simulator_works});
+      findings.push_back({"device", Status::missing, say::finding::no_gpu{.ordinal = ordinal},
+                          say::finding::no_gpu_fix{}, simulator_works});
     } else {
       try {
         const DeviceLimits limits = device_limits(*cuda, found);
         uuid = device_uuid(*cuda, found);
-        const std::string detail =
-            fmt::format("{}, compute capability {}.{}, {}, {}", limits.name, limits.compute_major, limits.compute_minor,
-                        format_iec_bytes(limits.dram_bytes), *uuid);
+        Message detail =
+            say::finding::device{.device = limits.name,
+                                 .capability = fmt::format("{}.{}", limits.compute_major, limits.compute_minor),
+                                 .memory = format_iec_bytes(limits.dram_bytes),
+                                 .uuid = *uuid};
         if (limits.compute_major < 8) {
-          findings.push_back({"device", Status::missing, detail, "The kernels need compute capability 8.0 or newer.",
-                              simulator_works});
+          findings.push_back(
+              {"device", Status::missing, std::move(detail), say::finding::capability_fix{}, simulator_works});
         } else {
           device = found;
-          findings.push_back({"device", Status::ok, detail, {}, {}});
+          findings.push_back({"device", Status::ok, std::move(detail), {}, {}});
         }
       } catch (const DriverError& error) {
         findings.push_back({"device", Status::missing,
-                            fmt::format("GPU {} does not answer: {}.", ordinal, error.what()), "Check nvidia-smi.",
-                            simulator_works});
+                            say::finding::device_no_answer{.ordinal = ordinal, .error = error.what()},
+                            say::gpu::check_nvidia_smi{}, simulator_works});
       }
     }
   } else {
     const bool driver_works =
         cuda.error().kind == GpuError::Kind::hidden || cuda.error().kind == GpuError::Kind::no_device;
-    findings.push_back({"driver", driver_works ? Status::ok : Status::missing,
-                        driver_works ? "The NVIDIA driver is installed." : cuda.error().what,
-                        driver_works ? "" : cuda.error().fix, driver_works ? "" : simulator_works});
-    findings.push_back({"device", Status::missing, driver_works ? cuda.error().what : "No GPU without a driver.",
-                        driver_works ? cuda.error().fix : "", simulator_works});
+    const GpuError& error = cuda.error();
+    if (driver_works) {
+      findings.push_back({"driver", Status::ok, say::finding::driver_installed{}, {}, {}});
+      findings.push_back({"device", Status::missing, error.what, error.fix, simulator_works});
+    } else {
+      findings.push_back({"driver", Status::missing, error.what, error.fix, simulator_works});
+      findings.push_back({"device", Status::missing, say::finding::no_driver{}, {}, simulator_works});
+    }
   }
   findings.push_back(check_nvrtc(driver_version));
   check_counters(cuda ? &*cuda : nullptr, device, findings);

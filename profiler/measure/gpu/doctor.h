@@ -6,15 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/message.h"
+
 namespace attnscope {
 
 struct DoctorFinding {
   enum class Status { ok, warning, missing };
   std::string item;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "cubin cache", "clocks"
   Status status = Status::ok;
-  std::string detail;       ///< what was found, with versions
-  std::string fix;          ///< what to do on this machine; empty when nothing is wrong
-  std::string still_works;  ///< what works without it; empty when nothing is wrong
+  Message detail;       ///< what was found, with versions
+  Message fix;          ///< what to do on this machine; empty when nothing is wrong
+  Message still_works;  ///< what works without it; empty when nothing is wrong
 };
 [[nodiscard]] std::string_view to_string(DoctorFinding::Status);
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "messages/gpu.h"
+
 namespace attnscope::gpu {
 namespace {
 
@@ -29,46 +31,40 @@ std::string gpu_node(const std::filesystem::path& devices) {
 
 GpuError sees_no_gpu(const std::filesystem::path& devices) {
   if (const std::string node = gpu_node(devices); !node.empty()) {
-    return {GpuError::Kind::driver_failed, fmt::format("There is {}, and the NVIDIA driver sees no GPU.", node),
-            "Check nvidia-smi and the kernel's log for a GPU that failed; it may need a reset, or a reboot."};
+    return {GpuError::Kind::driver_failed, say::gpu::not_seen_with_node{.node = node},
+            say::gpu::not_seen_with_node_fix{}};
   }
-  return {GpuError::Kind::no_device, "The NVIDIA driver sees no GPU.",
-          "Check nvidia-smi; in a container, start it with --gpus all."};
+  return {GpuError::Kind::no_device, say::gpu::not_seen{}, say::gpu::not_seen_fix{}};
 }
 
 }  // namespace
 
 Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
-  const auto fail = [](GpuError::Kind kind, std::string what, std::string fix) {
+  const auto fail = [](GpuError::Kind kind, Message what, Message fix) {
     return Failure{GpuError{kind, std::move(what), std::move(fix)}};
   };
   auto cuda = CudaApi::load();
   if (!cuda) {
-    return fail(cuda.error().absent ? GpuError::Kind::no_driver : GpuError::Kind::driver_failed, cuda.error().what,
-                cuda.error().absent ? "Install NVIDIA's driver (in a container: start it with --gpus all)."
-                                    : "Reinstall NVIDIA's driver.");
+    if (cuda.error().absent) return fail(GpuError::Kind::no_driver, cuda.error().what, say::gpu::install_driver{});
+    return fail(GpuError::Kind::driver_failed, cuda.error().what, say::gpu::reinstall_driver{});
   }
   if (const CUresult result = cuda->cuInit(0); result != CUDA_SUCCESS) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     if (result == CUDA_ERROR_NO_DEVICE && visible != nullptr) {
-      return fail(GpuError::Kind::hidden, fmt::format("CUDA_VISIBLE_DEVICES='{}' hides every GPU.", visible),
-                  "Unset it, or set it to the number of a GPU.");
+      return fail(GpuError::Kind::hidden, say::gpu::hidden{.visible = visible}, say::gpu::hidden_fix{});
     }
     if (result == CUDA_ERROR_NO_DEVICE) return Failure{sees_no_gpu(devices)};
     const bool mismatch =
         result == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH || result == CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE;
-    return fail(
-        GpuError::Kind::driver_failed, fmt::format("The NVIDIA driver does not start: {}.", cuda->describe(result)),
-        mismatch ? "The kernel module and libcuda.so.1 are of different versions: reboot, or reinstall the driver."
-                 : "Check nvidia-smi.");
+    return fail(GpuError::Kind::driver_failed, say::gpu::driver_start{.error = cuda->describe(result)},
+                mismatch ? Message(say::gpu::driver_mismatch_fix{}) : say::gpu::check_nvidia_smi{});
   }
   int version = 0;
   cuda->cuDriverGetVersion(&version);
   if (version < oldest_driver) {
     return fail(GpuError::Kind::driver_too_old,
-                fmt::format("The NVIDIA driver knows CUDA {}.{}; 12.0 or newer is needed.", version / 1000,
-                            version % 1000 / 10),
-                "Install a driver of release 525 or newer.");
+                say::gpu::driver_too_old{.version = fmt::format("{}.{}", version / 1000, version % 1000 / 10)},
+                say::gpu::driver_too_old_fix{});
   }
   int count = 0;
   if (const CUresult result = cuda->cuDeviceGetCount(&count); result != CUDA_SUCCESS || count == 0) {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <optional>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "messages/library.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope::gpu {
 namespace fs = std::filesystem;
@@ -25,8 +25,8 @@ fs::path path_of(void* handle, const std::string& opened_as) {
 }
 
 std::string loader_error() {
-  const char* text = dlerror();
-  return text != nullptr ? text : "unknown loader error";
+  const char* words = dlerror();
+  return words != nullptr ? words : text(say::library::unknown_error{});
 }
 
 }  // namespace
@@ -42,8 +42,10 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
       replacement != nullptr) {
     if (auto library = load(replacement, RTLD_NOW | RTLD_LOCAL)) return *library;
     std::error_code ignored;
-    return Failure{LibraryError{fmt::format("{} was not loaded from {}={}: {}", search.title, search.override_variable,
-                                            replacement, loader_error()),
+    return Failure{LibraryError{say::library::not_from_variable{.library = search.title,
+                                                                .variable = search.override_variable,
+                                                                .file = replacement,
+                                                                .error = loader_error()},
                                 !fs::exists(replacement, ignored)}};
   }
   for (const std::string& name : search.names) {
@@ -65,10 +67,10 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
     }
   }
   if (!broken.empty()) {
-    return Failure{LibraryError{fmt::format("{} was found but did not load: {}", search.title, broken), false}};
+    return Failure{LibraryError{say::library::not_loaded{.library = search.title, .error = broken}, false}};
   }
-  return Failure{LibraryError{
-      fmt::format("{} is not installed: no {} was found", search.title, fmt::join(search.names, " or ")), true}};
+  return Failure{
+      LibraryError{say::library::not_installed{.library = search.title, .names = join_or(search.names)}, true}};
 }
 
 void* DynamicLibrary::symbol(const char* name) const {

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope::gpu {
 
 /// What to open, and where it may lie.
 struct LibrarySearch {
-  std::string title;                           ///< "CUPTI": for messages
+  MessageValue title;                          ///< "CUPTI": for messages
   const char* override_variable = nullptr;     ///< environment variable whose value, a path, replaces the search
   std::vector<std::string> names;              ///< sonames, best first
   std::vector<std::filesystem::path> folders;  ///< looked into before the loader's own path
@@ -21,7 +22,7 @@ struct LibrarySearch {
 
 /// Why a library is not there to use.
 struct LibraryError {
-  std::string what;     ///< one sentence
+  Message what;         ///< one sentence
   bool absent = false;  ///< no such file was found; else there is one, and it did not load
 };
 

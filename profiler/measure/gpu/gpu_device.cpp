@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "messages/counters.h"
+#include "messages/gpu.h"
 #include "messages/point.h"
 #include "profiler/measure/gpu/counting.h"
 #include "profiler/measure/gpu/cuda_driver.h"
@@ -99,7 +100,7 @@ class GpuDevice final : public Device {
   void prepare_counters(CUdevice device) {
     auto cupti = CuptiApi::load();
     if (!cupti) {
-      counter_state_ = {CounterState::not_installed, Message::verbatim(cupti.error()), say::counters::install_cupti{}};
+      counter_state_ = {CounterState::not_installed, cupti.error(), say::counters::install_cupti{}};
       return;
     }
     cupti_ = std::move(cupti).value();
@@ -428,7 +429,7 @@ Result<std::vector<GpuListing>, GpuError> list_gpus() {
                           .dram_bytes = static_cast<std::int64_t>(memory)});
     }
   } catch (const DriverError& error) {
-    return Failure{GpuError{GpuError::Kind::device_failed, fmt::format("A GPU did not answer: {}.", error.what()), {}}};
+    return Failure{GpuError{GpuError::Kind::device_failed, say::gpu::no_answer{.error = error.what()}, {}}};
   }
   return listings;
 }
@@ -440,10 +441,8 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     if (!gpus) return Failure{gpus.error()};
     const auto found = std::ranges::find(*gpus, options.uuid, &GpuListing::uuid);
     if (found == gpus->end()) {
-      return Failure{GpuError{
-          GpuError::Kind::bad_ordinal,
-          fmt::format("There is no {} among the GPUs that this machine shows ({}).", options.uuid, gpus->size()),
-          "Check nvidia-smi and CUDA_VISIBLE_DEVICES; it may need a reset, or a reboot."}};
+      return Failure{GpuError{GpuError::Kind::bad_ordinal,
+                              say::gpu::no_uuid{.uuid = options.uuid, .gpus = gpus->size()}, say::gpu::no_uuid_fix{}}};
     }
     options.ordinal = found->ordinal;
   }
@@ -454,8 +453,8 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
   if (cuda->cuDeviceGetCount(&count) != CUDA_SUCCESS || options.ordinal < 0 || options.ordinal >= count ||
       cuda->cuDeviceGet(&device, options.ordinal) != CUDA_SUCCESS) {
     return Failure{GpuError{GpuError::Kind::bad_ordinal,
-                            fmt::format("There is no GPU {}; this machine shows {}.", options.ordinal, count),
-                            "GPUs are numbered from 0."}};
+                            say::gpu::no_ordinal{.ordinal = options.ordinal, .gpus = count},
+                            say::gpu::no_ordinal_fix{}}};
   }
   auto builder = KernelBuilder::open(options.cache_dir);
   if (!builder) return Failure{builder.error()};
@@ -466,14 +465,15 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
                     .limits = device_limits(*cuda, device)};
     if (info.limits.compute_major < 8) {
       return Failure{GpuError{GpuError::Kind::unsupported,
-                              fmt::format("{} has compute capability {}.{}; the kernels need 8.0 or newer.",
-                                          info.limits.name, info.limits.compute_major, info.limits.compute_minor),
-                              ""}};
+                              say::gpu::capability{.device = info.limits.name,
+                                                   .capability = fmt::format("{}.{}", info.limits.compute_major,
+                                                                             info.limits.compute_minor)},
+                              {}}};
     }
     std::string arch =
         options.arch.empty() ? arch_for(info.limits.compute_major, info.limits.compute_minor) : options.arch;
-    if (std::string why = (*builder)->refuses(arch); !why.empty()) {
-      return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), ""}};
+    if (Message why = (*builder)->refuses(arch); !why.empty()) {
+      return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};
     }
     auto gpu = std::make_unique<GpuDevice>(std::move(cuda).value(), device, std::move(info), std::move(arch),
                                            options.build_threads, std::move(builder).value(), registry);
@@ -481,10 +481,10 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     return std::unique_ptr<Device>(std::move(gpu));
   } catch (const DriverError& error) {
     return Failure{GpuError{GpuError::Kind::device_failed,
-                            fmt::format("GPU {} cannot be used: {}.", options.ordinal, error.what()),
-                            error.code() == CUDA_ERROR_OUT_OF_MEMORY ? "Its memory is taken by other processes." : ""}};
+                            say::gpu::unusable{.ordinal = options.ordinal, .error = error.what()},
+                            error.code() == CUDA_ERROR_OUT_OF_MEMORY ? Message(say::gpu::memory_taken{}) : Message()}};
   } catch (const PointEnd& end) {
-    return Failure{GpuError{GpuError::Kind::device_failed, end.what(), ""}};
+    return Failure{GpuError{GpuError::Kind::device_failed, end.reason(), {}}};
   }
 }
 

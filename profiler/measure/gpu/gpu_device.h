@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/measure/device.h"
 
@@ -29,14 +30,15 @@ struct GpuError {
     device_failed,   ///< the GPU is there but its context could not be made
   };
   Kind kind = Kind::no_driver;
-  std::string what;  ///< one sentence
-  std::string fix;   ///< one sentence; empty when there is nothing to advise
+  Message what;  ///< one sentence
+  Message fix;   ///< one sentence; empty when there is nothing to advise
 
   /// Nothing of a GPU is here for this process, or wanted: a simulation may stand in. Otherwise something is broken.
   [[nodiscard]] bool nothing_here() const {
     return kind == Kind::not_built || kind == Kind::no_driver || kind == Kind::no_device || kind == Kind::hidden;
   }
-  [[nodiscard]] std::string text() const { return fix.empty() ? what : what + " " + fix; }
+  /// Both.
+  [[nodiscard]] Message message() const;
 };
 
 struct GpuOptions {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "messages/gpu.h"
 #include "profiler/measure/gpu/cubin_cache.h"
 #include "profiler/measure/gpu/nvrtc.h"
 #include "profiler/measure/host_environment.h"
@@ -23,7 +24,7 @@ class NvrtcBuilder final : public KernelBuilder {
   NvrtcBuilder(gpu::Nvrtc nvrtc, gpu::CubinCache cache) : nvrtc_(std::move(nvrtc)), cache_(std::move(cache)) {}
 
   [[nodiscard]] std::string nvrtc_version() const override { return nvrtc_.version(); }
-  [[nodiscard]] std::string refuses(std::string_view arch) const override { return nvrtc_.refuses(arch); }
+  [[nodiscard]] Message refuses(std::string_view arch) const override { return nvrtc_.refuses(arch); }
 
   [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh) const override {
     const gpu::CubinKey key{.source = launch.source,
@@ -35,8 +36,8 @@ class NvrtcBuilder final : public KernelBuilder {
     built.report.kernel = describe(launch);
     built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     built.report.digest = key.digest();
-    if (const std::string error = earlier_failure(launch.source, arch); !error.empty()) {
-      built.report.error = error;
+    if (Message error = earlier_failure(launch.source, arch); !error.empty()) {
+      built.report.error = std::move(error);
       return built;
     }
     auto compiled = cache_.find(key);
@@ -65,15 +66,15 @@ class NvrtcBuilder final : public KernelBuilder {
   struct CompileFailure {
     KernelSource source;
     std::string arch;
-    std::string log;
+    Message error;
   };
 
-  /// The compiler's log, when this builder has tried the source before in vain; else empty.
-  [[nodiscard]] std::string earlier_failure(const KernelSource& source, std::string_view arch) const {
+  /// What went wrong when this builder tried the source before; empty when it has not.
+  [[nodiscard]] Message earlier_failure(const KernelSource& source, std::string_view arch) const {
     const std::lock_guard lock(failures_mutex_);
     const auto found = std::ranges::find_if(
         failures_, [&](const CompileFailure& failure) { return failure.source == source && failure.arch == arch; });
-    return found == failures_.end() ? std::string() : found->log;
+    return found == failures_.end() ? Message() : found->error;
   }
 
   gpu::Nvrtc nvrtc_;
@@ -137,9 +138,7 @@ std::string describe(const KernelLaunch& launch) {
 Result<std::unique_ptr<KernelBuilder>, GpuError> KernelBuilder::open(const std::filesystem::path& cache_dir) {
   auto nvrtc = gpu::Nvrtc::load();
   if (!nvrtc) {
-    return Failure{GpuError{GpuError::Kind::no_nvrtc, nvrtc.error(),
-                            "Install the CUDA toolkit's NVRTC (libnvrtc.so.13), or name the file in "
-                            "ATTNSCOPE_NVRTC_LIBRARY."}};
+    return Failure{GpuError{GpuError::Kind::no_nvrtc, nvrtc.error(), say::gpu::install_nvrtc{}}};
   }
   return std::unique_ptr<KernelBuilder>(std::make_unique<NvrtcBuilder>(
       std::move(nvrtc).value(), gpu::CubinCache(cache_dir.empty() ? default_cubin_cache() : cache_dir)));
@@ -187,8 +186,8 @@ Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view arch, 
                                                          const std::filesystem::path& cache_dir) {
   const auto builder = KernelBuilder::open(cache_dir);
   if (!builder) return Failure{builder.error()};
-  if (std::string why = (*builder)->refuses(arch); !why.empty()) {
-    return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), ""}};
+  if (Message why = (*builder)->refuses(arch); !why.empty()) {
+    return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};
   }
   return (*builder)->build_all(arch, launches, threads, cancel, progress);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/measure/device.h"
 #include "profiler/measure/gpu/gpu_device.h"
@@ -38,7 +39,7 @@ class KernelBuilder {
 
   [[nodiscard]] virtual std::string nvrtc_version() const = 0;
   /// Why kernels cannot be built for `arch` ("sm_80", "sm_90a"), one sentence; empty when they can.
-  [[nodiscard]] virtual std::string refuses(std::string_view arch) const = 0;
+  [[nodiscard]] virtual Message refuses(std::string_view arch) const = 0;
 
   /// From the cache, or compiled and put there. Never throws for what a source can do wrong. Thread-safe.
   /// `fresh` passes the cache over, for an entry that turned out to be damaged.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/kernel_runner.h"
-#include "messages/point.h"
 
 #include <cstring>
 #include <string_view>
@@ -9,6 +8,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "messages/point.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -31,17 +32,20 @@ std::string key_of(const KernelSource& source) {
 }
 
 /// The line of a compiler's log that says what is wrong: for a reason, which is one sentence.
-std::string first_error(std::string_view log) {
+MessageValue first_error(const Message& error) {
+  const std::string words = english_text(error);
+  const std::string_view log = words;
   std::size_t begin = 0;
   while (begin < log.size()) {
     const std::size_t end = std::min(log.find('\n', begin), log.size());
     const std::string_view line = log.substr(begin, end - begin);
     if (line.find("error") != std::string_view::npos && line.find("NVRTC_ERROR") == std::string_view::npos) {
-      return std::string(line);
+      return line;
     }
     begin = end + 1;
   }
-  return std::string(log.substr(0, log.find('\n')));
+  const std::size_t first_line = log.find('\n');
+  return first_line == std::string_view::npos ? MessageValue(error) : log.substr(0, first_line);
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 
 #include <array>
 
-#include <fmt/format.h>
-
+#include "messages/library.h"
 #include "profiler/measure/gpu/dynamic_library.h"
 
 namespace attnscope::gpu {
@@ -39,7 +38,7 @@ bool slows_down(std::uint64_t reasons) {
   return (reasons & (software_power_cap | hardware_slowdown | software_thermal | hardware_thermal | power_brake)) != 0;
 }
 
-Result<std::unique_ptr<Nvml>, std::string> Nvml::open() {
+Result<std::unique_ptr<Nvml>, Message> Nvml::open() {
   const auto library = DynamicLibrary::open({.title = "NVML",
                                              .override_variable = "ATTNSCOPE_NVML_LIBRARY",
                                              .names = {"libnvidia-ml.so.1"},
@@ -57,10 +56,9 @@ Result<std::unique_ptr<Nvml>, std::string> Nvml::open() {
                         // The first is the newer name of the second.
                         (library->bind(api->reasons, "nvmlDeviceGetCurrentClocksEventReasons") ||
                          library->bind(api->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
-  if (!complete)
-    return Failure{fmt::format("NVML in {} lacks functions that are used here.", library->path().string())};
+  if (!complete) return Failure<Message>{say::library::nvml_lacks{.file = library->path().string()}};
   if (const int result = api->init(); result != 0) {
-    return Failure{fmt::format("NVML did not start: {}.", api->error_string(result))};
+    return Failure<Message>{say::library::nvml_start{.error = api->error_string(result)}};
   }
   std::unique_ptr<Nvml> nvml(new Nvml);
   nvml->api_ = std::move(api);

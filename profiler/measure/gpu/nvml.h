@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/metrics/point.h"
 
@@ -20,7 +21,7 @@ namespace attnscope::gpu {
 class Nvml {
  public:
   /// The error is one sentence.
-  [[nodiscard]] static Result<std::unique_ptr<Nvml>, std::string> open();
+  [[nodiscard]] static Result<std::unique_ptr<Nvml>, Message> open();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
   ~Nvml();

@@ -9,6 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "kernels/embedded_sources.h"
+#include "messages/compile.h"
+#include "messages/library.h"
 #include "profiler/measure/gpu/dynamic_library.h"
 
 namespace attnscope::gpu {
@@ -40,7 +42,7 @@ std::optional<int> arch_number(std::string_view arch) {
 
 }  // namespace
 
-Result<Nvrtc, std::string> Nvrtc::load() {
+Result<Nvrtc, Message> Nvrtc::load() {
   const auto library = DynamicLibrary::open({.title = "NVRTC",
                                              .override_variable = "ATTNSCOPE_NVRTC_LIBRARY",
                                              .names = {"libnvrtc.so.13", "libnvrtc.so.12"},
@@ -55,37 +57,40 @@ Result<Nvrtc, std::string> Nvrtc::load() {
 #define ATTNSCOPE_BIND(name) bind(nvrtc.api_.name, #name);
   ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_BIND)
 #undef ATTNSCOPE_BIND
-  if (!missing.empty()) return Failure{fmt::format("NVRTC in {} has no {}.", nvrtc.path_.string(), missing)};
+  if (!missing.empty()) {
+    return Failure<Message>{say::library::nvrtc_lacks{.file = nvrtc.path_.string(), .function = missing}};
+  }
   int major = 0;
   int minor = 0;
   if (const nvrtcResult result = nvrtc.api_.nvrtcVersion(&major, &minor); result != NVRTC_SUCCESS) {
-    return Failure{fmt::format("NVRTC in {} does not say its version: {}.", nvrtc.path_.string(),
-                               nvrtc.api_.nvrtcGetErrorString(result))};
+    return Failure<Message>{
+        say::library::nvrtc_version{.file = nvrtc.path_.string(), .error = nvrtc.api_.nvrtcGetErrorString(result)}};
   }
   nvrtc.version_ = fmt::format("{}.{}", major, minor);
   return nvrtc;
 }
 
-std::string Nvrtc::refuses(std::string_view arch) const {
+Message Nvrtc::refuses(std::string_view arch) const {
   const auto number = arch_number(arch);
-  if (!number) return fmt::format("'{}' is not an architecture; write it as sm_80 or sm_90a.", arch);
+  if (!number) return say::compile::no_arch{.arch = arch};
   int count = 0;
   nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
   constexpr int most = 10'000;
   std::vector<int> known(static_cast<std::size_t>(std::clamp(count, 0, most)));
   if (result == NVRTC_SUCCESS && count == std::ssize(known)) result = api_.nvrtcGetSupportedArchs(known.data());
   if (result != NVRTC_SUCCESS || count != std::ssize(known)) {
-    return fmt::format("NVRTC {} does not say which architectures it compiles for: {}.", version_,
-                       result != NVRTC_SUCCESS ? api_.nvrtcGetErrorString(result) : "their number makes no sense");
+    if (result == NVRTC_SUCCESS) {
+      return say::compile::archs_unknown{.version = version_, .error = say::compile::arch_count{}};
+    }
+    return say::compile::archs_unknown{.version = version_, .error = api_.nvrtcGetErrorString(result)};
   }
   std::erase_if(known, [](int each) { return each < 80; });
   if (std::ranges::find(known, *number) != known.end()) return {};
-  return fmt::format("{} is not an architecture that NVRTC {} compiles these kernels for; it knows sm_{}.", arch,
-                     version_, fmt::join(known, ", sm_"));
+  return say::compile::other_arch{
+      .arch = arch, .version = version_, .known = fmt::format("sm_{}", fmt::join(known, ", sm_"))};
 }
 
-Result<Compiled, std::string> Nvrtc::compile(const KernelSource& source,
-                                             const std::vector<std::string>& options) const {
+Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options) const {
   const char* main_text = nullptr;
   std::vector<std::string> names;
   std::vector<const char*> texts;
@@ -97,7 +102,7 @@ Result<Compiled, std::string> Nvrtc::compile(const KernelSource& source,
       texts.push_back(embedded.text.data());
     }
   }
-  if (main_text == nullptr) return Failure{fmt::format("{} is not among this program's kernel sources.", source.file)};
+  if (main_text == nullptr) return Failure<Message>{say::compile::no_source{.file = source.file}};
   const auto pointers = [](const std::vector<std::string>& strings) {
     std::vector<const char*> result;
     result.reserve(strings.size());
@@ -110,7 +115,7 @@ Result<Compiled, std::string> Nvrtc::compile(const KernelSource& source,
   nvrtcProgram program = nullptr;
   nvrtcResult result = api_.nvrtcCreateProgram(&program, main_text, source.file.c_str(), static_cast<int>(texts.size()),
                                                texts.data(), name_pointers.data());
-  if (result != NVRTC_SUCCESS) return Failure{std::string(api_.nvrtcGetErrorString(result))};
+  if (result != NVRTC_SUCCESS) return Failure{Message::verbatim(api_.nvrtcGetErrorString(result))};
   struct Guard {
     const Functions& api;
     nvrtcProgram program;
@@ -125,19 +130,20 @@ Result<Compiled, std::string> Nvrtc::compile(const KernelSource& source,
     const bool given = api_.nvrtcGetProgramLog(program, compiled.log.data()) == NVRTC_SUCCESS;
     compiled.log.resize(given ? size - 1 : 0);  // without its terminating zero
   }
-  const auto fail = [&](std::string_view why) {
-    return Failure{compiled.log.empty() ? std::string(why) : fmt::format("{}\n{}", why, compiled.log)};
+  const auto fail = [&](Message why) -> Failure<Message> {
+    if (compiled.log.empty()) return {std::move(why)};
+    return {say::compile::with_log{.why = std::move(why), .log = compiled.log}};
   };
-  if (result != NVRTC_SUCCESS) return fail(api_.nvrtcGetErrorString(result));
+  if (result != NVRTC_SUCCESS) return fail(Message::verbatim(api_.nvrtcGetErrorString(result)));
   // ptxas runs such a kernel, at a fraction of its speed: a measurement of it would mislead.
   if (compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
-    return fail("the assembler serialized the tensor-core instructions");
+    return fail(say::compile::serialized{});
   }
   result = api_.nvrtcGetCUBINSize(program, &size);
-  if (result != NVRTC_SUCCESS || size == 0) return fail("NVRTC made no cubin");
+  if (result != NVRTC_SUCCESS || size == 0) return fail(say::compile::no_cubin{});
   compiled.cubin.resize(size);
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
-  if (result != NVRTC_SUCCESS) return fail(api_.nvrtcGetErrorString(result));
+  if (result != NVRTC_SUCCESS) return fail(Message::verbatim(api_.nvrtcGetErrorString(result)));
   compiled.figures = figures_from_log(compiled.log, source.entry);
   return compiled;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 
 #define ATTNSCOPE_NVRTC_FUNCTIONS(X) \
@@ -46,17 +47,16 @@ struct Compiled {
 
 class Nvrtc {
  public:
-  [[nodiscard]] static Result<Nvrtc, std::string> load();
+  [[nodiscard]] static Result<Nvrtc, Message> load();
 
   /// "13.0"
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Why `arch` ("sm_90a") cannot be compiled for; empty when it can.
-  [[nodiscard]] std::string refuses(std::string_view arch) const;
+  [[nodiscard]] Message refuses(std::string_view arch) const;
 
-  /// The error is the compiler's log. Safe to call from several threads.
-  [[nodiscard]] Result<Compiled, std::string> compile(const KernelSource&,
-                                                      const std::vector<std::string>& options) const;
+  /// The error is what went wrong, and on the lines after it the compiler's log. Safe to call from several threads.
+  [[nodiscard]] Result<Compiled, Message> compile(const KernelSource&, const std::vector<std::string>& options) const;
 
  private:
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "messages/counters.h"
 #include "profiler/measure/gpu/point_end.h"
 
 namespace attnscope::gpu {
@@ -48,7 +49,7 @@ void check_supported(const CuptiApi& cupti, int device) {
   if (params.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED) return;
   const auto refuse = [&](CUpti_Profiler_Support_Level level, CUptiResult code, const char* what) {
     if (level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED || level == CUPTI_PROFILER_CONFIGURATION_DISABLED) {
-      throw CuptiError(code, fmt::format("cuptiProfilerDeviceSupported: {}", what));
+      throw CuptiError(code, Message::verbatim(fmt::format("cuptiProfilerDeviceSupported: {}", what)));
     }
   };
   refuse(params.vGpu,
@@ -299,12 +300,12 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
       throw;
     }
   }
-  if (!complete) throw CuptiError(CUPTI_ERROR_UNKNOWN, "CUPTI asked for more passes than it had announced");
+  if (!complete) throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::more_passes{});
   if (configured_->passes == 0) configured_->passes = passes;
   // A pass left out would leave its metrics without a value, and say nothing.
   if (passes != configured_->passes) {
     throw CuptiError(CUPTI_ERROR_UNKNOWN,
-                     fmt::format("CUPTI was done after {} passes, not {}", passes, configured_->passes));
+                     say::counters::other_passes{.passes = passes, .announced = configured_->passes});
   }
 }
 
@@ -316,7 +317,8 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::sp
     params.pRangeProfilerObject = object_;
     cupti_.check(cupti_.cuptiRangeProfilerDecodeData(&params), "cuptiRangeProfilerDecodeData");
     if (params.numOfRangeDropped != 0) {
-      throw CuptiError(CUPTI_ERROR_MAX_LIMIT_REACHED, fmt::format("CUPTI dropped {} ranges", params.numOfRangeDropped));
+      throw CuptiError(CUPTI_ERROR_MAX_LIMIT_REACHED,
+                       say::counters::ranges_dropped{.ranges = params.numOfRangeDropped});
     }
   }
   const Stopwatch watch(cost_, CollectPart::evaluate);
@@ -337,8 +339,7 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::sp
   }
   for (const Range& range : ranges) {
     if (values.contains(range.name)) continue;
-    throw CuptiError(CUPTI_ERROR_UNKNOWN,
-                     fmt::format("CUPTI gave back {} ranges, none of them '{}'", values.size(), range.name));
+    throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::range_missing{.ranges = values.size(), .range = range.name});
   }
   return values;
 }

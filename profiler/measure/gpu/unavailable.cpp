@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands for the GPU half in a build without CUDA's headers: every question gets the same plain answer.
+#include "messages/finding.h"
+#include "messages/gpu.h"
 #include "profiler/measure/gpu/doctor.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/measure/gpu/kernel_builder.h"
@@ -8,8 +10,7 @@ namespace attnscope {
 namespace {
 
 GpuError not_built() {
-  return {GpuError::Kind::not_built, "This build of Attnscope has no GPU support.",
-          "Build it where CUDA 13's headers are, with ATTNSCOPE_CUDA=ON."};
+  return {GpuError::Kind::not_built, say::gpu::not_built{}, say::gpu::not_built_fix{}};
 }
 
 }  // namespace
@@ -45,8 +46,8 @@ std::string_view to_string(DoctorFinding::Status status) {
 }
 
 std::vector<DoctorFinding> diagnose_gpu(int) {
-  return {{"driver", DoctorFinding::Status::missing, not_built().what, not_built().fix,
-           "The simulated device, the models, and every recorded run."}};
+  return {
+      {"driver", DoctorFinding::Status::missing, not_built().what, not_built().fix, say::finding::simulator_works{}}};
 }
 
 }  // namespace attnscope

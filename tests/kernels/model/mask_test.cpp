@@ -81,10 +81,11 @@ TEST(MaskWords, EveryErrorSaysWhatIsWrongAndWhatIsAccepted) {
   for (const auto& [text, error] : wrong) {
     const auto parsed = parse_mask(text);
     ASSERT_FALSE(parsed.ok()) << text;
-    EXPECT_THAT(parsed.error(), StartsWith("mask '" + std::string(text) + "': ")) << text;
-    EXPECT_THAT(parsed.error(), HasSubstr(error)) << text;
-    EXPECT_THAT(parsed.error(), HasSubstr("accepted: full (or none), causal, window:LEFT:RIGHT")) << text;
-    EXPECT_THAT(parsed.error(), EndsWith(".")) << text;
+    EXPECT_THAT(attnscope::text(parsed.error()), StartsWith("mask '" + std::string(text) + "': ")) << text;
+    EXPECT_THAT(attnscope::text(parsed.error()), HasSubstr(error)) << text;
+    EXPECT_THAT(attnscope::text(parsed.error()), HasSubstr("accepted: full (or none), causal, window:LEFT:RIGHT"))
+        << text;
+    EXPECT_THAT(attnscope::text(parsed.error()), EndsWith(".")) << text;
   }
 }
 

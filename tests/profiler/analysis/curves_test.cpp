@@ -147,14 +147,14 @@ TEST(Curves, LengthsGivenOneByOneAreDrawnAtTheirPointsAlone) {
 }
 
 TEST(Curves, EachEndWithoutAValueHasItsWords) {
-  EXPECT_EQ(failure_words(Disposition::infeasible), "could not run: infeasible");
-  EXPECT_EQ(failure_words(Disposition::out_of_memory), "could not run: out-of-memory");
-  EXPECT_EQ(failure_words(Disposition::incorrect), "ran, result incorrect");
-  EXPECT_EQ(failure_words(Disposition::compile_error), "could not run: compile-error");
-  EXPECT_EQ(failure_words(Disposition::timeout), "did not end: timeout");
-  EXPECT_EQ(failure_words(Disposition::crashed), "did not end: crashed");
-  EXPECT_EQ(failure_words(Disposition::no_counters), "ran, no-counters");
-  EXPECT_EQ(failure_words(Disposition::cancelled), "did not end: cancelled");
+  EXPECT_EQ(text(failure_words(Disposition::infeasible)), "could not run: infeasible");
+  EXPECT_EQ(text(failure_words(Disposition::out_of_memory)), "could not run: out-of-memory");
+  EXPECT_EQ(text(failure_words(Disposition::incorrect)), "ran, result incorrect");
+  EXPECT_EQ(text(failure_words(Disposition::compile_error)), "could not run: compile-error");
+  EXPECT_EQ(text(failure_words(Disposition::timeout)), "did not end: timeout");
+  EXPECT_EQ(text(failure_words(Disposition::crashed)), "did not end: crashed");
+  EXPECT_EQ(text(failure_words(Disposition::no_counters)), "ran, no-counters");
+  EXPECT_EQ(text(failure_words(Disposition::cancelled)), "did not end: cancelled");
 }
 
 TEST(Curves, EveryQuantityIsALineOfTheMetricsTable) {

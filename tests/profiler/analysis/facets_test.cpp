@@ -29,7 +29,7 @@ TEST(Facets, EveryOneSaysWhatItIs) {
     std::set<std::string> labels;
     for (const FacetPtr& facet : facets) {
       EXPECT_TRUE(keys.insert(facet->key).second) << facet->key;
-      EXPECT_TRUE(labels.insert(facet->label).second) << facet->label;
+      EXPECT_TRUE(labels.insert(text(facet->label)).second) << facet->label;
       EXPECT_FALSE(facet->help.empty()) << facet->key;
     }
   }
@@ -103,14 +103,19 @@ class Stated final : public Algorithm {
 
 TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
   Registry registry;
-  registry.add(std::make_unique<Stated>(Facts{
-      .name = "mine",
-      .title = "Mine",
-      .short_title = "Mine",
-      .source = "nowhere",
-      .tile_meaning = "nothing",
-      .knobs = {{.name = "cluster", .label = "Cluster", .meaning = "Blocks of a cluster", .largest = 16},
-                {.name = "order", .label = "Order", .meaning = "Who comes first", .words = {"as_given", "longest"}}}}));
+  registry.add(std::make_unique<Stated>(Facts{.name = "mine",
+                                              .title = "Mine",
+                                              .short_title = "Mine",
+                                              .source = "nowhere",
+                                              .tile_meaning = Message::verbatim("nothing"),
+                                              .knobs = {{.name = "cluster",
+                                                         .label = Message::verbatim("Cluster"),
+                                                         .meaning = Message::verbatim("Blocks of a cluster"),
+                                                         .largest = 16},
+                                                        {.name = "order",
+                                                         .label = Message::verbatim("Order"),
+                                                         .meaning = Message::verbatim("Who comes first"),
+                                                         .words = {"as_given", "longest"}}}}));
   const Algorithms algorithms(registry);
   PointSpec told = fixtures::spec("mine", 1024);
   told.knobs.set("cluster", std::int64_t{4});

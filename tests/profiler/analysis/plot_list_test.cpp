@@ -15,9 +15,9 @@ using testing::ElementsAre;
 /// The stems of the plots that words choose; the error where there is one.
 std::vector<std::string> stems(const Points& points, const std::vector<std::string>& words = {}) {
   const auto choice = parse_plot_choice(words);
-  if (!choice) return {choice.error()};
+  if (!choice) return {text(choice.error())};
   const auto plots = plan_plots(points.table(), *choice);
-  if (!plots) return {plots.error()};
+  if (!plots) return {text(plots.error())};
   std::vector<std::string> names;
   for (const Plot& plot : *plots) names.push_back(plot.stem);
   return names;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/events.h"
+#include "messages/compile.h"
 
 #include <gtest/gtest.h>
 
@@ -95,7 +96,7 @@ TEST(Events, PointReadsBack) {
 TEST(Events, AReasonIsReadAsWhatItIs) {
   const auto line = [](const char* of_reason) {
     const auto parsed = parse_event(std::string(R"({"event":"point","disposition":"crashed",)") + of_reason + "}");
-    return parsed ? std::get<PointEvent>(*parsed).reason : Message::verbatim(parsed.error());
+    return parsed ? std::get<PointEvent>(*parsed).reason : parsed.error();
   };
   EXPECT_EQ(line(R"("reason":"The GPU is gone. [x]","reason_id":"point.gpu_gone","reason_arguments":{"error":"x"})"),
             Message(say::point::gpu_gone{.error = "x"}));
@@ -121,8 +122,11 @@ TEST(Events, ALineOfAnOlderCollectorIsRead) {
 }
 
 TEST(Events, TheOthersReadBack) {
-  EXPECT_EQ(round_trip(BuildEvent{.done = 1, .total = 2, .kernel = "k", .cached = true, .error = "line\nline"}).error,
-            "line\nline");
+  const Message log = Message::verbatim("line\nline");
+  EXPECT_EQ(round_trip(BuildEvent{.done = 1, .total = 2, .kernel = "k", .cached = true, .error = log}).error, log);
+  const Message error = say::compile::with_log{.why = say::compile::serialized{}, .log = "line\nline"};
+  EXPECT_EQ(round_trip(BuildEvent{.done = 1, .total = 2, .kernel = "k", .error = error}).error, error)
+      << "with what another language needs";
   EXPECT_DOUBLE_EQ(round_trip(ProgressEvent{.done = 1, .total = 2, .elapsed_s = 3, .remaining_s = -1}).remaining_s, -1);
   EXPECT_EQ(round_trip(LogEvent{.level = "warning", .text = "t"}).level, "warning");
   EXPECT_EQ(round_trip(DoneEvent{.state = "cancelled", .reason = {}, .exit_code = 5}).exit_code, 5);

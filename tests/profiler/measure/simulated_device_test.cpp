@@ -76,9 +76,9 @@ TEST(SimulatedDevice, WhatWasPlayedWholeIsSimulated) {
 TEST(Provenance, WordsForFilesAndForPeople) {
   EXPECT_EQ(to_string(Provenance::extrapolated), "extrapolated");
   EXPECT_EQ(*parse_provenance("extrapolated"), Provenance::extrapolated);
-  EXPECT_EQ(title(Provenance::extrapolated), "simulated, extrapolated");
-  EXPECT_EQ(title(Provenance::simulated), "simulated");
-  EXPECT_EQ(title(Provenance::measured), "measured");
+  EXPECT_EQ(text(title(Provenance::extrapolated)), "simulated, extrapolated");
+  EXPECT_EQ(text(title(Provenance::simulated)), "simulated");
+  EXPECT_EQ(text(title(Provenance::measured)), "measured");
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ TEST(MetricsTable, KeysAndCountersAreUniqueAndEveryRowIsComplete) {
   for (const Metric& metric : metrics_table()) {
     EXPECT_TRUE(keys.insert(metric.key).second) << metric.key;
     EXPECT_FALSE(metric.unit.empty()) << metric.key;
-    EXPECT_FALSE(metric.label.empty()) << metric.key;
-    EXPECT_FALSE(metric.help.empty()) << metric.key;
+    EXPECT_FALSE(metric.label().empty()) << metric.key;
+    EXPECT_FALSE(metric.help().empty()) << metric.key;
     if (!metric.counter.empty()) {
       EXPECT_TRUE(counters.insert(metric.counter).second) << metric.counter;
     }

@@ -35,7 +35,7 @@ TEST(Words, EveryProvenanceAndCacheStateReadsBack) {
 TEST(Words, AnUnknownWordIsAnErrorThatNamesTheAcceptedOnes) {
   const auto parsed = parse_cache_state("hot");
   ASSERT_FALSE(parsed.ok());
-  EXPECT_EQ(parsed.error(), "unknown cache state 'hot': cold or warm expected");
+  EXPECT_EQ(text(parsed.error()), "unknown cache state 'hot': cold or warm expected");
 }
 
 TEST(Describe, APointInOneLine) {
@@ -48,9 +48,9 @@ TEST(Describe, APointInOneLine) {
 }
 
 TEST(Throttle, ReasonsAreNamedAndIdleIsNone) {
-  EXPECT_EQ(describe_throttle_reasons(0), "");
-  EXPECT_EQ(describe_throttle_reasons(0x1), "");
-  EXPECT_EQ(describe_throttle_reasons(0x4 | 0x20), "power cap, thermal slowdown");
+  EXPECT_EQ(text(describe_throttle_reasons(0)), "");
+  EXPECT_EQ(text(describe_throttle_reasons(0x1)), "");
+  EXPECT_EQ(text(describe_throttle_reasons(0x4 | 0x20)), "power cap, thermal slowdown");
 }
 
 TEST(Summary, NoSamplesGiveNone) {

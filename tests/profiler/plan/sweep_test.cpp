@@ -27,7 +27,7 @@ const DeviceLimits& h200() {
 
 std::vector<std::string> values_of(std::string_view text) {
   const auto axis = parse_axis(text, built_in_algorithms());
-  EXPECT_TRUE(axis.ok()) << text << ": " << (axis.ok() ? "" : axis.error());
+  EXPECT_TRUE(axis.ok()) << text << ": " << (axis.ok() ? "" : attnscope::text(axis.error()));
   return axis.ok() ? axis->values : std::vector<std::string>{};
 }
 
@@ -40,14 +40,14 @@ SweepRequest request_of(std::initializer_list<std::string_view> axes, std::vecto
 
 std::vector<PointSpec> points_of(const SweepRequest& request, const DeviceLimits& limits = h200()) {
   const auto plan = make_plan(request, limits, built_in_algorithms());
-  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.error());
+  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : text(plan.error()));
   return plan.ok() ? plan->points : std::vector<PointSpec>{};
 }
 
 std::string plan_error(const SweepRequest& request) {
   const auto plan = make_plan(request, h200(), built_in_algorithms());
   EXPECT_FALSE(plan.ok());
-  return plan.ok() ? "" : plan.error();
+  return plan.ok() ? "" : text(plan.error());
 }
 
 /// Whether the algorithm's kernels are made for the problem, whatever the device has: decoding takes few queries.
@@ -166,24 +166,33 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
   for (const auto& [text, why] : cases) {
     const auto axis = parse_axis(text, built_in_algorithms());
     ASSERT_FALSE(axis.ok()) << text;
-    EXPECT_THAT(axis.error(), HasSubstr("axis '" + std::string(text) + "': ")) << text;
-    EXPECT_THAT(axis.error(), HasSubstr(std::string(why))) << text;
+    EXPECT_THAT(attnscope::text(axis.error()), HasSubstr("axis '" + std::string(text) + "': ")) << text;
+    EXPECT_THAT(attnscope::text(axis.error()), HasSubstr(std::string(why))) << text;
   }
 }
 
 TEST(ParseAxis, TheSyntaxIsExplainedOnlyWhereItIsWrong) {
   constexpr std::string_view hint = "Write it as N=1024";
   for (const std::string_view text : {"N", "N=", "N=[1024", "N=[1024,]", "N=abc", "N[log]=[1,2]", "N=[1:2:3:4]"}) {
-    EXPECT_THAT(parse_axis(text, built_in_algorithms()).error(), HasSubstr(std::string(hint))) << text;
+    EXPECT_THAT(attnscope::text(parse_axis(text, built_in_algorithms()).error()), HasSubstr(std::string(hint))) << text;
   }
   for (const std::string_view text :
        {"N=0", "N=999999999", "N=99999999999999999999", "N=[4096:1024:1024]", "N=[1:100:0]", "N=[1:16777216]",
         "N[pow2]=[8:70]", "mask[pow2]=none", "mask=diagonal", "mask=window:5", "algorithm=fa7", "hedas=16",
         "temperature=3", "pass=sideways", "dropout=1.5", "page=48", "tile=64", "deterministic=maybe"}) {
-    EXPECT_THAT(parse_axis(text, built_in_algorithms()).error(), Not(HasSubstr(std::string(hint)))) << text;
+    EXPECT_THAT(attnscope::text(parse_axis(text, built_in_algorithms()).error()), Not(HasSubstr(std::string(hint))))
+        << text;
   }
-  EXPECT_EQ(parse_axis("N=[2:1]", built_in_algorithms()).error(),
+  EXPECT_EQ(attnscope::text(parse_axis("N=[2:1]", built_in_algorithms()).error()),
             "axis 'N=[2:1]': the range is reversed: 2 is above 1; give the smaller one first");
+}
+
+TEST(ParseAxis, AMistakeIsSaidInAnotherLanguage) {
+  const auto german = Catalogue::parse(
+      R"({"axis": {"wrong": "Achse {axis}: {why}"}, "mask": {"wrong": "Maske {mask}: {why}", "unknown_word": "{word}?"}})");
+  ASSERT_TRUE(german.ok());
+  EXPECT_EQ(german->text(parse_axis("mask=caudal", built_in_algorithms()).error()),
+            "Achse mask=caudal: Maske caudal: caudal?");
 }
 
 TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
@@ -308,7 +317,7 @@ TEST(PlanHash, APointsLineIsWhatItWasBeforeFieldsAndKnobsHadTables) {
       identity_text(spec),
       "fa2 fp16 fwd none 1 16 4 1024 2048 128 128 64 heads_fastest warm dropout 0.1 page 64 deterministic splits 4 "
       "warps 8 stages 2");
-  const SweepPlan plan{.preset = "custom", .description = "", .points = {spec}};
+  const SweepPlan plan{.preset = "custom", .description = {}, .points = {spec}};
   EXPECT_NE(plan_hash(plan, "counters true verify true "), plan_hash(plan, "counters false verify true "));
 }
 
@@ -574,7 +583,7 @@ TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {
   EXPECT_EQ(describe(*spec), "torch-flash fp16 bwd causal batch 4 heads 16 N 4096 d 128");
   const auto several = make_spec("x", request_of({"N=[1,2]"}).axes, built_in_algorithms());
   ASSERT_FALSE(several.ok());
-  EXPECT_THAT(several.error(), HasSubstr("axis N has 2 values; one point has one"));
+  EXPECT_THAT(attnscope::text(several.error()), HasSubstr("axis N has 2 values; one point has one"));
   EXPECT_FALSE(make_spec("x", request_of({"heads_q=3", "heads_kv=2"}).axes, built_in_algorithms()).ok());
   EXPECT_FALSE(make_spec("x", request_of({"N=3", "n_k=2"}).axes, built_in_algorithms()).ok());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import.h"
+#include "messages/ncu.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -20,15 +21,15 @@ using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
 
 Import imported(std::string_view text, ImportFormat format, const ImportRequest& request = {}) {
-  Result<Import, std::string> result = import_points(text, format, request);
-  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error());
+  Result<Import, Message> result = import_points(text, format, request);
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : attnscope::text(result.error()));
   return result.ok() ? std::move(result).value() : Import{};
 }
 
 std::string error_of(std::string_view text, ImportFormat format, const ImportRequest& request = {}) {
-  const Result<Import, std::string> result = import_points(text, format, request);
+  const Result<Import, Message> result = import_points(text, format, request);
   EXPECT_FALSE(result.ok()) << text;
-  return result.ok() ? "" : result.error();
+  return result.ok() ? "" : attnscope::text(result.error());
 }
 
 double value_of(const PointRecord& point, std::string_view key, std::string_view kernel = "all") {
@@ -376,13 +377,24 @@ TEST(ImportNcu, ShortNamesOfKernels) {
   EXPECT_EQ(longest.devices[0].points.at(0).kernels.at(1).kernel, std::string(200, 'x'));
 }
 
+TEST(ImportCsv, AnErrorIsSaidInAnotherLanguageWithAllThatItIsAbout) {
+  const auto import = import_points("algorithm,N,heads,d,time_ns\nfa2,64,1,64,soon\n", ImportFormat::csv, {});
+  ASSERT_FALSE(import.ok());
+  EXPECT_EQ(text(import.error()), "line 2, column 'time_ns': 'soon' is not a number");
+  const auto german = Catalogue::parse(
+      R"({"import": {"at": "{place}: {why}", "line": "Zeile {line}", "column": "{place}, Spalte {column}",
+                     "no_number": "{word} ist keine Zahl"}})");
+  ASSERT_TRUE(german.ok());
+  EXPECT_EQ(german->text(import.error()), "Zeile 2, Spalte time_ns: soon ist keine Zahl");
+}
+
 TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   const Import three = ncu(raw_table({{"fwd", "10"}, {"fwd", "12"}, {"fwd", "14"}}));
   const PointRecord& point = three.devices[0].points.at(0);
   EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(10, 12, 14));
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::time_median_ns), 12);
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 100);
-  EXPECT_THAT(three.notes, ElementsAre("3 launches are 3 samples of one"));
+  EXPECT_THAT(three.notes, ElementsAre(Message(say::ncu::samples_of_one{.launches = 3, .samples = 3})));
 
   const Import eager =
       ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}, {"gemm", "4"}, {"softmax", "5"}, {"gemm", "6"}}));
@@ -390,12 +402,12 @@ TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   EXPECT_THAT(both.kernel("all")->samples_ns, ElementsAre(6, 15));
   EXPECT_DOUBLE_EQ(value_of(both, metric_key::dram_read_bytes), 300);
   EXPECT_THAT(both.kernel("gemm 2")->samples_ns, ElementsAre(3, 6));
-  EXPECT_THAT(eager.notes, ElementsAre("6 launches are 2 samples of a sequence of 3",
-                                       "gemm is launched 2 times in each sample, which add"));
+  EXPECT_THAT(eager.notes, ElementsAre(Message(say::ncu::samples_of_sequence{.launches = 6, .samples = 2, .length = 3}),
+                                       Message(say::ncu::launched_again{.kernel = "gemm", .times = 2})));
 
   const Import broken = ncu(raw_table({{"warm", "1"}, {"fwd", "2"}, {"fwd", "3"}}));
   EXPECT_THAT(broken.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6));
-  EXPECT_THAT(broken.notes.at(0), HasSubstr("do not repeat as a whole, are one sample and add"));
+  EXPECT_THAT(text(broken.notes.at(0)), HasSubstr("do not repeat as a whole, are one sample and add"));
 }
 
 TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {

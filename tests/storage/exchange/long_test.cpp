@@ -253,15 +253,15 @@ TEST_F(LongExport, NamesKeepWhatTheyHold) {
 }
 
 Import imported(std::string_view text) {
-  Result<Import, std::string> result = import_points(text, ImportFormat::csv, {});
-  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error());
+  Result<Import, Message> result = import_points(text, ImportFormat::csv, {});
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : attnscope::text(result.error()));
   return result.ok() ? std::move(result).value() : Import{};
 }
 
 std::string error_of(std::string_view text) {
-  const Result<Import, std::string> result = import_points(text, ImportFormat::csv, {});
+  const Result<Import, Message> result = import_points(text, ImportFormat::csv, {});
   EXPECT_FALSE(result.ok()) << text;
-  return result.ok() ? "" : result.error();
+  return result.ok() ? "" : attnscope::text(result.error());
 }
 
 void expect_same(const PointRecord& point, const PointRecord& other) {
