@@ -274,16 +274,19 @@ double pass_flops(const AttentionProblem& p) {
   return (p.pass == Pass::bwd ? 0 : forward_flops(p)) + (p.pass == Pass::fwd ? 0 : backward_flops(p));
 }
 
-std::string describe(const AttentionProblem& p) {
+std::string describe_shape(const AttentionProblem& p) {
   const std::string heads =
       p.heads_q == p.heads_kv ? fmt::format("{}", p.heads_q) : fmt::format("{}/{}", p.heads_q, p.heads_kv);
   const std::string n = p.n_q == p.n_k ? fmt::format("{}", p.n_q) : fmt::format("{}x{}", p.n_q, p.n_k);
   const std::string pass = p.pass == Pass::fwd ? "" : fmt::format(" {}", to_string(p.pass));
   const std::string mask = p.mask == Mask::none ? "" : fmt::format(" {}", to_string(p.mask));
-  const std::string dropout = p.dropout > 0 ? fmt::format(" dropout {:g}", p.dropout) : "";
+  return fmt::format("{}{}{} batch {} heads {} N {} d {}", to_string(p.dtype), pass, mask, p.batch, heads, n, p.d);
+}
+
+std::string describe(const AttentionProblem& p) {
+  const std::string dropout = p.dropout > 0 ? fmt::format(" dropout {}", p.dropout) : "";
   const std::string page = p.page > 0 ? fmt::format(" page {}", p.page) : "";
-  return fmt::format("{}{}{} batch {} heads {} N {} d {}{}{}{}", to_string(p.dtype), pass, mask, p.batch, heads, n, p.d,
-                     dropout, page, p.deterministic ? " deterministic" : "");
+  return describe_shape(p) + dropout + page + (p.deterministic ? " deterministic" : "");
 }
 
 Message invalid_reason(const AttentionProblem& p) {

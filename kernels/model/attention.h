@@ -142,7 +142,9 @@ inline constexpr std::int32_t dropout_seed = 20220527;
 /// Of the passes that the problem has.
 [[nodiscard]] double pass_flops(const AttentionProblem&);
 
-/// "fp16 causal batch 1 heads 16 N 4096 d 128": one line for logs and messages.
+/// "fp16 causal batch 1 heads 16 N 4096 d 128": without what is rarely set.
+[[nodiscard]] std::string describe_shape(const AttentionProblem&);
+/// With dropout, pages and determinism where they are set: one line for messages that have no point.
 [[nodiscard]] std::string describe(const AttentionProblem&);
 
 /// The first thing wrong with the problem itself, as one sentence; empty when it could be posed at all. Refused are

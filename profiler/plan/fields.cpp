@@ -150,6 +150,18 @@ const std::array fields{
 };
 // clang-format on
 
+/// " dropout 0.1 deterministic": what came after schema 1 and is not the fallback.
+std::string later_fields(const PointSpec& spec, std::span<const Field> known) {
+  std::string text;
+  for (const Field& field : known) {
+    if (field.since == 1 || is_fallback(field, spec)) continue;
+    const FieldValue value = field.get(spec);
+    const bool on = field.type == FieldType::flag && std::get<bool>(value);
+    text += on ? fmt::format(" {}", field.name) : fmt::format(" {} {}", field.name, to_string(value));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::span<const Field> point_fields() {
@@ -218,6 +230,12 @@ bool is_fallback(const Field& field, const PointSpec& spec) {
   return field_text(field, spec) == field.fallback;
 }
 
+std::string describe(const PointSpec& spec, std::span<const Field> known) {
+  return fmt::format("{} {}{}{}{}{}", spec.algorithm, describe_shape(spec.problem), later_fields(spec, known),
+                     spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "", describe(spec.knobs),
+                     spec.cache == CacheState::warm ? " warm" : "");
+}
+
 std::string identity_text(const PointSpec& spec) {
   std::string text;
   const auto append = [&](std::string_view part) { text += fmt::format("{}{}", text.empty() ? "" : " ", part); };
@@ -227,11 +245,7 @@ std::string identity_text(const PointSpec& spec) {
   for (const std::string_view name : always) append(field_text(*find_field(name), spec));
   append(knob_text(raster_knob(), spec.knobs));
   append(field_text(*find_field("cache"), spec));
-  for (const Field& field : fields) {
-    if (field.since == 1 || is_fallback(field, spec)) continue;
-    append(field.type == FieldType::flag ? std::string(field.name)
-                                         : fmt::format("{} {}", field.name, field_text(field, spec)));
-  }
+  text += later_fields(spec, fields);
   constexpr std::array old_knobs{knob::splits, knob::warps, knob::stages};
   for (const std::string_view name : old_knobs) {
     if (const KnobValue* value = spec.knobs.find(name)) append(fmt::format("{} {}", name, to_string(*value)));

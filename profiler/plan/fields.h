@@ -65,6 +65,10 @@ struct Field {
 /// schema 1 stand in it always, all others where they are not the fallback.
 [[nodiscard]] std::string identity_text(const PointSpec&);
 
+/// describe() by these fields: those of schema 1 have their places in the sentence, all others are said by name where
+/// they are not the fallback.
+[[nodiscard]] std::string describe(const PointSpec&, std::span<const Field> fields);
+
 /// The newest schema that a field of this build asks for.
 [[nodiscard]] int newest_field_schema();
 

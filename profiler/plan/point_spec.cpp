@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "messages/word.h"
+#include "profiler/plan/fields.h"
 
 namespace attnscope {
 
@@ -18,9 +19,7 @@ Result<CacheState, Message> parse_cache_state(std::string_view text) {
 }
 
 std::string describe(const PointSpec& spec) {
-  const std::string tile = spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "";
-  return fmt::format("{} {}{}", spec.algorithm, describe(spec.problem), tile) + describe(spec.knobs) +
-         (spec.cache == CacheState::warm ? " warm" : "");
+  return describe(spec, point_fields());
 }
 
 }  // namespace attnscope

@@ -39,7 +39,7 @@ struct PointSpec {
 
   bool operator==(const PointSpec&) const = default;
 };
-/// "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64"
+/// "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64": different for different points, by the table of fields.
 [[nodiscard]] std::string describe(const PointSpec&);
 
 }  // namespace attnscope

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of fields with one that came later, for tests of what is derived from the table.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "profiler/plan/fields.h"
+
+namespace attnscope::testing {
+
+/// The table with `strip` in the place of `page`, whose member it takes: no code knows a field of that name.
+inline const std::vector<Field>& fields_with_a_later_one() {
+  static const std::vector<Field> fields = [] {
+    std::vector<Field> all(point_fields().begin(), point_fields().end());
+    const auto page = std::ranges::find(all, "page", &Field::name);
+    Field strip = *page;
+    strip.name = "strip";
+    strip.label = "Strip";
+    strip.help = "of the tests alone";
+    strip.since = 5;
+    all.erase(page);
+    all.push_back(strip);
+    return all;
+  }();
+  return fields;
+}
+
+}  // namespace attnscope::testing
