@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -15,7 +16,6 @@
 
 #include "messages/facet.h"
 #include "messages/facet_help.h"
-#include "profiler/plan/fields.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -148,13 +148,6 @@ const std::vector<Stated>& stated_facets() {
                   const auto& p = t.problem(r);
                   return FacetValue{static_cast<double>(p.instances()) + static_cast<double>(p.batch) * 1e-6, heads_text(p)};
                 }), "", "", true}, {"batch", "heads_q", "heads_kv"}},
-      {{"dropout", say::facet::dropout{}, say::facet_help::dropout{},
-        of_problem(&AttentionProblem::dropout, [](double p) { return fmt::format("{:.6g}", p); }), "dropout", "0", false, true}, {"dropout"}},
-      {{"page", say::facet::page{}, say::facet_help::page{},
-        of_problem(&AttentionProblem::page, [](std::int64_t keys) { return keys > 0 ? fmt::to_string(keys) : "contiguous"; }),
-        "page", "contiguous", false, true}, {"page"}},
-      {{"deterministic", say::facet::deterministic{}, say::facet_help::deterministic{},
-        of_problem(&AttentionProblem::deterministic, [](bool on) { return on ? "yes" : "no"; }), "deterministic-", "no", false, true}, {"deterministic"}},
       {{"cache", say::facet::cache{}, say::facet_help::cache{},
         encoder([](const Table& t, Row r) { return t.spec(r).cache; },
                 [](const Table& t, Row r) {
@@ -179,18 +172,51 @@ FacetPtr stated(std::string_view key) {
   return {FacetPtr(), &found->facet};  // the table outlives all who ask
 }
 
+/// What the facet of a field says in other words than the field, which speaks to those who write axes.
+struct Wording {
+  std::string_view field;
+  Message help;
+  std::string_view usual = {};  ///< reads the value that goes without saying; empty: as the field prints it
+  std::string_view stem = {};   ///< empty: the field's name and a hyphen
+};
+
+const std::vector<Wording>& wordings() {
+  static const std::vector<Wording> all{
+      {"dropout", say::facet_help::dropout{}, {}, "dropout"},
+      {"page", say::facet_help::page{}, "contiguous", "page"},
+      {"deterministic", say::facet_help::deterministic{}, {}, {}},
+  };
+  return all;
+}
+
+Wording wording_of(const attnscope::Field& field) {
+  const auto own = std::ranges::find(wordings(), field.name, &Wording::field);
+  Wording wording = own != wordings().end() ? *own : Wording{field.name, field.help()};
+  if (wording.usual.empty()) wording.usual = field.fallback;
+  return wording;
+}
+
+double order_of(const attnscope::FieldValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
+  return 0;
+}
+
 /// A field as it states itself: as its name on the command line has it.
 FacetPtr of_field(const attnscope::Field& field) {
-  const auto text = [&field](const PointTable& table, Row row) { return field_text(field, table.spec(row)); };
-  const auto describe = [&field, text](const PointTable& table, Row row) {
-    const attnscope::FieldValue value = field.get(table.spec(row));
-    const auto* whole = std::get_if<std::int64_t>(&value);
-    const auto* real = std::get_if<double>(&value);
-    return FacetValue{whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : 0, text(table, row)};
+  const Wording wording = wording_of(field);
+  const auto value_of = [get = field.get](const PointTable& table, Row row) { return get(table.spec(row)); };
+  const auto describe = [value_of, fallback = std::string(field.fallback), usual = std::string(wording.usual)](
+                            const PointTable& table, Row row) {
+    const attnscope::FieldValue value = value_of(table, row);
+    std::string text = to_string(value);
+    return FacetValue{order_of(value), text == fallback ? usual : std::move(text)};
   };
-  return std::make_shared<const Facet>(Facet{std::string(field.name), field.label(), field.help(),
-                                             encoder(text, describe), std::string(field.name) + "-",
-                                             std::string(field.fallback), false, true});
+  return std::make_shared<const Facet>(Facet{
+      std::string(field.name), field.label(), wording.help, encoder(value_of, describe),
+      wording.stem.empty() ? fmt::format("{}-", field.name) : std::string(wording.stem), std::string(wording.usual), false,
+      true});
 }
 
 /// What the algorithms were told; words read without underscores, and a number that was left to the algorithm is
@@ -202,10 +228,10 @@ FacetPtr facet_of(const Knob& knob) {
                                              knob.words.empty() ? knob.name : std::string(), std::move(usual)});
 }
 
-/// The fields that no facet speaks for.
-std::vector<FacetPtr> other_fields() {
+/// The fields that no stated facet speaks for, in the order of the table.
+std::vector<FacetPtr> other_fields(std::span<const attnscope::Field> fields) {
   std::vector<FacetPtr> facets;
-  for (const attnscope::Field& field : attnscope::point_fields()) {
+  for (const attnscope::Field& field : fields) {
     const bool spoken_for = std::ranges::any_of(stated_facets(), [&](const Stated& each) {
       return std::ranges::find(each.fields, field.name) != each.fields.end();
     });
@@ -220,19 +246,18 @@ void append(std::vector<FacetPtr>& facets, std::initializer_list<std::string_vie
 
 }  // namespace
 
-std::vector<FacetPtr> curve_facets() {
+std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields) {
   std::vector<FacetPtr> facets;
-  append(facets, {"d", "pass", "n_q", "mask", "dtype", "heads", "dropout", "page", "deterministic"});
-  std::ranges::copy(other_fields(), std::back_inserter(facets));
+  append(facets, {"d", "pass", "n_q", "mask", "dtype", "heads"});
+  std::ranges::copy(other_fields(fields), std::back_inserter(facets));
   append(facets, {"cache"});
   return facets;
 }
 
-std::vector<FacetPtr> map_facets(const Algorithms& algorithms) {
+std::vector<FacetPtr> map_facets(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
   std::vector<FacetPtr> facets;
-  append(facets,
-         {"device", "algorithm", "n", "d", "pass", "mask", "dtype", "heads", "dropout", "page", "deterministic"});
-  std::ranges::copy(other_fields(), std::back_inserter(facets));
+  append(facets, {"device", "algorithm", "n", "d", "pass", "mask", "dtype", "heads"});
+  std::ranges::copy(other_fields(fields), std::back_inserter(facets));
   for (const Knob& knob : algorithms.knobs()) facets.push_back(facet_of(knob));
   append(facets, {"cache"});
   return facets;

@@ -13,6 +13,7 @@
 
 #include "kernels/model/message.h"
 #include "profiler/analysis/point_table.h"
+#include "profiler/plan/fields.h"
 
 namespace attnscope::analysis {
 
@@ -30,9 +31,10 @@ using FacetPtr = std::shared_ptr<const Facet>;
 
 /// What the points of a curve over N have in common, in the order in which it is chosen; of knobs there are none, for a
 /// tile stands for its algorithm with all that it was told.
-[[nodiscard]] std::vector<FacetPtr> curve_facets();
+[[nodiscard]] std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields = point_fields());
 /// What the points of a map of tiles have in common: every field but the tile, and every knob of these algorithms.
-[[nodiscard]] std::vector<FacetPtr> map_facets(const Algorithms& = Algorithms::built_in());
+[[nodiscard]] std::vector<FacetPtr> map_facets(const Algorithms& = Algorithms::built_in(),
+                                               std::span<const attnscope::Field> fields = point_fields());
 /// N of keys, and the tile's extents: what the points of a curve and of a map differ in.
 [[nodiscard]] FacetPtr key_length_facet();
 [[nodiscard]] FacetPtr tile_facet();

@@ -9,8 +9,10 @@
 #include <set>
 #include <stdexcept>
 
+#include "profiler/analysis/tile_choice.h"
 #include "profiler/plan/fields.h"
 #include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/plan/later_field.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -137,13 +139,91 @@ TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
   EXPECT_THAT(values_of("order"), testing::ElementsAre("as given", "longest"));
 }
 
-#ifdef ATTNSCOPE_TEST_FIELD
-TEST(Facets, AFieldThatComesLaterIsOfferedAsItStatesItself) {
-  for (const auto& facets : {curve_facets(), map_facets()}) {
-    EXPECT_THAT(keys_of(facets), testing::Contains("test_field"));
+TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
+  Registry registry;
+  registry.add(std::make_unique<Stated>(
+      Facts{.name = "mine",
+            .title = "Mine",
+            .short_title = "Mine",
+            .source = "nowhere",
+            .tile_meaning = "nothing",
+            .knobs = {{.name = "cluster", .label = "Cluster", .meaning = "Blocks of a cluster", .largest = 16},
+                      {.name = "parts", .label = "Parts", .meaning = "Of a head", .largest = 16, .beside_n = true}}}));
+  const Algorithms algorithms(registry);
+  std::vector<PointRecord> records;
+  for (const std::int64_t value : {0, 4}) {
+    PointSpec told = fixtures::spec("mine", 1024);
+    told.knobs.set("cluster", value);
+    told.knobs.set("parts", value);
+    records.push_back(fixtures::failed_point(told, Disposition::infeasible, "not asked"));
+  }
+  const std::vector<PointRef> refs{{0, records.data()}, {0, &records[1]}};
+  const PointTable table(algorithms, {fixtures::run()}, refs);
+  EXPECT_EQ(swept_values(table, table.rows()), (std::vector<SweptValue>{{"parts", 0}, {"parts", 4}}));
+}
+
+TEST(Facets, StandInTheirOrder) {
+  std::vector<std::string> curve{"d", "pass", "n_q", "mask", "dtype", "heads", "dropout", "page", "deterministic"};
+  std::vector<std::string> map{"device", "algorithm", "n",       "d",    "pass",         "mask",
+                               "dtype",  "heads",     "dropout", "page", "deterministic"};
+  const auto begin_of = [](const std::vector<FacetPtr>& facets, std::size_t count) {
+    std::vector<std::string> keys = keys_of(facets);
+    keys.resize(std::min(count, keys.size()));
+    return keys;
+  };
+  EXPECT_EQ(begin_of(curve_facets(), curve.size()), curve);
+  EXPECT_EQ(begin_of(map_facets(), map.size()), map);
+  EXPECT_EQ(curve_facets().back()->key, "cache");
+  EXPECT_EQ(map_facets().back()->key, "cache");
+}
+
+TEST(Facets, FieldsKeepTheirWords) {
+  PointSpec told = fixtures::spec("fa2", 1024);
+  told.problem.dropout = 0.1;
+  told.problem.page = 64;
+  told.problem.deterministic = true;
+  const Points points({fixtures::ok_point(told), fixtures::ok_point(fixtures::spec("fa2", 1024))});
+  const PointTable table = points.table();
+  struct Words {
+    std::string key, label, help, stem, usual, other;
+  };
+  for (const Words& words :
+       {Words{"dropout", "Dropout", "Probability with which an entry of P is dropped", "dropout", "0", "0.1"},
+        Words{"page", "Page", "Keys of a page of a paged K/V cache, or contiguous K and V", "page", "contiguous", "64"},
+        Words{"deterministic", "Deterministic", "Whether gradients repeat bitwise", "deterministic-", "no", "yes"}}) {
+    const auto facets = curve_facets();
+    const auto found = std::ranges::find(facets, words.key, [](const FacetPtr& each) { return each->key; });
+    ASSERT_NE(found, facets.end()) << words.key;
+    const Facet& facet = **found;
+    EXPECT_EQ(facet.label, words.label);
+    EXPECT_EQ(facet.help, words.help);
+    EXPECT_EQ(facet.stem, words.stem);
+    EXPECT_EQ(facet.usual, words.usual);
+    EXPECT_TRUE(facet.quiet);
+    const auto& values = table.codes(facet).values;
+    ASSERT_EQ(values.size(), 2U) << words.key;
+    EXPECT_EQ(values[0].text, words.usual);
+    EXPECT_EQ(values[1].text, words.other);
   }
 }
-#endif
+
+TEST(Facets, AFieldThatComesLaterIsOfferedAsItStatesItself) {
+  const std::vector<Field>& fields = attnscope::testing::fields_with_a_later_one();
+  PointSpec told = fixtures::spec("fa2", 1024);
+  told.problem.page = 64;
+  const Points points({fixtures::ok_point(told), fixtures::ok_point(fixtures::spec("fa2", 1024))});
+  const PointTable table = points.table();
+  for (const auto& facets : {curve_facets(fields), map_facets(Algorithms::built_in(), fields)}) {
+    const auto found = std::ranges::find(facets, "strip", [](const FacetPtr& each) { return std::string(each->key); });
+    ASSERT_NE(found, facets.end());
+    EXPECT_EQ((*found)->label, "Strip");
+    EXPECT_EQ((*found)->help, "of the tests alone");
+    const auto& values = table.codes(**found).values;
+    ASSERT_EQ(values.size(), 2U);
+    EXPECT_EQ(values[0].text, "0");
+    EXPECT_EQ(values[1].text, "64");
+  }
+}
 
 }  // namespace
 }  // namespace attnscope::analysis
