@@ -8,8 +8,10 @@
 #include "kernels/common_knobs.h"
 #include "profiler/plan/fields.h"
 #include "tests/kernels/clustered.h"
+#include "tests/profiler/plan/later_field.h"
 #include "tests/ui/fixtures.h"
 #include "ui/models/point_settings.h"
+#include "ui/models/points_filter.h"
 #include "ui/models/points_table_model.h"
 #include "ui/models/runs_model.h"
 #include "ui/panels/point_html.h"
@@ -87,12 +89,13 @@ void change(PointSpec& spec, const Field& field) {
   FAIL() << field.name;
 }
 
-// Also of one that is added to the table: a build with ATTNSCOPE_TEST_FIELD has one that nothing else names.
+// Also of one that is added to the table, which nothing else names.
 TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
-  for (const Field& field : point_fields()) {
+  const std::vector<Field>& fields = attnscope::testing::fields_with_a_later_one();
+  for (const Field& field : fields) {
     std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
     ASSERT_NO_FATAL_FAILURE(change(records[1].spec, field));
-    PointsTableModel model;
+    PointsTableModel model(built_in_algorithms(), nullptr, fields);
     model.set_points(fixtures::shown(records));
     bool differs = false;
     for (int column = 0; column < model.columnCount(); ++column) {
@@ -106,10 +109,70 @@ TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
   }
 }
 
+TEST(PointsTableModel, AFieldThatComesLaterIsAColumnAsItStatesItself) {
+  PointsTableModel model(built_in_algorithms(), nullptr, attnscope::testing::fields_with_a_later_one());
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+  model.set_points(fixtures::shown(records));
+  const int strip = model.column_of("Strip");
+  ASSERT_GE(strip, 0);
+  EXPECT_EQ(model.column_named("strip"), strip);
+  EXPECT_EQ(model.headerData(strip, Qt::Horizontal, Qt::ToolTipRole).toString(), "Of the tests alone");
+  EXPECT_FALSE(model.column_in_use(strip));
+  records[1].spec.problem.page = 64;
+  model.set_points(fixtures::shown(records));
+  EXPECT_TRUE(model.column_in_use(strip));
+  EXPECT_EQ(at(model, 0, "Strip").toString(), "");
+  EXPECT_EQ(at(model, 1, "Strip").toString(), "64");
+  PointsFilter filter(model);
+  filter.set_words("strip=64");
+  ASSERT_EQ(filter.rowCount(), 1);
+  EXPECT_EQ(filter.mapToSource(filter.index(0, 0)).row(), 1);
+}
+
+// A file with a knob that no registry has brings a column, which moves those behind it.
+TEST(PointsFilter, KnowsColumnsByTheirKeysWhenTheyMove) {
+  PointsTableModel model;
+  PointsFilter filter(model);
+  const QAbstractItemModelTester tester(&filter, Mode::Fatal);
+  std::vector<PointRecord> records{
+      fixtures::ok_point(fixtures::spec("fa2", 1024)),
+      fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB"),
+      fixtures::ok_point(fixtures::spec("fa2", 2048))};
+  model.set_points(fixtures::shown(records));
+  filter.set_words("result=ok");
+  filter.sort(model.column_of("Time"), Qt::DescendingOrder);
+  const auto lengths = [&] {
+    QStringList texts;
+    for (int row = 0; row < filter.rowCount(); ++row) {
+      texts << filter.index(row, model.column_of("N")).data().toString();
+    }
+    return texts;
+  };
+  ASSERT_EQ(lengths(), (QStringList{"2048", "1024"}));
+  const int before = model.column_of("Time");
+  const QSignalSpy moved(&filter, &PointsFilter::sort_column_moved);
+
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
+  records.back().spec.knobs = {{"cluster", 4}};
+  model.set_points(fixtures::shown(records));
+  ASSERT_EQ(model.column_of("Time"), before + 1);
+  EXPECT_EQ(lengths(), (QStringList{"4096", "2048", "1024"}));
+  EXPECT_EQ(filter.sortColumn(), before + 1);
+  ASSERT_EQ(moved.count(), 1);
+  EXPECT_EQ(moved[0][0].toInt(), before + 1);
+  filter.set_words("cluster=4");
+  EXPECT_EQ(lengths(), QStringList{"4096"});
+}
+
 TEST(PointsTableModel, EveryFieldIsInTheDetails) {
-  for (const Field& field : point_fields()) {
+  const std::vector<Field>& fields = attnscope::testing::fields_with_a_later_one();
+  const std::vector<PointSetting> settings = point_settings(built_in_algorithms(), {}, fields);
+  for (const Field& field : fields) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
-    const auto html = [](const PointRecord& of) { return describe_point_html(fixtures::shown({of})[0], QPalette()); };
+    const auto html = [&](const PointRecord& of) {
+      return describe_point_html(fixtures::shown({of})[0], QPalette(), settings);
+    };
     const QString before = html(record);
     ASSERT_NO_FATAL_FAILURE(change(record.spec, field));
     EXPECT_NE(html(record), before) << field.name;
@@ -157,15 +220,12 @@ TEST(PointSettings, TitlesSayWhatIsUnusual) {
   spec.problem.deterministic = true;
   spec.cache = CacheState::warm;
   spec.knobs = {{"raster", "heads_fastest"}, {"warps", 4}};
-  QStringList expected{"bwd", "dropout 0.25", "deterministic"};
-#ifdef ATTNSCOPE_TEST_FIELD
-  spec.test_field = 8;
-  expected << "test field 8";
-#endif
-  expected << "L2 warm"
-           << "heads fastest"
-           << "warps 4";
-  EXPECT_EQ(unusual_settings(spec), expected);
+  EXPECT_EQ(unusual_settings(spec),
+            (QStringList{"bwd", "dropout 0.25", "deterministic", "L2 warm", "heads fastest", "warps 4"}));
+  spec.problem.page = 64;
+  const auto settings = point_settings(built_in_algorithms(), {}, attnscope::testing::fields_with_a_later_one());
+  EXPECT_EQ(unusual_settings(spec, settings),
+            (QStringList{"bwd", "dropout 0.25", "deterministic", "strip 64", "L2 warm", "heads fastest", "warps 4"}));
 }
 
 TEST(PointsTableModel, SortsNumbersAsNumbers) {

@@ -161,14 +161,17 @@ QString unusual(const PointSetting& setting, const Field& field, const QString& 
 
 bool PointSetting::is_set(const PointSpec& spec) const {
   if (fields.empty()) return !value(spec).text.isEmpty();
-  return std::ranges::any_of(fields, [&](std::string_view name) { return !is_fallback(*find_field(name), spec); });
+  return std::ranges::any_of(known, [&](const Field& field) {
+    return std::ranges::find(fields, field.name) != fields.end() && !is_fallback(field, spec);
+  });
 }
 
-std::vector<PointSetting> point_settings(const Registry& registry, const std::set<std::string>& foreign_knobs) {
+std::vector<PointSetting> point_settings(const Registry& registry, const std::set<std::string>& foreign_knobs,
+                                         std::span<const Field> fields) {
   std::vector<PointSetting> stated = stated_settings();
   const auto first_last = std::ranges::find_if(stated, comes_last);
   std::vector<PointSetting> settings(stated.begin(), first_last);
-  for (const Field& field : point_fields()) {
+  for (const Field& field : fields) {
     const bool spoken_for = std::ranges::any_of(stated, [&](const PointSetting& setting) {
       return std::ranges::find(setting.fields, field.name) != setting.fields.end();
     });
@@ -186,15 +189,20 @@ std::vector<PointSetting> point_settings(const Registry& registry, const std::se
   }
   std::ranges::copy_if(first_last, stated.end(), std::back_inserter(settings),
                        [](const PointSetting& setting) { return !setting.of_tile; });
+  for (PointSetting& setting : settings) setting.known = fields;
   return settings;
 }
 
 QStringList unusual_settings(const PointSpec& spec) {
   static const std::vector<PointSetting> settings = point_settings();
+  return unusual_settings(spec, settings);
+}
+
+QStringList unusual_settings(const PointSpec& spec, std::span<const PointSetting> settings) {
   QStringList texts;
   for (const PointSetting& setting : settings) {
     if (setting.of_tile || setting.fields.size() != 1) continue;
-    const Field& field = *find_field(setting.fields.front());
+    const Field& field = *std::ranges::find(setting.known, setting.fields.front(), &Field::name);
     const bool said_elsewhere = field.fallback.empty() || field.name == "mask" || field.name == "dtype";
     if (!said_elsewhere && !is_fallback(field, spec)) texts << unusual(setting, field, setting.value(spec).text);
   }

@@ -8,11 +8,13 @@
 #include <QVariant>
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/registry.h"
+#include "profiler/plan/fields.h"
 #include "profiler/plan/point_spec.h"
 
 namespace attnscope::ui {
@@ -44,18 +46,21 @@ struct PointSetting {
   Search search = Search::by_name;
   /// With Shown::where_set, no text for what goes without saying.
   std::function<Value(const PointSpec&)> value;
+  std::span<const Field> known = point_fields();  ///< the table that `fields` are of
 
   /// Whether the point says what does not go without saying.
   [[nodiscard]] bool is_set(const PointSpec& spec) const;
 };
 
 /// One for every field, alone or together with others, and for every knob of the registry; then knobs of these names,
-/// which no algorithm of it has.
+/// which no algorithm of it has. The table of fields has to outlive them.
 [[nodiscard]] std::vector<PointSetting> point_settings(const Registry& registry = built_in_algorithms(),
-                                                       const std::set<std::string>& foreign_knobs = {});
+                                                       const std::set<std::string>& foreign_knobs = {},
+                                                       std::span<const Field> fields = point_fields());
 
 /// "bwd", "dropout 0.1", "deterministic", "L2 warm", "splits 8": what is set, without lengths, d, heads, mask, type and
 /// tile.
 [[nodiscard]] QStringList unusual_settings(const PointSpec& spec);
+[[nodiscard]] QStringList unusual_settings(const PointSpec& spec, std::span<const PointSetting> settings);
 
 }  // namespace attnscope::ui

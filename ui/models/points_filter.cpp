@@ -21,22 +21,39 @@ QString plain_number(const QString& word) {
 }  // namespace
 
 PointsFilter::PointsFilter(PointsTableModel& model, QObject* parent) : QSortFilterProxyModel(parent), model_(model) {
+  // Columns may be others after a reset: what a term and the order are about is known by key. Connected before the
+  // base class is, which then filters by the columns that there are.
+  connect(&model_, &QAbstractItemModel::modelAboutToBeReset, this,
+          [this] { sorted_by_ = sortColumn() < 0 ? QString() : model_.key_of(sortColumn()); });
+  connect(&model_, &QAbstractItemModel::modelReset, this, &PointsFilter::find_columns);
   setSourceModel(&model_);
   setSortRole(TableModel::sort_role);
+  connect(&model_, &QAbstractItemModel::modelReset, this, [this] {
+    if (sorted_by_.isEmpty()) return;
+    const int column = model_.column_named(sorted_by_);
+    if (column == sortColumn()) return;
+    sort(column, sortOrder());
+    emit sort_column_moved(column);
+  });
 }
 
 void PointsFilter::set_words(const QString& text) {
   terms_.clear();
   for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) terms_.push_back(parse(word));
+  find_columns();
   invalidateFilter();
 }
 
-PointsFilter::Term PointsFilter::parse(const QString& word) const {
+void PointsFilter::find_columns() {
+  for (Term& term : terms_) term.column = term.name.isEmpty() ? -1 : model_.column_named(term.name);
+}
+
+PointsFilter::Term PointsFilter::parse(const QString& word) {
   static const QRegularExpression tile(QStringLiteral("^(\\d+)[x×](\\d+)$"));
   static const QRegularExpression number(QStringLiteral("^\\d+(\\.\\d+)?[kKM]?$"));
   static const QRegularExpression named(QStringLiteral("^([^=]+)=(.+)$"));
   if (const auto match = named.match(word); match.hasMatch()) {
-    return {Term::Kind::named, plain_number(match.captured(2)), {}, model_.column_named(match.captured(1))};
+    return {Term::Kind::named, plain_number(match.captured(2)), {}, match.captured(1)};
   }
   if (const auto match = tile.match(word); match.hasMatch()) {
     return {Term::Kind::tile, match.captured(1), match.captured(2)};

@@ -21,6 +21,10 @@ class PointsFilter : public QSortFilterProxyModel {
 
   void set_words(const QString& text);
 
+ signals:
+  /// The rows are sorted by what they were sorted by, which now stands in another column; -1: in none.
+  void sort_column_moved(int column);
+
  protected:
   [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
   [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
@@ -30,15 +34,18 @@ class PointsFilter : public QSortFilterProxyModel {
     enum class Kind { text, number, tile, named } kind = Kind::text;
     QString text = {};    ///< what is looked for; of a tile: Br
     QString second = {};  ///< of a tile: Bc
-    int column = -1;      ///< of a named one; -1: no column has that name
+    QString name = {};    ///< of a named one: the key of its column
+    int column = -1;      ///< that has this name now; -1: none
   };
-  [[nodiscard]] Term parse(const QString& word) const;
+  [[nodiscard]] static Term parse(const QString& word);
+  void find_columns();
   [[nodiscard]] bool fits(const Term& term, int row) const;
   [[nodiscard]] QString text_at(int row, int column) const;
   [[nodiscard]] bool has_whole(int row, int column, const QString& value) const;
 
   PointsTableModel& model_;
   std::vector<Term> terms_;
+  QString sorted_by_;  ///< while the model is reset
 };
 
 }  // namespace attnscope::ui

@@ -126,14 +126,14 @@ Column of_setting(PointSetting setting) {
 
 PointsTableModel::PointsTableModel(QObject* parent) : PointsTableModel(built_in_algorithms(), parent) {}
 
-PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent)
-    : TableModel(parent), registry_(registry) {
+PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent, std::span<const Field> fields)
+    : TableModel(parent), registry_(registry), fields_(fields) {
   make_columns();
 }
 
 void PointsTableModel::make_columns() {
   columns_.clear();
-  for (PointSetting& setting : point_settings(registry_, foreign_knobs_))
+  for (PointSetting& setting : point_settings(registry_, foreign_knobs_, fields_))
     columns_.push_back(of_setting(std::move(setting)));
   std::ranges::move(outcome_columns(), std::back_inserter(columns_));
 }

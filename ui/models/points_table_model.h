@@ -20,8 +20,10 @@ class PointsTableModel : public TableModel {
   Q_OBJECT
  public:
   explicit PointsTableModel(QObject* parent = nullptr);
-  /// A column for each knob of these algorithms, which have to outlive the model.
-  explicit PointsTableModel(const Registry& registry, QObject* parent = nullptr);
+  /// A column for each knob of these algorithms and for each of these fields, alone or with others; both have to
+  /// outlive the model.
+  explicit PointsTableModel(const Registry& registry, QObject* parent = nullptr,
+                            std::span<const Field> fields = point_fields());
 
   /// Grows in place when the points so far are a beginning of the new ones, as they are while a run is followed, and
   /// none of the others has a knob that no algorithm states: those get columns too.
@@ -72,6 +74,7 @@ class PointsTableModel : public TableModel {
   bool add_foreign_knobs(std::span<const ShownPoint> points);
 
   const Registry& registry_;
+  std::span<const Field> fields_;
   std::set<std::string> foreign_knobs_;  ///< of points, stated by no algorithm of the registry
   std::vector<Column> columns_;
   std::vector<ShownPoint> points_;

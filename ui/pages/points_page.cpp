@@ -83,6 +83,11 @@ void PointsPage::add_table() {
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) emit point_selected(model_->point(filter_->mapToSource(current).row()));
   });
+  // The heading with the arrow follows; setting it would sort again.
+  connect(filter_, &PointsFilter::sort_column_moved, this, [this](int column) {
+    const QSignalBlocker quiet(table_->horizontalHeader());
+    table_->horizontalHeader()->setSortIndicator(column, filter_->sortOrder());
+  });
   connect(table_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
     if (!sizing_) sized_by_hand_.insert(column);
   });

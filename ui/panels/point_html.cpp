@@ -94,7 +94,7 @@ QString origin_of(const PointRecord& record) {
   return word_of(record.origin());
 }
 
-void add_setting(Html& html, const ShownPoint& point) {
+void add_setting(Html& html, const ShownPoint& point, std::span<const PointSetting> settings) {
   const PointRecord& record = point.record();
   const PointSpec& spec = record.spec;
   const AttentionProblem& problem = spec.problem;
@@ -108,7 +108,6 @@ void add_setting(Html& html, const ShownPoint& point) {
   if (record.origin() == Provenance::extrapolated) {
     html.paragraph(said(say::details::extrapolated{}), colors.muted);
   }
-  static const std::vector<PointSetting> settings = point_settings();
   bool tile_said = false;
   for (const PointSetting& setting : settings) {
     if (setting.of_tile) {  // with all that was chosen for it
@@ -227,8 +226,13 @@ void add_launches(Html& html, const PointRecord& record) {
 }  // namespace
 
 QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
+  static const std::vector<PointSetting> settings = point_settings();
+  return describe_point_html(point, palette, settings);
+}
+
+QString describe_point_html(const ShownPoint& point, const QPalette& palette, std::span<const PointSetting> settings) {
   Html html(palette);
-  add_setting(html, point);
+  add_setting(html, point, settings);
   add_times(html, point.record());
   add_counters(html, point.record());
   add_kernels(html, point.record());

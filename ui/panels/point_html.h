@@ -4,12 +4,17 @@
 
 #include <QPalette>
 #include <QString>
+#include <span>
 
+#include "ui/models/point_settings.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
 
 /// Every number with its unit and where it comes from; a heading without a row is not written.
 [[nodiscard]] QString describe_point_html(const ShownPoint& point, const QPalette& palette);
+/// With a row for each of these settings that the point has.
+[[nodiscard]] QString describe_point_html(const ShownPoint& point, const QPalette& palette,
+                                          std::span<const PointSetting> settings);
 
 }  // namespace attnscope::ui
