@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <stdexcept>
 
 #include "kernels/legacy/fa2_rule.h"
 #include "messages/row.h"
@@ -30,15 +32,26 @@ constexpr std::string_view sql_type(FieldType type) {
   return "TEXT";
 }
 
-/// The fields that came with schema `version`, as columns that older points have the fallback in.
-std::string later_fields(int version) {
-  std::string text;
-  for (const Field& field : point_fields()) {
+/// The fields that came with schema `version`, as columns that older points have the fallback in. Views are the newest
+/// schema's alone, and stand in the way of changing what they name.
+std::string generated_step(int version, std::span<const Field> fields) {
+  std::string text = "DROP VIEW IF EXISTS v_points; DROP VIEW IF EXISTS v_runs; ";
+  for (const Field& field : fields) {
     if (field.since != version) continue;
     text += fmt::format("ALTER TABLE points ADD COLUMN {} {} NOT NULL DEFAULT {};\n", field.name, sql_type(field.type),
                         field_default(field));
   }
   return text;
+}
+
+/// Whether the word stands by itself in a step's text.
+bool names(std::string_view step, std::string_view word) {
+  const auto part_of_a_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = step.find(word); at != std::string_view::npos; at = step.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !part_of_a_word(step[at - 1])) && (end == step.size() || !part_of_a_word(step[end]))) return true;
+  }
+  return false;
 }
 
 /// legacy_algorithm(algorithm, pass, dtype, mask, batch, heads_q, heads_kv, n_q, n_k, d, dropout, br, bc, warps,
@@ -119,16 +132,28 @@ std::string field_default(const Field& field) {
   return "NULL";
 }
 
+std::vector<std::string> schema_steps(std::span<const char* const> frozen, std::span<const Field> fields) {
+  std::vector<std::string> steps(frozen.begin(), frozen.end());
+  int newest = 0;
+  for (const Field& field : fields) {
+    newest = std::max(newest, field.since);
+    if (field.since < 1) throw std::logic_error(fmt::format("field {} is of no schema", field.name));
+    if (field.since > static_cast<int>(frozen.size())) continue;
+    const std::string_view its_step = frozen[static_cast<std::size_t>(field.since) - 1];
+    if (!names(its_step, field.name)) {
+      throw std::logic_error(fmt::format(
+          "field {} is of schema {}, whose frozen step adds no such column: it came later", field.name, field.since));
+    }
+  }
+  while (static_cast<int>(steps.size()) < newest) {
+    steps.push_back(generated_step(static_cast<int>(steps.size()) + 1, fields));
+  }
+  return steps;
+}
+
 std::span<const std::string> migrations() {
   static const std::vector<std::string> steps = [] {
-    std::vector<std::string> all(frozen_steps().begin(), frozen_steps().end());
-    while (static_cast<int>(all.size()) < newest_field_schema()) {
-      all.push_back(later_fields(static_cast<int>(all.size()) + 1));
-    }
-    // Views are the newest schema's alone. They stand in the way of changing what they name.
-    for (std::size_t i = frozen_steps().size(); i < all.size(); ++i) {
-      all[i] = "DROP VIEW IF EXISTS v_points; DROP VIEW IF EXISTS v_runs; " + all[i];
-    }
+    std::vector<std::string> all = schema_steps(frozen_steps(), point_fields());
     all.back() += view_statements();
     return all;
   }();

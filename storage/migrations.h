@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "profiler/plan/fields.h"
 
@@ -19,7 +20,11 @@ inline constexpr int application_id = 0x4174746E;
 
 /// The steps that shipped, as they shipped.
 [[nodiscard]] std::span<const char* const> frozen_steps();
-/// All of them: the frozen ones, then a step for each later schema, which adds the columns of its fields.
+/// The frozen steps, then one for each later schema, which adds the columns of its fields. A step that was made of
+/// fields is frozen as it is before anything else is: its number is taken. Throws std::logic_error for a field whose
+/// schema has a frozen step that knows no such column: no file would ever get it.
+[[nodiscard]] std::vector<std::string> schema_steps(std::span<const char* const> frozen, std::span<const Field> fields);
+/// schema_steps() of this build, then today's views.
 [[nodiscard]] std::span<const std::string> migrations();
 [[nodiscard]] inline int newest_schema() {
   return static_cast<int>(migrations().size());

@@ -500,9 +500,14 @@ std::uint64_t digest_of(std::string_view text) {
   return hash;
 }
 
+// Also one that is made of fields: who adds a field of a new schema adds the digest of its step. Once that schema is
+// released, the step is as fixed as the others: it is frozen as it is before another one is, and fields that come then
+// are of a later schema.
 TEST(Migrations, steps_that_shipped_are_never_edited) {
+  std::vector<Field> fields(point_fields().begin(), point_fields().end());
+  std::erase_if(fields, [](const Field& field) { return field.name == "test_field"; });
   std::vector<std::uint64_t> digests;
-  for (const char* step : frozen_steps()) digests.push_back(digest_of(step));
+  for (const std::string& step : schema_steps(frozen_steps(), fields)) digests.push_back(digest_of(step));
   EXPECT_THAT(digests, ElementsAre(9070897104789252886ULL, 6793714286496827511ULL, 16964023045854161441ULL,
                                    5634569018431918783ULL));
 }

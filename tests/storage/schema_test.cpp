@@ -19,6 +19,7 @@
 #include "storage/exchange/import.h"
 #include "storage/migrations.h"
 #include "tests/kernels/clustered.h"
+#include "tests/profiler/plan/later_field.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -177,6 +178,70 @@ TEST(Fields, OneThatCameLaterIsAColumnWithItsFallbackInOlderFiles) {
   const auto specs = points_of({"N=256", std::string_view(axis), "algorithm=naive"}, built_in_algorithms());
   ASSERT_EQ(specs.size(), 2U);
   EXPECT_EQ(field_text(later, specs[1]), "5");
+}
+
+std::vector<const char*> with(std::span<const char* const> steps, const char* next) {
+  std::vector<const char*> all(steps.begin(), steps.end());
+  all.push_back(next);
+  return all;
+}
+
+bool has_column(SQLite::Database& database, const std::string& table, const std::string& column) {
+  SQLite::Statement found(database, "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?");
+  found.bind(1, table);
+  found.bind(2, column);
+  found.executeStep();
+  return found.getColumn(0).getInt() == 1;
+}
+
+TEST(Migrations, AStepMadeOfFieldsIsFrozenAsItIsBeforeAnotherFollows) {
+  const std::vector<Field>& fields = fields_with_a_later_one();
+  const std::size_t before = frozen_steps().size();
+  ASSERT_EQ(fields.back().since, static_cast<int>(before) + 1) << "the field of the tests is of the next schema";
+  const std::vector<std::string> shipped = schema_steps(frozen_steps(), fields);
+  ASSERT_EQ(shipped.size(), before + 1);
+  SQLite::Database file(":memory:", SQLite::OPEN_READWRITE);
+  migrate(file, shipped);
+  ASSERT_TRUE(has_column(file, "points", "strip"));
+
+  const std::vector<const char*> frozen = with(frozen_steps(), shipped.back().c_str());
+  EXPECT_EQ(schema_steps(frozen, fields), shipped);
+  const std::vector<std::string> later = schema_steps(with(frozen, "CREATE TABLE shelves (x INTEGER)"), fields);
+  ASSERT_EQ(later.size(), before + 2);
+  migrate(file, later);
+  EXPECT_TRUE(has_column(file, "shelves", "x")) << "a file of the field's schema gets the step that came after";
+  SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
+  migrate(fresh, later);
+  EXPECT_TRUE(has_column(fresh, "points", "strip"));
+  EXPECT_TRUE(has_column(fresh, "shelves", "x"));
+}
+
+TEST(Migrations, AStepInTheNumberOfAFieldIsNoneWithoutAWord) {
+  const auto refused = [](std::span<const char* const> frozen, std::span<const Field> fields) -> std::string {
+    try {
+      static_cast<void>(schema_steps(frozen, fields));
+    } catch (const std::logic_error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  std::vector<Field> fields = fields_with_a_later_one();
+  EXPECT_EQ(refused(frozen_steps(), fields), "");
+  // Files of its schema would have the column and lack the table.
+  EXPECT_THAT(refused(with(frozen_steps(), "CREATE TABLE shelves (x INTEGER, airstrip TEXT)"), fields),
+              ::testing::AllOf(HasSubstr("field strip"), HasSubstr("schema 5")));
+  // No step would add its column.
+  fields.back().since = static_cast<int>(frozen_steps().size());
+  EXPECT_THAT(refused(frozen_steps(), fields), HasSubstr("field strip is of schema 4"));
+}
+
+// Whatever a field says, each has its column in files of its schema.
+TEST(Migrations, EveryFieldHasItsColumn) {
+  for (const Field& field : point_fields()) {
+    SQLite::Database file(":memory:", SQLite::OPEN_READWRITE);
+    migrate(file, migrations().first(static_cast<std::size_t>(field.since)));
+    EXPECT_TRUE(has_column(file, "points", std::string(field.name))) << field.name;
+  }
 }
 
 // The sample that version 0.1 came with: schema 2, recorded on an H200.
