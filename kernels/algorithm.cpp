@@ -35,10 +35,19 @@ bool Facts::in(Group group) const {
   return std::ranges::find(groups, group) != groups.end();
 }
 
-std::int64_t AttentionPlan::buffer_bytes() const {
+std::vector<BufferSpec> Algorithm::buffers(const AttentionProblem& problem, const Config& config,
+                                           const DeviceLimits& device) const {
+  return plan(problem, config, device).buffers;
+}
+
+std::int64_t bytes_of(std::span<const BufferSpec> buffers) {
   std::int64_t sum = 0;
   for (const BufferSpec& buffer : buffers) sum += buffer.bytes;
   return sum;
+}
+
+std::int64_t AttentionPlan::buffer_bytes() const {
+  return bytes_of(buffers);
 }
 
 Traffic AttentionPlan::traffic() const {

@@ -60,6 +60,9 @@ struct BufferSpec {
   std::shared_ptr<const HostBytes> contents{};  ///< `bytes` of them, for BufferFill::contents
 };
 
+/// Of all of them together.
+[[nodiscard]] std::int64_t bytes_of(std::span<const BufferSpec>);
+
 /// The address of a buffer of the plan, by name; the null pointer for no name.
 struct BufferArgument {
   std::string name;
@@ -182,6 +185,10 @@ class Algorithm {
   /// What the device runs, its launches being those of model(). Pre: refusal() is empty there. Pure: allocates nothing
   /// on any device.
   [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const = 0;
+  /// The buffers of plan(), without programs and sources: what a point needs of the memory is asked of thousands of
+  /// points at once. Those of plan() unless the algorithm has them closed. Pre: refusal() is empty there.
+  [[nodiscard]] virtual std::vector<BufferSpec> buffers(const AttentionProblem&, const Config&,
+                                                        const DeviceLimits&) const;
 
  protected:
   /// The kernels of model(). Pre: refusal() is empty there.

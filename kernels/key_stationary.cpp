@@ -215,15 +215,20 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, c
           kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, accumulator), 0, {}, rows)};
 }
 
+std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p, const Tiling& tile) {
+  const std::int64_t rows = p.instances() * q_tiles(p, tile);
+  buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
+  buffers.back().fill = BufferFill::input_dout;
+  buffers.push_back(row_buffer("delta", p, 1, fp32_bytes));
+  buffers.push_back({"dq_acc", rows * tile.br * p.d * fp32_bytes});
+  if (p.deterministic) buffers.push_back({"turns", rows * fp32_bytes});
+  std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
+  return buffers;
+}
+
 AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
-  const std::int64_t rows = p.instances() * q_tiles(p, tile);
-  plan.buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
-  plan.buffers.back().fill = BufferFill::input_dout;
-  plan.buffers.push_back(row_buffer("delta", p, 1, fp32_bytes));
-  plan.buffers.push_back({"dq_acc", rows * tile.br * p.d * fp32_bytes});
-  if (p.deterministic) plan.buffers.push_back({"turns", rows * fp32_bytes});
-  std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
+  plan.buffers = append_buffers(std::move(plan.buffers), p, tile);
   const std::string turns = p.deterministic ? "turns" : "";
 
   std::vector<KernelModel> kernel_models = models(p, tile, kernels);

@@ -31,6 +31,9 @@ struct Kernels {
 /// The models of the launches "dot", "bwd" and "convert". Pre: the problem's pass is not fwd.
 [[nodiscard]] std::vector<KernelModel> models(const AttentionProblem&, const Tiling&, const Kernels&);
 
+/// The buffers of a forward plan, with those of the backward pass after them.
+[[nodiscard]] std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> forward, const AttentionProblem&,
+                                                     const Tiling&);
 /// A forward plan, with those launches after it; where the forward pass is not measured, its launches become set-up.
 [[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Tiling&, const Kernels&);
 

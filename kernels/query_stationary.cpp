@@ -110,6 +110,13 @@ KernelModel model(const AttentionProblem& p, const Tiling& tile, const KernelNee
                       forward_flops(p), std::move(on_chip), std::move(load_order));
 }
 
+std::vector<BufferSpec> buffers(const AttentionProblem& p) {
+  std::vector<BufferSpec> all = input_buffers(p);
+  all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+  all.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  return all;
+}
+
 AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, KernelModel model, KernelSource source) {
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "o", "lse"}, {p.instances(), group_size(p), p.n_q, p.n_k});
@@ -117,9 +124,7 @@ AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, KernelModel
   append_mask_arguments(arguments, p);
 
   AttentionPlan plan;
-  plan.buffers = input_buffers(p);
-  plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
-  plan.buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  plan.buffers = buffers(p);
   auto program = std::make_shared<const Program>(p, tile, model.on_chip);
   plan.launches.emplace_back(std::move(model), std::move(source), std::move(arguments), std::move(program));
   return plan;

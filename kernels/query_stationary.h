@@ -15,6 +15,8 @@ namespace attnscope::query_stationary {
 [[nodiscard]] KernelModel model(const AttentionProblem&, const Tiling&, const KernelNeeds&,
                                 std::vector<OnChipPart> on_chip, LoadOrder);
 
+/// q, k, v, what the mask reads, o and lse. Pre: the problem's pass is fwd.
+[[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&);
 /// The plan of it. The kernel's parameters are q, k, v, o, lse, instances, group, n_q, n_k, scale, then the mask's.
 /// Pre: the problem's pass is fwd.
 [[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Tiling&, KernelModel, KernelSource);

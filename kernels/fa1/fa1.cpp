@@ -281,6 +281,17 @@ std::vector<KernelModel> FlashAttention1::kernels(const AttentionProblem& p, con
   return with_backward(kernels(forward_problem(p), forward_config, device), {fa1_backward::model(p, tile)}, p);
 }
 
+std::vector<BufferSpec> FlashAttention1::buffers(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& device) const {
+  if (p.pass != Pass::fwd) return fa1_backward::append_buffers(buffers(forward_problem(p), config, device), p);
+  std::vector<BufferSpec> all = input_buffers(p);
+  all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+  all.push_back(row_buffer("o_acc", p, p.d, fp32_bytes));
+  all.push_back(row_buffer("l", p, 1, fp32_bytes));
+  all.push_back(row_buffer("m", p, 1, fp32_bytes));
+  return all;
+}
+
 AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
   const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
@@ -296,11 +307,7 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& con
   append_mask_arguments(arguments, p);
 
   AttentionPlan plan;
-  plan.buffers = input_buffers(p);
-  plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
-  plan.buffers.push_back(row_buffer("o_acc", p, p.d, fp32_bytes));
-  plan.buffers.push_back(row_buffer("l", p, 1, fp32_bytes));
-  plan.buffers.push_back(row_buffer("m", p, 1, fp32_bytes));
+  plan.buffers = buffers(p, config, device);
   KernelModel model = forward_model(p, tile, device);
   auto program = std::make_shared<const Fa1Program>(p, tile, model.on_chip);
   plan.launches.emplace_back(std::move(model),

@@ -179,13 +179,18 @@ KernelModel model(const AttentionProblem& p, const Tiling& tile) {
                       {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}});
 }
 
+std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p) {
+  buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
+  buffers.back().fill = BufferFill::input_dout;
+  const std::int64_t rows = round_up(p.n_q, gradient::accumulator_rows);
+  buffers.push_back({"dq_acc", p.instances() * rows * p.d * fp32_bytes});
+  std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
+  return buffers;
+}
+
 AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
-  plan.buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
-  plan.buffers.back().fill = BufferFill::input_dout;
-  const std::int64_t rows = round_up(p.n_q, gradient::accumulator_rows);
-  plan.buffers.push_back({"dq_acc", p.instances() * rows * p.d * fp32_bytes});
-  std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
+  plan.buffers = append_buffers(std::move(plan.buffers), p);
 
   std::vector<Argument> arguments = kernel_arguments({"q", "k", "v", "o", "dout", "l", "m", "dq_acc", "dq", "dk", "dv"},
                                                      {p.instances(), group_size(p), p.n_q, p.n_k});

@@ -14,6 +14,8 @@ namespace attnscope::fa1_backward {
 
 /// A forward plan with the launch "bwd" after it; where the forward pass is not measured, its launches become set-up.
 /// Pre: the problem's pass is not fwd.
+/// The buffers of a forward plan, with those of the backward pass after them.
+[[nodiscard]] std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> forward, const AttentionProblem&);
 [[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Tiling&);
 
 /// Why the backward pass cannot run there; the forward pass is not asked.

@@ -9,6 +9,7 @@
 #include "kernels/descriptor.h"
 #include "kernels/fa2/fa2_backward.h"
 #include "kernels/fa2/fa2_shape.h"
+#include "kernels/key_stationary.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
@@ -111,6 +112,12 @@ std::vector<KernelModel> FlashAttention2::kernels(const AttentionProblem& p, con
   const AttentionProblem forward = forward_problem(p);
   const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
   return with_backward(kernels(forward, forward_config, device), fa2_backward::models(p, tile), p);
+}
+
+std::vector<BufferSpec> FlashAttention2::buffers(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& /*device*/) const {
+  if (p.pass == Pass::fwd) return query_stationary::buffers(p);
+  return key_stationary::append_buffers(query_stationary::buffers(forward_problem(p)), p, tiling_of(config));
 }
 
 AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {

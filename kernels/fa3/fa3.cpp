@@ -10,6 +10,7 @@
 #include "kernels/descriptor.h"
 #include "kernels/fa3/fa3_backward.h"
 #include "kernels/fa3/fa3_shape.h"
+#include "kernels/key_stationary.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
@@ -165,6 +166,12 @@ std::vector<KernelModel> FlashAttention3::kernels(const AttentionProblem& p, con
   const AttentionProblem forward = forward_problem(p);
   const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
   return with_backward(kernels(forward, forward_config, device), fa3_backward::models(p, tile), p);
+}
+
+std::vector<BufferSpec> FlashAttention3::buffers(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& /*device*/) const {
+  if (p.pass == Pass::fwd) return query_stationary::buffers(p);
+  return key_stationary::append_buffers(query_stationary::buffers(forward_problem(p)), p, tiling_of(config));
 }
 
 AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {

@@ -290,18 +290,24 @@ std::vector<KernelModel> NaiveAttention::kernels(const AttentionProblem& p, cons
   return models(p, tiling_of(config));
 }
 
-AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& config,
-                                   const DeviceLimits& /*device*/) const {
-  const Tiling tile = tiling_of(config);
+std::vector<BufferSpec> NaiveAttention::buffers(const AttentionProblem& p, const Config& /*config*/,
+                                                const DeviceLimits& /*device*/) const {
   const std::int64_t stride = naive::row_stride(p.n_k);
   const int element = bytes_per_element(p.dtype);
+  std::vector<BufferSpec> all = input_buffers(p);
+  all.push_back(row_buffer("s", p, stride, element));
+  all.push_back(row_buffer("p", p, stride, element));
+  all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+  if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(all));
+  return all;
+}
+
+AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  const Tiling tile = tiling_of(config);
   const float scale = score_scale(p);
   const float kept = dropout_factor(p);
   AttentionPlan plan;
-  plan.buffers = input_buffers(p);
-  plan.buffers.push_back(row_buffer("s", p, stride, element));
-  plan.buffers.push_back(row_buffer("p", p, stride, element));
-  plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+  plan.buffers = buffers(p, config, device);
 
   const Launches make(p, tile);
   std::vector<KernelModel> model = models(p, tile);
@@ -311,7 +317,6 @@ AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& conf
       make.pv(model[2], {Tensor::p, Tensor::v, Tensor::o, Phase::values}, {"p", "v", "o"}, true, kept));
   if (p.pass == Pass::fwd) return plan;
 
-  std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
   // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
   // row by row, and so both live where S was.
   plan.launches.push_back(make.tn(model[3], {Tensor::p, Tensor::dout, Tensor::dv, Phase::value_gradients},

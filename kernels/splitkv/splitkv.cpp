@@ -132,17 +132,23 @@ std::vector<KernelModel> models(const SplitGrid& grid, const Tiling& tile, int s
                        {.why = say::load_order::splits{}})};
 }
 
+std::vector<BufferSpec> buffers_of(const SplitGrid& grid, int splits) {
+  const AttentionProblem& p = grid.problem();
+  const std::int64_t parts = splits * p.kv_instances();
+  std::vector<BufferSpec> all = input_buffers(p);
+  if (p.page > 0) all.push_back(table_buffer(p));
+  all.push_back({"o_part", parts * grid.rows() * p.d * fp32_bytes});
+  all.push_back({"lse_part", parts * grid.lse_rows() * fp32_bytes});
+  all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+  all.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  return all;
+}
+
 AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stages, bool early_combine) {
   const SplitGrid grid(p, tile.splits);
-  const std::int64_t parts = tile.splits * p.kv_instances();
 
   AttentionPlan plan;
-  plan.buffers = input_buffers(p);
-  if (p.page > 0) plan.buffers.push_back(table_buffer(p));
-  plan.buffers.push_back({"o_part", parts * grid.rows() * p.d * fp32_bytes});
-  plan.buffers.push_back({"lse_part", parts * grid.lse_rows() * fp32_bytes});
-  plan.buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
-  plan.buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  plan.buffers = buffers_of(grid, tile.splits);
 
   std::vector<KernelModel> model = models(grid, tile, stages);
   std::vector<std::string> defines =
@@ -238,6 +244,12 @@ std::vector<KernelModel> SplitKv::kernels(const AttentionProblem& p, const Confi
   const Tiling tile = tiling_of(config);
   const Tiling whole = with_splits(p, tile);
   return models(SplitGrid(p, whole.splits), whole, stages_of(p, tile, device.shared_bytes_per_block));
+}
+
+std::vector<BufferSpec> SplitKv::buffers(const AttentionProblem& p, const Config& config,
+                                         const DeviceLimits& /*device*/) const {
+  const int splits = with_splits(p, tiling_of(config)).splits;
+  return buffers_of(SplitGrid(p, splits), splits);
 }
 
 AttentionPlan SplitKv::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {

@@ -17,6 +17,8 @@ class SplitKv final : public Algorithm {
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
+  [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&, const Config&,
+                                                const DeviceLimits&) const override;
 
  protected:
   [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,

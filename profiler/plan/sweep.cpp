@@ -294,7 +294,7 @@ Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis
 std::int64_t memory_need_bytes(const PointSpec& spec, const DeviceLimits& limits, const Registry& registry) {
   const Algorithm* algorithm = registry.find(spec.algorithm);
   if (algorithm == nullptr || algorithm->refusal(spec.problem, spec.config(), limits)) return 0;
-  return algorithm->plan(spec.problem, spec.config(), limits).buffer_bytes();
+  return bytes_of(algorithm->buffers(spec.problem, spec.config(), limits));
 }
 
 std::string plan_hash(const SweepPlan& plan, std::string_view options) {

@@ -97,8 +97,15 @@ TEST(RandomShapes, NoCountOverflows) {
       ++modelled;
       EXPECT_GE(model.traffic().l2_to_sm_bytes, 0) << algorithm->name() << " " << label;
       EXPECT_GE(model.traffic().sm_to_l2_bytes, 0) << algorithm->name() << " " << label;
+      const std::vector<BufferSpec> buffers = algorithm->buffers(p, config, device);
+      EXPECT_GT(bytes_of(buffers), 0) << algorithm->name() << " " << label;
       if (p.n_q + p.n_k > 1 << 22) continue;  // a plan's programs know their tiles
-      EXPECT_GT(algorithm->plan(p, config, device).buffer_bytes(), 0) << algorithm->name() << " " << label;
+      const AttentionPlan plan = algorithm->plan(p, config, device);
+      ASSERT_EQ(plan.buffers.size(), buffers.size()) << algorithm->name() << " " << label;
+      for (std::size_t b = 0; b < buffers.size(); ++b) {
+        EXPECT_EQ(plan.buffers[b].name, buffers[b].name) << algorithm->name() << " " << label;
+        EXPECT_EQ(plan.buffers[b].bytes, buffers[b].bytes) << buffers[b].name << " " << label;
+      }
     }
   }
   EXPECT_GT(posed, 150);

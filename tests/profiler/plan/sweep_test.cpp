@@ -13,6 +13,7 @@
 
 #include "kernels/registry.h"
 #include "kernels/tile_table.h"
+#include "tests/profiler/plan/later_field.h"
 
 namespace attnscope {
 namespace {
@@ -606,6 +607,49 @@ TEST(Presets, NoPointComesTwice) {
   }
 }
 
+TEST(Describe, TellsPointsApartByEveryField) {
+  const PointSpec plain{.algorithm = "fa2", .tile = {.br = 64, .bc = 64}};
+  for (const Field& field : point_fields()) {
+    PointSpec other = plain;
+    for (const char* text : {"96", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1"}) {
+      if (field_text(field, other) == field_text(field, plain)) static_cast<void>(set_field(field, other, text));
+    }
+    ASSERT_NE(field_text(field, other), field_text(field, plain)) << field.name;
+    EXPECT_NE(describe(other), describe(plain)) << field.name;
+  }
+  PointSpec finely = plain;
+  finely.problem.dropout = 0.1234567;
+  PointSpec more_finely = plain;
+  more_finely.problem.dropout = 0.1234568;
+  EXPECT_NE(describe(finely), describe(more_finely));
+}
+
+TEST(Describe, SaysWhatItAlwaysSaid) {
+  PointSpec spec{.algorithm = "fa2",
+                 .problem = {.dtype = DType::bf16,
+                             .pass = Pass::bwd,
+                             .mask = Mask::causal,
+                             .batch = 2,
+                             .heads_q = 8,
+                             .heads_kv = 2,
+                             .n_q = 512,
+                             .n_k = 1024,
+                             .d = 128,
+                             .dropout = 0.1,
+                             .page = 64,
+                             .deterministic = true},
+                 .tile = {.br = 64, .bc = 128},
+                 .knobs = {{knob::splits, 4}, {knob::raster, std::string(knob::heads_fastest)}},
+                 .cache = CacheState::warm};
+  EXPECT_EQ(describe(spec),
+            "fa2 bf16 bwd causal batch 2 heads 8/2 N 512x1024 d 128 dropout 0.1 page 64 deterministic tile 64x128 "
+            "heads_fastest splits 4 warm");
+  spec.problem.dropout = 0;
+  spec.problem.deterministic = false;
+  EXPECT_EQ(describe(spec, attnscope::testing::fields_with_a_later_one()),
+            "fa2 bf16 bwd causal batch 2 heads 8/2 N 512x1024 d 128 strip 64 tile 64x128 heads_fastest splits 4 warm");
+}
+
 TEST(MemoryNeed, CountsEveryBuffer) {
   PointSpec spec{.algorithm = "naive",
                  .problem = {.heads_q = 132, .heads_kv = 132, .n_q = 16384, .n_k = 16384, .d = 64},
@@ -617,6 +661,23 @@ TEST(MemoryNeed, CountsEveryBuffer) {
   EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 0);
   spec.algorithm = "fa9";
   EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 0);
+}
+
+// A dry run asks of every point, of which there may be 100,000.
+TEST(MemoryNeed, IsKnownWithoutAProgram) {
+  AttentionProblem p{.pass = Pass::fwd, .batch = 2, .heads_q = 4, .heads_kv = 4, .n_q = 100, .n_k = 300, .d = 64};
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    if (algorithm->facts().decodes) p.n_q = 1;
+    for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
+      p.pass = pass;
+      const Config config = algorithm->default_config(p, h200());
+      if (algorithm->refusal(p, config, h200())) continue;
+      const PointSpec spec{.algorithm = algorithm->name(), .problem = p, .tile = config.tile, .knobs = config.knobs};
+      EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()),
+                algorithm->plan(p, config, h200()).buffer_bytes())
+          << describe(spec);
+    }
+  }
 }
 
 }  // namespace
