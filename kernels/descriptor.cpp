@@ -231,25 +231,6 @@ int mask_bits(const Mask& mask) {
          (mask.padded() ? mask_lengths : 0) | (mask.sparse() ? mask_blocks : 0);
 }
 
-std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names, const AttentionProblem& p,
-                                        const Tiling& tile) {
-  const std::array<std::pair<std::string_view, std::int64_t>, 9> all{
-      {{"ATTN_BF16", p.dtype == DType::bf16 ? 1 : 0},
-       {"ATTN_D", p.d},
-       {"ATTN_BR", tile.br},
-       {"ATTN_BC", tile.bc},
-       {"ATTN_MASK", mask_bits(p.mask)},
-       {"ATTN_DROPOUT", p.dropout > 0 ? 1 : 0},
-       {"ATTN_DETERMINISTIC", p.deterministic ? 1 : 0},
-       {"ATTN_PAGED", p.page > 0 ? 1 : 0},
-       {"ATTN_HEADS_FASTEST", tile.raster == Raster::heads_fastest ? 1 : 0}}};
-  std::vector<std::string> defines;
-  for (const auto& [name, value] : all) {
-    if (std::ranges::find(names, name) != names.end()) defines.push_back(fmt::format("{}={}", name, value));
-  }
-  return defines;
-}
-
 std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
                                        std::initializer_list<std::int64_t> integers) {
   std::vector<Argument> arguments;

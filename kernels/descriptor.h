@@ -14,6 +14,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/common_knobs.h"
+#include "kernels/kernel_defines.h"
 
 namespace attnscope {
 
@@ -100,11 +101,6 @@ inline constexpr int mask_lengths = 4;
 inline constexpr int mask_blocks = 8;
 [[nodiscard]] int mask_bits(const Mask&);
 
-/// The macros of these names, of ATTN_BF16, ATTN_D, ATTN_BR, ATTN_BC, ATTN_MASK, ATTN_DROPOUT, ATTN_DETERMINISTIC,
-/// ATTN_PAGED and ATTN_HEADS_FASTEST: those the source reads, so that configurations which differ in nothing else share
-/// a cubin.
-[[nodiscard]] std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names,
-                                                      const AttentionProblem&, const Tiling&);
 /// The addresses of these buffers, then these numbers.
 [[nodiscard]] std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
                                                      std::initializer_list<std::int64_t> integers);

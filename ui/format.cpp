@@ -8,6 +8,7 @@
 #include <span>
 
 #include "messages/common.h"
+#include "messages/curves.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/said.h"
@@ -182,8 +183,10 @@ QString format_lengths(const AttentionProblem& problem) {
   return QString::fromStdString(analysis::lengths_text(problem));
 }
 
-QString format_splits(int splits) {
-  return splits > 0 ? QString::number(splits) : said(say::common::chosen{});
+QString format_swept(const analysis::SweptValue& swept) {
+  const Message value =
+      swept.value > 0 ? Message::verbatim(std::to_string(swept.value)) : Message(say::common::chosen{});
+  return said(say::curves::swept{.knob = swept.knob, .value = value});
 }
 
 QString format_knob(std::string_view name, const KnobValue& value) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "profiler/analysis/point_table.h"
+#include "profiler/analysis/tile_choice.h"
 #include "profiler/metrics/point.h"
 #include "storage/run_store.h"
 
@@ -63,7 +64,8 @@ struct UnitScale {
 /// "splits 8", "heads fastest".
 [[nodiscard]] QString format_knob(std::string_view name, const KnobValue& value);
 /// "16", or "auto" for 0.
-[[nodiscard]] QString format_splits(int splits);
+/// "splits 8", "splits auto".
+[[nodiscard]] QString format_swept(const analysis::SweptValue& swept);
 using analysis::tile_stated;
 
 }  // namespace attnscope::ui

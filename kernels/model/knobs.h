@@ -49,6 +49,15 @@ class Knobs {
   std::vector<Entry> entries_;  ///< sorted by name
 };
 
+/// The on-chip block shape. For FlashAttention Br x Bc is the paper's; for the naive kernels it is the GEMM tile of S =
+/// QK^T.
+struct TileShape {
+  int br = 64;  ///< query rows of a tile
+  int bc = 64;  ///< key rows of a tile
+
+  bool operator==(const TileShape&) const = default;
+};
+
 /// One knob, as an algorithm states it.
 struct Knob {
   std::string name;  ///< axis, column and facet: "splits"
@@ -60,6 +69,13 @@ struct Knob {
   std::vector<std::string> words = {};
   /// A choice made for one tile: another tile leaves it to the algorithm again.
   bool with_tile = false;
+  /// Of a number: where a sweep has several of its values at one N, each of them makes a curve over N of its own.
+  bool beside_n = false;
+  /// Of a number: what to try beside the algorithm's choice `own` (0: it makes none), which follows the problem and the
+  /// device and is better left to it. None: tuning does not look for values.
+  std::vector<std::int64_t> (*around)(std::int64_t own) = nullptr;
+  /// Of a number: other values, 0 among them, that are worth trying with a tile that is among the fastest.
+  std::vector<std::int64_t> (*variants)(const TileShape&) = nullptr;
 
   bool operator==(const Knob&) const = default;
 };
@@ -69,15 +85,6 @@ struct Knob {
 /// The value as parse_knob() reads it, of what a point was given; the algorithm's choice ("0", the first word) where it
 /// was not.
 [[nodiscard]] std::string knob_text(const Knob&, const Knobs&);
-
-/// The on-chip block shape. For FlashAttention Br x Bc is the paper's; for the naive kernels it is the GEMM tile of S =
-/// QK^T.
-struct TileShape {
-  int br = 64;  ///< query rows of a tile
-  int bc = 64;  ///< key rows of a tile
-
-  bool operator==(const TileShape&) const = default;
-};
 
 /// How a problem is run: the tile, and what else the algorithm was told.
 struct Config {

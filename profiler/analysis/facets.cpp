@@ -213,10 +213,10 @@ FacetPtr of_field(const attnscope::Field& field) {
     std::string text = to_string(value);
     return FacetValue{order_of(value), text == fallback ? usual : std::move(text)};
   };
-  return std::make_shared<const Facet>(Facet{
-      std::string(field.name), field.label(), wording.help, encoder(value_of, describe),
-      wording.stem.empty() ? fmt::format("{}-", field.name) : std::string(wording.stem), std::string(wording.usual), false,
-      true});
+  return std::make_shared<const Facet>(
+      Facet{std::string(field.name), field.label(), wording.help, encoder(value_of, describe),
+            wording.stem.empty() ? fmt::format("{}-", field.name) : std::string(wording.stem),
+            std::string(wording.usual), false, true});
 }
 
 /// What the algorithms were told; words read without underscores, and a number that was left to the algorithm is

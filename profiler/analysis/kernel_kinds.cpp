@@ -5,37 +5,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <set>
 #include <string_view>
 
+#include "kernels/kernel_defines.h"
 #include "messages/series.h"
 
 namespace attnscope::analysis {
 namespace {
 
-/// Macros that every kernel has its tile by; all others of a map's points are choices.
-constexpr std::array<std::string_view, 2> of_the_tile{"ATTN_BR", "ATTN_BC"};
-constexpr std::string_view prefix = "ATTN_";
-
-std::string_view name_of(std::string_view define) {
-  return define.substr(0, define.find('='));
-}
-
-/// "ATTN_WARPS" is "warps".
-std::string word_of(std::string_view macro) {
-  if (macro.starts_with(prefix)) macro.remove_prefix(prefix.size());
-  std::string word(macro);
-  for (char& c : word) c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return word;
-}
-
 /// "ATTN_WARPS=4" is "warps 4".
 std::string words_of(std::string_view define) {
-  const std::string_view name = name_of(define);
-  std::string words = word_of(name);
-  if (name.size() < define.size()) words += fmt::format(" {}", define.substr(name.size() + 1));
+  std::string words = macro_word(macro_of(define));
+  if (const std::string_view value = macro_value(define); !value.empty()) words += fmt::format(" {}", value);
   return words;
 }
 
@@ -64,7 +46,7 @@ Telling differences(std::span<const KernelKind> kinds, std::size_t place) {
     said.code = said.code || launch.source_file != first->source_file || launch.entry != first->entry;
     std::vector<std::string> uncommon;
     std::ranges::set_symmetric_difference(launch.options, first->options, std::back_inserter(uncommon));
-    for (const std::string& define : uncommon) said.options.emplace(name_of(define));
+    for (const std::string& define : uncommon) said.options.emplace(macro_of(define));
   }
   return said;
 }
@@ -74,11 +56,11 @@ std::string words_of(const LaunchKind& launch, const Telling& said) {
   if (said.code) parts.push_back(code_of(launch));
   for (const std::string& macro : said.options) {
     const auto has =
-        std::ranges::find(launch.options, macro, [](const std::string& define) { return name_of(define); });
+        std::ranges::find(launch.options, macro, [](const std::string& define) { return macro_of(define); });
     if (has != launch.options.end()) {
       parts.push_back(words_of(*has));
     } else if (!said.code) {
-      parts.push_back(text(say::series::without{.option = word_of(macro)}));
+      parts.push_back(text(say::series::without{.option = macro_word(macro)}));
     }
   }
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -102,7 +84,8 @@ KernelKind kernel_kind(const PointRecord& point) {
     if (!kernel.launch) continue;
     LaunchKind launch{kernel.launch->kernel, kernel.launch->source_file, kernel.launch->entry, {}};
     for (const std::string& define : kernel.launch->defines) {
-      if (std::ranges::find(of_the_tile, name_of(define)) == of_the_tile.end()) launch.options.push_back(define);
+      // Every point of a map has a tile of its own; all other macros are choices.
+      if (!is_of_the_tile(macro_of(define))) launch.options.push_back(define);
     }
     std::ranges::sort(launch.options);
     kind.launches.push_back(std::move(launch));

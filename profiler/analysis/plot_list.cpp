@@ -109,8 +109,8 @@ void plan_curves(const PointTable& table, const std::vector<Row>& rows, const Pl
   curve_filter().for_each_problem(table, rows, [&](const ProblemFilter& filter) {
     if (!allows(choice, filter) || only_a_tile_map(table, filter.rows())) return;
     std::vector<TileSelection> tiles;
-    for (const int splits : splits_of(table, filter.rows())) {
-      tiles.push_back({TileSelection::Rule::widest, {}, splits});
+    for (SweptValue& value : swept_values(table, filter.rows())) {
+      tiles.push_back({TileSelection::Rule::widest, {}, std::move(value)});
     }
     if (tiles.empty()) tiles.emplace_back();
     for (const TileSelection& tile : tiles) {
@@ -170,7 +170,9 @@ std::string_view to_string(Ordinate ordinate) {
 
 std::string curve_stem(Ordinate ordinate, const ProblemFilter& filter, const TileSelection& tile) {
   std::string stem = fmt::format("{}{}", to_string(ordinate), filter.stem());
-  if (tile.splits) stem += *tile.splits > 0 ? fmt::format("-splits{}", *tile.splits) : "-splitsauto";
+  if (tile.swept) {
+    stem += fmt::format("-{}{}", tile.swept->knob, tile.swept->value > 0 ? std::to_string(tile.swept->value) : "auto");
+  }
   if (tile.rule == TileSelection::Rule::fastest) stem += "-fastest";
   if (tile.rule == TileSelection::Rule::exact) {
     std::string words = describe(tile.tile);

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -51,21 +50,17 @@ std::uint32_t widest_tile(const PointTable& table, std::span<const Row> rows, st
   return std::ranges::max_element(here, [&](const auto& a, const auto& b) { return rank(a) < rank(b); })->first;
 }
 
-int splits_of_row(const PointTable& table, Row row) {
-  return static_cast<int>(table.spec(row).knobs.number(knob::splits));
-}
-
-/// Numbers of splits where one N has several; else empty.
-std::set<int> swept_splits(const PointTable& table, std::span<const Row> rows) {
-  std::map<std::int64_t, std::set<int>> at_length;
-  std::set<int> all;
+/// Values of the knob where one N has several; else empty.
+std::set<std::int64_t> swept_values_of(const PointTable& table, std::span<const Row> rows, std::string_view knob) {
+  std::map<std::int64_t, std::set<std::int64_t>> at_length;
+  std::set<std::int64_t> all;
   for (const Row row : rows) {
-    const int splits = splits_of_row(table, row);
-    at_length[table.n_k(row)].insert(splits);
-    all.insert(splits);
+    const std::int64_t value = table.spec(row).knobs.number(knob);
+    at_length[table.n_k(row)].insert(value);
+    all.insert(value);
   }
   const bool swept = std::ranges::any_of(at_length, [](const auto& entry) { return entry.second.size() > 1; });
-  return swept ? all : std::set<int>{};
+  return swept ? all : std::set<std::int64_t>{};
 }
 
 /// At each N the rows whose tile `chosen` maps to it.
@@ -127,8 +122,9 @@ bool shows_on(const PointTable& table, Row row, Ordinate ordinate) {
 RowsByLength standing_rows(const PointTable& table, std::span<const Row> rows, std::span<const Row> family,
                            const TileSelection& choice, Ordinate ordinate) {
   std::vector<Row> left(rows.begin(), rows.end());
-  if (choice.splits && !swept_splits(table, family).empty()) {
-    std::erase_if(left, [&](Row row) { return splits_of_row(table, row) != *choice.splits; });
+  if (choice.swept && !swept_values_of(table, family, choice.swept->knob).empty()) {
+    std::erase_if(left,
+                  [&](Row row) { return table.spec(row).knobs.number(choice.swept->knob) != choice.swept->value; });
   }
   switch (choice.rule) {
     case TileSelection::Rule::fastest:
@@ -156,15 +152,20 @@ std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows)
   return tiles;
 }
 
-std::vector<int> splits_of(const PointTable& table, std::span<const Row> rows) {
+std::vector<SweptValue> swept_values(const PointTable& table, std::span<const Row> rows) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> of_algorithm;  // on a device
   for (const Row row : rows) {
     if (!tile_stated(table.spec(row).tile)) continue;
     of_algorithm[{table.spec(row).algorithm, table.run(row).device_id}].push_back(row);
   }
-  std::set<int> all;
-  for (const auto& [key, its] : of_algorithm) all.merge(swept_splits(table, its));
-  return {all.begin(), all.end()};
+  std::vector<SweptValue> values;
+  for (const Knob& knob : table.algorithms().knobs()) {
+    if (!knob.beside_n) continue;
+    std::set<std::int64_t> all;
+    for (const auto& [key, its] : of_algorithm) all.merge(swept_values_of(table, its, knob.name));
+    for (const std::int64_t value : all) values.push_back({knob.name, value});
+  }
+  return values;
 }
 
 }  // namespace attnscope::analysis

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "profiler/analysis/point_table.h"
@@ -19,6 +20,14 @@ enum class Ordinate { bytes, time, rate };
 /// Whether it has something to show there: a value, or an end that says why it has none.
 [[nodiscard]] bool shows_on(const PointTable&, Row, Ordinate);
 
+/// A value of a knob that sweeps take beside N (Knob::beside_n); 0: the algorithm's choice.
+struct SweptValue {
+  std::string knob;
+  std::int64_t value = 0;
+
+  bool operator==(const SweptValue&) const = default;
+};
+
 struct TileSelection {
   enum class Rule {
     widest,   ///< the tile that covers the most N
@@ -27,8 +36,8 @@ struct TileSelection {
   };
   Rule rule = Rule::widest;
   Config tile = {};  ///< for `exact`
-  std::optional<int> splits =
-      std::nullopt;  ///< for `widest`: of an algorithm swept over splits, the points with that many
+  /// For `widest`: of an algorithm swept over that knob, the points with that value.
+  std::optional<SweptValue> swept = std::nullopt;
 };
 
 using RowsByLength = std::map<std::int64_t, std::vector<Row>>;
@@ -42,7 +51,7 @@ using RowsByLength = std::map<std::int64_t, std::vector<Row>>;
 /// Tiles that occur, as far as they are stated, by how many N they cover, then by size.
 [[nodiscard]] std::vector<Config> tiles_of(const PointTable&, std::span<const Row> rows);
 
-/// Numbers of splits, ascending, where one problem of an algorithm was measured with several on a device; else empty.
-[[nodiscard]] std::vector<int> splits_of(const PointTable&, std::span<const Row> rows);
+/// The values of such knobs, ascending, where one problem of an algorithm was measured with several on a device.
+[[nodiscard]] std::vector<SweptValue> swept_values(const PointTable&, std::span<const Row> rows);
 
 }  // namespace attnscope::analysis

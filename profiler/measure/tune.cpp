@@ -13,7 +13,6 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope {
@@ -31,13 +30,14 @@ constexpr int hopeless_lengths = 2;
 constexpr double worth_a_second_look = 1.10;
 /// Up to it, then, a third time.
 constexpr double worth_a_third_look = 1.04;
-/// Up to it, other numbers of warps and stages are tried as well, of so many tiles a length.
+/// Up to it, other values of knobs (Knob::variants) are tried as well, of so many tiles a length.
 constexpr double worth_variants = 1.03;
 constexpr std::size_t most_leaders = 4;
 /// Ratios of repeated measurements of one tile differ by about as much.
 constexpr double noise = 1.01;
-/// The algorithm's own splits follow batch and heads, which the table does not know: they may cost a little.
-constexpr double own_splits_worth = 1.02;
+/// What the algorithm chooses by itself (Knob::around) follows batch and heads, which the table does not know: it may
+/// cost a little.
+constexpr double own_choice_worth = 1.02;
 
 struct Sampling {
   int least;
@@ -74,11 +74,17 @@ bool same_launches(const AttentionPlan& one, const AttentionPlan& other) {
   });
 }
 
+/// The knob whose values are tried around the algorithm's own; nullptr where it has none.
+const Knob* followed_knob(const Algorithm& algorithm) {
+  const std::vector<Knob>& knobs = algorithm.facts().knobs;
+  const auto found = std::ranges::find_if(knobs, [](const Knob& knob) { return knob.around != nullptr; });
+  return found == knobs.end() ? nullptr : &*found;
+}
+
 /// A tile and its times in ns, by cell; 0 where it was not measured.
 struct Trial {
   Config config;
-
-  [[nodiscard]] bool own_splits() const { return config.knobs.number(knob::splits) == 0; }
+  bool own_choice = true;  ///< of the followed knob
 
   std::vector<double> screened;
   std::vector<double> confirmed;
@@ -96,11 +102,11 @@ class TileSearch {
       : device_(device),
         limits_(device.info().limits),
         algorithm_(algorithm),
+        followed_(followed_knob(algorithm)),
         cells_(std::move(cells)),
         observer_(observer),
         cancel_(cancel) {
-    for (const AttentionProblem& p : cells_)
-      own_splits_.push_back(algorithm_.default_config(p, limits_).knobs.number(knob::splits));
+    for (const AttentionProblem& p : cells_) own_.push_back(followed(algorithm_.default_config(p, limits_)));
     // What `auto` takes now comes first: early times tell the slow ones.
     for (std::size_t c = 0; c < cells_.size(); ++c) now_.push_back(index_of(config_now(c)));
     for (const AttentionProblem& p : cells_) {
@@ -127,10 +133,14 @@ class TileSearch {
     return c < trial.barred_from && !algorithm_.refusal(cells_[c], trial.config, limits_);
   }
 
-  /// What `auto` takes, with splits 0 where they are the algorithm's own.
+  [[nodiscard]] std::int64_t followed(const Config& config) const {
+    return followed_ == nullptr ? 0 : config.knobs.number(followed_->name);
+  }
+
+  /// What `auto` takes, with the followed knob 0 where it is the algorithm's own.
   [[nodiscard]] Config config_now(std::size_t c) const {
     Config config = auto_config(algorithm_, cells_[c], limits_);
-    if (config.knobs.number(knob::splits) == own_splits_[c]) config.knobs.set(knob::splits, std::int64_t{0});
+    if (followed_ != nullptr && followed(config) == own_[c]) config.knobs.set(followed_->name, std::int64_t{0});
     return config;
   }
 
@@ -138,6 +148,7 @@ class TileSearch {
     const auto found = std::ranges::find(trials_, config, &Trial::config);
     if (found != trials_.end()) return static_cast<std::size_t>(found - trials_.begin());
     trials_.push_back({.config = config,
+                       .own_choice = followed(config) == 0,
                        .screened = std::vector<double>(cells_.size()),
                        .confirmed = std::vector<double>(cells_.size())});
     return trials_.size() - 1;
@@ -145,7 +156,7 @@ class TileSearch {
 
   [[nodiscard]] PointSpec point(const Trial& trial, std::size_t c) const {
     Knobs knobs = trial.config.knobs;
-    if (trial.own_splits()) knobs.set(knob::splits, own_splits_[c]);  // as auto_config() has it
+    if (followed_ != nullptr && trial.own_choice) knobs.set(followed_->name, own_[c]);  // as auto_config() has it
     return {.algorithm = algorithm_.name(), .problem = cells_[c], .tile = trial.config.tile, .knobs = std::move(knobs)};
   }
 
@@ -249,23 +260,34 @@ class TileSearch {
     }
   }
 
-  /// Other numbers of warps and stages of a tile, as far as the algorithm has them and other code comes of it.
+  /// Every combination of the values that the algorithm's knobs are worth trying with beside this tile.
+  [[nodiscard]] std::vector<Config> combinations(const Config& leader) const {
+    std::vector<Config> all{leader};
+    for (const Knob& knob : algorithm_.facts().knobs) {
+      if (knob.variants == nullptr) continue;
+      std::vector<Config> more;
+      for (const Config& config : all) {
+        for (const std::int64_t value : knob.variants(leader.tile)) {
+          more.push_back(config);
+          more.back().knobs.set(knob.name, value);
+        }
+      }
+      all = std::move(more);
+    }
+    return all;
+  }
+
+  /// Other values of a tile's knobs, as far as other code comes of them.
   std::vector<std::size_t> variants(std::size_t of, std::size_t c) {
     const Config leader = trials_[of].config;
     std::vector<AttentionPlan> plans{algorithm_.plan(cells_[c], leader, limits_)};
     std::vector<std::size_t> found;
-    for (const int warps : {0, leader.tile.br / 16, leader.tile.br / 32}) {
-      for (const int stages : {0, 1, 2, 3}) {
-        Config other = leader;
-        other.knobs.set(knob::warps, std::int64_t{warps});
-        other.knobs.set(knob::stages, std::int64_t{stages});
-        if (algorithm_.refusal(cells_[c], other, limits_)) continue;
-        AttentionPlan plan = algorithm_.plan(cells_[c], other, limits_);
-        if (std::ranges::any_of(plans, [&](const AttentionPlan& known) { return same_launches(known, plan); }))
-          continue;
-        plans.push_back(std::move(plan));
-        found.push_back(index_of(other));
-      }
+    for (const Config& other : combinations(leader)) {
+      if (algorithm_.refusal(cells_[c], other, limits_)) continue;
+      AttentionPlan plan = algorithm_.plan(cells_[c], other, limits_);
+      if (std::ranges::any_of(plans, [&](const AttentionPlan& known) { return same_launches(known, plan); })) continue;
+      plans.push_back(std::move(plan));
+      found.push_back(index_of(other));
     }
     return found;
   }
@@ -316,13 +338,13 @@ class TileSearch {
     return trials_[t].confirmed[c] / fastest(c, &Trial::confirmed);
   }
 
-  /// Whether tiles have splits to choose.
-  [[nodiscard]] bool has_splits() const {
-    return std::ranges::any_of(trials_, [](const Trial& trial) { return !trial.own_splits(); });
+  /// Whether there is something to choose beside the algorithm's own choice.
+  [[nodiscard]] bool has_choice() const {
+    return std::ranges::any_of(trials_, [](const Trial& trial) { return !trial.own_choice; });
   }
 
-  /// A tile for each of the cells `measured`: of those near the fastest, with as few splits of the table's own, then as
-  /// few changes, then as little time as can be.
+  /// A tile for each of the cells `measured`: of those near the fastest, with as few choices taken from the algorithm,
+  /// then as few changes, then as little time as can be.
   [[nodiscard]] std::vector<std::size_t> choose(std::span<const std::size_t> measured) const {
     using Cost = std::tuple<int, int, double>;
     struct Step {
@@ -330,18 +352,18 @@ class TileSearch {
       Cost cost;
       std::size_t before;
     };
-    const bool splits = has_splits();
+    const bool choice = has_choice();
     std::vector<std::vector<Step>> steps;
     for (const std::size_t c : measured) {
       std::vector<Step> here;
-      for (const std::size_t t : within(splits ? own_splits_worth : noise, c, &Trial::confirmed)) {
-        const bool own = splits && trials_[t].own_splits();
+      for (const std::size_t t : within(choice ? own_choice_worth : noise, c, &Trial::confirmed)) {
+        const bool own = choice && trials_[t].own_choice;
         const double to_fastest = ratio(t, c);
         if (to_fastest > noise && !own) continue;
         Step step{t, {}, 0};
         for (std::size_t b = 0; b < (steps.empty() ? 1 : steps.back().size()); ++b) {
           Cost cost = steps.empty() ? Cost{} : steps.back()[b].cost;
-          std::get<0>(cost) += splits && !own ? 1 : 0;
+          std::get<0>(cost) += choice && !own ? 1 : 0;
           std::get<1>(cost) += !steps.empty() && steps.back()[b].trial != t ? 1 : 0;
           std::get<2>(cost) += std::log(to_fastest);
           if (b == 0 || cost < step.cost) step = {t, cost, b};
@@ -382,12 +404,12 @@ class TileSearch {
       if (t == chosen || worst(t, cells) == 0) continue;
       if (!next || worst(t, cells) < worst(*next, cells)) next = t;
     }
-    // A tile with splits of its own may well be faster than the one chosen.
-    const bool own = trials_[chosen].own_splits() && has_splits();
+    // A tile with a value of its own may well be faster than the one chosen.
+    const bool own = trials_[chosen].own_choice && has_choice();
     const double most = worst(chosen, cells);
-    const bool faster = next && !trials_[*next].own_splits() && worst(*next, cells) < most;
+    const bool faster = next && !trials_[*next].own_choice && worst(*next, cells) < most;
     if (own && (most > noise || faster)) {
-      text += fmt::format("; own splits preferred within {:.0f}%", 100 * (own_splits_worth - 1));
+      text += fmt::format("; own {} preferred within {:.0f}%", followed_->name, 100 * (own_choice_worth - 1));
     }
     if (next) text += fmt::format("; next {} at worst {:.3f}", describe(trials_[*next].config), worst(*next, cells));
     return text;
@@ -439,28 +461,14 @@ class TileSearch {
   Device& device_;
   const DeviceLimits& limits_;
   const Algorithm& algorithm_;
+  const Knob* followed_;
   std::vector<AttentionProblem> cells_;
   const TuneObserver& observer_;
   const CancelToken& cancel_;
   std::vector<Trial> trials_;
-  std::vector<std::int64_t> own_splits_;  ///< the algorithm's choice for the device, by cell; 0: it has none
-  std::vector<std::size_t> now_;          ///< the trial of auto_config(), by cell
+  std::vector<std::int64_t> own_;  ///< what the algorithm chooses of the followed knob, by cell; 0: it has none
+  std::vector<std::size_t> now_;   ///< the trial of auto_config(), by cell
 };
-
-/// Splits to try: the algorithm's choice, numbers beside it, and powers of two within a factor of four; 0 alone for
-/// algorithms that have none.
-std::vector<std::int64_t> split_steps(std::int64_t own) {
-  std::vector<std::int64_t> steps{0};
-  const auto add = [&](std::int64_t splits) {
-    if (splits > 0 && std::ranges::find(steps, splits) == steps.end()) steps.push_back(splits);
-  };
-  if (own == 0) return steps;
-  for (const std::int64_t splits : {own / 2, own - 1, own + 1, 2 * own}) add(splits);
-  for (std::int64_t power = 1; power <= 4 * own; power *= 2) {
-    if (4 * power >= own) add(power);
-  }
-  return steps;
-}
 
 }  // namespace
 
@@ -472,14 +480,21 @@ std::vector<Config> tune_candidates(const Algorithm& algorithm, const AttentionP
       configs.push_back(config);
     }
   };
-  // The algorithm's own rule may lie between the steps. Its splits are what it has for 0.
+  // The algorithm's own rule may lie between the steps. What it chooses of the followed knob is what it has for 0.
   Config rule = algorithm.default_config(problem, limits);
-  const std::vector<std::int64_t> splits = split_steps(rule.knobs.number(knob::splits));
-  rule.knobs.set(knob::splits, std::int64_t{0});
+  const Knob* followed = followed_knob(algorithm);
+  std::vector<Knobs> choices{Knobs()};
+  if (followed != nullptr) {
+    choices.clear();
+    for (const std::int64_t value : followed->around(rule.knobs.number(followed->name))) {
+      choices.emplace_back().set(followed->name, value);
+    }
+    rule.knobs.set(followed->name, std::int64_t{0});
+  }
   add(rule);
   for (const int br : br_steps) {
     for (const int bc : bc_steps) {
-      for (const std::int64_t parts : splits) add({{.br = br, .bc = bc}, {{knob::splits, parts}}});
+      for (const Knobs& knobs : choices) add({{.br = br, .bc = bc}, knobs});
     }
   }
   return configs;

@@ -61,14 +61,14 @@ struct TuneObserver {
   std::function<void(const Algorithm&, const AttentionProblem&)> on_untimed{};
 };
 
-/// The tiles tried: Br and Bc over steps, and splits around the algorithm's own where it has them, without those that
-/// the algorithm refuses on the device; first of them the algorithm's own.
+/// The tiles tried: Br and Bc over steps, with values around the algorithm's own of the knob that states how
+/// (Knob::around), without those that the algorithm refuses on the device; first of them the algorithm's own.
 [[nodiscard]] std::vector<Config> tune_candidates(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
 /// For each algorithm, pass, mask and d (those that the algorithm takes): screens the candidates at every length with
-/// few samples (but for those that were far off at two lengths before), then other warps and stages of the leaders, and
+/// few samples (but for those that were far off at two lengths before), then Knob::variants of the leaders, and
 /// measures what is within 10% of the fastest at a length again with more samples. Takes the fastest at each length,
-/// but of tiles within 1% those that change least along N, and the algorithm's own splits where they are within 2%.
+/// but of tiles within 1% those that change least along N, and the algorithm's own choice where it is within 2%.
 /// Tiles whose kernels use local memory are no choice: what they spill is traffic that no model has.
 /// Cold L2, no counters, outputs unchecked. Stops at a cancel with what is finished.
 [[nodiscard]] std::vector<TuneResult> tune(Device&, const TuneRequest&, const TuneObserver&, const CancelToken&);

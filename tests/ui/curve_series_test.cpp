@@ -85,7 +85,7 @@ TEST(CurveSeries, TheTitleNamesTheProblemAndTheSplits) {
     }
   }
   CurveRequest request = request_of({"splitkv"}, Ordinate::bytes);
-  request.tile.splits = 16;
+  request.tile.swept = {"splits", 16};
   const CurveSet set = fixtures::curves_of(fixtures::shown(records), request);
   EXPECT_TRUE(set.title.startsWith("d 128 · ")) << set.title.toStdString();
   EXPECT_TRUE(set.title.endsWith("splits 16")) << set.title.toStdString();

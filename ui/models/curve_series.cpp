@@ -191,10 +191,7 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
   set.boundaries = std::move(built.boundaries);
   set.stacks = std::move(built.stacks);
   set.title = QString::fromStdString(filter.summary());
-  if (request.tile.splits) {
-    set.title +=
-        QStringLiteral(" · ") + said(say::curves::splits{.splits = format_splits(*request.tile.splits).toStdString()});
-  }
+  if (request.tile.swept) set.title += QStringLiteral(" · ") + format_swept(*request.tile.swept);
   set.points = std::move(points);
   return set;
 }

@@ -183,9 +183,9 @@ TileSelection IoCurvePage::tile_selection() const {
   if (index == fastest_index) return {TileSelection::Rule::fastest, {}, {}};
   if (index < first_listed) return {};
   const std::size_t listed = index - first_listed;
-  if (listed < splits_.size()) return {TileSelection::Rule::widest, {}, splits_[listed]};
-  if (listed - splits_.size() >= tiles_.size()) return {};
-  return {TileSelection::Rule::exact, tiles_[listed - splits_.size()], {}};
+  if (listed < swept_.size()) return {TileSelection::Rule::widest, {}, swept_[listed]};
+  if (listed - swept_.size() >= tiles_.size()) return {};
+  return {TileSelection::Rule::exact, tiles_[listed - swept_.size()], {}};
 }
 
 CurveRequest IoCurvePage::request() const {
@@ -314,17 +314,17 @@ void IoCurvePage::color_chips() {
 
 void IoCurvePage::refresh_tiles() {
   const std::vector<Config> tiles = analysis::tiles_of(points_->table(), filter_.rows());
-  const std::vector<int> splits = analysis::splits_of(points_->table(), filter_.rows());
-  if (tiles == tiles_ && splits == splits_ && tile_->count() > 0) return;
+  const std::vector<analysis::SweptValue> swept = analysis::swept_values(points_->table(), filter_.rows());
+  if (tiles == tiles_ && swept == swept_ && tile_->count() > 0) return;
   tiles_ = tiles;
-  splits_ = splits;
+  swept_ = swept;
   const QSignalBlocker quiet(tile_);
   tile_->clear();
   tile_->insertItem(widest_index, said(say::curve_page::swept_tile{}), QStringLiteral("swept"));
   tile_->insertItem(fastest_index, said(say::curve_page::fastest_tile{}), QStringLiteral("fastest"));
-  for (const int count : splits_) {
-    tile_->addItem(said(say::curve_page::splits{.splits = format_splits(count).toStdString()}),
-                   QStringLiteral("splits %1").arg(count));
+  for (const analysis::SweptValue& value : swept_) {
+    tile_->addItem(format_swept(value),
+                   QStringLiteral("%1 %2").arg(QString::fromStdString(value.knob)).arg(value.value));
   }
   for (const Config& tile : tiles_) tile_->addItem(format_tile(tile), format_tile(tile));
   tile_->setCurrentIndex(std::max(0, tile_->findData(wanted_tile_)));

@@ -72,7 +72,7 @@ class IoCurvePage : public Page {
   QComboBox* tile_ = nullptr;
   QString wanted_tile_;  ///< the choice of tile, which comes back when the points have it again
   std::vector<Config> tiles_;
-  std::vector<int> splits_;
+  std::vector<analysis::SweptValue> swept_;
   ToggleBar* toggles_ = nullptr;
   std::map<std::string, QToolButton*> chip_of_;
   std::set<std::string> hidden_;  ///< algorithms switched off, also those without a chip so far

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/kernel_defines.h"
 #include "messages/gpu.h"
 #include "profiler/measure/gpu/cubin_cache.h"
 #include "profiler/measure/gpu/nvrtc.h"
@@ -100,39 +101,8 @@ std::filesystem::path default_cubin_cache() {
 }
 
 std::string describe(const KernelLaunch& launch) {
-  std::string br;
-  std::string bc;
-  std::string d;
-  std::string rest;
-  for (const std::string& define : launch.source.defines) {
-    const std::size_t equals = std::min(define.find('='), define.size());
-    const std::string name = define.substr(0, equals);
-    const std::string value = define.substr(std::min(equals + 1, define.size()));
-    if (name == "ATTN_BR") {
-      br = value;
-    } else if (name == "ATTN_BC") {
-      bc = value;
-    } else if (name == "ATTN_D") {
-      d = " d" + value;
-    } else if (name == "ATTN_BF16") {
-      rest += value == "1" ? " bf16" : " fp16";
-    } else if (name == "ATTN_MASK") {
-      rest += value == "0" ? "" : value == "1" ? " causal" : " mask" + value;
-    } else if (name == "ATTN_DROPOUT") {
-      rest += value == "1" ? " dropout" : "";
-    } else if (name == "ATTN_DETERMINISTIC") {
-      rest += value == "1" ? " deterministic" : "";
-    } else if (name == "ATTN_PAGED") {
-      rest += value == "1" ? " paged" : "";
-    } else if (name == "ATTN_HEADS_FASTEST") {
-      rest += value == "1" ? " heads-fastest" : "";
-    } else {
-      rest += " " + define;
-    }
-  }
-  const std::string tile = br.empty() && bc.empty() ? "" : " " + br + (br.empty() || bc.empty() ? "" : "x") + bc;
   const std::string folder = launch.source.file.substr(0, launch.source.file.find('/'));
-  return fmt::format("{} {}{}{}{}", folder, launch.name, d, tile, rest);
+  return fmt::format("{} {}{}", folder, launch.name, describe_defines(launch.source.defines));
 }
 
 Result<std::unique_ptr<KernelBuilder>, GpuError> KernelBuilder::open(const std::filesystem::path& cache_dir) {

@@ -583,9 +583,9 @@ TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
   const Points points(records);
   CurveRequest request = everything();
   request.algorithms = {"naive", "splitkv"};
-  request.tile.splits = 16;
+  request.tile.swept = {"splits", 16};
   const Drawn drawn(points, request);
-  EXPECT_EQ(splits_of(drawn.table, drawn.rows), (std::vector<int>{8, 16}));
+  EXPECT_EQ(swept_values(drawn.table, drawn.rows), (std::vector<SweptValue>{{"splits", 8}, {"splits", 16}}));
   const Curve* curve = drawn.find("splitkv", CurveKind::measured, Quantity::sm_l2);
   ASSERT_NE(curve, nullptr);
   ASSERT_EQ(curve->points.size(), 2U);
@@ -595,7 +595,7 @@ TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
   // Splits that follow from N are no sweep over splits.
   const Points alone({records[0], records[4]});
   const PointTable table = alone.table();
-  EXPECT_TRUE(splits_of(table, table.rows()).empty());
+  EXPECT_TRUE(swept_values(table, table.rows()).empty());
 }
 
 TEST(Curves, ThrottledPointsAreMarked) {

@@ -63,8 +63,8 @@ TEST(PlotList, EachNumberOfSplitsIsAPlot) {
   const auto plots = plan_plots(points.table(), {{PlotKind::bytes}, {}});
   ASSERT_TRUE(plots);
   ASSERT_EQ(plots->size(), 2U);
-  EXPECT_EQ((*plots)[0].tile.splits, 8);
-  EXPECT_EQ((*plots)[1].tile.splits, 16);
+  EXPECT_EQ((*plots)[0].tile.swept, (SweptValue{"splits", 8}));
+  EXPECT_EQ((*plots)[1].tile.swept, (SweptValue{"splits", 16}));
   EXPECT_EQ((*plots)[1].stem, "io-d128-nq1-1x16-splits16");
   EXPECT_EQ((*plots)[1].filter.rows().size(), 4U) << "the other splits are left out when it is drawn";
 }

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -207,6 +208,56 @@ TEST(Tune, OtherWarpsOfALeaderAreTried) {
   const auto results = tune(device, one, {}, {});
   ASSERT_EQ(results.at(0).choices.size(), 1U);
   EXPECT_EQ(results[0].choices[0].config, best);
+}
+
+/// FA2 with a knob that nobody else has, of which it takes 6 by itself.
+class Parted final : public Algorithm {
+ public:
+  Parted() : Algorithm(stated()), fa2_(*built_in_algorithms().find("fa2")) {}
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    return fa2_.working_set_bytes(p, config.tile, device);
+  }
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    return {fa2_.default_config(p, device).tile, {{"parts", std::int64_t{6}}}};
+  }
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    return fa2_.refusal(p, config.tile, device);
+  }
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    return fa2_.plan(p, config.tile, device);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& device) const override {
+    return fa2_.model(p, config.tile, device).kernels;
+  }
+
+ private:
+  static Facts stated() {
+    Facts facts = built_in_algorithms().find("fa2")->facts();
+    facts.name = "parted";
+    facts.knobs = {{.name = "parts", .label = "Parts", .meaning = "Of a head", .largest = 64, .around = [](auto own) {
+                      return std::vector<std::int64_t>{0, own, 2 * own};
+                    }}};
+    return facts;
+  }
+  const Algorithm& fa2_;
+};
+
+TEST(Tune, TriesWhatAKnobStates) {
+  const Parted parted;
+  const auto candidates = tune_candidates(parted, {.n_q = 4096, .n_k = 4096, .d = 64}, *find_gpu("h200"));
+  std::set<std::int64_t> of_one_tile;
+  for (const Config& config : candidates) {
+    if (config.tile == TileShape{.br = 64, .bc = 64}) of_one_tile.insert(config.knobs.number("parts"));
+  }
+  EXPECT_EQ(of_one_tile, (std::set<std::int64_t>{0, 6, 12}));
+  EXPECT_TRUE(candidates.front().knobs.empty()) << "the algorithm's own choice stands first";
 }
 
 TEST(Tune, DecodingIsMeasuredWithOneQueryAndItsSplits) {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_defines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "kernels/descriptor.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::string_view prefix = "ATTN_";
+
+/// What a macro says in a short description.
+enum class Short {
+  d,      ///< first
+  tile,   ///< second, Br x Bc
+  dtype,  ///< whether it is bf16
+  mask,
+  flag,  ///< its word where it is set
+};
+
+struct Macro {
+  std::string_view name;
+  std::int64_t (*value)(const AttentionProblem&, const Tiling&);
+  Short said;
+};
+
+constexpr std::array macros{
+    Macro{"ATTN_BF16", [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return p.dtype == DType::bf16; },
+          Short::dtype},
+    Macro{"ATTN_D", [](const AttentionProblem& p, const Tiling&) { return p.d; }, Short::d},
+    Macro{"ATTN_BR", [](const AttentionProblem&, const Tiling& tile) -> std::int64_t { return tile.br; }, Short::tile},
+    Macro{"ATTN_BC", [](const AttentionProblem&, const Tiling& tile) -> std::int64_t { return tile.bc; }, Short::tile},
+    Macro{"ATTN_MASK", [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return mask_bits(p.mask); },
+          Short::mask},
+    Macro{"ATTN_DROPOUT", [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return p.dropout > 0; },
+          Short::flag},
+    Macro{"ATTN_DETERMINISTIC",
+          [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return p.deterministic; }, Short::flag},
+    Macro{"ATTN_PAGED", [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return p.page > 0; },
+          Short::flag},
+    Macro{"ATTN_HEADS_FASTEST",
+          [](const AttentionProblem&, const Tiling& tile) -> std::int64_t {
+            return tile.raster == Raster::heads_fastest;
+          },
+          Short::flag},
+};
+
+/// Of a macro that is said behind d and the tile.
+std::string short_words(const Macro& macro, std::string_view value) {
+  switch (macro.said) {
+    case Short::dtype:
+      return value == "1" ? " bf16" : " fp16";
+    case Short::mask:
+      return value == "0" ? "" : value == "1" ? " causal" : fmt::format(" mask{}", value);
+    case Short::flag: {
+      if (value != "1") return {};
+      std::string word = macro_word(macro.name);
+      std::ranges::replace(word, ' ', '-');
+      return " " + word;
+    }
+    case Short::d:
+    case Short::tile:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names, const AttentionProblem& p,
+                                        const Tiling& tile) {
+  std::vector<std::string> defines;
+  for (const Macro& macro : macros) {
+    if (std::ranges::find(names, macro.name) == names.end()) continue;
+    defines.push_back(fmt::format("{}={}", macro.name, macro.value(p, tile)));
+  }
+  return defines;
+}
+
+std::string_view macro_of(std::string_view define) {
+  return define.substr(0, define.find('='));
+}
+
+std::string_view macro_value(std::string_view define) {
+  const std::size_t equals = define.find('=');
+  return equals == std::string_view::npos ? std::string_view() : define.substr(equals + 1);
+}
+
+bool is_of_the_tile(std::string_view macro) {
+  const auto* found = std::ranges::find(macros, macro, &Macro::name);
+  return found != macros.end() && found->said == Short::tile;
+}
+
+std::string macro_word(std::string_view macro) {
+  if (macro.starts_with(prefix)) macro.remove_prefix(prefix.size());
+  std::string word(macro);
+  for (char& c : word) c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return word;
+}
+
+std::string describe_defines(std::span<const std::string> defines) {
+  std::string d;
+  std::string tile;
+  std::string rest;
+  for (const std::string& define : defines) {
+    const std::string_view value = macro_value(define);
+    const auto* known = std::ranges::find(macros, macro_of(define), &Macro::name);
+    if (known == macros.end()) {
+      rest += " " + define;
+    } else if (known->said == Short::d) {
+      d = fmt::format(" d{}", value);
+    } else if (known->said == Short::tile) {
+      tile += fmt::format("{}{}", tile.empty() ? " " : "x", value);
+    } else {
+      rest += short_words(*known, value);
+    }
+  }
+  return d + tile + rest;
+}
+
+}  // namespace attnscope
