@@ -56,42 +56,85 @@ int output_code() {
   return runtime_error;
 }
 
-/// Fills `options`; an exit code when the program has nothing more to do.
-std::optional<int> parse(const QStringList& arguments, Options& options) {
-  QCommandLineParser parser;
-  parser.setApplicationDescription(
-      QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
+/// What the command line takes.
+struct Switches {
   // Not addHelpOption(): that adds --help-all, which would list Qt's own options, none of which are taken here.
-  const QCommandLineOption help({QStringLiteral("h"), QStringLiteral("help")},
-                                QStringLiteral("Displays help on command line options."));
-  const QCommandLineOption version = parser.addVersionOption();
-  const QCommandLineOption plots(
+  QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")},
+                          QStringLiteral("Displays help on command line options.")};
+  QCommandLineOption plots{
       QStringLiteral("plots"),
       QStringLiteral("Write the plots as PNG and SVG into <folder> and exit; needs no display. Of each problem: bytes, "
                      "time and TFLOP/s over N, and maps of its tiles. More than %1 of a kind are drawn %2 to a page "
                      "(io-page01, ...).")
           .arg(most_single_pictures)
           .arg(panels_of_a_page),
-      QStringLiteral("folder"));
-  const QCommandLineOption only(
+      QStringLiteral("folder")};
+  QCommandLineOption only{
       QStringLiteral("only"),
       QStringLiteral("Of --plots, write only these: kinds (bytes, time, rate, maps) and choices as d=128, pass=bwd, "
                      "mask=causal, heads=1x132, algorithm=NAME, with commas between or again and again."),
-      QStringLiteral("what"));
-  const QCommandLineOption screenshot(QStringLiteral("screenshot"),
-                                      QStringLiteral("Write a picture of the window to <file> and exit."),
-                                      QStringLiteral("file"));
-  const QString pages = page_ids().join(QStringLiteral(", "));
-  const QCommandLineOption page(QStringLiteral("page"), QStringLiteral("Page of the screenshot: %1.").arg(pages),
-                                QStringLiteral("page"), page_ids().constFirst());
-  const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Size of the screenshot."),
-                                QStringLiteral("WxH"), QStringLiteral("1280x800"));
-  const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
-                                 QStringLiteral("theme"), QStringLiteral("light"));
-  const QCommandLineOption force(
+      QStringLiteral("what")};
+  QCommandLineOption screenshot{QStringLiteral("screenshot"),
+                                QStringLiteral("Write a picture of the window to <file> and exit."),
+                                QStringLiteral("file")};
+  QCommandLineOption page{QStringLiteral("page"),
+                          QStringLiteral("Page of the screenshot: %1.").arg(page_ids().join(QStringLiteral(", "))),
+                          QStringLiteral("page"), page_ids().constFirst()};
+  QCommandLineOption size{QStringLiteral("size"), QStringLiteral("Size of the screenshot."), QStringLiteral("WxH"),
+                          QStringLiteral("1280x800")};
+  QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
+                           QStringLiteral("theme"), QStringLiteral("light")};
+  QCommandLineOption force{
       QStringLiteral("force"),
-      QStringLiteral("Let --plots and --screenshot replace files that are no pictures of theirs, too."));
-  parser.addOptions({help, plots, only, screenshot, page, size, theme, force});
+      QStringLiteral("Let --plots and --screenshot replace files that are no pictures of theirs, too.")};
+};
+
+/// Of --screenshot; what is wrong with it, or nothing.
+QString read_screenshot(const QCommandLineParser& parser, const Switches& known, Screenshot& screenshot) {
+  screenshot.file = parser.value(known.screenshot);
+  screenshot.page = parser.value(known.page);
+  if (!page_ids().contains(screenshot.page)) {
+    return said(say::gui::page{.pages = page_ids().join(QStringLiteral(", ")).toStdString()});
+  }
+  const QStringList extents = parser.value(known.size).split(QLatin1Char('x'));
+  screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
+  if (screenshot.size.width() < 320 || screenshot.size.height() < 240) {
+    return said(say::gui::size{});
+  }
+  const QString word = parser.value(known.theme);
+  if (word != QLatin1String("light") && word != QLatin1String("dark")) {
+    return said(say::gui::theme{});
+  }
+  screenshot.theme = parse_theme(word);
+  return {};
+}
+
+/// What is wrong with the command line, or nothing.
+QString read_options(const QCommandLineParser& parser, const Switches& known, Options& options) {
+  options.files = parser.positionalArguments();
+  options.plots = parser.value(known.plots);
+  if (parser.isSet(known.plots) && options.plots.isEmpty()) return said(say::gui::plots_folder{});
+  options.take_screenshot = parser.isSet(known.screenshot);
+  std::vector<std::string> words;
+  for (const QString& word : parser.values(known.only)) words.push_back(word.toStdString());
+  auto choice = attnscope::analysis::parse_plot_choice(words);
+  if (!choice) return said(say::output::only{.error = choice.error()});
+  if (parser.isSet(known.only) && !parser.isSet(known.plots)) return said(say::gui::only_of_plots{});
+  options.only = std::move(choice).value();
+  if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
+  if (parser.isSet(known.force)) options.existing = options.screenshot.existing = Existing::any;
+  return {};
+}
+
+/// Fills `options`; an exit code when the program has nothing more to do.
+std::optional<int> parse(const QStringList& arguments, Options& options) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription(
+      QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
+  const Switches known;
+  const QCommandLineOption version = parser.addVersionOption();
+  parser.addOptions(
+      {known.help, known.plots, known.only, known.screenshot, known.page, known.size, known.theme, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, the recorded sample."),
                                QStringLiteral("[FILE...]"));
@@ -105,36 +148,13 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     print(stdout, QStringLiteral("attnscope-gui %1").arg(QStringLiteral(ATTNSCOPE_VERSION)));
     return output_code();
   }
-  if (parser.isSet(help)) {
+  if (parser.isSet(known.help)) {
     // Before there is an application object, Qt does not know the program's name.
     print(stdout,
           parser.helpText().trimmed().replace(QStringLiteral("<executable_name>"), QStringLiteral("attnscope-gui")));
     return output_code();
   }
-  options.files = parser.positionalArguments();
-  options.plots = parser.value(plots);
-  if (parser.isSet(plots) && options.plots.isEmpty()) return misused(said(say::gui::plots_folder{}));
-  options.take_screenshot = parser.isSet(screenshot);
-  options.screenshot.file = parser.value(screenshot);
-  std::vector<std::string> words;
-  for (const QString& word : parser.values(only)) words.push_back(word.toStdString());
-  auto choice = attnscope::analysis::parse_plot_choice(words);
-  if (!choice) return misused(said(say::output::only{.error = choice.error()}));
-  if (parser.isSet(only) && !parser.isSet(plots)) return misused(said(say::gui::only_of_plots{}));
-  options.only = std::move(choice).value();
-  options.screenshot.page = parser.value(page);
-  if (!page_ids().contains(options.screenshot.page)) return misused(said(say::gui::page{.pages = pages.toStdString()}));
-  const QStringList extents = parser.value(size).split(QLatin1Char('x'));
-  options.screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
-  if (options.screenshot.size.width() < 320 || options.screenshot.size.height() < 240) {
-    return misused(said(say::gui::size{}));
-  }
-  const QString word = parser.value(theme);
-  if (word != QLatin1String("light") && word != QLatin1String("dark")) {
-    return misused(said(say::gui::theme{}));
-  }
-  options.screenshot.theme = parse_theme(word);
-  if (parser.isSet(force)) options.existing = options.screenshot.existing = Existing::any;
+  if (const QString wrong = read_options(parser, known, options); !wrong.isEmpty()) return misused(wrong);
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 namespace attnscope::ui {
 
+/// Rows of items from left to right, as wide as there is room; what does not fit begins the next row.
 class FlowLayout : public QLayout {
  public:
   explicit FlowLayout(QWidget* parent = nullptr, int spacing = 6);
