@@ -106,7 +106,7 @@ struct PointRecord {
   std::vector<KernelRecord> kernels;
   std::optional<ClockReading> clocks;
   std::optional<double> max_abs_error;  ///< against the reference; absent when not verified
-  std::optional<double> error_bound;    ///< the largest error that passes (io-models oracle bound)
+  std::optional<double> error_bound;    ///< the largest error that passes (kernels/oracle/reference.h)
   std::optional<double> rms_error;
   double wall_seconds = 0;  ///< the whole point, host clock
 

@@ -141,8 +141,10 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
 }
 
 TEST(Backward, TheTablesFormulas) {
-  // io-models: FA2 pre 2 n_q d + n_q, main 4 n_k d + Tc (2 n_q d + n_q d in fp32 + 2 n_q); FA1 4 n_k d + Tc (5 n_q d +
-  // 2 n_q), of which dQ is fp32 here, cleared first and written in 16 bits last.
+  // In elements, of FlashAttention-2 (arXiv 2307.08691), Algorithm 2, as its authors' code runs it in three kernels,
+  // and of FlashAttention (arXiv 2205.14135v2), Algorithm 4: FA2 pre 2 n_q d + n_q, main 4 n_k d + Tc (2 n_q d + n_q d
+  // in fp32 + 2 n_q); FA1 4 n_k d + Tc (5 n_q d + 2 n_q), of which dQ is fp32 here, cleared first and written in 16
+  // bits last.
   constexpr std::int64_t n = 4096;
   constexpr std::int64_t d = 128;
   constexpr std::int64_t heads = 4;
