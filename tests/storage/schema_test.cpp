@@ -195,7 +195,7 @@ bool has_column(SQLite::Database& database, const std::string& table, const std:
 }
 
 TEST(Migrations, AStepMadeOfFieldsIsFrozenAsItIsBeforeAnotherFollows) {
-  const std::vector<Field>& fields = fields_with_a_later_one();
+  const std::vector<Field>& fields = test::fields_with_a_later_one();
   const std::size_t before = frozen_steps().size();
   ASSERT_EQ(fields.back().since, static_cast<int>(before) + 1) << "the field of the tests is of the next schema";
   const std::vector<std::string> shipped = schema_steps(frozen_steps(), fields);
@@ -225,7 +225,7 @@ TEST(Migrations, AStepInTheNumberOfAFieldIsNoneWithoutAWord) {
     }
     return {};
   };
-  std::vector<Field> fields = fields_with_a_later_one();
+  std::vector<Field> fields = test::fields_with_a_later_one();
   EXPECT_EQ(refused(frozen_steps(), fields), "");
   // Files of its schema would have the column and lack the table.
   EXPECT_THAT(refused(with(frozen_steps(), "CREATE TABLE shelves (x INTEGER, airstrip TEXT)"), fields),

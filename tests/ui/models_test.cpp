@@ -91,7 +91,7 @@ void change(PointSpec& spec, const Field& field) {
 
 // Also of one that is added to the table, which nothing else names.
 TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
-  const std::vector<Field>& fields = attnscope::testing::fields_with_a_later_one();
+  const std::vector<Field>& fields = test::fields_with_a_later_one();
   for (const Field& field : fields) {
     std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
     ASSERT_NO_FATAL_FAILURE(change(records[1].spec, field));
@@ -110,7 +110,7 @@ TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
 }
 
 TEST(PointsTableModel, AFieldThatComesLaterIsAColumnAsItStatesItself) {
-  PointsTableModel model(built_in_algorithms(), nullptr, attnscope::testing::fields_with_a_later_one());
+  PointsTableModel model(built_in_algorithms(), nullptr, test::fields_with_a_later_one());
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
   model.set_points(fixtures::shown(records));
@@ -166,7 +166,7 @@ TEST(PointsFilter, KnowsColumnsByTheirKeysWhenTheyMove) {
 }
 
 TEST(PointsTableModel, EveryFieldIsInTheDetails) {
-  const std::vector<Field>& fields = attnscope::testing::fields_with_a_later_one();
+  const std::vector<Field>& fields = test::fields_with_a_later_one();
   const std::vector<PointSetting> settings = point_settings(built_in_algorithms(), {}, fields);
   for (const Field& field : fields) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
@@ -223,7 +223,7 @@ TEST(PointSettings, TitlesSayWhatIsUnusual) {
   EXPECT_EQ(unusual_settings(spec),
             (QStringList{"bwd", "dropout 0.25", "deterministic", "L2 warm", "heads fastest", "warps 4"}));
   spec.problem.page = 64;
-  const auto settings = point_settings(built_in_algorithms(), {}, attnscope::testing::fields_with_a_later_one());
+  const auto settings = point_settings(built_in_algorithms(), {}, test::fields_with_a_later_one());
   EXPECT_EQ(unusual_settings(spec, settings),
             (QStringList{"bwd", "dropout 0.25", "deterministic", "strip 64", "L2 warm", "heads fastest", "warps 4"}));
 }

@@ -208,7 +208,7 @@ TEST(Facets, FieldsKeepTheirWords) {
 }
 
 TEST(Facets, AFieldThatComesLaterIsOfferedAsItStatesItself) {
-  const std::vector<Field>& fields = attnscope::testing::fields_with_a_later_one();
+  const std::vector<Field>& fields = test::fields_with_a_later_one();
   PointSpec told = fixtures::spec("fa2", 1024);
   told.problem.page = 64;
   const Points points({fixtures::ok_point(told), fixtures::ok_point(fixtures::spec("fa2", 1024))});

@@ -7,7 +7,7 @@
 
 #include "profiler/plan/fields.h"
 
-namespace attnscope::testing {
+namespace attnscope::test {
 
 /// The table with `strip` in the place of `page`, whose member it takes: no code knows a field of that name.
 inline const std::vector<Field>& fields_with_a_later_one() {
@@ -26,4 +26,4 @@ inline const std::vector<Field>& fields_with_a_later_one() {
   return fields;
 }
 
-}  // namespace attnscope::testing
+}  // namespace attnscope::test

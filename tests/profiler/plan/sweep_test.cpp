@@ -646,7 +646,7 @@ TEST(Describe, SaysWhatItAlwaysSaid) {
             "heads_fastest splits 4 warm");
   spec.problem.dropout = 0;
   spec.problem.deterministic = false;
-  EXPECT_EQ(describe(spec, attnscope::testing::fields_with_a_later_one()),
+  EXPECT_EQ(describe(spec, test::fields_with_a_later_one()),
             "fa2 bf16 bwd causal batch 2 heads 8/2 N 512x1024 d 128 strip 64 tile 64x128 heads_fastest splits 4 warm");
 }
 
