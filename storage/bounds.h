@@ -2,15 +2,17 @@
 // What a file may hold. Readers skip what lies outside, writers and imports refuse it. Internal to storage.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/model/message.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope {
 
-inline constexpr double longest_ns = 1e18;     ///< of a time: 31 years
-inline constexpr double largest_value = 1e30;  ///< of any other amount: sums and products of a few stay finite
-inline constexpr int longest_name = 200;       ///< bytes of the name of a device, kernel, metric, algorithm or knob
+inline constexpr double longest_ns = 1e18;        ///< of a time: 31 years
+inline constexpr double largest_value = 1e30;     ///< of any other amount: sums and products of a few stay finite
+inline constexpr std::size_t longest_name = 200;  ///< bytes of the name of a device, kernel, metric, algorithm or knob
 
 /// The first thing out of bounds, as part of a sentence: "Br 9999 is not within 1 .. 4096"; empty where all is well.
 [[nodiscard]] Message out_of_bounds(const PointRecord&);

@@ -28,6 +28,7 @@ struct Metric {
   bool on_heatmap = false;            ///< offered as a heatmap's colour
   Better better = Better::neither;    ///< which end a heatmap outlines
   bool follows_clocks = false;        ///< throttled clocks change it: a time, or a rate over one
+  bool may_be_negative = false;       ///< it is, or stands on, a difference of two counts that may come out below zero
 };
 
 [[nodiscard]] std::span<const Metric> metrics_table();

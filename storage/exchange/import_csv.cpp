@@ -76,6 +76,7 @@ class LongTable {
     if (!seen_[&row].insert(metric).second) {
       fail(line_place(line.number), say::import::metric_twice{.metric = metric});
     }
+    if (metric == "time_ns") require_possible(at(long_column::value), metric_key::time_median_ns, *value);
     if (find_point_fact(metric) != nullptr || metric == "time_ns") {
       row.fields[metric] = text;
       return;

@@ -52,6 +52,7 @@ ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder)
       for (const Json& sample : value) {
         const auto time = sample.is_number() ? checked(row.at(name), sample.get<double>()) : std::nullopt;
         if (!time) fail(row.at(name), say::import::no_sample{});
+        require_possible(row.at(name), metric_key::time_median_ns, *time);
         row.samples_ns.push_back(*time);
       }
     } else if (!is_known_column(name, builder.registry())) {

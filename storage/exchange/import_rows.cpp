@@ -95,8 +95,9 @@ bool has(const KernelRecord& kernel, std::string_view name) {
 /// The row's numbers. What follows from others among them (a median from samples, TFLOP/s from a time) is not kept.
 void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel) {
   kernel.samples_ns = row.samples_ns;
-  if (const auto time = checked(row.at("time_ns"), row.real("time_ns")); time && kernel.samples_ns.empty()) {
-    kernel.samples_ns = {*time};
+  if (const auto time = checked(row.at("time_ns"), row.real("time_ns"))) {
+    require_possible(row.at("time_ns"), metric_key::time_median_ns, *time);
+    if (kernel.samples_ns.empty()) kernel.samples_ns = {*time};
   }
   for (const MetricValue& metric : row.metrics) {
     if (!has(kernel, metric.name)) kernel.metrics.push_back(metric);
@@ -109,7 +110,7 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel)
   for (const Metric& metric : metrics_table()) {
     for (const std::string_view name : {metric.key, metric.counter, metric.counter_cc12}) {
       if (name.empty()) continue;
-      const auto value = checked(row.at(name), row.real(name));
+      const auto value = checked(row.at(name), row.real(name), &metric);
       if (!value) continue;
       alone.kernels = {kernel};
       require_possible(row.at(name), metric.key, *value * (name == metric.key ? 1 : metric.scale));

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "messages/import.h"
+#include "storage/bounds.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -76,14 +77,17 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-std::optional<double> checked(const Place& place, std::optional<double> value) {
+std::optional<double> checked(const Place& place, std::optional<double> value, const Metric* metric) {
   if (!value || std::isnan(*value)) return std::nullopt;
   if (std::isinf(*value)) fail(place, say::import::infinite{});
-  if (*value < 0) fail(place, say::import::below_zero{.value = fmt::format("{}", *value)});
+  const bool may_be_negative = metric != nullptr && metric->may_be_negative;
+  if (*value < 0 && !may_be_negative) fail(place, say::import::below_zero{.value = fmt::format("{}", *value)});
   return value;
 }
 
 void require_possible(const Place& place, std::string_view metric, double value) {
+  const Metric* row = find_metric(metric);
+  if (row != nullptr && row->unit == "ns" && value == 0) fail(place, say::import::no_time{});
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
   constexpr double most = 100.05;  // what is printed with one decimal may be rounded up
   if (value > most) fail(place, say::import::occupancy{.percent = fmt::format("{}", value)});
@@ -122,10 +126,9 @@ bool is_counter_name(std::string_view name) {
 
 void check_word(const Place& place, Saying what, std::string_view text) {
   const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-  constexpr std::size_t longest = 200;
   if (control) fail(place, say::import::control_characters{.what = what()});
-  if (text.size() > longest) {
-    fail(place, say::import::long_name{.what = what(), .bytes = text.size(), .most = longest});
+  if (text.size() > longest_name) {
+    fail(place, say::import::long_name{.what = what(), .bytes = text.size(), .most = longest_name});
   }
 }
 
@@ -133,7 +136,7 @@ MetricValue imported_value(const Place& place, const std::string& name, double v
   const Metric* metric = metric_of(name);
   const auto [base, scale] = base_unit(unit);
   const bool in_base_unit = metric != nullptr && unit == metric->unit;
-  const auto number = checked(place, value * (in_base_unit ? 1 : scale));
+  const auto number = checked(place, value * (in_base_unit ? 1 : scale), metric);
   if (!number) fail(place, say::import::value_is_no_number{});
   if (metric == nullptr) return {name, *number, unit.empty() ? "1" : base, Provenance::imported};
   if (!unit.empty() && !in_base_unit && base != metric->unit) {

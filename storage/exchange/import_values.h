@@ -46,9 +46,9 @@ struct Place {
 
 /// Nothing where the text is anything else.
 [[nodiscard]] std::optional<double> number(std::string_view text);
-/// A value of a metric: NaN is no value, infinity and negative amounts are mistakes.
-[[nodiscard]] std::optional<double> checked(const Place&, std::optional<double> value);
-/// Throws where a metric cannot have the value: an occupancy over 100%.
+/// A value: NaN is none, infinity is a mistake, and so is an amount below zero, unless `metric` may have one.
+[[nodiscard]] std::optional<double> checked(const Place&, std::optional<double> value, const Metric* metric = nullptr);
+/// Throws where a metric cannot have the value: an occupancy over 100%, a time of nothing.
 void require_possible(const Place&, std::string_view metric, double value);
 /// "Mbyte/second" as bytes a second, "Kbyte/block" as bytes: the base unit, and what a value is multiplied with to be
 /// one in it. A unit that we do not know is left as it is.

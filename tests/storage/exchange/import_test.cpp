@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 
 #include "kernels/model/io_model.h"
@@ -153,6 +154,9 @@ TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
       {header + "a,64,1,1,64,lengths:100,5\n", "line 2: a key length of 100 is beyond n_k (64)"},
       {header + "a,64,1,1,64,diagonal,5\n", "line 2, column 'mask': mask 'diagonal'"},
       {header + "a,64,1,1,64,none,-5\n", "line 2, column 'time_ns': -5 is below zero"},
+      {header + "a,64,1,1,64,none,0\n", "line 2, column 'time_ns': a time of 0 ns is none"},
+      {"algorithm,N,heads,d,time_median_ns\na,64,1,64,0\n", "line 2, column 'time_median_ns': a time of 0 ns is none"},
+      {"algorithm,N,heads,d,dram_read_bytes\na,64,1,64,-1\n", "line 2, column 'dram_read_bytes': -1 is below zero"},
       {header + "a,64,1,1,64,none,inf\n", "line 2, column 'time_ns': the value is infinite"},
       {header + "a,64,1,1,64,none,fast\n", "line 2, column 'time_ns': 'fast' is not a number"},
       {header + ",64,1,1,64,none,5\n", "line 2: there is no algorithm"},
@@ -204,6 +208,8 @@ TEST(ImportJson, EveryErrorNamesThePlace) {
        "column 'dram_read_bytes': the unit is 'ns', not byte"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1e999}])", "number overflow parsing '1e999'"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,null]}])", "a sample is not a number"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,0]}])",
+       "points[0], column 'samples_ns': a time of 0 ns is none"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"x__y":{"value":1e308,"unit":"Tbyte"}}}])",
        "column 'x__y': the value is infinite"},
       {R"([{"algorithm":"a","N":1e18,"heads":1,"d":64,"time_ns":1}])", "column 'N': '1e+18' is not a whole number"},
@@ -252,6 +258,69 @@ TEST(Import, ReadsOurOwnExports) {
     EXPECT_EQ(value_of(points[2], metric_key::time_q1_ns), 64.5);
   }
   EXPECT_EQ(imported(json.str(), ImportFormat::json).devices[0].info.limits.max_threads_per_block, 1023);
+}
+
+/// Points by device, as imports hold them.
+std::map<std::string, std::vector<PointRecord>> points_by_device(const RunStore& store) {
+  std::map<std::string, std::vector<PointRecord>> points;
+  for (const RunSummary& run : store.runs()) {
+    for (const StoredPoint& point : store.points({{run.id}})) points[run.device_name].push_back(point.record);
+  }
+  return points;
+}
+
+struct Compared {
+  int values = 0;
+  int negative = 0;
+};
+
+/// Every metric of every kernel, stored and derived.
+Compared compare(const PointRecord& got, const PointRecord& want) {
+  Compared compared;
+  for (const KernelRecord& kernel : want.kernels) {
+    for (const Metric& metric : metrics_table()) {
+      const auto wanted = evaluate(metric.key, want, kernel.kernel);
+      if (!wanted) continue;
+      const auto value = evaluate(metric.key, got, kernel.kernel);
+      EXPECT_TRUE(value.has_value()) << metric.key << " of " << kernel.kernel;
+      if (!value) continue;
+      EXPECT_DOUBLE_EQ(value->value, wanted->value) << metric.key << " of " << kernel.kernel;
+      ++compared.values;
+      if (wanted->value < 0) ++compared.negative;
+    }
+  }
+  return compared;
+}
+
+TEST(Import, TheSampleComesBackFromEveryFormat) {
+  const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
+  const auto stored = points_by_device(store);
+  std::ostringstream csv;
+  std::ostringstream rows;
+  std::ostringstream json;
+  export_csv(store, {}, csv);
+  export_long_csv(store, {}, rows);
+  export_json(store, {}, json);
+  for (const auto& [text, format] : {std::pair{csv.str(), ImportFormat::csv}, std::pair{rows.str(), ImportFormat::csv},
+                                     std::pair{json.str(), ImportFormat::json}}) {
+    const Import import = imported(text, format);
+    EXPECT_EQ(import.empty_rows, 0U);
+    ASSERT_EQ(import.devices.size(), stored.size());
+    Compared all;
+    for (const ImportedDevice& device : import.devices) {
+      const std::vector<PointRecord>& want = stored.at(device.info.limits.name);
+      ASSERT_EQ(device.points.size(), want.size());
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        ASSERT_EQ(device.points[i].spec, want[i].spec);
+        EXPECT_EQ(device.points[i].disposition, want[i].disposition);
+        const Compared compared = compare(device.points[i], want[i]);
+        all.values += compared.values;
+        all.negative += compared.negative;
+      }
+    }
+    EXPECT_GT(all.values, 20'000);
+    EXPECT_EQ(all.negative, 3) << "write-backs, each a difference of two counts";
+  }
 }
 
 constexpr std::string_view ncu_header =
@@ -375,6 +444,8 @@ TEST(ImportNcu, ShortNamesOfKernels) {
   }
   const Import longest = ncu(raw_table({{std::string(5000, 'x') + "<int>(T1)", "5"}}));
   EXPECT_EQ(longest.devices[0].points.at(0).kernels.at(1).kernel, std::string(200, 'x'));
+  const Import split = ncu(raw_table({{std::string(199, 'x') + "\xc3\xa4y", "5"}}));
+  EXPECT_EQ(split.devices[0].points.at(0).kernels.at(1).kernel, std::string(199, 'x')) << "no half of a letter";
 }
 
 TEST(ImportCsv, AnErrorIsSaidInAnotherLanguageWithAllThatItIsAbout) {
@@ -421,9 +492,38 @@ TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {
   const auto error = [&](const NcuSelection& selection) {
     return error_of(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
   };
-  EXPECT_EQ(error({.kernel = "bwd"}), "none of its 5 launches is chosen by --kernel and --launches");
+  EXPECT_EQ(error({.kernel = "bwd"}),
+            "none of its 5 launches is chosen by --kernel, --launches, --device and --process");
   EXPECT_EQ(error({.repeats = 2}), "5 launches are not 2 repetitions of one sequence");
   EXPECT_EQ(error({.kernel = "<2>", .repeats = 3}), "2 launches are not 3 repetitions of one sequence");
+}
+
+TEST(ImportNcu, LaunchesOfTwoGpusOrProcessesAreNoSamplesOfOneAnother) {
+  const std::string head =
+      "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Device\",\"CC\",\"gpu__time_duration.sum\"\n"
+      "\"\",\"\",\"\",\"\",\"\",\"\",\"ns\"\n";
+  const auto error = [](const std::string& text, const NcuSelection& selection) {
+    return error_of(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
+  };
+  const auto samples = [](const std::string& text, const NcuSelection& selection) {
+    return ncu(text, selection).devices.at(0).points.at(0).kernel("all")->samples_ns;
+  };
+  const std::string devices = head +
+                              "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"10\"\n"
+                              "\"1\",\"7\",\"python\",\"fwd\",\"1\",\"8.0\",\"30\"\n"
+                              "\"2\",\"7\",\"python\",\"fwd\",\"1\",\"8.0\",\"32\"\n";
+  EXPECT_THAT(error(devices, {}), HasSubstr("several GPUs: 0 (CC 9.0), 1 (CC 8.0), as ncu numbers them;"));
+  EXPECT_THAT(samples(devices, {.device = 0}), ElementsAre(10));
+  EXPECT_THAT(samples(devices, {.device = 1}), ElementsAre(30, 32));
+  EXPECT_THAT(error(devices, {.device = 2}), HasSubstr("none of its 3 launches is chosen"));
+
+  const std::string processes = head +
+                                "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"10\"\n"
+                                "\"1\",\"9\",\"other\",\"fwd\",\"0\",\"9.0\",\"30\"\n";
+  EXPECT_THAT(error(processes, {}), HasSubstr("several processes: 7 (python), 9 (other);"));
+  EXPECT_THAT(samples(processes, {.process = 9}), ElementsAre(30));
+  EXPECT_THAT(error(head + "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"0\"\n", {}),
+              HasSubstr("line 3, gpu__time_duration.sum: a time of 0 ns is none"));
 }
 
 TEST(ImportNcu, ReadsThePageOfDetails) {

@@ -348,6 +348,8 @@ TEST(ImportLong, EveryErrorNamesTheLine) {
       {"algorithm,heads,d,metric,value\nx,1,64,registers,3\n", "line 1: there is no column 'n_q' (or 'N')"},
       {head + "x,64,1,64,registers,many,\n", "line 2, column 'value': 'many' is not a number"},
       {head + "x,64,1,64,registers,-1,\n", "line 2, column 'value': -1 is below zero"},
+      {head + "x,64,1,64,registers,1,\nx,64,1,64,time_ns,0,\n", "line 3, column 'value': a time of 0 ns is none"},
+      {head + "x,64,1,64,time_median_ns,0,\n", "line 2, column 'value': a time of 0 ns is none"},
       {head + "x,64,1,64,,1,\n", "line 2, column 'metric': there is a value of no metric"},
       {head + "x,64,1,64,registers,1,\nx,64,1,64,registers,1,\n",
        "line 3: registers of this point and kernel is there twice"},
