@@ -129,7 +129,8 @@ ExitCode run_import(const Options& options) {
   if (request.spec && format != ImportFormat::ncu) {
     throw CommandError(ExitCode::usage, say::command::not_ncus{.file = options.file});
   }
-  const bool chooses = !options.ncu.kernel.empty() || !options.launches.empty() || options.ncu.repeats > 0;
+  const NcuSelection& ncu = options.ncu;
+  const bool chooses = !ncu.kernel.empty() || !options.launches.empty() || ncu.device || ncu.process || ncu.repeats > 0;
   if (chooses && format != ImportFormat::ncu) {
     throw CommandError(ExitCode::usage, say::command::launches_of_ncu{.file = options.file});
   }
@@ -212,6 +213,13 @@ Action add_import(CLI::App& command, Arguments arguments) {
   command
       .add_option("--launches", options->launches, "Of ncu's table: only these, by its ID (\"3:7\", \"3:\", \":7\")")
       ->type_name("RANGE");
+  command
+      .add_option("--device", options->ncu.device, "Of ncu's table: only launches on this GPU, by its column Device")
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--process", options->ncu.process,
+                  "Of ncu's table: only launches of this process, by its column Process ID")
+      ->check(CLI::NonNegativeNumber);
   command
       .add_option("--repeats", options->ncu.repeats,
                   "Of ncu's table: how often the sequence of launches ran (default: as often as it repeats as a whole)")

@@ -39,7 +39,9 @@ struct NcuSelection {
   std::string kernel = {};                        ///< part of the kernel's name as the table has it; empty: any
   std::optional<std::int64_t> first_launch = {};  ///< by ncu's numbers
   std::optional<std::int64_t> last_launch = {};
-  std::int64_t repeats = 0;  ///< of the sequence of launches; 0: as often as it repeats as a whole
+  std::optional<std::int64_t> device = {};   ///< by ncu's number, of a process's GPUs
+  std::optional<std::int64_t> process = {};  ///< by its number in the system
+  std::int64_t repeats = 0;                  ///< of the sequence of launches; 0: as often as it repeats as a whole
 };
 
 struct ImportRequest {
@@ -62,7 +64,7 @@ struct ImportRequest {
 ///
 /// ncu: what `ncu --csv` prints, the raw page or the page of details, the program's own output around it included. Its
 /// launches are one point: a sequence of them that repeats as a whole k times is k samples; what stands in it more than
-/// once adds.
+/// once adds. They are of one process and on one GPU, or the selection says which.
 [[nodiscard]] Result<Import, Message> import_points(std::string_view text, ImportFormat, const ImportRequest&);
 
 }  // namespace attnscope

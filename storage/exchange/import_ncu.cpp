@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -44,6 +45,34 @@ std::size_t sequence_of(std::span<const NcuLaunch> launches, const NcuSelection&
   return length;
 }
 
+/// What launches are told apart by, the first of them, each once, in the table's order: "0 (CC 9.0), 1 (CC 8.0)".
+/// Nothing where all are one.
+template <class Name>
+std::optional<std::string> several(std::span<const NcuLaunch> launches, Name&& name) {
+  constexpr std::size_t enough = 8;
+  std::vector<std::string> names;
+  for (const NcuLaunch& launch : launches) {
+    if (names.size() == enough) break;
+    std::string of_launch = name(launch);
+    if (std::ranges::find(names, of_launch) == names.end()) names.push_back(std::move(of_launch));
+  }
+  if (names.size() < 2) return std::nullopt;
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Launches of two processes or on two GPUs are no samples of one another, whatever they are called.
+void require_one_place(std::span<const NcuLaunch> launches) {
+  const auto processes = several(launches, [](const NcuLaunch& launch) {
+    return launch.process_name.empty() ? launch.process : fmt::format("{} ({})", launch.process, launch.process_name);
+  });
+  if (processes) fail(say::ncu::several_processes{.processes = *processes});
+  const auto devices = several(launches, [](const NcuLaunch& launch) {
+    return launch.compute_capability.empty() ? launch.device
+                                             : fmt::format("{} (CC {})", launch.device, launch.compute_capability);
+  });
+  if (devices) fail(say::ncu::several_devices{.devices = *devices});
+}
+
 /// One launch's numbers, as we keep them.
 KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& columns) {
   KernelRecord kernel;
@@ -60,6 +89,7 @@ KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& co
     };
     if (column.counter == "gpu__time_duration.sum") {
       require_unit("ns");
+      require_possible(place, metric_key::time_median_ns, *value);
       kernel.samples_ns = {*value};
     } else if (column.counter == "launch__shared_mem_per_block_static" ||
                column.counter == "launch__shared_mem_per_block_dynamic") {
@@ -138,6 +168,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   const NcuTable table = read_ncu_launches(text, request.ncu);
   const std::vector<NcuLaunch>& launches = table.launches;
   if (launches.empty()) fail(say::ncu::none_chosen{.launches = table.left_out});
+  require_one_place(launches);
   const std::size_t length = sequence_of(launches, request.ncu);
 
   PointRecord point;

@@ -11,6 +11,8 @@
 
 #include "messages/import.h"
 #include "messages/ncu.h"
+#include "profiler/plan/text.h"
+#include "storage/bounds.h"
 #include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_values.h"
@@ -32,8 +34,8 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// ncu's number of a launch; nothing where the line is none.
-std::optional<std::int64_t> launch_id(std::string_view text) {
+/// ncu's number of a launch, a device or a process; nothing where the text is none.
+std::optional<std::int64_t> number_of(std::string_view text) {
   std::int64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (error != std::errc() || end != text.data() + text.size() || id < 0) return std::nullopt;
@@ -41,8 +43,12 @@ std::optional<std::int64_t> launch_id(std::string_view text) {
 }
 
 bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
+  const auto is = [](const std::string& number, const std::optional<std::int64_t>& wanted) {
+    return !wanted || number_of(number) == wanted;
+  };
   return launch.kernel.find(selection.kernel) != std::string::npos && launch.id >= selection.first_launch.value_or(0) &&
-         (!selection.last_launch || launch.id <= *selection.last_launch);
+         (!selection.last_launch || launch.id <= *selection.last_launch) && is(launch.device, selection.device) &&
+         is(launch.process, selection.process);
 }
 
 class Reader {
@@ -77,14 +83,14 @@ class Reader {
   /// The next line that is a launch's; the table ends before one that is none, which the program printed.
   std::optional<CsvLine> next() {
     std::optional<CsvLine> line = lines_.next();
-    if (!line || !launch_id(line->fields.front())) return std::nullopt;
+    if (!line || !number_of(line->fields.front())) return std::nullopt;
     require_width(header_, *line);
     return line;
   }
 
   /// A page of details has many lines a launch, under one number.
   void begin(const CsvLine& line) {
-    const std::int64_t id = *launch_id(line.fields.front());
+    const std::int64_t id = *number_of(line.fields.front());
     any_ = true;
     if (launch_ && launch_->id == id && details_) return;
     finish();
@@ -92,7 +98,10 @@ class Reader {
                         .id = id,
                         .kernel = field(line, "Kernel Name"),
                         .shape = field(line, "Grid Size") + " " + field(line, "Block Size"),
+                        .device = field(line, "Device"),
                         .compute_capability = field(line, "CC"),
+                        .process = field(line, "Process ID"),
+                        .process_name = field(line, "Process Name"),
                         .values = {}};
     if (launch_->kernel.empty()) {
       fail(line_place(line.number).at(Place::Part::column, "Kernel Name"), say::import::empty{});
@@ -225,8 +234,9 @@ std::string short_kernel_name(std::string_view text) {
   }
   name.remove_prefix(behind_last(name, "::"));
   name.remove_prefix(behind_last(name, " "));
-  constexpr std::size_t longest = 200;
-  return std::string(name.empty() ? text.substr(0, longest) : name.substr(0, longest));
+  if (name.empty()) name = text;
+  name = name.substr(0, longest_name);
+  return std::string(name.substr(0, first_invalid_utf8(name)));  // not a part of a character at the end
 }
 
 std::optional<double> ncu_number(const Place& place, std::string_view text) {

@@ -36,7 +36,10 @@ struct NcuLaunch {
   std::int64_t id = 0;   ///< ncu's number of it
   std::string kernel;    ///< as the table has it, with template arguments and parameters
   std::string shape;     ///< grid and block, as the table has them; empty where it has none
+  std::string device;    ///< ncu's number of it, of the process; empty where the table has none
   std::string compute_capability;
+  std::string process;  ///< its number in the system; empty where the table has none
+  std::string process_name;
   std::vector<NcuValue> values;
 };
 
