@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ctime>
@@ -715,15 +716,15 @@ std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRu
 
 std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
   return impl_->write([&]() -> std::optional<std::int64_t> {
-    SQLite::Statement& find = impl_->statement(
-        "SELECT r.id FROM runs r JOIN devices d ON d.id = r.device_id WHERE d.uuid = ? AND r.plan_hash = ? AND "
-        "r.state <> 'complete' ORDER BY r.id DESC LIMIT 1");
-    Binder(find) << header.device.uuid << header.plan_hash;
-    if (!find.executeStep()) return std::nullopt;
-    const std::int64_t run = find.getColumn(0).getInt64();
-    find.reset();
-    impl_->set_state(run, StoredRunState::running);
-    return run;
+    // As readers see them: what was added to a run that they skip, nobody would read.
+    const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
+    const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
+      return run.device_uuid == header.device.uuid && run.plan_hash == header.plan_hash &&
+             run.state != StoredRunState::complete;
+    });
+    if (found == runs.rend()) return std::nullopt;
+    impl_->set_state(found->id, StoredRunState::running);
+    return found->id;
   });
 }
 

@@ -129,7 +129,8 @@ class RunStore {
   void finish_run(std::int64_t run, StoredRunState);
   /// All of them, or none when one cannot be stored; their ids.
   std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>);
-  /// The latest unfinished run of the same device and plan, to be continued; marks it running again.
+  /// The latest unfinished run of the same device and plan among those that runs() gives, to be continued; marks it
+  /// running again.
   std::optional<std::int64_t> resume_run(const RunHeader&);
   /// Plan places of a run that have a point, `cancelled` ones left out.
   [[nodiscard]] std::vector<std::size_t> finished_indices(std::int64_t run) const;

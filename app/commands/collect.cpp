@@ -236,7 +236,15 @@ class Collection {
     }
     if (run_ == 0) run_ = store_.begin_run(header);
     done_before_.resize(plan.points.size());
-    for (const std::size_t index : store_.finished_indices(run_)) done_before_.at(index) = true;
+    for (const std::size_t index : store_.finished_indices(run_)) {
+      if (index < done_before_.size()) {
+        done_before_[index] = true;
+        continue;
+      }
+      const Message beyond =
+          say::command::place_beyond_plan{.run = run_, .place = index, .points = done_before_.size()};
+      reporter.report(LogEvent{"warning", text(beyond)});
+    }
     skipped_ = static_cast<std::size_t>(std::count(done_before_.begin(), done_before_.end(), true));
     estimator_.emplace(plan.points, done_before_);
   }

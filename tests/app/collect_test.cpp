@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sweeps by the real program on the simulated device: what is kept, whatever happens to it.
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -181,6 +182,21 @@ TEST_F(Collect, a_signal_that_comes_twice_at_once_is_one) {
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(events<DoneEvent>(outcome.out).size(), 1U) << "it came to its end";
+}
+
+TEST_F(Collect, resume_passes_over_a_point_at_a_place_that_the_plan_does_not_have) {
+  Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+  read_points(process, 5);
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 5);
+  SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE points SET plan_index = 99 WHERE plan_index = 2");
+  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("run 1 has a point at place 99, and the plan has 64, counted from 0"));
+  const RunStore store = RunStore::open(file_, Mode::read_only);
+  EXPECT_EQ(store.points().size(), sweep_points) << "what is missing was measured";
+  ASSERT_EQ(store.bad_rows().size(), 2U);
 }
 
 TEST_F(Collect, resume_has_nothing_to_do_when_the_newest_run_is_complete) {
