@@ -9,6 +9,8 @@
 #include <array>
 #include <cctype>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "kernels/legacy/fa2_rule.h"
 #include "messages/row.h"
@@ -112,6 +114,42 @@ class WithoutForeignKeys {
   bool were_on_;
 };
 
+/// Views that people made name tables that steps rename and drop, which SQLite refuses then: they are taken away, and
+/// come back as they were.
+class WithoutOtherViews {
+ public:
+  explicit WithoutOtherViews(SQLite::Database& database) : database_(database) {
+    SQLite::Statement query(database, "SELECT name, sql FROM sqlite_schema WHERE type = 'view' ORDER BY rowid");
+    while (query.executeStep()) {
+      std::string name = query.getColumn(0).getString();
+      if (!is_our_view(name)) views_.emplace_back(std::move(name), query.getColumn(1).getString());
+    }
+    query.reset();
+    for (const auto& [name, sql] : views_) database.exec("DROP VIEW " + quoted(name));
+  }
+  void put_back() {
+    for (const auto& [name, sql] : views_) database_.exec(sql);
+  }
+
+ private:
+  static std::string quoted(std::string_view name) {
+    std::string text = "\"";
+    for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return text + '"';
+  }
+
+  SQLite::Database& database_;
+  std::vector<std::pair<std::string, std::string>> views_;  // name and statement
+};
+
+/// A file may lack views of ours, and frozen steps drop them as if they were always there.
+void make_views_to_drop(SQLite::Database& database, std::string_view step) {
+  for (const std::string_view view : our_views) {
+    if (step.find(fmt::format("DROP VIEW {};", view)) == std::string_view::npos) continue;
+    database.exec(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT 1", view));
+  }
+}
+
 }  // namespace
 
 std::span<const char* const> frozen_steps() {
@@ -169,9 +207,13 @@ void migrate(SQLite::Database& database, std::span<const std::string> migration_
   if (made != SQLITE_OK) throw SQLite::Exception(database.getHandle(), made);
   const WithoutForeignKeys rebuilding(database);
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  WithoutOtherViews other_views(database);
   for (int version = database.execAndGet("PRAGMA user_version").getInt(); version < newest; ++version) {
-    database.exec(migration_steps[static_cast<std::size_t>(version)].c_str());
+    const std::string& step = migration_steps[static_cast<std::size_t>(version)];
+    make_views_to_drop(database, step);
+    database.exec(step.c_str());
   }
+  other_views.put_back();
   if (SQLite::Statement orphans(database, "PRAGMA foreign_key_check"); orphans.executeStep()) {
     throw SQLite::Exception(text(say::row::orphan_of_migration{.table = orphans.getColumn(0).getString()}),
                             SQLITE_CORRUPT);

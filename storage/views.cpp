@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -83,6 +84,10 @@ std::string metric_column(std::string_view key) {
 }
 
 }  // namespace
+
+bool is_our_view(std::string_view name) {
+  return std::ranges::find(our_views, name) != our_views.end();
+}
 
 std::string view_statements() {
   std::string columns;

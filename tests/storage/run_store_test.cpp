@@ -303,6 +303,21 @@ TEST(RunStore, resumes_the_latest_unfinished_run_of_the_same_device_and_plan) {
   EXPECT_EQ(resumed.finished_at, "");
 }
 
+TEST(RunStore, goes_on_in_no_run_that_readers_skip) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  const RunHeader header = full_header();
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    for (int run = 0; run < 2; ++run) store.finish_run(store.begin_run(header), StoredRunState::interrupted);
+  }
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET preset = 'x' WHERE id = 2");
+  RunStore store = RunStore::open(file, Mode::collect);
+  ASSERT_EQ(store.resume_run(header), 1);
+  store.add_point(1, 0, full_record());
+  EXPECT_EQ(store.points().size(), 1U);
+}
+
 TEST(RunStore, a_cancelled_point_is_open_and_is_replaced_under_a_larger_id) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
@@ -701,6 +716,27 @@ TEST(Version2, the_sample_of_its_time_names_what_ran) {
   EXPECT_EQ(points["fa2"], 152);
   EXPECT_EQ(points["fa2 (wgmma, 0.1)"], 84);
   EXPECT_FALSE(points.contains("fa3"));
+}
+
+TEST(Version2, with_a_view_of_ones_own_and_without_one_of_ours_is_written_and_copied) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  std::filesystem::copy_file(ATTNSCOPE_SAMPLE_OF_0_1, file);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  const std::string view = "CREATE VIEW \"my \"\"fast\"\" one\" AS SELECT id FROM points WHERE wall_seconds < 1";
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec(view + "; DROP VIEW v_metrics");
+  const std::size_t points = RunStore::open(file, Mode::read_only).points().size();
+  write_compact_copy({file}, folder / "copy.attnscope");
+  EXPECT_EQ(RunStore::open(folder / "copy.attnscope", Mode::read_only).points().size(), points);
+  {
+    const RunStore store = RunStore::open(file, Mode::collect);
+    EXPECT_EQ(store.schema_version(), newest_schema());
+    EXPECT_EQ(store.points().size(), points);
+  }
+  SQLite::Database database(file.string());
+  EXPECT_EQ(database.execAndGet("SELECT sql FROM sqlite_schema WHERE name = 'my \"fast\" one'").getString(), view);
+  EXPECT_GT(database.execAndGet("SELECT count(*) FROM \"my \"\"fast\"\" one\"").getInt(), 100);
+  EXPECT_GT(database.execAndGet("SELECT count(*) FROM v_metrics").getInt(), 1000);
 }
 
 TEST(CompactCopy, joins_files_without_loss) {
