@@ -29,12 +29,13 @@ struct FileCheck {
 struct Salvage {
   std::size_t runs = 0;
   std::size_t points = 0;
-  std::vector<Message> left;  ///< what could not be saved, a sentence each
+  std::vector<Message> left;  ///< what could not be saved, or is kept and not what was written; a sentence each
 };
 
 /// Copies what can be read of a damaged or refused file, and is as it was written, into a new one; `file` stays as it
-/// is. A run that lost points is then one to be resumed. Throws StorageError where nothing can be read or `target`
-/// exists.
+/// is. A run that lost points is then one to be resumed. The row of a run or a device that is not what was written is
+/// kept, without a digest, where points of it are and say that it is theirs. Throws StorageError where nothing can be
+/// read or `target` exists.
 [[nodiscard]] Salvage repair_file(const std::filesystem::path& file, const std::filesystem::path& target);
 
 }  // namespace attnscope

@@ -19,6 +19,7 @@
 #include "profiler/plan/text.h"
 #include "storage/migrations.h"
 #include "storage/run_store.h"
+#include "storage/views.h"
 
 namespace attnscope {
 namespace {
@@ -61,11 +62,44 @@ struct Definition {
 };
 using Definitions = std::map<std::string, Definition>;  // by name
 
+/// Where the comment or the quoted text ends that begins at `at`, one behind; `at` itself where neither does.
+std::size_t end_of_token(std::string_view sql, std::size_t at) {
+  const auto behind = [&](std::string_view closing, std::size_t from) {
+    const std::size_t end = sql.find(closing, from);
+    return end == std::string_view::npos ? sql.size() : end + closing.size();
+  };
+  if (sql.substr(at).starts_with("--")) return behind("\n", at);
+  if (sql.substr(at).starts_with("/*")) return behind("*/", at + 2);
+  switch (sql[at]) {
+    case '\'':
+    case '"':
+    case '`':
+      return behind(sql.substr(at, 1), at + 1);  // a doubled quote begins a next text
+    case '[':
+      return behind("]", at + 1);
+    default:
+      return at;
+  }
+}
+
+/// Without comments: with the line's end behind it folded, one would hide what it stood before.
+std::string without_comments(std::string_view sql) {
+  std::string text;
+  for (std::size_t at = 0; at < sql.size();) {
+    const std::size_t end = std::max(end_of_token(sql, at), at + 1);
+    const std::string_view token = sql.substr(at, end - at);
+    const bool comment = token.starts_with("--") || token.starts_with("/*");
+    text += comment ? std::string_view(" ") : token;
+    at = end;
+  }
+  return text;
+}
+
 /// SQLite writes names with and without quotes when it renames a table, depending on its version.
 std::string normalized(std::string_view sql) {
   std::string text;
   bool blank = false;
-  for (const char c : sql) {
+  for (const char c : without_comments(sql)) {
     if (c == '"') continue;
     if (std::isspace(static_cast<unsigned char>(c)) != 0) {
       blank = true;
@@ -86,12 +120,6 @@ Definitions definitions_of(SQLite::Database& database) {
                                              normalized(query.getColumn(3).getString())};
   }
   return found;
-}
-
-constexpr std::array<std::string_view, 4> our_views{"v_metrics", "v_points", "v_runs", "v_timing_samples"};
-
-bool is_our_view(std::string_view name) {
-  return std::ranges::find(our_views, name) != our_views.end();
 }
 
 std::uint64_t digest_of(std::string_view name, const Definition& view) {
@@ -204,6 +232,16 @@ std::vector<std::string> require_our_schema(SQLite::Database& database, const st
     if (!found.contains(name)) refuse(file, say::file::lacks{.object = fmt::format("{} {}", definition.type, name)});
   }
   return extras;
+}
+
+std::vector<std::string> foreign_objects(SQLite::Database& database, int version) {
+  const Definitions& wanted = ours().definitions.at(static_cast<std::size_t>(version) - 1);
+  std::vector<std::string> found;
+  for (const auto& [name, definition] : definitions_of(database)) {
+    const bool known = wanted.contains(name) || is_our_view(name) || name.starts_with("sqlite_");
+    if (!known && definition.type != "index") found.push_back(fmt::format("{} {}", definition.type, printable(name)));
+  }
+  return found;
 }
 
 std::vector<std::uint64_t> digests_of_views(SQLite::Database& database) {

@@ -26,6 +26,10 @@ void limit_steps(SQLite::Database&, std::uint64_t bytes);
 /// there besides and is left alone: "table notes".
 [[nodiscard]] std::vector<std::string> require_our_schema(SQLite::Database&, const std::filesystem::path&, int version);
 
+/// Tables, views and triggers that are there and not ours of schema `version`, whatever those of ours are: "table
+/// notes".
+[[nodiscard]] std::vector<std::string> foreign_objects(SQLite::Database&, int version);
+
 /// Of the views of ours that the file has, by name: a test holds those of today, so that later versions know them.
 [[nodiscard]] std::vector<std::uint64_t> digests_of_views(SQLite::Database&);
 

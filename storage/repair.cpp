@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,8 +22,10 @@
 #include "storage/check.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
+#include "storage/hardening.h"
 #include "storage/migrations.h"
 #include "storage/output_file.h"
+#include "storage/points_reader.h"
 #include "storage/rows.h"
 #include "storage/run_digests.h"
 
@@ -162,6 +167,16 @@ std::vector<Message> remove_orphans(SQLite::Database& database, const std::vecto
   return removed;
 }
 
+/// What is not ours stays behind, and is named. Of a schema that cannot be read nobody knows.
+std::vector<Message> left_behind(SQLite::Database& from, int version) {
+  std::vector<Message> named;
+  try {
+    for (const std::string& object : foreign_objects(from, version)) named.push_back(say::row::extra{.object = object});
+  } catch (const SQLite::Exception&) {  // its tables are named as unreadable
+  }
+  return named;
+}
+
 /// A file of the same schema at `scratch`, with the rows of `file`.
 std::vector<Message> salvage_rows(const std::filesystem::path& file, const std::filesystem::path& scratch) {
   const bool written = CollectorLock::held(file) || has_journal(file);
@@ -175,7 +190,7 @@ std::vector<Message> salvage_rows(const std::filesystem::path& file, const std::
   to->exec("PRAGMA journal_mode = MEMORY");
   migrate(*to, migrations().first(static_cast<std::size_t>(version)));
   to->exec("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF");
-  std::vector<Message> left;
+  std::vector<Message> left = left_behind(*from, version);
   const std::vector<Table> tables = tables_of(*to);
   SQLite::Transaction transaction(*to);
   for (const Table& table : tables) {
@@ -189,10 +204,77 @@ std::vector<Message> salvage_rows(const std::filesystem::path& file, const std::
   return left;
 }
 
+/// The runs and devices that have a point which is what was written: its digest is of the run's uid and the device's
+/// uuid, too.
+struct Confirmed {
+  std::set<std::int64_t> runs;
+  std::set<std::int64_t> devices;
+};
+
+Confirmed confirmed_by_points(SQLite::Database& database) {
+  KnownRuns known;
+  SQLite::Statement runs(database, "SELECT id, uid, rounds FROM runs");
+  while (runs.executeStep()) {
+    known.good[runs.getColumn(0).getInt64()] = {.uid = runs.getColumn(1).getString(), .written = {}};
+    known.rounds = known.rounds || runs.getColumn(2).getInt() > 1;
+  }
+  std::map<std::string, SQLite::Statement> statements;
+  const auto select = [&](std::string_view what) -> SQLite::Statement& {
+    const std::string sql = fmt::format(fmt::runtime(what), "true");
+    return statements.emplace(sql, SQLite::Statement(database, sql)).first->second;
+  };
+  PointsReader reader(select, newest_schema(), known);
+  Confirmed confirmed;
+  std::set<std::int64_t> good;
+  for (const StoredPoint& point : reader.read()) good.insert(point.id);
+  SQLite::Statement points(database, "SELECT id, run_id, device_id FROM points WHERE digest IS NOT NULL");
+  while (points.executeStep()) {
+    if (!good.contains(points.getColumn(0).getInt64())) continue;
+    confirmed.runs.insert(points.getColumn(1).getInt64());
+    confirmed.devices.insert(points.getColumn(2).getInt64());
+  }
+  return confirmed;
+}
+
+/// A row that is not what was written, and stays.
+struct Unverified {
+  std::string_view table;
+  std::int64_t id = 0;
+  Message said;
+};
+
+/// A run with one wrong word would take its points with it, and a device all its runs: what points confirm has no
+/// digest from now on. What else is wrong with such a row is looked at as with any other.
+std::vector<Unverified> keep_confirmed_rows(SQLite::Database& database) {
+  const auto runs = run_digests(database);
+  const auto devices = device_digests(database);
+  const auto differs = [](const auto& row) { return row.second == DigestState::differs; };
+  if (std::ranges::none_of(runs, differs) && std::ranges::none_of(devices, differs)) return {};
+  const Confirmed confirmed = confirmed_by_points(database);
+  std::vector<Unverified> kept;
+  for (const std::int64_t device : confirmed.devices) {
+    if (devices.at(device) != DigestState::differs) continue;
+    kept.push_back({"devices", device, say::row::device_unverified{.device = device}});
+  }
+  for (const std::int64_t run : confirmed.runs) {
+    if (runs.at(run) == DigestState::differs) kept.push_back({"runs", run, say::row::run_unverified{.run = run}});
+  }
+  for (const Unverified& row : kept) {
+    database.exec(fmt::format("UPDATE {} SET digest = NULL WHERE id = {}", row.table, row.id));
+  }
+  return kept;
+}
+
 /// Takes away what is not as it was written. The scratch file is one that opens.
 Salvage remove_bad_rows(const std::filesystem::path& scratch) {
   Salvage salvage;
   std::vector<BadRow> bad;
+  std::vector<Unverified> kept;
+  {
+    const auto database = open_database(scratch, DatabaseAccess::read_write);
+    database->exec("PRAGMA journal_mode = MEMORY");
+    kept = keep_confirmed_rows(*database);
+  }
   {
     const RunStore store = RunStore::open(scratch, RunStore::Mode::read_only);
     salvage.runs = store.runs().size();
@@ -229,6 +311,10 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
   database->exec(
       "DELETE FROM devices WHERE id NOT IN (SELECT device_id FROM runs) AND id NOT IN (SELECT device_id FROM "
       "points) AND id NOT IN (SELECT device_id FROM ceiling_sets)");
+  for (Unverified& row : kept) {
+    const std::string there = fmt::format("SELECT count(*) FROM {} WHERE id = {}", row.table, row.id);
+    if (database->execAndGet(there).getInt() != 0) salvage.left.push_back(std::move(row.said));
+  }
   count_points_anew(*database);
   transaction.commit();
   database->exec("VACUUM");

@@ -255,7 +255,10 @@ TEST(Repair, of_a_run_that_lost_points_is_one_to_resume) {
   const auto target = folder / "b.attnscope";
   const Salvage salvage = repair_file(file, target);
   EXPECT_EQ(salvage.points, 5U);
-  EXPECT_EQ(salvage.left.size(), 1U);
+  ASSERT_EQ(salvage.left.size(), 3U);
+  EXPECT_EQ(text(salvage.left[0]), "trigger t is not ours and is not copied");
+  EXPECT_EQ(text(salvage.left[1]), "table x is not ours and is not copied");
+  EXPECT_THAT(text(salvage.left[2]), HasSubstr("point 2 (run 1, place 1): "));
   EXPECT_TRUE(check_file(target).ok());
   RunStore store = RunStore::open(target, Mode::collect);
   EXPECT_EQ(store.runs()[0].state, StoredRunState::interrupted);
@@ -263,6 +266,50 @@ TEST(Repair, of_a_run_that_lost_points_is_one_to_resume) {
   EXPECT_EQ(store.finished_indices(1), (std::vector<std::size_t>{0, 2}));
   EXPECT_EQ(storage_error_of([&] { (void)repair_file(file, target); }).kind(), StorageError::Kind::other);
 }
+
+struct WrongRow {
+  const char* sql;
+  std::size_t runs;    ///< that are saved
+  std::size_t points;  ///< likewise
+  const char* says;    ///< first of what is said
+};
+
+std::ostream& operator<<(std::ostream& out, const WrongRow& row) {
+  return out << row.sql;
+}
+
+class RepairOfRows : public ::testing::TestWithParam<WrongRow> {};
+
+TEST_P(RepairOfRows, keeps_what_points_confirm) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec(GetParam().sql);
+  const auto target = folder / "b.attnscope";
+  const Salvage salvage = repair_file(file, target);
+  EXPECT_EQ(salvage.runs, GetParam().runs);
+  EXPECT_EQ(salvage.points, GetParam().points);
+  ASSERT_FALSE(salvage.left.empty());
+  EXPECT_THAT(text(salvage.left[0]), HasSubstr(GetParam().says));
+  const FileCheck check = check_file(target);
+  EXPECT_TRUE(check.ok());
+  EXPECT_EQ(check.points, GetParam().points);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Words, RepairOfRows,
+    ::testing::Values(WrongRow{"UPDATE runs SET preset = 'x' WHERE id = 1", 2, 6, "run 1: its row is not what was"},
+                      WrongRow{"UPDATE environments SET driver_version = 'x'", 2, 6, "run 1: its row is not what was"},
+                      WrongRow{"UPDATE devices SET l2_bytes = 7 WHERE id = 2", 2, 6,
+                               "device 2: its row is not what was written (its digest is another); it is kept"},
+                      WrongRow{"CREATE TABLE notes (text); CREATE VIEW mine AS SELECT 1", 2, 6,
+                               "view mine is not ours and is not copied"},
+                      // What identifies them is another: their points are no longer theirs.
+                      WrongRow{"UPDATE runs SET uid = 'x' WHERE id = 1", 1, 3, "run 1 with its points: "},
+                      WrongRow{"UPDATE devices SET uuid = 'x' WHERE id = 1", 1, 3, "device 1: it is not what was"},
+                      // What no program of ours reads is not kept, whatever its points say.
+                      WrongRow{"UPDATE runs SET argv = '[1]' WHERE id = 1", 1, 3,
+                               "run 1 with its points: its command line or its options are no JSON of ours"}));
 
 }  // namespace
 }  // namespace attnscope::testing

@@ -74,7 +74,11 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"DROP INDEX runs_by_plan", "lacks our index runs_by_plan"},
         Hostile{"DROP INDEX runs_by_plan; CREATE INDEX runs_by_plan ON runs (abs(id))", "not ours"},
         Hostile{"CREATE INDEX mine ON points (d)", "has an index mine of its own on our table points"},
-        Hostile{"DROP TABLE run_tags", "lacks our table run_tags"}));
+        Hostile{"DROP TABLE run_tags", "lacks our table run_tags"},
+        // The comment goes on over the column that stood below it.
+        Hostile{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'as last seen' || char(10), "
+                "'as last seen ') WHERE name = 'devices'",
+                "has a table devices that is not ours"}));
 
 TEST(Hardening, tables_and_views_of_a_person_are_left_alone_and_named) {
   const TemporaryFolder folder;
@@ -114,7 +118,7 @@ TEST(Hardening, views_that_were_written_stay_known) {
   if (migrations().size() != frozen_steps().size()) GTEST_SKIP() << "a build with a field that came later";
   SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
   migrate(fresh);
-  EXPECT_THAT(digests_of_views(fresh), ElementsAre(3982613076946896568ULL, 14463318258273771888ULL,
+  EXPECT_THAT(digests_of_views(fresh), ElementsAre(3982613076946896568ULL, 11537995878625027129ULL,
                                                    2483222019646530184ULL, 11859802587952525011ULL));
 }
 
