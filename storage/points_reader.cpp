@@ -19,12 +19,6 @@ using nlohmann::json;
 
 constexpr int rounds_since = 3;  // schema: rounds, knobs and launches have tables
 
-/// The median of sorted values.
-double median_of(const std::vector<double>& sorted) {
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
 /// An array in JSON.
 template <class T>
 T parsed(const std::string& text) {
@@ -230,7 +224,7 @@ void PointsReader::read_metrics() {
                   version_ >= rounds_since ? "v.round" : "0"));
   const KernelRecord* kernel = nullptr;
   std::int64_t last_metric = 0;
-  std::vector<double> rounds;  // of the metric read last, sorted
+  std::vector<double> rounds;  // of the metric read last
   each_row(query, place_of_kernel_, [&](const KernelPlace& place, Reader& in) {
     std::vector<MetricValue>& metrics = kernel_at(place).metrics;
     const std::int64_t id = in.integer();
@@ -245,8 +239,8 @@ void PointsReader::read_metrics() {
       rounds.clear();
       metrics.push_back({metric->second.name, value, metric->second.unit, provenance});
     }
-    rounds.insert(std::ranges::upper_bound(rounds, value), value);
-    metrics.back().value = median_of(rounds);
+    rounds.push_back(value);
+    if (again) metrics.back().value = summarize(rounds)->median;
     kernel = &kernel_at(place);
     last_metric = id;
   });

@@ -150,7 +150,11 @@ TEST(Fields, OneThatCameLaterIsAColumnWithItsFallbackInOlderFiles) {
     SQLite::Database old(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     migrate(old, migrations().first(frozen_steps().size()));
     old.exec(
-        "INSERT INTO devices VALUES (1, 'GPU-1', 0, 0, 'G', 9, 0, 132, 1024, 2048, 32, 65536, 1, 1, 1, 1, 1, 1, 1, 1)");
+        "INSERT INTO devices (id, uuid, simulated, ordinal, name, compute_major, compute_minor, sm_count, "
+        "max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, registers_per_sm, shared_bytes_per_block, "
+        "shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes, dram_bytes_per_second, "
+        "l2_bytes_per_second, tensor_flops) VALUES (1, 'GPU-1', 0, 0, 'G', 9, 0, 132, 1024, 2048, 32, 65536, 1, 1, 1, "
+        "1, 1, 1, 1, 1)");
     old.exec("INSERT INTO environments VALUES (1, '', '', '', '', '', '', '')");
     old.exec(
         "INSERT INTO runs (id, device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
