@@ -37,6 +37,11 @@ bool counts(Disposition disposition) {
   return disposition == Disposition::ok || disposition == Disposition::no_counters;
 }
 
+/// Whether a counter's value came of a GPU, whoever ran it: only there two counts differ.
+bool counted(Provenance provenance) {
+  return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
+}
+
 std::int64_t tile_place(const TileShape& tile) {
   return (static_cast<std::int64_t>(tile.br) << 32) | tile.bc;
 }
@@ -142,6 +147,10 @@ class Builder {
   /// How far a value's samples scatter; the value itself where it has none.
   [[nodiscard]] Quartiles scatter(Row row) const {
     const double value = values_.value(row);
+    if (metric_ != nullptr && metric_->count_spread > 0 && counted(values_.provenance(row))) {
+      const double half = metric_->count_spread / 2 * value;
+      return {value - half, value + half};
+    }
     const auto time = times_.at(row);
     if (metric_ == nullptr || !time || !first_quartiles_.has(row) || !third_quartiles_.has(row)) return {value, value};
     return quartiles(*metric_, value, *time, {first_quartiles_.value(row), third_quartiles_.value(row)})

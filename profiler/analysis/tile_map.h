@@ -20,8 +20,8 @@ inline constexpr std::size_t fewest_tiles_of_a_map = 4;
 
 struct TileCell {
   std::optional<double> value;  ///< in the metric's unit
-  double low = 0;               ///< with a value: how far its samples scatter, lowest and highest quartile; the value
-  double high = 0;              ///< itself where it has no samples
+  double low = 0;               ///< with a value: how far its samples scatter, lowest and highest quartile, or a counter
+  double high = 0;              ///< counted once; the value itself where it does neither
   Provenance provenance = Provenance::measured;
   std::optional<Disposition> disposition;  ///< empty: no point was collected for this tile
   int repeats = 0;                         ///< values of this tile in one run; the median one stands for them
@@ -60,7 +60,8 @@ struct TileMap {
   std::vector<std::vector<TileCell>> cells;  ///< [row][column]
   std::optional<double> minimum;
   std::optional<double> maximum;
-  /// Half of the samples of the typical cell lie in an interval this wide; empty where values have no samples.
+  /// Half of the samples of the typical cell, or two counts of its launch, lie in an interval this wide; empty where
+  /// values do not scatter.
   std::optional<double> spread;
   /// The values differ by no more than their spread: there is nothing for colours to show.
   bool flat = false;

@@ -17,15 +17,15 @@ namespace key = metric_key;
 // clang-format off
 constexpr std::array table{
     // Counters of every counting pass.
-    Metric{key::dram_read_bytes, "dram__bytes_read.sum", "dram__bytes_op_read.sum", "byte", 1, said<say::metric::dram_read_bytes>, said<say::metric_help::dram_read_bytes>, true, true, Better::less},
-    Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, said<say::metric::dram_write_bytes>, said<say::metric_help::dram_write_bytes>, true, true, Better::less},
+    Metric{key::dram_read_bytes, "dram__bytes_read.sum", "dram__bytes_op_read.sum", "byte", 1, said<say::metric::dram_read_bytes>, said<say::metric_help::dram_read_bytes>, true, true, Better::less, false, false, dram_count_spread},
+    Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, said<say::metric::dram_write_bytes>, said<say::metric_help::dram_write_bytes>, true, true, Better::less, false, false, dram_count_spread},
     Metric{key::l2_to_sm_bytes, "l1tex__m_xbar2l1tex_read_bytes.sum", "", "byte", 1, said<say::metric::l2_to_sm_bytes>, said<say::metric_help::l2_to_sm_bytes>, true, true, Better::less},
     Metric{key::sm_to_l2_bytes, "l1tex__m_l1tex2xbar_write_bytes.sum", "", "byte", 1, said<say::metric::sm_to_l2_bytes>, said<say::metric_help::sm_to_l2_bytes>, true, true, Better::less},
     Metric{key::achieved_occupancy_pct, "sm__warps_active.avg.pct_of_peak_sustained_active", "", "percent", 1, said<say::metric::achieved_occupancy_pct>, said<say::metric_help::achieved_occupancy_pct>, true, true, Better::more},
     Metric{key::tensor_pipe_pct, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "", "percent", 1, said<say::metric::tensor_pipe_pct>, said<say::metric_help::tensor_pipe_pct>, true, true, Better::more},
     Metric{key::sm_cycles, "sm__cycles_elapsed.max", "", "cycle", 1, said<say::metric::sm_cycles>, said<say::metric_help::sm_cycles>, true, false},
     // Of the range that holds the launch and what drives the L2 to write back, less the launch's own; cold starts only.
-    Metric{key::dram_writeback_bytes, "", "", "byte", 1, said<say::metric::dram_writeback_bytes>, said<say::metric_help::dram_writeback_bytes>, false, true, Better::less, false, true},
+    Metric{key::dram_writeback_bytes, "", "", "byte", 1, said<say::metric::dram_writeback_bytes>, said<say::metric_help::dram_writeback_bytes>, false, true, Better::less, false, true, dram_count_spread},
     // What the driver says of a launch.
     Metric{key::theoretical_occupancy_pct, "", "", "percent", 1, said<say::metric::theoretical_occupancy_pct>, said<say::metric_help::theoretical_occupancy_pct>, false, true, Better::more},
     Metric{key::registers, "", "", "register", 1, said<say::metric::registers>, said<say::metric_help::registers>, false, true},
@@ -43,14 +43,14 @@ constexpr std::array table{
     Metric{key::time_q3_ns, "", "", "ns", 1, said<say::metric::time_q3_ns>, said<say::metric_help::time_q3_ns>, false, false, Better::less, true},
     Metric{key::time_spread, "", "", "1", 1, said<say::metric::time_spread>, said<say::metric_help::time_spread>, false, false},
     Metric{key::tflops, "", "", "Tflop/s", 1, said<say::metric::tflops>, said<say::metric_help::tflops>, false, true, Better::more, true},
-    Metric{key::dram_bytes, "", "", "byte", 1, said<say::metric::dram_bytes>, said<say::metric_help::dram_bytes>, false, true, Better::less},
-    Metric{key::dram_settled_bytes, "", "", "byte", 1, said<say::metric::dram_settled_bytes>, said<say::metric_help::dram_settled_bytes>, false, true, Better::less, false, true},
+    Metric{key::dram_bytes, "", "", "byte", 1, said<say::metric::dram_bytes>, said<say::metric_help::dram_bytes>, false, true, Better::less, false, false, dram_count_spread},
+    Metric{key::dram_settled_bytes, "", "", "byte", 1, said<say::metric::dram_settled_bytes>, said<say::metric_help::dram_settled_bytes>, false, true, Better::less, false, true, dram_count_spread},
     Metric{key::l2_sm_bytes, "", "", "byte", 1, said<say::metric::l2_sm_bytes>, said<say::metric_help::l2_sm_bytes>, false, true, Better::less},
     Metric{key::dram_bandwidth, "", "", "byte/s", 1, said<say::metric::dram_bandwidth>, said<say::metric_help::dram_bandwidth>, false, true, Better::neither, true},
     Metric{key::l2_sm_bandwidth, "", "", "byte/s", 1, said<say::metric::l2_sm_bandwidth>, said<say::metric_help::l2_sm_bandwidth>, false, true, Better::neither, true},
     Metric{key::l2_sm_over_model, "", "", "1", 1, said<say::metric::l2_sm_over_model>, said<say::metric_help::l2_sm_over_model>, false, true},
-    Metric{key::dram_over_compulsory, "", "", "1", 1, said<say::metric::dram_over_compulsory>, said<say::metric_help::dram_over_compulsory>, false, true, Better::neither, false, true},
-    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, said<say::metric::arithmetic_intensity>, said<say::metric_help::arithmetic_intensity>, false, true},
+    Metric{key::dram_over_compulsory, "", "", "1", 1, said<say::metric::dram_over_compulsory>, said<say::metric_help::dram_over_compulsory>, false, true, Better::neither, false, true, dram_count_spread},
+    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, said<say::metric::arithmetic_intensity>, said<say::metric_help::arithmetic_intensity>, false, true, false, false, dram_count_spread},
 #ifdef ATTNSCOPE_TEST_FIELD
     Metric{"test_metric", "", "", "apple", 1, [] { return Message::verbatim("Test metric"); }, [] { return Message::verbatim("Of the tests alone."); }, false, false},
 #endif

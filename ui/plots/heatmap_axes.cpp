@@ -108,12 +108,12 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   const double low = *drawing.grid.minimum;
   const double high = *drawing.grid.maximum;
   const QFontMetricsF metrics(drawing.font);
-  const int ticks = high > low ? std::clamp(static_cast<int>(layout.bar.height() / 60), 2, 6) : 1;
+  const int ticks = high > low && !flat ? std::clamp(static_cast<int>(layout.bar.height() / 60), 2, 6) : 1;
   painter.setFont(drawing.font);
   painter.setPen(drawing.colors.text);
   for (int i = 0; i < ticks; ++i) {
     const double share = ticks == 1 ? 0.5 : static_cast<double>(i) / (ticks - 1);
-    const double value = ticks == 1           ? low
+    const double value = ticks == 1           ? (low + high) / 2
                          : drawing.log_colors ? low * std::pow(high / low, share)
                                               : low + (high - low) * share;
     const double y = layout.bar.bottom() - share * layout.bar.height();
@@ -122,11 +122,12 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
                      Qt::AlignLeft | Qt::AlignVCenter, format_number(value * drawing.unit.factor));
   }
   const QString& unit = drawing.unit.suffix;
-  if (unit.isEmpty() && !drawing.log_colors) return;
+  const bool log = drawing.log_colors && !flat;
+  if (unit.isEmpty() && !log) return;
   const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
   painter.drawText(QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels, metrics.height()),
                    Qt::AlignLeft,
-                   drawing.log_colors ? said(say::tile_map::log_scale{.unit = unit.toStdString()}) : unit);
+                   log ? said(say::tile_map::log_scale{.unit = unit.toStdString()}) : unit);
 }
 
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

@@ -58,6 +58,16 @@ QString origin_words(const HeatmapGrid& grid) {
   return words.join(QStringLiteral("; "));
 }
 
+/// "139 MB"; "138.2 MB – 139.4 MB" where the ends do not read alike.
+QString range_words(const HeatmapGrid& grid) {
+  const auto words = [&](double value) {
+    return format_metric({grid.metric, value, grid.unit, Provenance::measured});
+  };
+  const QString low = words(*grid.minimum);
+  const QString high = words(*grid.maximum);
+  return low == high ? low : low + QStringLiteral(" – ") + high;
+}
+
 QString extents(const HeatmapGrid& grid, HeatmapGrid::Place place) {
   return QStringLiteral("%1\u00A0×\u00A0%2")  // on one line
       .arg(grid.br[static_cast<std::size_t>(place.row)])
@@ -194,6 +204,7 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   }
   if (grid.flat) {
     parts << said(say::tile_map::flat{
+        .values = range_words(grid).toStdString(),
         .spread = format_metric({grid.metric, *grid.spread, grid.unit, Provenance::derived}).toStdString()});
   }
   if (!grid.best.empty())

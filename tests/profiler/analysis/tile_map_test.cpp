@@ -181,6 +181,41 @@ TEST(TileMap, ValuesWithinTheirSpreadHaveNothingForColoursToShow) {
   EXPECT_FALSE(Mapped(apart, metric_key::time_median_ns).map.flat);
 }
 
+/// FA2 tiles of one problem, whose DRAM reads are these.
+std::vector<PointRecord> counted(std::initializer_list<double> reads) {
+  std::vector<PointRecord> records;
+  int tile = 0;
+  for (const double bytes : reads) {
+    records.push_back(timed(64 << (tile / 2), 64 << (tile % 2), 1000, 1));
+    ++tile;
+    for (MetricValue& value : records.back().kernels[0].metrics) {
+      if (value.name == metric_key::dram_read_bytes) value.value = bytes;
+    }
+  }
+  return records;
+}
+
+TEST(TileMap, CountsThatDifferByLessThanTwoOfOneLaunchHaveNothingForColoursToShow) {
+  const auto alike = counted({139.0e6, 139.2e6, 139.1e6, 139.4e6});
+  const TileMap flat = Mapped(alike, metric_key::dram_read_bytes).map;
+  EXPECT_TRUE(flat.flat) << "0.3% apart";
+  ASSERT_TRUE(flat.spread);
+  EXPECT_NEAR(*flat.spread, 1.39e6, 1e4) << "a hundredth: 0.5% to either side";
+  EXPECT_TRUE(flat.best.empty());
+
+  const Mapped apart(counted({139.0e6, 139.5e6, 141.0e6, 160.0e6}), metric_key::dram_read_bytes);
+  EXPECT_FALSE(apart.map.flat);
+  EXPECT_THAT(apart.map.best, testing::ElementsAre(apart.place(64, 64), apart.place(64, 128)));
+
+  // The simulator counts the same each time.
+  auto simulated = alike;
+  for (PointRecord& record : simulated) {
+    record.provenance = Provenance::simulated;
+    for (MetricValue& value : record.kernels[0].metrics) value.provenance = Provenance::simulated;
+  }
+  EXPECT_FALSE(Mapped(simulated, metric_key::dram_read_bytes).map.flat);
+}
+
 TEST(TileMap, ThrottledTilesAreMarkedWhereClocksMatter) {
   std::vector<PointRecord> records = sweep_of("fa2");
   std::erase_if(records, [](const PointRecord& record) { return record.disposition != Disposition::ok; });
