@@ -50,7 +50,7 @@ constexpr std::array table{
     Metric{key::l2_sm_bandwidth, "", "", "byte/s", 1, said<say::metric::l2_sm_bandwidth>, said<say::metric_help::l2_sm_bandwidth>, false, true, Better::neither, true},
     Metric{key::l2_sm_over_model, "", "", "1", 1, said<say::metric::l2_sm_over_model>, said<say::metric_help::l2_sm_over_model>, false, true},
     Metric{key::dram_over_compulsory, "", "", "1", 1, said<say::metric::dram_over_compulsory>, said<say::metric_help::dram_over_compulsory>, false, true, Better::neither, false, true, dram_count_spread},
-    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, said<say::metric::arithmetic_intensity>, said<say::metric_help::arithmetic_intensity>, false, true, false, false, dram_count_spread},
+    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, said<say::metric::arithmetic_intensity>, said<say::metric_help::arithmetic_intensity>, false, true, Better::neither, false, false, dram_count_spread},
 #ifdef ATTNSCOPE_TEST_FIELD
     Metric{"test_metric", "", "", "apple", 1, [] { return Message::verbatim("Test metric"); }, [] { return Message::verbatim("Of the tests alone."); }, false, false},
 #endif
