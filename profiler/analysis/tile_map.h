@@ -20,8 +20,8 @@ inline constexpr std::size_t fewest_tiles_of_a_map = 4;
 
 struct TileCell {
   std::optional<double> value;  ///< in the metric's unit
-  double low = 0;               ///< with a value: how far its samples scatter, lowest and highest quartile, or a counter
-  double high = 0;              ///< counted once; the value itself where it does neither
+  double low = 0;   ///< with a value: how far its samples scatter, lowest and highest quartile, or a counter
+  double high = 0;  ///< counted once; the value itself where it does neither
   Provenance provenance = Provenance::measured;
   std::optional<Disposition> disposition;  ///< empty: no point was collected for this tile
   int repeats = 0;                         ///< values of this tile in one run; the median one stands for them

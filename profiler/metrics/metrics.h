@@ -29,7 +29,7 @@ struct Metric {
   Better better = Better::neither;    ///< which end a heatmap outlines
   bool follows_clocks = false;        ///< throttled clocks change it: a time, or a rate over one
   bool may_be_negative = false;       ///< it is, or stands on, a difference of two counts that may come out below zero
-  double count_spread = 0;            ///< of what is counted once: how far two counts of one launch differ, of the value
+  double count_spread = 0;  ///< of what is counted once: how far two counts of one launch differ, of the value
 };
 
 /// Of `count_spread`, for what holds DRAM's bytes: plain stores of known size come out within 0.5%, above or below

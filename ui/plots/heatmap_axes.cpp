@@ -126,8 +126,7 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   if (unit.isEmpty() && !log) return;
   const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
   painter.drawText(QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels, metrics.height()),
-                   Qt::AlignLeft,
-                   log ? said(say::tile_map::log_scale{.unit = unit.toStdString()}) : unit);
+                   Qt::AlignLeft, log ? said(say::tile_map::log_scale{.unit = unit.toStdString()}) : unit);
 }
 
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

@@ -60,9 +60,7 @@ QString origin_words(const HeatmapGrid& grid) {
 
 /// "139 MB"; "138.2 MB – 139.4 MB" where the ends do not read alike.
 QString range_words(const HeatmapGrid& grid) {
-  const auto words = [&](double value) {
-    return format_metric({grid.metric, value, grid.unit, Provenance::measured});
-  };
+  const auto words = [&](double value) { return format_metric({grid.metric, value, grid.unit, Provenance::measured}); };
   const QString low = words(*grid.minimum);
   const QString high = words(*grid.maximum);
   return low == high ? low : low + QStringLiteral(" – ") + high;
