@@ -117,7 +117,7 @@ TEST(PointsTableModel, AFieldThatComesLaterIsAColumnAsItStatesItself) {
   const int strip = model.column_of("Strip");
   ASSERT_GE(strip, 0);
   EXPECT_EQ(model.column_named("strip"), strip);
-  EXPECT_EQ(model.headerData(strip, Qt::Horizontal, Qt::ToolTipRole).toString(), "Of the tests alone");
+  EXPECT_TRUE(model.headerData(strip, Qt::Horizontal, Qt::ToolTipRole).toString().contains("Of the tests alone"));
   EXPECT_FALSE(model.column_in_use(strip));
   records[1].spec.problem.page = 64;
   model.set_points(fixtures::shown(records));

@@ -141,14 +141,20 @@ TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
 
 TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
   Registry registry;
-  registry.add(std::make_unique<Stated>(
-      Facts{.name = "mine",
-            .title = "Mine",
-            .short_title = "Mine",
-            .source = "nowhere",
-            .tile_meaning = "nothing",
-            .knobs = {{.name = "cluster", .label = "Cluster", .meaning = "Blocks of a cluster", .largest = 16},
-                      {.name = "parts", .label = "Parts", .meaning = "Of a head", .largest = 16, .beside_n = true}}}));
+  registry.add(std::make_unique<Stated>(Facts{.name = "mine",
+                                              .title = "Mine",
+                                              .short_title = "Mine",
+                                              .source = "nowhere",
+                                              .tile_meaning = Message::verbatim("nothing"),
+                                              .knobs = {{.name = "cluster",
+                                                         .label = Message::verbatim("Cluster"),
+                                                         .meaning = Message::verbatim("Blocks of a cluster"),
+                                                         .largest = 16},
+                                                        {.name = "parts",
+                                                         .label = Message::verbatim("Parts"),
+                                                         .meaning = Message::verbatim("Of a head"),
+                                                         .largest = 16,
+                                                         .beside_n = true}}}));
   const Algorithms algorithms(registry);
   std::vector<PointRecord> records;
   for (const std::int64_t value : {0, 4}) {
@@ -195,8 +201,8 @@ TEST(Facets, FieldsKeepTheirWords) {
     const auto found = std::ranges::find(facets, words.key, [](const FacetPtr& each) { return each->key; });
     ASSERT_NE(found, facets.end()) << words.key;
     const Facet& facet = **found;
-    EXPECT_EQ(facet.label, words.label);
-    EXPECT_EQ(facet.help, words.help);
+    EXPECT_EQ(text(facet.label), words.label);
+    EXPECT_EQ(text(facet.help), words.help);
     EXPECT_EQ(facet.stem, words.stem);
     EXPECT_EQ(facet.usual, words.usual);
     EXPECT_TRUE(facet.quiet);
@@ -216,8 +222,8 @@ TEST(Facets, AFieldThatComesLaterIsOfferedAsItStatesItself) {
   for (const auto& facets : {curve_facets(fields), map_facets(Algorithms::built_in(), fields)}) {
     const auto found = std::ranges::find(facets, "strip", [](const FacetPtr& each) { return std::string(each->key); });
     ASSERT_NE(found, facets.end());
-    EXPECT_EQ((*found)->label, "Strip");
-    EXPECT_EQ((*found)->help, "of the tests alone");
+    EXPECT_EQ(text((*found)->label), "Strip");
+    EXPECT_EQ(text((*found)->help), "of the tests alone");
     const auto& values = table.codes(**found).values;
     ASSERT_EQ(values.size(), 2U);
     EXPECT_EQ(values[0].text, "0");

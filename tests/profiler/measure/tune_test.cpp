@@ -241,7 +241,11 @@ class Parted final : public Algorithm {
   static Facts stated() {
     Facts facts = built_in_algorithms().find("fa2")->facts();
     facts.name = "parted";
-    facts.knobs = {{.name = "parts", .label = "Parts", .meaning = "Of a head", .largest = 64, .around = [](auto own) {
+    facts.knobs = {{.name = "parts",
+                    .label = Message::verbatim("Parts"),
+                    .meaning = Message::verbatim("Of a head"),
+                    .largest = 64,
+                    .around = [](std::int64_t own) {
                       return std::vector<std::int64_t>{0, own, 2 * own};
                     }}};
     return facts;

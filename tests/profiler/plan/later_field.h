@@ -16,8 +16,8 @@ inline const std::vector<Field>& fields_with_a_later_one() {
     const auto page = std::ranges::find(all, "page", &Field::name);
     Field strip = *page;
     strip.name = "strip";
-    strip.label = "Strip";
-    strip.help = "of the tests alone";
+    strip.label = [] { return Message::verbatim("Strip"); };
+    strip.help = [] { return Message::verbatim("of the tests alone"); };
     strip.since = 5;
     all.erase(page);
     all.push_back(strip);
