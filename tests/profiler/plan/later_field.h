@@ -20,6 +20,8 @@ inline const std::vector<Field>& fields_with_a_later_one() {
     strip.help = [] { return Message::verbatim("of the tests alone"); };
     strip.since = 5;
     all.erase(page);
+    // That of some builds is not in the way of this one.
+    std::erase_if(all, [](const Field& field) { return field.name == "test_field"; });
     all.push_back(strip);
     return all;
   }();

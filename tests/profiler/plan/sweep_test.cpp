@@ -611,7 +611,7 @@ TEST(Describe, TellsPointsApartByEveryField) {
   const PointSpec plain{.algorithm = "fa2", .tile = {.br = 64, .bc = 64}};
   for (const Field& field : point_fields()) {
     PointSpec other = plain;
-    for (const char* text : {"96", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1"}) {
+    for (const char* text : {"96", "64", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1"}) {
       if (field_text(field, other) == field_text(field, plain)) static_cast<void>(set_field(field, other, text));
     }
     ASSERT_NE(field_text(field, other), field_text(field, plain)) << field.name;
