@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "messages/run_list.h"
 #include "messages/window.h"
 #include "ui/format.h"
 #include "ui/models/point_set.h"
@@ -134,6 +135,35 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
     }
   }
   return titles;
+}
+
+namespace {
+
+bool same_values(const PointRecord& a, const PointRecord& b) {
+  return a.spec == b.spec && a.disposition == b.disposition &&
+         std::ranges::equal(a.kernels, b.kernels, [](const KernelRecord& x, const KernelRecord& y) {
+           return x.kernel == y.kernel && x.samples_ns == y.samples_ns && x.metrics == y.metrics;
+         });
+}
+
+/// Of a run and its copies the one that holds most stands for all; of equal ones the first.
+std::optional<std::size_t> original_of(const std::vector<LoadedRun>& runs, std::size_t copy, bool ticked_only) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i == copy || (ticked_only && !runs[i].visible) || !is_copy(runs[copy], runs[i])) continue;
+    if (runs[i].points.size() > runs[copy].points.size() || i < copy) return i;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_copy(const LoadedRun& a, const LoadedRun& b) {
+  const std::string& uid = a.info->summary.uid;
+  if (uid.empty() || uid != b.info->summary.uid || a.points.size() > b.points.size()) return false;
+  return std::ranges::all_of(a.points, [&](const PointPtr& point) {
+    const auto same = std::ranges::lower_bound(b.points, point->index, {}, [](const PointPtr& p) { return p->index; });
+    return same != b.points.end() && (*same)->index == point->index && same_values((*same)->record, point->record);
+  });
 }
 
 std::map<QString, QString> distinct_file_names(const QStringList& paths) {
@@ -317,7 +347,11 @@ void Workspace::accept(const FileContents& contents, bool first) {
 }
 
 void Workspace::name_runs() {
-  const std::vector<QString> titles = distinct_titles(runs_);
+  std::vector<QString> titles = distinct_titles(runs_);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const auto original = original_of(runs_, i, false);
+    if (original) titles[i] = said(say::run_list::copy_of{.run = titles[*original].toStdString()});
+  }
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i].info->title == titles[i]) continue;
     RunInfo named = *runs_[i].info;
@@ -328,8 +362,9 @@ void Workspace::name_runs() {
 
 std::vector<ShownPoint> Workspace::visible_points() const {
   std::vector<ShownPoint> shown;
-  for (const LoadedRun& run : runs_) {
-    if (!run.visible) continue;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const LoadedRun& run = runs_[i];
+    if (!run.visible || original_of(runs_, i, true)) continue;
     for (const PointPtr& point : run.points) shown.push_back({run.info, point});
   }
   return shown;

@@ -45,6 +45,9 @@ struct LoadedRun {
 /// gets a number.
 [[nodiscard]] std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs);
 
+/// Whether all that run `a` holds stands in `b` as well: they are one run, copied.
+[[nodiscard]] bool is_copy(const LoadedRun& a, const LoadedRun& b);
+
 /// By path: the file's name, with as many folders before it as set it apart from the others' ("a/sweep.attnscope").
 [[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
 
@@ -83,6 +86,7 @@ class Workspace : public QObject {
   /// Whether some file is being followed.
   [[nodiscard]] bool following() const { return !followed_.empty(); }
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
+  /// A ticked run's copy in another file adds nothing to it.
   [[nodiscard]] std::vector<ShownPoint> visible_points() const;
   /// The same with the table that analysis works on; made once for all who ask, until points_changed().
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;

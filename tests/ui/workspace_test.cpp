@@ -133,6 +133,27 @@ TEST(Workspace, FollowsARunThatGrows) {
   EXPECT_EQ(workspace.runs()[0].points.size(), 3U);
 }
 
+TEST(Workspace, ACopyOfARunIsNotASeriesOfItsOwn) {
+  const QTemporaryDir folder;
+  const QString first = folder.filePath("first.attnscope");
+  const QString copy = folder.filePath("copy.attnscope");
+  fixtures::write_file(first, {{"quick", fixtures::memory_wall(), false}});
+  ASSERT_TRUE(QFile::copy(first, copy));
+  const QString other = folder.filePath("other.attnscope");
+  fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}});
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(first), QString());
+  ASSERT_EQ(workspace.open_now(copy), QString());
+  const std::size_t points = fixtures::memory_wall().size();
+  EXPECT_EQ(workspace.visible_points().size(), points);
+  EXPECT_EQ(workspace.runs()[1].info->title, "copy of quick");
+  workspace.set_run_visible(0, false);
+  EXPECT_EQ(workspace.visible_points().size(), points) << "the copy stands for it";
+  workspace.set_run_visible(0, true);
+  ASSERT_EQ(workspace.open_now(other), QString());
+  EXPECT_EQ(workspace.visible_points().size(), 2 * points) << "the same values, measured again";
+}
+
 TEST(Workspace, ShowOnlyHidesTheOthers) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("b.attnscope");
