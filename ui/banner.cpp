@@ -2,8 +2,8 @@
 #include "ui/banner.h"
 
 #include <QHBoxLayout>
-#include <QToolButton>
 #include <algorithm>
+#include <utility>
 
 #include "messages/window.h"
 #include "ui/format.h"
@@ -20,7 +20,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("banner"));
   setStyleSheet(QStringLiteral(
       "QFrame#banner { background: #fdecd2; border-bottom: 1px solid #d9a441; }"
-      "QFrame#banner QLabel { color: #4a3200; } QFrame#banner QToolButton { color: #4a3200; border: none; }"));
+      "QFrame#banner QLabel { color: #4a3200; } QFrame#banner QToolButton { color: #4a3200; border: none; } "
+      "QFrame#banner QToolButton#action { border: 1px solid #d9a441; padding: 2px 8px; }"));
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(12, 6, 6, 6);
   label_ = new QLabel(this);
@@ -32,6 +33,17 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   close->setToolTip(said(say::window::dismiss{}));
   close->setAccessibleName(said(say::window::dismiss_message{}));
   row->addWidget(label_, 1);
+  action_ = new QToolButton(this);
+  action_->setObjectName(QStringLiteral("action"));
+  row->addWidget(action_, 0, Qt::AlignTop);
+  connect(action_, &QToolButton::clicked, this, [this] {
+    const auto offered = std::ranges::find_if(messages_, [](const Message& message) { return message.act != nullptr; });
+    if (offered == messages_.end()) return;
+    const std::function<void()> act = std::move(offered->act);
+    messages_.erase(offered);
+    refresh();
+    act();
+  });
   row->addWidget(close, 0, Qt::AlignTop);
   connect(close, &QToolButton::clicked, this, &Banner::clear_all);
   refresh();
@@ -41,6 +53,12 @@ void Banner::add(Topic topic, const QString& message) {
   const bool there =
       std::any_of(messages_.begin(), messages_.end(), [&](const Message& known) { return known.text == message; });
   if (!there) messages_.push_back({topic, message});
+  refresh();
+}
+
+void Banner::offer(Topic topic, const QString& message, const QString& action, std::function<void()> act) {
+  std::erase_if(messages_, [](const Message& known) { return known.act != nullptr; });
+  messages_.push_back({topic, message, action, std::move(act)});
   refresh();
 }
 
@@ -67,6 +85,9 @@ void Banner::refresh() {
     lines << said(say::window::more_messages{.messages = messages_.size() - most_lines});
   label_->setText(lines.join(QLatin1Char('\n')));
   label_->setToolTip(messages_.size() > most_lines ? plain_tip(text()) : QString());
+  const auto offered = std::ranges::find_if(messages_, [](const Message& message) { return message.act != nullptr; });
+  action_->setVisible(offered != messages_.end());
+  if (offered != messages_.end()) action_->setText(offered->action);
   setAccessibleName(text());
   setVisible(!messages_.empty());
 }

@@ -5,6 +5,8 @@
 #include <QFrame>
 #include <QLabel>
 #include <QString>
+#include <QToolButton>
+#include <functional>
 #include <vector>
 
 namespace attnscope::ui {
@@ -21,6 +23,8 @@ class Banner : public QFrame {
   /// Forgets the messages of a topic: it is being tried again, or has succeeded.
   void clear(Topic topic);
   void clear_all();
+  /// A line with a button beside it that does something about it, once.
+  void offer(Topic topic, const QString& message, const QString& action, std::function<void()> act);
   /// All messages, a line each; empty when the banner is hidden.
   [[nodiscard]] QString text() const;
 
@@ -30,9 +34,12 @@ class Banner : public QFrame {
   struct Message {
     Topic topic;
     QString text;
+    QString action = {};
+    std::function<void()> act = {};
   };
   std::vector<Message> messages_;
   QLabel* label_ = nullptr;
+  QToolButton* action_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -36,6 +36,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int state_version = 1;
+constexpr int roomy_width = 1200;  ///< narrower, details open only when they are asked for: a plot needs the room
 constexpr QSize export_size{1100, 720};
 
 QString settings_key(const PageKind& kind) {
@@ -84,8 +85,13 @@ void MainWindow::build_center() {
     Page* page = kind.make(workspace_, tabs_);
     pages_.push_back(page);
     tabs_->addTab(page, page->icon(), page->title());
-    connect(page, &Page::point_selected, this, &MainWindow::show_details);
+    connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
   }
+  connect(tabs_, &QTabWidget::currentChanged, this, [this] {
+    if (details_ == nullptr) return;
+    const auto known = selected_.find(current_page());
+    details_->show_point(known == selected_.end() ? std::nullopt : std::optional(known->second));
+  });
 }
 
 void MainWindow::build_docks() {
@@ -175,6 +181,7 @@ void MainWindow::build_help_menu() {
 
 void MainWindow::follow_workspace() {
   connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::name_window);
+  connect(&workspace_, &Workspace::points_changed, this, &MainWindow::show_sweep);
   connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
     name_window();
     recent_->add(path);
@@ -188,6 +195,8 @@ void MainWindow::follow_workspace() {
 void MainWindow::follow_collection() {
   connect(collect_, &CollectPanel::collection_started, this, [this](const QString& database, qint64 run) {
     banner_->clear(Banner::Topic::collect);
+    for (Page* page : pages_) page->expect_sweep();
+    sweep_ = Sweep{database, run};
     workspace_.follow(database);
     runs_->reveal(database, run);
   });
@@ -199,6 +208,27 @@ void MainWindow::follow_collection() {
   });
   connect(collect_, &CollectPanel::trouble, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
+}
+
+void MainWindow::show_sweep() {
+  const auto place = sweep_ ? workspace_.place_of(sweep_->file, sweep_->run) : std::nullopt;
+  if (!place) return;
+  const LoadedRun& run = workspace_.runs()[*place];
+  const QString file = run.info->file;
+  const std::int64_t id = sweep_->run;
+  Page* kept = nullptr;
+  for (Page* page : pages_) {
+    if (page->follow(file, id, false) == Page::Followed::kept) kept = page;
+  }
+  if (run.info->summary.state == StoredRunState::running) return;
+  sweep_.reset();
+  if (kept == nullptr) return;
+  const Message words = say::window::sweep_elsewhere{.points = counted_points(run.points.size()),
+                                                     .problem = kept->problem_of(file, id).toStdString()};
+  banner_->offer(Banner::Topic::collect, said(words), said(say::window::show_sweep{}), [this, kept, file, id] {
+    kept->follow(file, id, true);
+    tabs_->setCurrentWidget(kept);
+  });
 }
 
 void MainWindow::restore_settings() {
@@ -268,9 +298,14 @@ void MainWindow::set_theme(ThemeChoice choice) {
   if (remember_) QSettings().setValue(QStringLiteral("window/theme"), to_string(choice));
 }
 
-void MainWindow::show_details(const ShownPoint& point) {
+void MainWindow::show_details(const Page* page, const ShownPoint& point) {
+  selected_.insert_or_assign(page, point);
   details_->show_point(point);
-  details_dock_->show();
+  if (width() >= roomy_width || details_dock_->isVisible()) {
+    details_dock_->show();
+  } else {
+    statusBar()->showMessage(said(say::window::details_folded{}), 6000);
+  }
 }
 
 void MainWindow::name_window() {

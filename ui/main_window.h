@@ -6,6 +6,8 @@
 #include <QMainWindow>
 #include <QStringList>
 #include <QTabWidget>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "ui/banner.h"
@@ -66,11 +68,13 @@ class MainWindow : public QMainWindow {
   void build_help_menu();
   void follow_workspace();
   void follow_collection();
+  /// The pages turn to what a started sweep has measured; where the user has chosen otherwise, a bar offers it.
+  void show_sweep();
   void restore_settings();
   void save_settings();
   void open_by_hand(const QStringList& files);
   void open_sample();
-  void show_details(const ShownPoint& point);
+  void show_details(const Page* page, const ShownPoint& point);
   void name_window();
   void open_dialog();
   void export_plot();
@@ -82,10 +86,16 @@ class MainWindow : public QMainWindow {
 
   bool remember_;
   bool closes_when_stopped_ = false;
+  struct Sweep {
+    QString file;
+    std::int64_t run = 0;
+  };
+  std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
   Workspace workspace_;
   Banner* banner_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  std::vector<Page*> pages_;  ///< as page_kinds() has them
+  std::vector<Page*> pages_;                    ///< as page_kinds() has them
+  std::map<const Page*, ShownPoint> selected_;  ///< what each page's details are of
   RunsPanel* runs_ = nullptr;
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;

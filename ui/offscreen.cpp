@@ -72,19 +72,19 @@ class PictureWriter {
  private:
   /// Gives the view what it draws; the picture's size, up to `most`.
   QSize set(const analysis::Plot& picture, const QSize& most) {
-    const QString source = source_note(points_->select(picture.filter.rows()));
     if (picture.kind == analysis::PlotKind::maps) {
       const HeatmapGrid grid = build_heatmap(points_, picture.filter, picture.metric);
       map_.set_grid(grid, heatmap_title(grid), true);
-      map_.set_source(source);
+      map_.set_source(source_note(points_->select(picture.filter.rows())));
       return map_.picture_size(most);
     }
     CurveRequest request;
     for (const Row row : picture.filter.rows()) request.algorithms.insert((*points_)[row].spec().algorithm);
     request.ordinate = picture.ordinate();
     request.tile = picture.tile;
-    curves_.set_curves(build_curves(points_, picture.filter, request), false, false);
-    curves_.set_source(source);
+    const CurveSet set = build_curves(points_, picture.filter, request);
+    curves_.set_curves(set, false, false);
+    curves_.set_source(source_note(drawn_points(set)));
     return most;
   }
 

@@ -109,9 +109,10 @@ analysis::FittedLaw fitted(double scale, double half_width, double below) {
 
 TEST(CurveSeries, AFitSaysItsConstantsAndHowWellTheyAreKnown) {
   EXPECT_EQ(fit_words(fitted(2.00012, 1e-5, 2.0163)),
-            QStringLiteral("fit 2.000·N²d/Br + 2.016·N·d\nslope 1.94 [1.91, 1.98], N ≥ 4Br"));
-  EXPECT_EQ(fit_words(fitted(14.07, 0.7, -7.13)),
-            QStringLiteral("fit 14.1·N²d/Br − 7.13·N·d (±5.0 %)\nslope 1.94 [1.91, 1.98], N ≥ 4Br"));
+            QStringLiteral("fit 2.000·N²d/Br + 2.016·N·d\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
+  EXPECT_EQ(
+      fit_words(fitted(14.07, 0.7, -7.13)),
+      QStringLiteral("fit 14.1·N²d/Br − 7.13·N·d (±5.0 %)\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
 }
 
 TEST(CurveSeries, AFitThatIsWithheldSaysWhy) {

@@ -5,6 +5,7 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QDir>
+#include <QDockWidget>
 #include <QFile>
 #include <QJsonDocument>
 #include <QLineEdit>
@@ -13,6 +14,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextBrowser>
+#include <QToolButton>
 
 #include "kernels/algorithm.h"
 #include "profiler/metrics/metrics.h"
@@ -23,6 +25,8 @@
 #include "ui/pages/page_list.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/panels/details_panel.h"
 #include "ui/panels/runs_panel.h"
 
 namespace attnscope::ui {
@@ -258,6 +262,81 @@ TEST_F(WindowTest, WhileASweepRunsThePagesSayWhatIsGoingOn) {
   }
 }
 
+/// A run of FA2 at d 64, which the window's own file has nothing of.
+void write_sweep(const QString& path) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {512, 1024, 2048}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 128, 64, 64)));
+  }
+  fixtures::write_file(path, {{"custom", records, false}});
+}
+
+TEST_F(WindowTest, ThePageTurnsToASweepThatWasStarted) {
+  MainWindow window(false);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  auto& page = page_of<IoCurvePage>(window);
+  ASSERT_TRUE(page.curves().title.contains("d 128")) << page.curves().title.toStdString();
+  const QString sweep = folder.filePath("sweep.attnscope");
+  write_sweep(sweep);
+  emit window.collect()->collection_started(sweep, 1);
+  emit window.collect()->collection_ended(sweep, 1);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page.curves().title.contains("d 64"); }))
+      << page.curves().title.toStdString();
+  EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, ASweepIsOfferedWhereTheUserHasChosenMeanwhile) {
+  MainWindow window(false);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  auto& page = page_of<IoCurvePage>(window);
+  const QString sweep = folder.filePath("sweep.attnscope");
+  write_sweep(sweep);
+  emit window.collect()->collection_started(sweep, 1);
+  emit page.findChild<FacetBar*>()->chosen();
+  emit window.collect()->collection_ended(sweep, 1);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
+  EXPECT_TRUE(page.curves().title.contains("d 128")) << page.curves().title.toStdString();
+  EXPECT_TRUE(window.banner().text().contains("3 points")) << window.banner().text().toStdString();
+  EXPECT_TRUE(window.banner().text().contains("d 64")) << window.banner().text().toStdString();
+  window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
+  EXPECT_TRUE(page.curves().title.contains("d 64")) << page.curves().title.toStdString();
+  EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, DetailsAreOfThePageThatIsLookedAtAndLeaveASmallPlotItsRoom) {
+  MainWindow window(false);
+  window.resize(1024, 600);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show_page(QStringLiteral("io"));
+  const ShownPoint point = window.workspace().visible_points().front();
+  emit window.page(QStringLiteral("io"))->point_selected(point);
+  const auto* dock = window.findChild<QDockWidget*>(QStringLiteral("details"));
+  EXPECT_FALSE(dock->isVisible()) << "a plot of 1024 pixels has no room to give";
+  ASSERT_TRUE(window.details()->point());
+  window.show_page(QStringLiteral("tiles"));
+  EXPECT_FALSE(window.details()->point()) << "the other page's";
+  window.show_page(QStringLiteral("io"));
+  ASSERT_TRUE(window.details()->point());
+  EXPECT_EQ(window.details()->point()->point, point.point);
+  window.resize(1280, 800);
+  emit window.page(QStringLiteral("io"))->point_selected(point);
+  EXPECT_TRUE(dock->isVisible());
+}
+
+TEST(RecordedSample, LeavesItsPlotRoomInASmallWindow) {
+  const QString sample = recorded_sample();
+  if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(sample), QString());
+  window.resize(1024, 600);
+  window.show();
+  settle();
+  EXPECT_GE(page_of<IoCurvePage>(window).plot()->axisRect()->rect().height(), 300);
+}
+
 TEST(DefaultWindow, FitsTheScreenThatItOpensOn) {
   // 1280 x 800 with a panel of 30 pixels, a netbook, a large screen.
   for (const QSize& available : {QSize(1280, 770), QSize(1024, 570), QSize(2560, 1410)}) {
@@ -433,6 +512,7 @@ TEST_F(WindowTest, TheExplanationSaysWhatFlashAttentionReadsAndWhatBytesDoNotDec
   ASSERT_NE(text, nullptr);
   const QString said = text->toPlainText().simplified();
   EXPECT_FALSE(said.contains("read Q, K and V again for every tile"));
+  EXPECT_FALSE(said.contains("its bytes decide its time")) << "and takes it back below";
   for (const char* words : {"Every K, V tile is read once", "statistics", "1.9 times", "takes 5% longer",
                             "room for N² numbers", "0.47 ps", "0.16 ps at d 64", "0.65 ps at d 256"}) {
     EXPECT_TRUE(said.contains(QString::fromUtf8(words))) << words;

@@ -158,11 +158,23 @@ QString fit_words(const analysis::FittedLaw& law) {
                                                         .high = two_decimals(law.power->slope_interval.high)});
   }
   if (!law.law.from_words.empty()) text += QStringLiteral(", ") + QString::fromStdString(law.law.from_words);
+  text += QStringLiteral(", ") + said(say::curves::fit_unit{});
   return text;
 }
 
 QString withheld_words(const analysis::FittedLaw& law) {
   return said(say::curves::no_fit{.law = law.law.text, .why = why_withheld(law)});
+}
+
+std::vector<ShownPoint> drawn_points(const CurveSet& set) {
+  std::vector<ShownPoint> points;
+  for (const Curve& curve : set.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (point.row) points.push_back(set.at(*point.row));
+    }
+  }
+  for (const FailedPoint& point : set.failed) points.push_back(set.at(point.row));
+  return points;
 }
 
 CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,

@@ -57,6 +57,9 @@ struct CurveSet {
 [[nodiscard]] CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
                                     const CurveRequest& request);
 
+/// What is drawn of the file: its curves' points, and those that gave no value.
+[[nodiscard]] std::vector<ShownPoint> drawn_points(const CurveSet& set);
+
 [[nodiscard]] QString to_string(Quantity quantity);
 /// The first line of the curve's label, with what its point is instead of what most are: "FA2 · DRAM · simulated,
 /// extrapolated".

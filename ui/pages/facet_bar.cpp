@@ -68,6 +68,13 @@ void FacetBar::restore(const QJsonObject& state) {
   }
 }
 
+void FacetBar::choose_problem_of(const analysis::PointTable& table, analysis::Row row) {
+  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+    const analysis::CodeColumn& column = table.codes(*filter_.facets()[f]);
+    filter_.choose(f, column.values[column.codes[row]].id());
+  }
+}
+
 void FacetBar::refresh() {
   for (std::size_t f = 0; f < combos_.size(); ++f) {
     QComboBox* combo = combos_[f];

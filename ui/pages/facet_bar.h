@@ -18,6 +18,8 @@ class FacetBar : public QWidget {
 
   /// Shows the filter's present state.
   void refresh();
+  /// Chooses the problem of a row, facet by facet.
+  void choose_problem_of(const analysis::PointTable& table, analysis::Row row);
   [[nodiscard]] QComboBox* combo(std::size_t facet) const { return combos_[facet]; }
   /// A labelled combo box after the facets' own.
   QComboBox* add_combo(const QString& label, const QString& help);

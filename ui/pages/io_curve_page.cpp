@@ -69,9 +69,13 @@ void IoCurvePage::add_choices() {
     ordinate_->addItem(text, static_cast<int>(ordinate));
   }
   layout()->addWidget(facets_);
-  connect(facets_, &FacetBar::chosen, this, [this] { refresh(false); });
+  connect(facets_, &FacetBar::chosen, this, [this] {
+    touch();
+    refresh(false);
+  });
   connect(tile_, &QComboBox::activated, this, [this] {
     wanted_tile_ = tile_->currentData().toString();
+    touch();
     refresh(false);
   });
   connect(ordinate_, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
@@ -143,7 +147,7 @@ void IoCurvePage::restore(const QJsonObject& state) {
 }
 
 QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
-  plot_->set_source(source_note(points_->select(filter_.rows())));
+  plot_->set_source(source_note(drawn_points(curves_)));
   if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return plot_->save_svg(path, size);
   if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return plot_->save_pdf(path, size);
   return plot_->save_png(path, size);
@@ -172,6 +176,36 @@ void IoCurvePage::choose(const QString& field, const QString& id) {
   if (place == filter_.facets().size()) return;
   filter_.choose(place, id.toStdString());
   refresh(false);
+}
+
+std::optional<Row> IoCurvePage::row_of(const QString& file, std::int64_t run) const {
+  for (Row row = 0; row < points_->table().size(); ++row) {
+    const RunInfo& info = *(*points_)[row].run;
+    if (info.summary.id == run && info.file == file) return row;
+  }
+  return {};
+}
+
+Page::Followed IoCurvePage::follow(const QString& file, std::int64_t run, bool insist) {
+  const auto first = row_of(file, run);
+  if (!first) return Followed::no_points;
+  const bool shown = std::ranges::any_of(filter_.rows(), [&](Row row) {
+    const RunInfo& info = *(*points_)[row].run;
+    return info.summary.id == run && info.file == file;
+  });
+  if (shown) return Followed::shown;
+  if (touched() && !insist) return Followed::kept;
+  facets_->choose_problem_of(points_->table(), *first);
+  refresh(false);
+  return Followed::shown;
+}
+
+QString IoCurvePage::problem_of(const QString& file, std::int64_t run) const {
+  const auto first = row_of(file, run);
+  if (!first) return {};
+  ProblemFilter filter = analysis::curve_filter();
+  filter.update(points_->table(), {*first});
+  return QString::fromStdString(filter.summary());
 }
 
 QString IoCurvePage::file_stem() const {

@@ -34,6 +34,8 @@ class IoCurvePage : public Page {
   [[nodiscard]] QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
+  Followed follow(const QString& file, std::int64_t run, bool insist) override;
+  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
@@ -59,6 +61,8 @@ class IoCurvePage : public Page {
   void add_chip(const std::string& name);
   void color_chips();
   void show_toggles();
+  /// The first row of a run among all that are visible.
+  [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
   [[nodiscard]] Ordinate ordinate() const;

@@ -41,8 +41,26 @@ class Page : public QWidget {
   /// Makes the page show what a picture of the window should: a selection, where it has one.
   virtual void pose() {}
 
+  /// A sweep has been started: what the user chooses on the page from now on holds against it.
+  void expect_sweep() { touched_ = false; }
+  enum class Followed { no_points, shown, kept };
+  /// Turns the page to the problem of a run, where it shows none of its points. `kept`: the user has chosen something
+  /// since expect_sweep(), and does not insist.
+  virtual Followed follow(const QString& /*file*/, std::int64_t /*run*/, bool /*insist*/) {
+    return Followed::no_points;
+  }
+  /// That problem in words: "d 64 · batch × heads 1×8".
+  [[nodiscard]] virtual QString problem_of(const QString& /*file*/, std::int64_t /*run*/) const { return {}; }
+
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
+
+ protected:
+  void touch() { touched_ = true; }
+  [[nodiscard]] bool touched() const { return touched_; }
+
+ private:
+  bool touched_ = false;
 };
 
 /// A page's icon among the resources, by its id.

@@ -17,7 +17,7 @@ DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
   render();
 }
 
-void DetailsPanel::show_point(const ShownPoint& point) {
+void DetailsPanel::show_point(const std::optional<ShownPoint>& point) {
   point_ = point;
   render();
 }

@@ -13,7 +13,8 @@ class DetailsPanel : public QTextBrowser {
   Q_OBJECT
  public:
   explicit DetailsPanel(QWidget* parent = nullptr);
-  void show_point(const ShownPoint& point);
+  /// Nothing: no point is selected.
+  void show_point(const std::optional<ShownPoint>& point);
   [[nodiscard]] const std::optional<ShownPoint>& point() const { return point_; }
 
  protected:
