@@ -102,8 +102,8 @@ class Style : public QProxyStyle {
   }
 };
 
-constexpr std::array<QRgb, 6> foreign_on_light{0xff72808e, 0xff7a4a1e, 0xff2b3138, 0xffa88400, 0xffb01e46, 0xff6a3fb0};
-constexpr std::array<QRgb, 6> foreign_on_dark{0xff8f9dab, 0xffc08a5a, 0xffeef2f5, 0xfff0d060, 0xffff7d9c, 0xffb79af0};
+constexpr std::array<QRgb, 6> foreign_on_light{0xff72808e, 0xff7a4a1e, 0xffa88400, 0xff2b3138, 0xffb01e46, 0xff5f9300};
+constexpr std::array<QRgb, 6> foreign_on_dark{0xff8f9dab, 0xffc08a5a, 0xfff0d060, 0xffeef2f5, 0xffff7d9c, 0xffa6e05a};
 
 /// The place of a foreign algorithm's colour: by its name, so that it stays from one file to the next, and the next
 /// free one where another name has taken it.
@@ -192,9 +192,9 @@ PlotColors plot_colors(const QPalette& palette) {
 
 QColor algorithm_color(std::string_view algorithm, bool dark) {
   static constexpr std::array<QRgb, 7> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
-                                                0xffc98a00, 0xff56b4e9, 0xff8a8200};
+                                                0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
   static constexpr std::array<QRgb, 7> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
-                                               0xffe6b03a, 0xff8fcdf5, 0xfff0e442};
+                                               0xffb79af0, 0xff8fcdf5, 0xfff0e442};
   const auto all = built_in_algorithms().algorithms();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });

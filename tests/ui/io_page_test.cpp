@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QHelpEvent>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
+#include <QToolTip>
+#include <climits>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,6 +17,9 @@
 #include "tests/ui/window_test.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/io_curve_page.h"
+#include "ui/plots/curve_style.h"
+#include "ui/source_note.h"
+#include "ui/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -43,10 +50,12 @@ TEST_F(IoPageTest, HoverReadsEveryCurveAtTheNearestN) {
   EXPECT_TRUE(all.contains(QStringLiteral("Compulsory minimum")));
   EXPECT_FALSE(all.contains(QStringLiteral("fit"))) << "a law is no reading";
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), 200}));
-  ASSERT_EQ(plot->hover_content()->notes.size(), 3);
+  ASSERT_EQ(plot->hover_content()->notes.size(), 2);
   EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "why the naive point is missing";
   EXPECT_TRUE(plot->hover_content()->notes[1].startsWith("DRAM while the kernels run")) << "no write-back was counted";
-  EXPECT_TRUE(plot->hover_content()->notes[2].startsWith("Tiles: FA1 ")) << "said once for both levels of bytes";
+  int tiles = 0;
+  for (const HoverRow& row : plot->hover_content()->rows) tiles += row.label.endsWith(QStringLiteral(" · 128 × 64"));
+  EXPECT_EQ(tiles, 4) << "FA1 and FA2, both levels of bytes: each line says its own";
   EXPECT_FALSE(plot->hover_at({2, 200}));
 }
 
@@ -240,7 +249,41 @@ TEST_F(IoPageTest, ARunAndItsSlowedCopyAreTwoSeriesUnderTheirNames) {
   EXPECT_NE(plot->graph(0)->pen().color(), plot->graph(1)->pen().color()) << "the older one is paler";
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
   ASSERT_EQ(plot->hover_content()->rows.size(), 2U);
-  EXPECT_TRUE(plot->hover_content()->rows[0].label.endsWith("quick (2)")) << "the slower of the two";
+  EXPECT_TRUE(plot->hover_content()->rows[0].label.contains("quick (2)")) << "the slower of the two";
+}
+
+TEST_F(IoPageTest, TheNewestOfTwoRunsLiesAboveTheOlderWhateverTheyAre) {
+  for (const bool simulated : {false, true}) {
+    const QString two = folder.filePath(simulated ? "simulated.attnscope" : "measured.attnscope");
+    fixtures::write_file(two, {{"quick", fixtures::memory_wall(simulated), simulated},
+                               {"quick", fixtures::memory_wall(simulated), simulated}});
+    Workspace both;
+    IoCurvePage shown(both);
+    ASSERT_EQ(both.open_now(two), QString());
+    for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time}) {
+      shown.set_ordinate(ordinate);
+      const IoPlot& drawn = *shown.plot();
+      int newest = INT_MAX;  // the lowest layer of what the newest run drew
+      for (const Curve& curve : shown.curves().curves) {
+        if (curve.kind != CurveKind::measured || curve.name.age > 0) continue;
+        for (int i = 0; i < drawn.plottableCount(); ++i) {
+          const QCPAbstractPlottable& graph = *shown.plot()->plottable(i);
+          if (graph.name() == curve.label) newest = std::min(newest, graph.layer()->index());
+        }
+      }
+      int older = 0;
+      for (int i = 0; i < drawn.plottableCount(); ++i) {
+        const auto* bars = qobject_cast<QCPErrorBars*>(shown.plot()->plottable(i));
+        const QCPAbstractPlottable& graph = bars == nullptr ? *shown.plot()->plottable(i) : *bars->dataPlottable();
+        for (const Curve& curve : shown.curves().curves) {
+          if (curve.name.age == 0 || curve.label != graph.name()) continue;
+          ++older;
+          EXPECT_LT(shown.plot()->plottable(i)->layer()->index(), newest) << curve.label.toStdString();
+        }
+      }
+      EXPECT_GE(older, 3);
+    }
+  }
 }
 
 TEST_F(IoPageTest, TheL2GivesWayOverABandWithATickAtItsCapacity) {
@@ -261,8 +304,89 @@ TEST_F(IoPageTest, TheL2GivesWayOverABandWithATickAtItsCapacity) {
     EXPECT_EQ(bands[i]->topLeft->key(), boundaries[i].at.n_low);
     EXPECT_EQ(bands[i]->bottomRight->key(), boundaries[i].at.n_high);
     EXPECT_EQ(ticks[i]->start->key(), boundaries[i].at.n_nominal);
+    const std::size_t other = 1 - i;
+    const bool overlap =
+        boundaries[other].at.n_low < boundaries[i].at.n_high && boundaries[i].at.n_low < boundaries[other].at.n_high;
+    EXPECT_EQ(bands[i]->brush().style() == Qt::NoBrush, overlap) << "two fills would mix";
   }
   EXPECT_TRUE(texts.contains("FA1 leaves the L2 (60 MiB)")) << texts.join('\n').toStdString();
+}
+
+TEST_F(IoPageTest, TheCrosshairTakesTheSelectedPointAlong) {
+  ASSERT_NO_FATAL_FAILURE(show({file}));
+  QSignalSpy selected(&page, &IoCurvePage::point_selected);
+  plot->setFocus();
+  QTest::keyClick(plot, Qt::Key_Left);
+  EXPECT_EQ(selected.count(), 0) << "nothing is selected so far";
+  const Curve* curve = nullptr;
+  for (const Curve& candidate : page.curves().curves) {
+    if (candidate.name.algorithm == "naive" && candidate.kind == CurveKind::measured) curve = &candidate;
+  }
+  ASSERT_NE(curve, nullptr);
+  const CurvePoint& point = curve->points[4];
+  const QPoint pixel(static_cast<int>(plot->xAxis->coordToPixel(point.n)),
+                     static_cast<int>(plot->yAxis->coordToPixel(point.value)));
+  plot->hover_at(pixel);
+  QTest::mouseClick(plot, Qt::LeftButton, {}, pixel);
+  QTest::keyClick(plot, Qt::Key_Left);
+  ASSERT_EQ(selected.count(), 2);
+  const auto now = selected[1][0].value<ShownPoint>();
+  EXPECT_EQ(now.spec().algorithm, "naive");
+  EXPECT_EQ(now.spec().problem.n_k, static_cast<std::int64_t>(curve->points[3].n));
+}
+
+TEST_F(IoPageTest, APictureNamesTheSourcesOfWhatItDraws) {
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  ASSERT_NO_FATAL_FAILURE(show({file, peers}));
+  EXPECT_FALSE(source_note(drawn_points(page.curves())).contains("imported")) << "imported times are no bytes";
+  page.set_ordinate(Ordinate::time);
+  EXPECT_TRUE(source_note(drawn_points(page.curves())).contains("imported"));
+}
+
+TEST_F(IoPageTest, AShortLegendShowsTheRestWhereItStands) {
+  ASSERT_NO_FATAL_FAILURE(show({file}));
+  page.resize(900, 420);
+  settle();
+  const QRect box = plot->plotLayout()->elementAt(plot->plotLayout()->elementCount() - 1)->outerRect();
+  QHelpEvent help(QEvent::ToolTip, box.center(), plot->mapToGlobal(box.center()));
+  QApplication::sendEvent(plot, &help);
+  const QString tip = QToolTip::text();
+  EXPECT_TRUE(tip.contains(QStringLiteral("fit "))) << tip.toStdString();
+  EXPECT_TRUE(tip.contains(QStringLiteral("in elements a head"))) << tip.toStdString();
+  QToolTip::hideText();
+}
+
+TEST(CurveColours, NoTwoAlgorithmsLookAlike) {
+  const auto apart = [](const QColor& a, const QColor& b) {
+    const double red = (a.red() + b.red()) / 2.0;
+    const double dr = a.red() - b.red();
+    const double dg = a.green() - b.green();
+    const double db = a.blue() - b.blue();
+    // How far two colours look apart (compuphase.com/cmetric.htm); 20 is a shade.
+    return std::sqrt((2 + red / 256) * dr * dr + 4 * dg * dg + (2 + (255 - red) / 256) * db * db);
+  };
+  const std::vector<std::string> names{"naive", "fa1", "fa2", "splitkv", "fa3", "torch-flash", "torch-cudnn"};
+  for (const bool dark : {false, true}) {
+    const PlotColors colors = [&] {
+      apply_theme(dark ? ThemeChoice::dark : ThemeChoice::light);
+      return plot_colors(QApplication::palette());
+    }();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        for (const int shade : {0, 1}) {
+          Curve a;
+          a.name.algorithm = names[i];
+          a.shade = shade;
+          Curve b = a;
+          b.name.algorithm = names[j];
+          EXPECT_GT(apart(curve_color(a, colors), curve_color(b, colors)), 60)
+              << names[i] << " and " << names[j] << (dark ? ", dark, shade " : ", light, shade ") << shade;
+        }
+      }
+    }
+  }
+  apply_theme(ThemeChoice::light);
 }
 
 TEST_F(IoPageTest, AFitThatPointsDoNotCarryIsWordsInTheLegend) {
@@ -326,6 +450,9 @@ TEST_F(IoPageTest, DevicesAreToldApartAndTheirLimitsHideNothing) {
   ASSERT_EQ(labels.size(), 6) << "naive and FA1 on each";
   for (qsizetype i = 0; i < labels.size(); ++i) {
     EXPECT_GT(labels[i].width(), labels[i].height()) << "lies, and can be read";
+    EXPECT_TRUE(std::ranges::any_of(page.curves().boundaries, [&](const Boundary& boundary) {
+      return std::abs(plot->xAxis->coordToPixel(boundary.at.n_low) - labels[i].left()) < 1;
+    })) << "begins where its band does";
     for (qsizetype j = 0; j < i; ++j) EXPECT_FALSE(labels[i].intersects(labels[j])) << i << " and " << j;
   }
 }

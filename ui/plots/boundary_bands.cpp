@@ -21,6 +21,7 @@ constexpr int bar_alpha = 90;
 constexpr double bar_gap = 3;          ///< pixels
 constexpr std::size_t most_bands = 3;  ///< more would hide one another
 constexpr int edge_alpha = 130;
+constexpr int label_ground = 190;    ///< alpha
 constexpr double label_room = 1.25;  ///< the ratio of two labels' N from which both find room side by side
 
 /// A position at an N and a share of the axes' height.
@@ -30,15 +31,16 @@ void place(QCPItemPosition* position, double n, double share) {
   position->setCoords(n, share);
 }
 
-void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, QColor color) {
+/// Filled only where no other lies over it: two fills would mix to a colour that is neither's.
+void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, QColor color, bool filled) {
   auto* band = new QCPItemRect(&plot);
   band->setLayer(QStringLiteral("grid"));  // below everything that was measured
   place(band->topLeft, at.n_low, 0);
   place(band->bottomRight, at.n_high, 1);
   color.setAlpha(edge_alpha);
-  band->setPen(QPen(color, 1, Qt::DotLine));
+  band->setPen(QPen(color, filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
   color.setAlpha(band_alpha);
-  band->setBrush(color);
+  if (filled) band->setBrush(color);
 }
 
 void add_tick(QCustomPlot& plot, double n, const QColor& color) {
@@ -61,6 +63,9 @@ QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, const QColor
   label->setFont(plot.font());
   label->setColor(color);
   label->setRotation(-90);
+  QColor behind = plot_colors(plot.palette()).background;
+  behind.setAlpha(label_ground);
+  label->setBrush(behind);  // a curve that crosses it stays in sight, and the words legible
   label->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
   place(label->position, std::sqrt(boundary.at.n_low * boundary.at.n_high), label_top);
   return label;
@@ -76,7 +81,7 @@ void place_below_top(QCustomPlot& plot, QCPItemPosition* position, double n, dou
   position->setCoords(0, pixels);
 }
 
-/// Bands that would lie over one another become bars, one below the other, each with its label at its right end.
+/// Bands that would lie over one another become bars, one below the other, each with its label on it.
 void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
   const PlotColors colors = plot_colors(plot.palette());
   const QFont font = small_font(plot.font());
@@ -92,10 +97,10 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
     auto* label = new QCPItemText(&plot);
     label->setText(label_words(boundary));
     label->setFont(font);
-    label->setColor(color);
+    label->setColor(colors.text);  // over its own colour
     label->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    label->setPadding({6, 0, 0, 0});
-    place_below_top(plot, label->position, std::max(boundary.at.n_high, boundary.at.n_nominal), top + height / 2);
+    label->setPadding({4, 0, 0, 0});
+    place_below_top(plot, label->position, boundary.at.n_low, top + height / 2);
     auto* bar = new QCPItemRect(&plot);
     place_below_top(plot, bar->topLeft, boundary.at.n_low, top);
     place_below_top(plot, bar->bottomRight, boundary.at.n_high, top + height);
@@ -121,7 +126,10 @@ void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundari
   std::vector<Label> labels;
   for (const Boundary& boundary : boundaries) {
     const QColor color = algorithm_color(boundary.algorithm, colors.dark);
-    add_band(plot, boundary.at, color);
+    const bool alone = std::ranges::none_of(boundaries, [&](const Boundary& other) {
+      return &other != &boundary && other.at.n_low < boundary.at.n_high && boundary.at.n_low < other.at.n_high;
+    });
+    add_band(plot, boundary.at, color, alone);
     add_tick(plot, boundary.at.n_nominal, color);
     labels.push_back({add_label(plot, boundary, color), std::sqrt(boundary.at.n_low * boundary.at.n_high)});
   }

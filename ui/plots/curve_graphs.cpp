@@ -2,6 +2,7 @@
 #include "ui/plots/curve_graphs.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
@@ -11,6 +12,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double path_unit_size = 6;  ///< the size at which QCPScatterStyle draws a path's units as pixels
+constexpr double alike = 0.02;        ///< relative: on these axes such marks are one
+constexpr double rim = 5;             ///< pixels that a covered mark is larger
 constexpr double lone_dash = 1.07;    ///< half the length of a dash that stands for theory at one N, as a factor of N
 
 void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
@@ -25,12 +28,13 @@ void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QC
   if (!scattered) return;
   auto* bars = new QCPErrorBars(plot.xAxis, plot.yAxis);
   bars->setDataPlottable(graph);
+  bars->setLayer(graph->layer());
   bars->setData(minus, plus);
   bars->setPen(QPen(color, 1.2));
   bars->setSymbolGap(0);
 }
 
-void add_throttled(QCustomPlot& plot, const Curve& curve, const PlotColors& colors) {
+void add_throttled(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, QCPLayer* layer) {
   if (!slowed_by_clocks(curve)) return;
   QVector<double> n;
   QVector<double> values;
@@ -47,6 +51,7 @@ void add_throttled(QCustomPlot& plot, const Curve& curve, const PlotColors& colo
   half.closeSubpath();
   QCPGraph* graph = plot.addGraph();
   graph->setName(throttled_words());
+  graph->setLayer(layer);
   graph->setLineStyle(QCPGraph::lsNone);
   graph->setScatterStyle(
       QCPScatterStyle(half, QPen(curve_color(curve, colors), 1.5), colors.background, path_unit_size));
@@ -74,15 +79,29 @@ void add_extrapolated(QCustomPlot& plot, const Curve& curve, const PlotColors& c
   graph->setData(n, values, true);
 }
 
-void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend) {
+/// Whether the marks of two curves fall on one another at some N.
+bool coincide(const Curve& a, const Curve& b) {
+  if (a.kind != CurveKind::measured || b.kind != CurveKind::measured || a.quantity != b.quantity) return false;
+  return std::ranges::any_of(a.points, [&](const CurvePoint& point) {
+    return std::ranges::any_of(b.points, [&](const CurvePoint& other) {
+      return other.n == point.n && std::abs(other.value - point.value) <= alike * point.value;
+    });
+  });
+}
+
+/// `covered`: how many curves drawn later hide this one's marks; each makes them larger, so that a rim of them is seen.
+void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend, int covered) {
   const QColor color = curve_color(curve, colors);
   QCPGraph* graph = plot.addGraph();
   graph->setName(curve.label);
   graph->setPen(curve_pen(curve, color));
   const bool measured = curve.kind == CurveKind::measured;
-  // An older run lies below the newest, whose bytes may be the very same.
-  const bool below = !measured || curve.provenance == Provenance::simulated || curve.name.age > 0;
-  if (below) graph->setLayer(theory_layer());
+  // An older run lies below the newest, whose bytes may be the very same, whatever both are.
+  if (curve.name.age > 0) {
+    graph->setLayer(older_layer());
+  } else if (!measured || curve.provenance == Provenance::simulated) {
+    graph->setLayer(theory_layer());
+  }
   QVector<double> n;
   QVector<double> values;
   for (const CurvePoint& point : curve.points) {
@@ -96,7 +115,9 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   }
   graph->setData(n, values, true);
   if (measured) {
-    graph->setScatterStyle(scatter_of(curve, color, colors.background));
+    QCPScatterStyle marks = scatter_of(curve, color, colors.background);
+    marks.setSize(marks.size() + covered * rim);
+    graph->setScatterStyle(marks);
     add_spread(plot, graph, curve, color);
   }
   legend.add(QString::fromStdString(curve.name.algorithm), graph,
@@ -105,7 +126,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
     // A chip above the plot has an algorithm's colour, but no device's shade of it.
     legend.add_color(owner_words(curve.name), color, curve.name.device.empty());
   }
-  add_throttled(plot, curve, colors);
+  add_throttled(plot, curve, colors, graph->layer());
   add_extrapolated(plot, curve, colors, graph->layer()->name());
 }
 
@@ -145,6 +166,7 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
   for (const WithheldNote& note : set.withheld) {
     add(QString::fromStdString(note.algorithm), note.text, said(say::curve_plot::fits_withheld{}));
   }
+  if (!set.boundaries.empty()) add({}, said(say::curve_plot::band{}), said(say::curve_plot::band{}));
   if (!set.hidden.isEmpty()) add({}, set.hidden, QString(set.hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));
 }
 
@@ -152,9 +174,18 @@ QString theory_layer() {
   return QStringLiteral("theory");
 }
 
+QString older_layer() {
+  return QStringLiteral("older");
+}
+
 void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend) {
   const PlotColors colors = plot_colors(plot.palette());
-  for (const Curve& curve : curves) add_curve(plot, curve, colors, legend);
+  for (auto curve = curves.begin(); curve != curves.end(); ++curve) {
+    const auto covered = std::count_if(curve + 1, curves.end(), [&](const Curve& later) {
+      return later.name.age == curve->name.age && coincide(*curve, later);
+    });
+    add_curve(plot, *curve, colors, legend, static_cast<int>(covered));
+  }
   const bool any_throttled = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
     return slowed_by_clocks(curve) && std::any_of(curve.points.begin(), curve.points.end(),
                                                   [](const CurvePoint& point) { return point.throttled; });

@@ -9,8 +9,11 @@ namespace attnscope::ui {
 
 /// The layer below the measurements, for theory and simulation; the plot has to have it.
 [[nodiscard]] QString theory_layer();
+/// The layer below that: of runs that a newer one of the same points leads.
+[[nodiscard]] QString older_layer();
 void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend);
-/// What stands in the legend in the place of what is not drawn: fits that points do not carry, sweeps over tiles.
+/// What stands in the legend as words alone: the L2's bands, and in the place of what is not drawn fits that points do
+/// not carry and sweeps over tiles.
 void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend);
 
 }  // namespace attnscope::ui

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 
 #include "ui/format.h"
 #include "ui/plots/curve_style.h"
@@ -38,7 +37,7 @@ QCPItemText* add_text(QCustomPlot& plot, const QString& text, const QColor& colo
 std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
   const PlotColors colors = plot_colors(plot.palette());
   std::map<double, int> stacked;
-  std::set<QString> named;
+  std::map<QString, double> named;  ///< by words, the last N beside which they stand
   std::vector<double> heights;
   const double shortest = shortest_length(set);
   QFont bold = plot.font();
@@ -53,15 +52,17 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     const QString why = said(analysis::failure_words(disposition));
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
-    if (!named.insert(label).second) continue;
+    const auto [known, fresh] = named.try_emplace(label, point.n);
     // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
-    // ran at all.
-    if (point.n > shortest) {
+    // ran at all, and beside each that lies an octave further.
+    if (point.n > shortest && (fresh || point.n >= 2 * known->second)) {
+      known->second = point.n;
       QCPItemText* words = add_text(plot, to_qstring(to_string(disposition)), color, point.n, heights.back());
       words->setFont(small_font(plot.font()));
       words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
       words->setPadding({0, 0, 9, 0});
     }
+    if (!fresh) continue;
     QCPGraph* sample = plot.addGraph();
     sample->setName(label);
     sample->setLineStyle(QCPGraph::lsNone);

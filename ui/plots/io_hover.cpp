@@ -64,12 +64,15 @@ class ColumnBuilder {
     if (at == nullptr || curve.kind == CurveKind::fit) return;
     if (curve.kind == CurveKind::model && compared_.contains(curve.name.algorithm)) return;
     QString value = format_quantity(at->value, curve.quantity);
+    QString label = label_of(curve, *at);
     if (at->row) {
       note_source(curve, *at);
       value += measured_aside(curve, *at);
+      // Another curve of the algorithm may be of another tile, and "x model" is of this one.
+      const Config tile = set_.at(*at->row).spec().config();
+      if (tile_stated(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
     }
-    rows_.emplace_back(at->value,
-                       HoverRow{curve_color(curve, colors_), mark_of(curve, *at), label_of(curve, *at), value});
+    rows_.emplace_back(at->value, HoverRow{curve_color(curve, colors_), mark_of(curve, *at), label, value});
   }
 
   void note_source(const Curve& curve, const CurvePoint& at) {
@@ -77,8 +80,6 @@ class ColumnBuilder {
     const QString title = short_title(curve.name.algorithm);
     unsettled_ =
         unsettled_ || (curve.quantity == Quantity::dram && !at.settled && curve.provenance == Provenance::measured);
-    const QString tile = QStringLiteral("%1 %2").arg(title, format_tile(record.spec.config()));
-    if (tile_stated(record.spec.tile) && !tiles_.contains(tile)) tiles_ << tile;
     if (!at.throttled) return;
     const ClockReading clocks = record.clocks.value_or(ClockReading{});
     QStringList& slowed = throttled_[said(describe_throttle_reasons(clocks.throttle_reasons))];
@@ -112,8 +113,6 @@ class ColumnBuilder {
       notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
     if (unsettled_) notes << said(say::curve_plot::unsettled{});
-    if (!tiles_.isEmpty())
-      notes << said(say::curve_plot::tiles{.tiles = tiles_.join(QStringLiteral("; ")).toStdString()});
     return notes;
   }
 
@@ -123,7 +122,6 @@ class ColumnBuilder {
   std::set<std::string> compared_;  ///< beside their model: it needs no row of its own
   std::vector<std::pair<double, HoverRow>> rows_;
   bool unsettled_ = false;
-  QStringList tiles_;
   std::map<QString, QStringList> throttled_;  ///< algorithms, by the reason
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/io_plot.h"
 
+#include <QHelpEvent>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -84,6 +86,7 @@ IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent), stacks_(*this, stack_row)
 
   // Theory and simulation lie below what was measured.
   addLayer(theory_layer(), layer(QStringLiteral("main")), limBelow);
+  addLayer(older_layer(), layer(theory_layer()), limBelow);
   overlay_ = new HoverOverlay(this);
   connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
     overlay_->clear();
@@ -234,6 +237,34 @@ std::optional<ShownPoint> IoPlot::point_at(const QPointF& position) const {
   return found;
 }
 
+void IoPlot::select_at(double n) {
+  if (!followed_) return;
+  for (const Curve& curve : set_.curves) {
+    if (curve.kind != CurveKind::measured || curve.name != followed_->name || curve.quantity != followed_->quantity ||
+        curve.provenance != followed_->provenance) {
+      continue;
+    }
+    for (const CurvePoint& point : curve.points) {
+      if (point.n == n && point.row) emit point_clicked(set_.at(*point.row));
+    }
+  }
+}
+
+bool IoPlot::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    // A legend that found no room for all of itself says the rest here.
+    const auto* help = static_cast<QHelpEvent*>(event);
+    if (legend_.is_short() && legend_.contains(help->pos())) {
+      QToolTip::showText(help->globalPos(), plain_tip(legend_.words()), this);
+    } else {
+      QToolTip::hideText();
+      event->ignore();
+    }
+    return true;
+  }
+  return QCustomPlot::event(event);
+}
+
 void IoPlot::mouseMoveEvent(QMouseEvent* event) {
   QCustomPlot::mouseMoveEvent(event);
   if (event->buttons() == Qt::NoButton) hover_at(event->position());
@@ -247,7 +278,17 @@ void IoPlot::mousePressEvent(QMouseEvent* event) {
 void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
   QCustomPlot::mouseReleaseEvent(event);
   if ((event->pos() - press_position_).manhattanLength() > 3) return;
-  if (const auto point = point_at(event->position())) emit point_clicked(*point);
+  const auto point = point_at(event->position());
+  if (!point) return;
+  followed_.reset();
+  for (const Curve& curve : set_.curves) {
+    for (const CurvePoint& at : curve.points) {
+      if (at.row && set_.at(*at.row).point == point->point && !followed_) {
+        followed_ = Followed{curve.name, curve.quantity, curve.provenance};
+      }
+    }
+  }
+  emit point_clicked(*point);
 }
 
 void IoPlot::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -287,7 +328,9 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     const int last = static_cast<int>(columns_.size()) - 1;
     current_column_ = current_column_ < 0 ? (left ? last : 0) : std::clamp(current_column_ + (left ? -1 : 1), 0, last);
     const QRect area = axisRect()->rect();
-    hover_at({xAxis->coordToPixel(columns_[static_cast<std::size_t>(current_column_)].n), area.center().y() + 0.0});
+    const double n = columns_[static_cast<std::size_t>(current_column_)].n;
+    hover_at({xAxis->coordToPixel(n), area.center().y() + 0.0});
+    select_at(n);
     return;
   }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) {

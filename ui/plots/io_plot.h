@@ -42,6 +42,7 @@ class IoPlot : public QCustomPlot {
   void point_clicked(const attnscope::ui::ShownPoint& point);
 
  protected:
+  bool event(QEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -56,6 +57,8 @@ class IoPlot : public QCustomPlot {
 
  private:
   void rebuild();
+  /// After a click on a point, the crosshair's next N selects the point of the same curve there.
+  void select_at(double n);
   void style_axes();
   void name_axes();
   /// Shortens the title to a plot of that width.
@@ -77,6 +80,12 @@ class IoPlot : public QCustomPlot {
   std::vector<double> failed_heights_;  ///< of set_.failed, as shares of the axes' height from the top
   bool user_view_ = false;
   int current_column_ = -1;
+  struct Followed {
+    analysis::SeriesName name;
+    Quantity quantity = Quantity::sm_l2;
+    Provenance provenance = Provenance::measured;
+  };
+  std::optional<Followed> followed_;  ///< the curve whose point was clicked
   QPoint press_position_;
 };
 

@@ -2,11 +2,14 @@
 #include "ui/plots/plot_legend.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
 
+#include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
+#include "ui/said.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -19,6 +22,8 @@ constexpr int both_margins = 24;  ///< of the whole legend
 constexpr double swatch_width = 4;
 /// The least height of the axes; a legend that leaves less is shortened.
 constexpr int least_axes_height = 320;
+/// Below this, on a screen, rows of the shortened legend give way, too.
+constexpr int smallest_axes_height = 304;
 
 /// A line and a mark in grey, for all entries that are drawn so.
 class StyleItem : public QCPAbstractLegendItem {
@@ -142,6 +147,41 @@ PlotLegend::Grid PlotLegend::arrange(const std::vector<Entry>& entries, int widt
   return grid;
 }
 
+void PlotLegend::shorten(Grid& grid, int room) const {
+  std::map<int, int> heights;
+  for (const Grid::Cell& cell : grid.cells) {
+    heights[cell.row] = std::max(heights[cell.row], size_of(cell.entry.text(short_)).height());
+  }
+  int kept = 0;
+  int height = 0;
+  for (const auto& [row, its] : heights) {
+    if (kept > 0 && height + its > room) break;
+    height += its;
+    ++kept;
+  }
+  const auto in_sight = [&](const Grid::Cell& cell) { return cell.row < kept; };
+  const auto last = std::find_if(grid.cells.rbegin(), grid.cells.rend(), in_sight);
+  const auto hidden = std::count_if(grid.cells.begin(), grid.cells.end(), std::not_fn(in_sight));
+  if (hidden == 0 || last == grid.cells.rend()) return;
+  const QString more = said(say::curve_plot::more_entries{.entries = hidden + 1});
+  last->entry = {last->entry.group, nullptr, Style{more, QPen(Qt::NoPen)}, {}};
+  std::erase_if(grid.cells, std::not_fn(in_sight));
+  grid.height = height;
+}
+
+QString PlotLegend::words() const {
+  QStringList lines;
+  for (const Entry& entry : entries_) {
+    lines << QString(entry.text(false)).replace(QLatin1Char('\n'), QLatin1Char(' '));
+  }
+  lines.removeDuplicates();
+  return lines.join(QLatin1Char('\n'));
+}
+
+bool PlotLegend::contains(const QPoint& position) const {
+  return box_ != nullptr && box_->outerRect().contains(position);
+}
+
 void PlotLegend::lay_out(const QSize& size, Medium medium) {
   remove();
   short_ = false;
@@ -153,6 +193,7 @@ void PlotLegend::lay_out(const QSize& size, Medium medium) {
     Grid shorter = arrange(short_entries(medium), size.width(), true);
     short_ = shorter.height < grid.height;
     if (short_) grid = std::move(shorter);
+    if (medium == Medium::screen) shorten(grid, size.height() - around_axes - smallest_axes_height);
   }
   box_ = add_box();
   const PlotColors colors = plot_colors(plot_.palette());

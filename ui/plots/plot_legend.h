@@ -38,6 +38,10 @@ class PlotLegend {
   void lay_out(const QSize& size, Medium medium);
   /// Takes the legend off the plot's layout, which frees its row.
   void remove();
+  /// Everything that the whole legend says, a line an entry.
+  [[nodiscard]] QString words() const;
+  /// Whether a position on the plot is on the legend.
+  [[nodiscard]] bool contains(const QPoint& position) const;
   /// Whether lay_out() found room for styles only.
   [[nodiscard]] bool is_short() const { return short_; }
 
@@ -71,6 +75,8 @@ class PlotLegend {
   };
   [[nodiscard]] std::vector<Entry> short_entries(Medium medium) const;
   [[nodiscard]] Grid arrange(const std::vector<Entry>& entries, int width, bool short_form) const;
+  /// Leaves the rows that fit into `room`, at least one; the last place says how many entries are left out.
+  void shorten(Grid& grid, int room) const;
   [[nodiscard]] QSize size_of(const QString& text) const;
   QCPLegend* add_box();
 
