@@ -171,6 +171,7 @@ TEST_F(WindowTest, TimesWithinTheirSpreadHaveOneColourAndTheLegendSaysSo) {
   EXPECT_EQ(one, 1);
   EXPECT_TRUE(flat.contains(QStringLiteral("the values differ by less than they scatter (40 µs)")))
       << flat.toStdString();
+  EXPECT_TRUE(flat.contains(QStringLiteral("one colour: all "))) << flat.toStdString();
   EXPECT_FALSE(flat.contains("outlined")) << "none is known to be better: " << flat.toStdString();
   const auto [four, apart] = colours(1e5);
   EXPECT_EQ(four, 4);

@@ -133,8 +133,8 @@ void add_times(Html& html, const PointRecord& record) {
   }
   const auto spread = evaluate(metric_key::time_spread, record);
   if (spread) {
-    const Provenance from = record.provenance == Provenance::measured ? Provenance::derived : spread->provenance;
-    html.row(said(say::details::spread{}), format_number(100 * spread->value, 2) + QStringLiteral(" %"), word_of(from));
+    html.row(said(say::details::spread{}), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
+             word_of(spread->provenance));
   }
   if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
     html.row(said(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
