@@ -254,7 +254,7 @@ bool IoPlot::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     // A legend that found no room for all of itself says the rest here.
     const auto* help = static_cast<QHelpEvent*>(event);
-    if (legend_.is_short() && legend_.contains(help->pos())) {
+    if (legend_.contains(help->pos())) {
       QToolTip::showText(help->globalPos(), plain_tip(legend_.words()), this);
     } else {
       QToolTip::hideText();

@@ -23,7 +23,7 @@ constexpr double swatch_width = 4;
 /// The least height of the axes; a legend that leaves less is shortened.
 constexpr int least_axes_height = 320;
 /// Below this, on a screen, rows of the shortened legend give way, too.
-constexpr int smallest_axes_height = 304;
+constexpr int smallest_axes_height = 312;
 
 /// A line and a mark in grey, for all entries that are drawn so.
 class StyleItem : public QCPAbstractLegendItem {
