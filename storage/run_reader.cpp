@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of runs, as they are read: those that are as they should be, and what is wrong with the others.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "messages/row.h"
+#include "storage/bounds.h"
+#include "storage/rows.h"
+#include "storage/run_store_impl.h"
+
+namespace attnscope {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::pair<StoredRunState, std::string_view>, 5> run_states{{
+    {StoredRunState::running, "running"},
+    {StoredRunState::complete, "complete"},
+    {StoredRunState::cancelled, "cancelled"},
+    {StoredRunState::interrupted, "interrupted"},
+    {StoredRunState::failed, "failed"},
+}};
+
+StoredRunState parse_run_state(std::string_view text) {
+  for (const auto& [state, name] : run_states) {
+    if (name == text) return state;
+  }
+  throw RowError(say::row::no_run_state{.word = text});
+}
+
+MeasureOptions options_from(const json& text) {
+  MeasureOptions options;
+  options.counters = text.value("counters", options.counters);
+  options.verify = text.value("verify", options.verify);
+  options.extra_metrics = text.value("extra_metrics", options.extra_metrics);
+  options.min_samples = text.value("min_samples", options.min_samples);
+  options.max_samples = text.value("max_samples", options.max_samples);
+  options.max_noise = text.value("max_noise", options.max_noise);
+  options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
+  options.seed = text.value("seed", options.seed);
+  options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
+  return options;
+}
+
+DeviceLimits read_limits(Reader& in) {
+  DeviceLimits limits;
+  limits.name = in.text();
+  limits.compute_major = in.small();
+  limits.compute_minor = in.small();
+  limits.sm_count = in.small();
+  limits.max_threads_per_block = in.small();
+  limits.max_threads_per_sm = in.small();
+  limits.max_blocks_per_sm = in.small();
+  limits.registers_per_sm = in.integer();
+  limits.shared_bytes_per_block = in.integer();
+  limits.shared_bytes_per_sm = in.integer();
+  limits.shared_bytes_reserved = in.integer();
+  limits.l2_bytes = in.integer();
+  limits.dram_bytes = in.integer();
+  limits.dram_bytes_per_second = in.real();
+  limits.l2_bytes_per_second = in.real();
+  limits.tensor_flops = in.real();
+  return limits;
+}
+
+/// What to SELECT for runs.provenance from a file of schema `version`; `r` and `d` are the run and its device.
+std::string run_provenance(int version) {
+  return version >= 2 ? "r.provenance" : "iif(d.simulated, 'simulated', 'measured')";
+}
+
+/// The same for runs.uid, as step 3 makes it.
+std::string run_uid(int version) {
+  return version >= 3 ? "r.uid" : "printf('%s-%s-%s-%d', r.plan_hash, r.started_at, d.uuid, r.id)";
+}
+
+Environment read_environment(Reader& in) {
+  Environment environment;
+  environment.app_version = in.text();
+  environment.driver_version = in.text();
+  environment.cuda_driver_api = in.text();
+  environment.nvrtc_version = in.text();
+  environment.cupti_version = in.text();
+  environment.nvml_version = in.text();
+  environment.operating_system = in.text();
+  return environment;
+}
+
+RunSummary read_run(Reader& in) {
+  RunSummary run;
+  run.id = in.integer();
+  run.preset = in.text();
+  run.started_at = in.text();
+  run.finished_at = in.text();
+  run.state = parse_run_state(in.text());
+  run.planned_points = in.count();
+  run.argv = json::parse(in.text()).get<std::vector<std::string>>();
+  run.plan_hash = in.text();
+  const json options = json::parse(in.text());
+  run.options = options_from(options);
+  run.simulated_because = options.value(simulated_because_key, "");
+  run.points = in.count();
+  run.ok_points = in.count();
+  run.device_uuid = in.text();
+  run.simulated = in.flag();
+  run.device_ordinal = in.small();
+  run.limits = read_limits(in);
+  run.device_name = run.limits.name;
+  run.environment = read_environment(in);
+  run.provenance = word(parse_provenance(in.text()));
+  run.uid = in.text();
+  for (const Message& wrong : {out_of_bounds(run.options), out_of_bounds(run.limits)}) {
+    if (!wrong.empty()) throw RowError(wrong);
+  }
+  return run;
+}
+
+}  // namespace
+
+std::string_view to_string(StoredRunState wanted) {
+  for (const auto& [state, name] : run_states) {
+    if (state == wanted) return name;
+  }
+  return "unknown";
+}
+
+std::unordered_map<std::int64_t, DigestState> RunStore::Impl::trusted_rows() {
+  std::unordered_map<std::int64_t, DigestState> runs = run_digests(*database);
+  const std::unordered_map<std::int64_t, DigestState> devices = device_digests(*database);
+  SQLite::Statement& query = statement("SELECT id, device_id FROM runs");
+  while (query.executeStep()) {
+    const auto device = devices.find(query.getColumn(1).getInt64());
+    if (device == devices.end() || device->second != DigestState::differs) continue;
+    runs[query.getColumn(0).getInt64()] = DigestState::differs;
+    note({say::row::device{.device = device->first}, say::row::other_digest{}});
+  }
+  query.reset();
+  return runs;
+}
+
+std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
+  const bool collecting = mode == Mode::collect || CollectorLock::held(file);
+  const int version = schema_of(*database);
+  // Left joins: a run whose device is gone is named, not lost.
+  SQLite::Statement& query = statement(fmt::format(
+      "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
+      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {} FROM runs r LEFT JOIN devices d ON "
+      "d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
+      known == nullptr ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
+      qualified("e", environment_columns), run_provenance(version), run_uid(version),
+      known == nullptr ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
+                         "points GROUP BY run_id) c ON c.run_id = r.id"
+                       : ""));
+  std::unordered_map<std::int64_t, DigestState> digests;
+  if (version >= digests_since) digests = trusted_rows();
+  std::vector<RunSummary> summaries;
+  while (query.executeStep()) {
+    const std::int64_t id = query.getColumn(0).getInt64();
+    Message why;
+    try {
+      Reader in(query);
+      RunSummary run = read_run(in);
+      if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
+      summaries.push_back(std::move(run));
+    } catch (const RowError& error) {
+      why = error.message();
+    } catch (const json::exception&) {
+      why = say::row::no_json{};
+    }
+    const auto stored = digests.find(id);
+    if (why.empty() && stored != digests.end() && stored->second == DigestState::differs) {
+      why = say::row::other_digest{};
+      summaries.pop_back();
+    }
+    if (!why.empty()) note({say::row::run{.run = id}, why, 0, id});
+    if (known == nullptr) continue;
+    if (!why.empty()) {
+      known->bad.insert(id);
+    } else {
+      known->good[id] = {.uid = summaries.back().uid, .written = {}};
+    }
+  }
+  if (version >= digests_since) note_digests_of_the_file(known);
+  constexpr int rounds_since = 3;
+  if (known != nullptr && version >= rounds_since) {
+    known->rounds = scalar(statement("SELECT coalesce(max(rounds), 1) > 1 FROM runs")) != 0;
+  }
+  return summaries;
+}
+
+void RunStore::Impl::note_digests_of_the_file(KnownRuns* known) {
+  SQLite::Statement& totals = statement("SELECT (SELECT count(*) FROM runs), (SELECT runs FROM totals)");
+  if (totals.executeStep()) {
+    const std::int64_t there = totals.getColumn(0).getInt64();
+    const SQLite::Column counted = totals.getColumn(1);
+    if (!counted.isInteger() || counted.getInt64() != there) {
+      const MessageValue as_written =
+          counted.isInteger() ? MessageValue(counted.getInt64()) : MessageValue(say::row::unknown_number{});
+      note({say::row::runs{}, say::row::runs_missing{.there = there, .written = as_written}});
+    }
+    totals.reset();
+  }
+  if (known == nullptr) return;
+  for (auto& [id, run] : known->good) run.written = written_points(*database, id);
+}
+
+}  // namespace attnscope

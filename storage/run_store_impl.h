@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is open: what its connection, its writing and its reading share. Opening and what is handed out stand in
+// run_store.cpp, rows that are written in run_writer.cpp, rows that are read in run_reader.cpp.
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernels/model/message.h"
+#include "storage/collector_lock.h"
+#include "storage/database.h"
+#include "storage/digest.h"
+#include "storage/file_guard.h"
+#include "storage/points_reader.h"
+#include "storage/run_digests.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+
+/// In a run's options: RunHeader::simulated_because.
+inline constexpr const char* simulated_because_key = "simulated_because";
+
+struct RunStore::Impl {
+  std::filesystem::path file;
+  Mode mode = Mode::read_only;
+  std::optional<CollectorLock> lock;  // this and the next outlive the connection
+  std::optional<LockPatience> patience;
+  std::unique_ptr<SQLite::Database> database;
+  std::optional<FileGuard> guard;
+  bool immutable = false;
+  FileStamp stamp;
+  std::map<std::string, SQLite::Statement> statements;
+  std::map<std::string, BadRow> bad;  ///< by where, in English: what reading skipped
+  std::size_t unchecked = 0;
+  std::vector<std::string> extras;
+  std::unordered_map<std::int64_t, WrittenPoints> written;  ///< by run, while this writes
+  bool counts_later = false;                                ///< of many points at once the last writes the sum
+  std::unordered_map<std::int64_t, std::pair<std::string, std::string>> run_names;  ///< uid of run and uuid of device
+
+  // The connection.
+  void connect(DatabaseAccess access);
+  void open_for_reading();
+  void open_for_collecting();
+  void end_abandoned_runs();
+  SQLite::Statement& statement(const std::string& sql);
+  std::int64_t scalar(SQLite::Statement& query);
+  /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
+  void checkpoint();
+
+  void note(const BadRow& row) { bad.try_emplace(english_text(row.where), row); }
+
+  /// Runs a read, again on a fresh connection when the file changed under an immutable one.
+  template <class Query>
+  auto read(Query&& query) {
+    const std::map<std::string, BadRow> known_bad = bad;
+    for (int attempt = 0;; ++attempt) {
+      bad = known_bad;  // what was read while the file changed was no one's content
+      if (mode == Mode::read_only) {
+        const FileStamp now = stamp_of(file);
+        const bool stale =
+            immutable ? now != stamp || CollectorLock::held(file) || has_journal(file) : !now.same_file(stamp);
+        if (stale) open_for_reading();
+      }
+      const auto untouched = [&] { return !immutable || attempt >= 3 || stamp_of(file) == stamp; };
+      try {
+        auto answer = query();
+        if (untouched()) return answer;
+      } catch (const SQLite::Exception& error) {
+        if (untouched()) throw as_storage_error(error, file);
+      }
+    }
+  }
+
+  template <class Change>
+  auto write(Change&& change) {
+    return with_storage_errors(file, [&] {
+      SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
+      try {
+        auto answer = change();
+        transaction.commit();
+        if (guard) guard->require_in_place(*database);
+        return answer;
+      } catch (...) {  // what was counted is not there
+        written.clear();
+        counts_later = false;
+        throw;
+      }
+    });
+  }
+
+  // Rows that are written, in write().
+  /// The row's digest follows, unless there is none or the row was not what it said: damage stays visible.
+  template <class Change>
+  int change_run(std::int64_t run, Change&& change) {
+    const bool signs = run_digest(*database, run) == DigestState::equal;
+    const int changed = change();
+    if (signs) sign_run(*database, run);
+    return changed;
+  }
+
+  std::int64_t device_id(const DeviceInfo& device);
+  std::int64_t environment_id(const Environment& environment);
+  std::int64_t metric_id(const MetricValue& metric);
+  void add_kernel(std::int64_t point, const KernelRecord& kernel);
+  void add_launch(std::int64_t kernel, const LaunchRecord& launch);
+  /// What readers would skip is never written.
+  void require_storable(const Message& wrong) const;
+  std::int64_t insert_run(const RunHeader& header);
+  /// What a point of this run has beside its record; the texts live as long as this and `recorded_at`.
+  PointIdentity identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at);
+  /// One more, or with -1 one less of the run's points.
+  void count_point(std::int64_t run, int one, const Digest& digest);
+  /// A cancelled point gives way to the one that is measured now.
+  void remove_cancelled(std::int64_t run, std::size_t index);
+  std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given);
+  void set_state(std::int64_t run, StoredRunState state);
+
+  // Rows that are read, in read().
+  /// Of runs: a run on a device that is not what was written is not either.
+  std::unordered_map<std::int64_t, DigestState> trusted_rows();
+  /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
+  std::vector<RunSummary> read_runs(KnownRuns* known);
+  /// A run that is gone is noted.
+  void note_digests_of_the_file(KnownRuns* known);
+};
+
+}  // namespace attnscope

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of devices, runs and points, as they are written.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <array>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "messages/file.h"
+#include "storage/bounds.h"
+#include "storage/point_rows.h"
+#include "storage/rows.h"
+#include "storage/run_store_impl.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = StorageError::Kind;
+using nlohmann::json;
+
+std::string now_utc() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+/// 128 random bits: no two runs have one.
+std::string new_uid() {
+  std::array<std::uint64_t, 2> bits{};
+  sqlite3_randomness(sizeof bits, bits.data());
+  return fmt::format("{:016x}{:016x}", bits[0], bits[1]);
+}
+
+/// Names of files need not be UTF-8; what is not stands as U+FFFD.
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string utf8(const std::string& text) {
+  return json::parse(text_of(text)).get<std::string>();
+}
+
+json to_json(const MeasureOptions& options) {
+  return {{"counters", options.counters},
+          {"verify", options.verify},
+          {"extra_metrics", options.extra_metrics},
+          {"min_samples", options.min_samples},
+          {"max_samples", options.max_samples},
+          {"max_noise", options.max_noise},
+          {"timeout_ms", options.timeout.count()},
+          {"seed", options.seed},
+          {"input_kind", to_string(options.input_kind)}};
+}
+
+Binder& operator<<(Binder& out, const DeviceLimits& limits) {
+  return out << limits.name << limits.compute_major << limits.compute_minor << limits.sm_count
+             << limits.max_threads_per_block << limits.max_threads_per_sm << limits.max_blocks_per_sm
+             << limits.registers_per_sm << limits.shared_bytes_per_block << limits.shared_bytes_per_sm
+             << limits.shared_bytes_reserved << limits.l2_bytes << limits.dram_bytes << limits.dram_bytes_per_second
+             << limits.l2_bytes_per_second << limits.tensor_flops;
+}
+
+void bind_environment(Binder& out, const Environment& environment) {
+  out << environment.app_version << environment.driver_version << environment.cuda_driver_api
+      << environment.nvrtc_version << environment.cupti_version << environment.nvml_version
+      << environment.operating_system;
+}
+
+}  // namespace
+
+std::int64_t RunStore::Impl::device_id(const DeviceInfo& device) {
+  SQLite::Statement& insert = statement(
+      fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) VALUES ({1}) ON CONFLICT (uuid) DO UPDATE SET "
+                  "ordinal = excluded.ordinal, {2} RETURNING id",
+                  limit_columns, placeholders(19), assignments(limit_columns)));
+  Binder(insert) << device.uuid << device.simulated << device.ordinal << device.limits;
+  const std::int64_t id = scalar(insert);
+  sign_device(*database, id);
+  return id;
+}
+
+std::int64_t RunStore::Impl::environment_id(const Environment& environment) {
+  SQLite::Statement& insert =
+      statement(fmt::format("INSERT INTO environments ({0}) VALUES ({1}) ON CONFLICT ({0}) DO UPDATE SET app_version "
+                            "= excluded.app_version RETURNING id",
+                            environment_columns, placeholders(7)));
+  Binder out(insert);
+  bind_environment(out, environment);
+  return scalar(insert);
+}
+
+std::int64_t RunStore::Impl::metric_id(const MetricValue& metric) {
+  SQLite::Statement& find = statement("SELECT id FROM metrics WHERE name = ? AND unit = ?");
+  Binder(find) << metric.name << metric.unit;
+  if (find.executeStep()) {
+    const std::int64_t id = find.getColumn(0).getInt64();
+    find.reset();
+    return id;
+  }
+  SQLite::Statement& insert = statement("INSERT INTO metrics (name, unit) VALUES (?, ?)");
+  Binder(insert) << metric.name << metric.unit;
+  insert.exec();
+  return database->getLastInsertRowid();
+}
+
+void RunStore::Impl::add_kernel(std::int64_t point, const KernelRecord& kernel) {
+  SQLite::Statement& insert =
+      statement("INSERT INTO kernels (point_id, name, occupancy_limiter, complete) VALUES (?, ?, ?, ?)");
+  Binder out(insert);
+  out << point << kernel.kernel << kernel.occupancy_limiter;
+  if (kernel.complete) {
+    out << *kernel.complete;
+  } else {
+    insert.bind(4);
+  }
+  insert.exec();
+  const std::int64_t id = database->getLastInsertRowid();
+  for (const MetricValue& metric : kernel.metrics) {
+    const std::int64_t name = metric_id(metric);
+    SQLite::Statement& value =
+        statement("INSERT INTO metric_values (kernel_id, metric_id, value, provenance) VALUES (?, ?, ?, ?)");
+    Binder(value) << id << name << metric.value << to_string(metric.provenance);
+    value.exec();
+  }
+  if (!kernel.samples_ns.empty()) {
+    SQLite::Statement& samples = statement("INSERT INTO timing_samples (kernel_id, samples_ns) VALUES (?, ?)");
+    Binder(samples) << id << json(kernel.samples_ns).dump();
+    samples.exec();
+  }
+  if (kernel.launch) add_launch(id, *kernel.launch);
+}
+
+void RunStore::Impl::add_launch(std::int64_t kernel, const LaunchRecord& launch) {
+  SQLite::Statement& insert = statement(fmt::format("INSERT INTO launches VALUES ({})", placeholders(12)));
+  Binder(insert) << kernel << launch.kernel << launch.source_file << launch.entry << json(launch.defines).dump()
+                 << launch.digest << launch.registers << launch.local_bytes << launch.static_shared_bytes
+                 << launch.dynamic_shared_bytes << launch.threads << json(launch.grid).dump();
+  insert.exec();
+}
+
+void RunStore::Impl::require_storable(const Message& wrong) const {
+  if (!wrong.empty()) throw StorageError(Kind::other, say::file::no_such_row{.file = file.string(), .error = wrong});
+}
+
+std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
+  require_storable(out_of_bounds(header.options));
+  require_storable(out_of_bounds(header.device.limits));
+  const std::int64_t device = device_id(header.device);
+  const std::int64_t environment = environment_id(header.environment);
+  const Provenance provenance = header.imported           ? Provenance::imported
+                                : header.device.simulated ? Provenance::simulated
+                                                          : Provenance::measured;
+  json options = to_json(header.options);
+  if (!header.simulated_because.empty()) options[simulated_because_key] = header.simulated_because;
+  SQLite::Statement& insert = statement(
+      "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
+      "started_at, provenance, uid) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)");
+  Binder(insert) << device << environment << utf8(header.preset) << text_of(header.argv) << header.plan_hash
+                 << header.planned_points << text_of(options) << now_utc() << to_string(provenance) << new_uid();
+  insert.exec();
+  const std::int64_t run = database->getLastInsertRowid();
+  database->exec("UPDATE totals SET runs = runs + 1");
+  sign_run(*database, run);
+  return run;
+}
+
+PointIdentity RunStore::Impl::identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at) {
+  auto found = run_names.find(run);
+  if (found == run_names.end()) {
+    SQLite::Statement& query =
+        statement("SELECT r.uid, d.uuid FROM runs r JOIN devices d ON d.id = r.device_id WHERE r.id = ?");
+    query.bind(1, run);
+    if (!query.executeStep()) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
+    found = run_names.emplace(run, std::pair(query.getColumn(0).getString(), query.getColumn(1).getString())).first;
+    query.reset();
+  }
+  return {
+      .run_uid = found->second.first, .device_uuid = found->second.second, .index = index, .recorded_at = recorded_at};
+}
+
+void RunStore::Impl::count_point(std::int64_t run, int one, const Digest& digest) {
+  auto found = written.find(run);
+  if (found == written.end()) {
+    const std::optional<WrittenPoints> before = written_points(*database, run);
+    if (!before) return;  // damage, which stays visible
+    found = written.emplace(run, *before).first;
+  }
+  WrittenPoints& points = found->second;
+  points.count += one;
+  if (one > 0) {
+    points.sum += digest;
+  } else {
+    points.sum -= digest;
+  }
+  if (!counts_later) set_written_points(*database, run, points);
+}
+
+void RunStore::Impl::remove_cancelled(std::int64_t run, std::size_t index) {
+  SQLite::Statement& remove = statement(
+      "DELETE FROM points WHERE run_id = ? AND plan_index = ? AND disposition = 'cancelled' RETURNING digest");
+  Binder(remove) << run << index;
+  std::vector<Digest> removed;
+  while (remove.executeStep()) {
+    const SQLite::Column digest = remove.getColumn(0);
+    removed.push_back(digest.isNull() ? Digest() : parse_digest(digest.getString()).value_or(Digest()));
+  }
+  for (const Digest& digest : removed) count_point(run, -1, digest);
+}
+
+std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, const PointRecord& given) {
+  const PointRecord record = as_stored(given);
+  require_storable(out_of_bounds(record));
+  SQLite::Statement& insert = statement(fmt::format(
+      "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, digest) SELECT ?, ?, device_id, {} FROM "
+      "runs WHERE id = ?",
+      point_columns(), placeholders(point_column_count() + 2)));
+  const std::string recorded_at = now_utc();
+  PointIdentity identity = identity_of(run, index, recorded_at);
+  identity.reason = stored_reason(record);
+  const Digest digest = digest_of_whole(identity, record);
+  Binder out(insert);
+  out << run << index;
+  bind_point(out, record);
+  out << recorded_at << to_string(digest) << run;
+  if (insert.exec() != 1) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
+  const std::int64_t point = database->getLastInsertRowid();
+  count_point(run, 1, digest);
+  for (const auto& [name, value] : record.spec.knobs) {
+    SQLite::Statement& knob = statement("INSERT INTO point_knobs (point_id, name, value) VALUES (?, ?, ?)");
+    Binder knob_out(knob);
+    knob_out << point << name;
+    std::visit([&](const auto& held) { knob_out << held; }, value);
+    knob.exec();
+  }
+  for (const KernelRecord& kernel : record.kernels) add_kernel(point, kernel);
+  if (record.clocks) {
+    SQLite::Statement& clocks = statement("INSERT INTO clocks VALUES (?, 0, ?, ?, ?, ?, ?, ?)");
+    Binder(clocks) << point << record.clocks->sm_clock_hz << record.clocks->memory_clock_hz
+                   << record.clocks->temperature_c << record.clocks->power_w << record.clocks->throttle_reasons
+                   << record.clocks->throttled;
+    clocks.exec();
+  }
+  return point;
+}
+
+void RunStore::Impl::set_state(std::int64_t run, StoredRunState state) {
+  const int changed = change_run(run, [&] {
+    SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?");
+    Binder out(update);
+    out << to_string(state);
+    if (state == StoredRunState::running) {
+      update.bind(2);
+    } else {
+      update.bind(2, now_utc());
+    }
+    update.bind(3, run);
+    return update.exec();
+  });
+  if (changed != 1) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
+}
+
+}  // namespace attnscope
