@@ -98,6 +98,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_paper(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
+  add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",
+      [](CLI::App& command) { return attnscope::add_merge(command); });
   add("check", "Say whether .attnscope files still are what was written",
       [](CLI::App& command) { return attnscope::add_check(command); });
   add("repair", "Save what can be read of a damaged .attnscope file into a new one",

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <iostream>
 #include <map>
+#include <utility>
 
 #include "messages/command.h"
 
@@ -53,7 +54,8 @@ StoppedRun stopped_run_on(const std::filesystem::path& file, const std::string& 
   return {store.file(), *found};
 }
 
-OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& reporter) {
+OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& reporter,
+                            std::function<bool(int)> while_locked) {
   const RunSummary& run = stopped.run;
   Result<OpenedDevice, std::string> opened = open_pinned_device(run.device_uuid, counters);
   if (opened) {
@@ -62,7 +64,7 @@ OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& 
   }
   {
     // To open it to write says of every run that nobody is at any more that it is interrupted.
-    const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect);
+    const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect, std::move(while_locked));
   }
   const Message why = say::command::device_of_run{.device = run.device_name,
                                                   .uuid = run.device_uuid,

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -28,6 +33,23 @@ std::uint64_t size_with_log(const std::filesystem::path& file) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(stamp_of(path).size, 0));
   };
   return size_of(file) + size_of(file.string() + "-wal");
+}
+
+/// What SQLite does not pass on of why it cannot open a file; 0 where nothing is found. The file itself is not opened:
+/// closing it would drop SQLite's locks on it.
+int reason_not_to_open(const std::filesystem::path& file) {
+  if (::access(file.c_str(), R_OK) != 0) return errno;
+  // The file, its log and what indexes that.
+  std::array<int, 3> descriptors{};
+  int reason = 0;
+  for (int& descriptor : descriptors) {
+    descriptor = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) reason = errno;
+  }
+  for (const int descriptor : descriptors) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  return reason == EMFILE || reason == ENFILE ? reason : 0;
 }
 
 }  // namespace
@@ -102,7 +124,7 @@ StorageError as_storage_error(const SQLite::Exception& error, const std::filesys
   const int extended = error.getExtendedErrorCode();
   // The system's ENOSPC arrives as FULL; a quota or a size limit as a failed write.
   if (code == SQLITE_FULL || extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) {
-    return {Kind::disk_full, say::file::disk_full{.file = name}};
+    return {Kind::disk_full, say::file::no_space{.file = name}};
   }
   switch (code) {
     case SQLITE_NOTADB:
@@ -118,6 +140,9 @@ StorageError as_storage_error(const SQLite::Exception& error, const std::filesys
     case SQLITE_PERM:
       return {Kind::not_writable, say::file::not_writable{.file = name}};
     case SQLITE_CANTOPEN:
+      if (const int reason = reason_not_to_open(file); reason != 0) {
+        return {Kind::other, say::file::cannot_open{.file = name, .error = std::strerror(reason)}};
+      }
       return {Kind::other, say::file::not_readable{.file = name}};
     default:
       return {Kind::other, say::file::sqlite{.file = name, .error = error.what(), .code = extended}};

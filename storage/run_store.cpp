@@ -166,10 +166,12 @@ std::int64_t RunStore::begin_run(const RunHeader& header) {
 }
 
 std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
-  return impl_->write([&] {
+  const std::int64_t point = impl_->write([&] {
     impl_->remove_cancelled(run, index);
     return impl_->insert_point(run, index, record);
   });
+  impl_->has_points = true;
+  return point;
 }
 
 void RunStore::finish_run(std::int64_t run, StoredRunState state) {
@@ -207,6 +209,7 @@ std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
     });
     if (found == runs.rend()) return std::nullopt;
     impl_->set_state(found->id, StoredRunState::running);
+    impl_->has_points = true;
     return found->id;
   });
 }

@@ -52,6 +52,7 @@ struct RunHeader {
   MeasureOptions options;
   bool imported = false;               ///< the points come from another program's measurement
   std::string simulated_because = {};  ///< why a simulation stands for the GPU that was wanted; empty: it was asked for
+  std::string uid = {};  ///< of a part of a plan that several collectors share out: the same in each; empty: a new one
 };
 
 /// A run that is stored whole.
@@ -158,12 +159,6 @@ class RunStore {
   explicit RunStore(std::unique_ptr<Impl>);
   std::unique_ptr<Impl> impl_;
 };
-
-/// Copies all runs of `sources` into a new file, in VACUUMed, journal-less form fit for shipping. It appears whole, in
-/// place of an empty file or of an older one of ours; `over_any`: of any regular file. To a device or pipe it is
-/// written.
-void write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
-                        bool over_any = false);
 
 [[nodiscard]] std::string_view to_string(StoredRunState);
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernels/model/message.h"
+#include "messages/file.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/digest.h"
@@ -42,6 +43,7 @@ struct RunStore::Impl {
   std::map<std::string, BadRow> bad;  ///< by where, in English: what reading skipped
   std::size_t unchecked = 0;
   std::vector<std::string> extras;
+  bool has_points = false;                                  ///< this has written some, or goes on with a run
   std::unordered_map<std::int64_t, WrittenPoints> written;  ///< by run, while this writes
   bool counts_later = false;                                ///< of many points at once the last writes the sum
   std::unordered_map<std::int64_t, std::pair<std::string, std::string>> run_names;  ///< uid of run and uuid of device
@@ -82,6 +84,16 @@ struct RunStore::Impl {
 
   template <class Change>
   auto write(Change&& change) {
+    try {
+      return write_or_throw(std::forward<Change>(change));
+    } catch (const StorageError& error) {
+      if (error.kind() != StorageError::Kind::disk_full || !has_points) throw;
+      throw StorageError(StorageError::Kind::disk_full, say::file::disk_full{.file = file.string()});
+    }
+  }
+
+  template <class Change>
+  auto write_or_throw(Change&& change) {
     return with_storage_errors(file, [&] {
       SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
       try {

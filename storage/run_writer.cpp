@@ -157,7 +157,8 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
       "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
       "started_at, provenance, uid) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)");
   Binder(insert) << device << environment << utf8(header.preset) << text_of(header.argv) << header.plan_hash
-                 << header.planned_points << text_of(options) << now_utc() << to_string(provenance) << new_uid();
+                 << header.planned_points << text_of(options) << now_utc() << to_string(provenance)
+                 << (header.uid.empty() ? new_uid() : header.uid);
   insert.exec();
   const std::int64_t run = database->getLastInsertRowid();
   database->exec("UPDATE totals SET runs = runs + 1");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,17 +14,18 @@
 namespace attnscope {
 namespace {
 
-void sign_points(SQLite::Database& database) {
-  if (database.execAndGet("SELECT count(*) FROM points WHERE digest IS NULL").getInt64() == 0) return;
-  KnownRuns known;
-  SQLite::Statement runs(database, "SELECT id, uid, rounds FROM runs");
-  while (runs.executeStep()) {
-    known.good[runs.getColumn(0).getInt64()] = {.uid = runs.getColumn(1).getString(), .written = {}};
-    known.rounds = known.rounds || runs.getColumn(2).getInt() > 1;
-  }
+/// The points behind `last`, as many as are read at once, that have no digest; the id of the last of them.
+std::optional<std::int64_t> sign_some_points(SQLite::Database& database, const KnownRuns& known, std::int64_t last) {
+  const std::int64_t end = database
+                               .execAndGet(fmt::format("SELECT coalesce(max(id), 0) FROM (SELECT id FROM points WHERE "
+                                                       "digest IS NULL AND id > {} ORDER BY id LIMIT 20000)",
+                                                       last))
+                               .getInt64();
+  if (end == 0) return std::nullopt;
   std::map<std::string, SQLite::Statement> statements;
   const auto select = [&](std::string_view what) -> SQLite::Statement& {
-    const std::string sql = fmt::format(fmt::runtime(what), "p.digest IS NULL");
+    const std::string sql =
+        fmt::format(fmt::runtime(what), fmt::format("p.digest IS NULL AND p.id > {} AND p.id <= {}", last, end));
     return statements.emplace(sql, SQLite::Statement(database, sql)).first->second;
   };
   PointsReader reader(select, newest_schema(), known);
@@ -37,6 +39,17 @@ void sign_points(SQLite::Database& database) {
     update.exec();
     update.reset();
   }
+  return end;
+}
+
+void sign_points(SQLite::Database& database) {
+  KnownRuns known;
+  SQLite::Statement runs(database, "SELECT id, uid, rounds FROM runs");
+  while (runs.executeStep()) {
+    known.good[runs.getColumn(0).getInt64()] = {.uid = runs.getColumn(1).getString(), .written = {}};
+    known.rounds = known.rounds || runs.getColumn(2).getInt() > 1;
+  }
+  for (std::optional<std::int64_t> last = 0; last;) last = sign_some_points(database, known, *last);
 }
 
 std::vector<std::int64_t> ids_of(SQLite::Database& database, const std::string& table) {

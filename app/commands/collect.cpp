@@ -481,7 +481,8 @@ void announce(const OpenedDevice& opened, const Options& options, Reporter& repo
 
 ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
   const std::optional<StoppedRun> stopped = run_to_continue(options);
-  OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter)
+  OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter,
+                                                 waiting_for_lock(stopped->file, reporter, cancel))
                                 : open_device(options.device, options.measure.counters);
   Device& device = *opened.device;
   announce(opened, options, reporter, people);

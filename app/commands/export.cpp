@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/joined_files.h"
 #include "app/skipped_rows.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
@@ -66,8 +67,8 @@ ExitCode run_export(const Options& options) {
     if (!options.runs.empty()) {
       throw CommandError(ExitCode::usage, say::command::copy_is_whole{});
     }
-    write_compact_copy({options.files.begin(), options.files.end()}, options.output, options.force);
-    return ExitCode::ok;
+    return with_join_report(
+        write_compact_copy({options.files.begin(), options.files.end()}, options.output, options.force));
   }
   if (options.files.size() > 1) {
     throw CommandError(ExitCode::usage, say::command::one_file{.format = options.format});

@@ -23,6 +23,7 @@
 
 #include "storage/check.h"
 #include "storage/exchange/export.h"
+#include "storage/merge.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
 

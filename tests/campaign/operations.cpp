@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -28,6 +29,11 @@ Words operator+(Words words, const Words& more) {
 }
 
 constexpr std::size_t imported_points = 2;
+
+std::vector<std::string> sorted(std::vector<std::string> lines) {
+  std::ranges::sort(lines);
+  return lines;
+}
 
 void require_printed_points(const fs::path& file, const std::string& out) {
   std::istringstream lines(out.substr(0, out.rfind('\n') + 1));
@@ -141,6 +147,30 @@ Operation copying(bool over_another) {
   return operation;
 }
 
+/// Of three files, two of which have the same run. Runs stand by their start, so points are looked for in any order.
+Operation merging() {
+  const auto file = [](const fs::path& folder) { return folder / "merged.attnscope"; };
+  Operation operation;
+  operation.name = "merge";
+  operation.prepare = [](const Fixture&, const fs::path&) {};
+  operation.words = [=](const Fixture& fixture, const fs::path& folder) {
+    return Words{"merge", file(folder), fixture.compact, fixture.again, fixture.earlier};
+  };
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
+    if (!fs::exists(file(folder))) return require(out.empty(), "the merge was printed and is lost");
+    require(sorted(findings(file(folder))) == sorted(fixture.joined), "the merged file is not whole");
+  };
+  operation.again = [=, words = operation.words](const Fixture& fixture, const fs::path& folder) {
+    fs::remove(file(folder));  // what is there is whole, and would stay
+    return words(fixture, folder);
+  };
+  operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
+    require(sorted(findings(file(folder))) == sorted(fixture.joined), "the merged file lacks points");
+  };
+  operation.files = {"merged.attnscope"};
+  return operation;
+}
+
 Operation exporting() {
   constexpr mode_t mode = 0640;
   const std::string older = "algorithm,kernel\nolder,all\n";
@@ -206,6 +236,7 @@ void Fixture::make() {
   succeed(sweep("[128,256]", earlier) + Words{"-q"});
   succeed(sweep("[512,1024]", other) + Words{"-q"});
   succeed({"export", other, "--format", "attnscope", "-o", compact});
+  fs::copy_file(earlier, again);
   succeed({"export", earlier, compact, "--format", "attnscope", "-o", both});
   succeed({"export", earlier, "-o", folder / "earlier.csv"});
   std::ofstream(table) << "device,algorithm,pass,N,heads,d,time_ns\nNVIDIA H200,torch,fwd,4096,16,128,2000000\n"
@@ -217,7 +248,7 @@ void Fixture::make() {
 
 std::vector<Operation> all_operations() {
   return {collecting(false), collecting(true), importing(false), importing(true),
-          copying(false),    copying(true),    exporting()};
+          copying(false),    copying(true),    merging(),        exporting()};
 }
 
 }  // namespace attnscope::testing

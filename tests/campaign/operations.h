@@ -31,6 +31,7 @@ struct Fixture {
   TemporaryFolder folder;
   std::filesystem::path earlier = folder / "earlier.attnscope";  ///< a sweep, as a collector leaves it
   std::filesystem::path compact = folder / "compact.attnscope";  ///< another one, as a compact copy
+  std::filesystem::path again = folder / "again.attnscope";      ///< a copy of `earlier`
   std::filesystem::path table = folder / "peers.csv";
   std::vector<std::string> swept;   ///< the findings of the sweep that is disturbed
   std::vector<std::string> joined;  ///< of both files above

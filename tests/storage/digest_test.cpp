@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/check.h"
+#include "storage/merge.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
 

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -198,6 +200,25 @@ TEST(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
   EXPECT_EQ(store.finished_indices(1).size(), kept);
 }
 
+TEST(FileErrors, what_is_used_up_is_named_and_not_the_files_permissions) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  { (void)RunStore::open(file, Mode::collect).begin_run(full_header()); }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit{64, 64};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    while (::dup(0) >= 0) {
+    }
+    const std::string what = storage_error_of([&] { (void)RunStore::open(file, Mode::read_only); }).what();
+    ::_exit(what.find(std::strerror(EMFILE)) != std::string::npos && what.find("permissions") == std::string::npos ? 0
+                                                                                                                   : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST(FileErrors, no_room_for_a_new_file_leaves_none) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
@@ -206,7 +227,9 @@ TEST(FileErrors, no_room_for_a_new_file_leaves_none) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    ::_exit(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind() == Kind::disk_full ? 0 : 1);
+    const StorageError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
+    const bool boasts = std::string(error.what()).find("is kept") != std::string::npos;
+    ::_exit(error.kind() == Kind::disk_full && !boasts ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);

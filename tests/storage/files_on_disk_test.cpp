@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "storage/merge.h"
 #include "storage/output_file.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"

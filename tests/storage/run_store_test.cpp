@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "messages/refusal.h"
+#include "storage/merge.h"
 #include "storage/migrations.h"
 #include "tests/storage/samples.h"
 

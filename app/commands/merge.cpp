@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/merge.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/joined_files.h"
+#include "messages/command.h"
+#include "messages/file.h"
+#include "profiler/plan/text.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+namespace {
+
+struct Options {
+  std::string target;
+  std::vector<std::string> files;
+  bool skip_damaged = false;
+};
+
+ExitCode merge(const Options& options) {
+  try {
+    const JoinReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
+                                          options.skip_damaged ? Damaged::leave_out : Damaged::refuse);
+    std::cout << fmt::format(
+        "{}\n", printable(text(say::command::merged{
+                    .files = report.files, .file = options.target, .runs = report.runs, .points = report.points})));
+    return with_join_report(report);
+  } catch (const StorageError& error) {
+    if (options.skip_damaged || !is_damage(error.kind())) throw;
+    throw CommandError(ExitCode::error, say::file::leave_out_with{.error = error.message()});
+  }
+}
+
+}  // namespace
+
+Action add_merge(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("OUT", options->target, "The new file")->required();
+  command.add_option("IN", options->files, "The .attnscope files to join; they stay as they are")->required();
+  command.add_flag("--skip-damaged", options->skip_damaged,
+                   "Leave out files that are not what was written, and join the others (exit code 5)");
+  return [options] { return merge(*options); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several files joined into one, their runs being what they were.
+//
+// A run is known by its uid, wherever it was copied to. Where several files have it, the joined file has the points of
+// all of them: of one place the point that was measured, before one that was cancelled. Two that were measured at one
+// place of one run and are not the same are a conflict: the one that was recorded first stands (with the same second,
+// the one with the smaller digest), whatever the order of the files. Parts of one plan that were measured apart, on
+// several devices, are runs of one uid (RunHeader::uid); runs with the same plan and uids of their own stay apart.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <vector>
+
+#include "kernels/model/message.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+
+struct JoinReport {
+  std::size_t files = 0;  ///< that were joined
+  std::size_t runs = 0;
+  std::size_t points = 0;
+  std::vector<Message> conflicts;   ///< each names the run, the places and both files
+  std::vector<Message> left_out;    ///< damaged files
+  std::vector<Message> not_copied;  ///< what is not ours in files that were joined
+
+  [[nodiscard]] bool whole() const { return conflicts.empty() && left_out.empty(); }
+};
+
+/// A file that is not what was written, or no file of ours.
+[[nodiscard]] bool is_damage(StorageError::Kind);
+
+enum class Damaged {
+  refuse,    ///< the first one ends it
+  leave_out  ///< and is named
+};
+
+/// Joins `sources` (of any schema) into the new file `target`, which appears whole or not at all. Runs stand by when
+/// they were begun, so that the order of the sources changes nothing; joining again what was joined adds nothing.
+/// Throws StorageError: a source that is not there or cannot be used, a target that exists.
+[[nodiscard]] JoinReport merge_files(const std::vector<std::filesystem::path>& sources,
+                                     const std::filesystem::path& target, Damaged damaged = Damaged::refuse);
+
+/// Copies all runs of `sources` into a new file, compact and without a journal, fit for shipping; in their order,
+/// joined as above. It appears whole, in place of an empty file or of an older one of ours; `over_any`: of any regular
+/// file. To a device or pipe it is written.
+JoinReport write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
+                              bool over_any = false);
+
+}  // namespace attnscope
