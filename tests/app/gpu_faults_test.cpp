@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sweep makes of a GPU's faults: each is a recorded point, and none ends the sweep.
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <regex>
 #include <string>
 #include <utility>
@@ -215,6 +218,41 @@ TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
       EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 2);
     }
   }
+}
+
+// More than the five seconds that SQLite waits by itself are no reason to lose the end of a run.
+TEST_F(GpuFaults, a_gone_gpu_is_recorded_once_another_programs_lock_is_gone) {
+  const std::vector<std::string> sweep{"collect",       "--no-verify", "--jsonl", "-a",           "heads=1", "-a",
+                                       "N=[16:512:16]", "-o",          file_,     "--algorithms", "fa1,fa2"};
+  {
+    Process::Options narrow = gpu("");
+    narrow.narrow_pipe = true;
+    Process killed(folder_, sweep, narrow);
+    for (std::string line; line.find("\"event\":\"point\"") == std::string::npos;) {
+      const std::optional<std::string> next = killed.read_line();
+      ASSERT_TRUE(next);
+      line = *next;
+    }
+    killed.send(SIGKILL);
+    (void)killed.wait();
+  }
+  const std::filesystem::path mark = folder_ / "mark";
+  std::ofstream(mark) << "gone";
+  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE, 10000);
+  std::optional<SQLite::Transaction> transaction(std::in_place, other, SQLite::TransactionBehavior::IMMEDIATE);
+  std::vector<std::string> resumed = sweep;
+  resumed.emplace_back("--resume");
+  Process process(folder_, resumed, gpu(fmt::format("gone={}", mark.string())));
+  bool waits = false;
+  while (!waits) {
+    const std::optional<std::string> line = process.read_line();
+    ASSERT_TRUE(line) << "it ended without waiting";
+    waits = line->find("is locked by another program; waiting") != std::string::npos;
+  }
+  transaction.reset();
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(the_run().state, StoredRunState::interrupted);
 }
 
 TEST_F(GpuFaults, a_run_goes_on_on_its_gpu_when_numbers_change) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "storage/run_store.h"
@@ -55,6 +57,25 @@ TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   const Outcome paper = run(folder_, {"paper", file_});
   EXPECT_EQ(paper.exit_code, 5) << paper.err;
   EXPECT_THAT(paper.err, HasSubstr("1 row of"));
+}
+
+TEST_F(HostileFile, merging_names_a_damaged_file_and_leaves_it_out_if_that_is_asked_for) {
+  const std::string good = (folder_ / "good.attnscope").string();
+  const std::string all = (folder_ / "all.attnscope").string();
+  ASSERT_EQ(run(folder_, {"export", file_, "--format", "attnscope", "-o", good}).exit_code, 0);
+  damage("UPDATE points SET bc = 0 WHERE id = 1");
+  const Outcome refused = run(folder_, {"merge", all, good, file_});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr(file_), HasSubstr("bc 0"), HasSubstr("--skip-damaged")));
+  EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(all));
+  const Outcome merged = run(folder_, {"merge", all, good, file_, "--skip-damaged"});
+  EXPECT_EQ(merged.exit_code, 5);
+  EXPECT_THAT(merged.err, AllOf(HasSubstr("left out: " + file_), HasSubstr("bc 0")));
+  EXPECT_THAT(merged.out, HasSubstr(std::to_string(points_) + " points"));
+  const Outcome again = run(folder_, {"merge", all, good});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("is there already"));
 }
 
 TEST_F(HostileFile, a_run_with_options_that_are_none_is_skipped_and_the_file_goes_on) {

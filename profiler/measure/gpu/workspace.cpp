@@ -22,6 +22,12 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 const std::string noise_name = "(noise)";
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
+  if (needed <= free) {  // the driver knows why; that it was too little would be false
+    throw PointEnd(Disposition::out_of_memory, say::point::memory_not_given{.needed = needed,
+                                                                            .needed_iec = format_iec_bytes(needed),
+                                                                            .free = free,
+                                                                            .free_iec = format_iec_bytes(free)});
+  }
   if (noise > 0) {
     throw PointEnd(Disposition::out_of_memory,
                    say::point::needs_memory_and_noise{.needed = needed,
