@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/merge.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/format.h"
 #include "app/joined_files.h"
 #include "messages/command.h"
 #include "messages/file.h"
@@ -29,9 +28,10 @@ ExitCode merge(const Options& options) {
   try {
     const JoinReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
                                           options.skip_damaged ? Damaged::leave_out : Damaged::refuse);
-    std::cout << fmt::format(
-        "{}\n", printable(text(say::command::merged{
-                    .files = report.files, .file = options.target, .runs = report.runs, .points = report.points})));
+    std::cout << text(say::command::merged{.file = printable(options.target),
+                                           .runs = counted_runs(report.runs),
+                                           .points = counted_points(report.points)})
+              << '\n';
     return with_join_report(report);
   } catch (const StorageError& error) {
     if (options.skip_damaged || !is_damage(error.kind())) throw;
