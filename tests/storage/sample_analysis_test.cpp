@@ -223,7 +223,7 @@ TEST(Sample, OccupancyIsTheDriversForEveryLaunch) {
                                       .registers_per_thread = launch.registers,
                                       .shared_bytes = launch.static_shared_bytes + launch.dynamic_shared_bytes};
       EXPECT_DOUBLE_EQ(theoretical_occupancy(sample().run_of(point).limits, footprint).warps_pct, *of_driver)
-          << describe(point.record.spec) << ' ' << kernel.name;
+          << describe(point.record.spec) << ' ' << kernel.kernel;
       ++launches;
     }
   }

@@ -608,7 +608,7 @@ TEST(Presets, NoPointComesTwice) {
 }
 
 TEST(Describe, TellsPointsApartByEveryField) {
-  const PointSpec plain{.algorithm = "fa2", .tile = {.br = 64, .bc = 64}};
+  const PointSpec plain{.algorithm = "fa2", .problem = {}, .tile = {.br = 64, .bc = 64}};
   for (const Field& field : point_fields()) {
     PointSpec other = plain;
     for (const char* text : {"96", "64", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1"}) {
