@@ -80,7 +80,7 @@ class PointsReader {
   /// Calls read_row(place, in) for each row: of points_, by the id in the first column, or of place_of_kernel_.
   template <class Places, class ReadRow>
   void each_row(SQLite::Statement& query, const Places& places, ReadRow&& read_row);
-  void fail(std::size_t point, Message why) { failed_.try_emplace(point, std::move(why)); }
+  void fail(std::size_t point, const Message& why) { failed_.try_emplace(point, why); }
   void count_in(std::size_t point, const Digest& part) { signatures_[point].now += part; }
   [[nodiscard]] KernelRecord& kernel_at(const KernelPlace& place) {
     return points_[place.point].record.kernels[place.kernel];

@@ -109,7 +109,7 @@ KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& co
   return kernel;
 }
 
-double median(std::vector<double> values) {
+double median(const std::vector<double>& values) {
   return summarize(values)->median;
 }
 
@@ -127,7 +127,7 @@ KernelRecord joined(const std::vector<KernelRecord>& repetitions) {
       if (const auto value = each.metric(metric.name)) values.push_back(*value);
     }
     if (values.size() != repetitions.size()) continue;
-    kernel.metrics.push_back({metric.name, median(std::move(values)), metric.unit, Provenance::imported});
+    kernel.metrics.push_back({metric.name, median(values), metric.unit, Provenance::imported});
   }
   return kernel;
 }
