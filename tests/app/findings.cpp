@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "findings.h"
 
+#include <set>
+
 #include "storage/run_store.h"
 
 namespace attnscope::testing {
@@ -12,9 +14,12 @@ std::vector<std::string> findings(const std::filesystem::path& file) {
     std::string text = std::to_string(point.index) + " " + describe(point.record.spec) + " " +
                        std::string(to_string(point.record.disposition));
     for (const KernelRecord& kernel : point.record.kernels) {
+      // A file that was put together has its metrics in another order.
+      std::set<std::string> metrics;
       for (const MetricValue& metric : kernel.metrics) {
-        text += " " + kernel.kernel + ":" + metric.name + "=" + std::to_string(metric.value);
+        metrics.insert(" " + kernel.kernel + ":" + metric.name + "=" + std::to_string(metric.value));
       }
+      for (const std::string& metric : metrics) text += metric;
     }
     found.push_back(text);
   }

@@ -85,7 +85,7 @@ TEST_F(KernelBuilderTest, TracedKernelsCompile) {
     const BuiltKernel plain = builder_->build("sm_90a", *found);
     found->source.defines.push_back("ATTN_TRACE=" + std::to_string(found->block[0] / 32));
     const BuiltKernel traced = builder_->build("sm_90a", *found);
-    ASSERT_EQ(traced.report.error, "") << algorithm;
+    ASSERT_EQ(text(traced.report.error), "") << algorithm;
     EXPECT_THAT(traced.cubin, HasSubstr("attn_trace_into")) << algorithm;
     EXPECT_THAT(plain.cubin, Not(HasSubstr("attn_trace_into"))) << algorithm;
   }
@@ -112,7 +112,7 @@ TEST_F(KernelBuilderTest, ReadingNoiseLoadsItThoughNobodyUsesIt) {
   launch.name = "service";
   launch.source = {.file = "device/measurement.cuh", .entry = "attn_read_noise", .defines = {}};
   const BuiltKernel built = builder_->build("sm_90a", launch);
-  ASSERT_EQ(built.report.error, "");
+  ASSERT_EQ(text(built.report.error), "");
   // Machine code comes in words of 16 bytes; the lowest twelve bits say what it is, of a load from global memory 0x981.
   const std::string code = section(built.cubin, ".text.attn_read_noise");
   ASSERT_FALSE(code.empty());
@@ -134,7 +134,7 @@ TEST_F(KernelBuilderTest, DefaultTilesFitInSharedMemoryWithWhatTheCompilerAdds) 
     if (algorithm->refusal(problem, tile, limits)) continue;
     for (const KernelLaunch& launch : algorithm->plan(problem, tile, limits).launches) {
       const BuildReport report = builder_->build("sm_90a", launch).report;
-      ASSERT_EQ(report.error, "") << report.kernel;
+      ASSERT_EQ(text(report.error), "") << report.kernel;
       EXPECT_LE(report.static_shared_bytes + launch.dynamic_shared_bytes, limits.shared_bytes_per_block)
           << report.kernel;
     }
@@ -143,7 +143,7 @@ TEST_F(KernelBuilderTest, DefaultTilesFitInSharedMemoryWithWhatTheCompilerAdds) 
 
 TEST_F(KernelBuilderTest, SecondBuildComesFromTheCache) {
   const BuiltKernel first = builder_->build("sm_80", one());
-  ASSERT_EQ(first.report.error, "");
+  ASSERT_EQ(text(first.report.error), "");
   const BuiltKernel second = builder_->build("sm_80", one());
   EXPECT_FALSE(first.report.cached);
   EXPECT_TRUE(second.report.cached);
@@ -157,7 +157,7 @@ TEST_F(KernelBuilderTest, SecondBuildComesFromTheCache) {
 
 TEST_F(KernelBuilderTest, FactsLieBesideTheCubin) {
   const BuiltKernel built = builder_->build("sm_80", one());
-  ASSERT_EQ(built.report.error, "");
+  ASSERT_EQ(text(built.report.error), "");
   std::size_t files = 0;
   for (const auto& entry : fs::directory_iterator(cache_)) {
     ++files;
@@ -175,7 +175,7 @@ TEST_F(KernelBuilderTest, FactsLieBesideTheCubin) {
 
 TEST_F(KernelBuilderTest, TruncatedCacheEntryIsCompiledAnew) {
   const BuiltKernel first = builder_->build("sm_80", one());
-  ASSERT_EQ(first.report.error, "");
+  ASSERT_EQ(text(first.report.error), "");
   for (const auto& entry : fs::directory_iterator(cache_)) {
     if (entry.path().extension() == ".cubin") fs::resize_file(entry.path(), 100);
   }
