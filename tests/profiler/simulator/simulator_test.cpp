@@ -175,7 +175,7 @@ TEST(Simulation, ALaunchCutShortContinuesAsItWent) {
        {std::pair{"fa1", TileShape{.br = 64, .bc = 64}}, std::pair{"fa2", TileShape{.br = 64, .bc = 64}},
         std::pair{"naive", TileShape{.br = 128, .bc = 128}}}) {
     const auto whole = simulate(algorithm, problem, tile, {.max_touches = 1'000'000'000});
-    const auto part = simulate(algorithm, problem, tile, {.max_touches = 100'000});
+    const auto part = simulate(algorithm, problem, tile, {.max_touches = 200'000});
     ASSERT_EQ(whole.size(), part.size());
     EXPECT_TRUE(whole[0].complete);
     EXPECT_FALSE(part[0].complete) << algorithm;
