@@ -144,6 +144,10 @@ const Ours& ours() {
     SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     for (std::size_t version = 1; version <= migrations().size(); ++version) {
       migrate(fresh, migrations().first(version));
+      // A build whose newest schema this was gave its files these.
+      if (const int schema = static_cast<int>(version); schema >= made_views_since) {
+        fresh.exec(view_statements(schema));
+      }
       Definitions& definitions = all.definitions.emplace_back(definitions_of(fresh));
       std::erase_if(definitions, [&](const auto& entry) {
         if (entry.second.type != "view") return false;

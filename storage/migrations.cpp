@@ -192,7 +192,7 @@ std::vector<std::string> schema_steps(std::span<const char* const> frozen, std::
 std::span<const std::string> migrations() {
   static const std::vector<std::string> steps = [] {
     std::vector<std::string> all = schema_steps(frozen_steps(), point_fields());
-    all.back() += view_statements();
+    all.back() += view_statements(static_cast<int>(all.size()));
     return all;
   }();
   return steps;

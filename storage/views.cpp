@@ -89,9 +89,10 @@ bool is_our_view(std::string_view name) {
   return std::ranges::find(our_views, name) != our_views.end();
 }
 
-std::string view_statements() {
+std::string view_statements(int version) {
   std::string columns;
   for (const Field& field : point_fields()) {
+    if (field.since > version) continue;
     if (field.name == "cache") {  // the knobs stand before it, as they did
       for (const OldKnob& knob : old_knobs) {
         columns += fmt::format(

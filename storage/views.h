@@ -12,7 +12,9 @@ namespace attnscope {
 inline constexpr std::array<std::string_view, 4> our_views{"v_metrics", "v_points", "v_runs", "v_timing_samples"};
 [[nodiscard]] bool is_our_view(std::string_view name);
 
-/// Drops the views that are there and makes those of the newest schema.
-[[nodiscard]] std::string view_statements();
+/// The schema since which views are made of the fields; those of before stand in its frozen steps.
+inline constexpr int made_views_since = 3;
+/// Drops the views that are there and makes those of schema `version`, which show the fields that it has.
+[[nodiscard]] std::string view_statements(int version);
 
 }  // namespace attnscope
