@@ -99,10 +99,15 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
   std::vector<std::string> extras = require_our_schema(database, file, version);
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
+    const std::string finding = without_heading(check);
     throw StorageError(Kind::damaged,
-                       say::file::damaged{.file = file.string(), .error = check.substr(0, check.find('\n'))});
+                       say::file::damaged{.file = file.string(), .error = finding.substr(0, finding.find('\n'))});
   }
   return extras;
+}
+
+std::string without_heading(const std::string& findings) {
+  return findings.starts_with("***") ? findings.substr(std::min(findings.size(), findings.find('\n') + 1)) : findings;
 }
 
 FileStamp stamp_of(const std::filesystem::path& file) {

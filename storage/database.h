@@ -43,6 +43,9 @@ struct FileStamp {
 };
 [[nodiscard]] FileStamp stamp_of(const std::filesystem::path&);
 
+/// What SQLite finds wrong with a file, without the line above it that names the connection's database.
+[[nodiscard]] std::string without_heading(const std::string& findings);
+
 /// Is there something beside the file (journal, write-ahead log) that belongs to its content?
 [[nodiscard]] bool has_journal(const std::filesystem::path&);
 

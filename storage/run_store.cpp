@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "messages/file.h"
@@ -279,14 +281,21 @@ std::vector<Message> RunStore::structural_damage() const {
     constexpr std::size_t enough = 100;
     SQLite::Statement integrity(*impl_->database, fmt::format("PRAGMA integrity_check({})", enough));
     while (integrity.executeStep()) {
-      std::string words = integrity.getColumn(0).getString();
+      std::string words = without_heading(integrity.getColumn(0).getString());
       if (words != "ok") found.push_back(Message::verbatim(std::move(words)));
     }
     SQLite::Statement references(*impl_->database, "PRAGMA foreign_key_check");
-    while (found.size() < 2 * enough && references.executeStep()) {
-      found.push_back(say::row::orphan{.row = references.getColumn(1).getString(),
-                                       .table = references.getColumn(0).getString(),
-                                       .other = references.getColumn(2).getString()});
+    std::map<std::pair<std::string, std::string>, std::int64_t> orphans;  // by their table and that of what is gone
+    while (references.executeStep()) {
+      ++orphans[{references.getColumn(0).getString(), references.getColumn(2).getString()}];
+    }
+    for (const auto& [tables, rows] : orphans) {
+      const auto& [table, other] = tables;
+      if (rows == 1) {
+        found.push_back(say::row::orphan{.table = table, .other = other});
+      } else {
+        found.push_back(say::row::orphans{.rows = rows, .table = table, .other = other});
+      }
     }
     return found;
   });
