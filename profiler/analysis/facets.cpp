@@ -210,8 +210,8 @@ FacetPtr of_field(const attnscope::Field& field) {
   const auto describe = [value_of, fallback = std::string(field.fallback), usual = std::string(wording.usual)](
                             const PointTable& table, Row row) {
     const attnscope::FieldValue value = value_of(table, row);
-    std::string text = to_string(value);
-    return FacetValue{order_of(value), text == fallback ? usual : std::move(text)};
+    const std::string text = to_string(value);
+    return FacetValue{order_of(value), text == fallback ? usual : text};
   };
   return std::make_shared<const Facet>(
       Facet{std::string(field.name), field.label(), wording.help, encoder(value_of, describe),

@@ -17,7 +17,7 @@ struct LaunchKind {
   std::string entry;                 ///< "attn_fa2_forward"
   std::vector<std::string> options;  ///< what it was compiled with but the extents of the tile, sorted: "ATTN_WARPS=4"
 
-  auto operator<=>(const LaunchKind&) const = default;
+  auto operator<=>(const LaunchKind&) const = default;  // NOLINT(modernize-use-nullptr): 14 sees one here
 };
 
 /// Equal for points that the same kernels ran.
@@ -28,7 +28,7 @@ struct KernelKind {
   std::string algorithm;
 
   [[nodiscard]] bool recorded() const { return !launches.empty(); }
-  auto operator<=>(const KernelKind&) const = default;
+  auto operator<=>(const KernelKind&) const = default;  // NOLINT(modernize-use-nullptr): 14 sees one here
 };
 
 [[nodiscard]] KernelKind kernel_kind(const PointRecord&);
