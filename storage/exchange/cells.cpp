@@ -48,7 +48,7 @@ std::string csv_field(const Cell& cell) {
   struct Writer {
     std::string operator()(std::monostate) const { return {}; }
     std::string operator()(const std::string& text) const {
-      const std::string value = guarded(text);
+      std::string value = guarded(text);
       if (!needs_quotes(value)) return value;
       std::string quoted = "\"";
       for (const char c : value) {
