@@ -40,6 +40,16 @@ class HostileFile : public ::testing::Test {
   std::size_t points_ = 0;
 };
 
+TEST_F(HostileFile, check_does_not_call_whole_what_it_cannot_judge) {
+  const Outcome signed_rows = run(folder_, {"check", file_});
+  EXPECT_EQ(signed_rows.exit_code, 0);
+  EXPECT_THAT(signed_rows.out, HasSubstr(": ok\n"));
+  const Outcome before_digests = run(folder_, {"check", ATTNSCOPE_SAMPLE});
+  EXPECT_EQ(before_digests.exit_code, 0);
+  EXPECT_THAT(before_digests.out, AllOf(HasSubstr("891 of them without a digest"), HasSubstr("would not be noticed"),
+                                        Not(HasSubstr(": ok\n"))));
+}
+
 TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   damage("UPDATE points SET bc = 0 WHERE id = 1");
   const Outcome csv = run(folder_, {"export", file_});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,17 +12,20 @@
 
 namespace attnscope::testing {
 
-/// FA2 with a knob of its own, which changes nothing else.
-class Clustered final : public Algorithm {
+/// FA2 with other knobs, which change nothing else, and what it takes of them by itself.
+class Fa2WithKnobs : public Algorithm {
  public:
-  Clustered() : Algorithm(facts()), fa2_(*built_in_algorithms().find("fa2")) {}
+  Fa2WithKnobs(std::string name, std::vector<Knob> knobs, Knobs own = {})
+      : Algorithm(stated(std::move(name), std::move(knobs))),
+        fa2_(*built_in_algorithms().find("fa2")),
+        own_(std::move(own)) {}
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const override {
     return fa2_.working_set_bytes(p, config.tile, device);
   }
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    return fa2_.default_config(p, device).tile;
+    return {fa2_.default_config(p, device).tile, own_};
   }
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const override {
@@ -39,20 +43,28 @@ class Clustered final : public Algorithm {
   }
 
  private:
-  static Facts facts() {
+  static Facts stated(std::string name, std::vector<Knob> knobs) {
     Facts facts = built_in_algorithms().find("fa2")->facts();
-    facts.name = "clustered";
-    facts.knobs = {{.name = "cluster",
-                    .label = Message::verbatim("Cluster"),
-                    .meaning = Message::verbatim("Blocks that share loads."),
-                    .largest = 16},
-                   {.name = "order",
-                    .label = Message::verbatim("Order"),
-                    .meaning = Message::verbatim("Which way."),
-                    .words = {"up", "down"}}};
+    facts.name = std::move(name);
+    facts.knobs = std::move(knobs);
     return facts;
   }
   const Algorithm& fa2_;
+  Knobs own_;
+};
+
+/// With a number and a word.
+class Clustered final : public Fa2WithKnobs {
+ public:
+  Clustered()
+      : Fa2WithKnobs("clustered", {{.name = "cluster",
+                                    .label = Message::verbatim("Cluster"),
+                                    .meaning = Message::verbatim("Blocks that share loads."),
+                                    .largest = 16},
+                                   {.name = "order",
+                                    .label = Message::verbatim("Order"),
+                                    .meaning = Message::verbatim("Which way."),
+                                    .words = {"up", "down"}}}) {}
 };
 
 /// The only algorithm of it.

@@ -136,6 +136,19 @@ TEST(Digests, say_which_point_and_the_others_are_given) {
   EXPECT_THAT(text(store.bad_rows()[0].why), HasSubstr("digest"));
 }
 
+TEST(Digests, rows_without_their_parent_are_counted_by_table) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+  const int values = database.execAndGet("SELECT count(*) FROM metric_values WHERE kernel_id = 1").getInt();
+  ASSERT_GT(values, 1);
+  database.exec("PRAGMA foreign_keys = OFF; DELETE FROM kernels WHERE id = 1");
+  std::vector<std::string> damage;
+  for (const Message& found : check_file(file).damage) damage.push_back(text(found));
+  EXPECT_THAT(damage, ::testing::Contains(fmt::format("{} rows of metric_values lack their row of kernels", values)));
+}
+
 TEST(Digests, a_run_knows_how_many_points_it_was_given) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";

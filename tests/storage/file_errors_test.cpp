@@ -21,6 +21,7 @@
 namespace attnscope::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Kind = StorageError::Kind;
@@ -110,6 +111,20 @@ TEST(FileErrors, overwritten_pages) {
     for (std::uintmax_t i = 4096; i < size; ++i) file.put('\x5a');
   }
   expect_refused(folder / "a.attnscope", Kind::damaged);
+}
+
+TEST(FileErrors, a_damaged_page_is_named_without_what_sqlite_writes_above_it) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_points(file, 40);
+  {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file) / 2048 * 1024));
+    bytes << std::string(1024, '\x5a');
+  }
+  const StorageError error = storage_error_of([&] { (void)RunStore::open(file, Mode::read_only); });
+  EXPECT_EQ(error.kind(), Kind::damaged);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("is damaged ("), HasSubstr("age "), Not(HasSubstr("***"))));
 }
 
 TEST(FileErrors, cut_short) {

@@ -3,6 +3,7 @@
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
+#include "tests/kernels/clustered.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -210,51 +211,17 @@ TEST(Tune, OtherWarpsOfALeaderAreTried) {
   EXPECT_EQ(results[0].choices[0].config, best);
 }
 
-/// FA2 with a knob that nobody else has, of which it takes 6 by itself.
-class Parted final : public Algorithm {
- public:
-  Parted() : Algorithm(stated()), fa2_(*built_in_algorithms().find("fa2")) {}
-
-  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const override {
-    return fa2_.working_set_bytes(p, config.tile, device);
-  }
-  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    return {fa2_.default_config(p, device).tile, {{"parts", std::int64_t{6}}}};
-  }
-  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const override {
-    return fa2_.refusal(p, config.tile, device);
-  }
-  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
-                                   const DeviceLimits& device) const override {
-    return fa2_.plan(p, config.tile, device);
-  }
-
- protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& device) const override {
-    return fa2_.model(p, config.tile, device).kernels;
-  }
-
- private:
-  static Facts stated() {
-    Facts facts = built_in_algorithms().find("fa2")->facts();
-    facts.name = "parted";
-    facts.knobs = {{.name = "parts",
-                    .label = Message::verbatim("Parts"),
-                    .meaning = Message::verbatim("Of a head"),
-                    .largest = 64,
-                    .around = [](std::int64_t own) {
-                      return std::vector<std::int64_t>{0, own, 2 * own};
-                    }}};
-    return facts;
-  }
-  const Algorithm& fa2_;
-};
-
 TEST(Tune, TriesWhatAKnobStates) {
-  const Parted parted;
+  const testing::Fa2WithKnobs parted("parted",
+                                     {{.name = "parts",
+                                       .label = Message::verbatim("Parts"),
+                                       .meaning = Message::verbatim("Of a head"),
+                                       .largest = 64,
+                                       .around =
+                                           [](std::int64_t own) {
+                                             return std::vector<std::int64_t>{0, own, 2 * own};
+                                           }}},
+                                     {{"parts", std::int64_t{6}}});
   const auto candidates = tune_candidates(parted, {.n_q = 4096, .n_k = 4096, .d = 64}, *find_gpu("h200"));
   std::set<std::int64_t> of_one_tile;
   for (const Config& config : candidates) {
