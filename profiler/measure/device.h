@@ -101,6 +101,30 @@ class Device {
   /// left the context unusable, usable() is false and the runner stops: the process must be restarted to go on.
   [[nodiscard]] virtual PointRecord measure(const PointSpec&, const MeasureOptions&, const CancelToken&) = 0;
   [[nodiscard]] virtual bool usable() const { return true; }
+
+  /// A point as far as it came; one that `waits` is whole once count() has added its counters.
+  struct Uncounted {
+    PointRecord record;
+    bool waits = false;
+  };
+  /// measure(), but for the counters where count() can add those of several points at once, for less.
+  [[nodiscard]] virtual Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
+                                                    const CancelToken& cancel) {
+    return {measure(spec, options, cancel), false};
+  }
+  /// Whether `next` should be measured before the points that wait are counted: not where they are many already, or
+  /// need much memory.
+  [[nodiscard]] virtual bool counts_with([[maybe_unused]] std::span<const PointSpec> waiting,
+                                         [[maybe_unused]] const PointSpec& next) const {
+    return false;
+  }
+  /// Adds the counters to records that wait, in the order in which they were measured, with the options of then. Says
+  /// of each whether it is whole now, with the disposition that it would have had alone; one that is not was left when
+  /// the device was lost to another of them, which is named (then usable() is false), or when it was cancelled.
+  [[nodiscard]] virtual std::vector<bool> count(std::span<PointRecord* const> records, const MeasureOptions&,
+                                                const CancelToken&) {
+    return std::vector<bool>(records.size(), true);
+  }
 };
 
 }  // namespace attnscope

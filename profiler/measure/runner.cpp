@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/runner.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,11 @@
 
 namespace attnscope {
 namespace {
+
+/// Work that is not reported yet, in seconds: what a process that is killed loses.
+constexpr double most_seconds_waiting = 1;
+/// A bound for what doubles; the device has a say of its own.
+constexpr std::size_t most_together = 64;
 
 // What is known of a point before the device is asked: that it cannot run there.
 std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) {
@@ -28,55 +34,162 @@ std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) 
   return record;
 }
 
+class Sweep {
+ public:
+  Sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const std::vector<bool>& already_done,
+        const RunObserver& observer, const CancelToken& cancel)
+      : plan_(plan),
+        device_(device),
+        options_(options),
+        already_done_(already_done),
+        observer_(observer),
+        cancel_(cancel) {
+    outcome_.counts.total = plan.points.size();
+  }
+
+  RunOutcome run() {
+    build();
+    for (std::size_t i = 0; i < plan_.points.size() && !ended_; ++i) {
+      if (!skip(i)) measure(i);
+    }
+    if (!ended_) count_waiting();
+    return outcome_;
+  }
+
+ private:
+  /// A point that was started and is not reported.
+  struct InFlight {
+    std::size_t index;
+    PointRecord record;
+    bool waits;
+  };
+
+  [[nodiscard]] bool skip(std::size_t i) const { return i < already_done_.size() && already_done_[i]; }
+
+  void build() {
+    std::vector<PointSpec> to_build;
+    for (std::size_t i = 0; i < plan_.points.size(); ++i) {
+      if (skip(i)) {
+        ++outcome_.counts.skipped;
+      } else if (!cancel_.cancelled() && !refused(plan_.points[i], device_)) {
+        to_build.push_back(plan_.points[i]);
+      }
+    }
+    if (to_build.empty() || cancel_.cancelled()) return;
+    device_.prepare(to_build, cancel_, [this](std::size_t done, std::size_t total, const BuildReport& report) {
+      if (observer_.on_build) observer_.on_build(done, total, report);
+    });
+  }
+
+  void measure(std::size_t i) {
+    if (stopped_by_user()) return;
+    const PointSpec& spec = plan_.points[i];
+    auto known = refused(spec, device_);
+    if (!known && !waiting_.empty() && !device_.counts_with(waiting_, spec)) count_waiting();
+    if (ended_ || stopped_by_user()) return;
+    if (observer_.on_point_started) observer_.on_point_started(i, spec);
+    Device::Uncounted point =
+        known ? Device::Uncounted{*std::move(known), false} : device_.measure_uncounted(spec, options_, cancel_);
+    in_flight_.push_back({i, std::move(point.record), point.waits});
+    if (point.waits) {
+      waiting_.push_back(spec);
+      waiting_seconds_ += in_flight_.back().record.wall_seconds;
+    }
+    if (!device_.usable()) {
+      device_lost();
+    } else if (waiting_.size() >= together_ || waiting_seconds_ >= most_seconds_waiting) {
+      count_waiting();
+    } else {
+      report_whole();
+    }
+  }
+
+  [[nodiscard]] bool stopped_by_user() {
+    if (!cancel_.cancelled()) return false;
+    ended_ = true;
+    outcome_.state = RunState::cancelled;
+    return true;
+  }
+
+  /// Counts what waits, and reports what is whole then.
+  void count_waiting() {
+    std::vector<PointRecord*> records;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < in_flight_.size(); ++i) {
+      if (!in_flight_[i].waits) continue;
+      records.push_back(&in_flight_[i].record);
+      places.push_back(i);
+    }
+    const std::vector<bool> whole = records.empty() ? std::vector<bool>{} : device_.count(records, options_, cancel_);
+    for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].waits = !whole[i];
+    waiting_.clear();
+    waiting_seconds_ = 0;
+    together_ = std::min(2 * together_, most_together);
+    if (!device_.usable()) {
+      device_lost();
+      return;
+    }
+    report_whole();
+    if (!ended_ && !in_flight_.empty()) {
+      // Cancelled while they were counted: as if they had never been started.
+      ended_ = true;
+      outcome_.state = RunState::cancelled;
+    }
+  }
+
+  /// Reports the points before the first that waits.
+  void report_whole() {
+    std::size_t reported = 0;
+    while (reported < in_flight_.size() && !in_flight_[reported].waits && !ended_) report(in_flight_[reported++]);
+    in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(reported));
+  }
+
+  /// Reports, of what is in flight, what is whole, and with it the point that cost the device: it is not measured
+  /// again, the others are.
+  void device_lost() {
+    for (const InFlight& point : in_flight_) {
+      if (point.waits) continue;
+      report(point);
+      const Disposition ended = point.record.disposition;
+      if (ended != Disposition::crashed && ended != Disposition::timeout) continue;
+      outcome_.reason =
+          say::point::device_unusable{.point = describe(point.record.spec), .reason = point.record.reason};
+    }
+    outcome_.state = RunState::device_lost;
+    ended_ = true;
+  }
+
+  void report(const InFlight& point) {
+    RunCounts& counts = outcome_.counts;
+    ++counts.done;
+    ++(point.record.disposition == Disposition::ok ? counts.ok : counts.not_ok);
+    if (observer_.on_point) observer_.on_point(point.index, point.record, counts);
+    if (point.record.disposition != Disposition::cancelled) return;
+    ended_ = true;
+    outcome_.state = RunState::cancelled;
+  }
+
+  const SweepPlan& plan_;
+  Device& device_;
+  const MeasureOptions& options_;
+  const std::vector<bool>& already_done_;
+  const RunObserver& observer_;
+  const CancelToken& cancel_;
+  RunOutcome outcome_;
+  bool ended_ = false;
+  std::vector<InFlight> in_flight_;
+  std::vector<PointSpec> waiting_;
+  double waiting_seconds_ = 0;
+  /// Points to count at once. The first alone: after a restart, what made it necessary is then told from the points
+  /// beside it, and the first result is soon there.
+  std::size_t together_ = 1;
+};
+
 }  // namespace
 
 RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options,
                      const std::vector<bool>& already_done, const RunObserver& observer, const CancelToken& cancel) {
-  RunOutcome outcome;
-  RunCounts& counts = outcome.counts;
-  counts.total = plan.points.size();
-  const auto skip = [&](std::size_t i) { return i < already_done.size() && already_done[i]; };
-
-  std::vector<PointSpec> to_build;
-  for (std::size_t i = 0; i < plan.points.size(); ++i) {
-    if (skip(i)) {
-      ++counts.skipped;
-    } else if (!cancel.cancelled() && !refused(plan.points[i], device)) {
-      to_build.push_back(plan.points[i]);
-    }
-  }
-  if (!to_build.empty() && !cancel.cancelled()) {
-    device.prepare(to_build, cancel, [&](std::size_t done, std::size_t total, const BuildReport& report) {
-      if (observer.on_build) observer.on_build(done, total, report);
-    });
-  }
-
-  for (std::size_t i = 0; i < plan.points.size(); ++i) {
-    if (skip(i)) continue;
-    if (cancel.cancelled()) {
-      outcome.state = RunState::cancelled;
-      return outcome;
-    }
-    const PointSpec& spec = plan.points[i];
-    if (observer.on_point_started) observer.on_point_started(i, spec);
-    auto known = refused(spec, device);
-    const PointRecord record = known ? *std::move(known) : device.measure(spec, options, cancel);
-
-    ++counts.done;
-    ++(record.disposition == Disposition::ok ? counts.ok : counts.not_ok);
-    if (observer.on_point) observer.on_point(i, record, counts);
-
-    if (record.disposition == Disposition::cancelled) {
-      outcome.state = RunState::cancelled;
-      return outcome;
-    }
-    if (!device.usable()) {
-      outcome.state = RunState::device_lost;
-      outcome.reason = say::point::device_unusable{.point = describe(spec), .reason = record.reason};
-      return outcome;
-    }
-  }
-  return outcome;
+  return Sweep(plan, device, options, already_done, observer, cancel).run();
 }
 
 }  // namespace attnscope

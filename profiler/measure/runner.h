@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan on a device, point after point, and reports each as it ends. Knows neither files nor the command line.
+// Runs a plan on a device, point after point, and reports each as it is whole: where the device counts points together,
+// some are in flight at once. Knows neither files nor the command line.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ struct RunCounts {
 struct RunObserver {
   std::function<void(std::size_t done, std::size_t total, const BuildReport&)> on_build;
   std::function<void(std::size_t index, const PointSpec&)> on_point_started;
-  /// Called once for each point, in order, before the next starts: the place to commit it.
+  /// Called once for each point, in order, when it is whole: the place to commit it. Others may have started since.
   std::function<void(std::size_t index, const PointRecord&, const RunCounts&)> on_point;
 };
 
@@ -34,7 +35,8 @@ struct RunOutcome {
 };
 
 /// `already_done[i]` marks points that a resumed run skips (empty: none). An exception from an observer ends the run
-/// and passes through; points reported before it are done.
+/// and passes through; points reported before it are done. Points that are not whole when the run is cancelled, or when
+/// another one loses the device, are not reported; that other one is.
 [[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&,
                                    const std::vector<bool>& already_done, const RunObserver&, const CancelToken&);
 

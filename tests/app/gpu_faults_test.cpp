@@ -173,6 +173,37 @@ TEST_F(GpuFaults, a_hang_costs_its_point_only) {
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
 }
 
+// Each process loses its device at the 9th launch that it counts: the second point of its second session, which two
+// share.
+TEST_F(GpuFaults, a_crash_while_points_are_counted_together_costs_its_point_only) {
+  const Outcome outcome = collect_axes("crash-in-range=9", {"-a", "N=[16:96:16]"}, {"--algorithms", "fa2"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(the_run().state, StoredRunState::complete);
+  const auto points = RunStore::open(file_, Mode::read_only).points();
+  ASSERT_EQ(points.size(), 6U) << "each once";
+  for (const StoredPoint& point : points) {
+    const std::int64_t n = point.record.spec.problem.n_q;
+    const bool crashed = n == 32 || n == 64;
+    EXPECT_EQ(point.record.disposition, crashed ? Disposition::crashed : Disposition::ok) << n;
+    EXPECT_EQ(point.record.kernels.front().metric("dram_read_bytes").has_value(), !crashed) << n;
+    if (crashed) {
+      EXPECT_THAT(text(point.record.reason), HasSubstr("Kernel fwd crashed while it was counted"));
+    }
+  }
+}
+
+TEST_F(GpuFaults, what_waits_for_its_counters_at_a_cancel_is_measured_again) {
+  // Ctrl-C comes with every launch: the first is cancelled, and so is every attempt to go on.
+  const Outcome cancelled = collect_axes("interrupt=read_noise", {"-a", "N=[16:96:16]"}, {"--algorithms", "fa2"});
+  EXPECT_EQ(cancelled.exit_code, 5) << cancelled.err;
+  EXPECT_EQ(the_run().state, StoredRunState::cancelled);
+  EXPECT_LE(the_run().points, 1U);
+  const Outcome resumed = collect_axes("", {"-a", "N=[16:96:16]"}, {"--algorithms", "fa2", "--resume"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 6);
+  EXPECT_EQ(the_run().points, 6U);
+}
+
 TEST_F(GpuFaults, a_gpu_that_only_crashes_is_given_up_and_can_be_resumed) {
   const std::vector<std::string> many{"-a", "N=[16:160:16]"};
   const Outcome outcome = collect_axes("crash=fa2", many, {"--algorithms", "fa2"});

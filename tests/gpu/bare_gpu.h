@@ -73,13 +73,22 @@ class BareGpu {
 
   /// Counts launches from a cold L2, their write-back too.
   [[nodiscard]] std::map<std::string, std::vector<MetricValue>> count_cold(std::span<PreparedLaunch> launches) {
+    const std::vector<std::span<PreparedLaunch>> one{launches};
+    return std::move(count_cold_together(one).front().values);
+  }
+  /// The same of several points in one session.
+  [[nodiscard]] std::vector<PointCounts> count_cold_together(std::span<const std::span<PreparedLaunch>> points) {
     if (!noise_) {
       noise_ = allocate(cuda_, runner_.noise_bytes());
       runner_.enqueue_store_noise(noise_.get(), runner_.noise_bytes());
     }
-    CountingRequest request;
-    request.write_back = [this] { runner_.enqueue_write_back(noise_.get()); };
-    return counters_->collect(runner_, launches, request, cancel_);
+    std::vector<CountedPoint> counted;
+    for (const std::span<PreparedLaunch> launches : points) {
+      counted.push_back({.launches = launches, .cache = CacheState::cold, .write_back = [this] {
+                           runner_.enqueue_write_back(noise_.get());
+                         }});
+    }
+    return counters_->collect(runner_, counted, CountingRequest{}, cancel_);
   }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of counting goes, part by part, with the configuration set anew for each point and kept, and what each
-// counter costs by itself:
+// Where the time of counting goes, part by part: with the configuration set anew for each point and kept, of points
+// counted one by one and several in a session, and what each counter costs by itself:
 //   bench_counters [ROUNDS]
 // Needs a GPU with counters. The kernels' cubins are warm in every figure.
 #include <fmt/format.h>
@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,36 +42,74 @@ struct Figure {
   double settled = 0;
 };
 
-/// The first round, which configures, is not in the figure.
-Figure time_rounds(BareGpu& gpu, PreparedPlan& plan, int rounds) {
-  (void)gpu.count_cold(plan.launches());
+using Plans = std::vector<std::unique_ptr<PreparedPlan>>;
+
+void add_bytes(Figure& figure, const PointCounts& counts) {
+  for (const auto& [kernel, metrics] : counts.values) {
+    for (const MetricValue& metric : metrics) {
+      if (metric.name == metric_key::l2_to_sm_bytes) figure.l2_to_sm += metric.value;
+      const bool dram = metric.name == metric_key::dram_read_bytes || metric.name == metric_key::dram_write_bytes ||
+                        metric.name == metric_key::dram_writeback_bytes;
+      if (dram) figure.settled += metric.value;
+    }
+  }
+}
+
+/// The points of each round in one session. The first round, which configures, is not in the figure.
+Figure time_rounds(BareGpu& gpu, const Plans& plans, int rounds) {
+  std::vector<std::span<PreparedLaunch>> points;
+  for (const auto& plan : plans) points.push_back(plan->launches());
+  (void)gpu.count_cold_together(points);
   gpu.counters().profiler().reset_cost();
   Figure figure;
   const auto begin = Clock::now();
   for (int round = 0; round < rounds; ++round) {
-    const auto values = gpu.count_cold(plan.launches());
+    const std::vector<PointCounts> counts = gpu.count_cold_together(points);
     figure.l2_to_sm = figure.settled = 0;
-    for (const auto& [kernel, metrics] : values) {
-      for (const MetricValue& metric : metrics) {
-        if (metric.name == metric_key::l2_to_sm_bytes) figure.l2_to_sm += metric.value;
-        const bool dram = metric.name == metric_key::dram_read_bytes || metric.name == metric_key::dram_write_bytes ||
-                          metric.name == metric_key::dram_writeback_bytes;
-        if (dram) figure.settled += metric.value;
-      }
-    }
+    for (const PointCounts& point : counts) add_bytes(figure, point);
   }
-  figure.milliseconds = milliseconds_since(begin) / rounds;
+  const auto count = static_cast<double>(points.size());
+  figure.milliseconds = milliseconds_since(begin) / rounds / count;
+  figure.l2_to_sm /= count;
+  figure.settled /= count;
   figure.cost = gpu.counters().profiler().cost();
   return figure;
 }
 
-void print_parts(const Figure& figure, int rounds) {
+/// `points`: counted in all.
+void print_parts(const Figure& figure, int points) {
   fmt::print("    {:10} {:>12} {:>10} {:>12}\n", "part", "calls/point", "ms/call", "ms/point");
   for (std::size_t i = 0; i < collect_part_count; ++i) {
     const auto& part = figure.cost.parts[i];
     const auto calls = static_cast<double>(part.calls);
-    fmt::print("    {:10} {:12.1f} {:10.3f} {:12.3f}\n", to_string(static_cast<CollectPart>(i)), calls / rounds,
-               part.calls > 0 ? 1e3 * part.seconds / calls : 0, 1e3 * part.seconds / rounds);
+    fmt::print("    {:10} {:12.1f} {:10.3f} {:12.3f}\n", to_string(static_cast<CollectPart>(i)), calls / points,
+               part.calls > 0 ? 1e3 * part.seconds / calls : 0, 1e3 * part.seconds / points);
+  }
+}
+
+Plans plans_of(BareGpu& gpu, std::span<const char* const> algorithms, std::size_t points) {
+  Plans plans;
+  for (std::size_t i = 0; i < points; ++i) {
+    plans.push_back(std::make_unique<PreparedPlan>(gpu, plan_of(gpu, algorithms[i % algorithms.size()])));
+  }
+  return plans;
+}
+
+/// Points by the session: what a session costs is shared by its points.
+void print_batches(BareGpu& gpu, int rounds) {
+  struct Mix {
+    const char* title;
+    std::vector<const char*> algorithms;
+  };
+  for (const Mix& mix :
+       {Mix{"fa2", {"fa2"}}, Mix{"naive", {"naive"}}, Mix{"naive, fa1 and fa2 in turn", {"naive", "fa1", "fa2"}}}) {
+    for (const std::size_t points : {1U, 4U, 8U, 16U}) {
+      const Plans plans = plans_of(gpu, mix.algorithms, points);
+      const Figure figure = time_rounds(gpu, plans, rounds);
+      fmt::print("\n{}, {} points a session: {:.2f} ms a point; L2 to SM {:.0f}, DRAM settled {:.0f} bytes a point\n",
+                 mix.title, points, figure.milliseconds, figure.l2_to_sm, figure.settled);
+      print_parts(figure, rounds * static_cast<int>(points));
+    }
   }
 }
 
@@ -117,16 +157,17 @@ void run(BareGpu& gpu, int rounds) {
     gpu.count_anew(reuse);
     fmt::print("\nconfiguration {}: enabled in {:.1f} ms\n", reuse_word, milliseconds_since(begin));
     for (const char* algorithm : {"fa2", "naive"}) {
-      PreparedPlan plan(gpu, plan_of(gpu, algorithm));
-      begin = Clock::now();
-      const Figure figure = time_rounds(gpu, plan, rounds);
+      const Plans plans = plans_of(gpu, {&algorithm, 1}, 1);
+      const Figure figure = time_rounds(gpu, plans, rounds);
       fmt::print(
           "  {} ({} kernels, {} passes): {:.2f} ms a point; L2 to SM {:.0f}, DRAM settled {:.0f} bytes{}\n", algorithm,
-          plan.launches().size(), gpu.counters().passes(), figure.milliseconds, figure.l2_to_sm, figure.settled,
+          plans.front()->launches().size(), gpu.counters().passes(), figure.milliseconds, figure.l2_to_sm,
+          figure.settled,
           reuse == Reuse::config && !gpu.counters().profiler().reuses_config() ? "; CUPTI refused to reuse" : "");
       print_parts(figure, rounds);
     }
   }
+  print_batches(gpu, rounds);
   print_sessions(gpu, rounds);
 }
 

@@ -684,6 +684,285 @@ TEST_F(FakeDeviceTest, WithoutNvmlThereAreNoClocks) {
   EXPECT_FALSE(record.clocks);
 }
 
+// ---- Points counted together --------------------------------------------------------------------------------------
+
+class CountedTogether : public FakeDeviceTest {
+ protected:
+  /// Four points whose launches have 2, 4, 6 and 8 blocks; the third is of three kernels.
+  static std::vector<PointSpec> four() {
+    std::vector<PointSpec> specs{point(), point(), point("naive"), point("fa1")};
+    std::int64_t n = 0;
+    for (PointSpec& spec : specs) spec.problem.n_q = spec.problem.n_k = n += 64;
+    return specs;
+  }
+  static std::vector<PointSpec> fa2_points(std::int64_t count) {
+    std::vector<PointSpec> specs;
+    for (std::int64_t i = 1; i <= count; ++i) {
+      specs.push_back(point());
+      specs.back().problem.n_q = 64 * i;
+    }
+    return specs;
+  }
+  struct Counted {
+    std::vector<PointRecord> records;
+    std::vector<bool> whole;
+  };
+  Counted count(Device& device, const std::vector<PointSpec>& specs, const char* faults_then = nullptr,
+                MeasureOptions options = quick()) {
+    Counted counted;
+    for (const PointSpec& spec : specs) {
+      Device::Uncounted one = device.measure_uncounted(spec, options, cancel_);
+      EXPECT_TRUE(one.waits) << one.record.reason;
+      EXPECT_EQ(metric(one.record, metric_key::dram_read_bytes), -1) << "not yet";
+      counted.records.push_back(std::move(one.record));
+    }
+    std::vector<PointRecord*> pointers;
+    for (PointRecord& record : counted.records) pointers.push_back(&record);
+    if (faults_then != nullptr) faults(faults_then);
+    counted.whole = device.count(pointers, options, cancel_);
+    return counted;
+  }
+  /// What the fake counts of each when it is counted alone, under the fault list "by-grid,dirty=10000".
+  static std::map<std::string, double> alone(Device& device, const PointSpec& spec, const CancelToken& cancel) {
+    const PointRecord record = device.measure(spec, quick(), cancel);
+    EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+    return values(record);
+  }
+  static std::map<std::string, double> values(const PointRecord& record) {
+    std::map<std::string, double> all;
+    for (const KernelRecord& kernel : record.kernels) {
+      for (const MetricValue& value : kernel.metrics) all[kernel.kernel + " " + value.name] = value.value;
+    }
+    return all;
+  }
+};
+
+TEST_F(CountedTogether, ASessionServesThemAllAndEachHasItsOwnCounts) {
+  const auto device = open("by-grid,dirty=10000");
+  ASSERT_NE(device, nullptr);
+  std::vector<std::map<std::string, double>> apart;
+  for (const PointSpec& spec : four()) apart.push_back(alone(*device, spec, cancel_));
+  EXPECT_EQ(apart[0].at("all dram_read_bytes"), 4096 * 2);
+  EXPECT_EQ(apart[1].at("all dram_read_bytes"), 4096 * 4) << "two heads, two tiles of 64 rows";
+
+  const auto sessions = attnscope_fake_counter_sessions();
+  const auto uploaded = attnscope_fake_uploaded_bytes();
+  const Counted together = count(*device, four());
+  EXPECT_EQ(together.whole, std::vector<bool>(4, true));
+  EXPECT_EQ(attnscope_fake_counter_sessions() - sessions, 2) << "one a pass, however many points";
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(together.records[i].disposition, Disposition::ok) << together.records[i].reason;
+    EXPECT_EQ(values(together.records[i]), apart[i]) << i;
+    EXPECT_GT(together.records[i].wall_seconds, 0);
+  }
+  EXPECT_EQ(std::string(attnscope_fake_pushed_ranges()),
+            "fwd of point 0\nfwd of point 0 and its write-back\n"
+            "fwd of point 1\nfwd of point 1 and its write-back\n"
+            "qk of point 2\nqk of point 2 and its write-back\n"
+            "softmax of point 2\nsoftmax of point 2 and its write-back\n"
+            "pv of point 2\npv of point 2 and its write-back\n"
+            "fwd of point 3\nfwd of point 3 and its write-back\n");
+  EXPECT_GT(attnscope_fake_uploaded_bytes(), uploaded);
+  const auto after = attnscope_fake_uploaded_bytes();
+  (void)count(*device, four());
+  EXPECT_EQ(attnscope_fake_uploaded_bytes(), after) << "inputs stay in their slots for the next points of the problem";
+}
+
+TEST_F(CountedTogether, MorePassesAndMetricsAndWarmPoints) {
+  const auto device = open("by-grid,dirty=10000");
+  ASSERT_NE(device, nullptr);
+  MeasureOptions options = quick();
+  options.extra_metrics = {"lts__t_bytes.sum"};
+  auto specs = fa2_points(3);
+  specs[1].cache = CacheState::warm;
+  const Counted counted = count(*device, specs, nullptr, options);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const PointRecord& record = counted.records[i];
+    ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+    const double moved = 4096.0 * 2 * static_cast<double>(i + 1);
+    EXPECT_EQ(metric(record, "lts__t_bytes.sum"), moved) << i;
+    EXPECT_EQ(metric(record, metric_key::dram_read_bytes), moved) << i;
+    EXPECT_EQ(metric(record, metric_key::dram_writeback_bytes), i == 1 ? -1 : 10000) << "warm: nobody's alone";
+  }
+}
+
+TEST_F(CountedTogether, AWarmPointFindsItsOwnLaunchesInL2) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  auto specs = fa2_points(2);
+  specs[0].problem.n_q = 128;
+  specs[1].cache = CacheState::warm;
+  specs[1].problem.n_q = 64;
+  static std::vector<std::string> entries;
+  entries.clear();
+  attnscope_fake_on_launch([](const char* entry) { entries.emplace_back(entry); });
+  (void)count(*device, specs);
+  attnscope_fake_on_launch(nullptr);
+  // The end of a pass: the cold point's write-back, its launch to warm up and its launch that is counted.
+  ASSERT_GE(entries.size(), 3U);
+  EXPECT_EQ(std::vector<std::string>(entries.end() - 2, entries.end()),
+            (std::vector<std::string>{"attn_fa2_forward", "attn_fa2_forward"}));
+}
+
+TEST_F(CountedTogether, ARefusalOfTheCountersConcernsOnlyThePointThatMeetsItAlone) {
+  const auto all_but = [&](Device& device, const char* fault, std::size_t guilty) {
+    const Counted counted = count(device, fa2_points(4), fault);
+    EXPECT_EQ(counted.whole, std::vector<bool>(4, true)) << fault;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const PointRecord& record = counted.records[i];
+      EXPECT_EQ(record.disposition, i == guilty ? Disposition::no_counters : Disposition::ok)
+          << fault << ", point " << i << ": " << record.reason;
+      EXPECT_EQ(metric(record, metric_key::dram_read_bytes), i == guilty ? -1 : 4096.0 * 2 * static_cast<double>(i + 1))
+          << fault << ", point " << i;
+      EXPECT_EQ(record.kernels.front().samples_ns.size(), 3U);
+    }
+  };
+  constexpr std::size_t nobody = 9;
+  // Once only: the session that they share fails, and is refused when it is tried again with a configuration of its
+  // own.
+  for (const char* call : {"start", "push", "pop", "stop", "decode"}) {
+    const auto device = open("by-grid");
+    ASSERT_NE(device, nullptr);
+    all_but(*device, ("by-grid,cupti-" + std::string(call) + "-at=1").c_str(), nobody);
+  }
+  // Ranges of that name are refused in any company; alone, each point is number 0.
+  const auto third = open("by-grid");
+  ASSERT_NE(third, nullptr);
+  all_but(*third, "by-grid,refuse-range=of point 2", nobody);
+  const auto lost = open("by-grid");
+  ASSERT_NE(lost, nullptr);
+  all_but(*lost, "by-grid,lose-range=of point 2", nobody);
+}
+
+TEST_F(CountedTogether, APointWhoseRangesAreRefusedInAnyCompanyHasNoCounters) {
+  for (const char* fault : {"by-grid,refuse-range=softmax", "by-grid,lose-range=softmax"}) {
+    const auto device = open("by-grid");
+    ASSERT_NE(device, nullptr);
+    const Counted counted = count(*device, four(), fault);
+    EXPECT_EQ(counted.whole, std::vector<bool>(4, true)) << fault;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const PointRecord& record = counted.records[i];
+      EXPECT_EQ(record.disposition, i == 2 ? Disposition::no_counters : Disposition::ok) << fault << i << record.reason;
+      if (i < 2) {
+        EXPECT_EQ(metric(record, metric_key::dram_read_bytes), 4096.0 * 2 * static_cast<double>(i + 1));
+      }
+    }
+    EXPECT_EQ(metric(counted.records[2], metric_key::dram_read_bytes), -1);
+    EXPECT_EQ(counted.records[2].kernels.front().samples_ns.size(), 3U);
+  }
+}
+
+TEST_F(CountedTogether, CountersThatAnotherProcessHoldsAreNobodysValues) {
+  const auto device = open("by-grid");
+  ASSERT_NE(device, nullptr);
+  const Counted counted = count(*device, fa2_points(3), "by-grid,cupti-start=26");
+  EXPECT_EQ(counted.whole, std::vector<bool>(3, true));
+  for (const PointRecord& record : counted.records) {
+    EXPECT_EQ(record.disposition, Disposition::no_counters);
+    EXPECT_THAT(text(record.reason), HasSubstr("Another process holds"));
+    EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1);
+  }
+}
+
+TEST_F(CountedTogether, ACrashIsThePointsWhoseRangeItWasAndTheOthersAreLeft) {
+  // A pass has 2 launches a point: the 5th and 6th are the third point's.
+  for (const std::int64_t launch : {5, 6, 8 + 5}) {
+    const auto device = open("by-grid");
+    ASSERT_NE(device, nullptr);
+    const Counted counted = count(*device, fa2_points(4), ("crash-in-range=" + std::to_string(launch)).c_str());
+    EXPECT_EQ(counted.whole, (std::vector<bool>{false, false, true, false})) << launch;
+    EXPECT_EQ(counted.records[2].disposition, Disposition::crashed);
+    EXPECT_THAT(text(counted.records[2].reason),
+                AllOf(HasSubstr("Kernel fwd crashed while it was counted"), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS")));
+    for (const PointRecord& record : counted.records) EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1);
+    EXPECT_FALSE(device->usable());
+  }
+}
+
+TEST_F(CountedTogether, AHangIsThePointsWhoseRangeItWas) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  MeasureOptions options = quick();
+  options.timeout = std::chrono::milliseconds(20);
+  const Counted counted = count(*device, fa2_points(3), "hang-in-range=3", options);
+  EXPECT_EQ(counted.whole, (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(counted.records[1].disposition, Disposition::timeout);
+  EXPECT_EQ(text(counted.records[1].reason), "Kernel fwd was still running after 20 ms, while it was counted.");
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(CountedTogether, ALaunchThatIsRefusedEndsItsPointAndTheOthersAreCounted) {
+  const auto device = open("by-grid");
+  ASSERT_NE(device, nullptr);
+  const Counted counted = count(*device, fa2_points(3), "by-grid,refuse-in-range=3");
+  EXPECT_EQ(counted.whole, std::vector<bool>(3, true));
+  EXPECT_EQ(counted.records[1].disposition, Disposition::infeasible) << counted.records[1].reason;
+  EXPECT_EQ(metric(counted.records[1], metric_key::dram_read_bytes), -1);
+  EXPECT_EQ(metric(counted.records[0], metric_key::dram_read_bytes), 4096 * 2);
+  EXPECT_EQ(metric(counted.records[2], metric_key::dram_read_bytes), 4096 * 6);
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(CountedTogether, CancelledInASessionNothingIsCounted) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  static CancelToken* token = nullptr;
+  token = &cancel_;
+  attnscope_fake_on_launch([](const char* entry) {
+    if (std::string_view(entry) == "attn_read_noise") token->cancel();
+  });
+  const Counted counted = count(*device, fa2_points(3));
+  attnscope_fake_on_launch(nullptr);
+  for (const PointRecord& record : counted.records) EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1);
+  EXPECT_EQ(std::ranges::count(counted.whole, true), 1) << "the one that it was at";
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(CountedTogether, PointsThatHadToMakeRoomAreLaidOutAgain) {
+  // 32 MiB of S and P each: two do not fit beside one another.
+  const auto device = open("by-grid,free=48000000");
+  ASSERT_NE(device, nullptr);
+  std::vector<PointSpec> specs(3, point("naive"));
+  for (std::size_t i = 0; i < 3; ++i) {
+    specs[i].problem.n_q = 2048;
+    specs[i].problem.n_k = 2048 - 64 * static_cast<std::int64_t>(i);
+    specs[i].cache = CacheState::warm;  // without the noise
+  }
+  const auto sessions = attnscope_fake_counter_sessions();
+  const Counted counted = count(*device, specs);
+  EXPECT_EQ(counted.whole, std::vector<bool>(3, true));
+  EXPECT_EQ(attnscope_fake_counter_sessions() - sessions, 3 * 2) << "apart";
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(counted.records[i].disposition, Disposition::ok) << counted.records[i].reason;
+    const PointRecord alone = device->measure(specs[i], quick(), cancel_);
+    EXPECT_EQ(metric(counted.records[i], metric_key::dram_read_bytes), metric(alone, metric_key::dram_read_bytes));
+  }
+}
+
+TEST_F(CountedTogether, SetUpLaunchesRunBeforeWhatIsCounted) {
+  const auto device = open("by-grid");
+  ASSERT_NE(device, nullptr);
+  PointSpec backward = point("fa2");
+  backward.problem.pass = Pass::bwd;
+  const double each = metric(device->measure(backward, quick(), cancel_), metric_key::dram_read_bytes);
+  EXPECT_GT(each, 0);
+  const Counted counted = count(*device, {backward, point(), backward});
+  EXPECT_EQ(metric(counted.records[0], metric_key::dram_read_bytes), each);
+  EXPECT_EQ(metric(counted.records[2], metric_key::dram_read_bytes), each);
+}
+
+TEST_F(CountedTogether, ManyOrLargePointsDoNotWaitForOneAnother) {
+  const auto device = open();
+  ASSERT_NE(device, nullptr);
+  const auto specs = fa2_points(40);
+  std::size_t together = 1;
+  while (together < 40 && device->counts_with({specs.data(), together}, specs[together])) ++together;
+  EXPECT_EQ(together, 16U);
+  PointSpec large = point("naive");
+  large.problem.n_q = large.problem.n_k = 8192;  // 2 x 256 MiB of 1 GiB
+  EXPECT_FALSE(device->counts_with({specs.data(), 1}, large));
+}
+
 // ---- Points that go wrong -----------------------------------------------------------------------------------------
 
 TEST_F(FakeDeviceTest, OutputNeverWrittenIsIncorrect) {

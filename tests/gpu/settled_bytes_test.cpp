@@ -182,5 +182,42 @@ TEST_F(SettledPointTest, CountsRepeatFromPointToPoint) {
   }
 }
 
+TEST_F(SettledPointTest, APointCountedTogetherWithOthersCountsAsAlone) {
+  const AttentionProblem large{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 64};
+  const AttentionProblem small{.batch = 1, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64};
+  AttentionProblem backward = large;
+  backward.pass = Pass::bwd;
+  const std::vector<std::pair<const char*, AttentionProblem>> points{{"fa2", large}, {"naive", large},  {"fa1", large},
+                                                                     {"fa2", small}, {"fa2", backward}, {"fa2", large}};
+  MeasureOptions options;
+  options.verify = false;
+  options.max_samples = 10;
+  std::vector<PointRecord> together;
+  for (const auto& [name, problem] : points) {
+    PointSpec spec{.algorithm = name, .problem = problem};
+    spec.set_config(built_in_algorithms().find(name)->default_config(problem, device_->info().limits));
+    Device::Uncounted point = device_->measure_uncounted(spec, options, {});
+    ASSERT_TRUE(point.waits) << point.record.reason;
+    together.push_back(std::move(point.record));
+  }
+  std::vector<PointRecord*> records;
+  for (PointRecord& record : together) records.push_back(&record);
+  EXPECT_EQ(device_->count(records, options, {}), std::vector<bool>(records.size(), true));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto& [name, problem] = points[i];
+    ASSERT_EQ(together[i].disposition, Disposition::ok) << name << ": " << together[i].reason;
+    const PointRecord alone = measure(name, problem);
+    ASSERT_EQ(alone.disposition, Disposition::ok) << name << ": " << alone.reason;
+    for (const std::string_view key : {metric_key::l2_to_sm_bytes, metric_key::sm_to_l2_bytes}) {
+      EXPECT_EQ(value(together[i], key), value(alone, key)) << name << ' ' << key;
+    }
+    const double settled = value(together[i], metric_key::dram_settled_bytes);
+    const double by_itself = value(alone, metric_key::dram_settled_bytes);
+    fmt::print("{} N {}: settled {:.0f} bytes together, {:.0f} alone, {:+.3f}%\n", name, problem.n_q, settled,
+               by_itself, 100 * (settled / by_itself - 1));
+    EXPECT_NEAR(settled / by_itself, 1, 0.01) << name;
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

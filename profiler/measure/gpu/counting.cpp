@@ -13,8 +13,11 @@
 namespace attnscope::gpu {
 namespace {
 
-std::string settled_name(const PreparedLaunch& launch) {
-  return launch.name() + " and its write-back";
+std::string own_name(std::size_t point, const PreparedLaunch& launch) {
+  return fmt::format("{} of point {}", launch.name(), point);
+}
+std::string settled_name(std::size_t point, const PreparedLaunch& launch) {
+  return fmt::format("{} of point {} and its write-back", launch.name(), point);
 }
 
 /// Of so many, the least is taken: what else writes to DRAM comes in bursts, and only adds.
@@ -34,29 +37,52 @@ struct RangeMaker {
   KernelRunner& runner;
   const CountingRequest& request;
   const CancelToken& cancel;
+  std::optional<CounterCollector::Place>& place;
 
-  [[nodiscard]] RangeProfiler::Range own(PreparedLaunch& launch) const {
-    return {.name = launch.name(), .before = [this] { prepare(); }, .work = [this, &launch] { run(launch, {}); }};
+  [[nodiscard]] RangeProfiler::Range own(const CountedPoint& point, std::size_t number, PreparedLaunch& launch) const {
+    const bool first = &launch == point.launches.data();
+    return {.name = own_name(number, launch),
+            .before =
+                [this, &point, number, &launch, first] {
+                  place = {number, launch.name()};
+                  prepare(point, first);
+                },
+            .work = [this, &launch] { run(launch, {}); }};
   }
-  [[nodiscard]] RangeProfiler::Range idle(std::size_t number) const {
+  [[nodiscard]] RangeProfiler::Range settled(const CountedPoint& point, std::size_t number,
+                                             PreparedLaunch& launch) const {
+    return {.name = settled_name(number, launch),
+            .before =
+                [this, &point, number, &launch] {
+                  place = {number, launch.name()};
+                  prepare(point, false);
+                },
+            .work = [this, &point, &launch] { run(launch, point.write_back); }};
+  }
+  /// Beside a point whose write-back is counted.
+  [[nodiscard]] RangeProfiler::Range idle(const CountedPoint& point, std::size_t point_number,
+                                          std::size_t number) const {
     return {.name = idle_name(number),
-            .before = [this] { prepare(); },
+            .before =
+                [this, &point, point_number] {
+                  place = {point_number, {}};
+                  prepare(point, false);
+                },
             .work =
-                [this] {
-                  request.write_back();
+                [this, &point] {
+                  point.write_back();
                   runner.wait(request.limit);
                 }};
   }
-  [[nodiscard]] RangeProfiler::Range settled(PreparedLaunch& launch) const {
-    return {.name = settled_name(launch),
-            .before = [this] { prepare(); },
-            .work = [this, &launch] { run(launch, request.write_back); }};
-  }
 
  private:
-  void prepare() const {
+  void prepare(const CountedPoint& point, bool first) const {
     if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, say::point::cancelled_counting{});
-    if (request.cache == CacheState::cold) runner.enqueue_cold_cache();
+    if (point.cache == CacheState::cold) {
+      runner.enqueue_cold_cache();
+    } else if (first) {
+      for (PreparedLaunch& launch : point.launches) launch.enqueue(runner.cuda(), runner.stream());
+    }
     runner.wait(request.limit);
   }
   void run(PreparedLaunch& launch, const std::function<void()>& after) const {
@@ -109,44 +135,60 @@ CounterConfig CounterCollector::make_config() const {
   return host().configure(std::move(names));
 }
 
-std::map<std::string, std::vector<MetricValue>> CounterCollector::collect(KernelRunner& runner,
-                                                                          std::span<PreparedLaunch> launches,
-                                                                          const CountingRequest& request,
-                                                                          const CancelToken& cancel) {
-  configure(request.extra_metrics);
+std::optional<std::size_t> CounterCollector::settles(const CountedPoint& point) const {
+  if (point.cache != CacheState::cold || point.write_back == nullptr) return std::nullopt;
   const auto dram_write = std::ranges::find(counters_, metric_key::dram_write_bytes, &CounterMetric::name);
-  const bool settles =
-      request.cache == CacheState::cold && request.write_back != nullptr && dram_write != counters_.end();
-  const RangeMaker make{runner, request, cancel};
-  std::vector<RangeProfiler::Range> ranges;
-  for (PreparedLaunch& launch : launches) {
-    ranges.push_back(make.own(launch));
-    if (settles) ranges.push_back(make.settled(launch));
-  }
-  const bool idles = settles && !idle_write_;
-  for (std::size_t i = 0; idles && i < idle_ranges; ++i) ranges.push_back(make.idle(i));
-  const auto raw = profiler_.collect(*config_, ranges);
+  if (dram_write == counters_.end()) return std::nullopt;
+  return static_cast<std::size_t>(dram_write - counters_.begin());
+}
 
-  const auto written = static_cast<std::size_t>(dram_write - counters_.begin());
-  if (idles) idle_write_ = least_idle(raw, written);
-  metrics_ = counters_;
-  if (settles) {
-    const Metric& row = *find_metric(metric_key::dram_writeback_bytes);
-    metrics_.push_back({.name = std::string(row.key), .counter = {}, .unit = std::string(row.unit)});
+std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::span<const CountedPoint> points,
+                                                   const CountingRequest& request, const CancelToken& cancel) {
+  place_.reset();
+  configure(request.extra_metrics);
+  const RangeMaker make{runner, request, cancel, place_};
+  std::vector<RangeProfiler::Range> ranges;
+  std::optional<std::size_t> idles_beside;
+  std::size_t written = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto settled = settles(points[i]);
+    for (PreparedLaunch& launch : points[i].launches) {
+      ranges.push_back(make.own(points[i], i, launch));
+      if (settled) ranges.push_back(make.settled(points[i], i, launch));
+    }
+    if (!settled || idle_write_ || idles_beside) continue;
+    idles_beside = i;
+    written = *settled;
+    for (std::size_t idle = 0; idle < idle_ranges; ++idle) ranges.push_back(make.idle(points[i], i, idle));
   }
-  std::map<std::string, std::vector<MetricValue>> values;
-  for (const PreparedLaunch& launch : launches) {
-    const std::vector<double>& own = raw.at(launch.name());
-    std::vector<MetricValue>& target = values[launch.name()];
+  const auto raw = profiler_.collect(*config_, ranges);
+  if (idles_beside) idle_write_ = least_idle(raw, written);
+
+  std::vector<PointCounts> counts;
+  for (std::size_t i = 0; i < points.size(); ++i) counts.push_back(counts_of(points[i], i, raw));
+  return counts;
+}
+
+PointCounts CounterCollector::counts_of(const CountedPoint& point, std::size_t number,
+                                        const std::map<std::string, std::vector<double>>& raw) const {
+  const auto written = settles(point);
+  PointCounts counts{.metrics = counters_, .values = {}};
+  if (written) {
+    const Metric& row = *find_metric(metric_key::dram_writeback_bytes);
+    counts.metrics.push_back({.name = std::string(row.key), .counter = {}, .unit = std::string(row.unit)});
+  }
+  for (const PreparedLaunch& launch : point.launches) {
+    const std::vector<double>& own = raw.at(own_name(number, launch));
+    std::vector<MetricValue>& target = counts.values[launch.name()];
     for (std::size_t i = 0; i < counters_.size(); ++i) {
       target.push_back({counters_[i].name, own[i] * counters_[i].scale, counters_[i].unit, Provenance::measured});
     }
-    if (!settles) continue;
-    const double settled = raw.at(settled_name(launch))[written];
-    const double left_dirty = (settled - own[written] - *idle_write_) * dram_write->scale;
-    target.push_back({metrics_.back().name, left_dirty, metrics_.back().unit, Provenance::measured});
+    if (!written) continue;
+    const double settled = raw.at(settled_name(number, launch))[*written];
+    const double left_dirty = (settled - own[*written] - *idle_write_) * counters_[*written].scale;
+    target.push_back({counts.metrics.back().name, left_dirty, counts.metrics.back().unit, Provenance::measured});
   }
-  return values;
+  return counts;
 }
 
 }  // namespace attnscope::gpu

@@ -30,12 +30,22 @@ struct CounterMetric {
 /// The table's default counters under the names that this compute capability uses.
 [[nodiscard]] std::vector<CounterMetric> default_counters(int compute_major);
 
-struct CountingRequest {
+/// What is to be counted of one point: each launch by itself. Its buffers hold what it runs on, and are its own.
+struct CountedPoint {
+  std::span<PreparedLaunch> launches;
   CacheState cache = CacheState::cold;
-  std::span<const std::string> extra_metrics;  ///< by their Nsight Compute names
-  std::chrono::milliseconds limit{15'000};     ///< for one wait
   /// Enqueues what drives dirty lines out of L2. Where it is given, a cold start's write-back is counted too.
   std::function<void()> write_back;
+};
+/// What was counted of it.
+struct PointCounts {
+  std::vector<CounterMetric> metrics;
+  std::map<std::string, std::vector<MetricValue>> values;  ///< by launch name, in the order of `metrics`
+};
+
+struct CountingRequest {
+  std::span<const std::string> extra_metrics;  ///< by their Nsight Compute names
+  std::chrono::milliseconds limit{15'000};     ///< for one wait
 };
 
 /// The counters of one device.
@@ -47,17 +57,22 @@ class CounterCollector {
 
   [[nodiscard]] const CounterHost& host() const { return profiler_.host(); }
 
-  /// Values by launch name. All launches are one session of ranges: each once for every pass, cold or warm as asked.
+  /// All launches of all points are one session of ranges: each once for every pass, cold or warm as its point says.
   /// Of a cold start, `dram_writeback_bytes` too: DRAM's writes in a second range, which holds the launch and then
   /// write_back, less those of the launch's own range and less what such a range writes with no launch in it. Of two
-  /// runs, it may fall a little below zero where nothing stays dirty. Throws CuptiError; DriverError and LaunchTimeout
-  /// for what the launches do; PointEnd when it is cancelled.
-  [[nodiscard]] std::map<std::string, std::vector<MetricValue>> collect(KernelRunner& runner,
-                                                                        std::span<PreparedLaunch> launches,
-                                                                        const CountingRequest& request,
-                                                                        const CancelToken& cancel);
-  /// What collect() last gave values of, in their order.
-  [[nodiscard]] std::span<const CounterMetric> metrics() const { return metrics_; }
+  /// runs, it may fall a little below zero where nothing stays dirty. Before a warm point's first range its launches
+  /// run once, so that the L2 holds what they leave and not what the point before it left. Throws CuptiError;
+  /// DriverError and LaunchTimeout for what the launches do; PointEnd when it is cancelled: then nothing is counted of
+  /// any point.
+  [[nodiscard]] std::vector<PointCounts> collect(KernelRunner& runner, std::span<const CountedPoint> points,
+                                                 const CountingRequest& request, const CancelToken& cancel);
+
+  struct Place {
+    std::size_t point = 0;
+    std::string launch;  ///< empty: none of the point's own
+  };
+  /// The last thing that collect() set out to run: what is to blame where it threw. Nothing before the first.
+  [[nodiscard]] const std::optional<Place>& place() const { return place_; }
 
   [[nodiscard]] RangeProfiler& profiler() { return profiler_; }
   /// Passes over the launches.
@@ -66,6 +81,10 @@ class CounterCollector {
  private:
   void configure(std::span<const std::string> extra_metrics);
   [[nodiscard]] CounterConfig make_config() const;
+  /// Which of counters_ says what was written to DRAM, where this point's write-back is counted.
+  [[nodiscard]] std::optional<std::size_t> settles(const CountedPoint& point) const;
+  [[nodiscard]] PointCounts counts_of(const CountedPoint& point, std::size_t number,
+                                      const std::map<std::string, std::vector<double>>& raw) const;
 
   RangeProfiler profiler_;
   int compute_major_;
@@ -76,7 +95,7 @@ class CounterCollector {
   /// DRAM's writes, unscaled, in a range that holds no launch but write_back: what counting itself leaves in L2, 20 kB
   /// on an H200. Counted once.
   std::optional<double> idle_write_;
-  std::vector<CounterMetric> metrics_;
+  std::optional<Place> place_;
 };
 
 }  // namespace attnscope::gpu

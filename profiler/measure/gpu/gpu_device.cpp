@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <new>
 #include <optional>
 #include <utility>
@@ -28,12 +29,16 @@
 #include "profiler/measure/host_environment.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
+#include "profiler/plan/sweep.h"
 
 namespace attnscope {
 namespace {
 
 using namespace gpu;  // NOLINT(google-build-using-namespace): this file is the device's
 using Clock = std::chrono::steady_clock;
+
+/// Points that are counted in one session: what a session costs by itself is then 2 ms a point on an H200.
+constexpr std::size_t most_together = 16;
 
 std::int64_t to_ms(std::chrono::milliseconds duration) {
   return duration.count();
@@ -170,20 +175,92 @@ class GpuDevice final : public Device {
 
   [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
                                     const CancelToken& cancel) override {
+    waiting_ = 0;
+    Uncounted point = measure_uncounted(spec, options, cancel);
+    PointRecord* const record = &point.record;
+    if (point.waits) (void)count({&record, 1}, options, cancel);
+    return std::move(point.record);
+  }
+
+  [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
+                                            const CancelToken& cancel) override {
     const auto begin = Clock::now();
-    PointRecord record;
-    record.spec = spec;
+    Uncounted point;
+    point.record.spec = spec;
+    if (!usable_) {
+      point.record.disposition = Disposition::crashed;
+      point.record.reason = say::point::device_lost_earlier{};
+      return point;
+    }
+    try {
+      session_->context.make_current();
+      measure_phases(point.record, options, cancel);
+      point.waits = options.counters;
+    } catch (...) {
+      end_by_exception(point.record);
+    }
+    point.record.wall_seconds = seconds_since(begin);
+    if (point.waits && waiting_ + 1 < most_together) ++waiting_;
+    return point;
+  }
+
+  [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override {
+    if (!session_->counters || waiting.size() >= most_together) return false;
+    std::int64_t bytes = memory_need_bytes(next, info_.limits, registry_);
+    for (const PointSpec& spec : waiting) bytes += memory_need_bytes(spec, info_.limits, registry_);
+    return bytes <= info_.limits.dram_bytes / 4;
+  }
+
+  [[nodiscard]] std::vector<bool> count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                                        const CancelToken& cancel) override {
+    const auto begin = Clock::now();
+    waiting_ = 0;
+    Batch batch{.records = records,
+                .options = options,
+                .cancel = cancel,
+                .whole = std::vector<bool>(records.size(), false),
+                .alone = false};
+    while (usable_ && batch.goes_on()) count_session(batch);
+    for (PointRecord* record : records)
+      record->wall_seconds += seconds_since(begin) / static_cast<double>(records.size());
+    return batch.whole;
+  }
+
+ private:
+  /// A point whose buffers are in a slot of the workspace, ready to run again.
+  struct PreparedPoint {
+    PointSpec spec;
+    AttentionPlan plan;
+    InputKind input_kind;
+    std::uint64_t seed;
+    std::vector<PreparedLaunch> setup;
+    std::vector<PreparedLaunch> launches;
+  };
+
+  /// Points that wait for their counters; the slot of each is its place.
+  struct Batch {
+    std::span<PointRecord* const> records;
+    const MeasureOptions& options;
+    const CancelToken& cancel;
+    std::vector<bool> whole;
+    bool alone;  ///< each in a session of its own, after one of them all failed
+    bool cancelled = false;
+
+    [[nodiscard]] bool goes_on() const { return !cancelled && std::ranges::find(whole, false) != whole.end(); }
+  };
+
+  static double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+
+  /// Ends a point as the exception says that is being handled.
+  void end_by_exception(PointRecord& record) {
     const auto end_as = [&](Disposition disposition, Message reason) {
       record.disposition = disposition;
       record.reason = std::move(reason);
     };
-    if (!usable_) {
-      end_as(Disposition::crashed, say::point::device_lost_earlier{});
-      return record;
-    }
     try {
-      session_->context.make_current();
-      measure_phases(record, options, cancel);
+      throw;
     } catch (const PointEnd& end) {
       end_as(end.disposition(), end.reason());
     } catch (const LaunchTimeout& timeout) {
@@ -196,11 +273,8 @@ class GpuDevice final : public Device {
     } catch (const std::exception& error) {
       end_as(Disposition::crashed, say::point::failed{.work = current_work_, .error = error.what()});
     }
-    record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    return record;
   }
 
- private:
   template <class EndAs>
   void end_after(const DriverError& error, const EndAs& end_as) {
     // A fault stays in the context and answers every later call; other errors concern one call only.
@@ -244,34 +318,55 @@ class GpuDevice final : public Device {
     if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       throw PointEnd(Disposition::infeasible, refusal->reason);
     }
-    const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), info_.limits);
-    add_model_metrics(plan, spec.problem, record);
-
-    std::vector<LoadedLaunch> loaded;
-    for (const KernelLaunch& launch : plan.launches) loaded.push_back({&launch, &session_->runner.load(launch)});
+    const std::size_t slot = waiting_;
+    PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
+    add_model_metrics(point.plan, spec.problem, record);
+    const std::vector<LoadedLaunch> loaded = load(point);
     add_launch_facts(cuda_, info_.limits, loaded, record);
-    session_->workspace.reserve(plan, counts_write_back(record, options));
-    add_value(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
+    session_->workspace.reserve(slot, point.plan, counts_write_back(record, options));
+    add_value(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(point.plan.buffer_bytes()),
               Provenance::modelled);
-    session_->workspace.fill(plan, spec.problem, options.input_kind, options.seed);
-    std::vector<PreparedLaunch> setup;
-    std::vector<PreparedLaunch> launches;
-    for (const LoadedLaunch& each : loaded) {
-      (each.launch->setup ? setup : launches).emplace_back(*each.launch, *each.kernel, [&](const std::string& buffer) {
-        return session_->workspace.address(buffer);
-      });
-    }
-    session_->runner.wait(options.timeout);
+    fill(slot, point, loaded, options);
 
     stop_if_cancelled(say::point::cancelled_before_launch{});
-    run_once(setup, options.timeout);
-    const double first_ns = run_once(launches, options.timeout);
-    if (options.verify) verify(record, plan, setup, launches, options);
+    run_once(point.setup, options.timeout);
+    const double first_ns = run_once(point.launches, options.timeout);
+    if (options.verify) verify(record, slot, point, options);
 
     stop_if_cancelled(say::point::cancelled_before_timing{});
-    time(record, launches, options, cancel, first_ns);
+    time(record, point.launches, options, cancel, first_ns);
     stop_if_cancelled(say::point::cancelled_before_counting{});
-    if (options.counters) count(record, launches, options, cancel);
+  }
+
+  PreparedPoint& plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
+                         const MeasureOptions& options) {
+    auto& place = prepared_[slot];
+    place =
+        std::make_unique<PreparedPoint>(PreparedPoint{.spec = spec,
+                                                      .plan = algorithm.plan(spec.problem, spec.config(), info_.limits),
+                                                      .input_kind = options.input_kind,
+                                                      .seed = options.seed,
+                                                      .setup = {},
+                                                      .launches = {}});
+    return *place;
+  }
+
+  [[nodiscard]] std::vector<LoadedLaunch> load(const PreparedPoint& point) {
+    std::vector<LoadedLaunch> loaded;
+    for (const KernelLaunch& launch : point.plan.launches) loaded.push_back({&launch, &session_->runner.load(launch)});
+    return loaded;
+  }
+
+  /// Fills the reserved slot, and makes the launches ready.
+  void fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
+            const MeasureOptions& options) {
+    session_->workspace.fill(slot, point.plan, point.spec.problem, point.input_kind, point.seed);
+    for (const LoadedLaunch& each : loaded) {
+      (each.launch->setup ? point.setup : point.launches)
+          .emplace_back(*each.launch, *each.kernel,
+                        [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
+    }
+    session_->runner.wait(options.timeout);
   }
 
   /// A warm start finds what the run before left dirty: there what is written back is nobody's alone.
@@ -307,13 +402,13 @@ class GpuDevice final : public Device {
     session_->runner.wait(timeout);
   }
 
-  void verify(PointRecord& record, const AttentionPlan& plan, std::vector<PreparedLaunch>& setup,
-              std::vector<PreparedLaunch>& launches, const MeasureOptions& options) {
+  void verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
+    const AttentionPlan& plan = point.plan;
     const AttentionProblem& problem = record.spec.problem;
     const auto judge = [&] {
       current_work_ = say::point::checking_failed{};
-      CheckResult result =
-          session_->oracle.judge(plan, problem, options.input_kind, options.seed, session_->workspace, options.timeout);
+      CheckResult result = session_->oracle.judge(plan, problem, options.input_kind, options.seed,
+                                                  SlotBuffers(session_->workspace, slot), options.timeout);
       const double share =
           result.max_abs_error * record.error_bound.value_or(1);  // the run nearest to its bound counts
       if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {
@@ -331,10 +426,10 @@ class GpuDevice final : public Device {
     const KernelOutput first = session_->oracle.seen();
     if (early) {
       // A launch that does not wait must not find what the first run left.
-      session_->workspace.fill(plan, problem, options.input_kind, options.seed);
-      run_once(setup, options.timeout);
+      session_->workspace.fill(slot, plan, problem, options.input_kind, options.seed);
+      run_once(point.setup, options.timeout);
     }
-    run_together(launches, options.timeout);
+    run_together(point.launches, options.timeout);
     if (const CheckResult result = judge(); !result.pass) {
       throw PointEnd(Disposition::incorrect, say::point::run_again{.reason = result.reason});
     }
@@ -370,24 +465,110 @@ class GpuDevice final : public Device {
     }
   }
 
-  void count(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
-             const CancelToken& cancel) {
-    if (!session_->counters) throw PointEnd(Disposition::no_counters, no_counters_reason());
+  /// One session of ranges over the points of the batch that are open: ends them, or one of them, or none where they
+  /// have to be counted apart.
+  void count_session(Batch& batch) {
+    const std::vector<std::size_t> members = members_of_session(batch);
+    if (members.empty()) return;
+    std::vector<CountedPoint> points;
+    for (const std::size_t i : members) {
+      const PointRecord& record = *batch.records[i];
+      points.push_back({.launches = prepared_.at(i)->launches, .cache = record.spec.cache, .write_back = {}});
+      if (!counts_write_back(record, batch.options)) continue;
+      points.back().write_back = [this] { session_->runner.enqueue_write_back(session_->workspace.noise()); };
+    }
+    const CountingRequest request{.extra_metrics = batch.options.extra_metrics, .limit = batch.options.timeout};
+    CounterCollector& counters = *session_->counters;
     current_work_ = say::point::counting_crashed{};
     try {
-      CountingRequest request{.cache = record.spec.cache,
-                              .extra_metrics = options.extra_metrics,
-                              .limit = options.timeout,
-                              .write_back = {}};
-      if (counts_write_back(record, options)) {
-        request.write_back = [&] { session_->runner.enqueue_write_back(session_->workspace.noise()); };
+      const auto counts = counters.collect(session_->runner, points, request, batch.cancel);
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        add_counts(counts[i].metrics, points[i].launches, counts[i].values, *batch.records[members[i]]);
+        batch.whole[members[i]] = true;
       }
-      const auto values = session_->counters->collect(session_->runner, launches, request, cancel);
-      add_counts(session_->counters->metrics(), launches, values, record);
     } catch (const CuptiError& error) {
+      if (members.size() > 1) {  // which of them it was, CUPTI does not say
+        batch.alone = true;
+        return;
+      }
       const CounterAvailability why = explain(error, *cupti_, driver_api_version(cuda_));
-      throw PointEnd(Disposition::no_counters, why.reason);
+      finish(batch, members.front(), Disposition::no_counters, why.reason);
+    } catch (...) {
+      const auto& place = counters.place();
+      if (!place && members.size() > 1) {
+        batch.alone = true;
+        return;
+      }
+      end_counted(batch, place ? members[place->point] : members.front(), place ? place->launch : std::string());
     }
+  }
+
+  /// The points that take part in the next session: those that are open and have their buffers side by side. Ends
+  /// those that cannot be counted at all.
+  [[nodiscard]] std::vector<std::size_t> members_of_session(Batch& batch) {
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < batch.records.size() && usable_ && !batch.cancelled; ++i) {
+      if (batch.whole[i]) continue;
+      if (batch.alone && !members.empty()) break;
+      if (!session_->counters) {
+        finish(batch, i, Disposition::no_counters, no_counters_reason());
+        continue;
+      }
+      if (batch.cancel.cancelled()) {
+        finish(batch, i, Disposition::cancelled, say::point::cancelled_before_counting{});
+        return {};
+      }
+      try {
+        session_->context.make_current();
+        if (!is_ready(i, *batch.records[i], batch.options)) make_ready(i, *batch.records[i], batch.options);
+        members.push_back(i);
+      } catch (...) {
+        end_counted(batch, i, {});
+      }
+      // Those that gave up their memory to this one have theirs in another session.
+      std::erase_if(members, [&](std::size_t member) { return !session_->workspace.holds(member); });
+    }
+    if (!usable_ || batch.cancelled) members.clear();
+    return members;
+  }
+
+  [[nodiscard]] bool is_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) const {
+    const auto found = prepared_.find(slot);
+    if (found == prepared_.end() || !session_->workspace.holds(slot)) return false;
+    const PreparedPoint& point = *found->second;
+    return point.spec == record.spec && point.input_kind == options.input_kind && point.seed == options.seed &&
+           (!counts_write_back(record, options) || session_->workspace.holds_noise());
+  }
+
+  /// Lays a point out again as it was when it was timed: its slot had to make room.
+  void make_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) {
+    current_work_ = say::point::preparing_failed{};
+    PreparedPoint& point = plan_in(slot, *registry_.find(record.spec.algorithm), record.spec, options);
+    const std::vector<LoadedLaunch> loaded = load(point);
+    session_->workspace.reserve(slot, point.plan, counts_write_back(record, options));
+    fill(slot, point, loaded, options);
+    run_once(point.setup, options.timeout);
+    run_once(point.launches, options.timeout);
+  }
+
+  static void finish(Batch& batch, std::size_t which, Disposition disposition, Message reason) {
+    PointRecord& record = *batch.records[which];
+    record.disposition = disposition;
+    record.reason = std::move(reason);
+    batch.whole[which] = true;
+    batch.cancelled = batch.cancelled || disposition == Disposition::cancelled;
+  }
+
+  /// Ends a point by the exception that is being handled; `kernel`, unless empty, is what was counted.
+  void end_counted(Batch& batch, std::size_t which, const std::string& kernel) {
+    if (!kernel.empty()) current_work_ = say::point::counted_kernel_crashed{.kernel = kernel};
+    PointRecord& record = *batch.records[which];
+    end_by_exception(record);
+    if (record.disposition == Disposition::timeout && !kernel.empty()) {
+      record.reason =
+          say::point::counted_kernel_still_running{.kernel = kernel, .limit_ms = to_ms(batch.options.timeout)};
+    }
+    finish(batch, which, record.disposition, record.reason);
   }
 
   [[nodiscard]] Message no_counters_reason() const {
@@ -403,36 +584,13 @@ class GpuDevice final : public Device {
   std::optional<CuptiApi> cupti_;
   CounterAvailability counter_state_;
   std::unique_ptr<Session> session_;
-  Message current_work_;  ///< what a fault would have interrupted
+  std::map<std::size_t, std::unique_ptr<PreparedPoint>> prepared_;  ///< by slot of the workspace
+  std::size_t waiting_ = 0;  ///< points that wait for their counters, in the slots before this one
+  Message current_work_;     ///< what a fault would have interrupted
   bool usable_ = true;
 };
 
 }  // namespace
-
-Result<std::vector<GpuListing>, GpuError> list_gpus() {
-  const auto cuda = start_driver();
-  if (!cuda) return Failure{cuda.error()};
-  std::vector<GpuListing> listings;
-  try {
-    int count = 0;
-    cuda->check(cuda->cuDeviceGetCount(&count), "cuDeviceGetCount");
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
-      CUdevice device = 0;
-      cuda->check(cuda->cuDeviceGet(&device, ordinal), "cuDeviceGet");
-      std::size_t memory = 0;
-      cuda->check(cuda->cuDeviceTotalMem(&memory, device), "cuDeviceTotalMem");
-      listings.push_back({.ordinal = ordinal,
-                          .name = device_name(*cuda, device),
-                          .uuid = device_uuid(*cuda, device),
-                          .compute_major = attribute(*cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                          .compute_minor = attribute(*cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-                          .dram_bytes = static_cast<std::int64_t>(memory)});
-    }
-  } catch (const DriverError& error) {
-    return Failure{GpuError{GpuError::Kind::device_failed, say::gpu::no_answer{.error = error.what()}, {}}};
-  }
-  return listings;
-}
 
 Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& wanted, const Registry& registry) {
   GpuOptions options = wanted;

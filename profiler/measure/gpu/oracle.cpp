@@ -129,7 +129,7 @@ Reference make_reference(const AttentionProblem& problem, InputKind kind, std::u
 }
 
 const Reference& Oracle::reference_for(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
-                                       std::uint64_t seed, const Workspace& workspace,
+                                       std::uint64_t seed, const SlotBuffers& buffers,
                                        std::chrono::milliseconds limit) {
   Key key{problem, kind, seed};
   // What changes no result.
@@ -145,14 +145,14 @@ const Reference& Oracle::reference_for(const AttentionPlan& plan, const Attentio
       problem.page > 0 || (problem.mask.sparse() && find_buffer(plan, "block_mask") == nullptr);
   constexpr std::int64_t largest_d = 256;
   if (!pages_or_blocks && problem.d <= largest_d) {
-    statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, workspace, limit); };
+    statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
   }
   known_.push_front({key, make_reference(key.problem, kind, seed, statistics)});
   if (known_.size() > kept_references) known_.pop_back();
   return known_.front().reference;
 }
 
-RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64_t instance, const Workspace& workspace,
+RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64_t instance, const SlotBuffers& buffers,
                                      std::chrono::milliseconds limit) {
   const auto rows = static_cast<std::size_t>(problem.n_q);
   const DeviceMemory target = allocate(cuda_, 4 * problem.n_q * fp32_bytes);
@@ -161,7 +161,7 @@ RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64
     if (name == "statistics") return target.get();
     const bool of_queries = name == "q" || name == "dout";
     const std::int64_t before = name == "block_mask" ? 0 : of_queries ? instance * problem.n_q : kv * problem.n_k;
-    return workspace.address(name) + static_cast<CUdeviceptr>(before * problem.d * bytes_per_element(problem.dtype));
+    return buffers.address(name) + static_cast<CUdeviceptr>(before * problem.d * bytes_per_element(problem.dtype));
   };
   const KernelLaunch launch = statistics_launch(problem, instance);
   PreparedLaunch prepared(launch, runner_.load(launch), address_of);
@@ -206,8 +206,8 @@ void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<
 }
 
 CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
-                          std::uint64_t seed, const Workspace& workspace, std::chrono::milliseconds limit) {
-  const Reference& reference = reference_for(plan, problem, kind, seed, workspace, limit);
+                          std::uint64_t seed, const SlotBuffers& buffers, std::chrono::milliseconds limit) {
+  const Reference& reference = reference_for(plan, problem, kind, seed, buffers, limit);
   struct Matrix {
     const char* buffer;
     const char* name;
@@ -225,7 +225,7 @@ CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& pro
   const auto d = static_cast<std::size_t>(problem.d);
   for (const Matrix& matrix : matrices) {
     if (find_buffer(plan, matrix.buffer) == nullptr) continue;
-    const CUdeviceptr address = workspace.address(matrix.buffer);
+    const CUdeviceptr address = buffers.address(matrix.buffer);
     const std::int64_t elements = matrix.instances * matrix.matrix_rows * problem.d;
     const std::int64_t nonfinite = count_nonfinite(address, elements, problem.dtype, limit);
     if (nonfinite > 0 && broken.empty()) {
@@ -234,7 +234,7 @@ CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& pro
     read(seen_.*matrix.seen, address, matrix.rows, matrix.matrix_rows, d);
   }
   if (find_buffer(plan, "lse") != nullptr) {
-    read(seen_.lse, workspace.address("lse"), reference.rows, problem.n_q, 1);
+    read(seen_.lse, buffers.address("lse"), reference.rows, problem.n_q, 1);
   }
 
   CheckResult result = check(reference, seen_);
@@ -246,7 +246,7 @@ CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& pro
   } else if (problem.pass != Pass::fwd && (missing("dq") || missing("dk") || missing("dv"))) {
     result.pass = false;
     result.reason = say::oracle::no_gradients{};
-  } else if (const std::string buffer = workspace.overrun(plan); !buffer.empty()) {
+  } else if (const std::string buffer = buffers.overrun(plan); !buffer.empty()) {
     result.pass = false;
     result.reason = say::oracle::overrun{.buffer = buffer};
   }

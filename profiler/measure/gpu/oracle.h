@@ -25,7 +25,7 @@ class Oracle {
   /// idle. References are kept for the next tiles, algorithms and layouts of the same problem. Throws DriverError, and
   /// PointEnd or LaunchTimeout for a service kernel.
   [[nodiscard]] CheckResult judge(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
-                                  std::uint64_t seed, const Workspace& workspace, std::chrono::milliseconds limit);
+                                  std::uint64_t seed, const SlotBuffers& buffers, std::chrono::milliseconds limit);
 
   /// What the last judge() saw. Pre: judge() was called.
   [[nodiscard]] const KernelOutput& seen() const { return seen_; }
@@ -42,10 +42,10 @@ class Oracle {
     Reference reference;
   };
   [[nodiscard]] const Reference& reference_for(const AttentionPlan& plan, const AttentionProblem& problem,
-                                               InputKind kind, std::uint64_t seed, const Workspace& workspace,
+                                               InputKind kind, std::uint64_t seed, const SlotBuffers& buffers,
                                                std::chrono::milliseconds limit);
   [[nodiscard]] RowStatistics row_statistics(const AttentionProblem& problem, std::int64_t instance,
-                                             const Workspace& workspace, std::chrono::milliseconds limit);
+                                             const SlotBuffers& buffers, std::chrono::milliseconds limit);
   [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
                                              std::chrono::milliseconds limit);
   /// Rows `rows` (elements of `row_elements`) of matrices of `matrix_rows` rows.

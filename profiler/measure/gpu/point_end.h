@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the phases of a point say that it ends here: thrown by them, caught once, in GpuDevice::measure.
+// How the phases of a point say that it ends here: thrown by them, caught by GpuDevice.
 #pragma once
 
 #include <stdexcept>

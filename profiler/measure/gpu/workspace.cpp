@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,9 +19,6 @@ namespace {
 /// Behind every buffer: more than any kernel loads or stores at once.
 constexpr std::int64_t guard_bytes = 4096;
 constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
-
-/// What is read to empty the L2 of dirty lines: a buffer of no plan's.
-const std::string noise_name = "(noise)";
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
   if (needed <= free) {  // the driver knows why; that it was too little would be false
@@ -48,47 +47,54 @@ bool is_input(const BufferSpec& buffer) {
 
 }  // namespace
 
-void Workspace::reserve(const AttentionPlan& plan, bool noise) {
-  std::vector<BufferSpec> wanted = plan.buffers;
-  const std::int64_t noise_bytes = noise ? runner_.noise_bytes() : 0;
-  if (noise) wanted.push_back({.name = noise_name, .bytes = noise_bytes});
-  const auto fits = [&](const BufferSpec& buffer) {
-    const auto found = buffers_.find(buffer.name);
-    return found != buffers_.end() && found->second.capacity >= buffer.bytes + guard_bytes;
-  };
-  // False when there is too little memory; what was allocated until then stays, and counts as held.
-  const auto allocate_missing = [&] {
-    std::int64_t missing = 0;
-    for (const BufferSpec& buffer : wanted) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes;
-    if (missing > free_device_bytes(cuda_)) return false;
-    for (const BufferSpec& buffer : wanted) {
-      if (fits(buffer)) continue;
-      const std::int64_t bytes = buffer.bytes + guard_bytes;
-      if (buffer.name == noise_name) noise_stored_ = false;
-      try {
-        buffers_.insert_or_assign(buffer.name, Buffer{allocate(cuda_, bytes), bytes});
-      } catch (const DriverError& error) {
-        if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
-        return false;
-      }
-    }
-    return true;
-  };
-  // Buffers that are too small go first: what takes their place needs the room.
-  for (const BufferSpec& buffer : wanted) {
+/// What is read to empty the L2 of dirty lines: a buffer of no plan's.
+const Workspace::BufferKey Workspace::noise_key{std::numeric_limits<std::size_t>::max(), "(noise)"};
+
+bool Workspace::fits(const Wanted& wanted) const {
+  const auto found = buffers_.find(wanted.key);
+  return found != buffers_.end() && found->second.capacity >= wanted.bytes + guard_bytes;
+}
+
+bool Workspace::allocate_missing(const std::vector<Wanted>& wanted) {
+  std::int64_t missing = 0;
+  for (const Wanted& buffer : wanted) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes;
+  if (missing > 0 && missing > free_device_bytes(cuda_)) return false;
+  for (const Wanted& buffer : wanted) {
     if (fits(buffer)) continue;
-    if (is_input(buffer)) inputs_.reset();
-    buffers_.erase(buffer.name);
+    const std::int64_t bytes = buffer.bytes + guard_bytes;
+    if (buffer.key == noise_key) noise_stored_ = false;
+    try {
+      buffers_.insert_or_assign(buffer.key, Buffer{allocate(cuda_, bytes), bytes});
+    } catch (const DriverError& error) {
+      if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
+      return false;
+    }
   }
-  if (allocate_missing()) return;
-  // Give up what this plan can do without, also buffers of its own that are much larger than it needs.
+  return true;
+}
+
+void Workspace::reserve(std::size_t slot, const AttentionPlan& plan, bool noise) {
+  filled_.erase(slot);
+  std::vector<Wanted> wanted;
+  for (const BufferSpec& buffer : plan.buffers) wanted.push_back({{slot, buffer.name}, buffer.bytes, is_input(buffer)});
+  const std::int64_t noise_bytes = noise ? runner_.noise_bytes() : 0;
+  if (noise) wanted.push_back({noise_key, noise_bytes, false});
+  // Buffers that are too small go first: what takes their place needs the room.
+  for (const Wanted& buffer : wanted) {
+    if (fits(buffer)) continue;
+    if (buffer.input) inputs_.erase(slot);
+    buffers_.erase(buffer.key);
+  }
+  if (allocate_missing(wanted)) return;
+  // Give up what this plan can do without: other slots, and buffers of its own that are much larger than it needs.
   std::erase_if(buffers_, [&](const auto& held) {
-    return std::ranges::none_of(wanted, [&](const BufferSpec& buffer) {
-      return buffer.name == held.first && held.second.capacity <= 2 * (buffer.bytes + guard_bytes);
+    return std::ranges::none_of(wanted, [&](const Wanted& buffer) {
+      return buffer.key == held.first && held.second.capacity <= 2 * (buffer.bytes + guard_bytes);
     });
   });
-  inputs_.reset();
-  if (!allocate_missing()) {
+  inputs_.clear();
+  filled_.clear();
+  if (!allocate_missing(wanted)) {
     refuse(plan.buffer_bytes() + noise_bytes, noise_bytes, free_device_bytes(cuda_) + held_bytes());
   }
 }
@@ -155,20 +161,22 @@ void Workspace::upload_pages(const InputGenerator& generator, Tensor tensor, con
               "cuMemcpyHtoDAsync");
 }
 
-void Workspace::fill(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind, std::uint64_t seed) {
+void Workspace::fill(std::size_t slot, const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
+                     std::uint64_t seed) {
   InputKey key{problem, kind, seed};
   // What is not in the inputs.
   key.problem.mask = Mask::none;
   key.problem.dropout = 0;
   key.problem.deterministic = false;
-  const bool reuse = inputs_ == key;
+  const auto held = inputs_.find(slot);
+  const bool reuse = held != inputs_.end() && held->second == key;
   std::optional<InputGenerator> generator;
   if (!reuse) {
-    inputs_.reset();
+    inputs_.erase(slot);
     generator.emplace(problem, kind, seed);
   }
   for (const BufferSpec& buffer : plan.buffers) {
-    const CUdeviceptr start = address(buffer.name);
+    const CUdeviceptr start = address(slot, buffer.name);
     const bool keep = is_input(buffer) && reuse;
     const std::int64_t from = is_input(buffer) ? buffer.bytes : 0;
     if (!keep) {
@@ -199,35 +207,40 @@ void Workspace::fill(const AttentionPlan& plan, const AttentionProblem& problem,
         break;
     }
   }
-  inputs_ = key;
-  if (buffers_.contains(noise_name) && !noise_stored_) {
+  inputs_.insert_or_assign(slot, key);
+  filled_.insert(slot);
+  if (buffers_.contains(noise_key) && !noise_stored_) {
     runner_.enqueue_store_noise(noise(), runner_.noise_bytes());
     noise_stored_ = true;
   }
 }
 
-std::string Workspace::overrun(const AttentionPlan& plan) const {
+std::string Workspace::overrun(std::size_t slot, const AttentionPlan& plan) const {
   std::array<unsigned char, guard_bytes> guard{};
   for (const BufferSpec& buffer : plan.buffers) {
-    cuda_.check(
-        cuda_.cuMemcpyDtoH(guard.data(), address(buffer.name) + static_cast<CUdeviceptr>(buffer.bytes), guard.size()),
-        "cuMemcpyDtoH");
+    cuda_.check(cuda_.cuMemcpyDtoH(guard.data(), address(slot, buffer.name) + static_cast<CUdeviceptr>(buffer.bytes),
+                                   guard.size()),
+                "cuMemcpyDtoH");
     if (std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; })) return buffer.name;
   }
   return {};
 }
 
-CUdeviceptr Workspace::address(const std::string& buffer) const {
-  return buffers_.at(buffer).memory.get();
+bool Workspace::holds_noise() const {
+  return noise_stored_ && buffers_.contains(noise_key);
+}
+
+CUdeviceptr Workspace::address(std::size_t slot, const std::string& buffer) const {
+  return buffers_.at({slot, buffer}).memory.get();
 }
 
 CUdeviceptr Workspace::noise() const {
-  return address(noise_name);
+  return buffers_.at(noise_key).memory.get();
 }
 
 std::int64_t Workspace::held_bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& [name, buffer] : buffers_) bytes += buffer.capacity;
+  for (const auto& [key, buffer] : buffers_) bytes += buffer.capacity;
   return bytes;
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory of the plans: kept from point to point, since a sweep asks for the same buffers again and again.
+// Device memory of the plans: kept from point to point, since a sweep asks for the same buffers again and again. In
+// several slots, so that points that are counted together have their buffers side by side.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/algorithm.h"
@@ -20,27 +23,37 @@ class Workspace {
   /// Keeps references to both.
   Workspace(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner), stream_(runner.stream()) {}
 
-  /// Makes every buffer of the plan available, reusing what is there, and with `noise` what KernelRunner's
-  /// enqueue_write_back() reads. Throws PointEnd (out_of_memory, with needed and free bytes) before or, where another
-  /// process was faster, while allocating.
-  void reserve(const AttentionPlan& plan, bool noise);
+  /// Makes every buffer of the plan available in a slot, reusing what is there, and with `noise` what KernelRunner's
+  /// enqueue_write_back() reads, which all slots share. Where memory is short, other slots give up theirs. Throws
+  /// PointEnd (out_of_memory, with needed and free bytes) before or, where another process was faster, while
+  /// allocating.
+  void reserve(std::size_t slot, const AttentionPlan& plan, bool noise);
 
   /// Enqueues what the buffers hold before the first launch: inputs (only when they are not there yet), NaN bytes in
   /// all others, and NaN bytes right behind each, so that reading past an end shows in the output; the noise, where it
-  /// is new. Returns with the stream idle or busy; throws DriverError.
-  void fill(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind, std::uint64_t seed);
+  /// is new. Returns with the stream idle or busy; throws DriverError. Pre: reserved.
+  void fill(std::size_t slot, const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
+            std::uint64_t seed);
+
+  /// Whether the slot still has the buffers that it was last filled with.
+  [[nodiscard]] bool holds(std::size_t slot) const { return filled_.contains(slot); }
+  /// Whether the noise is there.
+  [[nodiscard]] bool holds_noise() const;
 
   /// The name of a buffer that a kernel wrote past the end of; empty when there is none. Pre: the stream is idle.
-  [[nodiscard]] std::string overrun(const AttentionPlan& plan) const;
+  [[nodiscard]] std::string overrun(std::size_t slot, const AttentionPlan& plan) const;
 
-  /// Pre: a buffer of the reserved plan.
-  [[nodiscard]] CUdeviceptr address(const std::string& buffer) const;
+  /// Pre: a buffer of the plan that the slot was reserved for.
+  [[nodiscard]] CUdeviceptr address(std::size_t slot, const std::string& buffer) const;
   /// Pre: reserved, and filled.
   [[nodiscard]] CUdeviceptr noise() const;
   /// Bytes held, which a next plan can have.
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
+  /// Slot and name; the noise has a slot of its own.
+  using BufferKey = std::pair<std::size_t, std::string>;
+  static const BufferKey noise_key;
   struct Buffer {
     DeviceMemory memory;
     std::int64_t capacity = 0;
@@ -51,6 +64,15 @@ class Workspace {
     std::uint64_t seed;
     bool operator==(const InputKey&) const = default;
   };
+  /// A buffer to be had, by where it is held.
+  struct Wanted {
+    BufferKey key;
+    std::int64_t bytes;
+    bool input;
+  };
+  [[nodiscard]] bool fits(const Wanted& wanted) const;
+  /// False when there is too little memory; what was allocated until then stays, and counts as held.
+  [[nodiscard]] bool allocate_missing(const std::vector<Wanted>& wanted);
   /// K or V of a paged cache, as block_table() places its pages.
   void upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
                     CUdeviceptr target);
@@ -59,10 +81,24 @@ class Workspace {
   const CudaApi& cuda_;
   KernelRunner& runner_;
   CUstream stream_;
-  std::map<std::string, Buffer> buffers_;
-  std::optional<InputKey> inputs_;  ///< what q, k, v and dout hold
+  std::map<BufferKey, Buffer> buffers_;
+  std::map<std::size_t, InputKey> inputs_;  ///< what q, k, v and dout of a slot hold
+  std::set<std::size_t> filled_;
   bool noise_stored_ = false;
   DeviceMemory pool_;  ///< one tensor's pool on its way to the buffer
+};
+
+/// The buffers of one slot, to be read.
+class SlotBuffers {
+ public:
+  /// Keeps a reference. Pre: the slot is reserved.
+  SlotBuffers(const Workspace& workspace, std::size_t slot) : workspace_(workspace), slot_(slot) {}
+  [[nodiscard]] CUdeviceptr address(const std::string& buffer) const { return workspace_.address(slot_, buffer); }
+  [[nodiscard]] std::string overrun(const AttentionPlan& plan) const { return workspace_.overrun(slot_, plan); }
+
+ private:
+  const Workspace& workspace_;
+  std::size_t slot_;
 };
 
 }  // namespace attnscope::gpu

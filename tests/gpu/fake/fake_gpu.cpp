@@ -94,6 +94,10 @@ struct Device {
   std::int64_t refused_modules = 0;
   std::int64_t dirty_bytes = 0;  ///< in L2
   std::int64_t counter_configs = 0;
+  std::int64_t counter_sessions = 0;
+  std::int64_t launches_in_ranges = 0;
+  std::string pushed_ranges;
+  std::map<std::string, std::int64_t> counter_calls;
   std::map<CUdeviceptr, std::int64_t> sizes;
   std::map<std::string, int> computed;  ///< launches, by entry
 };
@@ -248,6 +252,7 @@ SplitkvLaunch splitkv;
 struct FakeRange {
   std::string name;
   std::int64_t launches = 0;
+  std::int64_t moved = 0;  ///< between SMs and L2, each way
   std::int64_t dram_read = 0;
   std::int64_t dram_written = 0;
 };
@@ -275,15 +280,18 @@ int passes_of(std::string_view metrics) {
 }
 
 /// What the launch of a kernel does to DRAM, counted where a range is open.
-void count_launch(const std::string& entry, void** arguments, bool service) {
+void count_launch(const std::string& entry, void** arguments, bool service, std::int64_t blocks) {
   const auto open =
       std::ranges::find_if(profiler.ranges, [](const FakeRange& range) { return range.name == profiler.open_range; });
   FakeRange nobodys;
   FakeRange& range = profiler.open_range.empty() || open == profiler.ranges.end() ? nobodys : *open;
   ++range.launches;
+  const std::int64_t moved = bytes_per_launch * (Faults().has("by-grid") && !service ? blocks : 1);
+  range.moved += moved;
   if (!service) {
-    range.dram_read += bytes_per_launch;
-    range.dram_written += bytes_per_launch;
+    if (!profiler.open_range.empty()) ++device.launches_in_ranges;
+    range.dram_read += moved;
+    range.dram_written += moved;
     device.dirty_bytes += Faults().number("dirty", 0);
   }
   if (entry == "attn_read_noise") range.dram_read += static_cast<std::int64_t>(argument<long long>(arguments, 1));
@@ -325,6 +333,12 @@ std::int64_t attnscope_fake_uploaded_bytes() {
 }
 std::int64_t attnscope_fake_counter_configs() {
   return device.counter_configs;
+}
+std::int64_t attnscope_fake_counter_sessions() {
+  return device.counter_sessions;
+}
+const char* attnscope_fake_pushed_ranges() {
+  return device.pushed_ranges.c_str();
 }
 void attnscope_fake_on_launch(void (*hook)(const char* entry)) {
   on_launch = hook;
@@ -570,13 +584,20 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
   *blocks = 2;
   return state();
 }
-CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        unsigned, CUstream, void** arguments, void**) {
+CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, unsigned layers, unsigned, unsigned,
+                        unsigned, unsigned, CUstream, void** arguments, void**) {
   if (state() != CUDA_SUCCESS) return state();
   const auto& kernel = *reinterpret_cast<FakeFunction*>(function);
   const Faults faults;
   if (on_launch != nullptr) on_launch(kernel.entry.c_str());
-  count_launch(kernel.entry, arguments, is_service(kernel.entry));
+  const bool service = is_service(kernel.entry);
+  count_launch(kernel.entry, arguments, service, std::int64_t{blocks} * rows * layers);
+  const auto meets_in_range = [&](const char* fault) {
+    return !service && !profiler.open_range.empty() && device.launches_in_ranges == faults.number(fault, 0);
+  };
+  if (meets_in_range("refuse-in-range")) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (meets_in_range("crash-in-range")) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (meets_in_range("hang-in-range")) device.hanging = true;
   const bool fails = std::ranges::any_of(std::array{"lost", "crash", "hang"},
                                          [&](const char* fault) { return faults.matches(fault, kernel.entry); });
   if (const auto mark = faults.value("mark"); mark && fails) std::ofstream(*mark).flush();
@@ -698,6 +719,12 @@ nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
 }  // extern "C"
 
 namespace {
+
+/// Of the calls that a session is made of, which are numbered.
+CUptiResult cupti_fault_at(const char* call) {
+  const std::int64_t number = ++device.counter_calls[call];
+  return number == Faults().number(std::string("cupti-") + call + "-at", 0) ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+}
 
 CUptiResult cupti_fault(const char* call) {
   return static_cast<CUptiResult>(Faults().number(std::string("cupti-") + call, CUPTI_SUCCESS));
@@ -840,7 +867,7 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
     const std::string_view name = params->ppMetricNames[i];
     const std::int64_t counted = name.starts_with("dram__bytes_read")    ? range.dram_read
                                  : name.starts_with("dram__bytes_write") ? range.dram_written
-                                                                         : bytes_per_launch * range.launches;
+                                                                         : range.moved;
     const bool percent = name.find(".pct") != std::string_view::npos;
     const double value = percent ? 50 : static_cast<double>(counted) / profiler.passes_done;
     const bool collected = profiler.config.find(name) != std::string::npos;
@@ -899,14 +926,20 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
     profiler.passes_done = 0;
     profiler.again = true;
   }
-  const CUptiResult result = cupti_fault("start");
+  CUptiResult result = cupti_fault("start");
+  if (result == CUPTI_SUCCESS) result = cupti_fault_at("start");
   profiler.in_session = result == CUPTI_SUCCESS;
+  if (profiler.in_session) {
+    ++device.counter_sessions;
+    device.pushed_ranges.clear();
+  }
   return result;
 }
 CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Stop_Params);
   if (!profiler.in_session || !profiler.open_range.empty()) return CUPTI_ERROR_INVALID_OPERATION;
   profiler.in_session = false;
+  if (const CUptiResult result = cupti_fault_at("stop"); result != CUPTI_SUCCESS) return result;
   ++profiler.passes_done;
   const bool early = profiler.again && Faults().has("short-again");
   params->isAllPassSubmitted = profiler.passes_done == profiler.passes || early ? 1 : 0;
@@ -916,6 +949,8 @@ CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pa
   WELL_FORMED(CUpti_RangeProfiler_PushRange_Params);
   if (!profiler.in_session || !profiler.open_range.empty()) return CUPTI_ERROR_INVALID_OPERATION;
   if (Faults().matches("refuse-range", params->pRangeName)) return CUPTI_ERROR_UNKNOWN;
+  if (const CUptiResult result = cupti_fault_at("push"); result != CUPTI_SUCCESS) return result;
+  device.pushed_ranges.append(params->pRangeName).push_back('\n');
   device.dirty_bytes += Faults().number("range-dirty", 0);
   profiler.open_range = params->pRangeName;
   const auto same = [&](const FakeRange& range) { return range.name == profiler.open_range; };
@@ -926,7 +961,7 @@ CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* para
   WELL_FORMED(CUpti_RangeProfiler_PopRange_Params);
   if (profiler.open_range.empty()) return CUPTI_ERROR_INVALID_OPERATION;
   profiler.open_range.clear();
-  return CUPTI_SUCCESS;
+  return cupti_fault_at("pop");
 }
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_DecodeData_Params);
@@ -934,7 +969,8 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
   const std::size_t pushed = profiler.ranges.size();
   params->numOfRangeDropped = pushed - std::min(pushed, profiler.most_ranges);
   std::erase_if(profiler.ranges, [](const FakeRange& range) { return Faults().matches("lose-range", range.name); });
-  return cupti_fault("decode");
+  const CUptiResult result = cupti_fault("decode");
+  return result == CUPTI_SUCCESS ? cupti_fault_at("decode") : result;
 }
 CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_GetCounterDataInfo_Params);

@@ -42,6 +42,12 @@ namespace attnscope::fake {
 ///   cupti-CALL=CODE       that call answers CODE; CALL: init, availability, enable, start, decode
 ///   refuse-range=TEXT     ranges whose name contains TEXT cannot be pushed
 ///   lose-range=TEXT       they are missing from what is decoded
+///   cupti-CALL-at=N       its Nth call since cuInit answers an unknown error; CALL: start, push, pop, stop, decode
+///   crash-in-range=N      the Nth launch of a kernel (no service kernel's) in a range of counters leaves a sticky
+///                         illegal address
+///   hang-in-range=N       it never ends
+///   refuse-in-range=N     it is refused, and nothing else: too many resources
+///   by-grid               each launch reads and writes 4096 bytes a block of its grid, not 4096 in all
 ///   single-use            a counter configuration serves one round of passes, and cannot be started again
 ///   short-again           one that is started again says after its first pass that all are done
 ///   vgpu                  a virtual GPU with profiling disabled
@@ -72,6 +78,10 @@ std::int64_t attnscope_fake_early_launches();
 std::int64_t attnscope_fake_uploaded_bytes();
 /// Counter configurations set since cuInit.
 std::int64_t attnscope_fake_counter_configs();
+/// Sessions of counter ranges started since cuInit: one a pass.
+std::int64_t attnscope_fake_counter_sessions();
+/// The names of the ranges of the last session, in the order in which they were pushed, a line each.
+const char* attnscope_fake_pushed_ranges();
 /// Called at every launch, with the kernel's entry; nullptr for nothing.
 void attnscope_fake_on_launch(void (*hook)(const char* entry));
 /// Sources compiled since the library was loaded.

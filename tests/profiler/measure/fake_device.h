@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/registry.h"
@@ -43,12 +45,46 @@ class FakeDevice final : public Device {
   }
   [[nodiscard]] bool usable() const override { return is_usable; }
 
+  /// Where it counts several points together: as measure(), which leaves out the counters.
+  [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
+                                            const CancelToken& cancel) override {
+    PointRecord record = measure(spec, options, cancel);
+    const bool waits = most_together > 1 && record.disposition == Disposition::ok;
+    return {std::move(record), waits};
+  }
+  [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec&) const override {
+    return waiting.size() < most_together;
+  }
+  /// Counts the records one after another; what `count_answer` makes of one is what came of it. It, and those behind
+  /// it, are left as they were once the device is lost or the run cancelled.
+  [[nodiscard]] std::vector<bool> count(std::span<PointRecord* const> records, const MeasureOptions&,
+                                        const CancelToken& cancel) override {
+    std::vector<bool> whole(records.size(), false);
+    std::vector<std::int64_t>& session = sessions.emplace_back();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      session.push_back(records[i]->spec.problem.n_q);
+      if (cancel.cancelled()) break;
+      if (count_answer) count_answer(*records[i]);
+      whole[i] = true;
+      if (is_usable) continue;
+      // As where they share a session: those before it have lost theirs.
+      std::fill(whole.begin(), whole.end(), false);
+      whole[i] = true;
+      break;
+    }
+    if (cancel.cancelled()) std::fill(whole.begin(), whole.end(), false);
+    return whole;
+  }
+
   DeviceInfo device_info;
   bool is_usable = true;
   std::function<void(PointRecord&)> answer;
   std::vector<PointSpec> prepared;
   std::vector<PointSpec> measured;
   std::vector<MeasureOptions> asked;
+  std::size_t most_together = 1;  ///< points that it counts at once
+  std::function<void(PointRecord&)> count_answer;
+  std::vector<std::vector<std::int64_t>> sessions;  ///< N of the points that were counted together
 };
 
 }  // namespace attnscope

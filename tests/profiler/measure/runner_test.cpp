@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <numeric>
 #include <stdexcept>
 
 #include "tests/profiler/measure/fake_device.h"
@@ -150,6 +152,153 @@ TEST_F(Runner, ALostDeviceEndsTheRunAfterItsPoint) {
   EXPECT_THAT(text(outcome.reason), HasSubstr("illegal address"));
   EXPECT_THAT(reported, ElementsAre(0));
   EXPECT_EQ(outcome.counts.done, 1U);
+}
+
+// ---- Devices that count several points together -------------------------------------------------------------------
+
+class RunnerTogether : public Runner {
+ protected:
+  RunnerTogether() {
+    plan.points.clear();
+    for (std::int64_t i = 1; i <= 12; ++i) plan.points.push_back(point(64 * i, {.br = 64, .bc = 64}));
+    device.most_together = 4;
+    device.count_answer = [](PointRecord& record) {
+      record.kernels.front().metrics.push_back(
+          {"dram_read_bytes", static_cast<double>(record.spec.problem.n_q), "byte", Provenance::measured});
+    };
+  }
+
+  static bool counted(const PointRecord& record) {
+    return record.kernels.front().metric("dram_read_bytes") == static_cast<double>(record.spec.problem.n_q);
+  }
+  [[nodiscard]] std::vector<std::size_t> sizes() const {
+    std::vector<std::size_t> sizes;
+    for (const auto& session : device.sessions) sizes.push_back(session.size());
+    return sizes;
+  }
+  static std::vector<std::size_t> up_to(std::size_t count) {
+    std::vector<std::size_t> indices(count);
+    std::iota(indices.begin(), indices.end(), 0);
+    return indices;
+  }
+};
+
+TEST_F(RunnerTogether, TheFirstAloneThenMoreAtOnceAndAllInOrder) {
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.ok, 12U);
+  EXPECT_EQ(started, up_to(12));
+  EXPECT_EQ(reported, up_to(12));
+  EXPECT_THAT(sizes(), ElementsAre(1, 2, 4, 4, 1));
+  for (const PointRecord& record : records) EXPECT_TRUE(counted(record)) << describe(record.spec);
+}
+
+TEST_F(RunnerTogether, PointsThatAreNotCountedKeepTheirPlace) {
+  plan.points[4].tile = {.br = 24, .bc = 64};
+  device.answer = [](PointRecord& record) {
+    if (record.spec.problem.n_q == 64 * 6) record.disposition = Disposition::incorrect;
+  };
+  EXPECT_EQ(run().state, RunState::complete);
+  EXPECT_EQ(reported, up_to(12));
+  EXPECT_EQ(records[4].disposition, Disposition::infeasible);
+  EXPECT_EQ(records[5].disposition, Disposition::incorrect);
+  for (const std::size_t i : {3U, 6U, 7U}) EXPECT_TRUE(counted(records[i])) << i;
+  EXPECT_THAT(device.sessions[2], ElementsAre(64 * 4, 64 * 7, 64 * 8, 64 * 9));
+}
+
+TEST_F(RunnerTogether, LongPointsAreNotKeptWaiting) {
+  device.answer = [](PointRecord& record) { record.wall_seconds = 0.6; };
+  EXPECT_EQ(run().state, RunState::complete);
+  EXPECT_THAT(sizes(), ElementsAre(1, 2, 2, 2, 2, 2, 1));
+}
+
+TEST_F(RunnerTogether, ACounterlessPointOfASessionIsNoOthersMatter) {
+  device.count_answer = [count = device.count_answer](PointRecord& record) {
+    if (record.spec.problem.n_q == 64 * 5) {
+      record.disposition = Disposition::no_counters;
+    } else {
+      count(record);
+    }
+  };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.ok, 11U);
+  EXPECT_EQ(reported, up_to(12));
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(counted(records[i]), i != 4) << i;
+}
+
+TEST_F(RunnerTogether, ADeviceLostInASessionIsThatPointsFaultAndTheOthersAreMeasuredAgain) {
+  // Points 5 and 9 cost the device each time they are counted, in whatever company.
+  device.count_answer = [&, count = device.count_answer](PointRecord& record) {
+    const std::int64_t n = record.spec.problem.n_q;
+    if (n == 64 * 6 || n == 64 * 10) {
+      record.disposition = Disposition::crashed;
+      record.reason = Message::verbatim("illegal address");
+      device.is_usable = false;
+      return;
+    }
+    count(record);
+  };
+  std::vector<bool> done(12, false);
+  std::map<std::size_t, PointRecord> all;
+  int processes = 0;
+  for (RunState state = RunState::device_lost; state == RunState::device_lost && processes < 5; ++processes) {
+    started.clear();
+    reported.clear();
+    records.clear();
+    device.is_usable = true;
+    const RunOutcome outcome = run(done);
+    state = outcome.state;
+    for (std::size_t i = 0; i < reported.size(); ++i) {
+      EXPECT_FALSE(done[reported[i]]) << reported[i] << " was reported twice";
+      done[reported[i]] = true;
+      all[reported[i]] = records[i];
+    }
+    if (state == RunState::device_lost) {
+      EXPECT_THAT(text(outcome.reason), HasSubstr("illegal address"));
+      EXPECT_EQ(records.back().disposition, Disposition::crashed);
+      EXPECT_GE(records.size(), 2U) << "each process gets further than what cost the last one its device";
+    }
+  }
+  EXPECT_EQ(processes, 3);
+  ASSERT_EQ(all.size(), 12U);
+  for (const auto& [i, record] : all) {
+    EXPECT_EQ(record.disposition, i == 5 || i == 9 ? Disposition::crashed : Disposition::ok) << i;
+    EXPECT_EQ(counted(record), i != 5 && i != 9) << i;
+  }
+}
+
+TEST_F(RunnerTogether, ADeviceLostBesideWaitingPointsLeavesThemForLater) {
+  device.answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q != 64 * 6) return;
+    record.disposition = Disposition::timeout;
+    record.reason = Message::verbatim("still running");
+    device.is_usable = false;
+  };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  EXPECT_THAT(text(outcome.reason), HasSubstr("still running"));
+  EXPECT_THAT(reported, ElementsAre(0, 1, 2, 5)) << "3 and 4 wait for their counters";
+  EXPECT_EQ(outcome.counts.done, 4U);
+}
+
+TEST_F(RunnerTogether, WhatWaitsAtACancelIsNotReported) {
+  device.answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q == 64 * 5) cancel.cancel();
+  };
+  EXPECT_EQ(run().state, RunState::cancelled);
+  EXPECT_THAT(reported, ElementsAre(0, 1, 2));
+  EXPECT_THAT(started, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(sizes(), ElementsAre(1, 2)) << "nothing is begun after a cancel";
+}
+
+TEST_F(RunnerTogether, ACancelWhileASessionIsCountedLeavesAllOfIt) {
+  device.count_answer = [&, count = device.count_answer](PointRecord& record) {
+    if (record.spec.problem.n_q == 64 * 5) cancel.cancel();
+    count(record);
+  };
+  EXPECT_EQ(run().state, RunState::cancelled);
+  EXPECT_THAT(reported, ElementsAre(0, 1, 2));
 }
 
 TEST_F(Runner, AnObserversExceptionPassesThrough) {
