@@ -7,10 +7,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -29,7 +31,9 @@ struct Options {
   long every = 1;
   long count = 100;
   double hours = 0;
+  unsigned jobs = 1;
   fs::path keep = "kept-cases";
+  fs::path library = beside_us("libattnscope_fail_at.so", ATTNSCOPE_FAIL_AT_LIBRARY);
 
   [[nodiscard]] bool has(std::string_view part) const { return std::ranges::find(parts, part) != parts.end(); }
 };
@@ -45,7 +49,7 @@ class Campaign {
     fs::create_directory(work);
     operation.prepare(fixture_, work);
     const Outcome whole = fixture_.run(folder, operation.words(fixture_, work),
-                                       {{"LD_PRELOAD", ATTNSCOPE_FAIL_AT_LIBRARY},
+                                       {{"LD_PRELOAD", options_.library},
                                         {"ATTNSCOPE_FAIL_UNDER", work},
                                         {"ATTNSCOPE_FAIL_LOG", folder / "calls.txt"}});
     if (whole.exit_code != 0) throw std::runtime_error(whole.err);
@@ -53,18 +57,20 @@ class Campaign {
     const long count = std::count(calls.begin(), calls.end(), '\n');
     if (count == 0) throw std::runtime_error("no call was seen: is the library preloaded?");
     const std::size_t before = broken_;
-    long tried = 0;
-    for (long at = 1 + static_cast<long>(options_.seed % static_cast<std::uint64_t>(options_.every)); at <= count;
-         at += options_.every, ++tried) {
-      one_case(operation, fmt::format("{}-{}-{}", operation.name, how, at),
-               [&](const TemporaryFolder& where, const Words& words, const fs::path& below) {
-                 return fixture_.run(where, words,
-                                     {{"LD_PRELOAD", ATTNSCOPE_FAIL_AT_LIBRARY},
-                                      {"ATTNSCOPE_FAIL_UNDER", below},
-                                      {"ATTNSCOPE_FAIL_AT", std::to_string(at)},
-                                      {"ATTNSCOPE_FAIL_HOW", how}});
-               });
-    }
+    const long first = 1 + static_cast<long>(options_.seed % static_cast<std::uint64_t>(options_.every));
+    const long tried = count < first ? 0 : (count - first) / options_.every + 1;
+    for_each_case([&](long n) { return n < tried; },
+                  [&](long n) {
+                    const long at = first + n * options_.every;
+                    one_case(operation, fmt::format("{}-{}-{}", operation.name, how, at),
+                             [&](const TemporaryFolder& where, const Words& words, const fs::path& below) {
+                               return fixture_.run(where, words,
+                                                   {{"LD_PRELOAD", options_.library},
+                                                    {"ATTNSCOPE_FAIL_UNDER", below},
+                                                    {"ATTNSCOPE_FAIL_AT", std::to_string(at)},
+                                                    {"ATTNSCOPE_FAIL_HOW", how}});
+                             });
+                  });
     std::cout << fmt::format("{:12} {:6} {:5} of {:3} calls, {} broken\n", operation.name, how, tried, count,
                              broken_ - before);
     std::cout.flush();
@@ -72,41 +78,45 @@ class Campaign {
 
   /// Kills operations at random times, as many as were asked for.
   void at_random(const std::vector<Operation>& operations) {
-    std::mt19937_64 random(options_.seed);
     std::map<std::string, std::chrono::microseconds> length;
+    for (const Operation& operation : operations) length[operation.name] = time_of(operation);
     const std::size_t before = broken_;
     const auto end = Clock::now() + std::chrono::duration<double, std::ratio<3600>>(options_.hours);
-    long tried = 0;
-    for (; tried < options_.count || Clock::now() < end; ++tried) {
+    std::atomic<long> tried = 0;
+    const auto more = [&](long n) { return n < options_.count || Clock::now() < end; };
+    for_each_case(more, [&](long n) {
+      std::seed_seq seed{options_.seed, static_cast<std::uint64_t>(n)};
+      std::mt19937_64 random(seed);
       const Operation& operation = operations[random() % operations.size()];
-      if (!length.contains(operation.name)) length[operation.name] = time_of(operation);
-      const auto span = static_cast<std::uint64_t>(length[operation.name].count() * 11 / 10 + 1);
+      const auto span = static_cast<std::uint64_t>(length.at(operation.name).count() * 11 / 10 + 1);
       const auto after = std::chrono::microseconds(static_cast<std::int64_t>(random() % span));
-      one_case(operation, fmt::format("{}-random-{}", operation.name, tried),
+      one_case(operation, fmt::format("{}-random-{}", operation.name, n),
                [&](const TemporaryFolder& where, const Words& words, const fs::path&) {
                  Process process(where, words, {.program = fixture_.program});
                  std::this_thread::sleep_for(after);
                  process.send(SIGKILL);
                  return process.wait();
                });
-    }
-    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "all", "random", tried, broken_ - before);
+      ++tried;
+    });
+    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "all", "random", tried.load(), broken_ - before);
   }
 
   /// Starts two collectors at once on two names of one file: what the one that was let in printed is there, and the
   /// other one said why it was not.
   void two_collectors() {
     const std::size_t before = broken_;
-    for (long n = 0; n < options_.count; ++n) {
-      const TemporaryFolder folder;
-      ++tried_;
-      try {
-        judge_pair(folder);
-      } catch (const std::exception& wrong) {
-        ++broken_;
-        std::cout << fmt::format("links-{}: {}\n", n, wrong.what());
-      }
-    }
+    for_each_case([&](long n) { return n < options_.count; },
+                  [&](long n) {
+                    const TemporaryFolder folder;
+                    ++tried_;
+                    try {
+                      judge_pair(folder);
+                    } catch (const std::exception& wrong) {
+                      ++broken_;
+                      say(fmt::format("links-{}: {}\n", n, wrong.what()));
+                    }
+                  });
     std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "collect", "links", options_.count, broken_ - before);
   }
 
@@ -114,13 +124,48 @@ class Campaign {
   [[nodiscard]] std::size_t tried() const { return tried_; }
 
  private:
-  [[nodiscard]] std::chrono::microseconds time_of(const Operation& operation) const {
-    const TemporaryFolder folder;
-    fs::create_directory(folder / "work");
-    operation.prepare(fixture_, folder / "work");
-    const auto start = Clock::now();
-    (void)fixture_.run(folder, operation.words(fixture_, folder / "work"));
-    return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
+  void say(const std::string& line) {
+    const std::lock_guard lock(saying_);
+    std::cout << line << std::flush;
+  }
+
+  /// Cases 0, 1, ... as long as there are more, `jobs` at a time.
+  template <class More, class Case>
+  void for_each_case(More&& more, Case&& one) {
+    std::atomic<long> next = 0;
+    std::mutex first_error;
+    std::exception_ptr error;
+    const auto work = [&] {
+      try {
+        for (long n = next++; more(n); n = next++) one(n);
+      } catch (...) {
+        const std::lock_guard lock(first_error);
+        error = std::current_exception();
+      }
+    };
+    {
+      std::vector<std::jthread> others;
+      for (unsigned job = 1; job < options_.jobs; ++job) others.emplace_back(work);
+      work();
+    }
+    if (error) std::rethrow_exception(error);
+  }
+
+  /// While as many others run as will later.
+  [[nodiscard]] std::chrono::microseconds time_of(const Operation& operation) {
+    std::mutex longest;
+    std::chrono::microseconds time{};
+    for_each_case([&](long n) { return n < static_cast<long>(options_.jobs); },
+                  [&](long) {
+                    const TemporaryFolder folder;
+                    fs::create_directory(folder / "work");
+                    operation.prepare(fixture_, folder / "work");
+                    const auto start = Clock::now();
+                    (void)fixture_.run(folder, operation.words(fixture_, folder / "work"));
+                    const std::lock_guard lock(longest);
+                    time = std::max(time, std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start));
+                  });
+    return time;
   }
 
   void judge_pair(const TemporaryFolder& folder) const {
@@ -169,14 +214,15 @@ class Campaign {
       fs::create_directories(options_.keep);
       fs::remove_all(options_.keep / name);
       fs::copy(found, options_.keep / name, fs::copy_options::recursive);
-      std::cout << fmt::format("{}: {} (kept as {})\n", name, wrong.what(), (options_.keep / name).string());
+      say(fmt::format("{}: {} (kept as {})\n", name, wrong.what(), (options_.keep / name).string()));
     }
   }
 
   const Options& options_;
   const Fixture& fixture_;
-  std::size_t broken_ = 0;
-  std::size_t tried_ = 0;
+  std::mutex saying_;
+  std::atomic<std::size_t> broken_ = 0;
+  std::atomic<std::size_t> tried_ = 0;
 };
 
 int kill_and_look(int argc, char** argv) {
@@ -194,6 +240,10 @@ int kill_and_look(int argc, char** argv) {
   app.add_option("--seed", options.seed, "Of the random times, and the first call with --every (default: random)");
   app.add_option("--every", options.every, "Only each K-th call")->check(CLI::Range(1L, 1000000L));
   app.add_option("--count", options.count, "Kills at random times, and pairs of collectors")->capture_default_str();
+  app.add_option("--jobs", options.jobs, "How many cases at a time: they stay the same")
+      ->check(CLI::Range(1U, 1024U))
+      ->capture_default_str();
+  app.add_option("--library", options.library, "What is preloaded into it")->capture_default_str();
   app.add_option("--hours", options.hours, "Go on with random kills for so long");
   app.add_option("--keep", options.keep, "Folder for the cases that fail")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

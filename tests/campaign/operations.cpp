@@ -219,6 +219,11 @@ std::string content(const std::filesystem::path& file) {
   return std::move(text).str();
 }
 
+fs::path beside_us(const std::string& name, const fs::path& built) {
+  const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / name;
+  return fs::exists(beside) ? beside : built;
+}
+
 Outcome Fixture::run(const TemporaryFolder& where, const Words& words,
                      const std::map<std::string, std::string>& environment) const {
   return testing::run(where, words, {.environment = environment, .program = program});

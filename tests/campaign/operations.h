@@ -25,9 +25,13 @@ void require(bool condition, const std::string& otherwise);
 
 [[nodiscard]] std::string content(const std::filesystem::path& file);
 
+/// A file that lies in this program's own folder, so that the campaign can be carried to another machine; otherwise
+/// `built`, where the build has put it.
+[[nodiscard]] std::filesystem::path beside_us(const std::string& name, const std::filesystem::path& built);
+
 /// What lies ready for the operations, and what they come to when nobody disturbs them.
 struct Fixture {
-  std::filesystem::path program = ATTNSCOPE_PROGRAM;
+  std::filesystem::path program = beside_us("attnscope", ATTNSCOPE_PROGRAM);
   TemporaryFolder folder;
   std::filesystem::path earlier = folder / "earlier.attnscope";  ///< a sweep, as a collector leaves it
   std::filesystem::path compact = folder / "compact.attnscope";  ///< another one, as a compact copy

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "damages.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t page_bytes = 4096;
+
+std::size_t below(Random& random, std::size_t bound) {
+  return bound == 0 ? 0 : std::uniform_int_distribution<std::size_t>(0, bound - 1)(random);
+}
+
+// What is done to the bytes
+// --------------------------------------------------------------------------------------------
+
+void flip_bits(std::string& bytes, Random& random) {
+  for (std::size_t i = 1 + below(random, 8); i > 0; --i) {
+    char& byte = bytes[below(random, bytes.size())];
+    byte = static_cast<char>(byte ^ (1 << below(random, 8)));
+  }
+}
+
+void overwrite_a_stretch(std::string& bytes, Random& random) {
+  const std::size_t at = below(random, bytes.size());
+  const std::size_t length = std::min(bytes.size() - at, 1 + below(random, 600));
+  const bool zero = below(random, 2) == 0;
+  for (std::size_t i = 0; i < length; ++i) bytes[at + i] = zero ? '\0' : static_cast<char>(random());
+}
+
+/// A page that was never written, or is another one's, or an earlier state of it.
+void misplace_a_page(std::string& bytes, Random& random) {
+  const std::size_t pages = bytes.size() / page_bytes;
+  const std::size_t to = below(random, pages) * page_bytes;
+  if (below(random, 3) == 0) {
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(to), page_bytes, '\0');
+  } else {
+    const std::string page = bytes.substr(below(random, pages) * page_bytes, page_bytes);
+    bytes.replace(to, page_bytes, page);
+  }
+}
+
+void cut(std::string& bytes, Random& random) {
+  bytes.resize(below(random, bytes.size()));
+}
+
+/// Headers of pages and cells, where lengths and pointers stand.
+void change_a_pointer(std::string& bytes, Random& random) {
+  const std::size_t page = below(random, bytes.size() / page_bytes) * page_bytes;
+  for (std::size_t i = 1 + below(random, 3); i > 0; --i) bytes[page + below(random, 64)] = static_cast<char>(random());
+}
+
+// What is done to rows
+// -------------------------------------------------------------------------------------------------
+
+std::vector<std::string> texts(SQLite::Database& database, const std::string& sql) {
+  std::vector<std::string> found;
+  SQLite::Statement query(database, sql);
+  while (query.executeStep()) found.push_back(query.getColumn(0).getString());
+  return found;
+}
+
+const std::vector<std::string> hostile_values{"0",
+                                              "-1",
+                                              "-7",
+                                              "1",
+                                              "4294967360",
+                                              "9223372036854775807",
+                                              "-9223372036854775807 - 1",
+                                              "9e999",
+                                              "-9e999",
+                                              "1e308",
+                                              "4.9e-324",
+                                              "''",
+                                              "'all'",
+                                              "'[1e308,1e308]'",
+                                              "'[]'",
+                                              "'{}'",
+                                              "'{\"max_noise\":null}'",
+                                              "'lengths:9999999'",
+                                              "'blocks:16:random50'",
+                                              "CAST(x'61ff62' AS TEXT)",
+                                              "CAST(x'610062' AS TEXT)",
+                                              "char(27) || '[2J'",
+                                              "'=1+1'",
+                                              "'<img src=\"file:///dev/zero\">'",
+                                              "replace(hex(zeroblob(2000)), '00', 'x')"};
+
+}  // namespace
+
+Random random_of_case(std::uint64_t seed, std::uint64_t index) {
+  std::seed_seq both{seed, index};
+  return Random(both);
+}
+
+std::string content(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return std::move(text).str();
+}
+
+void write(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+void write_whole(const fs::path& file) {
+  RunStore store = RunStore::open(file, RunStore::Mode::collect);
+  RunHeader header = full_header();
+  for (const char* device : {"GPU-1", "GPU-2", "GPU-1"}) {
+    header.device.uuid = device;
+    const std::int64_t run = store.begin_run(header);
+    for (std::size_t i = 0; i < 25; ++i) {
+      PointRecord record = i % 3 == 0 ? full_record() : simple_record(64 + static_cast<std::int64_t>(i));
+      record.wall_seconds = static_cast<double>(i) + 0.5;
+      store.add_point(run, i, record);
+    }
+    store.finish_run(run, StoredRunState::complete);
+  }
+}
+
+void change_rows(const fs::path& file, Random& random) {
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+  database.exec("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON");
+  const std::vector<std::string> tables =
+      texts(database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name");
+  for (std::size_t i = 1 + below(random, 3); i > 0; --i) {
+    const std::string& table = tables[below(random, tables.size())];
+    const std::vector<std::string> columns =
+        texts(database, fmt::format("SELECT name FROM pragma_table_info('{}')", table));
+    const std::string& column = columns[below(random, columns.size())];
+    const std::string one =
+        fmt::format("{0} IN (SELECT {0} FROM {1} ORDER BY {0} LIMIT 1 OFFSET {2})", column, table, below(random, 20));
+    const std::string value = below(random, 3) == 0 ? fmt::format("{} + {}", column, 1 + below(random, 3))
+                                                    : hostile_values[below(random, hostile_values.size())];
+    const std::string sql = below(random, 8) == 0
+                                ? fmt::format("DELETE FROM {} WHERE {}", table, one)
+                                : fmt::format("UPDATE {} SET {} = {} WHERE {}", table, column, value, one);
+    try {
+      database.exec(sql);
+    } catch (const SQLite::Exception&) {  // a type or a key that the table does not take
+    }
+  }
+}
+
+void damage(const fs::path& file, const std::string& whole, Random& random) {
+  using Change = void (*)(std::string&, Random&);
+  constexpr Change changes[] = {flip_bits, flip_bits, overwrite_a_stretch, misplace_a_page, change_a_pointer, cut};
+  const std::size_t kind = below(random, std::size(changes) * 2);
+  if (kind >= std::size(changes)) {
+    write(file, whole);
+    return change_rows(file, random);
+  }
+  std::string bytes = whole;
+  changes[kind](bytes, random);
+  write(file, bytes);
+}
+
+}  // namespace attnscope::testing
