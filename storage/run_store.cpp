@@ -3,8 +3,10 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
+
 #include <sqlite3.h>
 #include <unistd.h>
+#include <limits>
 
 #include <algorithm>
 #include <map>
@@ -237,11 +239,12 @@ std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, st
     SQLite::Transaction snapshot(*impl_->database);
     const std::string wanted = json(std::vector<std::int64_t>(runs.begin(), runs.end())).dump();
     const std::string range =
-        fmt::format("p.id > ?1{}", runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))");
+        fmt::format("p.id >= ?1{}", runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))");
     const auto select = [&](std::string_view what) -> SQLite::Statement& {
       SQLite::Statement& query = impl_->statement(fmt::format(fmt::runtime(what), range));
       if (what.find("{}") == std::string_view::npos) return query;
-      query.bind(1, after_id);
+      // Ids that damage made negative are read as well.
+      query.bind(1, after_id == 0 ? std::numeric_limits<std::int64_t>::min() : after_id + 1);
       if (!runs.empty()) query.bind(2, wanted);
       return query;
     };

@@ -149,6 +149,23 @@ TEST(Digests, rows_without_their_parent_are_counted_by_table) {
   EXPECT_THAT(damage, ::testing::Contains(fmt::format("{} rows of metric_values lack their row of kernels", values)));
 }
 
+TEST(Digests, a_point_whose_id_became_negative_is_named_and_repaired) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec("PRAGMA foreign_keys = OFF; UPDATE points SET id = -1 WHERE id = 2");
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  const std::size_t whole = store.points().size();
+  ASSERT_EQ(store.bad_rows().size(), 1U);
+  EXPECT_THAT(text(store.bad_rows()[0].where), HasSubstr("point -1"));
+  const auto saved = folder / "saved.attnscope";
+  const Salvage salvage = repair_file(file, saved);
+  EXPECT_EQ(salvage.points, whole);
+  EXPECT_FALSE(salvage.left.empty());
+  EXPECT_TRUE(check_file(saved).ok());
+}
+
 TEST(Digests, a_run_knows_how_many_points_it_was_given) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
