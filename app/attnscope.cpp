@@ -86,6 +86,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_verify(command); });
   add("model", "Print what theory says: bytes, geometry and feasibility, without a GPU",
       [](CLI::App& command) { return attnscope::add_model(command); });
+  add("ceilings", "Measure what a GPU is capable of: DRAM, L2, shared memory, tensor cores, latencies",
+      [](CLI::App& command) { return attnscope::add_ceilings(command); });
   add("kernels", "List the algorithms, or compile their kernels ahead of time",
       [](CLI::App& command) { return attnscope::add_kernels(command); });
   add("tune", "Measure every tile and write the table that the automatic choice reads",

@@ -73,6 +73,7 @@ DeviceLimits limits_of(const Product& p) {
   limits.dram_bytes_per_second = p.dram_gb_per_second * 1e9;
   limits.l2_bytes_per_second = l2_bytes_per_sm_cycle * p.sms * p.boost_ghz * 1e9;
   limits.tensor_flops = p.tflops * 1e12;
+  limits.boost_hz = p.boost_ghz * 1e9;
   return limits;
 }
 

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/model/ceilings.h"
 #include "kernels/model/device_limits.h"
+#include "kernels/model/result.h"
 #include "kernels/oracle/inputs.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/point.h"
@@ -72,6 +74,21 @@ struct BuildReport {
   Message error;       ///< when it failed: what went wrong, and on the lines after it the compiler's log
 };
 
+struct CeilingOptions {
+  int rounds = 9;  ///< each load is sampled so often, in another order each time
+  std::uint64_t seed = 20220527;
+};
+/// A device's ceilings, and what a reader of them has to know: one sentence each.
+struct CeilingSet {
+  std::vector<Ceiling> ceilings;
+  std::vector<Message> remarks;
+};
+struct CeilingFailure {
+  bool cancelled = false;
+  Message reason;
+};
+using CeilingProgress = std::function<void(std::size_t done, std::size_t total)>;
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -101,6 +118,11 @@ class Device {
   /// left the context unusable, usable() is false and the runner stops: the process must be restarted to go on.
   [[nodiscard]] virtual PointRecord measure(const PointSpec&, const MeasureOptions&, const CancelToken&) = 0;
   [[nodiscard]] virtual bool usable() const { return true; }
+
+  /// What the device is capable of: measured in some seconds; of one that has nothing to measure, what its datasheet
+  /// says. After a failure that left the context unusable, usable() is false.
+  [[nodiscard]] virtual Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions&, const CancelToken&,
+                                                                    const CeilingProgress& progress);
 
   /// A point as far as it came; one that `waits` is whole once count() has added its counters.
   struct Uncounted {

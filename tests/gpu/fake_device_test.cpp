@@ -15,6 +15,7 @@
 #include "profiler/measure/gpu/doctor.h"
 #include "profiler/measure/gpu/driver_start.h"
 #include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/measure/gpu/range_profiler.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope {
@@ -369,15 +370,31 @@ TEST_F(FakeDeviceTest, OneCounterConfigurationServesPointAfterPoint) {
   EXPECT_EQ(metric(with_more, "lts__t_bytes.sum"), 4096) << "counters are enabled anew for other metrics";
   EXPECT_EQ(metric(with_more, metric_key::l2_to_sm_bytes), 4096);
   EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
-  PointSpec many = point("naive");  // more ranges than the configuration has room for
+  PointSpec many = point("naive");  // several kernels find room in it
   many.problem.pass = Pass::fwd_bwd;
   const PointRecord both = device->measure(many, more, cancel_);
   ASSERT_EQ(both.disposition, Disposition::ok) << both.reason;
   ASSERT_GT(both.kernels.size(), 5U);
   EXPECT_EQ(metric(both, metric_key::dram_writeback_bytes), 10000.0 * static_cast<double>(both.kernels.size() - 1));
-  EXPECT_EQ(attnscope_fake_counter_configs() - before, 3);
-  (void)device->measure(point(), more, cancel_);
-  EXPECT_EQ(attnscope_fake_counter_configs() - before, 3);
+  EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
+}
+
+TEST_F(FakeDeviceTest, CountersAreEnabledAnewForMoreRangesThanThereIsRoomFor) {
+  faults("");
+  auto cuda = gpu::start_driver();
+  ASSERT_TRUE(cuda.ok());
+  auto cupti = gpu::CuptiApi::load();
+  ASSERT_TRUE(cupti.ok());
+  const gpu::Context context(*cuda, 0);
+  gpu::RangeProfiler profiler(*cupti, context.get(), 0);
+  const gpu::CounterConfig config = profiler.host().configure({"dram__bytes_read.sum"});
+  const auto before = attnscope_fake_counter_configs();
+  for (const std::size_t count : {std::size_t{3}, gpu::RangeProfiler::least_ranges, std::size_t{200}, std::size_t{5}}) {
+    std::vector<gpu::RangeProfiler::Range> ranges;
+    for (std::size_t i = 0; i < count; ++i) ranges.push_back({std::to_string(i), {}, [] {}});
+    EXPECT_EQ(profiler.collect(config, ranges).size(), count);
+  }
+  EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
 }
 
 TEST_F(FakeDeviceTest, ACountersLibraryThatWantsAConfigurationEachTimeGetsOne) {
@@ -937,6 +954,28 @@ TEST_F(CountedTogether, PointsThatHadToMakeRoomAreLaidOutAgain) {
     const PointRecord alone = device->measure(specs[i], quick(), cancel_);
     EXPECT_EQ(metric(counted.records[i], metric_key::dram_read_bytes), metric(alone, metric_key::dram_read_bytes));
   }
+}
+
+TEST_F(CountedTogether, SessionsHaveNoMoreRangesThanThereIsRoomFor) {
+  const auto device = open("by-grid");
+  ASSERT_NE(device, nullptr);
+  std::vector<PointSpec> specs(16, point("naive"));
+  for (PointSpec& spec : specs) spec.problem.pass = Pass::fwd_bwd;  // two ranges for each of several kernels
+  (void)device->measure(specs[0], quick(), cancel_);
+  const auto sessions = attnscope_fake_counter_sessions();
+  const auto configs = attnscope_fake_counter_configs();
+  const Counted counted = count(*device, specs);
+  EXPECT_EQ(counted.whole, std::vector<bool>(16, true));
+  for (const PointRecord& record : counted.records) {
+    EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+    EXPECT_EQ(values(record), values(counted.records[0]));
+  }
+  const std::size_t each = 2 * (counted.records[0].kernels.size() - 1);
+  const std::size_t room = gpu::RangeProfiler::least_ranges / each;
+  ASSERT_LT(room, 16U);
+  EXPECT_GE(attnscope_fake_counter_sessions() - sessions, static_cast<std::int64_t>(2 * (16 / room + 1)))
+      << "two passes each";
+  EXPECT_EQ(attnscope_fake_counter_configs(), configs);
 }
 
 TEST_F(CountedTogether, SetUpLaunchesRunBeforeWhatIsCounted) {

@@ -13,8 +13,11 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "kernels/embedded_sources.h"
+#include "kernels/model/ceilings.h"
+#include "profiler/measure/gpu/ceiling_loads.h"
 #include "profiler/measure/gpu/cubin_cache.h"
 
 namespace attnscope {
@@ -71,6 +74,27 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
       EXPECT_GT(report.registers, 15) << report.kernel;
       EXPECT_LE(report.registers, 255) << report.kernel;
       EXPECT_FALSE(report.cached);
+    }
+  }
+}
+
+TEST_F(KernelBuilderTest, TheLoadsOfTheCeilingsCompileAndNeedNoLocalMemory) {
+  for (const auto& [arch, name] :
+       {std::pair{"sm_80", "a100"}, std::pair{"sm_90a", "h200"}, std::pair{"sm_120a", "rtx-5090"}}) {
+    if (!builder_->refuses(arch).empty()) continue;  // an older NVRTC
+    const DeviceLimits& limits = *find_gpu(name);
+    const auto loads = gpu::ceiling_loads(limits, gpu::ceiling_buffers(limits, limits.dram_bytes));
+    std::vector<KernelLaunch> launches{gpu::ring_launch("ring_dram", 1 << 20)};
+    std::set<std::string_view> found_out;
+    for (const gpu::CeilingLoad& load : loads) {
+      launches.push_back(load.launch);
+      found_out.insert(load.key);
+      EXPECT_NE(find_ceiling(load.key), nullptr) << load.key;
+    }
+    EXPECT_EQ(found_out.contains(ceiling_key::wgmma_fp16), limits.compute_major == 9);
+    for (const BuildReport& report : builder_->build_all(arch, launches, 0, cancel_, {})) {
+      EXPECT_TRUE(report.error.empty()) << arch << ' ' << report.kernel << ": " << report.error;
+      EXPECT_EQ(report.local_bytes, 0) << arch << ' ' << report.kernel;
     }
   }
 }

@@ -20,15 +20,14 @@ std::string settled_name(std::size_t point, const PreparedLaunch& launch) {
   return fmt::format("{} of point {} and its write-back", launch.name(), point);
 }
 
-/// Of so many, the least is taken: what else writes to DRAM comes in bursts, and only adds.
-constexpr std::size_t idle_ranges = 9;
 std::string idle_name(std::size_t number) {
   return fmt::format("write-back of nothing, {}", number);
 }
 
 double least_idle(const std::map<std::string, std::vector<double>>& raw, std::size_t metric) {
   double least = raw.at(idle_name(0)).at(metric);
-  for (std::size_t i = 1; i < idle_ranges; ++i) least = std::min(least, raw.at(idle_name(i)).at(metric));
+  for (std::size_t i = 1; i < CounterCollector::idle_ranges; ++i)
+    least = std::min(least, raw.at(idle_name(i)).at(metric));
   return least;
 }
 
@@ -133,6 +132,10 @@ CounterConfig CounterCollector::make_config() const {
   std::vector<std::string> names;
   for (const CounterMetric& metric : counters_) names.push_back(metric.counter);
   return host().configure(std::move(names));
+}
+
+std::size_t CounterCollector::ranges_of(std::span<const PreparedLaunch> launches) {
+  return 2 * launches.size();
 }
 
 std::optional<std::size_t> CounterCollector::settles(const CountedPoint& point) const {

@@ -67,6 +67,14 @@ class CounterCollector {
   [[nodiscard]] std::vector<PointCounts> collect(KernelRunner& runner, std::span<const CountedPoint> points,
                                                  const CountingRequest& request, const CancelToken& cancel);
 
+  /// The ranges that collect() makes of a point, at most.
+  [[nodiscard]] static std::size_t ranges_of(std::span<const PreparedLaunch> launches);
+  /// Ranges with nothing launched, which the first cold point brings along. Of so many, the least is taken: what else
+  /// writes to DRAM comes in bursts, and only adds.
+  static constexpr std::size_t idle_ranges = 9;
+  /// Points that share a session have no more ranges.
+  static constexpr std::size_t most_ranges = RangeProfiler::least_ranges;
+
   struct Place {
     std::size_t point = 0;
     std::string launch;  ///< empty: none of the point's own

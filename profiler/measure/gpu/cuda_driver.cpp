@@ -160,10 +160,12 @@ DeviceLimits device_limits(const CudaApi& cuda, CUdevice device) {
     limits.dram_bytes_per_second = known->dram_bytes_per_second;
     limits.l2_bytes_per_second = known->l2_bytes_per_second;
     limits.tensor_flops = known->tensor_flops;
+    limits.boost_hz = known->boost_hz;
   } else {
     const double sm_clock = ask_clock(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
     const double memory_clock = ask_clock(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     const double bus_bytes = ask(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8.0;
+    limits.boost_hz = sm_clock;
     limits.dram_bytes_per_second = 2 * memory_clock * bus_bytes;  // two transfers a clock
     limits.l2_bytes_per_second = 64.0 * limits.sm_count * sm_clock;
     limits.tensor_flops =

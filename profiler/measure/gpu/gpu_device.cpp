@@ -15,6 +15,7 @@
 #include "messages/counters.h"
 #include "messages/gpu.h"
 #include "messages/point.h"
+#include "profiler/measure/gpu/ceiling_bench.h"
 #include "profiler/measure/gpu/counting.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/driver_start.h"
@@ -224,6 +225,27 @@ class GpuDevice final : public Device {
     for (PointRecord* record : records)
       record->wall_seconds += seconds_since(begin) / static_cast<double>(records.size());
     return batch.whole;
+  }
+
+  [[nodiscard]] Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions& options, const CancelToken& cancel,
+                                                            const CeilingProgress& progress) override {
+    if (!usable_) return Failure{CeilingFailure{.reason = say::point::device_lost_earlier{}}};
+    current_work_ = say::point::timing_crashed{};
+    try {
+      session_->context.make_current();
+      return CeilingBench({.runner = session_->runner,
+                           .builder = *session_->builder,
+                           .limits = info_.limits,
+                           .arch = arch_,
+                           .nvml = nvml_.get(),
+                           .counters = session_->counters ? &*session_->counters : nullptr,
+                           .no_counters = no_counters_reason()})
+          .measure(options, cancel, progress);
+    } catch (...) {
+      PointRecord ended;
+      end_by_exception(ended);
+      return Failure{CeilingFailure{ended.disposition == Disposition::cancelled, ended.reason}};
+    }
   }
 
  private:
@@ -507,6 +529,7 @@ class GpuDevice final : public Device {
   /// those that cannot be counted at all.
   [[nodiscard]] std::vector<std::size_t> members_of_session(Batch& batch) {
     std::vector<std::size_t> members;
+    std::size_t ranges = CounterCollector::idle_ranges;
     for (std::size_t i = 0; i < batch.records.size() && usable_ && !batch.cancelled; ++i) {
       if (batch.whole[i]) continue;
       if (batch.alone && !members.empty()) break;
@@ -521,6 +544,9 @@ class GpuDevice final : public Device {
       try {
         session_->context.make_current();
         if (!is_ready(i, *batch.records[i], batch.options)) make_ready(i, *batch.records[i], batch.options);
+        const std::size_t more = CounterCollector::ranges_of(prepared_.at(i)->launches);
+        if (!members.empty() && ranges + more > CounterCollector::most_ranges) break;
+        ranges += more;
         members.push_back(i);
       } catch (...) {
         end_counted(batch, i, {});

@@ -32,6 +32,11 @@ struct Nvml::Functions {
   int (*temperature)(void*, int, unsigned*) = nullptr;
   int (*power)(void*, unsigned*) = nullptr;
   int (*reasons)(void*, unsigned long long*) = nullptr;
+  struct Use {
+    unsigned gpu = 0;
+    unsigned memory = 0;
+  };
+  int (*use)(void*, Use*) = nullptr;
 };
 
 bool slows_down(std::uint64_t reasons) {
@@ -57,6 +62,7 @@ Result<std::unique_ptr<Nvml>, Message> Nvml::open() {
                         (library->bind(api->reasons, "nvmlDeviceGetCurrentClocksEventReasons") ||
                          library->bind(api->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
   if (!complete) return Failure<Message>{say::library::nvml_lacks{.file = library->path().string()}};
+  (void)library->bind(api->use, "nvmlDeviceGetUtilizationRates");  // virtual GPUs may lack it
   if (const int result = api->init(); result != 0) {
     return Failure<Message>{say::library::nvml_start{.error = api->error_string(result)}};
   }
@@ -101,6 +107,12 @@ std::optional<ClockReading> Nvml::read() const {
   reading.throttle_reasons = reasons;
   reading.throttled = slows_down(reasons);
   return all ? std::optional(reading) : std::nullopt;
+}
+
+std::optional<double> Nvml::use_pct() const {
+  Functions::Use use;
+  if (device_ == nullptr || api_->use == nullptr || api_->use(device_, &use) != 0) return std::nullopt;
+  return use.gpu;
 }
 
 }  // namespace attnscope::gpu

@@ -34,6 +34,9 @@ class Nvml {
   bool select(const std::string& uuid);
   /// The state now; nothing where one of its figures cannot be read: 0 W, or "not throttled", would be a claim.
   [[nodiscard]] std::optional<ClockReading> read() const;
+  /// Share of the last sampling period (up to a second) in which a kernel ran, anybody's, in percent; nothing where it
+  /// cannot be read.
+  [[nodiscard]] std::optional<double> use_pct() const;
 
  private:
   Nvml() = default;

@@ -16,9 +16,6 @@ namespace {
 constexpr std::array<std::string_view, collect_part_count> part_words{"config", "image", "start", "before", "push",
                                                                       "work",   "pop",   "stop",  "decode", "evaluate"};
 
-/// So many ranges fit at least: plans of few and of several kernels then share one configuration.
-constexpr std::size_t least_ranges = 8;
-
 /// Adds the time of its scope to a part of the cost.
 class Stopwatch {
  public:
@@ -116,8 +113,8 @@ void RangeProfiler::disable() noexcept {
   params.pRangeProfilerObject = object_;
   cupti_.cuptiRangeProfilerDisable(&params);
   object_ = nullptr;
-  configured_ = nullptr;
-  given_.clear();
+  configured_ = false;
+  given_.reset();
 }
 
 /// Between start and stop: one pass over the ranges.
@@ -214,14 +211,11 @@ RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::s
 }
 
 bool RangeProfiler::serves(const CounterConfig& config, std::size_t ranges) const {
-  return configured_ != nullptr && configured_->passes > 0 && ranges <= configured_->most_ranges &&
-         std::ranges::equal(configured_->config_image, config.image());
+  return configured_ && given_->passes > 0 && ranges <= given_->most_ranges &&
+         std::ranges::equal(given_->config_image, config.image());
 }
 
-RangeProfiler::Configured& RangeProfiler::memory_for(const CounterConfig& config, std::size_t ranges) {
-  for (Configured& given : given_) {
-    if (ranges <= given.most_ranges) return given;
-  }
+RangeProfiler::Configured RangeProfiler::memory_for(const CounterConfig& config, std::size_t ranges) {
   std::vector<const char*> names;
   for (const std::string& metric : config.metrics()) names.push_back(metric.c_str());
   const std::size_t most_ranges = std::max(least_ranges, std::bit_ceil(ranges));
@@ -233,29 +227,32 @@ RangeProfiler::Configured& RangeProfiler::memory_for(const CounterConfig& config
   size.maxNumOfRanges = most_ranges;
   size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges);
   cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
-  return given_.emplace_back(Configured{.config_image = {config.image().begin(), config.image().end()},
-                                        .most_ranges = most_ranges,
-                                        .passes = 0,
-                                        .counter_data = std::vector<std::uint8_t>(size.counterDataSize)});
+  return {.config_image = {config.image().begin(), config.image().end()},
+          .most_ranges = most_ranges,
+          .passes = 0,
+          .counter_data = std::vector<std::uint8_t>(size.counterDataSize)};
 }
 
 void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
-  if (!given_.empty() && !std::ranges::equal(given_.front().config_image, config.image())) disable();
+  const bool other =
+      given_ && (ranges > given_->most_ranges || !std::ranges::equal(given_->config_image, config.image()));
+  if (other) disable();
   if (object_ == nullptr) enable();
-  configured_ = &memory_for(config, ranges);
-  configured_->passes = 0;
+  if (!given_) given_ = memory_for(config, ranges);
+  configured_ = true;
+  given_->passes = 0;
   clear_counter_data();
 
   const Stopwatch watch(cost_, CollectPart::config);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
   set.pRangeProfilerObject = object_;
-  set.configSize = configured_->config_image.size();
-  set.pConfig = configured_->config_image.data();
-  set.counterDataImageSize = configured_->counter_data.size();
-  set.pCounterDataImage = configured_->counter_data.data();
+  set.configSize = given_->config_image.size();
+  set.pConfig = given_->config_image.data();
+  set.counterDataImageSize = given_->counter_data.size();
+  set.pCounterDataImage = given_->counter_data.data();
   set.range = CUPTI_UserRange;
   set.replayMode = CUPTI_UserReplay;
-  set.maxRangesPerPass = configured_->most_ranges;
+  set.maxRangesPerPass = given_->most_ranges;
   set.numNestingLevels = 1;
   set.minNestingLevel = 1;
   set.passIndex = 0;
@@ -267,8 +264,8 @@ void RangeProfiler::clear_counter_data() {
   const Stopwatch watch(cost_, CollectPart::image);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
   init.pRangeProfilerObject = object_;
-  init.counterDataSize = configured_->counter_data.size();
-  init.pCounterData = configured_->counter_data.data();
+  init.counterDataSize = given_->counter_data.size();
+  init.pCounterData = given_->counter_data.data();
   cupti_.check(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&init),
                "cuptiRangeProfilerCounterDataImageInitialize");
 }
@@ -278,7 +275,7 @@ RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::spa
     run_passes(config, ranges);
     return decode(config, ranges);
   } catch (...) {
-    configured_ = nullptr;  // what state it is in, nobody knows
+    configured_ = false;  // what state it is in, nobody knows
     throw;
   }
 }
@@ -301,16 +298,15 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
     }
   }
   if (!complete) throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::more_passes{});
-  if (configured_->passes == 0) configured_->passes = passes;
+  if (given_->passes == 0) given_->passes = passes;
   // A pass left out would leave its metrics without a value, and say nothing.
-  if (passes != configured_->passes) {
-    throw CuptiError(CUPTI_ERROR_UNKNOWN,
-                     say::counters::other_passes{.passes = passes, .announced = configured_->passes});
+  if (passes != given_->passes) {
+    throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::other_passes{.passes = passes, .announced = given_->passes});
   }
 }
 
 RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::span<const Range> ranges) {
-  const std::vector<std::uint8_t>& counter_data = configured_->counter_data;
+  const std::vector<std::uint8_t>& counter_data = given_->counter_data;
   {
     const Stopwatch watch(cost_, CollectPart::decode);
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,10 +48,13 @@ struct CollectCost {
 };
 
 /// Profiling of one context. Enabling is slow (a tenth of a second), so an object lives as long as its device; other
-/// metrics than before cost as much, since CUPTI (13.0) has to be enabled anew for them: set while it is enabled, they
-/// are not counted, and their values are NaN. All members throw CuptiError.
+/// metrics than before, or more ranges than room was made for, cost as much, since CUPTI (13.0) has to be enabled anew
+/// for them: of metrics set while it is enabled the values are NaN, and of ranges beyond the first room some get lost.
+/// All members throw CuptiError.
 class RangeProfiler {
  public:
+  /// So many ranges fit in any case: room for less would be no cheaper.
+  static constexpr std::size_t least_ranges = 128;
   /// Whether a configuration that the GPU has serves the next collect() with the same metrics too.
   enum class Reuse { config, nothing };
 
@@ -84,7 +87,8 @@ class RangeProfiler {
  private:
   class Session;
   using Values = std::map<std::string, std::vector<double>>;
-  /// What the GPU is configured for, in memory that CUPTI keeps pointers to.
+  /// What the GPU is configured for, in memory that CUPTI keeps pointers to: it reads what it was first given for as
+  /// long as it is enabled.
   struct Configured {
     std::vector<std::uint8_t> config_image;
     std::size_t most_ranges = 0;
@@ -94,7 +98,7 @@ class RangeProfiler {
   void enable();
   void disable() noexcept;
   void configure(const CounterConfig& config, std::size_t ranges);
-  [[nodiscard]] Configured& memory_for(const CounterConfig& config, std::size_t ranges);
+  [[nodiscard]] Configured memory_for(const CounterConfig& config, std::size_t ranges);
   void clear_counter_data();
   [[nodiscard]] bool serves(const CounterConfig& config, std::size_t ranges) const;
   /// Pre: configured for it.
@@ -107,10 +111,8 @@ class RangeProfiler {
   CounterHost host_;
   CUpti_RangeProfiler_Object* object_ = nullptr;  ///< nullptr: not enabled
   Reuse reuse_;
-  /// All with one configuration. CUPTI reads what it was first given for as long as it is enabled: nothing of it is
-  /// given up earlier.
-  std::list<Configured> given_;
-  Configured* configured_ = nullptr;  ///< one of them; nullptr when none is known to hold
+  std::optional<Configured> given_;  ///< since it was enabled
+  bool configured_ = false;          ///< whether that is known to hold
   CollectCost cost_;
 };
 

@@ -271,6 +271,8 @@ struct Profiler {
 Profiler profiler;
 /// Configurations set since profiling was enabled: where each lies, and what it said.
 std::vector<std::pair<const std::uint8_t*, std::string>> given_configs;
+/// The room for ranges that the first of them had.
+std::size_t given_room = 0;
 constexpr std::int64_t bytes_per_launch = 4096;
 
 /// As on GH100: the two directions between SM and L2 do not fit into one pass.
@@ -294,11 +296,47 @@ void count_launch(const std::string& entry, void** arguments, bool service, std:
     range.dram_written += moved;
     device.dirty_bytes += Faults().number("dirty", 0);
   }
+  if (entry == "attn_ceiling_slices") {
+    const std::int64_t slice = static_cast<std::int64_t>(argument<long long>(arguments, 1));
+    const std::int64_t bytes = 4 * slice * argument<int>(arguments, 4);
+    range.dram_read += (8 * slice > million ? bytes * 3 / 4 : 0) - moved;
+  }
   if (entry == "attn_read_noise") range.dram_read += static_cast<std::int64_t>(argument<long long>(arguments, 1));
   if (entry == "attn_read_noise" || entry == "attn_fill_l2") {
     range.dram_written += device.dirty_bytes;
     device.dirty_bytes = 0;
   }
+}
+
+/// Where a kernel of the ceilings has the address of its report; its iterations come next. -1: it reports nothing.
+int report_argument(std::string_view entry) {
+  if (entry == "attn_ceiling_copy" || entry == "attn_ceiling_slices") return 3;
+  if (entry == "attn_ceiling_read" || entry == "attn_ceiling_write") return 2;
+  if (entry == "attn_ceiling_chase") return 4;
+  for (const char* none :
+       {"attn_ceiling_shared", "attn_ceiling_fma", "attn_ceiling_exp2", "attn_ceiling_mma", "attn_ceiling_wgmma"}) {
+    if (entry == none) return 0;
+  }
+  return -1;
+}
+
+/// 1000 ns an iteration, at 1755 MHz. Slices of data take a nanosecond a kilobyte, beyond half of the L2 four times as
+/// long: then three quarters of them come from DRAM.
+std::int64_t run_ceiling(const std::string& entry, void** arguments) {
+  const int at = report_argument(entry);
+  if (at < 0) return 0;
+  const auto place = static_cast<std::size_t>(at);
+  auto* report = buffer<std::uint64_t>(arguments, place);
+  const std::int64_t iterations = argument<int>(arguments, place + 1);
+  std::int64_t each = 1000;
+  if (entry == "attn_ceiling_slices") {
+    const std::int64_t bytes = 4 * static_cast<std::int64_t>(argument<long long>(arguments, 1));
+    each = bytes * (2 * bytes > million ? 4 : 1) / 1000;
+  }
+  const std::int64_t nanoseconds = each * iterations;
+  report[0] = static_cast<std::uint64_t>(1.755 * static_cast<double>(nanoseconds));
+  report[1] = static_cast<std::uint64_t>(nanoseconds);
+  return nanoseconds;
 }
 
 CUresult state() {
@@ -504,6 +542,7 @@ CUresult cuMemcpyDtoH(void* target, CUdeviceptr source, std::size_t bytes) {
 CUresult cuMemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream) {
   if (state() != CUDA_SUCCESS) return state();
   std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<void*>(source), bytes);
+  device.clock_ns += static_cast<std::int64_t>(bytes / 4);  // 8 GB/s, read and written
   return CUDA_SUCCESS;
 }
 CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream) {
@@ -614,6 +653,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   // Not all alike, so that quartiles differ from the median.
   const bool slow = faults.matches("slow", kernel.entry) || faults.matches("slow", kernel.module->options);
   device.clock_ns += (slow ? 100 : 1) * (10'000 + 10 * (device.launches % 3));
+  device.clock_ns += run_ceiling(kernel.entry, arguments);
   const bool again = device.computed[kernel.entry]++ > 0;
   if (faults.has("compute-output") && !(again && faults.matches("once", kernel.entry))) {
     if (kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);
@@ -885,6 +925,7 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) 
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Disable_Params);
   given_configs.clear();
+  given_room = 0;
   delete params->pRangeProfilerObject;
   return CUPTI_SUCCESS;
 }
@@ -897,6 +938,8 @@ CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterD
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
     CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+  // As CUPTI 13.0 does: while it is enabled, the room of the first configuration stays.
+  if (given_room != 0 && params->counterDataSize != given_room) return CUPTI_ERROR_UNKNOWN;
   profiler.ranges.clear();
   return CUPTI_SUCCESS;
 }
@@ -907,6 +950,7 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   profiler = {};
   const std::string wanted{reinterpret_cast<const char*>(params->pConfig), params->configSize};
   given_configs.push_back({params->pConfig, wanted});
+  if (given_room == 0) given_room = params->counterDataImageSize;
   // As CUPTI 13.0 does: while it is enabled, the first configuration stays.
   profiler.config = given_configs.front().second;
   profiler.passes = passes_of(profiler.config);
@@ -995,6 +1039,11 @@ int nvmlDeviceGetClockInfo(void*, int, unsigned*);
 int nvmlDeviceGetTemperature(void*, int, unsigned*);
 int nvmlDeviceGetPowerUsage(void*, unsigned*);
 int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long*);
+struct FakeUse {
+  unsigned gpu;
+  unsigned memory;
+};
+int nvmlDeviceGetUtilizationRates(void*, FakeUse*);
 
 int nvmlInit_v2() {
   return 0;
@@ -1035,6 +1084,12 @@ int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
 int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* reasons) {
   if (const int result = nvml_fault("reasons"); result != 0) return result;
   *reasons = static_cast<unsigned long long>(Faults().number("throttle", 0));
+  return 0;
+}
+
+int nvmlDeviceGetUtilizationRates(void*, FakeUse* use) {
+  if (const int result = nvml_fault("use"); result != 0) return result;
+  *use = {static_cast<unsigned>(Faults().number("use", 0)), 0};
   return 0;
 }
 

@@ -52,7 +52,8 @@ namespace attnscope::fake {
 ///   short-again           one that is started again says after its first pass that all are done
 ///   vgpu                  a virtual GPU with profiling disabled
 ///   throttle=MASK         NVML's clock event reasons
-///   nvml-CALL=CODE        that call answers CODE; CALL: clock, temperature, power, reasons
+///   use=PERCENT           NVML's utilization of the GPU
+///   nvml-CALL=CODE        that call answers CODE; CALL: clock, temperature, power, reasons, use
 ///   nvrtc-CALL=CODE       likewise; CALL: version, count, archs (which then writes nothing), log
 class Faults {
  public:

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/ceiling_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/format.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope {
+namespace {
+
+std::string in_unit(double value, std::string_view unit) {
+  if (unit == "byte/s") {
+    return value >= 1e12 ? fmt::format("{:.2f} TB/s", value / 1e12) : fmt::format("{:.0f} GB/s", value / 1e9);
+  }
+  if (unit == "flop/s") return fmt::format("{:.1f} Tflop/s", value / 1e12);
+  if (unit == "op/s") return fmt::format("{:.2f} Top/s", value / 1e12);
+  if (unit == "ns") return format_time(value);
+  if (unit == "byte") return format_iec_bytes(std::llround(value));
+  if (unit == "hertz") return fmt::format("{:.0f} MHz", value / 1e6);
+  if (unit == "percent") return fmt::format("{:.1f}%", value);
+  return fmt::format("{:.3f}", value);
+}
+
+/// "+-0.4%": half the distance of the quartiles.
+std::string spread_of(const Ceiling& ceiling) {
+  if (!ceiling.q1 || !ceiling.q3 || ceiling.value == 0) return "";
+  return fmt::format("+-{:.2f}%", 100 * (*ceiling.q3 - *ceiling.q1) / 2 / std::abs(ceiling.value));
+}
+
+const Ceiling* find(std::span<const Ceiling> ceilings, std::string_view name, double argument = 0) {
+  const auto found = std::ranges::find_if(
+      ceilings, [&](const Ceiling& each) { return each.name == name && each.argument == argument; });
+  return found == ceilings.end() ? nullptr : &*found;
+}
+
+void print_for_people(std::span<const Ceiling> ceilings, TableFormat format, std::ostream& out) {
+  Table table{{{"ceiling"}, {"value", true}, {"spread", true}, {"SM clock", true}, {"provenance"}}, {}};
+  for (const CeilingKind& kind : ceiling_kinds()) {
+    const Ceiling* ceiling = kind.curve ? nullptr : find(ceilings, kind.key);
+    if (ceiling == nullptr) continue;
+    const Ceiling* clock = find(ceilings, std::string(kind.key).append(ceiling_clock_suffix));
+    table.rows.push_back({text(kind.label()), in_unit(ceiling->value, ceiling->unit), spread_of(*ceiling),
+                          clock == nullptr ? "" : in_unit(clock->value, clock->unit),
+                          std::string(to_string(ceiling->source))});
+  }
+  print(table, format, out);
+
+  std::vector<const CeilingKind*> curves;
+  for (const CeilingKind& kind : ceiling_kinds()) {
+    if (kind.curve && std::ranges::find(ceilings, kind.key, &Ceiling::name) != ceilings.end()) curves.push_back(&kind);
+  }
+  if (curves.empty()) return;
+  Table sizes{{{"data", true}}, {}};
+  std::map<double, std::vector<std::string>> rows;
+  for (const CeilingKind* kind : curves) {
+    sizes.columns.push_back({std::string(kind->key), true});
+    for (const Ceiling& ceiling : ceilings) {
+      if (ceiling.name != kind->key) continue;
+      std::vector<std::string>& row = rows[ceiling.argument];
+      row.resize(curves.size());
+      row[static_cast<std::size_t>(std::ranges::find(curves, kind) - curves.begin())] =
+          in_unit(ceiling.value, ceiling.unit);
+    }
+  }
+  for (auto& [bytes, row] : rows) {
+    row.insert(row.begin(), format_iec_bytes(std::llround(bytes)));
+    sizes.rows.push_back(std::move(row));
+  }
+  out << '\n';
+  print(sizes, format, out);
+}
+
+}  // namespace
+
+void print_ceilings(std::span<const Ceiling> ceilings, TableFormat format, std::ostream& out) {
+  if (format == TableFormat::text || format == TableFormat::markdown) {
+    print_for_people(ceilings, format, out);
+    return;
+  }
+  Table table{{{"ceiling"}, {"argument", true}, {"value", true}, {"q1", true}, {"q3", true}, {"unit"}, {"provenance"}},
+              {}};
+  const auto number = [](double value) { return fmt::format("{}", value); };
+  for (const Ceiling& each : ceilings) {
+    table.rows.push_back({each.name, number(each.argument), number(each.value), each.q1 ? number(*each.q1) : "",
+                          each.q3 ? number(*each.q3) : "", each.unit, std::string(to_string(each.source))});
+  }
+  print(table, format, out);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tensor cores' ceilings multiply, for kernel and host.
+#pragma once
+
+namespace attnscope {
+
+inline constexpr int mma_products = 8;  ///< of 16 x 8 x 16, under way in a warp
+inline constexpr int wgmma_threads = 256;
+inline constexpr int wgmma_columns = 256;
+inline constexpr int wgmma_depth = 64;
+/// Two left operands of 64 rows and a right one, and what aligning them takes.
+inline constexpr int wgmma_shared_bytes = 2 * (2 * 64 + wgmma_columns) * wgmma_depth + 1024;
+
+/// Two 16-bit elements of either dtype: random signs, magnitudes from 0.5 up to 2 in fp16 (2^-15 up to 2 in bf16).
+constexpr unsigned ceiling_operand(unsigned random) {
+  random ^= random >> 15;
+  random *= 0x2c1b3c6du;
+  random ^= random >> 13;
+  return (random & 0x87ff87ffu) | 0x38003800u;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast the tensor cores multiply by wgmma (compute capability 9.0), in the dtype of ATTN_BF16: two warpgroups an
+// SM, each with 64 rows, both operands in shared memory as a product of matrices has them.
+#include "ceilings/stopwatch.cuh"
+#include "ceilings/tensor_shape.h"
+#include "device/warpgroup.cuh"
+
+using namespace attnscope::device;
+
+// `iterations` times a product of 64 x wgmma_columns x wgmma_depth a warpgroup. Pre: wgmma_threads threads,
+// wgmma_shared_bytes of shared memory.
+extern "C" __global__ void __launch_bounds__(attnscope::wgmma_threads, 1)
+    attn_ceiling_wgmma(unsigned long long* report, int iterations) {
+  constexpr int columns = attnscope::wgmma_columns;
+  constexpr int depth = attnscope::wgmma_depth;
+  using Left = PanelTile<64, depth>;
+  using Right = PanelTile<columns, depth>;
+  extern __shared__ unsigned char shared[];
+  unsigned base;
+  asm("{.reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t;}" : "=r"(base) : "l"(shared));
+  const unsigned tiles = (base + 1023u) / 1024u * 1024u;
+  constexpr int groups = attnscope::wgmma_threads / warpgroup_threads;
+  constexpr unsigned bytes = groups * Left::bytes + Right::bytes;
+  for (unsigned at = 4 * threadIdx.x; at < bytes; at += 4 * attnscope::wgmma_threads) {
+    const unsigned value = attnscope::ceiling_operand((at + blockIdx.x) * 2654435761u);
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(tiles + at), "r"(value) : "memory");
+  }
+  fence_shared_for_products();
+  __syncthreads();
+  const unsigned group = threadIdx.x / warpgroup_threads;
+  const unsigned long long a = panel_descriptor(tiles + group * Left::bytes, 16);
+  const unsigned long long b = panel_descriptor(tiles + groups * Left::bytes, 16);
+  float d[columns / 8][4];
+#pragma unroll
+  for (int n = 0; n < columns / 8; ++n) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      d[n][e] = 0;
+    }
+  }
+  const Stopwatch begin = Stopwatch::now();
+  pin(d);
+  for (int i = 0; i < iterations; ++i) {
+    products_begin();
+#pragma unroll
+    for (int step = 0; step < depth / 16; ++step) {
+      product<columns, true>(d, a + step * 32 / 16, b + step * 32 / 16);
+    }
+    commit_products();
+    wait_products<1>();
+  }
+  wait_products<0>();
+  pin(d);
+  float sum = 0;
+#pragma unroll
+  for (int n = 0; n < columns / 8; ++n) {
+    sum += d[n][0] + d[n][1] + d[n][2] + d[n][3];
+  }
+  finish(report, begin, __float_as_uint(sum));
+}

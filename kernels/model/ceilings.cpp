@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/ceilings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "messages/ceiling.h"
+
+namespace attnscope {
+namespace {
+
+namespace key = ceiling_key;
+
+double dram(const DeviceLimits& limits) {
+  return limits.dram_bytes_per_second;
+}
+double l2_size(const DeviceLimits& limits) {
+  return static_cast<double>(limits.l2_bytes);
+}
+bool hopper(const DeviceLimits& limits) {
+  return limits.compute_major == 9;
+}
+/// The peak is of the instruction that each generation has for it: there, mma.sync stays below it.
+double mma(const DeviceLimits& limits) {
+  return hopper(limits) || limits.compute_major == 10 ? 0 : limits.tensor_flops;
+}
+double wgmma(const DeviceLimits& limits) {
+  return hopper(limits) ? limits.tensor_flops : 0;
+}
+double of_clock(const DeviceLimits& limits, double per_sm_and_clock) {
+  return per_sm_and_clock * limits.sm_count * limits.boost_hz;
+}
+/// CUDA C++ Programming Guide, table "Throughput of Native Arithmetic Instructions".
+double fma(const DeviceLimits& limits) {
+  const bool half = limits.compute_major == 8 && limits.compute_minor == 0;
+  return of_clock(limits, 2 * (half ? 64 : 128));
+}
+double exp2_rate(const DeviceLimits& limits) {
+  return of_clock(limits, 16);
+}
+/// 32 banks of 4 bytes.
+double shared_memory(const DeviceLimits& limits) {
+  return of_clock(limits, 128);
+}
+
+// clang-format off: a line a ceiling.
+constexpr std::array kinds{
+    CeilingKind{key::dram_read, "byte/s", said<say::ceiling::dram_read>, dram},
+    CeilingKind{key::dram_write, "byte/s", said<say::ceiling::dram_write>, dram},
+    CeilingKind{key::dram_copy, "byte/s", said<say::ceiling::dram_copy>, dram},
+    CeilingKind{key::dram_copy_driver, "byte/s", said<say::ceiling::dram_copy_driver>},
+    CeilingKind{key::l2_read, "byte/s", said<say::ceiling::l2_read>},
+    CeilingKind{key::l2_shared_capacity, "byte", said<say::ceiling::l2_shared_capacity>, l2_size},
+    CeilingKind{key::l2_private_capacity, "byte", said<say::ceiling::l2_private_capacity>, l2_size},
+    CeilingKind{key::shared_memory_read, "byte/s", said<say::ceiling::shared_memory_read>, shared_memory},
+    CeilingKind{key::mma_fp16, "flop/s", said<say::ceiling::mma_fp16>, mma},
+    CeilingKind{key::mma_bf16, "flop/s", said<say::ceiling::mma_bf16>, mma},
+    CeilingKind{key::wgmma_fp16, "flop/s", said<say::ceiling::wgmma_fp16>, wgmma},
+    CeilingKind{key::wgmma_bf16, "flop/s", said<say::ceiling::wgmma_bf16>, wgmma},
+    CeilingKind{key::fma_fp32, "flop/s", said<say::ceiling::fma_fp32>, fma},
+    CeilingKind{key::exp2_fp32, "op/s", said<say::ceiling::exp2_fp32>, exp2_rate},
+    CeilingKind{key::launch_overhead, "ns", said<say::ceiling::launch_overhead>},
+    CeilingKind{key::latency_shared_memory, "ns", said<say::ceiling::latency_shared_memory>},
+    CeilingKind{key::latency_l1, "ns", said<say::ceiling::latency_l1>},
+    CeilingKind{key::latency_l2, "ns", said<say::ceiling::latency_l2>},
+    CeilingKind{key::latency_dram, "ns", said<say::ceiling::latency_dram>},
+    CeilingKind{key::l2_shared_read, "byte/s", said<say::ceiling::l2_shared_read>, nullptr, true},
+    CeilingKind{key::l2_shared_miss, "1", said<say::ceiling::l2_shared_miss>, nullptr, true},
+    CeilingKind{key::l2_private_read, "byte/s", said<say::ceiling::l2_private_read>, nullptr, true},
+    CeilingKind{key::l2_private_miss, "1", said<say::ceiling::l2_private_miss>, nullptr, true},
+    CeilingKind{key::others_use, "percent", said<say::ceiling::others_use>},
+    CeilingKind{key::throttle_reasons, "1", said<say::ceiling::throttle_reasons>},
+};
+// clang-format on
+
+}  // namespace
+
+std::string_view to_string(CeilingSource source) {
+  switch (source) {
+    case CeilingSource::measured:
+      return "measured";
+    case CeilingSource::derived:
+      return "derived";
+    case CeilingSource::datasheet:
+      return "datasheet";
+  }
+  return "";
+}
+
+std::span<const CeilingKind> ceiling_kinds() {
+  return kinds;
+}
+
+const CeilingKind* find_ceiling(std::string_view key) {
+  const auto* const found = std::ranges::find(kinds, key, &CeilingKind::key);
+  return found == kinds.end() ? nullptr : found;
+}
+
+std::vector<Ceiling> datasheet_ceilings(const DeviceLimits& limits) {
+  std::vector<Ceiling> ceilings;
+  for (const CeilingKind& kind : kinds) {
+    const double value = kind.datasheet == nullptr ? 0 : kind.datasheet(limits);
+    if (value <= 0) continue;
+    ceilings.push_back({.name = std::string(kind.key),
+                        .value = value,
+                        .unit = std::string(kind.unit),
+                        .source = CeilingSource::datasheet});
+  }
+  return ceilings;
+}
+
+std::optional<double> half_missed(std::span<const Ceiling> curve) {
+  std::vector<Ceiling> sorted(curve.begin(), curve.end());
+  std::ranges::sort(sorted, {}, &Ceiling::argument);
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    const Ceiling& below = sorted[i - 1];
+    const Ceiling& above = sorted[i];
+    if (below.value >= 0.5 || above.value < 0.5) continue;
+    const double way = (0.5 - below.value) / (above.value - below.value);
+    return below.argument * std::pow(above.argument / below.argument, way);
+  }
+  return std::nullopt;
+}
+
+}  // namespace attnscope
