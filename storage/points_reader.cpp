@@ -56,7 +56,13 @@ void PointsReader::each_row(SQLite::Statement& query, const Places& places, Read
 }
 
 std::vector<StoredPoint> PointsReader::read() {
-  read_metric_names();
+  points_.clear();
+  signatures_.clear();
+  ids_.clear();
+  place_of_point_.clear();
+  place_of_kernel_.clear();
+  failed_.clear();
+  if (metrics_.empty()) read_metric_names();
   read_points();
   if (version_ >= rounds_since) read_knobs();
   read_kernels();

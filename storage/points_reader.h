@@ -32,23 +32,25 @@ struct KnownRuns {
   bool rounds = false;                   ///< one of them has several
 };
 
-/// One query a table, over the same points.
+/// One query a table, over the same points. Points may be read some at a time: of all that were read until then speak
+/// bad_rows(), unchecked() and incomplete_runs().
 class PointsReader {
  public:
-  /// Prepares a statement; "{}" in it, if any, stands for the condition on the points p.
+  /// Prepares a statement; "{}" in it, if any, stands for the condition on the points p, which may be another one at
+  /// each read().
   using Select = std::function<SQLite::Statement&(std::string_view)>;
   PointsReader(Select select, int version, const KnownRuns& runs)
       : select_(std::move(select)), version_(version), runs_(runs) {}
 
   /// The points that are as they should be.
   [[nodiscard]] std::vector<StoredPoint> read();
-  /// The others, after read().
+  /// The others.
   [[nodiscard]] const std::vector<BadRow>& bad_rows() const { return bad_rows_; }
   /// Points without a digest, of those that read() gave.
   [[nodiscard]] std::size_t unchecked() const { return unchecked_; }
   /// Runs among `runs` (empty: all) whose points, all of them having been read, are not those that were written.
   [[nodiscard]] std::vector<BadRow> incomplete_runs(std::span<const std::int64_t> runs) const;
-  /// The digest that each point has now, whatever its row says: by id.
+  /// The digest that each point of the last read() has now, whatever its row says: by id.
   [[nodiscard]] std::unordered_map<std::int64_t, Digest> digests() const;
 
  private:

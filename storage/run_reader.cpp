@@ -2,12 +2,15 @@
 // The rows of runs, as they are read: those that are as they should be, and what is wrong with the others.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "messages/row.h"
 #include "storage/bounds.h"
+#include "storage/points_reader.h"
 #include "storage/rows.h"
 #include "storage/run_store_impl.h"
 
@@ -188,6 +191,44 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
     known->rounds = scalar(statement("SELECT coalesce(max(rounds), 1) > 1 FROM runs")) != 0;
   }
   return summaries;
+}
+
+std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t> runs, std::int64_t after_id) {
+  // From the table itself: an index that is damaged may lack some.
+  SQLite::Statement& query =
+      statement(fmt::format("SELECT p.id FROM points p NOT INDEXED WHERE p.id >= ?1{} ORDER BY p.run_id, p.plan_index",
+                            runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))"));
+  // Ids that damage made negative are read as well.
+  query.bind(1, after_id == 0 ? std::numeric_limits<std::int64_t>::min() : after_id + 1);
+  if (!runs.empty()) query.bind(2, json(std::vector<std::int64_t>(runs.begin(), runs.end())).dump());
+  std::vector<std::int64_t> ids;
+  while (query.executeStep()) ids.push_back(query.getColumn(0).getInt64());
+  return ids;
+}
+
+void RunStore::Impl::read_points(std::span<const std::int64_t> ids, std::span<const std::int64_t> runs, bool whole,
+                                 const std::function<void(StoredPoint&&)>& visit) {
+  constexpr std::size_t at_a_time = 256;  // what is read of them stays in SQLite's cache
+  KnownRuns known;
+  (void)read_runs(&known);
+  std::string wanted;
+  // One query a table, over the same points; put together by the reader.
+  const auto select = [&](std::string_view what) -> SQLite::Statement& {
+    SQLite::Statement& query = statement(fmt::format(fmt::runtime(what), "p.id IN (SELECT value FROM json_each(?1))"));
+    if (what.find("{}") != std::string_view::npos) query.bind(1, wanted);
+    return query;
+  };
+  PointsReader reader(select, schema_of(*database), known);
+  for (std::size_t first = 0; first < ids.size(); first += at_a_time) {
+    const auto some = ids.subspan(first, std::min(at_a_time, ids.size() - first));
+    wanted = json(std::vector<std::int64_t>(some.begin(), some.end())).dump();
+    for (StoredPoint& point : reader.read()) visit(std::move(point));
+  }
+  for (const BadRow& row : reader.bad_rows()) note(row);
+  if (whole) {
+    for (const BadRow& row : reader.incomplete_runs(runs)) note(row);
+  }
+  unchecked = reader.unchecked();
 }
 
 void RunStore::Impl::note_digests_of_the_file(KnownRuns* known) {

@@ -3,10 +3,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
-
 #include <sqlite3.h>
 #include <unistd.h>
-#include <limits>
 
 #include <algorithm>
 #include <map>
@@ -234,32 +232,30 @@ std::vector<RunSummary> RunStore::runs() const {
 }
 
 std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id) const {
-  return impl_->read([&] {
-    // One query a table, over the same range of ids, in one snapshot; put together here.
-    SQLite::Transaction snapshot(*impl_->database);
-    const std::string wanted = json(std::vector<std::int64_t>(runs.begin(), runs.end())).dump();
-    const std::string range =
-        fmt::format("p.id >= ?1{}", runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))");
-    const auto select = [&](std::string_view what) -> SQLite::Statement& {
-      SQLite::Statement& query = impl_->statement(fmt::format(fmt::runtime(what), range));
-      if (what.find("{}") == std::string_view::npos) return query;
-      // Ids that damage made negative are read as well.
-      query.bind(1, after_id == 0 ? std::numeric_limits<std::int64_t>::min() : after_id + 1);
-      if (!runs.empty()) query.bind(2, wanted);
-      return query;
-    };
+  std::vector<StoredPoint> points;
+  each_point(
+      runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); });
+  return points;
+}
 
-    KnownRuns known;
-    (void)impl_->read_runs(&known);
-    PointsReader reader(select, schema_of(*impl_->database), known);
-    std::vector<StoredPoint> points = reader.read();
+void RunStore::each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
+                          const std::function<void(StoredPoint&&)>& visit) const {
+  impl_->read([&] {
+    begin();
+    SQLite::Transaction snapshot(*impl_->database);
+    impl_->read_points(impl_->point_ids(runs, after_id), runs, after_id == 0, visit);
     snapshot.commit();
-    for (const BadRow& row : reader.bad_rows()) impl_->note(row);
-    if (after_id == 0) {
-      for (const BadRow& row : reader.incomplete_runs(runs)) impl_->note(row);
-    }
-    impl_->unchecked = reader.unchecked();
-    return points;
+    return true;
+  });
+}
+
+std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
+  return impl_->read([&] {
+    std::optional<StoredPoint> found;
+    SQLite::Transaction snapshot(*impl_->database);
+    impl_->read_points({&id, 1}, {}, false, [&](StoredPoint&& point) { found = std::move(point); });
+    snapshot.commit();
+    return found;
   });
 }
 

@@ -142,9 +142,18 @@ class RunStore {
   /// viewer follows a run in progress with it.
   [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {},
                                                 std::int64_t after_id = 0) const;
-  /// What runs() and points() have skipped until now, each row once.
+  /// The points that points() gives, in that order and in one snapshot, of which a few hundred are in memory at a
+  /// time.
+  /// `begin` comes before the first of them, and again where the file changed meanwhile and reading starts anew: what
+  /// was given before that is no one's content.
+  void each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
+                  const std::function<void(StoredPoint&&)>& visit) const;
+  /// One of them; nothing where the file has none of that id, or where reading skips it.
+  [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
+  /// What runs(), points() and what is like them have skipped until now, each row once.
   [[nodiscard]] std::vector<BadRow> bad_rows() const;
-  /// Of what the last points() gave, points without a digest: written before there were digests, or by hand.
+  /// Of what the last points() or each_point() gave, points without a digest: written before there were digests, or by
+  /// hand.
   [[nodiscard]] std::size_t unchecked_points() const;
   /// Tables and views in the file that are not ours and are left alone: "table notes".
   [[nodiscard]] std::vector<std::string> extras() const;

@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -139,6 +141,12 @@ struct RunStore::Impl {
   // Rows that are read, in read().
   /// Of runs: a run on a device that is not what was written is not either.
   std::unordered_map<std::int64_t, DigestState> trusted_rows();
+  /// In the order in which points() gives them.
+  std::vector<std::int64_t> point_ids(std::span<const std::int64_t> runs, std::int64_t after_id);
+  /// The points of these ids, some at a time; what is skipped is noted. `whole`: runs among `runs` (empty: all) that
+  /// lack points are noted as well, for these are all that they have.
+  void read_points(std::span<const std::int64_t> ids, std::span<const std::int64_t> runs, bool whole,
+                   const std::function<void(StoredPoint&&)>& visit);
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
   std::vector<RunSummary> read_runs(KnownRuns* known);
   /// A run that is gone is noted.

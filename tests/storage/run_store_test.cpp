@@ -275,6 +275,111 @@ TEST(RunStore, filters_points_by_run_and_by_id) {
   EXPECT_THAT(lengths({999}, 0), ElementsAre());
 }
 
+/// Two runs, the first with its places written from the last to the first: more than are read at a time.
+void write_many(const std::filesystem::path& file, std::int64_t longest) {
+  RunStore store = RunStore::open(file, Mode::collect);
+  std::vector<CompleteRun> runs(1);
+  runs[0].header = full_header();
+  for (std::int64_t n = 1; n <= longest; ++n) runs[0].points.push_back(simple_record(n));
+  store.add_complete_runs(runs);
+  const std::int64_t second = store.begin_run(full_header());
+  for (std::size_t place = 3; place-- > 0;) store.add_point(second, place, full_record());
+  store.finish_run(second, StoredRunState::complete);
+}
+
+TEST(RunStore, gives_points_one_by_one_in_the_order_of_the_plan) {
+  const TemporaryFolder folder;
+  write_many(folder / "a.attnscope", 700);
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  const auto read = [&](std::span<const std::int64_t> runs, std::int64_t after) {
+    int begun = 0;
+    std::vector<std::pair<std::int64_t, std::size_t>> places;
+    store.each_point(
+        runs, after,
+        [&] {
+          ++begun;
+          places.clear();
+        },
+        [&](StoredPoint&& point) {
+          places.emplace_back(point.run_id, point.index);
+          expect_equal(point.record,
+                       point.run_id == 1 ? simple_record(static_cast<std::int64_t>(point.index) + 1) : full_record());
+        });
+    EXPECT_EQ(begun, 1);
+    return places;
+  };
+  std::vector<std::pair<std::int64_t, std::size_t>> all;
+  for (std::size_t place = 0; place < 700; ++place) all.emplace_back(1, place);
+  for (std::size_t place = 0; place < 3; ++place) all.emplace_back(2, place);
+  EXPECT_EQ(read({}, 0), all);
+  EXPECT_EQ(read({{2}}, 0), (std::vector<std::pair<std::int64_t, std::size_t>>{{2, 0}, {2, 1}, {2, 2}}));
+  EXPECT_EQ(read({}, 700), (std::vector<std::pair<std::int64_t, std::size_t>>{{2, 0}, {2, 1}, {2, 2}}));
+  EXPECT_TRUE(read({}, 703).empty());
+  EXPECT_TRUE(store.bad_rows().empty());
+}
+
+TEST(RunStore, reading_that_a_change_of_the_file_came_into_begins_anew) {
+  const TemporaryFolder folder;
+  write_many(folder / "a.attnscope", 700);
+  write_many(folder / "b.attnscope", 300);
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  int begun = 0;
+  std::size_t given = 0;
+  store.each_point(
+      {}, 0,
+      [&] {
+        ++begun;
+        given = 0;
+      },
+      [&](StoredPoint&&) {
+        if (begun == 1 && given == 0) std::filesystem::rename(folder / "b.attnscope", folder / "a.attnscope");
+        ++given;
+      });
+  EXPECT_EQ(begun, 2);
+  EXPECT_EQ(given, 303U) << "what the file holds now";
+}
+
+TEST(RunStore, bad_rows_are_named_wherever_among_many_they_stand) {
+  const TemporaryFolder folder;
+  write_many(folder / "a.attnscope", 700);
+  {
+    SQLite::Database database((folder / "a.attnscope").string(), SQLite::OPEN_READWRITE);
+    ASSERT_EQ(database.exec("UPDATE points SET wall_seconds = wall_seconds + 1 WHERE id IN (1, 256, 257, 700)"), 4);
+  }
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  std::set<std::int64_t> ids;
+  store.each_point(
+      {}, 0, [&] { ids.clear(); }, [&](StoredPoint&& point) { ids.insert(point.id); });
+  EXPECT_EQ(ids.size(), 699U);
+  std::set<std::int64_t> bad;
+  for (const BadRow& row : store.bad_rows()) bad.insert(row.point);
+  EXPECT_THAT(bad, ElementsAre(1, 256, 257, 700));
+  for (const std::int64_t id : bad) EXPECT_FALSE(ids.contains(id)) << id;
+}
+
+TEST(RunStore, gives_one_point_by_its_id) {
+  const TemporaryFolder folder;
+  write_many(folder / "a.attnscope", 5);
+  {
+    SQLite::Database database((folder / "a.attnscope").string(), SQLite::OPEN_READWRITE);
+    ASSERT_EQ(database.exec("UPDATE points SET wall_seconds = wall_seconds + 1 WHERE id = 2"), 1);
+  }
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  const std::optional<StoredPoint> third = store.point(3);
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->id, 3);
+  EXPECT_EQ(third->run_id, 1);
+  EXPECT_EQ(third->index, 2U);
+  expect_equal(third->record, simple_record(3));
+  const std::optional<StoredPoint> of_several_kernels = store.point(7);
+  ASSERT_TRUE(of_several_kernels);
+  expect_equal(of_several_kernels->record, full_record());
+  EXPECT_FALSE(store.point(99));
+  EXPECT_TRUE(store.bad_rows().empty()) << "what was not asked for is not judged";
+  EXPECT_FALSE(store.point(2));
+  EXPECT_EQ(store.bad_rows().size(), 1U);
+}
+
 TEST(RunStore, resumes_the_latest_unfinished_run_of_the_same_device_and_plan) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
