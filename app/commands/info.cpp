@@ -27,66 +27,68 @@ struct Options {
   TableFormat format = TableFormat::text;
 };
 
-/// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2" for each run: what tells runs of one name apart.
-std::map<std::int64_t, std::string> contents(const std::vector<StoredPoint>& points) {
-  struct Seen {
-    std::set<Pass> passes;
-    std::set<std::int64_t> n_q;  // of decoding
-    std::set<std::int64_t> dims;
-    std::set<std::int64_t> lengths;
-    std::set<std::string> algorithms;
-    std::size_t extrapolated = 0;  // simulated in part
-  };
+/// What is said of a run's points.
+struct Seen {
+  std::map<Disposition, std::size_t> dispositions;
+  std::set<Pass> passes;
+  std::set<std::int64_t> n_q;  // of decoding
+  std::set<std::int64_t> dims;
+  std::set<std::int64_t> lengths;
+  std::set<std::string> algorithms;
+  std::size_t extrapolated = 0;  // simulated in part
+
+  void add(const PointRecord& record) {
+    const PointSpec& spec = record.spec;
+    ++dispositions[record.disposition];
+    passes.insert(spec.problem.pass);
+    if (spec.problem.n_q != spec.problem.n_k) n_q.insert(spec.problem.n_q);
+    dims.insert(spec.problem.d);
+    lengths.insert(spec.problem.n_k);
+    algorithms.insert(spec.algorithm);
+    if (record.origin() == Provenance::extrapolated) ++extrapolated;
+  }
+};
+
+/// By run; none of a run without points.
+std::map<std::int64_t, Seen> look_at_points(const RunStore& store) {
   std::map<std::int64_t, Seen> seen;
-  for (const StoredPoint& point : points) {
-    const PointSpec& spec = point.record.spec;
-    Seen& of_run = seen[point.run_id];
-    of_run.passes.insert(spec.problem.pass);
-    if (spec.problem.n_q != spec.problem.n_k) of_run.n_q.insert(spec.problem.n_q);
-    of_run.dims.insert(spec.problem.d);
-    of_run.lengths.insert(spec.problem.n_k);
-    of_run.algorithms.insert(spec.algorithm);
-    if (point.record.origin() == Provenance::extrapolated) ++of_run.extrapolated;
-  }
-  std::map<std::int64_t, std::string> texts;
-  for (const auto& [run, of_run] : seen) {
-    std::vector<std::string_view> passes;
-    for (const Pass pass : of_run.passes) passes.push_back(to_string(pass));
-    const std::int64_t first = *of_run.lengths.begin();
-    const std::int64_t last = *of_run.lengths.rbegin();
-    texts[run] =
-        fmt::format("{}; {}d {}; {} {}; {}", fmt::join(passes, ", "),
-                    of_run.n_q.empty() ? "" : fmt::format("n_q {}; ", fmt::join(of_run.n_q, ", ")),
-                    fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
-                    first == last ? fmt::to_string(first) : text(say::terminal::range{.first = first, .last = last}),
-                    fmt::join(of_run.algorithms, ", "));
-    if (of_run.extrapolated > 0) {
-      texts[run] += "; " + text(say::terminal::extrapolated{.points = counted_points(of_run.extrapolated)});
-    }
-  }
-  return texts;
+  store.each_point(
+      {}, 0, [&] { seen.clear(); }, [&](StoredPoint&& point) { seen[point.run_id].add(point.record); });
+  return seen;
 }
 
-/// "80 ok, 3 infeasible" for each run.
-std::map<std::int64_t, std::string> dispositions(const std::vector<StoredPoint>& points) {
-  std::map<std::int64_t, std::map<Disposition, std::size_t>> counts;
-  for (const StoredPoint& point : points) ++counts[point.run_id][point.record.disposition];
-  std::map<std::int64_t, std::string> texts;
-  for (const auto& [run, of_run] : counts) {
-    std::string& text = texts[run];
-    for (const auto& [disposition, count] : of_run) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, to_string(disposition));
-    }
+/// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2": what tells runs of one name apart.
+std::string contents(const Seen& of_run) {
+  if (of_run.dispositions.empty()) return {};
+  std::vector<std::string_view> passes;
+  for (const Pass pass : of_run.passes) passes.push_back(to_string(pass));
+  const std::int64_t first = *of_run.lengths.begin();
+  const std::int64_t last = *of_run.lengths.rbegin();
+  std::string words =
+      fmt::format("{}; {}d {}; {} {}; {}", fmt::join(passes, ", "),
+                  of_run.n_q.empty() ? "" : fmt::format("n_q {}; ", fmt::join(of_run.n_q, ", ")),
+                  fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
+                  first == last ? fmt::to_string(first) : text(say::terminal::range{.first = first, .last = last}),
+                  fmt::join(of_run.algorithms, ", "));
+  if (of_run.extrapolated > 0) {
+    words += "; " + text(say::terminal::extrapolated{.points = counted_points(of_run.extrapolated)});
   }
-  return texts;
+  return words;
+}
+
+/// "80 ok, 3 infeasible".
+std::string dispositions(const Seen& of_run) {
+  std::string words;
+  for (const auto& [disposition, count] : of_run.dispositions) {
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, to_string(disposition));
+  }
+  return words;
 }
 
 ExitCode info(const Options& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<RunSummary> runs = store.runs();
-  const std::vector<StoredPoint> points = store.points();
-  std::map<std::int64_t, std::string> found = dispositions(points);
-  std::map<std::int64_t, std::string> held = contents(points);
+  std::map<std::int64_t, Seen> seen = look_at_points(store);
   Table table{{{"run", true},
                {"preset"},
                {"state"},
@@ -105,8 +107,9 @@ ExitCode info(const Options& options) {
   for (const RunSummary& run : runs) {
     table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
                           std::string(to_string(run.provenance)), run.started_at, run.finished_at,
-                          fmt::to_string(run.planned_points), fmt::to_string(run.points), found[run.id], held[run.id],
-                          run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
+                          fmt::to_string(run.planned_points), fmt::to_string(run.points), dispositions(seen[run.id]),
+                          contents(seen[run.id]), run.environment.app_version, run.environment.driver_version,
+                          run.environment.cupti_version});
   }
   if (options.format == TableFormat::text) {
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));

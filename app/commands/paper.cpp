@@ -49,7 +49,7 @@ Table rows_of(const analysis::PointTable& points, const analysis::PaperTable& co
               {}};
   for (const auto* rows : {&compared.left, &compared.middle}) {
     for (const analysis::PaperRow& row : *rows) {
-      const PointSpec& spec = points.spec(row.row);
+      const PointSpec spec = points.spec(row.row);
       table.rows.push_back({std::string(row.figure), spec.algorithm, std::string(to_string(spec.problem.pass)),
                             fmt::to_string(spec.tile.bc), std::string(row.quantity), std::string(row.unit),
                             text_of(row.ours), row.provenance ? std::string(to_string(*row.provenance)) : "",
@@ -107,7 +107,7 @@ RunSummary newest_run(const RunStore& store, const std::string& file) {
   return *std::move(newest);
 }
 
-analysis::PointTable table_of(const RunSummary& run, const std::vector<StoredPoint>& points) {
+analysis::PointTable table_of(const RunStore& store, const RunSummary& run) {
   analysis::Run shown;
   shown.device_id = run.device_uuid;
   shown.device_name = run.device_name;
@@ -115,17 +115,19 @@ analysis::PointTable table_of(const RunSummary& run, const std::vector<StoredPoi
   shown.started_at = run.started_at;
   shown.provenance = run.provenance;
   shown.limits = run.limits;
-  std::vector<analysis::PointRef> refs;
-  refs.reserve(points.size());
-  for (const StoredPoint& point : points) refs.push_back({0, &point.record});
-  return {analysis::Algorithms::built_in(), {shown}, refs};
+  analysis::PointTableBuilder builder;
+  const auto begin = [&] {
+    builder = analysis::PointTableBuilder();
+    builder.add_run(shown);
+  };
+  store.each_point({{run.id}}, 0, begin, [&](StoredPoint&& point) { builder.add(0, point.record); });
+  return std::move(builder).finish();
 }
 
 ExitCode paper(const Options& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const RunSummary run = newest_run(store, options.file);
-  const std::vector<StoredPoint> points = store.points({{run.id}});
-  const analysis::PointTable table = table_of(run, points);
+  const analysis::PointTable table = table_of(store, run);
   const analysis::PaperTable compared = analysis::build_paper_table(table, table.rows());
 
   const bool people = options.format == TableFormat::text || options.format == TableFormat::markdown;
@@ -150,12 +152,12 @@ ExitCode paper(const Options& options) {
   Conditions conditions;
   for (const analysis::Row row : table.rows()) {
     if (std::ranges::count(compared.left_out, row) > 0) continue;
-    const PointRecord& record = table.record(row);
-    conditions.dtypes.emplace(to_string(record.spec.problem.dtype));
-    conditions.caches.emplace(to_string(record.spec.cache));
-    if (record.disposition == Disposition::ok) continue;
-    std::cout << fmt::format("{}: {}: {}\n", printable(describe(record.spec)), to_string(record.disposition),
-                             printable(text(record.reason)));
+    const PointSpec spec = table.spec(row);
+    conditions.dtypes.emplace(to_string(spec.problem.dtype));
+    conditions.caches.emplace(to_string(spec.cache));
+    if (table.disposition(row) == Disposition::ok) continue;
+    std::cout << fmt::format("{}: {}: {}\n", printable(describe(spec)), to_string(table.disposition(row)),
+                             printable(text(table.reason(row))));
   }
   if (!conditions.dtypes.empty()) std::cout << notes(run, conditions);
   return code;

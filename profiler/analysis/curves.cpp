@@ -117,14 +117,15 @@ class Builder {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     std::int64_t last = 0;
     for (const Row row : rows) {
-      const AttentionProblem& problem = table_.problem(row);
-      if (problem_ && fixed_queries(*problem_) != fixed_queries(problem)) continue;
-      if (!problem_) problem_ = problem;
-      first = std::min(first, problem.n_k);
-      last = std::max(last, problem.n_k);
-      lengths_measured_.insert(problem.n_k);
+      const std::int64_t n_k = table_.n_k(row);
+      const std::int64_t queries = table_.n_q(row) == n_k ? 0 : table_.n_q(row);
+      if (problem_ && fixed_queries(*problem_).value_or(0) != queries) continue;
+      if (!problem_) problem_ = table_.problem(row);
+      first = std::min(first, n_k);
+      last = std::max(last, n_k);
+      lengths_measured_.insert(n_k);
       const Run& run = table_.run(row);
-      const std::string& algorithm = table_.spec(row).algorithm;
+      const std::string& algorithm = table_.algorithm(row);
       if (!run.device_name.empty()) devices.insert(device_title(table_, table_.run_index(row)));
       if (run.provenance == Provenance::measured) algorithms_measured_.insert(algorithm);
       if (!request_.algorithms.contains(algorithm)) continue;
@@ -279,8 +280,7 @@ class Builder {
       point.high = std::max(point.high, reading.high * scale_);
     }
     point.repeats = static_cast<int>(readings.size());
-    const auto& clocks = table_.record(row).clocks;
-    point.throttled = clocks && clocks->throttled;
+    point.throttled = table_.throttled(row);
     point.provenance = values_of(table_, quantity).provenance(row);
     point.row = row;
     if (quantity == Quantity::sm_l2) point.over_model = table_.values(metric_key::l2_sm_over_model).at(row);
@@ -297,10 +297,9 @@ class Builder {
       const Row last = rows.back();
       // A cancelled point says nothing of the kernel.
       if (any_ok || table_.disposition(last) == Disposition::cancelled) continue;
-      const PointRecord& record = table_.record(last);
       const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
-        const PointRecord& its = table_.record(other.row);
-        return other.algorithm == strand.name.algorithm && its.spec == record.spec && its.reason == record.reason;
+        return other.algorithm == strand.name.algorithm && table_.reason(other.row) == table_.reason(last) &&
+               table_.spec(other.row) == table_.spec(last);
       });
       if (!known) set_.failed.push_back({strand.name.algorithm, static_cast<double>(n), last});
     }
@@ -308,20 +307,25 @@ class Builder {
 
   void add_stacks(const Strand& strand, const std::set<std::int64_t>& taken) {
     for (const auto& [n, rows] : strand.by_length) {
-      const PointRecord& record = table_.record(rows.back());
-      if (taken.contains(n) || record.disposition != Disposition::ok) continue;
+      const Row row = rows.back();
+      if (taken.contains(n) || table_.disposition(row) != Disposition::ok) continue;
       KernelStack stack;
       stack.algorithm = strand.name.algorithm;
-      stack.provenance = record.origin();
+      stack.provenance = table_.points().origin(row);
       stack.n = static_cast<double>(n);
-      stack.reference_bytes = static_cast<double>(standard_attention_bytes(record.spec.problem));
-      for (const KernelRecord& kernel : record.kernels) {
-        if (kernel.kernel == "all") continue;
-        stack.kernels.push_back({kernel.kernel, traffic_bytes(record, Quantity::dram, kernel.kernel).value_or(0),
-                                 traffic_bytes(record, Quantity::sm_l2, kernel.kernel).value_or(0)});
+      stack.reference_bytes = static_cast<double>(standard_attention_bytes(table_.problem(row)));
+      for (const KernelOfRow& kernel : table_.points().kernels(row)) {
+        if (kernel.is_sum()) continue;
+        stack.kernels.push_back({kernel.name(), bytes_of(kernel, Quantity::dram), bytes_of(kernel, Quantity::sm_l2)});
       }
       if (stack.kernels.size() > 1) set_.stacks.push_back(std::move(stack));
     }
+  }
+
+  /// 0 where one of the two directions is missing.
+  static double bytes_of(const KernelOfRow& kernel, Quantity quantity) {
+    const auto bytes = quantity == Quantity::dram ? dram_traffic(kernel) : evaluate(metric_of(quantity), kernel);
+    return bytes ? bytes->value : 0;
   }
 
   /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.
@@ -516,15 +520,6 @@ Message failure_words(Disposition disposition) {
     default:
       return say::series::could_not_run{.outcome = word};
   }
-}
-
-std::optional<MetricValue> traffic(const PointRecord& record, Quantity quantity, std::string_view kernel) {
-  return quantity == Quantity::dram ? dram_traffic(record, kernel) : evaluate(metric_of(quantity), record, kernel);
-}
-
-std::optional<double> traffic_bytes(const PointRecord& record, Quantity quantity, std::string_view kernel) {
-  const auto bytes = traffic(record, quantity, kernel);
-  return bytes ? std::optional(bytes->value) : std::nullopt;
 }
 
 }  // namespace attnscope::analysis

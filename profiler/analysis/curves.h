@@ -147,8 +147,4 @@ struct CurveSet {
 /// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
 [[nodiscard]] Message failure_words(Disposition);
 
-/// Bytes of a kernel of a point, of DRAM as dram_traffic() has them; nothing when one of the two directions is missing.
-[[nodiscard]] std::optional<MetricValue> traffic(const PointRecord&, Quantity, std::string_view kernel = "all");
-[[nodiscard]] std::optional<double> traffic_bytes(const PointRecord&, Quantity, std::string_view kernel = "all");
-
 }  // namespace attnscope::analysis

@@ -41,56 +41,87 @@ void put_in_order(CodeColumn& column) {
 
 /// `project` gives what is compared of a row, `describe` makes a FacetValue of the first row that has it.
 template <class Project, class Describe>
-std::function<CodeColumn(const PointTable&)> encoder(Project project, Describe describe) {
-  return [project, describe](const PointTable& table) {
-    using Key = std::decay_t<std::invoke_result_t<Project, const PointTable&, Row>>;
-    CodeColumn column;
-    column.codes.reserve(table.size());
-    std::map<Key, std::uint32_t> known;
-    auto last = known.end();
-    for (Row row = 0; row < table.size(); ++row) {
-      decltype(auto) key = project(table, row);
-      if (last == known.end() || last->first != key) {  // neighbours mostly agree
-        last = known.find(key);
-        if (last == known.end()) {
-          last = known.emplace(key, static_cast<std::uint32_t>(column.values.size())).first;
-          column.values.push_back(describe(table, row));
-        }
+CodeColumn encode(const PointTable& table, const Project& project, const Describe& describe) {
+  using Key = std::decay_t<std::invoke_result_t<Project, Row>>;
+  CodeColumn column;
+  column.codes.reserve(table.size());
+  std::map<Key, std::uint32_t> known;
+  auto last = known.end();
+  for (Row row = 0; row < table.size(); ++row) {
+    decltype(auto) key = project(row);
+    if (last == known.end() || last->first != key) {  // neighbours mostly agree
+      last = known.find(key);
+      if (last == known.end()) {
+        last = known.emplace(key, static_cast<std::uint32_t>(column.values.size())).first;
+        column.values.push_back(describe(table, row));
       }
-      column.codes.push_back(last->second);
     }
-    put_in_order(column);
-    return column;
+    column.codes.push_back(last->second);
+  }
+  put_in_order(column);
+  return column;
+}
+
+using Encode = std::function<CodeColumn(const PointTable&)>;
+
+template <class Project, class Describe>
+Encode encoder(Project project, Describe describe) {
+  return [project, describe](const PointTable& table) {
+    return encode(
+        table, [&](Row row) -> decltype(auto) { return project(table, row); }, describe);
   };
 }
 
-/// Of a member of the problem: `text` makes a word of it, its number is the order.
-template <class Member, class Text>
-std::function<CodeColumn(const PointTable&)> of_problem(Member AttentionProblem::*member, Text text) {
-  return encoder([member](const PointTable& table, Row row) { return table.problem(row).*member; },
-                 [member, text](const PointTable& table, Row row) {
-                   const auto value = table.problem(row).*member;
-                   return FacetValue{static_cast<double>(value), std::string(text(value))};
-                 });
+/// Of fields together: rows are told apart by all of them.
+template <std::size_t count, class Describe>
+Encode of_fields(std::array<std::string_view, count> names, Describe describe) {
+  return [names, describe](const PointTable& table) {
+    std::array<const FieldColumn*, count> columns{};
+    std::ranges::transform(names, columns.begin(), [&](std::string_view name) { return &table.points().field(name); });
+    const auto keys = [columns](Row row) {
+      std::array<std::uint64_t, count> all{};
+      std::ranges::transform(columns, all.begin(), [row](const FieldColumn* column) { return column->key(row); });
+      return all;
+    };
+    return encode(table, keys, describe);
+  };
 }
 
-std::function<CodeColumn(const PointTable&)> of_knob(const Knob& knob) {
-  return encoder([knob](const PointTable& table, Row row) { return knob_text(knob, table.spec(row).knobs); },
-                 [knob](const PointTable& table, Row row) {
-                   const Knobs& knobs = table.spec(row).knobs;
-                   std::string text = knob_text(knob, knobs);
-                   const auto place = std::ranges::find(knob.words, text) - knob.words.begin();
-                   std::ranges::replace(text, '_', ' ');
-                   if (!knob.words.empty()) return FacetValue{static_cast<double>(place), std::move(text)};
-                   const std::int64_t value = knobs.number(knob.name);
-                   return FacetValue{static_cast<double>(value), value > 0 ? std::move(text) : "auto"};
-                 });
+template <class Describe>
+Encode of_field(std::string_view name, Describe describe) {
+  return of_fields(std::array{name}, describe);
+}
+
+/// Of a field that is a member of the problem: `text` makes a word of it, its number is the order.
+template <class Member, class Text>
+Encode of_problem(std::string_view name, Member AttentionProblem::*member, Text text) {
+  return of_field(name, [member, text](const PointTable& table, Row row) {
+    const auto value = table.problem(row).*member;
+    return FacetValue{static_cast<double>(value), std::string(text(value))};
+  });
+}
+
+Encode of_knob(const Knob& knob) {
+  return [knob](const PointTable& table) {
+    const PointColumns::KnobsColumn& given = table.points().knobs();
+    std::vector<std::string> texts;  // by code
+    for (const Knobs& knobs : given.values()) texts.push_back(knob_text(knob, knobs));
+    const auto text_of = [&](Row row) -> std::string_view { return texts[given.code(row)]; };
+    return encode(table, text_of, [&](const PointTable&, Row row) {
+      std::string text(text_of(row));
+      const auto place = std::ranges::find(knob.words, text) - knob.words.begin();
+      std::ranges::replace(text, '_', ' ');
+      if (!knob.words.empty()) return FacetValue{static_cast<double>(place), std::move(text)};
+      const std::int64_t value = given[row].number(knob.name);
+      return FacetValue{static_cast<double>(value), value > 0 ? std::move(text) : "auto"};
+    });
+  };
 }
 
 const auto number = [](auto value) { return fmt::to_string(value); };
 
 FacetValue describe_mask(const PointTable& table, Row row) {
-  const Mask& mask = table.problem(row).mask;
+  const Mask mask = table.problem(row).mask;
   const double order = mask == Mask::none ? 0 : mask == Mask::causal ? 1 : mask.sparse() ? 4 : mask.padded() ? 3 : 2;
   std::string shown = mask_text(mask);
   std::string full = to_string(mask);
@@ -121,46 +152,42 @@ const std::vector<Stated>& stated_facets() {
         encoder([](const Table& t, Row r) { return std::tuple(t.run(r).provenance, std::string_view(t.run(r).device_name), std::string_view(t.run(r).device_id)); },
                 describe_device)}, {}},
       {{"algorithm", say::facet::algorithm{}, say::facet_help::algorithm{},
-        encoder([](const Table& t, Row r) { return std::string_view(t.spec(r).algorithm); },
-                [](const Table& t, Row r) {
-                  return FacetValue{static_cast<double>(t.algorithms().place(t.spec(r).algorithm)), t.spec(r).algorithm};
-                }), "", "", true}, {"algorithm"}},
+        of_field("algorithm", [](const Table& t, Row r) {
+          return FacetValue{static_cast<double>(t.algorithms().place(t.algorithm(r))), t.algorithm(r)};
+        }), "", "", true}, {"algorithm"}},
       {{"n", say::facet::n{}, say::facet_help::n{},
-        encoder([](const Table& t, Row r) { return std::pair(t.n_k(r), t.n_q(r)); },
-                [](const Table& t, Row r) {
-                  return FacetValue{static_cast<double>(t.n_k(r)) + static_cast<double>(t.n_q(r)) * 1e-9, lengths_text(t.problem(r))};
-                }), "n", "", true}, {"n_q", "n_k"}},
-      {{"d", say::facet::d{}, say::facet_help::d{}, of_problem(&AttentionProblem::d, number), "d", "", true}, {"d"}},
+        of_fields(std::array<std::string_view, 2>{"n_k", "n_q"}, [](const Table& t, Row r) {
+          return FacetValue{static_cast<double>(t.n_k(r)) + static_cast<double>(t.n_q(r)) * 1e-9, lengths_text(t.problem(r))};
+        }), "n", "", true}, {"n_q", "n_k"}},
+      {{"d", say::facet::d{}, say::facet_help::d{}, of_problem("d", &AttentionProblem::d, number), "d", "", true}, {"d"}},
       {{"pass", say::facet::pass{}, say::facet_help::pass{},
-        of_problem(&AttentionProblem::pass, [](Pass pass) { return to_string(pass); }), "", "fwd", false, true}, {"pass"}},
+        of_problem("pass", &AttentionProblem::pass, [](Pass pass) { return to_string(pass); }), "", "fwd", false, true}, {"pass"}},
       {{"n_q", say::facet::n_q{}, say::facet_help::n_q{},
         encoder([](const Table& t, Row r) { return t.n_q(r) == t.n_k(r) ? 0 : t.n_q(r); },
                 [](const Table& t, Row r) {
                   return t.n_q(r) == t.n_k(r) ? FacetValue{0, "N"} : FacetValue{static_cast<double>(t.n_q(r)), fmt::to_string(t.n_q(r))};
                 }), "nq", "N", false, true}, {"n_q"}},
       {{"mask", say::facet::mask{}, say::facet_help::mask{},
-        encoder([](const Table& t, Row r) -> const Mask& { return t.problem(r).mask; }, describe_mask), "", "full"}, {"mask"}},
+        of_field("mask", describe_mask), "", "full"}, {"mask"}},
       {{"dtype", say::facet::dtype{}, say::facet_help::dtype{},
-        of_problem(&AttentionProblem::dtype, [](DType dtype) { return to_string(dtype); }), "", "fp16"}, {"dtype"}},
+        of_problem("dtype", &AttentionProblem::dtype, [](DType dtype) { return to_string(dtype); }), "", "fp16"}, {"dtype"}},
       {{"heads", say::facet::heads{}, say::facet_help::heads{},
-        encoder([](const Table& t, Row r) { const auto& p = t.problem(r); return std::tuple(p.batch, p.heads_q, p.heads_kv); },
-                [](const Table& t, Row r) {
-                  const auto& p = t.problem(r);
-                  return FacetValue{static_cast<double>(p.instances()) + static_cast<double>(p.batch) * 1e-6, heads_text(p)};
-                }), "", "", true}, {"batch", "heads_q", "heads_kv"}},
+        of_fields(std::array<std::string_view, 3>{"batch", "heads_q", "heads_kv"}, [](const Table& t, Row r) {
+          const AttentionProblem p = t.problem(r);
+          return FacetValue{static_cast<double>(p.instances()) + static_cast<double>(p.batch) * 1e-6, heads_text(p)};
+        }), "", "", true}, {"batch", "heads_q", "heads_kv"}},
       {{"cache", say::facet::cache{}, say::facet_help::cache{},
-        encoder([](const Table& t, Row r) { return t.spec(r).cache; },
-                [](const Table& t, Row r) {
-                  return FacetValue{static_cast<double>(t.spec(r).cache), std::string(to_string(t.spec(r).cache))};
-                }), "", "cold"}, {"cache"}},
+        of_field("cache", [](const Table& t, Row r) {
+          const CacheState cache = t.spec(r).cache;
+          return FacetValue{static_cast<double>(cache), std::string(to_string(cache))};
+        }), "", "cold"}, {"cache"}},
       // What points of one curve and of one map differ in.
-      {{"n_k", say::facet::n_k{}, say::facet_help::n_k{}, of_problem(&AttentionProblem::n_k, number)}, {"n_k"}},
+      {{"n_k", say::facet::n_k{}, say::facet_help::n_k{}, of_problem("n_k", &AttentionProblem::n_k, number)}, {"n_k"}},
       {{"tile", say::facet::tile{}, say::facet_help::tile{},
-        encoder([](const Table& t, Row r) { return std::pair(t.spec(r).tile.br, t.spec(r).tile.bc); },
-                [](const Table& t, Row r) {
-                  const TileShape& tile = t.spec(r).tile;
-                  return FacetValue{tile.br * 1e6 + tile.bc, fmt::format("{} × {}", tile.br, tile.bc)};
-                })}, {"br", "bc"}},
+        of_fields(std::array<std::string_view, 2>{"br", "bc"}, [](const Table& t, Row r) {
+          const TileShape& tile = t.tile_of(r).tile;
+          return FacetValue{tile.br * 1e6 + tile.bc, fmt::format("{} × {}", tile.br, tile.bc)};
+        })}, {"br", "bc"}},
   };
   // clang-format on
   return table;
@@ -204,17 +231,16 @@ double order_of(const attnscope::FieldValue& value) {
 }
 
 /// A field as it states itself: as its name on the command line has it.
-FacetPtr of_field(const attnscope::Field& field) {
+FacetPtr facet_of(const attnscope::Field& field) {
   const Wording wording = wording_of(field);
-  const auto value_of = [get = field.get](const PointTable& table, Row row) { return get(table.spec(row)); };
-  const auto describe = [value_of, fallback = std::string(field.fallback), usual = std::string(wording.usual)](
+  const auto describe = [name = field.name, fallback = std::string(field.fallback), usual = std::string(wording.usual)](
                             const PointTable& table, Row row) {
-    const attnscope::FieldValue value = value_of(table, row);
+    const attnscope::FieldValue value = table.points().field(name).value(row);
     const std::string text = to_string(value);
     return FacetValue{order_of(value), text == fallback ? usual : text};
   };
   return std::make_shared<const Facet>(
-      Facet{std::string(field.name), field.label(), wording.help, encoder(value_of, describe),
+      Facet{std::string(field.name), field.label(), wording.help, of_field(field.name, describe),
             wording.stem.empty() ? fmt::format("{}-", field.name) : std::string(wording.stem),
             std::string(wording.usual), false, true});
 }
@@ -235,7 +261,7 @@ std::vector<FacetPtr> other_fields(std::span<const attnscope::Field> fields) {
     const bool spoken_for = std::ranges::any_of(stated_facets(), [&](const Stated& each) {
       return std::ranges::find(each.fields, field.name) != each.fields.end();
     });
-    if (!spoken_for) facets.push_back(of_field(field));
+    if (!spoken_for) facets.push_back(facet_of(field));
   }
   return facets;
 }

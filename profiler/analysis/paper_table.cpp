@@ -50,8 +50,8 @@ class Builder {
   explicit Builder(const PointTable& table) : table_(table) {}
 
   void add(Row row) {
-    const AttentionProblem& problem = table_.problem(row);
-    const Algorithm* algorithm = table_.algorithms().find(table_.spec(row).algorithm);
+    const AttentionProblem problem = table_.problem(row);
+    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
     if (algorithm == nullptr || problem != workload(problem) || !place(row, *algorithm)) {
       result_.left_out.push_back(row);
     }
@@ -68,7 +68,7 @@ class Builder {
       return true;
     }
     if (pass != Pass::fwd || !algorithm.facts().in(Group::paper_blocks)) return false;
-    const auto* block = std::ranges::find(blocks, table_.spec(row).tile.bc, &Block::bc);
+    const auto* block = std::ranges::find(blocks, table_.tile_of(row).tile.bc, &Block::bc);
     if (block == blocks.end()) return false;
     add_middle(row, *block);
     return true;
@@ -101,7 +101,7 @@ class Builder {
   }
 
   [[nodiscard]] Ours gflop(Row row, const Algorithm& algorithm) const {
-    const PointSpec& spec = table_.spec(row);
+    const PointSpec spec = table_.spec(row);
     const DeviceLimits& limits = table_.run(row).limits;
     const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
     return {(model.refusal ? pass_flops(spec.problem) : model.matrix_flops()) / 1e9, Provenance::modelled};

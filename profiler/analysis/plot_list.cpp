@@ -248,8 +248,8 @@ bool only_a_tile_map(const PointTable& table, std::span<const Row> rows) {
   std::map<std::string_view, std::set<std::pair<int, int>>> tiles;
   for (const Row row : rows) {
     lengths.insert(table.n_k(row));
-    const TileShape& tile = table.spec(row).tile;
-    if (tile_stated(tile)) tiles[table.spec(row).algorithm].emplace(tile.br, tile.bc);
+    const TileShape& tile = table.tile_of(row).tile;
+    if (tile_stated(tile)) tiles[table.algorithm(row)].emplace(tile.br, tile.bc);
   }
   return lengths.size() == 1 &&
          std::ranges::any_of(tiles, [](const auto& entry) { return entry.second.size() >= fewest_tiles_of_a_map; });

@@ -12,41 +12,57 @@
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
-namespace {
-
-auto order_of(const Config& config) {
-  return std::tuple(config.tile.br, config.tile.bc, describe(config.knobs));
+PointTable::PointTable(Algorithms algorithms, std::vector<Run> runs, PointColumns points, std::vector<RunIndex> run_of)
+    : algorithms_(std::move(algorithms)),
+      runs_(std::move(runs)),
+      run_of_(std::move(run_of)),
+      points_(std::make_unique<const PointColumns>(std::move(points))),
+      algorithm_(&points_->field("algorithm")),
+      n_q_(&points_->field("n_q")),
+      n_k_(&points_->field("n_k")) {
+  find_tiles();
 }
 
-struct TileOrder {
-  bool operator()(const Config& a, const Config& b) const { return order_of(a) < order_of(b); }
-};
-
-}  // namespace
-
-PointTable::PointTable(Algorithms algorithms, std::vector<Run> runs, std::span<const PointRef> points)
-    : algorithms_(std::move(algorithms)), runs_(std::move(runs)) {
-  run_of_.reserve(points.size());
-  records_.reserve(points.size());
-  n_q_.reserve(points.size());
-  n_k_.reserve(points.size());
-  dispositions_.reserve(points.size());
-  std::set<Config, TileOrder> tiles;
-  for (const PointRef& point : points) {
-    const PointSpec& spec = point.record->spec;
-    run_of_.push_back(point.run);
-    records_.push_back(point.record);
-    n_q_.push_back(spec.problem.n_q);
-    n_k_.push_back(spec.problem.n_k);
-    dispositions_.push_back(point.record->disposition);
-    tiles.insert(spec.config());
+void PointTable::find_tiles() {
+  const FieldColumn& br = points_->field("br");
+  const FieldColumn& bc = points_->field("bc");
+  const PointColumns::KnobsColumn& knobs = points_->knobs();
+  std::vector<std::string> told;  // by the code of the knobs
+  for (const Knobs& each : knobs.values()) told.push_back(describe(each));
+  using Tile = std::tuple<std::int64_t, std::int64_t, std::string_view, std::uint32_t>;
+  std::map<Tile, std::uint32_t> codes;
+  std::vector<std::map<Tile, std::uint32_t>::iterator> of_row;
+  of_row.reserve(size());
+  for (Row row = 0; row < size(); ++row) {
+    const std::uint32_t code = knobs.code(row);
+    of_row.push_back(codes.try_emplace({br.number(row), bc.number(row), told[code], code}).first);
   }
-  tiles_.assign(tiles.begin(), tiles.end());
-  tile_codes_.reserve(points.size());
-  for (const PointRef& point : points) {
-    const auto place = std::lower_bound(tiles_.begin(), tiles_.end(), point.record->spec.config(), TileOrder{});
-    tile_codes_.push_back(static_cast<std::uint32_t>(place - tiles_.begin()));
+  for (auto& [tile, code] : codes) {
+    code = static_cast<std::uint32_t>(tiles_.size());
+    tiles_.emplace_back(TileShape{static_cast<int>(std::get<0>(tile)), static_cast<int>(std::get<1>(tile))},
+                        knobs.values()[std::get<3>(tile)]);
   }
+  tile_codes_.reserve(size());
+  for (const auto& place : of_row) tile_codes_.push_back(place->second);
+}
+
+RunIndex PointTableBuilder::add_run(Run run) {
+  runs_.push_back(std::move(run));
+  return static_cast<RunIndex>(runs_.size() - 1);
+}
+
+void PointTableBuilder::add(RunIndex run, const PointRecord& record) {
+  points_.add(record);
+  run_of_.push_back(run);
+}
+
+void PointTableBuilder::add(RunIndex run, const PointColumns& from, std::span<const Row> rows) {
+  points_.add(from, rows);
+  run_of_.resize(run_of_.size() + rows.size(), run);
+}
+
+PointTable PointTableBuilder::finish() && {
+  return {std::move(algorithms_), std::move(runs_), std::move(points_), std::move(run_of_)};
 }
 
 std::vector<Row> PointTable::rows() const {
@@ -56,7 +72,8 @@ std::vector<Row> PointTable::rows() const {
 }
 
 std::uint8_t ValueColumn::compute(Row row) const {
-  const std::optional<MetricValue> value = evaluate_(*records_[row]);
+  const std::optional<KernelOfRow> sum = points_->sum(row);
+  const std::optional<Evaluated> value = sum ? evaluate_(*sum) : std::nullopt;
   values_[row] = value ? value->value : 0;
   origins_[row] = value ? static_cast<std::uint8_t>(value->provenance) : absent;
   return origins_[row];
@@ -64,13 +81,13 @@ std::uint8_t ValueColumn::compute(Row row) const {
 
 const ValueColumn& PointTable::values(std::string_view metric) const {
   if (const auto found = values_.find(metric); found != values_.end()) return found->second;
-  ValueColumn column(records_, [key = std::string(metric)](const PointRecord& point) { return evaluate(key, point); });
+  ValueColumn column(*points_, [key = std::string(metric)](const KernelValues& sum) { return evaluate(key, sum); });
   return values_.emplace(metric, std::move(column)).first->second;
 }
 
 const ValueColumn& PointTable::dram_traffic() const {
   if (!dram_traffic_) {
-    dram_traffic_ = ValueColumn(records_, [](const PointRecord& point) { return attnscope::dram_traffic(point); });
+    dram_traffic_ = ValueColumn(*points_, [](const KernelValues& sum) { return attnscope::dram_traffic(sum); });
   }
   return *dram_traffic_;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points as columns: built once of the points that are looked at, then filtered, grouped and fitted without an object
-// or a search for each of them.
+// Points as columns, with the runs that they belong to: built once of the points that are looked at, then filtered,
+// grouped and fitted without an object or a search for each of them.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,12 +15,11 @@
 
 #include "kernels/model/device_limits.h"
 #include "profiler/analysis/algorithms.h"
+#include "profiler/analysis/point_columns.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope::analysis {
 
-/// A place in a PointTable.
-using Row = std::uint32_t;
 /// A place among a PointTable's runs.
 using RunIndex = std::uint32_t;
 
@@ -32,12 +32,6 @@ struct Run {
   std::string started_at;   ///< ISO 8601, UTC: of two runs the later one is the newer
   Provenance provenance = Provenance::measured;
   DeviceLimits limits;
-};
-
-/// A point that a table is made of. The record has to outlive the table.
-struct PointRef {
-  RunIndex run = 0;
-  const PointRecord* record = nullptr;
 };
 
 /// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one
@@ -54,16 +48,16 @@ class ValueColumn {
 
  private:
   friend class PointTable;
-  using Evaluate = std::function<std::optional<MetricValue>(const PointRecord&)>;
+  using Evaluate = std::function<std::optional<Evaluated>(const KernelValues&)>;
   static constexpr std::uint8_t absent = 0xFF;
   static constexpr std::uint8_t unknown = 0xFE;
 
-  ValueColumn(std::span<const PointRecord* const> records, Evaluate evaluate)
-      : records_(records), evaluate_(std::move(evaluate)), values_(records.size()), origins_(records.size(), unknown) {}
+  ValueColumn(const PointColumns& points, Evaluate evaluate)
+      : points_(&points), evaluate_(std::move(evaluate)), values_(points.size()), origins_(points.size(), unknown) {}
   [[nodiscard]] std::uint8_t origin(Row row) const { return origins_[row] == unknown ? compute(row) : origins_[row]; }
   std::uint8_t compute(Row row) const;
 
-  std::span<const PointRecord* const> records_;
+  const PointColumns* points_;
   Evaluate evaluate_;
   mutable std::vector<double> values_;
   mutable std::vector<std::uint8_t> origins_;
@@ -91,34 +85,40 @@ struct Facet;
 /// Not safe for use by several threads: columns are made when they are first asked for.
 class PointTable {
  public:
-  PointTable() = default;
+  PointTable() : PointTable({}, {}, PointColumns(), {}) {}
   PointTable(PointTable&&) = default;
   PointTable& operator=(PointTable&&) = default;
   PointTable(const PointTable&) = delete;
   PointTable& operator=(const PointTable&) = delete;
   ~PointTable() = default;
-  PointTable(Algorithms algorithms, std::vector<Run> runs, std::span<const PointRef> points);
 
-  [[nodiscard]] Row size() const { return static_cast<Row>(records_.size()); }
-  [[nodiscard]] bool empty() const { return records_.empty(); }
+  [[nodiscard]] Row size() const { return points_->size(); }
+  [[nodiscard]] bool empty() const { return points_->empty(); }
   [[nodiscard]] const Algorithms& algorithms() const { return algorithms_; }
   /// All rows, in the order in which the points were given.
   [[nodiscard]] std::vector<Row> rows() const;
+  /// What the points hold, row by row.
+  [[nodiscard]] const PointColumns& points() const { return *points_; }
 
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
   [[nodiscard]] RunIndex run_index(Row row) const { return run_of_[row]; }
   [[nodiscard]] const Run& run(Row row) const { return runs_[run_of_[row]]; }
 
-  [[nodiscard]] const PointRecord& record(Row row) const { return *records_[row]; }
-  [[nodiscard]] const PointSpec& spec(Row row) const { return records_[row]->spec; }
-  [[nodiscard]] const AttentionProblem& problem(Row row) const { return records_[row]->spec.problem; }
-  [[nodiscard]] std::int64_t n_q(Row row) const { return n_q_[row]; }
-  [[nodiscard]] std::int64_t n_k(Row row) const { return n_k_[row]; }
-  [[nodiscard]] Disposition disposition(Row row) const { return dispositions_[row]; }
+  /// Put together again when it is asked for: of few rows.
+  [[nodiscard]] PointSpec spec(Row row) const { return points_->spec(row); }
+  [[nodiscard]] AttentionProblem problem(Row row) const { return points_->spec(row).problem; }
+  [[nodiscard]] const std::string& algorithm(Row row) const { return algorithm_->word(row); }
+  [[nodiscard]] std::int64_t n_q(Row row) const { return n_q_->number(row); }
+  [[nodiscard]] std::int64_t n_k(Row row) const { return n_k_->number(row); }
+  [[nodiscard]] Disposition disposition(Row row) const { return points_->disposition(row); }
+  [[nodiscard]] const Message& reason(Row row) const { return points_->reason(row); }
+  /// Whether the GPU slowed its clocks while it was measured.
+  [[nodiscard]] bool throttled(Row row) const { return points_->throttled(row); }
   /// A tile as a number: equal for equal tiles, in the order of Br, Bc and what else was chosen.
   [[nodiscard]] std::uint32_t tile_code(Row row) const { return tile_codes_[row]; }
   [[nodiscard]] std::size_t tile_count() const { return tiles_.size(); }
   [[nodiscard]] const Config& tile(std::uint32_t code) const { return tiles_[code]; }
+  [[nodiscard]] const Config& tile_of(Row row) const { return tiles_[tile_codes_[row]]; }
 
   /// evaluate() of every point.
   [[nodiscard]] const ValueColumn& values(std::string_view metric) const;
@@ -127,18 +127,43 @@ class PointTable {
   [[nodiscard]] const CodeColumn& codes(const Facet&) const;
 
  private:
+  friend class PointTableBuilder;
+  PointTable(Algorithms algorithms, std::vector<Run> runs, PointColumns points, std::vector<RunIndex> run_of);
+  void find_tiles();
+
   Algorithms algorithms_;
   std::vector<Run> runs_;
   std::vector<RunIndex> run_of_;
-  std::vector<const PointRecord*> records_;
-  std::vector<std::int64_t> n_q_;
-  std::vector<std::int64_t> n_k_;
-  std::vector<Disposition> dispositions_;
+  std::unique_ptr<const PointColumns> points_;  ///< stays where it is when the table is moved
+  const FieldColumn* algorithm_;
+  const FieldColumn* n_q_;
+  const FieldColumn* n_k_;
   std::vector<std::uint32_t> tile_codes_;
   std::vector<Config> tiles_;
   mutable std::map<std::string, ValueColumn, std::less<>> values_;
   mutable std::optional<ValueColumn> dram_traffic_;
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;
+};
+
+/// Makes a table of points that come one at a time.
+class PointTableBuilder {
+ public:
+  /// The table of fields has to outlive the table of points.
+  explicit PointTableBuilder(Algorithms algorithms = Algorithms::built_in(),
+                             std::span<const Field> fields = point_fields())
+      : algorithms_(std::move(algorithms)), points_(fields) {}
+
+  RunIndex add_run(Run run);
+  void add(RunIndex run, const PointRecord&);
+  /// Rows of other columns, of the same fields.
+  void add(RunIndex run, const PointColumns& from, std::span<const Row> rows);
+  [[nodiscard]] PointTable finish() &&;
+
+ private:
+  Algorithms algorithms_;
+  std::vector<Run> runs_;
+  std::vector<RunIndex> run_of_;
+  PointColumns points_;
 };
 
 /// Whether the point's source said which tile it used.

@@ -55,7 +55,7 @@ std::set<std::int64_t> swept_values_of(const PointTable& table, std::span<const 
   std::map<std::int64_t, std::set<std::int64_t>> at_length;
   std::set<std::int64_t> all;
   for (const Row row : rows) {
-    const std::int64_t value = table.spec(row).knobs.number(knob);
+    const std::int64_t value = table.tile_of(row).knobs.number(knob);
     at_length[table.n_k(row)].insert(value);
     all.insert(value);
   }
@@ -89,9 +89,9 @@ RowsByLength fastest_rows(const PointTable& table, std::span<const Row> rows) {
 RowsByLength exact_rows(const PointTable& table, std::span<const Row> rows, const Config& tile) {
   RowsByLength by_length;
   for (const Row row : rows) {
-    const PointSpec& its = table.spec(row);
+    const Config& its = table.tile_of(row);
     // Who does not say a tile cannot be asked for one.
-    if (its.config() == tile || !tile_stated(its.tile)) by_length[table.n_k(row)].push_back(row);
+    if (its == tile || !tile_stated(its.tile)) by_length[table.n_k(row)].push_back(row);
   }
   return by_length;
 }
@@ -124,7 +124,7 @@ RowsByLength standing_rows(const PointTable& table, std::span<const Row> rows, s
   std::vector<Row> left(rows.begin(), rows.end());
   if (choice.swept && !swept_values_of(table, family, choice.swept->knob).empty()) {
     std::erase_if(left,
-                  [&](Row row) { return table.spec(row).knobs.number(choice.swept->knob) != choice.swept->value; });
+                  [&](Row row) { return table.tile_of(row).knobs.number(choice.swept->knob) != choice.swept->value; });
   }
   switch (choice.rule) {
     case TileSelection::Rule::fastest:
@@ -140,7 +140,7 @@ RowsByLength standing_rows(const PointTable& table, std::span<const Row> rows, s
 std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows) {
   std::map<std::uint32_t, std::set<std::int64_t>> lengths;
   for (const Row row : rows) {
-    if (tile_stated(table.spec(row).tile)) lengths[table.tile_code(row)].insert(table.n_k(row));
+    if (tile_stated(table.tile_of(row).tile)) lengths[table.tile_code(row)].insert(table.n_k(row));
   }
   std::vector<std::uint32_t> codes;
   codes.reserve(lengths.size());
@@ -155,8 +155,8 @@ std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows)
 std::vector<SweptValue> swept_values(const PointTable& table, std::span<const Row> rows) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> of_algorithm;  // on a device
   for (const Row row : rows) {
-    if (!tile_stated(table.spec(row).tile)) continue;
-    of_algorithm[{table.spec(row).algorithm, table.run(row).device_id}].push_back(row);
+    if (!tile_stated(table.tile_of(row).tile)) continue;
+    of_algorithm[{table.algorithm(row), table.run(row).device_id}].push_back(row);
   }
   std::vector<SweptValue> values;
   for (const Knob& knob : table.algorithms().knobs()) {

@@ -81,7 +81,7 @@ class Builder {
   }
 
  private:
-  [[nodiscard]] const TileShape& tile(Row row) const { return table_.spec(row).tile; }
+  [[nodiscard]] const TileShape& tile(Row row) const { return table_.tile_of(row).tile; }
   [[nodiscard]] TileCell& cell(TileMap::Place place) {
     return map_.cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
   }
@@ -181,8 +181,7 @@ class Builder {
         target.low = std::min(target.low, interval.q1);
         target.high = std::max(target.high, interval.q3);
       }
-      const auto& clocks = table_.record(target.row).clocks;
-      target.throttled = metric_ != nullptr && metric_->follows_clocks && clocks && clocks->throttled;
+      target.throttled = metric_ != nullptr && metric_->follows_clocks && table_.throttled(target.row);
       map_.minimum = std::min(map_.minimum.value_or(never), *target.value);
       map_.maximum = std::max(map_.maximum.value_or(-never), *target.value);
     }
@@ -195,7 +194,7 @@ class Builder {
     for (auto& line : map_.cells) {
       for (TileCell& each : line) {
         if (!each.disposition) continue;
-        KernelKind kind = kernel_kind(table_.record(each.row));
+        KernelKind kind = table_.points().kernel_kind(each.row);
         // What did not run has no kernel, and nobody wrote one down.
         if (kind.recorded() || counts(*each.disposition)) cells_of[std::move(kind)].push_back(&each);
       }
@@ -298,8 +297,8 @@ class Builder {
 
   /// The rule that the paper gives is for the algorithm that it is about; it says nothing of others' tiles.
   void place_paper_mark(Row any) {
-    const Algorithm* algorithm = table_.algorithms().find(table_.spec(any).algorithm);
-    const AttentionProblem& problem = table_.problem(any);
+    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(any));
+    const AttentionProblem problem = table_.problem(any);
     const std::int64_t m = table_.run(any).limits.sram_elements(bytes_per_element(problem.dtype));
     if (algorithm == nullptr || !algorithm->facts().in(Group::paper_blocks) || m <= 0) return;
     PaperMark mark;
@@ -331,13 +330,13 @@ std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows) 
   const CodeColumn& tiles = table.codes(*tile_facet());
   std::vector<std::pair<std::uint64_t, std::uint32_t>> of_problem;
   for (const Row row : rows) {
-    if (tile_stated(table.spec(row).tile)) of_problem.emplace_back(problems[row], tiles.codes[row]);
+    if (tile_stated(table.tile_of(row).tile)) of_problem.emplace_back(problems[row], tiles.codes[row]);
   }
   std::sort(of_problem.begin(), of_problem.end());
   of_problem.erase(std::unique(of_problem.begin(), of_problem.end()), of_problem.end());
   std::vector<Row> swept;
   for (const Row row : rows) {
-    if (!tile_stated(table.spec(row).tile)) continue;
+    if (!tile_stated(table.tile_of(row).tile)) continue;
     const auto first = std::lower_bound(of_problem.begin(), of_problem.end(), std::pair(problems[row], 0U));
     const auto last = std::lower_bound(first, of_problem.end(), std::pair(problems[row] + 1, 0U));
     if (static_cast<std::size_t>(last - first) >= fewest_tiles_of_a_map) swept.push_back(row);

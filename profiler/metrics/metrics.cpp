@@ -73,11 +73,10 @@ Provenance of_sum(Provenance a, Provenance b) {
 /// Evaluates derived metrics of one kernel. Each rule gives nothing when a part is missing or a divisor is zero.
 class Evaluation {
  public:
-  Evaluation(const PointRecord& point, const KernelRecord& kernel) : point_(point), kernel_(kernel) {}
+  explicit Evaluation(const KernelValues& kernel) : kernel_(kernel) {}
 
-  [[nodiscard]] std::optional<MetricValue> operator()(std::string_view name) const {
-    const auto found = std::ranges::find(kernel_.metrics, name, &MetricValue::name);
-    if (found != kernel_.metrics.end()) return *found;
+  [[nodiscard]] std::optional<Evaluated> operator()(std::string_view name) const {
+    if (auto stored = kernel_.stored(name)) return stored;
 
     if (name == key::time_median_ns) return time(name, &SampleSummary::median);
     if (name == key::time_q1_ns) return time(name, &SampleSummary::q1);
@@ -98,25 +97,25 @@ class Evaluation {
     return std::nullopt;
   }
 
-  [[nodiscard]] std::optional<MetricValue> traffic() const {
+  [[nodiscard]] std::optional<Evaluated> traffic() const {
     auto value = settled();
     return value ? value : (*this)(key::dram_bytes);
   }
 
  private:
-  [[nodiscard]] static MetricValue make(std::string_view name, double value, Provenance provenance) {
+  [[nodiscard]] static Evaluated make(std::string_view name, double value, Provenance provenance) {
     const Metric* row = find_metric(name);
-    return {std::string(name), value, std::string(row != nullptr ? row->unit : "1"), provenance};
+    return {name, value, row != nullptr ? row->unit : "1", provenance};
   }
 
-  [[nodiscard]] std::optional<MetricValue> time(std::string_view name, double SampleSummary::*part) const {
-    const auto summary = summarize(kernel_.samples_ns);
+  [[nodiscard]] std::optional<Evaluated> time(std::string_view name, double SampleSummary::*part) const {
+    const auto summary = kernel_.times();
     if (!summary) return std::nullopt;
-    return make(name, (*summary).*part, point_.origin(kernel_.kernel));
+    return make(name, (*summary).*part, kernel_.origin());
   }
 
   /// Of an imported point the quartiles may be known without the samples.
-  [[nodiscard]] std::optional<MetricValue> spread(std::string_view name) const {
+  [[nodiscard]] std::optional<Evaluated> spread(std::string_view name) const {
     if (auto of_samples = time(name, &SampleSummary::relative_spread)) return of_samples;
     const auto median = (*this)(key::time_median_ns);
     const auto q1 = (*this)(key::time_q1_ns);
@@ -126,42 +125,67 @@ class Evaluation {
                 across_kinds({median->provenance, q1->provenance, q3->provenance}));
   }
 
-  [[nodiscard]] std::optional<MetricValue> sum(std::string_view name, std::string_view a, std::string_view b) const {
+  [[nodiscard]] std::optional<Evaluated> sum(std::string_view name, std::string_view a, std::string_view b) const {
     return sum(name, (*this)(a), (*this)(b));
   }
 
-  [[nodiscard]] static std::optional<MetricValue> sum(std::string_view name, const std::optional<MetricValue>& a,
-                                                      const std::optional<MetricValue>& b) {
+  [[nodiscard]] static std::optional<Evaluated> sum(std::string_view name, const std::optional<Evaluated>& a,
+                                                    const std::optional<Evaluated>& b) {
     if (!a || !b) return std::nullopt;
     return make(name, a->value + b->value, of_sum(a->provenance, b->provenance));
   }
 
-  [[nodiscard]] std::optional<MetricValue> settled() const {
+  [[nodiscard]] std::optional<Evaluated> settled() const {
     const std::string_view name = key::dram_settled_bytes;
     const auto counted = (*this)(key::dram_bytes);
     if (const auto write_back = (*this)(key::dram_writeback_bytes)) return sum(name, counted, write_back);
     // The simulator flushes its L2 at the end of a cold plan, not of each kernel.
-    const bool flushed = kernel_.kernel == "all" && point_.spec.cache == CacheState::cold;
+    const bool flushed = kernel_.is_sum() && kernel_.cache() == CacheState::cold;
     if (!flushed || !counted) return std::nullopt;
     if (counted->provenance != Provenance::simulated && counted->provenance != Provenance::extrapolated) return {};
     return make(name, counted->value, counted->provenance);
   }
 
-  [[nodiscard]] static std::optional<MetricValue> ratio(std::string_view name, const std::optional<MetricValue>& above,
-                                                        const std::optional<MetricValue>& below, double scale = 1) {
+  [[nodiscard]] static std::optional<Evaluated> ratio(std::string_view name, const std::optional<Evaluated>& above,
+                                                      const std::optional<Evaluated>& below, double scale = 1) {
     if (!above || !below || !(below->value > 0)) return std::nullopt;
     return make(name, above->value / below->value * scale, across_kinds({above->provenance, below->provenance}));
   }
 
   // The count is the whole pass's: it says nothing of one kernel among several.
-  [[nodiscard]] std::optional<MetricValue> flops() const {
-    if (kernel_.kernel != "all") return std::nullopt;
-    return MetricValue{"", pass_flops(point_.spec.problem), "flop", Provenance::modelled};
+  [[nodiscard]] std::optional<Evaluated> flops() const {
+    if (!kernel_.is_sum()) return std::nullopt;
+    return Evaluated{"", kernel_.flops(), "flop", Provenance::modelled};
   }
 
+  const KernelValues& kernel_;
+};
+
+/// A kernel of a record.
+class OfRecord final : public KernelValues {
+ public:
+  OfRecord(const PointRecord& point, const KernelRecord& kernel) : point_(point), kernel_(kernel) {}
+
+  [[nodiscard]] std::optional<Evaluated> stored(std::string_view name) const override {
+    const auto found = std::ranges::find(kernel_.metrics, name, &MetricValue::name);
+    if (found == kernel_.metrics.end()) return std::nullopt;
+    return Evaluated{found->name, found->value, found->unit, found->provenance};
+  }
+  [[nodiscard]] std::optional<SampleSummary> times() const override { return summarize(kernel_.samples_ns); }
+  [[nodiscard]] Provenance origin() const override { return point_.origin(kernel_.kernel); }
+  [[nodiscard]] bool is_sum() const override { return kernel_.kernel == "all"; }
+  [[nodiscard]] CacheState cache() const override { return point_.spec.cache; }
+  [[nodiscard]] double flops() const override { return pass_flops(point_.spec.problem); }
+
+ private:
   const PointRecord& point_;
   const KernelRecord& kernel_;
 };
+
+std::optional<MetricValue> with_words(const std::optional<Evaluated>& value) {
+  if (!value) return std::nullopt;
+  return MetricValue{std::string(value->name), value->value, std::string(value->unit), value->provenance};
+}
 
 }  // namespace
 
@@ -174,16 +198,24 @@ const Metric* find_metric(std::string_view name) {
   return found == table.end() ? nullptr : found;
 }
 
+std::optional<Evaluated> evaluate(std::string_view name, const KernelValues& kernel) {
+  return Evaluation(kernel)(name);
+}
+
 std::optional<MetricValue> evaluate(std::string_view name, const PointRecord& point, std::string_view kernel) {
   const KernelRecord* record = point.kernel(kernel);
   if (record == nullptr) return std::nullopt;
-  return Evaluation(point, *record)(name);
+  return with_words(evaluate(name, OfRecord(point, *record)));
+}
+
+std::optional<Evaluated> dram_traffic(const KernelValues& kernel) {
+  return Evaluation(kernel).traffic();
 }
 
 std::optional<MetricValue> dram_traffic(const PointRecord& point, std::string_view kernel) {
   const KernelRecord* record = point.kernel(kernel);
   if (record == nullptr) return std::nullopt;
-  return Evaluation(point, *record).traffic();
+  return with_words(dram_traffic(OfRecord(point, *record)));
 }
 
 std::optional<Quartiles> quartiles(const Metric& metric, double value, double median_ns, Quartiles times_ns) {

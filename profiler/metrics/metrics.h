@@ -73,6 +73,38 @@ inline constexpr std::string_view dram_over_compulsory = "dram_over_compulsory";
 inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 }  // namespace metric_key
 
+/// A value without words of its own: `name` and `unit` are those of what it was read or computed of, or the asker's.
+struct Evaluated {
+  std::string_view name;
+  double value = 0;
+  std::string_view unit;
+  Provenance provenance = Provenance::measured;
+
+  bool operator==(const Evaluated&) const = default;
+};
+
+/// What metrics are computed from: one kernel of a point, or their sum. A record holds it, and so do analysis' columns.
+class KernelValues {
+ public:
+  /// What was stored under that name, first of all.
+  [[nodiscard]] virtual std::optional<Evaluated> stored(std::string_view name) const = 0;
+  /// Of the timing samples; nothing without any.
+  [[nodiscard]] virtual std::optional<SampleSummary> times() const = 0;
+  /// PointRecord::origin() of the kernel.
+  [[nodiscard]] virtual Provenance origin() const = 0;
+  /// Whether it is "all".
+  [[nodiscard]] virtual bool is_sum() const = 0;
+  [[nodiscard]] virtual CacheState cache() const = 0;
+  /// pass_flops() of the point's problem.
+  [[nodiscard]] virtual double flops() const = 0;
+
+ protected:
+  KernelValues() = default;
+  KernelValues(const KernelValues&) = default;
+  KernelValues& operator=(const KernelValues&) = default;
+  ~KernelValues() = default;
+};
+
 /// A metric's value for one kernel of a point: a stored one, or one computed from stored ones (medians of the samples,
 /// TFLOP/s, total DRAM bytes, bandwidth, measured over modelled). Empty when what it needs is not there. Medians keep
 /// the point's own provenance, a sum that of its parts where they have one in common; what is computed across kinds is
@@ -80,11 +112,13 @@ inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 ///
 /// `dram_settled_bytes` needs the write-back, which only cold starts on a GPU have. The simulator writes back what is
 /// dirty at a cold plan's end and counts it as written: there read and write of `all` are the settled bytes.
+[[nodiscard]] std::optional<Evaluated> evaluate(std::string_view key, const KernelValues&);
 [[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
                                                   std::string_view kernel = "all");
 
 /// The DRAM bytes that plots show and ratios divide by: `dram_settled_bytes` where it is known, else `dram_bytes` (warm
 /// starts, imports, runs of versions that did not count the write-back). The value's name says which.
+[[nodiscard]] std::optional<Evaluated> dram_traffic(const KernelValues&);
 [[nodiscard]] std::optional<MetricValue> dram_traffic(const PointRecord&, std::string_view kernel = "all");
 
 /// What half of a value's samples lie between: lowest and highest quartile.

@@ -122,6 +122,8 @@ struct SampleSummary {
   double q3 = 0;
   double relative_spread = 0;
   std::size_t count = 0;
+
+  bool operator==(const SampleSummary&) const = default;
 };
 /// Empty for no samples.
 [[nodiscard]] std::optional<SampleSummary> summarize(const std::vector<double>& samples);

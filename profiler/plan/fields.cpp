@@ -98,6 +98,7 @@ Field field(Field stated) {
   stated.type = type_of<std::remove_cvref_t<decltype(member(std::declval<PointSpec&>()))>>();
   stated.get = get<member>;
   if (stated.set == nullptr) stated.set = set<member>;
+  stated.restore = [](PointSpec& spec, const FieldValue& value) { (void)set<member>(spec, value); };
   return stated;
 }
 

@@ -42,6 +42,8 @@ struct Field {
   FieldValue (*get)(const PointSpec&) = nullptr;
   /// The error is one sentence; the point is left as it was. The value is of the field's type.
   Result<std::monostate, Message> (*set)(PointSpec&, const FieldValue&) = nullptr;
+  /// Gives a point back what get() said of it: nothing is judged again.
+  void (*restore)(PointSpec&, const FieldValue&) = nullptr;
 };
 
 /// In the order of columns.

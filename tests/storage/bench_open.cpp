@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a large file takes to write, to open and to read: bench_open FILE [POINTS]. A file that is there is read
-// only.
+// How long a large file takes to write, to open and to read: bench_open FILE [POINTS | columns]. A file that is there
+// is read only; with `columns` into a table of columns, without all points being in memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +9,11 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "profiler/analysis/point_table.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
 
@@ -45,11 +48,21 @@ void write(const std::filesystem::path& file, std::size_t count) {
   RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs);
 }
 
+std::size_t read_columns(const RunStore& store) {
+  analysis::PointColumns columns;
+  store.each_point(
+      {}, 0, [&] { columns = analysis::PointColumns(); },
+      [&](StoredPoint&& point) { columns.add(std::move(point).record); });
+  columns.shrink();
+  return columns.size();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const std::filesystem::path file = argv[1];
+  const bool columns = argc > 2 && std::string_view(argv[2]) == "columns";
   if (!std::filesystem::exists(file)) {
     const std::size_t count = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 100'000;
     fmt::print("write {:.2f} s\n", seconds([&] { write(file, count); }));
@@ -60,7 +73,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 5; ++i) {
     std::vector<RunStore> store;
     open = std::min(open, seconds([&] { store.push_back(RunStore::open(file, RunStore::Mode::read_only)); }));
-    read = std::min(read, seconds([&] { points = store.front().points().size(); }));
+    read = std::min(read,
+                    seconds([&] { points = columns ? read_columns(store.front()) : store.front().points().size(); }));
   }
   fmt::print("open {:.3f} s, read {:.3f} s, {} points, {:.1f} MB\n", open, read, points,
              static_cast<double>(std::filesystem::file_size(file)) / 1e6);

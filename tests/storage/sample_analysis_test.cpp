@@ -23,14 +23,14 @@
 namespace attnscope {
 namespace {
 
-/// The shipped sample as a table; keeps what the table reads.
+/// The shipped sample: its points, and the table of them.
 class Sample {
  public:
   Sample() {
     const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, RunStore::Mode::read_only);
     points_ = store.points();
     runs_ = store.runs();
-    std::vector<analysis::Run> runs;
+    analysis::PointTableBuilder builder;
     std::vector<std::int64_t> ids;
     for (const RunSummary& summary : runs_) {
       analysis::Run run;
@@ -40,15 +40,14 @@ class Sample {
       run.started_at = summary.started_at;
       run.provenance = summary.provenance;
       run.limits = summary.limits;
-      runs.push_back(run);
+      builder.add_run(run);
       ids.push_back(summary.id);
     }
-    std::vector<analysis::PointRef> refs;
     for (const StoredPoint& point : points_) {
       const auto place = std::ranges::find(ids, point.run_id) - ids.begin();
-      refs.push_back({static_cast<analysis::RunIndex>(place), &point.record});
+      builder.add(static_cast<analysis::RunIndex>(place), point.record);
     }
-    table_ = analysis::PointTable(analysis::Algorithms::built_in(), runs, refs);
+    table_ = std::move(builder).finish();
   }
 
   [[nodiscard]] const analysis::PointTable& table() const { return table_; }
@@ -117,6 +116,28 @@ std::optional<double> half_way(const analysis::CurveSet& set) {
     before = {point.n, risen};
   }
   return {};
+}
+
+TEST(SampleAnalysis, ColumnsHaveWhatThePointsHave) {
+  const analysis::PointTable& table = sample().table();
+  ASSERT_EQ(table.size(), sample().points().size());
+  for (const Metric& metric : metrics_table()) {
+    const analysis::ValueColumn& column = table.values(metric.key);
+    for (analysis::Row row = 0; row < table.size(); ++row) {
+      const auto wanted = evaluate(metric.key, sample().points()[row].record);
+      ASSERT_EQ(column.has(row), wanted.has_value()) << metric.key << ' ' << row;
+      if (!wanted) continue;
+      EXPECT_EQ(column.value(row), wanted->value) << metric.key << ' ' << row;
+      EXPECT_EQ(column.provenance(row), wanted->provenance) << metric.key << ' ' << row;
+    }
+  }
+  for (analysis::Row row = 0; row < table.size(); ++row) {
+    const PointRecord& record = sample().points()[row].record;
+    EXPECT_EQ(table.spec(row), record.spec);
+    EXPECT_EQ(table.disposition(row), record.disposition);
+    EXPECT_EQ(table.reason(row), record.reason);
+    EXPECT_EQ(table.points().kernel_kind(row), analysis::kernel_kind(record));
+  }
 }
 
 TEST(Sample, EveryPointIsOkOrRefusedForAStatedReason) {

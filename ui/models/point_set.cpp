@@ -23,18 +23,16 @@ analysis::Run analysis_run(const RunInfo& info) {
 
 PointSet::PointSet(std::vector<ShownPoint> points) : points_(std::move(points)) {
   std::unordered_map<const RunInfo*, analysis::RunIndex> places;
-  std::vector<analysis::Run> runs;
-  std::vector<analysis::PointRef> refs;
-  refs.reserve(points_.size());
+  analysis::PointTableBuilder builder;
   for (const ShownPoint& point : points_) {
-    const auto [place, fresh] = places.try_emplace(point.run.get(), static_cast<analysis::RunIndex>(runs.size()));
+    const auto [place, fresh] = places.try_emplace(point.run.get(), static_cast<analysis::RunIndex>(runs_.size()));
     if (fresh) {
-      runs.push_back(analysis_run(*point.run));
+      builder.add_run(analysis_run(*point.run));
       runs_.push_back(point.run.get());
     }
-    refs.push_back({place->second, &point.record()});
+    builder.add(place->second, point.record());
   }
-  table_ = analysis::PointTable(analysis::Algorithms::built_in(), std::move(runs), refs);
+  table_ = std::move(builder).finish();
 }
 
 std::vector<ShownPoint> PointSet::select(std::span<const Row> rows) const {

@@ -35,7 +35,8 @@ Value metric(const ShownPoint& point, std::string_view key) {
 }
 
 Value traffic(const ShownPoint& point, Quantity quantity) {
-  const auto bytes = analysis::traffic(point.record(), quantity);
+  const auto bytes = quantity == Quantity::dram ? dram_traffic(point.record())
+                                                : evaluate(analysis::metric_of(quantity), point.record());
   if (!bytes) return {{}, {}, {}, true};
   return {format_metric(*bytes), bytes->value,
           said(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),

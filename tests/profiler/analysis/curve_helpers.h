@@ -24,7 +24,7 @@ inline CurveRequest everything() {
 struct Drawn {
   Drawn(const fixtures::Points& points, const CurveRequest& request,
         const std::vector<std::pair<std::string, std::string>>& choices = {})
-      : table(points.table()) {
+      : table(points.table()), records(points.records()) {
     ProblemFilter filter(curve_facets(), key_length_facet());
     for (const auto& [field, value] : choices) filter.choose(filter.place_of(field), value);
     filter.update(table, table.rows());
@@ -40,9 +40,11 @@ struct Drawn {
     });
     return found == set.curves.end() ? nullptr : &*found;
   }
-  [[nodiscard]] const PointRecord& record(const CurvePoint& point) const { return table.record(*point.row); }
+  [[nodiscard]] const PointRecord& record(const CurvePoint& point) const { return record(*point.row); }
+  [[nodiscard]] const PointRecord& record(Row row) const { return records[row]; }
 
   PointTable table;
+  std::vector<PointRecord> records;  ///< by row
   std::vector<Row> rows;
   CurveSet set;
 };

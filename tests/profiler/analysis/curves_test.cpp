@@ -102,7 +102,7 @@ TEST(Curves, AFailedPointIsAMarkAndNotAValue) {
   EXPECT_EQ(failed.algorithm, "naive");
   EXPECT_EQ(failed.n, 16384);
   EXPECT_EQ(drawn.table.disposition(failed.row), Disposition::out_of_memory);
-  EXPECT_THAT(text(drawn.table.record(failed.row).reason), testing::HasSubstr("132 GiB"));
+  EXPECT_THAT(text(drawn.record(failed.row).reason), testing::HasSubstr("132 GiB"));
   EXPECT_EQ(at(drawn.find("naive", CurveKind::measured, Quantity::dram), 16384), nullptr);
 }
 
@@ -640,8 +640,7 @@ TEST(Curves, AlgorithmsAreCalledAsTheirTitlesWriteThem) {
 
 TEST(Curves, WithoutItsAlgorithmAPointHasNoTheory) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
-  const std::vector<PointRef> refs{{0, &record}};
-  const PointTable table(Algorithms(), {fixtures::run()}, refs);
+  const PointTable table = fixtures::Points({record}).table(Algorithms());
   const CurveSet set = build_curves(table, table.rows(), everything());
   EXPECT_EQ(std::ranges::count(set.curves, CurveKind::measured, &Curve::kind), 2);
   EXPECT_EQ(std::ranges::count(set.curves, CurveKind::model, &Curve::kind), 0);

@@ -124,8 +124,7 @@ TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
   told.knobs.set("order", std::string("longest"));
   const PointRecord plain = fixtures::failed_point(fixtures::spec("mine", 1024), Disposition::infeasible, "not asked");
   const PointRecord other = fixtures::failed_point(told, Disposition::infeasible, "not asked");
-  const std::vector<PointRef> refs{{0, &plain}, {0, &other}};
-  const PointTable table(algorithms, {fixtures::run()}, refs);
+  const PointTable table = Points({plain, other}).table(algorithms);
   const auto facets = map_facets(algorithms);
   EXPECT_THAT(keys_of(facets), testing::IsSupersetOf({"cluster", "order"}));
   EXPECT_THAT(keys_of(facets), testing::Not(testing::Contains("raster"))) << "nobody here states it";
@@ -163,8 +162,7 @@ TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
     told.knobs.set("parts", value);
     records.push_back(fixtures::failed_point(told, Disposition::infeasible, "not asked"));
   }
-  const std::vector<PointRef> refs{{0, records.data()}, {0, &records[1]}};
-  const PointTable table(algorithms, {fixtures::run()}, refs);
+  const PointTable table = Points(records).table(algorithms);
   EXPECT_EQ(swept_values(table, table.rows()), (std::vector<SweptValue>{{"parts", 0}, {"parts", 4}}));
 }
 
@@ -218,7 +216,7 @@ TEST(Facets, AFieldThatComesLaterIsOfferedAsItStatesItself) {
   PointSpec told = fixtures::spec("fa2", 1024);
   told.problem.page = 64;
   const Points points({fixtures::ok_point(told), fixtures::ok_point(fixtures::spec("fa2", 1024))});
-  const PointTable table = points.table();
+  const PointTable table = points.table(Algorithms::built_in(), fields);
   for (const auto& facets : {curve_facets(fields), map_facets(Algorithms::built_in(), fields)}) {
     const auto found = std::ranges::find(facets, "strip", [](const FacetPtr& each) { return std::string(each->key); });
     ASSERT_NE(found, facets.end());

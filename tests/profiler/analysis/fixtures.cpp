@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels/algorithm.h"
 #include "kernels/model/io_model.h"
@@ -215,10 +216,8 @@ std::vector<PointRecord> backward() {
 Points& Points::add(const std::vector<PointRecord>& records, const analysis::Run& run) {
   const auto index = static_cast<analysis::RunIndex>(runs_.size());
   runs_.push_back(run);
-  for (const PointRecord& record : records) {
-    records_.push_back(record);
-    refs_.push_back({index, &records_.back()});
-  }
+  records_.insert(records_.end(), records.begin(), records.end());
+  run_of_.resize(records_.size(), index);
   return *this;
 }
 
@@ -226,8 +225,11 @@ Points& Points::add(const std::vector<PointRecord>& records) {
   return add(records, run(records.empty() ? Provenance::measured : records.front().provenance));
 }
 
-analysis::PointTable Points::table() const {
-  return {analysis::Algorithms::built_in(), runs_, refs_};
+analysis::PointTable Points::table(const analysis::Algorithms& algorithms, std::span<const Field> fields) const {
+  analysis::PointTableBuilder builder(algorithms, fields);
+  for (const analysis::Run& run : runs_) builder.add_run(run);
+  for (std::size_t i = 0; i < records_.size(); ++i) builder.add(run_of_[i], records_[i]);
+  return std::move(builder).finish();
 }
 
 analysis::Run run(Provenance provenance, const std::string& title, const std::string& started_at) {

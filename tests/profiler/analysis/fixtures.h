@@ -2,7 +2,7 @@
 // Points that look like a GPU's, made without one: traffic from the closed forms, times from a roofline.
 #pragma once
 
-#include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,23 +41,24 @@ namespace attnscope::fixtures {
 [[nodiscard]] analysis::Run run(Provenance provenance = Provenance::measured, const std::string& title = "test",
                                 const std::string& started_at = "2026-01-01T00:00:00Z");
 
-/// Points of runs, and the table of them; keeps the records that the table reads.
+/// Points of runs, and the table of them.
 class Points {
  public:
   Points() = default;
   explicit Points(const std::vector<PointRecord>& records) { add(records); }
-  Points(const Points&) = delete;
-  Points& operator=(const Points&) = delete;
 
   Points& add(const std::vector<PointRecord>& records, const analysis::Run& run);
   /// A run with the first record's provenance.
   Points& add(const std::vector<PointRecord>& records);
-  [[nodiscard]] analysis::PointTable table() const;
+  [[nodiscard]] analysis::PointTable table(const analysis::Algorithms& algorithms = analysis::Algorithms::built_in(),
+                                           std::span<const Field> fields = point_fields()) const;
+  /// By row of the table.
+  [[nodiscard]] const std::vector<PointRecord>& records() const { return records_; }
 
  private:
-  std::deque<PointRecord> records_;  // stay where they are
+  std::vector<PointRecord> records_;
+  std::vector<analysis::RunIndex> run_of_;
   std::vector<analysis::Run> runs_;
-  std::vector<analysis::PointRef> refs_;
 };
 
 }  // namespace attnscope::fixtures

@@ -52,7 +52,7 @@ TEST(PaperTable, OursCarryTheirOrigin) {
   const PaperTable table = build_paper_table(points_table, points_table.rows());
   const PaperRow* time = find(table.middle, 0, "time");
   ASSERT_NE(time, nullptr);
-  const double milliseconds = evaluate(metric_key::time_median_ns, points_table.record(0))->value * 1e-6;
+  const double milliseconds = evaluate(metric_key::time_median_ns, points.records()[0])->value * 1e-6;
   EXPECT_DOUBLE_EQ(*time->ours, milliseconds);
   EXPECT_EQ(time->provenance, Provenance::measured);
   EXPECT_DOUBLE_EQ(*time->ratio(), milliseconds / 3.3);

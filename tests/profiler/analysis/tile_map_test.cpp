@@ -22,9 +22,8 @@ std::vector<PointRecord> sweep_of(const std::string& algorithm) {
 /// A map of all points; they have to be of one problem, algorithm and device.
 struct Mapped {
   Mapped(const Points& points, std::string_view metric)
-      : table(points.table()), map(build_tile_map(table, table.rows(), metric)) {}
-  explicit Mapped(const std::vector<PointRecord>& records, std::string_view metric)
-      : own(std::make_unique<Points>(records)), table(own->table()), map(build_tile_map(table, table.rows(), metric)) {}
+      : records(points.records()), table(points.table()), map(build_tile_map(table, table.rows(), metric)) {}
+  explicit Mapped(const std::vector<PointRecord>& given, std::string_view metric) : Mapped(Points(given), metric) {}
 
   [[nodiscard]] const TileCell& at(int br, int bc) const { return map.at(place(br, bc)); }
   [[nodiscard]] TileMap::Place place(int br, int bc) const {
@@ -32,7 +31,9 @@ struct Mapped {
             static_cast<int>(std::ranges::find(map.bc, bc) - map.bc.begin())};
   }
 
-  std::unique_ptr<Points> own;
+  [[nodiscard]] const PointRecord& record(Row row) const { return records[row]; }
+
+  std::vector<PointRecord> records;  ///< by row
   PointTable table;
   TileMap map;
 };
@@ -102,7 +103,7 @@ TEST(TileMap, TheFastestIsFoundByTimeWhateverIsShown) {
   const auto records = sweep_of("fa2");
   const Mapped mapped(records, metric_key::registers);
   ASSERT_FALSE(mapped.map.fastest.empty());
-  const PointRecord& fastest = mapped.table.record(mapped.map.at(mapped.map.fastest.front()).row);
+  const PointRecord& fastest = mapped.record(mapped.map.at(mapped.map.fastest.front()).row);
   const double best = evaluate(metric_key::time_median_ns, fastest)->value;
   for (const PointRecord& record : records) {
     if (record.disposition != Disposition::ok) continue;
@@ -135,7 +136,7 @@ TEST(TileMap, AmongTilesAlikeTheFastestIsTheFirst) {
   const Mapped mapped(sweep_of("fa2"), metric_key::model_l2_sm_bytes);
   ASSERT_GT(mapped.map.best.size(), 1U);
   const auto time_at = [&](TileMap::Place place) {
-    return evaluate(metric_key::time_median_ns, mapped.table.record(mapped.map.at(place).row))->value;
+    return evaluate(metric_key::time_median_ns, mapped.record(mapped.map.at(place).row))->value;
   };
   std::size_t alike = 0;
   for (const auto& row : mapped.map.cells) {
