@@ -12,6 +12,7 @@
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/measure/simulated_device.h"
+#include "profiler/simulator/l2_behaviour.h"
 
 namespace attnscope {
 namespace {
@@ -26,6 +27,9 @@ std::optional<int> whole_number(std::string_view text) {
 OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) {
   Message announcement = say::terminal::simulated{.gpu = limits.name};
   if (!why.empty()) announcement = say::terminal::simulated_because{.gpu = limits.name, .why = why};
+  if (const L2Behaviour behaviour = l2_behaviour(limits); behaviour.inherited) {
+    announcement = say::terminal::simulated_with_l2_of{.simulated = announcement, .measured = behaviour.measured_on};
+  }
   return {make_simulated_device(limits, built_in_algorithms()), std::move(announcement), why};
 }
 

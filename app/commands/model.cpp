@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "app/commands/model_against.h"
 #include "app/devices.h"
 #include "app/format.h"
 #include "app/point_table.h"
@@ -21,6 +22,7 @@ struct Options {
   explicit Options(CLI::App& command) : sweep(command, "") {}
   SweepOptions sweep;
   std::string gpu = "H200";
+  std::string against;
   TableFormat format = TableFormat::text;
 };
 
@@ -123,8 +125,16 @@ Action add_model(CLI::App& command) {
   command.add_option("--gpu", options->gpu, "The GPU whose limits decide what fits, and M")
       ->type_name("NAME")
       ->capture_default_str();
+  CLI::Option* against =
+      command.add_option("--against", options->against, "Play every point that was measured into FILE: how far off?")
+          ->type_name("FILE");
+  for (CLI::Option* other : command.get_options()) {
+    if (other != against && other != command.get_help_ptr()) against->excludes(other);
+  }
   add_format_options(command, options->format);
-  return [options] { return model(*options); };
+  return [options] {
+    return options->against.empty() ? model(*options) : model_against(options->against, options->format);
+  };
 }
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace attnscope {
 namespace {
@@ -16,16 +17,24 @@ std::int64_t share(std::int64_t bytes, std::uint64_t part, std::uint64_t of) {
 
 }  // namespace
 
-L2Cache::L2Cache(std::int64_t capacity_bytes) : capacity_(capacity_bytes), entries_(1), places_(1U << 12U, 0) {}
+L2Cache::L2Cache(std::int64_t capacity_bytes, std::int64_t set_bytes)
+    : sets_(static_cast<std::uint32_t>(
+          std::clamp<std::int64_t>(set_bytes > 0 ? capacity_bytes / set_bytes : 1, 1, std::int64_t{1} << 20U))),
+      set_capacity_(capacity_bytes / sets_),
+      places_(1U << 12U, 0) {
+  clear();
+}
 
 void L2Cache::touch(std::uint64_t key, std::uint64_t cells, std::int64_t bytes, bool is_store) {
   const std::uint32_t index = find_or_insert(key);
+  const std::uint32_t set = set_of(key);
   Entry& entry = entries_[index];
   if (const std::uint64_t missing = cells & ~entry.resident_cells; missing != 0) {
     const std::int64_t added = share(bytes, missing, cells);
     entry.resident_cells |= missing;
     entry.resident_bytes += added;
     resident_ += added;
+    entries_[set].resident_bytes += added;
     if (!is_store) fetched_ += added;
   }
   if (is_store) {
@@ -34,19 +43,34 @@ void L2Cache::touch(std::uint64_t key, std::uint64_t cells, std::int64_t bytes, 
       entry.dirty_bytes = std::min(entry.dirty_bytes + share(bytes, clean, cells), entry.resident_bytes);
     }
   }
-  if (entries_[0].next != index) {
+  if (entries_[set].next != index) {
     unlink(index);
-    link_first(index);
+    link_first(set, index);
   }
-  while (resident_ > capacity_ && entries_[0].previous != index) evict_oldest();
+  while (entries_[set].resident_bytes > set_capacity_ && entries_[set].previous != index) evict_oldest(set);
 }
 
 void L2Cache::flush() {
-  for (std::uint32_t i = entries_[0].next; i != 0; i = entries_[i].next) {
+  // An entry that is free holds nothing dirty.
+  for (std::size_t i = sets_; i < entries_.size(); ++i) {
     written_ += entries_[i].dirty_bytes;
     entries_[i].dirty_bytes = 0;
     entries_[i].dirty_cells = 0;
   }
+}
+
+void L2Cache::clear() {
+  entries_.assign(sets_, {});
+  for (std::uint32_t set = 0; set < sets_; ++set) entries_[set].previous = entries_[set].next = set;
+  free_.clear();
+  std::ranges::fill(places_, 0);
+  resident_ = 0;
+}
+
+std::uint32_t L2Cache::set_of(std::uint64_t key) const {
+  // Other bits than home() takes, so that a set's granules do not crowd one part of the table.
+  const std::uint64_t mixed = (key ^ (key >> 33U)) * 0xC2B2AE3D27D4EB4FU;
+  return static_cast<std::uint32_t>(((mixed >> 32U) * sets_) >> 32U);
 }
 
 std::uint32_t L2Cache::find_or_insert(std::uint64_t key) {
@@ -67,16 +91,17 @@ std::uint32_t L2Cache::find_or_insert(std::uint64_t key) {
   }
   entries_[index].key = key;
   places_[place] = index;
-  link_first(index);
+  link_first(set_of(key), index);
   if (2 * granules() > places_.size()) grow();
   return index;
 }
 
-void L2Cache::evict_oldest() {
-  const std::uint32_t index = entries_[0].previous;
-  const Entry& entry = entries_[index];
-  written_ += entry.dirty_bytes;
+void L2Cache::evict_oldest(std::uint32_t set) {
+  const std::uint32_t index = entries_[set].previous;
+  Entry& entry = entries_[index];
+  written_ += std::exchange(entry.dirty_bytes, 0);
   resident_ -= entry.resident_bytes;
+  entries_[set].resident_bytes -= entry.resident_bytes;
   erase_key(entry.key);
   unlink(index);
   free_.push_back(index);
@@ -88,12 +113,12 @@ void L2Cache::unlink(std::uint32_t index) {
   entries_[entry.next].previous = entry.previous;
 }
 
-void L2Cache::link_first(std::uint32_t index) {
+void L2Cache::link_first(std::uint32_t set, std::uint32_t index) {
   Entry& entry = entries_[index];
-  entry.previous = 0;
-  entry.next = entries_[0].next;
+  entry.previous = set;
+  entry.next = entries_[set].next;
   entries_[entry.next].previous = index;
-  entries_[0].next = index;
+  entries_[set].next = index;
 }
 
 std::size_t L2Cache::home(std::uint64_t key) const {

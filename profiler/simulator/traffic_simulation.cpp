@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "profiler/simulator/l2_behaviour.h"
 #include "profiler/simulator/l2_cache.h"
 
 namespace attnscope {
@@ -303,24 +304,27 @@ std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPla
   }
   const auto cuts = finder.cuts();
 
-  L2Cache cache(limits.l2_bytes);
+  const L2Behaviour behaviour = l2_behaviour(limits);
+  L2Cache cache(behaviour.capacity_bytes(limits), behaviour.ways * max_granule_bytes);
   std::vector<LaunchSimulation> results;
-  const int executions = options.cache == CacheState::warm ? 2 : 1;
+  const bool cold = options.cache == CacheState::cold;
+  const int executions = cold ? 1 : 2;
   const AccessObserver nobody;
   for (int execution = 0; execution < executions; ++execution) {
     const AccessObserver& observe = execution + 1 == executions ? options.observe : nobody;
     results.clear();
     for (const KernelLaunch* launch : measured) {
+      if (cold) cache.clear();
       LaunchPlayer player(*launch, limits, cache, cuts, options.max_touches, observe);
       if (!player.play(cancel)) return std::nullopt;
       results.push_back(player.result());
+      if (!cold) continue;
+      LaunchSimulation& result = results.back();
+      const std::int64_t before = cache.written_bytes();
+      cache.flush();
+      result.dram_flush_bytes = static_cast<double>(cache.written_bytes() - before);
+      result.dram_write_bytes += result.dram_flush_bytes;
     }
-  }
-  if (options.cache == CacheState::cold && !results.empty()) {
-    const std::int64_t before = cache.written_bytes();
-    cache.flush();
-    results.back().dram_flush_bytes = static_cast<double>(cache.written_bytes() - before);
-    results.back().dram_write_bytes += results.back().dram_flush_bytes;
   }
   return results;
 }

@@ -3,11 +3,12 @@
 //
 // The model. A launch's blocks start in order; each SM holds as many as occupancy allows, and a finished block makes
 // room for the next. Resident blocks advance in turn, one step each, so all run at one speed. Every access goes through
-// one write-back LRU cache of the L2's full size (see l2_cache.h), shared by all launches of the plan.
+// one write-back cache of hashed sets (l2_cache.h), of the size and shape that were fitted to a GPU's counters
+// (l2_behaviour.h).
 //
-// What stays dirty in L2 when the last launch ends is counted as written: on a GPU that begins with an L2 full of
-// others' dirty lines, these are written instead (a 1 GiB copy on an H200 writes 0.9995 GiB of DRAM). A warm start is
-// the state that one earlier execution leaves, and nothing is added at its end.
+// A cold start is what counters have: each launch begins with an L2 that holds nothing of it, and what it leaves dirty
+// there is its own, written when it ends (settled bytes). A warm start is the state that one earlier execution leaves,
+// launches find what those before them left, and nothing is added at the end.
 //
 // A launch of more than `max_touches` granule accesses is not played to its end: what it did in the second half of
 // them continues for the rest. Bytes between the SMs and L2 need no such estimate; they are the closed form's.
@@ -41,7 +42,7 @@ using AccessObserver = std::function<void(const PlayedAccess&)>;
 
 struct SimulationOptions {
   CacheState cache = CacheState::cold;
-  std::int64_t max_touches = 10'000'000;  ///< a launch; about half a second
+  std::int64_t max_touches = 2'000'000;  ///< a launch; about a tenth of a second
   /// Called for every access that is played, in that order: step by step of the blocks that run at once; of a warm
   /// start, the execution that counts. None costs nothing.
   AccessObserver observe{};
@@ -51,7 +52,7 @@ struct LaunchSimulation {
   Traffic traffic;  ///< SM<->L2: summed from the accesses when all were played, else the launch's closed form
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
-  double dram_flush_bytes = 0;    ///< of those: dirty when the plan ended, and so no access's
+  double dram_flush_bytes = 0;    ///< of those: dirty when the launch ended, and so no access's
   double busy_sms = 0;            ///< SMs with a block, averaged over the launch
   double achieved_warps_pct = 0;  ///< resident warps of an SM that has a block, percent of what it can hold
   Occupancy occupancy;            ///< theoretical

@@ -81,6 +81,38 @@ TEST(L2Cache, AGranuleLargerThanTheCacheStaysAlone) {
   EXPECT_EQ(cache.resident_bytes(), 400);
 }
 
+TEST(L2Cache, SetsOverflowOneByOne) {
+  // 64 sets of 8 granules. All granules fit into the cache, but not all of them into their sets: read again and again
+  // in order, a set with one too many misses all of its own, and the share of those grows with what is cycled through.
+  constexpr std::int64_t granule = 100;
+  const auto missed_share = [](std::uint64_t granules) {
+    L2Cache cache(64 * 8 * granule, 8 * granule);
+    std::int64_t warm = 0;
+    for (int pass = 0; pass < 8; ++pass) {
+      if (pass == 4) warm = cache.fetched_bytes();
+      for (std::uint64_t key = 0; key < granules; ++key) cache.load(key * 0x9E3779B97F4A7C15U, 1, granule);
+    }
+    return static_cast<double>(cache.fetched_bytes() - warm) / static_cast<double>(4 * granules * granule);
+  };
+  EXPECT_LT(missed_share(200), 0.05);
+  EXPECT_GT(missed_share(400), 0.12);
+  EXPECT_LT(missed_share(400), 0.6);
+  EXPECT_GT(missed_share(800), 0.9);
+}
+
+TEST(L2Cache, WhatIsClearedIsForgottenWithoutAWrite) {
+  L2Cache cache(10'000, 1000);
+  cache.store(1, 1, 300);
+  cache.load(2, 1, 300);
+  cache.clear();
+  EXPECT_EQ(cache.resident_bytes(), 0);
+  EXPECT_EQ(cache.granules(), 0U);
+  cache.flush();
+  EXPECT_EQ(cache.written_bytes(), 0);
+  cache.load(2, 1, 300);
+  EXPECT_EQ(cache.fetched_bytes(), 600);
+}
+
 // Against the simplest model there is, over enough random accesses to wrap the hash table many times.
 TEST(L2Cache, AgreesWithAListOnRandomAccesses) {
   constexpr std::int64_t granule = 64;

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/prediction_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+
+namespace attnscope::analysis {
+namespace {
+
+PointSpec problem_alone(const PointSpec& spec) {
+  PointSpec problem = spec;
+  problem.algorithm.clear();
+  problem.tile = {};
+  problem.knobs = {};
+  return problem;
+}
+
+std::optional<double> time_of(const PointRecord& record) {
+  const KernelRecord* all = record.kernel("all");
+  const auto summary = all != nullptr ? summarize(all->samples_ns) : std::nullopt;
+  return summary ? std::optional(summary->median) : std::nullopt;
+}
+
+std::optional<double> dram_of(const PointRecord& record) {
+  const auto bytes = dram_traffic(record);
+  return bytes ? std::optional(bytes->value) : std::nullopt;
+}
+
+/// One value of a point, on both sides.
+struct Pair {
+  double measured = 0;
+  double predicted = 0;
+  [[nodiscard]] double ratio() const { return predicted / measured; }
+  [[nodiscard]] double error() const { return std::abs(ratio() - 1); }
+};
+
+std::optional<Pair> pair_of(std::optional<double> measured, std::optional<double> predicted, double least) {
+  if (!measured || !predicted || *measured <= least || *predicted <= 0) return {};
+  return Pair{*measured, *predicted};
+}
+
+struct Judged {
+  const PointSpec* spec = nullptr;
+  std::string problem;  ///< with the algorithm: the points of a map share it
+  Half half = Half::fitted;
+  std::optional<Pair> dram;
+  std::optional<Pair> time;
+};
+
+Judged judge(const PredictedPoint& point) {
+  const PointSpec& spec = point.measured->spec;
+  return {.spec = &spec,
+          .problem = spec.algorithm + " " + identity_text(problem_alone(spec)),
+          .half = half_of(spec),
+          .dram = pair_of(dram_of(*point.measured), dram_of(*point.predicted), least_dram_bytes),
+          .time = pair_of(time_of(*point.measured), time_of(*point.predicted), 0)};
+}
+
+/// Linear interpolation between order statistics, as summarize() has it.
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], place - static_cast<double>(below));
+}
+
+std::optional<ErrorFigures> figures(std::span<const Judged* const> points, std::optional<Pair> Judged::*value) {
+  std::map<std::string_view, std::vector<Pair>> problems;
+  ErrorFigures result;
+  for (const Judged* point : points) {
+    const std::optional<Pair>& pair = point->*value;
+    if (!pair) continue;
+    problems[point->problem].push_back(*pair);
+    result.worst_factor = std::max({result.worst_factor, pair->ratio(), 1 / pair->ratio()});
+    ++result.points;
+  }
+  if (problems.empty()) return {};
+  result.problems = problems.size();
+  std::vector<double> errors;
+  std::vector<double> ratios;
+  for (const auto& [problem, pairs] : problems) {
+    std::vector<double> its_errors;
+    std::vector<double> its_ratios;
+    for (const Pair& pair : pairs) {
+      its_errors.push_back(pair.error());
+      its_ratios.push_back(pair.ratio());
+    }
+    errors.push_back(quantile(std::move(its_errors), 0.5));
+    ratios.push_back(quantile(std::move(its_ratios), 0.5));
+  }
+  result.median = quantile(errors, 0.5);
+  result.p95 = quantile(errors, 0.95);
+  result.ratio = quantile(ratios, 0.5);
+  return result;
+}
+
+std::vector<TileRanks> ranks_of(std::span<const Judged> judged) {
+  std::map<std::string_view, std::vector<const Judged*>> problems;
+  for (const Judged& point : judged) {
+    if (point.time) problems[point.problem].push_back(&point);
+  }
+  std::vector<TileRanks> ranks;
+  for (const auto& [problem, points] : problems) {
+    if (points.size() < least_tiles) continue;
+    std::vector<double> measured;
+    std::vector<double> predicted;
+    for (const Judged* point : points) {
+      measured.push_back(point->time->measured);
+      predicted.push_back(point->time->predicted);
+    }
+    const auto chosen = static_cast<std::size_t>(std::ranges::min_element(predicted) - predicted.begin());
+    ranks.push_back({.problem = *points.front()->spec,
+                     .half = points.front()->half,
+                     .tiles = points.size(),
+                     .spearman = rank_correlation(measured, predicted),
+                     .chosen_over = measured[chosen] / std::ranges::min(measured)});
+  }
+  return ranks;
+}
+
+std::vector<double> ranks_with_ties(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first;
+    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+    for (std::size_t i = first; i < end; ++i) ranks[order[i]] = static_cast<double>(first + end - 1) / 2;
+    first = end;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Half half_of(const PointSpec& spec) {
+  // FNV-1a over what the problem is known by, which later fields leave as it is.
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const char c : identity_text(problem_alone(spec))) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  }
+  return ((hash >> 32U) & 1U) != 0 ? Half::held_out : Half::fitted;
+}
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  const std::vector<double> x = ranks_with_ties(a);
+  const std::vector<double> y = ranks_with_ties(b);
+  const double mean = (static_cast<double>(x.size()) - 1) / 2;
+  double xy = 0;
+  double xx = 0;
+  double yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean) * (y[i] - mean);
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+}
+
+PredictionErrors prediction_errors(std::span<const PredictedPoint> points) {
+  std::vector<Judged> judged;
+  judged.reserve(points.size());
+  for (const PredictedPoint& point : points) judged.push_back(judge(point));
+
+  using Key = std::tuple<std::string, Pass, Half>;
+  std::map<Key, std::vector<const Judged*>> groups;
+  std::map<std::optional<Half>, std::vector<const Judged*>> sums;
+  for (const Judged& point : judged) {
+    groups[{point.spec->algorithm, point.spec->problem.pass, point.half}].push_back(&point);
+    sums[point.half].push_back(&point);
+    sums[std::nullopt].push_back(&point);
+  }
+  PredictionErrors result;
+  const auto add = [&](ErrorRow row, std::span<const Judged* const> of) {
+    row.dram = figures(of, &Judged::dram);
+    row.time = figures(of, &Judged::time);
+    result.rows.push_back(std::move(row));
+  };
+  for (const auto& [key, of] : groups) {
+    const auto& [algorithm, pass, half] = key;
+    add({.algorithm = algorithm, .pass = pass, .half = half, .dram = {}, .time = {}}, of);
+  }
+  for (const auto& [half, of] : sums) add({.algorithm = {}, .pass = {}, .half = half, .dram = {}, .time = {}}, of);
+  result.ranks = ranks_of(judged);
+  return result;
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/prediction_error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr double mib = 1024.0 * 1024;
+
+/// Measured points and what was predicted of them.
+class Prediction {
+ public:
+  void add(std::int64_t n, TileShape tile, double measured_ns, double predicted_ns, double measured_bytes = 100 * mib,
+           double predicted_bytes = 100 * mib) {
+    PointSpec spec;
+    spec.algorithm = "fa2";
+    spec.problem = {.heads_q = 8, .heads_kv = 8, .n_q = n, .n_k = n, .d = 64};
+    spec.tile = tile;
+    pairs_.push_back({&record(spec, measured_ns, measured_bytes), &record(spec, predicted_ns, predicted_bytes)});
+  }
+  [[nodiscard]] PredictionErrors errors() const { return prediction_errors(pairs_); }
+  /// Of all points.
+  [[nodiscard]] ErrorRow sum() const {
+    for (const ErrorRow& row : errors().rows) {
+      if (row.algorithm.empty() && !row.half) return row;
+    }
+    return {};
+  }
+
+ private:
+  const PointRecord& record(const PointSpec& spec, double ns, double bytes) {
+    PointRecord& record = records_.emplace_back();
+    record.spec = spec;
+    KernelRecord& all = record.kernels.emplace_back();
+    all.samples_ns = {ns};
+    all.metrics = {{std::string(metric_key::dram_read_bytes), bytes, "byte", Provenance::measured},
+                   {std::string(metric_key::dram_write_bytes), 0, "byte", Provenance::measured}};
+    return record;
+  }
+  std::deque<PointRecord> records_;
+  std::vector<PredictedPoint> pairs_;
+};
+
+TEST(PredictionError, AProblemCountsOnceHoweverManyTilesItHas) {
+  Prediction points;
+  for (int i = 0; i < 9; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100, 150);
+  points.add(2048, {.br = 64, .bc = 64}, 100, 100);
+  points.add(4096, {.br = 64, .bc = 64}, 200, 180);
+  const ErrorRow row = points.sum();
+  ASSERT_TRUE(row.time);
+  EXPECT_EQ(row.time->points, 11U);
+  EXPECT_EQ(row.time->problems, 3U);
+  EXPECT_NEAR(row.time->median, 0.1, 1e-12);  // of 0.5, 0 and 0.1
+  EXPECT_NEAR(row.time->p95, 0.46, 1e-12);    // nine tenths of the way from 0.1 to 0.5
+  EXPECT_NEAR(row.time->ratio, 1.0, 1e-12);   // of 1.5, 1 and 0.9
+  EXPECT_NEAR(row.time->worst_factor, 1.5, 1e-12);
+}
+
+TEST(PredictionError, AFactorIsWorseTheFartherItLiesOnEitherSide) {
+  Prediction points;
+  points.add(1024, {.br = 64, .bc = 64}, 100, 25);
+  points.add(2048, {.br = 64, .bc = 64}, 100, 300);
+  EXPECT_NEAR(points.sum().time->worst_factor, 4, 1e-12);
+}
+
+TEST(PredictionError, SmallTrafficAndMissingValuesAreLeftOut) {
+  Prediction points;
+  points.add(1024, {.br = 64, .bc = 64}, 100, 100, 63 * mib, 630 * mib);
+  points.add(2048, {.br = 64, .bc = 64}, 100, 0, 200 * mib, 220 * mib);
+  const ErrorRow row = points.sum();
+  ASSERT_TRUE(row.dram);
+  EXPECT_EQ(row.dram->points, 1U);
+  EXPECT_NEAR(row.dram->median, 0.1, 1e-12);
+  EXPECT_EQ(row.time->points, 1U);
+}
+
+TEST(PredictionError, TilesOfAProblemAreRanked) {
+  Prediction points;
+  // As measured 100, 110, ...; predicted in that order but for the first two, which are swapped.
+  for (int i = 0; i < 12; ++i) {
+    points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + 10 * i, i == 0 ? 61 : i == 1 ? 60 : 70 + i);
+  }
+  for (int i = 0; i < 11; ++i) points.add(2048, {.br = 16 * (i + 1), .bc = 64}, 100, 100);  // too few
+  const PredictionErrors errors = points.errors();
+  ASSERT_EQ(errors.ranks.size(), 1U);
+  EXPECT_EQ(errors.ranks[0].tiles, 12U);
+  EXPECT_NEAR(errors.ranks[0].spearman, 1 - 6.0 * 2 / (12 * 143), 1e-12);  // 1 - 6 sum of d^2 / (n (n^2 - 1))
+  EXPECT_NEAR(errors.ranks[0].chosen_over, 1.1, 1e-12);
+}
+
+TEST(PredictionError, TiesShareTheirRank) {
+  EXPECT_NEAR(rank_correlation(std::vector<double>{1, 2, 2, 3}, std::vector<double>{1, 2, 3, 4}), 0.948683298, 1e-9);
+  EXPECT_EQ(rank_correlation(std::vector<double>{1, 1, 1}, std::vector<double>{1, 2, 3}), 0);
+}
+
+TEST(PredictionError, NeighbouringTilesAreInOneHalfAndBothHalvesHaveProblems) {
+  std::map<Half, int> halves;
+  for (int i = 1; i <= 200; ++i) {
+    PointSpec spec;
+    spec.algorithm = "fa1";
+    spec.problem = {.heads_q = 8, .heads_kv = 8, .n_q = 64 * i, .n_k = 64 * i, .d = 64};
+    spec.tile = {.br = 64, .bc = 64};
+    const Half half = half_of(spec);
+    ++halves[half];
+    spec.algorithm = "fa2";
+    spec.tile = {.br = 128, .bc = 32};
+    spec.knobs = {{"warps", std::int64_t{8}}};
+    EXPECT_EQ(half_of(spec), half);
+  }
+  EXPECT_GT(halves[Half::fitted], 70);
+  EXPECT_GT(halves[Half::held_out], 70);
+}
+
+}  // namespace
+}  // namespace attnscope::analysis
