@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/descriptors.h"
 #include "app/language.h"
 
 #include "messages/command.h"
@@ -132,6 +133,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  attnscope::occupy_standard_descriptors();
   // A file that hits a size limit is an error to report, not an end without a word.
   std::signal(SIGXFSZ, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/descriptors.h"
 #include "app/language.h"
 #include "messages/command.h"
 #include "messages/gui.h"
@@ -166,6 +167,7 @@ bool has_display() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  attnscope::occupy_standard_descriptors();
   // A file that grows over the limit is then a failed write with its error line, not the program's death.
   std::signal(SIGXFSZ, SIG_IGN);
   // Before anything is said.

@@ -38,7 +38,8 @@ std::uint64_t size_with_log(const std::filesystem::path& file) {
 /// What SQLite does not pass on of why it cannot open a file; 0 where nothing is found. The file itself is not opened:
 /// closing it would drop SQLite's locks on it.
 int reason_not_to_open(const std::filesystem::path& file) {
-  if (::access(file.c_str(), R_OK) != 0) return errno;
+  const int no_access = ::access(file.c_str(), R_OK) == 0 ? 0 : errno;
+  if (no_access != 0 && no_access != ENOENT) return no_access;  // a new file is not there yet
   // The file, its log and what indexes that.
   std::array<int, 3> descriptors{};
   int reason = 0;
@@ -49,7 +50,7 @@ int reason_not_to_open(const std::filesystem::path& file) {
   for (const int descriptor : descriptors) {
     if (descriptor >= 0) ::close(descriptor);
   }
-  return reason == EMFILE || reason == ENFILE ? reason : 0;
+  return reason == EMFILE || reason == ENFILE ? reason : no_access;
 }
 
 }  // namespace

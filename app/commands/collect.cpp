@@ -76,22 +76,23 @@ std::string hashed_options(const MeasureOptions& options) {
                      fmt::join(options.extra_metrics, ","));
 }
 
-/// Of a sweep that is cancelled while it is counted, as far as it came.
-std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits, const CancelToken& cancel) {
-  std::int64_t most = 0;
-  for (const PointSpec& point : plan.points) {
-    if (cancel.cancelled()) break;
-    most = std::max(most, memory_need_bytes(point, limits, built_in_algorithms()));
-  }
-  return most;
-}
-
 /// Ends the command where nothing is begun yet.
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
   if (!cancel.cancelled()) return;
   const Message reason = say::collect::cancelled_before{};
   reporter.report(DoneEvent{"cancelled", reason, 0, 0, static_cast<int>(ExitCode::partial)});
   throw CommandError(ExitCode::partial, reason);
+}
+
+/// What the largest point needs. A cancelled sweep ends here: what was counted so far would be a false word.
+std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits, const CancelToken& cancel,
+                        Reporter& reporter) {
+  std::int64_t most = 0;
+  for (const PointSpec& point : plan.points) {
+    stop_if_cancelled(cancel, reporter);
+    most = std::max(most, memory_need_bytes(point, limits, built_in_algorithms()));
+  }
+  return most;
 }
 
 /// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.
@@ -222,9 +223,14 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
 /// One sweep: from an open device and store to the exit code.
 class Collection {
  public:
-  Collection(const Options& options, const SweepPlan& plan, Device& device, RunStore store, const RunHeader& header,
-             Reporter& reporter)
-      : options_(options), plan_(plan), device_(device), store_(std::move(store)), reporter_(reporter) {
+  Collection(const Options& options, const SweepPlan& plan, std::int64_t max_memory, Device& device, RunStore store,
+             const RunHeader& header, Reporter& reporter, const CancelToken& cancel)
+      : options_(options),
+        plan_(plan),
+        max_memory_(max_memory),
+        device_(device),
+        store_(std::move(store)),
+        reporter_(reporter) {
     if (options.resume) {
       const std::optional<RunSummary> newest = newest_run(store_, header);
       complete_before_ = newest && newest->state == StoredRunState::complete;
@@ -246,12 +252,12 @@ class Collection {
       reporter.report(LogEvent{"warning", text(beyond)});
     }
     skipped_ = static_cast<std::size_t>(std::count(done_before_.begin(), done_before_.end(), true));
-    estimator_.emplace(plan.points, done_before_);
+    estimator_.emplace(plan.points, done_before_, [&] { return cancel.cancelled(); });
   }
 
   ExitCode run(CancelToken& cancel) {
     if (options_.losses == 0) {
-      report_plan(cancel);
+      report_plan();
     } else {
       reporter_.go_on(plan_.points.size());
     }
@@ -280,7 +286,7 @@ class Collection {
   }
 
  private:
-  void report_plan(const CancelToken& cancel) {
+  void report_plan() {
     const DeviceInfo& info = device_.info();
     reporter_.report(PlanEvent{.version = 1,
                                .device_name = info.limits.name,
@@ -291,7 +297,7 @@ class Collection {
                                .run_id = run_,
                                .total = plan_.points.size(),
                                .skipped = skipped_,
-                               .max_memory_bytes = max_memory(plan_, info.limits, cancel),
+                               .max_memory_bytes = max_memory_,
                                .counters = counters_text(device_, options_)});
   }
 
@@ -426,6 +432,7 @@ class Collection {
 
   const Options& options_;
   const SweepPlan& plan_;
+  std::int64_t max_memory_;  ///< bytes, of the largest point
   Device& device_;
   RunStore store_;
   Reporter& reporter_;
@@ -440,13 +447,13 @@ class Collection {
 };
 
 /// The run that goes on, where it decides on which device: unless the user names one.
-std::optional<StoppedRun> run_to_continue(const Options& options) {
+std::optional<StoppedRun> run_to_continue(const Options& options, const CancelToken& cancel) {
   if (!options.continue_on.empty()) return stopped_run_on(options.output, options.continue_on);
   const bool any_gpu = options.device == "gpu";
   if (!options.resume || options.dry_run || !(options.device.empty() || any_gpu)) return std::nullopt;
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
-      return plan_hash(options.sweep.plan(limits), hashed_options(options.measure));
+      return plan_hash(options.sweep.plan(limits, [&] { return cancel.cancelled(); }), hashed_options(options.measure));
     } catch (const CommandError&) {  // nothing of it runs there
       return std::nullopt;
     }
@@ -480,7 +487,7 @@ void announce(const OpenedDevice& opened, const Options& options, Reporter& repo
 }
 
 ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
-  const std::optional<StoppedRun> stopped = run_to_continue(options);
+  const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
   OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter,
                                                  waiting_for_lock(stopped->file, reporter, cancel))
                                 : open_device(options.device, options.measure.counters);
@@ -507,16 +514,17 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                                 .run_id = 0,
                                 .total = plan.points.size(),
                                 .skipped = 0,
-                                .max_memory_bytes = max_memory(plan, info.limits, cancel),
+                                .max_memory_bytes = max_memory(plan, info.limits, cancel, reporter),
                                 .counters = counters_text(device, options)});
       reporter.report(DoneEvent{"complete", say::collect::nothing_run{}, 0, 0, 0});
       return ExitCode::ok;
     }
+    const std::int64_t most = max_memory(plan, device.info().limits, cancel, reporter);
     print_plan(plan, device.info(), device.free_bytes(), options.format, cancel, reporter);
     if (people != nullptr) {
       fmt::print(people, "{}\n",
                  text(say::terminal::planned{.points = counted_points(plan.points.size()),
-                                             .memory = format_iec_bytes(max_memory(plan, device.info().limits, cancel)),
+                                             .memory = format_iec_bytes(most),
                                              .free = format_iec_bytes(device.free_bytes())}));
     }
     return ExitCode::ok;
@@ -531,9 +539,11 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                    .options = options.measure,
                    .simulated_because = opened.simulated_because};
   header.environment.app_version = ATTNSCOPE_VERSION;
+  // After a restart the plan is not said again.
+  const std::int64_t most = options.losses > 0 ? 0 : max_memory(plan, device.info().limits, cancel, reporter);
   const std::filesystem::path file = stopped ? stopped->file : file_to_write(options, header);
   RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
-  const ExitCode code = Collection(options, plan, device, std::move(store), header, reporter).run(cancel);
+  const ExitCode code = Collection(options, plan, most, device, std::move(store), header, reporter, cancel).run(cancel);
   if (!device.usable()) {
     // The driver's own exit handlers may wait for a kernel that never ends.
     std::cout.flush();

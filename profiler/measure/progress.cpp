@@ -5,11 +5,14 @@
 
 namespace attnscope {
 
-ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const std::vector<bool>& skip) {
+ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const std::vector<bool>& skip,
+                                     const std::function<bool()>& cancelled) {
   work_.reserve(points.size());
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (std::size_t i = 0; i < points.size() && !(cancelled && cancelled()); ++i) {
     const bool open = i >= skip.size() || !skip[i];
-    work_.push_back(pass_flops(points[i].problem));
+    // Neighbours share their problem, and to count the squares of a block mask takes its time.
+    const bool as_before = i > 0 && points[i].problem == points[i - 1].problem;
+    work_.push_back(as_before ? work_.back() : pass_flops(points[i].problem));
     open_.push_back(open);
     if (!open) continue;
     open_work_ += work_[i];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -15,8 +16,10 @@ namespace attnscope {
 /// as N 256), so the estimate is seconds = fixed + rate x work, fitted to what each point took.
 class ProgressEstimator {
  public:
-  /// `skip[i]` marks points that will not be run (empty: none).
-  ProgressEstimator(std::span<const PointSpec> points, const std::vector<bool>& skip);
+  /// `skip[i]` marks points that will not be run (empty: none). Work is counted until `cancelled` says yes: an
+  /// estimator of a sweep that is given up need not know the rest.
+  ProgressEstimator(std::span<const PointSpec> points, const std::vector<bool>& skip,
+                    const std::function<bool()>& cancelled = {});
 
   /// Point `index` ended after `seconds`. `measured` is false for one that was not run to its end (infeasible, out of
   /// memory): it says nothing about the others.

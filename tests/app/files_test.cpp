@@ -140,6 +140,21 @@ TEST_F(Files, lines_that_nobody_gets_are_an_error) {
   EXPECT_EQ(findings(file_).size(), 1U) << "what was measured is kept";
 }
 
+// A file would get the number of standard output, and the lines for people would go over its first bytes.
+TEST_F(Files, closed_standard_descriptors_are_no_files) {
+  ASSERT_EQ(run(folder_, small_sweep + Words{"-q", "-o", file_}).exit_code, 0);
+  // While somebody reads, what a collector writes stays in the log, and nothing covers the first page again.
+  SQLite::Database reader(file_.string(), SQLite::OPEN_READWRITE);
+  SQLite::Transaction transaction(reader);
+  ASSERT_EQ(reader.execAndGet("SELECT count(*) FROM points").getInt(), 1);
+  const std::string first_bytes = content(file_).substr(0, 4096);
+  Words words{"-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", ATTNSCOPE_PROGRAM};
+  const Outcome outcome = run(folder_, words + small_sweep + Words{"-o", file_}, {.program = "/bin/sh"});
+  EXPECT_EQ(outcome.exit_code, 1) << "nobody got the lines";
+  EXPECT_EQ(content(file_).substr(0, 4096), first_bytes);
+  EXPECT_EQ(findings(file_).size(), 2U);
+}
+
 TEST_F(Files, a_name_need_not_be_utf8) {
   const fs::path file = folder_ / "caf\xe9.attnscope";
   const fs::path table = folder_ / "t\xfc.csv";

@@ -16,6 +16,7 @@
 #include <random>
 #include <thread>
 
+#include "cases.h"
 #include "operations.h"
 
 namespace attnscope::testing {
@@ -40,7 +41,8 @@ struct Options {
 
 class Campaign {
  public:
-  Campaign(const Options& options, const Fixture& fixture) : options_(options), fixture_(fixture) {}
+  Campaign(const Options& options, const Fixture& fixture, Account& account)
+      : options_(options), fixture_(fixture), account_(account) {}
 
   /// Disturbs the operation at each of its calls.
   void at_each_call(const Operation& operation, const std::string& how) {
@@ -56,23 +58,24 @@ class Campaign {
     const std::string calls = content(folder / "calls.txt");
     const long count = std::count(calls.begin(), calls.end(), '\n');
     if (count == 0) throw std::runtime_error("no call was seen: is the library preloaded?");
-    const std::size_t before = broken_;
+    const std::size_t before = account_.failures();
     const long first = 1 + static_cast<long>(options_.seed % static_cast<std::uint64_t>(options_.every));
     const long tried = count < first ? 0 : (count - first) / options_.every + 1;
-    for_each_case([&](long n) { return n < tried; },
-                  [&](long n) {
-                    const long at = first + n * options_.every;
-                    one_case(operation, fmt::format("{}-{}-{}", operation.name, how, at),
-                             [&](const TemporaryFolder& where, const Words& words, const fs::path& below) {
-                               return fixture_.run(where, words,
-                                                   {{"LD_PRELOAD", options_.library},
-                                                    {"ATTNSCOPE_FAIL_UNDER", below},
-                                                    {"ATTNSCOPE_FAIL_AT", std::to_string(at)},
-                                                    {"ATTNSCOPE_FAIL_HOW", how}});
-                             });
-                  });
+    for_each_case(
+        options_.jobs, [&](long n) { return n < tried; },
+        [&](long n) {
+          const long at = first + n * options_.every;
+          judge_disturbed(fixture_, operation, fmt::format("{}-{}-{}", operation.name, how, at),
+                          [&](const TemporaryFolder& where, const Words& words, const fs::path& below) {
+                            return fixture_.run(where, words,
+                                                {{"LD_PRELOAD", options_.library},
+                                                 {"ATTNSCOPE_FAIL_UNDER", below},
+                                                 {"ATTNSCOPE_FAIL_AT", std::to_string(at)},
+                                                 {"ATTNSCOPE_FAIL_HOW", how}});
+                          }, account_);
+        });
     std::cout << fmt::format("{:12} {:6} {:5} of {:3} calls, {} broken\n", operation.name, how, tried, count,
-                             broken_ - before);
+                             account_.failures() - before);
     std::cout.flush();
   }
 
@@ -80,91 +83,64 @@ class Campaign {
   void at_random(const std::vector<Operation>& operations) {
     std::map<std::string, std::chrono::microseconds> length;
     for (const Operation& operation : operations) length[operation.name] = time_of(operation);
-    const std::size_t before = broken_;
+    const std::size_t before = account_.failures();
     const auto end = Clock::now() + std::chrono::duration<double, std::ratio<3600>>(options_.hours);
     std::atomic<long> tried = 0;
     const auto more = [&](long n) { return n < options_.count || Clock::now() < end; };
-    for_each_case(more, [&](long n) {
+    for_each_case(options_.jobs, more, [&](long n) {
       std::seed_seq seed{options_.seed, static_cast<std::uint64_t>(n)};
       std::mt19937_64 random(seed);
       const Operation& operation = operations[random() % operations.size()];
       const auto span = static_cast<std::uint64_t>(length.at(operation.name).count() * 11 / 10 + 1);
       const auto after = std::chrono::microseconds(static_cast<std::int64_t>(random() % span));
-      one_case(operation, fmt::format("{}-random-{}", operation.name, n),
-               [&](const TemporaryFolder& where, const Words& words, const fs::path&) {
-                 Process process(where, words, {.program = fixture_.program});
-                 std::this_thread::sleep_for(after);
-                 process.send(SIGKILL);
-                 return process.wait();
-               });
+      judge_disturbed(fixture_, operation, fmt::format("{}-random-{}", operation.name, n),
+                      [&](const TemporaryFolder& where, const Words& words, const fs::path&) {
+                        Process process(where, words, {.program = fixture_.program});
+                        std::this_thread::sleep_for(after);
+                        process.send(SIGKILL);
+                        return process.wait();
+                      }, account_);
       ++tried;
     });
-    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "all", "random", tried.load(), broken_ - before);
+    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "all", "random", tried.load(),
+                             account_.failures() - before);
   }
 
   /// Starts two collectors at once on two names of one file: what the one that was let in printed is there, and the
   /// other one said why it was not.
   void two_collectors() {
-    const std::size_t before = broken_;
-    for_each_case([&](long n) { return n < options_.count; },
-                  [&](long n) {
-                    const TemporaryFolder folder;
-                    ++tried_;
-                    try {
-                      judge_pair(folder);
-                    } catch (const std::exception& wrong) {
-                      ++broken_;
-                      say(fmt::format("links-{}: {}\n", n, wrong.what()));
-                    }
-                  });
-    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "collect", "links", options_.count, broken_ - before);
+    const std::size_t before = account_.failures();
+    for_each_case(
+        options_.jobs, [&](long n) { return n < options_.count; },
+        [&](long n) {
+          const TemporaryFolder folder;
+          account_.tried();
+          try {
+            judge_pair(folder);
+          } catch (const std::exception& wrong) {
+            account_.failed(fmt::format("links-{}", n), wrong.what());
+          }
+        });
+    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "collect", "links", options_.count,
+                             account_.failures() - before);
   }
-
-  [[nodiscard]] std::size_t broken() const { return broken_; }
-  [[nodiscard]] std::size_t tried() const { return tried_; }
 
  private:
-  void say(const std::string& line) {
-    const std::lock_guard lock(saying_);
-    std::cout << line << std::flush;
-  }
-
-  /// Cases 0, 1, ... as long as there are more, `jobs` at a time.
-  template <class More, class Case>
-  void for_each_case(More&& more, Case&& one) {
-    std::atomic<long> next = 0;
-    std::mutex first_error;
-    std::exception_ptr error;
-    const auto work = [&] {
-      try {
-        for (long n = next++; more(n); n = next++) one(n);
-      } catch (...) {
-        const std::lock_guard lock(first_error);
-        error = std::current_exception();
-      }
-    };
-    {
-      std::vector<std::jthread> others;
-      for (unsigned job = 1; job < options_.jobs; ++job) others.emplace_back(work);
-      work();
-    }
-    if (error) std::rethrow_exception(error);
-  }
-
   /// While as many others run as will later.
   [[nodiscard]] std::chrono::microseconds time_of(const Operation& operation) {
     std::mutex longest;
     std::chrono::microseconds time{};
-    for_each_case([&](long n) { return n < static_cast<long>(options_.jobs); },
-                  [&](long) {
-                    const TemporaryFolder folder;
-                    fs::create_directory(folder / "work");
-                    operation.prepare(fixture_, folder / "work");
-                    const auto start = Clock::now();
-                    (void)fixture_.run(folder, operation.words(fixture_, folder / "work"));
-                    const std::lock_guard lock(longest);
-                    time = std::max(time, std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start));
-                  });
+    for_each_case(
+        options_.jobs, [&](long n) { return n < static_cast<long>(options_.jobs); },
+        [&](long) {
+          const TemporaryFolder folder;
+          fs::create_directory(folder / "work");
+          operation.prepare(fixture_, folder / "work");
+          const auto start = Clock::now();
+          (void)fixture_.run(folder, operation.words(fixture_, folder / "work"));
+          const std::lock_guard lock(longest);
+          time = std::max(time, std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start));
+        });
     return time;
   }
 
@@ -188,41 +164,9 @@ class Campaign {
     }
   }
 
-  template <class Disturbed>
-  void one_case(const Operation& operation, const std::string& name, Disturbed&& disturbed) {
-    const TemporaryFolder folder;
-    const fs::path work = folder / "work";
-    const fs::path found = folder / "found";  // as the kill left it: looking at it plays logs in
-    fs::create_directory(work);
-    operation.prepare(fixture_, work);
-    const Outcome outcome = disturbed(folder, operation.words(fixture_, work), work);
-    fs::copy(work, found, fs::copy_options::recursive);
-    ++tried_;
-    try {
-      require(outcome.exit_code != -SIGSEGV && outcome.exit_code != -SIGABRT, "it crashed");
-      require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1, "more than a line: " + outcome.err);
-      operation.judge(fixture_, work, outcome.out);
-      const Outcome again = fixture_.run(folder, operation.again(fixture_, work));
-      require(again.exit_code == 0, "doing it again fails: " + again.err);
-      operation.judge_again(fixture_, work);
-      for (const auto& entry : fs::directory_iterator(work)) {
-        const std::string left = entry.path().filename().string();
-        require(operation.files.contains(left), left + " is left over");
-      }
-    } catch (const std::exception& wrong) {  // Wrong, and whatever opening the files throws
-      ++broken_;
-      fs::create_directories(options_.keep);
-      fs::remove_all(options_.keep / name);
-      fs::copy(found, options_.keep / name, fs::copy_options::recursive);
-      say(fmt::format("{}: {} (kept as {})\n", name, wrong.what(), (options_.keep / name).string()));
-    }
-  }
-
   const Options& options_;
   const Fixture& fixture_;
-  std::mutex saying_;
-  std::atomic<std::size_t> broken_ = 0;
-  std::atomic<std::size_t> tried_ = 0;
+  Account& account_;
 };
 
 int kill_and_look(int argc, char** argv) {
@@ -257,7 +201,8 @@ int kill_and_look(int argc, char** argv) {
     });
   }
   if (operations.empty()) throw std::runtime_error("no operation of that name");
-  Campaign campaign(options, fixture);
+  Account account(options.keep);
+  Campaign campaign(options, fixture, account);
   for (const Operation& operation : operations) {
     for (const char* how : {"kill", "torn", "full"}) {
       if (options.has(how)) campaign.at_each_call(operation, how);
@@ -265,8 +210,8 @@ int kill_and_look(int argc, char** argv) {
   }
   if (options.has("random")) campaign.at_random(operations);
   if (options.has("links")) campaign.two_collectors();
-  std::cout << fmt::format("{} cases, {} broken\n", campaign.tried(), campaign.broken());
-  return campaign.broken() == 0 ? 0 : 1;
+  std::cout << fmt::format("{} cases, {} broken\n", account.cases(), account.failures());
+  return account.failures() == 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -209,19 +210,30 @@ Stored stored_in(const std::filesystem::path& file) {
   return {store.runs().size(), store.points().size()};
 }
 
-void require(bool condition, const std::string& otherwise) {
-  if (!condition) throw Wrong(otherwise);
-}
-
-std::string content(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return std::move(text).str();
-}
-
-fs::path beside_us(const std::string& name, const fs::path& built) {
-  const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / name;
-  return fs::exists(beside) ? beside : built;
+void judge_disturbed(const Fixture& fixture, const Operation& operation, const std::string& name,
+                     const Disturbance& disturbed, Account& account) {
+  const TemporaryFolder folder;
+  const fs::path work = folder / "work";
+  const fs::path found = folder / "found";  // as the disturbance left it: looking at it plays logs in
+  fs::create_directory(work);
+  operation.prepare(fixture, work);
+  const Outcome outcome = disturbed(folder, operation.words(fixture, work), work);
+  fs::copy(work, found, fs::copy_options::recursive);
+  account.tried();
+  try {
+    require(outcome.exit_code != -SIGSEGV && outcome.exit_code != -SIGABRT, "it crashed");
+    require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1, "more than a line: " + outcome.err);
+    operation.judge(fixture, work, outcome.out);
+    const Outcome again = fixture.run(folder, operation.again(fixture, work));
+    require(again.exit_code == 0, "doing it again fails: " + again.err);
+    operation.judge_again(fixture, work);
+    for (const auto& entry : fs::directory_iterator(work)) {
+      const std::string left = entry.path().filename().string();
+      require(operation.files.contains(left), left + " is left over");
+    }
+  } catch (const std::exception& wrong) {  // Wrong, and whatever opening the files throws
+    account.failed(name, wrong.what(), found);
+  }
 }
 
 Outcome Fixture::run(const TemporaryFolder& where, const Words& words,

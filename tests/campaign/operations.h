@@ -6,28 +6,15 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "cases.h"
 #include "tests/app/subprocess.h"
 
 namespace attnscope::testing {
 
 using Words = std::vector<std::string>;
-
-/// What is wrong with a case.
-struct Wrong : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-void require(bool condition, const std::string& otherwise);
-
-[[nodiscard]] std::string content(const std::filesystem::path& file);
-
-/// A file that lies in this program's own folder, so that the campaign can be carried to another machine; otherwise
-/// `built`, where the build has put it.
-[[nodiscard]] std::filesystem::path beside_us(const std::string& name, const std::filesystem::path& built);
 
 /// What lies ready for the operations, and what they come to when nobody disturbs them.
 struct Fixture {
@@ -61,6 +48,12 @@ struct Operation {
 };
 
 [[nodiscard]] std::vector<Operation> all_operations();
+
+/// Runs the words that it is given, and does something to them; `below`: the folder with the operation's files.
+using Disturbance = std::function<Outcome(const TemporaryFolder&, const Words&, const std::filesystem::path& below)>;
+
+/// Disturbs the operation and looks at what is left, does it again and looks at that.
+void judge_disturbed(const Fixture&, const Operation&, const std::string& name, const Disturbance&, Account&);
 
 /// The sweep that is disturbed, with its events on stdout.
 [[nodiscard]] Words disturbed_sweep(const std::filesystem::path& file);

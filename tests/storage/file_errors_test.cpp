@@ -237,6 +237,34 @@ TEST(FileErrors, what_is_used_up_is_named_and_not_the_files_permissions) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+TEST(FileErrors, what_is_used_up_is_named_also_where_the_file_is_a_new_one) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the undefined-behaviour sanitizer needs a file descriptor of its own";
+#endif
+  for (int left = 0; left < 6; ++left) {
+    const TemporaryFolder folder;
+    const auto file = folder / "a.attnscope";
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const rlimit limit{64, 64};
+      ::setrlimit(RLIMIT_NOFILE, &limit);
+      while (::dup(0) >= 0) {
+      }
+      for (int i = 0; i < left; ++i) ::close(63 - i);
+      std::string what;
+      try {
+        (void)RunStore::open(file, Mode::collect);
+      } catch (const StorageError& error) {
+        what = error.what();
+      }
+      ::_exit(what.empty() || what.find(std::strerror(EMFILE)) != std::string::npos ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), 0) << left << " descriptors are left";
+  }
+}
+
 TEST(FileErrors, no_room_for_a_new_file_leaves_none) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";

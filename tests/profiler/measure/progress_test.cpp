@@ -47,6 +47,16 @@ TEST(Progress, SkippedAndInfeasiblePointsCostNothing) {
   EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);
 }
 
+TEST(Progress, CountsNoFurtherWhenItIsCancelled) {
+  int asked = 0;
+  ProgressEstimator progress(points_of({1024, 1024, 1024, 1024}), {}, [&] { return ++asked > 2; });
+  EXPECT_EQ(asked, 3);
+  progress.finished(3, 2, true);
+  EXPECT_FALSE(progress.remaining_seconds().has_value());
+  progress.finished(0, 2, true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);
+}
+
 TEST(Progress, NoiseNeverMakesItNegative) {
   ProgressEstimator progress(points_of({256, 512, 16384}), {});
   progress.finished(0, 2, true);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preloaded into the program: stands between it and the functions that it looks up in the driver, NVRTC, CUPTI and
+// NVML, and lets one call fail, without its being made. Works before any of those libraries, a GPU's own as well. What
+// it is to do it reads from the environment:
+//   ATTNSCOPE_FAIL_CALL  the function; nothing fails without it
+//   ATTNSCOPE_FAIL_AT    which of its calls, from 1 on
+//   ATTNSCOPE_FAIL_CODE  what the call answers
+//   ATTNSCOPE_FAIL_STAYS all later calls fail as well
+//   ATTNSCOPE_FAIL_ONCE  a file that is made by the failure; where it is, nothing fails: a process that starts itself
+//                        again meets one failure in all
+//   ATTNSCOPE_FAIL_WHEN  a file; where it is not, nothing fails
+//   ATTNSCOPE_FAIL_LOG   a file that at the end gets a line a function: its name, and how often it was called
+#include <cuda.h>
+#include <cupti_result.h>
+
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#include <cupti_version.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <nvrtc.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <type_traits>
+
+#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/cupti.h"
+#include "profiler/measure/gpu/nvrtc.h"
+
+extern "C" {  // as NVML's reference gives them; its header is not part of every toolkit
+int nvmlInit_v2();
+int nvmlShutdown();
+const char* nvmlErrorString(int);
+int nvmlSystemGetNVMLVersion(char*, unsigned);
+int nvmlSystemGetDriverVersion(char*, unsigned);
+int nvmlDeviceGetHandleByUUID(const char*, void**);
+int nvmlDeviceGetClockInfo(void*, int, unsigned*);
+int nvmlDeviceGetTemperature(void*, int, unsigned*);
+int nvmlDeviceGetPowerUsage(void*, unsigned*);
+int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long*);
+}
+
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+struct Orders {
+  std::string_view call = variable("ATTNSCOPE_FAIL_CALL");
+  std::string_view once = variable("ATTNSCOPE_FAIL_ONCE");
+  std::string_view when = variable("ATTNSCOPE_FAIL_WHEN");
+  std::string_view log = variable("ATTNSCOPE_FAIL_LOG");
+  bool stays = !variable("ATTNSCOPE_FAIL_STAYS").empty();
+  long at = std::atol(std::getenv("ATTNSCOPE_FAIL_AT") != nullptr ? std::getenv("ATTNSCOPE_FAIL_AT") : "1");
+  int code = std::atoi(std::getenv("ATTNSCOPE_FAIL_CODE") != nullptr ? std::getenv("ATTNSCOPE_FAIL_CODE") : "1");
+};
+
+const Orders& orders() {
+  static const Orders given;
+  return given;
+}
+
+/// The file is made by exactly one process and call.
+bool first_to_make(std::string_view file) {
+  const int made = ::open(file.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made >= 0) ::close(made);
+  return made >= 0;
+}
+
+bool fails(std::string_view call, long n) {
+  const Orders& given = orders();
+  if (given.call != call || n < given.at || (n > given.at && !given.stays)) return false;
+  if (!given.when.empty() && ::access(given.when.data(), F_OK) != 0) return false;
+  return given.once.empty() || first_to_make(given.once);
+}
+
+template <std::size_t Size>
+struct Name {
+  std::array<char, Size> text{};
+  constexpr Name(const char (&literal)[Size]) { std::copy_n(literal, Size, text.begin()); }  // NOLINT: as a literal
+  [[nodiscard]] constexpr std::string_view view() const { return {text.data(), Size - 1}; }
+};
+
+template <Name name, class Function>
+struct Between;
+
+template <Name name, class Answer, class... Arguments>
+struct Between<name, Answer (*)(Arguments...)> {
+  static inline Answer (*real)(Arguments...) = nullptr;
+  static inline std::atomic<long> calls{0};
+
+  static Answer call(Arguments... arguments) {
+    const long n = ++calls;
+    if constexpr (!std::is_pointer_v<Answer>) {
+      if (fails(name.view(), n)) return static_cast<Answer>(orders().code);
+    }
+    return real(arguments...);
+  }
+  static void* instead_of(void* found) {
+    real = reinterpret_cast<Answer (*)(Arguments...)>(found);
+    return reinterpret_cast<void*>(&call);
+  }
+  static long count() { return calls; }
+};
+
+struct Stand {
+  std::string_view name;
+  void* (*instead_of)(void*);
+  long (*count)();
+};
+
+#define ATTNSCOPE_STAND_NAMED(function, type) \
+  Stand{#function, &Between<#function, type>::instead_of, &Between<#function, type>::count},
+#define ATTNSCOPE_STAND_AS(function) ATTNSCOPE_STAND_NAMED(function, decltype(&::function))
+#define ATTNSCOPE_STAND(function) ATTNSCOPE_STAND_AS(function)
+constexpr Stand stands[] = {ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_STAND)    //
+                            ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_STAND)   //
+                            ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_STAND)   //
+                            ATTNSCOPE_STAND(nvmlInit_v2)                 //
+                            ATTNSCOPE_STAND(nvmlShutdown)                //
+                            ATTNSCOPE_STAND(nvmlErrorString)             //
+                            ATTNSCOPE_STAND(nvmlSystemGetNVMLVersion)    //
+                            ATTNSCOPE_STAND(nvmlSystemGetDriverVersion)  //
+                            ATTNSCOPE_STAND(nvmlDeviceGetHandleByUUID)   //
+                            ATTNSCOPE_STAND(nvmlDeviceGetClockInfo)      //
+                            ATTNSCOPE_STAND(nvmlDeviceGetTemperature)    //
+                            ATTNSCOPE_STAND(nvmlDeviceGetPowerUsage)     //
+                            ATTNSCOPE_STAND(nvmlDeviceGetCurrentClocksEventReasons)
+#undef cuEventElapsedTime
+                                ATTNSCOPE_STAND_NAMED(cuEventElapsedTime, CUresult (*)(float*, CUevent, CUevent))};
+
+/// Where the loaded file begins that an address lies in.
+void* file_of(const void* address) {
+  Dl_info info{};
+  return ::dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+using Lookup = void* (*)(void*, const char*);
+
+Lookup real_lookup() {
+  static const auto found = [] {
+    for (const char* version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"}) {
+      if (void* const symbol = ::dlvsym(RTLD_NEXT, "dlsym", version)) return reinterpret_cast<Lookup>(symbol);
+    }
+    std::fputs("fail_gpu: no dlsym in this C library\n", stderr);
+    std::abort();
+  }();
+  return found;
+}
+
+[[gnu::destructor]] void write_log() {
+  if (orders().log.empty()) return;
+  std::FILE* const file = std::fopen(orders().log.data(), "w");
+  if (file == nullptr) return;
+  for (const Stand& stand : stands) {
+    if (stand.count() > 0) std::fprintf(file, "%s %ld\n", stand.name.data(), stand.count());
+  }
+  std::fclose(file);
+}
+
+}  // namespace
+
+extern "C" void* dlsym(void* library, const char* name) {
+  void* const found = real_lookup()(library, name);
+  // CUPTI looks up the driver's functions as well, and is not whom this is about.
+  static void* const program = file_of(reinterpret_cast<const void*>(::getauxval(AT_ENTRY)));
+  if (found == nullptr || file_of(__builtin_return_address(0)) != program) return found;
+  const auto* const stand = std::ranges::find(stands, std::string_view(name), &Stand::name);
+  return stand == std::end(stands) ? found : stand->instead_of(found);
+}
