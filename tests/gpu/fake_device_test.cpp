@@ -652,12 +652,19 @@ TEST_F(FakeDeviceTest, FiguresThatNvmlDoesNotGiveAreNotZero) {
 }
 
 TEST_F(FakeDeviceTest, NvrtcsFailuresAreNamed) {
-  EXPECT_THAT(text(open_error("nvrtc-version=2").what), HasSubstr("does not say its version"));
-  EXPECT_THAT(text(open_error("nvrtc-count=2").what), HasSubstr("does not say which architectures it compiles for"));
-  EXPECT_THAT(text(open_error("nvrtc-archs=2").what), HasSubstr("does not say which architectures it compiles for"));
+  EXPECT_THAT(text(open_error("nvrtc-version=2").what), HasSubstr("does not say its version: nvrtcVersion: "));
+  EXPECT_THAT(text(open_error("nvrtc-count=2").what),
+              HasSubstr("does not say which architectures it compiles for: nvrtcGetNumSupportedArchs: "));
+  EXPECT_THAT(text(open_error("nvrtc-archs=2").what),
+              HasSubstr("does not say which architectures it compiles for: nvrtcGetSupportedArchs: "));
+  // What a kernel spills stands in the log alone: without it, none would be a claim.
+  EXPECT_THAT(text(open_error("nvrtc-log=2").what), HasSubstr("nvrtcGetProgramLog: "));
+  { ASSERT_NE(open(), nullptr); }  // the kernels that every device needs are in the cache from here on
   const auto device = open("nvrtc-log=2,compile-error=fa2");
   ASSERT_NE(device, nullptr);
-  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::compile_error);
+  const PointRecord record = device->measure(point(), quick(), cancel_);
+  EXPECT_EQ(record.disposition, Disposition::compile_error);
+  EXPECT_THAT(text(record.reason), HasSubstr("nvrtcCompileProgram: "));
 }
 
 TEST_F(FakeDeviceTest, ACubinThatChangedOnDiskIsCompiledAnew) {

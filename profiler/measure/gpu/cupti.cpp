@@ -38,7 +38,13 @@ Result<CuptiApi, Message> CuptiApi::load() {
   CuptiApi api;
   api.path = library->path();
   std::uint32_t version = 0;
-  if (library->bind(api.cuptiGetVersion, "cuptiGetVersion")) api.cuptiGetVersion(&version);
+  if (library->bind(api.cuptiGetVersion, "cuptiGetVersion")) {
+    if (const CUptiResult result = api.cuptiGetVersion(&version); result != CUPTI_SUCCESS) {
+      return Failure<Message>{say::library::cupti_version{
+          .file = api.path.string(),
+          .error = fmt::format("cuptiGetVersion: CUPTI error {}", static_cast<int>(result))}};
+    }
+  }
   api.version = version_text(version);
   // Its parameter blocks grow from version to version, and an older library refuses a newer block.
   if (version / 10000 < CUPTI_API_VERSION / 10000) {

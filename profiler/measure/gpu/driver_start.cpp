@@ -56,20 +56,31 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
     if (result == CUDA_ERROR_NO_DEVICE) return Failure{sees_no_gpu(devices)};
     const bool mismatch =
         result == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH || result == CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE;
-    return fail(GpuError::Kind::driver_failed, say::gpu::driver_start{.error = cuda->describe(result)},
+    return fail(GpuError::Kind::driver_failed,
+                say::gpu::driver_start{.error = fmt::format("cuInit: {}", cuda->describe(result))},
                 mismatch ? Message(say::gpu::driver_mismatch_fix{}) : say::gpu::check_nvidia_smi{});
   }
+  // A driver that is there and does not answer is broken, not absent: nothing may be simulated in its GPU's place.
+  const auto silent = [&](const char* call, CUresult result) {
+    return fail(GpuError::Kind::driver_failed,
+                say::gpu::driver_start{.error = fmt::format("{}: {}", call, cuda->describe(result))},
+                say::gpu::check_nvidia_smi{});
+  };
   int version = 0;
-  cuda->cuDriverGetVersion(&version);
+  if (const CUresult result = cuda->cuDriverGetVersion(&version); result != CUDA_SUCCESS) {
+    return silent("cuDriverGetVersion", result);
+  }
   if (version < oldest_driver) {
     return fail(GpuError::Kind::driver_too_old,
                 say::gpu::driver_too_old{.version = fmt::format("{}.{}", version / 1000, version % 1000 / 10)},
                 say::gpu::driver_too_old_fix{});
   }
   int count = 0;
-  if (const CUresult result = cuda->cuDeviceGetCount(&count); result != CUDA_SUCCESS || count == 0) {
-    return Failure{sees_no_gpu(devices)};
+  if (const CUresult result = cuda->cuDeviceGetCount(&count);
+      result != CUDA_SUCCESS && result != CUDA_ERROR_NO_DEVICE) {
+    return silent("cuDeviceGetCount", result);
   }
+  if (count == 0) return Failure{sees_no_gpu(devices)};
   return std::move(cuda).value();
 }
 

@@ -632,17 +632,18 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
   }
   auto cuda = start_driver();
   if (!cuda) return Failure{cuda.error()};
-  int count = 0;
-  CUdevice device = 0;
-  if (cuda->cuDeviceGetCount(&count) != CUDA_SUCCESS || options.ordinal < 0 || options.ordinal >= count ||
-      cuda->cuDeviceGet(&device, options.ordinal) != CUDA_SUCCESS) {
-    return Failure{GpuError{GpuError::Kind::bad_ordinal,
-                            say::gpu::no_ordinal{.ordinal = options.ordinal, .gpus = count},
-                            say::gpu::no_ordinal_fix{}}};
-  }
   auto builder = KernelBuilder::open(options.cache_dir);
   if (!builder) return Failure{builder.error()};
   try {
+    int count = 0;
+    cuda->check(cuda->cuDeviceGetCount(&count), "cuDeviceGetCount");
+    if (options.ordinal < 0 || options.ordinal >= count) {
+      return Failure{GpuError{GpuError::Kind::bad_ordinal,
+                              say::gpu::no_ordinal{.ordinal = options.ordinal, .gpus = count},
+                              say::gpu::no_ordinal_fix{}}};
+    }
+    CUdevice device = 0;
+    cuda->check(cuda->cuDeviceGet(&device, options.ordinal), "cuDeviceGet");
     DeviceInfo info{.uuid = device_uuid(*cuda, device),
                     .simulated = false,
                     .ordinal = options.ordinal,

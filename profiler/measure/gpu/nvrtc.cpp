@@ -28,6 +28,11 @@ std::int64_t number_before(std::string_view text, std::string_view phrase) {
   return value;
 }
 
+/// What a call of NVRTC's answered: "nvrtcGetCUBIN: NVRTC_ERROR_INVALID_PROGRAM".
+std::string failed(const char* call, const char* answer) {
+  return fmt::format("{}: {}", call, answer);
+}
+
 /// 90 for "sm_90a".
 std::optional<int> arch_number(std::string_view arch) {
   if (!arch.starts_with("sm_")) return std::nullopt;
@@ -63,8 +68,8 @@ Result<Nvrtc, Message> Nvrtc::load() {
   int major = 0;
   int minor = 0;
   if (const nvrtcResult result = nvrtc.api_.nvrtcVersion(&major, &minor); result != NVRTC_SUCCESS) {
-    return Failure<Message>{
-        say::library::nvrtc_version{.file = nvrtc.path_.string(), .error = nvrtc.api_.nvrtcGetErrorString(result)}};
+    return Failure<Message>{say::library::nvrtc_version{
+        .file = nvrtc.path_.string(), .error = failed("nvrtcVersion", nvrtc.api_.nvrtcGetErrorString(result))}};
   }
   nvrtc.version_ = fmt::format("{}.{}", major, minor);
   return nvrtc;
@@ -74,15 +79,19 @@ Message Nvrtc::refuses(std::string_view arch) const {
   const auto number = arch_number(arch);
   if (!number) return say::compile::no_arch{.arch = arch};
   int count = 0;
+  const char* call = "nvrtcGetNumSupportedArchs";
   nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
   constexpr int most = 10'000;
   std::vector<int> known(static_cast<std::size_t>(std::clamp(count, 0, most)));
-  if (result == NVRTC_SUCCESS && count == std::ssize(known)) result = api_.nvrtcGetSupportedArchs(known.data());
+  if (result == NVRTC_SUCCESS && count == std::ssize(known)) {
+    call = "nvrtcGetSupportedArchs";
+    result = api_.nvrtcGetSupportedArchs(known.data());
+  }
   if (result != NVRTC_SUCCESS || count != std::ssize(known)) {
     if (result == NVRTC_SUCCESS) {
       return say::compile::archs_unknown{.version = version_, .error = say::compile::arch_count{}};
     }
-    return say::compile::archs_unknown{.version = version_, .error = api_.nvrtcGetErrorString(result)};
+    return say::compile::archs_unknown{.version = version_, .error = failed(call, api_.nvrtcGetErrorString(result))};
   }
   std::erase_if(known, [](int each) { return each < 80; });
   if (std::ranges::find(known, *number) != known.end()) return {};
@@ -115,7 +124,10 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   nvrtcProgram program = nullptr;
   nvrtcResult result = api_.nvrtcCreateProgram(&program, main_text, source.file.c_str(), static_cast<int>(texts.size()),
                                                texts.data(), name_pointers.data());
-  if (result != NVRTC_SUCCESS) return Failure{Message::verbatim(api_.nvrtcGetErrorString(result))};
+  const auto answer = [&](const char* call) {
+    return Message::verbatim(failed(call, api_.nvrtcGetErrorString(result)));
+  };
+  if (result != NVRTC_SUCCESS) return Failure{answer("nvrtcCreateProgram")};
   struct Guard {
     const Functions& api;
     nvrtcProgram program;
@@ -123,27 +135,36 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   } const guard{api_, program};
 
   result = api_.nvrtcCompileProgram(program, static_cast<int>(option_pointers.size()), option_pointers.data());
+  const bool compiles = result == NVRTC_SUCCESS;
+  const Message refusal = compiles ? Message() : answer("nvrtcCompileProgram");
   Compiled compiled;
   std::size_t size = 0;
-  if (api_.nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
+  const char* call = "nvrtcGetProgramLogSize";
+  result = api_.nvrtcGetProgramLogSize(program, &size);
+  if (result == NVRTC_SUCCESS && size > 1) {
     compiled.log.resize(size);
-    const bool given = api_.nvrtcGetProgramLog(program, compiled.log.data()) == NVRTC_SUCCESS;
-    compiled.log.resize(given ? size - 1 : 0);  // without its terminating zero
+    call = "nvrtcGetProgramLog";
+    result = api_.nvrtcGetProgramLog(program, compiled.log.data());
+    compiled.log.resize(result == NVRTC_SUCCESS ? size - 1 : 0);  // without its terminating zero
   }
   const auto fail = [&](Message why) -> Failure<Message> {
     if (compiled.log.empty()) return {std::move(why)};
     return {say::compile::with_log{.why = std::move(why), .log = compiled.log}};
   };
-  if (result != NVRTC_SUCCESS) return fail(Message::verbatim(api_.nvrtcGetErrorString(result)));
+  if (!compiles) return fail(refusal);
+  // Registers, spills and what the assembler warns of stand there alone: a kernel without a log has none of them, and
+  // must not look as if it had no spills.
+  if (result != NVRTC_SUCCESS) return Failure{answer(call)};
   // ptxas runs such a kernel, at a fraction of its speed: a measurement of it would mislead.
   if (compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
     return fail(say::compile::serialized{});
   }
   result = api_.nvrtcGetCUBINSize(program, &size);
-  if (result != NVRTC_SUCCESS || size == 0) return fail(say::compile::no_cubin{});
+  if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBINSize"));
+  if (size == 0) return fail(say::compile::no_cubin{});
   compiled.cubin.resize(size);
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
-  if (result != NVRTC_SUCCESS) return fail(Message::verbatim(api_.nvrtcGetErrorString(result)));
+  if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
   compiled.figures = figures_from_log(compiled.log, source.entry);
   return compiled;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -132,7 +133,7 @@ class RangeProfiler::Session {
   Session& operator=(const Session&) = delete;
   ~Session() = default;
 
-  /// Ends a session that went wrong, so that the next one can begin.
+  /// Ends a session that went wrong, so that the next one can begin; what failed to end it is tried once more.
   void abort() noexcept {
     if (pushed_) {
       ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
@@ -162,10 +163,10 @@ class RangeProfiler::Session {
   /// True when this was the last pass.
   [[nodiscard]] bool stop() {
     const Stopwatch watch(cost_, CollectPart::stop);
-    started_ = false;
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;
     cupti_.check(cupti_.cuptiRangeProfilerStop(&params), "cuptiRangeProfilerStop");
+    started_ = false;
     return params.isAllPassSubmitted != 0;
   }
 
@@ -181,10 +182,10 @@ class RangeProfiler::Session {
 
   void pop() {
     const Stopwatch watch(cost_, CollectPart::pop);
-    pushed_ = false;
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
     params.pRangeProfilerObject = object_;
     cupti_.check(cupti_.cuptiRangeProfilerPopRange(&params), "cuptiRangeProfilerPopRange");
+    pushed_ = false;
   }
 
   const CuptiApi& cupti_;
@@ -196,15 +197,22 @@ class RangeProfiler::Session {
 
 RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::span<const Range> ranges) {
   const bool again = reuse_ == Reuse::config && serves(config, ranges.size());
+  std::optional<CuptiError> first;
   if (again) {
     try {
       clear_counter_data();
       return round(config, ranges);
-    } catch (const CuptiError&) {
+    } catch (const CuptiError& error) {
       // Not said where a configuration may be used again: the round is run once more, with one of its own.
+      first = error;
     }
   }
-  configure(config, ranges.size());
+  try {
+    configure(config, ranges.size());
+  } catch (const CuptiError&) {
+    if (first) throw CuptiError(*first);  // after which nothing else worked
+    throw;
+  }
   Values values = round(config, ranges);
   if (again) reuse_ = Reuse::nothing;
   return values;
