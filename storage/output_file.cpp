@@ -220,9 +220,19 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
     }
   }
   if (!replaces) return;
-  const bool kept = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0;
+  struct stat made {};
+  const bool changed = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0;
+  const bool known = ::fstat(descriptor_, &made) == 0;
+  const bool kept = changed || (known && made.st_uid == there.st_uid && made.st_gid == there.st_gid);
   // Whose the file is now, bits that were meant for another group are not for this one.
-  ::fchmod(descriptor_, there.st_mode & (kept ? 0777U : 0707U));
+  const mode_t wanted = there.st_mode & (kept ? 0777U : 0707U);
+  if (::fchmod(descriptor_, wanted) == 0) return;
+  // A file system without modes gives both files the same one.
+  const int error = errno;
+  if (known && (made.st_mode & 0777U) == wanted) return;
+  ::unlink(path_.c_str());
+  ::close(std::exchange(descriptor_, -1));
+  throw cannot_write(place, error);
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into a program: ends it at its n-th call that changes a file below a folder, or lets that call and the
-// later ones fail as on a full disk. What it is to do it reads from the environment:
+// Preloaded into a program: ends it at its n-th call that changes a file below a folder, or lets that call or all from
+// it on fail as a disk's do. What it is to do it reads from the environment:
 //   ATTNSCOPE_FAIL_UNDER  the folder
 //   ATTNSCOPE_FAIL_AT     n, from 1; nothing fails without it
 //   ATTNSCOPE_FAIL_HOW    kill (before the call), torn (in the middle of it, if it writes), full (no space from there
-//   on) ATTNSCOPE_FAIL_LOG    a file outside of that folder that gets a line a call
+//                         on), error (this call fails), gone (from there on nothing can be read or changed), read-only
+//                         (nothing can be changed), slow (each call from there on takes milliseconds)
+//   ATTNSCOPE_FAIL_LOG    a file outside of that folder that gets a line a call
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,12 +21,14 @@
 #include <csignal>
 #include <cstdarg>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
-enum class How { kill, torn, full };
+enum class How { kill, torn, full, error, gone, read_only, slow };
 enum class Call { writes, makes, changes };  ///< bytes, a file (both take space), or something else
 enum class Verdict { go_on, tear, refuse };
 
@@ -43,7 +47,12 @@ struct Orders {
     log = variable("ATTNSCOPE_FAIL_LOG");
     at = std::atol(variable("ATTNSCOPE_FAIL_AT").c_str());
     const std::string word = variable("ATTNSCOPE_FAIL_HOW");
-    how = word == "torn" ? How::torn : word == "full" ? How::full : How::kill;
+    constexpr std::pair<std::string_view, How> words[] = {
+        {"kill", How::kill}, {"torn", How::torn},           {"full", How::full}, {"error", How::error},
+        {"gone", How::gone}, {"read-only", How::read_only}, {"slow", How::slow}};
+    for (const auto& [name, meaning] : words) {
+      if (word == name) how = meaning;
+    }
   }
 };
 
@@ -82,8 +91,25 @@ Verdict judge(const char* name, Call call, std::string_view path) {
       die();
     case How::full:
       return call == Call::changes ? Verdict::go_on : Verdict::refuse;
+    case How::error:
+      return n == given.at ? Verdict::refuse : Verdict::go_on;
+    case How::gone:
+    case How::read_only:
+      return Verdict::refuse;
+    case How::slow: {
+      const timespec wait{.tv_sec = 0, .tv_nsec = 3'000'000};
+      ::nanosleep(&wait, nullptr);
+      return Verdict::go_on;
+    }
   }
   return Verdict::go_on;
+}
+
+/// Reading changes nothing and is not counted, but a disk that is gone gives nothing either.
+bool unreadable(std::string_view path) {
+  const Orders& given = orders();
+  return given.how == How::gone && given.at > 0 && calls >= given.at && !given.under.empty() &&
+         path.starts_with(given.under);
 }
 
 std::string path_of(int file) {
@@ -98,9 +124,23 @@ F* next(const char* name) {
   return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
 }
 
-int full() {
-  errno = ENOSPC;
+int refused() {
+  switch (orders().how) {
+    case How::full:
+      errno = ENOSPC;
+      break;
+    case How::read_only:
+      errno = EROFS;
+      break;
+    default:
+      errno = EIO;
+  }
   return -1;
+}
+
+template <class Read>
+ssize_t read_bytes(int file, Read&& read) {
+  return orders().how == How::gone && unreadable(path_of(file)) ? refused() : read();
 }
 
 /// A call that writes bytes: `some(n)` writes the first n of them.
@@ -113,20 +153,21 @@ ssize_t write_bytes(const char* name, int file, std::size_t size, Write&& some) 
       some(size / 2);
       die();
     case Verdict::refuse:
-      return full();
+      return refused();
   }
   return -1;
 }
 
 template <class Real>
 int change(const char* name, std::string_view path, Real&& real) {
-  return judge(name, Call::changes, path) == Verdict::refuse ? full() : real();
+  return judge(name, Call::changes, path) == Verdict::refuse ? refused() : real();
 }
 
 template <class Real>
 int open_file(const char* name, const char* path, int flags, Real&& real) {
   const bool makes = (flags & (O_CREAT | O_TRUNC)) != 0;
-  return makes && judge(name, Call::makes, path) == Verdict::refuse ? full() : real();
+  const bool refuse = makes ? judge(name, Call::makes, path) == Verdict::refuse : unreadable(path);
+  return refuse ? refused() : real();
 }
 
 mode_t mode_of(int flags, va_list rest) {
@@ -149,6 +190,11 @@ mode_t mode_of(int flags, va_list rest) {
       return next<ssize_t(int, const void*, size_t, off_t)>(#name)(file, bytes, n, offset); \
     });                                                                                     \
   }
+#define ATTNSCOPE_PREAD(name)                                                                                      \
+  ssize_t name(int file, void* bytes, size_t size, off_t offset) {                                                 \
+    return read_bytes(file,                                                                                        \
+                      [&] { return next<ssize_t(int, void*, size_t, off_t)>(#name)(file, bytes, size, offset); }); \
+  }
 #define ATTNSCOPE_ON_FILE(name)                                                       \
   int name(int file) {                                                                \
     return change(#name, path_of(file), [&] { return next<int(int)>(#name)(file); }); \
@@ -167,12 +213,18 @@ ATTNSCOPE_OPEN(open)
 ATTNSCOPE_OPEN(open64)
 ATTNSCOPE_PWRITE(pwrite)
 ATTNSCOPE_PWRITE(pwrite64)
+ATTNSCOPE_PREAD(pread)
+ATTNSCOPE_PREAD(pread64)
 ATTNSCOPE_ON_FILE(fsync)
 ATTNSCOPE_ON_FILE(fdatasync)
 ATTNSCOPE_ON_PATH(unlink)
 ATTNSCOPE_ON_PATH(remove)
 ATTNSCOPE_ON_TWO_PATHS(rename)
 ATTNSCOPE_ON_TWO_PATHS(link)
+
+ssize_t read(int file, void* bytes, size_t size) {
+  return read_bytes(file, [&] { return next<ssize_t(int, void*, size_t)>("read")(file, bytes, size); });
+}
 
 ssize_t write(int file, const void* bytes, size_t size) {
   return write_bytes("write", file, size,

@@ -45,11 +45,13 @@ struct Fault {
   std::string call;
   long at = 1;
   int code = 0;
+  bool metrics = false;     ///< in a sweep that asks for one more counter by its name
   bool stays = false;       ///< all later calls of it fail as well
   bool at_restart = false;  ///< in the process that takes over after a point has cost the device
 
   [[nodiscard]] std::string name() const {
-    return fmt::format("{}-{}-code{}{}{}", call, at, code, stays ? "-stays" : "", at_restart ? "-at-restart" : "");
+    return fmt::format("{}-{}-code{}{}{}{}", call, at, code, metrics ? "-metrics" : "", stays ? "-stays" : "",
+                       at_restart ? "-at-restart" : "");
   }
 };
 
@@ -137,35 +139,19 @@ class Campaign {
  public:
   Campaign(const Options& options, Account& account) : options_(options), account_(account) {
     require_success(collect(home_, "N=64", earlier_, gpu()));
-    Environment environment = gpu();
-    environment["ATTNSCOPE_FAIL_LOG"] = home_ / "calls.txt";
-    environment["LD_PRELOAD"] = options.between;
-    const TemporaryFolder fresh;  // nothing is compiled yet
-    fs::copy_file(earlier_, whole_);
-    require_success(collect(fresh, axes, whole_, environment));
-    whole_sweep_ = sweeps_in(whole_).at(1);
-    std::ifstream calls(home_ / "calls.txt");
-    std::string name;
-    for (long count = 0; calls >> name >> count;) calls_[name] = count;
-    if (calls_.size() < 20) throw std::runtime_error("no calls were seen: is the library preloaded?");
-    for (const auto& [index, point] : whole_sweep_.points) {
-      if (point.disposition != Disposition::ok) throw std::runtime_error("undisturbed: " + point.reason);
-    }
+    plain_ = undisturbed(false);
+    metrics_ = undisturbed(true);
+    // What both sweeps call fails in the plain one.
+    std::erase_if(metrics_.calls, [&](const auto& call) { return plain_.calls.contains(call.first); });
+    if (plain_.calls.size() < 20) throw std::runtime_error("no calls were seen: is the library preloaded?");
   }
 
   [[nodiscard]] std::vector<Fault> faults() const {
     std::vector<Fault> all;
-    for (const auto& [call, count] : calls_) {
-      if (!options_.calls.empty() && std::ranges::find(options_.calls, call) == options_.calls.end()) continue;
-      std::set<long> places{1, 2, 3, count / 2, count - 1, count};
-      std::erase_if(places, [&](long at) { return at < 1 || at > count; });
-      for (const int code : codes_of(call)) {
-        for (const long at : places) {
-          all.push_back({call, at, code, false, false});
-          all.push_back({call, at, code, true, false});
-        }
-        if (!options_.real && call.starts_with("cu") && !call.starts_with("cupti")) {
-          all.push_back({call, 1, code, true, true});
+    for (const bool metrics : {false, true}) {
+      for (const auto& [call, count] : (metrics ? metrics_ : plain_).calls) {
+        if (options_.calls.empty() || std::ranges::find(options_.calls, call) != options_.calls.end()) {
+          add_faults({.call = call, .metrics = metrics}, count, all);
         }
       }
     }
@@ -186,9 +172,56 @@ class Campaign {
     }
   }
 
-  [[nodiscard]] std::size_t functions() const { return calls_.size(); }
+  [[nodiscard]] std::size_t functions() const { return plain_.calls.size() + metrics_.calls.size(); }
 
  private:
+  /// A sweep that nobody disturbs: what it finds, and how often it calls each function.
+  struct Undisturbed {
+    Sweep sweep;
+    std::map<std::string, long> calls;
+  };
+
+  [[nodiscard]] Undisturbed undisturbed(bool metrics) const {
+    const TemporaryFolder fresh;  // nothing is compiled yet
+    const fs::path file = fresh / "whole.attnscope";
+    Environment environment = gpu();
+    environment["ATTNSCOPE_FAIL_LOG"] = fresh / "calls.txt";
+    environment["LD_PRELOAD"] = options_.between;
+    fs::copy_file(earlier_, file);
+    require_success(collect(fresh, axes, file, environment, more_words(metrics)));
+    Undisturbed found{.sweep = sweeps_in(file).at(1), .calls = {}};
+    std::ifstream calls(fresh / "calls.txt");
+    std::string name;
+    for (long count = 0; calls >> name >> count;) found.calls[name] = count;
+    for (const auto& [index, point] : found.sweep.points) {
+      if (point.disposition != Disposition::ok) throw std::runtime_error("undisturbed: " + point.reason);
+    }
+    return found;
+  }
+
+  static Words more_words(bool metrics) { return metrics ? Words{"--metrics", "lts__t_bytes.sum"} : Words{}; }
+
+  void add_faults(Fault fault, long count, std::vector<Fault>& all) const {
+    std::set<long> places{1, 2, 3, count / 2, count - 1, count};
+    std::erase_if(places, [&](long at) { return at < 1 || at > count; });
+    for (const int code : codes_of(fault.call)) {
+      fault.code = code;
+      for (const long at : places) {
+        fault.at = at;
+        for (const bool stays : {false, true}) {
+          fault.stays = stays;
+          all.push_back(fault);
+        }
+      }
+      const bool of_driver = fault.call.starts_with("cu") && !fault.call.starts_with("cupti");
+      if (options_.real || !of_driver) continue;
+      Fault later = fault;
+      later.at = 1;
+      later.at_restart = true;
+      all.push_back(later);
+    }
+  }
+
   [[nodiscard]] Environment gpu(const std::string& faults = {}) const {
     Environment environment;
     if (options_.real) return environment;
@@ -223,7 +256,7 @@ class Campaign {
     if (fault.stays) environment["ATTNSCOPE_FAIL_STAYS"] = "1";
     if (!fault.stays) environment["ATTNSCOPE_FAIL_ONCE"] = folder / "failed";
     if (fault.at_restart) environment["ATTNSCOPE_FAIL_WHEN"] = mark;
-    return collect(folder, axes, file, environment);
+    return collect(folder, axes, file, environment, more_words(fault.metrics));
   }
 
   void judge(const Fault& fault, const TemporaryFolder& folder, const fs::path& file) const {
@@ -238,7 +271,7 @@ class Campaign {
     bool whole = begun;
     std::string said = outcome.err + outcome.out;
     if (begun) {
-      whole = judge_points(sweeps[1], fault.at_restart);
+      whole = judge_points(sweeps[1], fault);
       for (const auto& [index, point] : sweeps[1].points) said += point.reason;
     }
     const bool memory =
@@ -255,23 +288,27 @@ class Campaign {
               "exit code " + std::to_string(outcome.exit_code));
     }
 
-    const Outcome again = collect(folder, axes, file, gpu(), {"--resume"});
+    Words resuming = more_words(fault.metrics);
+    resuming.emplace_back("--resume");
+    const Outcome again = collect(folder, axes, file, gpu(), resuming);
     require(again.exit_code == 0 || again.exit_code == 5, "resuming fails: " + again.err);
     const std::vector<Sweep> resumed = sweeps_in(file);
     require(resumed.size() == 2, "resuming began another run");
     require(resumed[1].state == StoredRunState::complete, "the resumed run is not complete");
-    require(resumed[1].points.size() == whole_sweep_.points.size(), "the resumed run lacks points");
-    (void)judge_points(resumed[1], fault.at_restart);
+    const Sweep& wanted = (fault.metrics ? metrics_ : plain_).sweep;
+    require(resumed[1].points.size() == wanted.points.size(), "the resumed run lacks points");
+    (void)judge_points(resumed[1], fault);
   }
 
   static bool whole_but_crashes(const Sweep& sweep) { return sweep.state == StoredRunState::complete; }
 
   /// Whether the sweep is what an undisturbed one is; throws Wrong where it says what that does not.
-  bool judge_points(const Sweep& sweep, bool may_crash) const {
-    bool whole = sweep.points.size() == whole_sweep_.points.size();
+  bool judge_points(const Sweep& sweep, const Fault& fault) const {
+    const Sweep& undisturbed = (fault.metrics ? metrics_ : plain_).sweep;
+    bool whole = sweep.points.size() == undisturbed.points.size();
     for (const auto& [index, point] : sweep.points) {
-      const auto found = whole_sweep_.points.find(index);
-      require(found != whole_sweep_.points.end(), fmt::format("point {} is not in the plan", index));
+      const auto found = undisturbed.points.find(index);
+      require(found != undisturbed.points.end(), fmt::format("point {} is not in the plan", index));
       const Finding& wanted = found->second;
       if (point.disposition == Disposition::ok) {
         require(point.same_numbers(wanted), fmt::format("point {} is ok and has other values", index));
@@ -279,7 +316,7 @@ class Campaign {
       } else {
         whole = false;
         require(!point.reason.empty(), fmt::format("point {} is not ok and has no reason", index));
-        require(may_crash || point.disposition != Disposition::infeasible,
+        require(fault.at_restart || point.disposition != Disposition::infeasible,
                 fmt::format("point {} is called infeasible", index));
       }
       for (const auto& [name, value] : point.metrics) {
@@ -302,9 +339,8 @@ class Campaign {
   Account& account_;
   TemporaryFolder home_;
   fs::path earlier_ = home_ / "earlier.attnscope";
-  fs::path whole_ = home_ / "whole.attnscope";
-  Sweep whole_sweep_;
-  std::map<std::string, long> calls_;
+  Undisturbed plain_;
+  Undisturbed metrics_;  ///< with --metrics
 };
 
 int fail_and_look(int argc, char** argv) {
@@ -326,7 +362,8 @@ int fail_and_look(int argc, char** argv) {
   Campaign campaign(options, account);
   const std::vector<Fault> faults = campaign.faults();
   std::cout << fmt::format("seed {}: {} functions, {} faults, each {}.\n", options.seed, campaign.functions(),
-                           faults.size(), options.every);
+                           faults.size(), options.every)
+            << std::flush;
   const long first = static_cast<long>(options.seed % static_cast<std::uint64_t>(options.every));
   const auto place = [&](long n) { return first + n * options.every; };
   for_each_case(

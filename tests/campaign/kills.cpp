@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
   std::vector<std::string> operations;
-  std::vector<std::string> parts{"kill", "torn", "full", "random", "links"};
+  std::vector<std::string> parts{"kill", "torn", "full", "error", "gone", "random", "links"};
   std::uint64_t seed = 0;
   long every = 1;
   long count = 100;
@@ -65,14 +65,16 @@ class Campaign {
         options_.jobs, [&](long n) { return n < tried; },
         [&](long n) {
           const long at = first + n * options_.every;
-          judge_disturbed(fixture_, operation, fmt::format("{}-{}-{}", operation.name, how, at),
-                          [&](const TemporaryFolder& where, const Words& words, const fs::path& below) {
-                            return fixture_.run(where, words,
-                                                {{"LD_PRELOAD", options_.library},
-                                                 {"ATTNSCOPE_FAIL_UNDER", below},
-                                                 {"ATTNSCOPE_FAIL_AT", std::to_string(at)},
-                                                 {"ATTNSCOPE_FAIL_HOW", how}});
-                          }, account_);
+          judge_disturbed(
+              fixture_, operation, fmt::format("{}-{}-{}", operation.name, how, at),
+              [&](const TemporaryFolder& where, const Words& words, const fs::path& below) {
+                return fixture_.run(where, words,
+                                    {{"LD_PRELOAD", options_.library},
+                                     {"ATTNSCOPE_FAIL_UNDER", below},
+                                     {"ATTNSCOPE_FAIL_AT", std::to_string(at)},
+                                     {"ATTNSCOPE_FAIL_HOW", how}});
+              },
+              account_);
         });
     std::cout << fmt::format("{:12} {:6} {:5} of {:3} calls, {} broken\n", operation.name, how, tried, count,
                              account_.failures() - before);
@@ -93,13 +95,15 @@ class Campaign {
       const Operation& operation = operations[random() % operations.size()];
       const auto span = static_cast<std::uint64_t>(length.at(operation.name).count() * 11 / 10 + 1);
       const auto after = std::chrono::microseconds(static_cast<std::int64_t>(random() % span));
-      judge_disturbed(fixture_, operation, fmt::format("{}-random-{}", operation.name, n),
-                      [&](const TemporaryFolder& where, const Words& words, const fs::path&) {
-                        Process process(where, words, {.program = fixture_.program});
-                        std::this_thread::sleep_for(after);
-                        process.send(SIGKILL);
-                        return process.wait();
-                      }, account_);
+      judge_disturbed(
+          fixture_, operation, fmt::format("{}-random-{}", operation.name, n),
+          [&](const TemporaryFolder& where, const Words& words, const fs::path&) {
+            Process process(where, words, {.program = fixture_.program});
+            std::this_thread::sleep_for(after);
+            process.send(SIGKILL);
+            return process.wait();
+          },
+          account_);
       ++tried;
     });
     std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "all", "random", tried.load(),
@@ -178,9 +182,10 @@ int kill_and_look(int argc, char** argv) {
   app.add_option("--operations", options.operations, "Only these (default: all)")->delimiter(',');
   app.add_option("--parts", options.parts,
                  "kill: at each call that changes a file; torn: in the middle of each write; full: no space from each "
-                 "call on; random: kills at random times; links: two collectors at once on two names of one file")
+                 "call on; error: each call fails once; gone: the disk is not there from each call on; random: kills "
+                 "at random times; links: two collectors at once on two names of one file")
       ->delimiter(',')
-      ->check(CLI::IsMember({"kill", "torn", "full", "random", "links"}));
+      ->check(CLI::IsMember({"kill", "torn", "full", "error", "gone", "random", "links"}));
   app.add_option("--seed", options.seed, "Of the random times, and the first call with --every (default: random)");
   app.add_option("--every", options.every, "Only each K-th call")->check(CLI::Range(1L, 1000000L));
   app.add_option("--count", options.count, "Kills at random times, and pairs of collectors")->capture_default_str();
@@ -204,7 +209,7 @@ int kill_and_look(int argc, char** argv) {
   Account account(options.keep);
   Campaign campaign(options, fixture, account);
   for (const Operation& operation : operations) {
-    for (const char* how : {"kill", "torn", "full"}) {
+    for (const char* how : {"kill", "torn", "full", "error", "gone"}) {
       if (options.has(how)) campaign.at_each_call(operation, how);
     }
   }

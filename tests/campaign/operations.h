@@ -61,6 +61,7 @@ void judge_disturbed(const Fixture&, const Operation&, const std::string& name, 
 struct Stored {
   std::size_t runs = 0;
   std::size_t points = 0;
+  bool simulated = false;  ///< a run of them is
 };
 /// What can be read of a file. Throws StorageError.
 [[nodiscard]] Stored stored_in(const std::filesystem::path& file);
