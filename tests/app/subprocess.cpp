@@ -45,17 +45,6 @@ class FileSizeLimit {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "attnscope-app-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& arguments, const Options& options)
     : errors_(folder / "stderr.txt") {
   std::signal(SIGPIPE, SIG_IGN);  // a child that ended early is seen by its exit code

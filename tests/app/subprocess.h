@@ -11,22 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/temporary_folder.h"
+
 namespace attnscope::testing {
-
-/// A folder that goes away with the test; children keep their data and cache in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Outcome {
   int exit_code = -1;  ///< minus the signal that ended it

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "storage/run_store.h"
@@ -103,12 +102,6 @@ const std::vector<std::string> hostile_values{"0",
 Random random_of_case(std::uint64_t seed, std::uint64_t index) {
   std::seed_seq both{seed, index};
   return Random(both);
-}
-
-std::string content(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return std::move(text).str();
 }
 
 void write(const fs::path& file, const std::string& bytes) {

@@ -7,6 +7,8 @@
 #include <random>
 #include <string>
 
+#include "cases.h"
+
 namespace attnscope::testing {
 
 using Random = std::mt19937_64;
@@ -14,7 +16,6 @@ using Random = std::mt19937_64;
 /// Of case number `index` of a campaign; the same in any order and in any process.
 [[nodiscard]] Random random_of_case(std::uint64_t seed, std::uint64_t index);
 
-[[nodiscard]] std::string content(const std::filesystem::path& file);
 void write(const std::filesystem::path& file, const std::string& bytes);
 
 /// A file with three runs on two devices, of points with several kernels, knobs and clocks among them.

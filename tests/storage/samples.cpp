@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/storage/samples.h"
 
-#include <cstdlib>
-#include <stdexcept>
 #include <vector>
 
 #include "messages/oracle.h"
 #include "messages/point.h"
 
 namespace attnscope::testing {
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "attnscope-test-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 RunHeader full_header() {
   RunHeader header;

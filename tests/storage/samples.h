@@ -2,27 +2,12 @@
 // Records and files that the storage tests share.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "storage/run_store.h"
+#include "tests/temporary_folder.h"
 
 namespace attnscope::testing {
-
-/// A folder that goes away with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Every field set, none to its default.
 RunHeader full_header();

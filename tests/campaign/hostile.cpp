@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows files that mean harm to the command line and to the window: damaged ones, and whole ones, digests and all,
+// whose texts are markup, formulas, escape sequences and names of other files. A case fails where a program crashes,
+// takes longer than twenty seconds or more than 3 GiB, looks at a file that a text names, starts a program, goes to the
+// network, or hands a text on as something else than text; the file is then kept.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "cases.h"
+#include "damages.h"
+#include "storage/run_store.h"
+#include "tests/app/subprocess.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+constexpr int longest_seconds = 20;
+constexpr long most_kib = 3L << 20;
+constexpr const char* trap = "canary";  ///< stands in each name that a hostile text gives
+
+struct Options {
+  fs::path program = beside_us("attnscope", ATTNSCOPE_PROGRAM);
+  fs::path window = beside_us("attnscope-gui", ATTNSCOPE_WINDOW);
+  fs::path library = beside_us("libattnscope_note_opens.so", ATTNSCOPE_NOTE_OPENS_LIBRARY);
+  fs::path keep = "kept-cases";
+  std::uint64_t seed = 0;
+  long first = 0;
+  long count = 100;
+  double hours = 0;
+  unsigned jobs = 1;
+};
+
+std::size_t below(Random& random, std::size_t bound) {
+  return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random);
+}
+
+// What the files say
+// ------------------------------------------------------------------------------------------------------
+
+/// `folder`: where the traps lie.
+std::string hostile_text(Random& random, const fs::path& folder) {
+  const std::string name = (folder / trap).string();
+  const std::string texts[] = {
+      fmt::format("<img src=\"file://{}/a.png\">", name),
+      fmt::format("<img src='{}/a.png'/><b>bold</b>", name),
+      fmt::format("<a href=\"file://{}/a.png\">look</a>", name),
+      fmt::format("<html><body background=\"{}/a.png\"><script src=\"{}/a.png\"></script>", name, name),
+      fmt::format("</text><image xlink:href=\"file://{}/a.png\" width=\"9\" height=\"9\"/><text>", name),
+      fmt::format("<!DOCTYPE x [<!ENTITY e SYSTEM \"file://{}/a.png\">]>&e;", name),
+      fmt::format("<style>@import url(file://{}/a.css); p {{ background: url({}/a.png) }}</style>", name, name),
+      fmt::format("=HYPERLINK(\"file://{}/a.png\")", name),
+      fmt::format("file://{}/a.png", name),
+      fmt::format("{}/a.png", name),
+      fmt::format("![x]({}/a.png) | cell | `code`", name),
+      fmt::format("$({}/a.png); `{}/a.png` || {}/a.png", name, name, name),
+      "http://127.0.0.1:9/canary.png",
+      "<b>&lt;img&gt;&amp;&#0;&nbsp;",
+      "@SUM(1+1)*cmd|'/C calc'!A0",
+      "+1+1",
+      "-2+3",
+      "\x1b[2J\x1b]0;title\x07\x1b[31mred",
+      "carriage\rreturn\nand\tlines\vand\fpages",
+      "\xe2\x80\xae"
+      "backwards\xe2\x81\xa6\xef\xbb\xbf",
+      "%1 %2 %n %s %99$s {0} {n} {bytes:,} &x \\n \\x00",
+      "'; DROP TABLE points; --",
+      std::string(60'000, 'W'),
+      std::string(300, '&'),
+      "\xf0\x9f\x92\xa3\xcc\xa7\xcc\xa7\xcc\xa7\xcc\xa7\xcc\xa7",
+      "",
+      " ",
+      "-",
+  };
+  return texts[below(random, std::size(texts))];
+}
+
+/// A child that another case starts holds copies of all descriptors until it becomes another program, with their locks.
+RunStore opened(const fs::path& file) {
+  for (;;) {
+    try {
+      return RunStore::open(file, RunStore::Mode::collect);
+    } catch (const StorageError& error) {
+      if (error.kind() != StorageError::Kind::locked) throw;
+      std::this_thread::yield();
+    }
+  }
+}
+
+/// A file whose digests are those of what it says.
+void write_hostile(const fs::path& file, Random& random, const fs::path& folder) {
+  const auto maybe = [&](std::string& text) {
+    if (below(random, 3) == 0) text = hostile_text(random, folder);
+  };
+  RunStore store = opened(file);
+  for (std::size_t run = 0; run < 1 + below(random, 3); ++run) {
+    RunHeader header = full_header();
+    header.device.simulated = below(random, 4) == 0;
+    header.imported = below(random, 3) == 0;
+    for (std::string* text :
+         {&header.device.uuid, &header.device.limits.name, &header.environment.app_version,
+          &header.environment.driver_version, &header.environment.cuda_driver_api, &header.environment.nvrtc_version,
+          &header.environment.cupti_version, &header.environment.nvml_version, &header.environment.operating_system,
+          &header.preset, &header.plan_hash, &header.simulated_because}) {
+      maybe(*text);
+    }
+    for (std::string& word : header.argv) maybe(word);
+    for (std::string& name : header.options.extra_metrics) maybe(name);
+    try {
+      const std::int64_t id = store.begin_run(header);
+      const std::string algorithm = below(random, 2) == 0 ? "fa2" : hostile_text(random, folder);
+      for (std::size_t i = 0; i < 2 + below(random, 10); ++i) {
+        PointRecord record = below(random, 3) == 0 ? full_record() : simple_record(64 + static_cast<std::int64_t>(i));
+        record.spec.algorithm = algorithm;
+        if (record.kernels.size() == 1) {  // so that curves are drawn
+          const double bytes = 1e6 * static_cast<double>(i + 1);
+          record.kernels[0].metrics.push_back({"dram_read_bytes", bytes, "byte", Provenance::measured});
+          record.kernels[0].metrics.push_back({"dram_write_bytes", bytes / 2, "byte", Provenance::measured});
+        }
+        if (below(random, 3) == 0) record.reason = Message::verbatim(hostile_text(random, folder));
+        for (KernelRecord& kernel : record.kernels) {
+          if (kernel.kernel != "all") maybe(kernel.kernel);
+          maybe(kernel.occupancy_limiter);
+          for (MetricValue& metric : kernel.metrics) {
+            if (below(random, 6) == 0) metric.name = hostile_text(random, folder);
+            if (below(random, 6) == 0) metric.unit = hostile_text(random, folder);
+          }
+          if (!kernel.launch) continue;
+          for (std::string* text : {&kernel.launch->kernel, &kernel.launch->source_file, &kernel.launch->entry}) {
+            maybe(*text);
+          }
+          for (std::string& define : kernel.launch->defines) maybe(define);
+        }
+        try {
+          store.add_point(id, i, record);
+        } catch (const StorageError&) {  // what no file may hold: the others go on
+        }
+      }
+      store.finish_run(id, StoredRunState::complete);
+    } catch (const StorageError&) {
+    }
+  }
+}
+
+// Who reads them
+// ---------------------------------------------------------------------------------------------------------
+
+struct Look {
+  const char* name;
+  bool window;
+  Words (*words)(const fs::path& file, const fs::path& out);
+};
+
+constexpr Look looks[] = {
+    {"info", false,
+     [](const fs::path& file, const fs::path&) {
+       return Words{"info", file};
+     }},
+    {"info-json", false,
+     [](const fs::path& file, const fs::path&) {
+       return Words{"info", file, "--json"};
+     }},
+    {"export", false,
+     [](const fs::path& file, const fs::path&) {
+       return Words{"export", file};
+     }},
+    {"export-long", false,
+     [](const fs::path& file, const fs::path&) {
+       return Words{"export", file, "--long"};
+     }},
+    {"export-json", false,
+     [](const fs::path& file, const fs::path&) {
+       return Words{"export", file, "--format", "json"};
+     }},
+    {"copy", false,
+     [](const fs::path& file, const fs::path& out) {
+       return Words{"export", file, "--format", "attnscope", "-o", out / "copy.attnscope"};
+     }},
+    {"merge", false,
+     [](const fs::path& file, const fs::path& out) {
+       return Words{"merge", out / "m.attnscope", file};
+     }},
+    {"repair", false,
+     [](const fs::path& file, const fs::path& out) {
+       return Words{"repair", file, out / "r.attnscope"};
+     }},
+    {"check", false,
+     [](const fs::path& file, const fs::path&) {
+       return Words{"check", file};
+     }},
+    {"paper", false,
+     [](const fs::path& file, const fs::path&) {
+       return Words{"paper", file, "--md"};
+     }},
+    {"resume", false,
+     [](const fs::path& file, const fs::path& out) {
+       fs::copy_file(file, out / "c.attnscope");
+       return Words{"collect", "--device", "simulated", "-a", "N=64",
+                    "-q",      "--md",     "--resume",  "-o", out / "c.attnscope"};
+     }},
+    {"page-io", true,
+     [](const fs::path& file, const fs::path& out) {
+       return Words{file, "--screenshot", out / "io.png", "--page", "io"};
+     }},
+    {"page-tiles", true,
+     [](const fs::path& file, const fs::path& out) {
+       return Words{file, "--screenshot", out / "tiles.png", "--page", "tiles", "--theme", "dark"};
+     }},
+    {"page-table", true,
+     [](const fs::path& file, const fs::path& out) {
+       return Words{file, "--screenshot", out / "table.png", "--page", "table", "--size", "1024x600"};
+     }},
+    {"plots", true,
+     [](const fs::path& file, const fs::path& out) {
+       return Words{file, "--plots", out / "plots"};
+     }},
+};
+
+bool steers(char c) {
+  return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == '\x7f';
+}
+
+/// A cell of a table in which a spreadsheet sees a formula of a text's.
+bool has_formula(const std::string& csv) {
+  for (const char* formula : {"=HYPERLINK", "@SUM"}) {
+    for (const char* before : {"\n", ",", "\n\"", ",\""}) {
+      if (csv.find(std::string(before) + formula) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+void judge_output(const Look& look, const Outcome& outcome) {
+  const std::string_view name = look.name;
+  require(std::ranges::none_of(outcome.err, steers), "what is said steers the terminal");
+  std::istringstream lines(outcome.err);
+  for (std::string line; std::getline(lines, line) && !name.starts_with("info");) {  // which lists what it skips
+    require(line.starts_with("attnscope"), "it says, not in its own name: " + line);
+  }
+  if (name == "info" || name == "check" || name == "paper" || name == "resume" || name == "repair") {
+    require(std::ranges::none_of(outcome.out, steers), "what is printed steers the terminal");
+  }
+  if (name.starts_with("export") && name != "export-json") require(!has_formula(outcome.out), "a text is a formula");
+}
+
+void judge_pictures(const fs::path& out) {
+  for (const auto& entry : fs::recursive_directory_iterator(out)) {
+    if (entry.path().extension() != ".svg") continue;
+    const std::string picture = content(entry.path());
+    for (const char* markup : {"<img", "<script", "<!ENTITY", "xlink:href=\"file", "href=\"http", "<style>@import"}) {
+      require(picture.find(markup) == std::string::npos,
+              fmt::format("{} holds {}", entry.path().filename().string(), markup));
+    }
+  }
+}
+
+class Campaign {
+ public:
+  Campaign(const Options& options, Account& account) : options_(options), account_(account) {
+    const TemporaryFolder folder;
+    write_whole(folder / "whole.attnscope");
+    whole_ = content(folder / "whole.attnscope");
+    // What is not seen in a file that names a trap would not be seen in any.
+    Outcome outcome = show(looks[0], folder, folder / trap, folder.path());
+    require(content(folder / "noted.txt").find(trap) != std::string::npos, "nothing is noted: " + outcome.err);
+  }
+
+  void one_case(long index) {
+    Random random = random_of_case(options_.seed, static_cast<std::uint64_t>(index));
+    const TemporaryFolder folder;
+    fs::create_directory(folder / trap);
+    ::mkfifo((folder / trap / "a.png").c_str(), 0600);  // who opens it waits for ever
+    const fs::path made = folder / "made";
+    fs::create_directory(made);
+    const fs::path file = made / "hostile.attnscope";
+    if (below(random, 3) == 0) {
+      damage(file, whole_, random);
+    } else {
+      write_hostile(file, random, folder.path());
+      if (below(random, 4) == 0) change_rows(file, random);
+    }
+    // A window takes as long as ten commands.
+    constexpr auto is_window = [](const Look& look) { return look.window; };
+    const auto windows = static_cast<std::size_t>(std::ranges::count_if(looks, is_window));
+    const std::size_t commands = std::size(looks) - windows;
+    const std::size_t command = below(random, commands);
+    const std::size_t window = commands + below(random, windows);
+    for (const std::size_t which : {command, (command + 1) % commands, (command + 2) % commands, window}) {
+      if (looks[which].window && !fs::exists(options_.window)) continue;
+      account_.tried();
+      try {
+        judge(looks[which], folder, file);
+      } catch (const std::exception& wrong) {
+        account_.failed(fmt::format("hostile-{}-{}-{}", options_.seed, index, looks[which].name), wrong.what(), made);
+      }
+    }
+  }
+
+ private:
+  /// In a shell that bounds time and memory.
+  [[nodiscard]] Outcome show(const Look& look, const TemporaryFolder& home, const fs::path& file,
+                             const fs::path& out) const {
+    const fs::path& program = look.window ? options_.window : options_.program;
+    Words words{"-c", fmt::format("ulimit -v {}; exec timeout -s KILL {} \"$0\" \"$@\"", most_kib, longest_seconds),
+                program};
+    for (const std::string& word : look.words(file, out)) words.push_back(word);
+    return run(home, words,
+               {.environment = {{"LD_PRELOAD", options_.library},
+                                {"ATTNSCOPE_NOTE_LOG", home / "noted.txt"},
+                                {"ATTNSCOPE_NOTE_WORD", trap},
+                                {"QT_QPA_PLATFORM", "offscreen"}},
+                .program = "/bin/sh"});
+  }
+
+  void judge(const Look& look, const TemporaryFolder& folder, const fs::path& file) const {
+    const fs::path out = folder / fmt::format("out-{}", look.name);
+    fs::create_directory(out);
+    const Outcome outcome = show(look, folder, file, out);
+    require(outcome.exit_code != 137, fmt::format("it takes over {} s", longest_seconds));
+    require(outcome.exit_code >= 0 && outcome.exit_code < 128, fmt::format("it ended with {}", outcome.exit_code));
+    judge_output(look, outcome);
+    judge_pictures(out);
+    // The shell's own start of timeout, and timeout's of the program, are not the program's.
+    std::istringstream noted(content(folder / "noted.txt"));
+    for (std::string line; std::getline(noted, line);) {
+      const bool ours = line.starts_with("execve") &&
+                        (line.ends_with("timeout") || line.ends_with("attnscope") || line.ends_with("attnscope-gui"));
+      require(ours, "it goes beyond its file: " + line);
+    }
+  }
+
+  const Options& options_;
+  Account& account_;
+  std::string whole_;
+};
+
+int show_and_look(int argc, char** argv) {
+  CLI::App app("Shows files that mean harm to the command line and to the window.");
+  Options options;
+  options.seed = std::random_device()() % 1'000'000;
+  app.add_option("--program", options.program, "The attnscope to run")->capture_default_str();
+  app.add_option("--window", options.window, "The attnscope-gui to run; left out where there is none")
+      ->capture_default_str();
+  app.add_option("--library", options.library, "What is preloaded into them")->capture_default_str();
+  app.add_option("--seed", options.seed, "The same seed makes the same cases (default: random)");
+  app.add_option("--first", options.first, "The case to begin with")->capture_default_str();
+  app.add_option("--count", options.count, "How many files")->capture_default_str();
+  app.add_option("--hours", options.hours, "Go on for so long");
+  app.add_option("--jobs", options.jobs, "How many at a time")->check(CLI::Range(1U, 1024U));
+  app.add_option("--keep", options.keep, "Folder for the files of cases that fail")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  std::cout << fmt::format("seed {}, {} files from case {} on\n", options.seed, options.count, options.first)
+            << std::flush;
+  Account account(options.keep);
+  Campaign campaign(options, account);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::ratio<3600>>(options.hours);
+  for_each_case(
+      options.jobs, [&](long n) { return n < options.count || std::chrono::steady_clock::now() < end; },
+      [&](long n) { campaign.one_case(options.first + n); });
+  std::cout << fmt::format("{} looks, {} failures\n", account.cases(), account.failures());
+  return account.failures() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace attnscope::testing
+
+int main(int argc, char** argv) {
+  try {
+    return attnscope::testing::show_and_look(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "hostile: " << error.what() << '\n';
+    return 2;
+  }
+}
