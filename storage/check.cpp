@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/check.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "storage/collector_lock.h"
+#include "storage/database.h"
+#include "storage/run_digests.h"
+
 namespace attnscope {
 
 FileCheck check_file(const std::filesystem::path& file) {
@@ -9,6 +15,11 @@ FileCheck check_file(const std::filesystem::path& file) {
   check.runs = store.runs().size();
   check.points = store.points().size();
   check.unchecked = store.unchecked_points();
+  check.unchecked_rows = with_storage_errors(file, [&] {
+    const bool written = CollectorLock::held(store.file()) || has_journal(store.file());
+    const auto database = open_database(store.file(), written ? DatabaseAccess::read_only : DatabaseAccess::immutable);
+    return unsigned_rows(*database).count();
+  });
   check.bad_rows = store.bad_rows();
   check.damage = store.structural_damage();
   check.extras = store.extras();

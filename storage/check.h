@@ -16,6 +16,7 @@ struct FileCheck {
   std::size_t runs = 0;
   std::size_t points = 0;           ///< that are as they should be
   std::size_t unchecked = 0;        ///< of these, without a digest: written before there were any
+  std::size_t unchecked_rows = 0;   ///< of runs and devices: from before digests, or kept by repair_file()
   std::vector<BadRow> bad_rows;     ///< what the rows say
   std::vector<Message> damage;      ///< of the file's structure, a sentence each
   std::vector<std::string> extras;  ///< tables and views that are not ours: "table notes"

@@ -134,6 +134,8 @@ class Join {
 
   void look_at(const std::vector<std::filesystem::path>& names, Damaged damaged);
   JoinReport run();
+  /// Of all sources.
+  [[nodiscard]] const UnsignedRows& unsigned_rows() const { return unsigned_rows_; }
 
  private:
   void put_runs_in_order();
@@ -170,6 +172,7 @@ class Join {
   RunOrder order_;
   std::vector<JoinSource> sources_;
   std::vector<JoinedRun> runs_;
+  UnsignedRows unsigned_rows_;
   JoinReport report_;
 };
 
@@ -191,6 +194,14 @@ void Join::look_at(const std::vector<std::filesystem::path>& names, Damaged dama
         report_.not_copied.emplace_back(say::file::extras_not_copied{
             .file = name.string(), .extras = fmt::format("{}", fmt::join(source.extras, ", "))});
       }
+      if (source.unchecked > 0) {
+        report_.unverified.emplace_back(
+            say::file::points_signed_now{.file = name.string(), .points = source.unchecked});
+      }
+      if (const std::size_t rows = source.unsigned_rows.count(); rows > 0) {
+        report_.unverified.emplace_back(say::file::rows_unsigned{.file = name.string(), .rows = rows});
+      }
+      unsigned_rows_.add(source.unsigned_rows);
       sources_.push_back(std::move(source));
     } catch (const StorageError& error) {
       if (damaged == Damaged::refuse || !is_damage(error.kind())) throw;
@@ -385,7 +396,7 @@ JoinReport join_files(SQLite::Database& database, const std::vector<std::filesys
   Join join(database, place, order);
   join.look_at(sources, damaged);
   JoinReport report = join.run();
-  sign_rows(database);
+  sign_rows(database, join.unsigned_rows());
   return report;
 }
 

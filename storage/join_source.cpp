@@ -57,10 +57,10 @@ JoinSource look_at_source(const std::filesystem::path& name) {
                     .runs = {},
                     .extras = store.extras(),
                     .stamp = stamp_of(store.file()),
+                    .unsigned_rows = {},
                     .as_it_is = false};
   const std::vector<RunSummary> runs = store.runs();
-  std::size_t unchecked = 0;
-  read_points(store, runs, unchecked);
+  read_points(store, runs, source.unchecked);
   const std::vector<BadRow> bad = store.bad_rows();
   const std::vector<Message> damage = store.structural_damage();
   if (!bad.empty() || !damage.empty()) {
@@ -70,8 +70,12 @@ JoinSource look_at_source(const std::filesystem::path& name) {
             .file = name.string(),
             .error = bad.empty() ? damage.front() : say::row::at{.where = bad.front().where, .why = bad.front().why}});
   }
+  source.unsigned_rows = with_storage_errors(name, [&] {
+    const bool written = is_written(source.file);
+    return unsigned_rows(*open_database(source.file, written ? DatabaseAccess::read_only : DatabaseAccess::immutable));
+  });
   for (const RunSummary& run : runs) source.runs.push_back({run.id, run.uid, run.started_at, run.points});
-  source.as_it_is = source.version == newest_schema() && unchecked == 0 && !is_written(source.file);
+  source.as_it_is = source.version == newest_schema() && source.unchecked == 0 && !is_written(source.file);
   return source;
 }
 

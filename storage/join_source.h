@@ -11,6 +11,7 @@
 
 #include "storage/database.h"
 #include "storage/output_file.h"
+#include "storage/run_digests.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -28,6 +29,8 @@ struct JoinSource {
   std::vector<Run> runs;
   std::vector<std::string> extras;  ///< tables and views that are not ours
   FileStamp stamp;
+  std::size_t unchecked = 0;   ///< points without a digest
+  UnsignedRows unsigned_rows;  ///< of runs and devices
   bool has_ceilings = false;
   bool as_it_is = false;  ///< of the newest schema, every point with its digest, and nobody writes it
 };

@@ -24,6 +24,7 @@ struct JoinReport {
   std::vector<Message> conflicts;   ///< each names the run, the places and both files
   std::vector<Message> left_out;    ///< damaged files
   std::vector<Message> not_copied;  ///< what is not ours in files that were joined
+  std::vector<Message> unverified;  ///< of which files nobody can say that they still are what was written
 
   [[nodiscard]] bool whole() const { return conflicts.empty() && left_out.empty(); }
 };

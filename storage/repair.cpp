@@ -191,6 +191,7 @@ std::vector<Message> salvage_rows(const std::filesystem::path& file, const std::
   migrate(*to, migrations().first(static_cast<std::size_t>(version)));
   to->exec("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF");
   std::vector<Message> left = left_behind(*from, version);
+  const std::size_t not_ours = left.size();
   const std::vector<Table> tables = tables_of(*to);
   SQLite::Transaction transaction(*to);
   for (const Table& table : tables) {
@@ -201,6 +202,8 @@ std::vector<Message> salvage_rows(const std::filesystem::path& file, const std::
   for (Message& lost : remove_orphans(*to, tables)) left.push_back(std::move(lost));
   transaction.commit();
   migrate(*to);
+  const std::int64_t unchecked = to->execAndGet("SELECT count(*) FROM points WHERE digest IS NULL").getInt64();
+  if (left.size() > not_ours && unchecked > 0) left.emplace_back(say::row::values_unchecked{.points = unchecked});
   return left;
 }
 

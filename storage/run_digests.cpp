@@ -93,6 +93,23 @@ DigestState run_digest(SQLite::Database& database, std::int64_t run) {
   return row.executeStep() ? state_of(row, digest_of_run(row)) : DigestState::absent;
 }
 
+void UnsignedRows::add(const UnsignedRows& other) {
+  runs.insert(other.runs.begin(), other.runs.end());
+  devices.insert(other.devices.begin(), other.devices.end());
+}
+
+UnsignedRows unsigned_rows(SQLite::Database& database) {
+  UnsignedRows found;
+  if (database.execAndGet("PRAGMA user_version").getInt() < digests_since) return found;
+  const auto read = [&](const char* sql, std::set<std::string>& names) {
+    SQLite::Statement rows(database, sql);
+    while (rows.executeStep()) names.insert(rows.getColumn(0).getString());
+  };
+  read("SELECT uid FROM runs WHERE digest IS NULL", found.runs);
+  read("SELECT uuid FROM devices WHERE digest IS NULL", found.devices);
+  return found;
+}
+
 std::optional<WrittenPoints> written_points(SQLite::Database& database, std::int64_t run) {
   SQLite::Statement row(database, "SELECT point_count, points_digest FROM runs WHERE id = ?");
   row.bind(1, run);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -39,8 +40,20 @@ void set_written_points(SQLite::Database&, std::int64_t run, const WrittenPoints
 /// From the points that are there, of all runs.
 void count_points_anew(SQLite::Database&);
 
+/// Rows whose digest was taken away, because they are not what was written, or that are from before there were any.
+struct UnsignedRows {
+  std::set<std::string> runs;     ///< by uid
+  std::set<std::string> devices;  ///< by uuid
+
+  [[nodiscard]] std::size_t count() const { return runs.size() + devices.size(); }
+  void add(const UnsignedRows& other);
+};
+/// Of a file of any schema; of one that has no digests at all, nothing.
+[[nodiscard]] UnsignedRows unsigned_rows(SQLite::Database&);
+
 /// All rows of a file of the newest schema that was put together from checked ones: points without a digest get theirs,
-/// devices and runs a new one.
-void sign_rows(SQLite::Database&);
+/// devices and runs a new one, but for those of `left_out`: what nobody can vouch for does not begin to look as if
+/// somebody did.
+void sign_rows(SQLite::Database&, const UnsignedRows& left_out = {});
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,20 +53,26 @@ void sign_points(SQLite::Database& database) {
   for (std::optional<std::int64_t> last = 0; last;) last = sign_some_points(database, known, *last);
 }
 
-std::vector<std::int64_t> ids_of(SQLite::Database& database, const std::string& table) {
+/// Of the rows that are not named in `left_out`.
+std::vector<std::int64_t> ids_of(SQLite::Database& database, const std::string& select,
+                                 const std::set<std::string>& left_out) {
   std::vector<std::int64_t> ids;
-  SQLite::Statement query(database, "SELECT id FROM " + table);
-  while (query.executeStep()) ids.push_back(query.getColumn(0).getInt64());
+  SQLite::Statement query(database, select);
+  while (query.executeStep()) {
+    if (!left_out.contains(query.getColumn(1).getString())) ids.push_back(query.getColumn(0).getInt64());
+  }
   return ids;
 }
 
 }  // namespace
 
-void sign_rows(SQLite::Database& database) {
+void sign_rows(SQLite::Database& database, const UnsignedRows& left_out) {
   SQLite::Transaction transaction(database);
   sign_points(database);
-  for (const std::int64_t device : ids_of(database, "devices")) sign_device(database, device);
-  for (const std::int64_t run : ids_of(database, "runs")) sign_run(database, run);
+  for (const std::int64_t device : ids_of(database, "SELECT id, uuid FROM devices", left_out.devices)) {
+    sign_device(database, device);
+  }
+  for (const std::int64_t run : ids_of(database, "SELECT id, uid FROM runs", left_out.runs)) sign_run(database, run);
   count_points_anew(database);
   transaction.commit();
 }

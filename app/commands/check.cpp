@@ -33,10 +33,14 @@ ExitCode check(const std::vector<std::string>& files) {
     Message holds = say::terminal::holds{
         .file = printable(file), .runs = counted_runs(found.runs), .points = counted_points(found.points)};
     if (found.unchecked > 0) holds = say::terminal::holds_unchecked{.holds = holds, .points = found.unchecked};
+    if (found.unchecked_rows > 0) {
+      holds = say::terminal::rows_unchecked{.holds = holds, .rows = found.unchecked_rows};
+    }
+    const bool unchecked = found.unchecked > 0 || found.unchecked_rows > 0;
     // Of what has no digest nobody can say that it still is what was written.
-    const Message verdict = !found.ok()           ? Message(say::terminal::is_damaged{.file = holds})
-                            : found.unchecked > 0 ? Message(say::terminal::no_damage_found{.file = holds})
-                                                  : Message(say::terminal::is_ok{.file = holds});
+    const Message verdict = !found.ok() ? Message(say::terminal::is_damaged{.file = holds})
+                            : unchecked ? Message(say::terminal::no_damage_found{.file = holds})
+                                        : Message(say::terminal::is_ok{.file = holds});
     std::cout << text(verdict) << '\n';
     for (const BadRow& row : found.bad_rows) {
       std::cout << fmt::format("  {}: {}\n", printable(text(row.where)), printable(text(row.why)));

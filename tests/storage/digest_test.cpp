@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
@@ -216,7 +217,11 @@ TEST(Digests, of_a_copy_are_those_of_its_source_and_older_points_get_theirs) {
   write_runs(file);
   const FileCheck sample = check_file(ATTNSCOPE_SAMPLE);
   EXPECT_TRUE(sample.ok());
-  write_compact_copy({file, ATTNSCOPE_SAMPLE}, folder / "copy.attnscope");
+  const JoinReport report = write_compact_copy({file, ATTNSCOPE_SAMPLE}, folder / "copy.attnscope");
+  ASSERT_EQ(report.unverified.size(), sample.unchecked == 0 ? 0U : 1U);
+  if (sample.unchecked > 0) {
+    EXPECT_THAT(text(report.unverified[0]), HasSubstr("points without a digest"));
+  }
   const FileCheck copy = check_file(folder / "copy.attnscope");
   EXPECT_TRUE(copy.ok());
   EXPECT_EQ(copy.points, 6 + sample.points);
@@ -273,6 +278,58 @@ TEST(Repair, saves_what_is_as_it_was_written) {
     }
   }
   EXPECT_GE(repaired, 16U);
+}
+
+// A row that repair could not vouch for is not vouched for by a merge or a copy of it.
+TEST(Repair, what_it_kept_unverified_stays_so_in_joined_files) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET preset = 'x' WHERE id = 1");
+  const auto repaired = folder / "b.attnscope";
+  (void)repair_file(file, repaired);
+  EXPECT_EQ(check_file(repaired).unchecked_rows, 1U);
+  for (const bool merge : {true, false}) {
+    const auto joined = folder / (merge ? "merged.attnscope" : "copy.attnscope");
+    const JoinReport report = merge ? merge_files({repaired}, joined) : write_compact_copy({repaired}, joined);
+    ASSERT_EQ(report.unverified.size(), 1U);
+    EXPECT_THAT(text(report.unverified[0]), HasSubstr("rows of runs and devices without a digest"));
+    const FileCheck check = check_file(joined);
+    EXPECT_TRUE(check.ok());
+    EXPECT_EQ(check.points, 6U);
+    EXPECT_EQ(check.unchecked_rows, 1U);
+    EXPECT_EQ(merge_files({joined}, folder / (merge ? "m2.attnscope" : "c2.attnscope")).unverified.size(), 1U);
+  }
+}
+
+TEST(Repair, of_a_file_from_before_digests_says_that_values_may_be_lost) {
+  const TemporaryFolder folder;
+  const auto damaged = folder / "damaged.attnscope";
+  constexpr std::size_t page_bytes = 4096;
+  const std::size_t pages = std::filesystem::file_size(ATTNSCOPE_SAMPLE_OF_0_1) / page_bytes;
+  std::size_t lost = 0;
+  for (std::size_t page = 10; page < pages; page += pages / 8) {
+    std::filesystem::copy_file(ATTNSCOPE_SAMPLE_OF_0_1, damaged, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::permissions(damaged, std::filesystem::perms::owner_all);
+    {
+      std::fstream bytes(damaged, std::ios::in | std::ios::out | std::ios::binary);
+      bytes.seekp(static_cast<std::streamoff>(page * page_bytes));
+      bytes << std::string(page_bytes, '\x5a');
+    }
+    std::vector<Message> left;
+    try {
+      left = repair_file(damaged, folder / fmt::format("{}.attnscope", page)).left;
+    } catch (const StorageError&) {
+      continue;
+    }
+    const auto says = [&](const char* words) {
+      return std::ranges::any_of(left, [&](const Message& one) { return text(one).find(words) != std::string::npos; });
+    };
+    if (!says("cannot be read")) continue;  // an index, which is made anew
+    ++lost;
+    EXPECT_TRUE(says("points without a digest: ")) << "page " << page;
+  }
+  EXPECT_GE(lost, 2U);
 }
 
 TEST(Repair, of_a_run_that_lost_points_is_one_to_resume) {
