@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -79,6 +81,21 @@ void print_for_people(std::span<const Ceiling> ceilings, TableFormat format, std
   print(sizes, format, out);
 }
 
+std::vector<TableColumn> raw_columns() {
+  return {{"ceiling"}, {"argument", true}, {"value", true}, {"q1", true}, {"q3", true}, {"unit"}, {"provenance"}};
+}
+
+std::vector<std::string> raw_row(const Ceiling& each) {
+  const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : std::string(); };
+  return {each.name,
+          number(each.argument),
+          number(each.value),
+          number(each.q1),
+          number(each.q3),
+          each.unit,
+          std::string(to_string(each.source))};
+}
+
 }  // namespace
 
 void print_ceilings(std::span<const Ceiling> ceilings, TableFormat format, std::ostream& out) {
@@ -86,12 +103,19 @@ void print_ceilings(std::span<const Ceiling> ceilings, TableFormat format, std::
     print_for_people(ceilings, format, out);
     return;
   }
-  Table table{{{"ceiling"}, {"argument", true}, {"value", true}, {"q1", true}, {"q3", true}, {"unit"}, {"provenance"}},
-              {}};
-  const auto number = [](double value) { return fmt::format("{}", value); };
-  for (const Ceiling& each : ceilings) {
-    table.rows.push_back({each.name, number(each.argument), number(each.value), each.q1 ? number(*each.q1) : "",
-                          each.q3 ? number(*each.q3) : "", each.unit, std::string(to_string(each.source))});
+  Table table{raw_columns(), {}};
+  for (const Ceiling& each : ceilings) table.rows.push_back(raw_row(each));
+  print(table, format, out);
+}
+
+void print_ceilings_of(std::span<const CeilingsOf> sets, TableFormat format, std::ostream& out) {
+  Table table{{{"device_uuid"}, {"measured_at"}}, {}};
+  std::ranges::move(raw_columns(), std::back_inserter(table.columns));
+  for (const CeilingsOf& set : sets) {
+    for (const Ceiling& each : set.ceilings) {
+      std::vector<std::string>& row = table.rows.emplace_back(std::vector{set.device_uuid, set.measured_at});
+      std::ranges::move(raw_row(each), std::back_inserter(row));
+    }
   }
   print(table, format, out);
 }

@@ -14,6 +14,7 @@ FileCheck check_file(const std::filesystem::path& file) {
   FileCheck check;
   check.runs = store.runs().size();
   check.points = store.points().size();
+  (void)store.ceilings();
   check.unchecked = store.unchecked_points();
   check.unchecked_rows = with_storage_errors(file, [&] {
     const bool written = CollectorLock::held(store.file()) || has_journal(store.file());

@@ -19,6 +19,7 @@
 
 #include "messages/file.h"
 #include "messages/row.h"
+#include "storage/ceiling_rows.h"
 #include "storage/check.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
@@ -296,6 +297,9 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
     salvage.left.push_back(say::row::at{.where = row.where, .why = row.why});
     if (row.point != 0) remove("DELETE FROM points WHERE id = ?", row.point);
     if (row.bad_run != 0) remove("DELETE FROM runs WHERE id = ?", row.bad_run);
+  }
+  for (const std::int64_t set : remove_changed_ceilings(*database)) {
+    salvage.left.push_back(say::row::changed_ceilings{.set = set});
   }
   // What lost points can be measured again.
   std::vector<std::int64_t> incomplete;

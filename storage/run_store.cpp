@@ -201,6 +201,13 @@ std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRu
   return ids;
 }
 
+std::string RunStore::add_ceilings(const DeviceInfo& device, const Environment& environment,
+                                   std::span<const Ceiling> ceilings) {
+  std::string uid = impl_->write([&] { return impl_->insert_ceilings(device, environment, ceilings); });
+  impl_->checkpoint();
+  return uid;
+}
+
 std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
   return impl_->write([&]() -> std::optional<std::int64_t> {
     // As readers see them: what was added to a run that they skip, nobody would read.
@@ -257,6 +264,10 @@ std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
     snapshot.commit();
     return found;
   });
+}
+
+std::vector<StoredCeilings> RunStore::ceilings() const {
+  return impl_->read([&] { return impl_->read_ceilings(); });
 }
 
 std::vector<BadRow> RunStore::bad_rows() const {

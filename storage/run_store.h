@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/model/ceilings.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 
@@ -94,6 +95,16 @@ struct StoredPoint {
   PointRecord record;
 };
 
+/// What a device was found to be capable of, at one time.
+struct StoredCeilings {
+  std::string uid;  ///< the digest of all of it: it stays through copies and merges
+  std::string device_uuid;
+  std::string device_name;
+  Environment environment;
+  std::string measured_at;  ///< ISO 8601, UTC
+  std::vector<Ceiling> ceilings;
+};
+
 /// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
 struct BadRow {
   Message where;             ///< "point 12 (run 1, place 3)"
@@ -130,6 +141,8 @@ class RunStore {
   void finish_run(std::int64_t run, StoredRunState);
   /// All of them, or none when one cannot be stored; their ids.
   std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>);
+  /// What a device was found to be capable of, now. Its uid.
+  std::string add_ceilings(const DeviceInfo&, const Environment&, std::span<const Ceiling>);
   /// The latest unfinished run of the same device and plan among those that runs() gives, to be continued; marks it
   /// running again.
   std::optional<std::int64_t> resume_run(const RunHeader&);
@@ -150,7 +163,9 @@ class RunStore {
                   const std::function<void(StoredPoint&&)>& visit) const;
   /// One of them; nothing where the file has none of that id, or where reading skips it.
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
-  /// What runs(), points() and what is like them have skipped until now, each row once.
+  /// By device, the oldest first.
+  [[nodiscard]] std::vector<StoredCeilings> ceilings() const;
+  /// What runs(), points(), ceilings() and what is like them have skipped until now, each row once.
   [[nodiscard]] std::vector<BadRow> bad_rows() const;
   /// Of what the last points() or each_point() gave, points without a digest: written before there were digests, or by
   /// hand.

@@ -32,6 +32,9 @@ namespace attnscope {
 /// In a run's options: RunHeader::simulated_because.
 inline constexpr const char* simulated_because_key = "simulated_because";
 
+/// ISO 8601, UTC.
+[[nodiscard]] std::string now_utc();
+
 struct RunStore::Impl {
   std::filesystem::path file;
   Mode mode = Mode::read_only;
@@ -137,6 +140,8 @@ struct RunStore::Impl {
   void remove_cancelled(std::int64_t run, std::size_t index);
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given);
   void set_state(std::int64_t run, StoredRunState state);
+  std::string insert_ceilings(const DeviceInfo& device, const Environment& environment,
+                              std::span<const Ceiling> ceilings);
 
   // Rows that are read, in read().
   /// Of runs: a run on a device that is not what was written is not either.
@@ -149,6 +154,7 @@ struct RunStore::Impl {
                    const std::function<void(StoredPoint&&)>& visit);
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
   std::vector<RunSummary> read_runs(KnownRuns* known);
+  std::vector<StoredCeilings> read_ceilings();
   /// A run that is gone is noted.
   void note_digests_of_the_file(KnownRuns* known);
 };

@@ -21,10 +21,6 @@ namespace {
 using Kind = StorageError::Kind;
 using nlohmann::json;
 
-std::string now_utc() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
-
 /// 128 random bits: no two runs have one.
 std::string new_uid() {
   std::array<std::uint64_t, 2> bits{};
@@ -68,6 +64,10 @@ void bind_environment(Binder& out, const Environment& environment) {
 }
 
 }  // namespace
+
+std::string now_utc() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
 
 std::int64_t RunStore::Impl::device_id(const DeviceInfo& device) {
   SQLite::Statement& insert = statement(

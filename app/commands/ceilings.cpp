@@ -3,35 +3,66 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/ceiling_table.h"
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/skipped_rows.h"
 #include "app/table.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
 
 struct Options {
+  std::string file;
   std::string device;
+  std::string output;
+  bool rounds_given = false;
   TableFormat format = TableFormat::text;
   CeilingOptions measure;
+
+  [[nodiscard]] bool for_people() const { return format == TableFormat::text || format == TableFormat::markdown; }
 };
 
-ExitCode ceilings(const Options& options) {
+/// What a reader of the figures has to know: beside a table for other programs it goes to stderr.
+void print_remarks(const std::vector<Message>& remarks, const Options& options) {
+  for (const Message& remark : remarks) {
+    if (options.for_people()) {
+      std::cout << text(remark) << '\n';
+    } else {
+      spdlog::warn("{}", text(remark));
+    }
+  }
+}
+
+ExitCode measured(const Options& options) {
   CancelToken& cancel = cancel_on_signals();
   const OpenedDevice opened = open_device(options.device, true);
   Device& device = *opened.device;
-  const bool people = options.format == TableFormat::text;
-  if (people) std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n';
+  if (device.info().simulated && !options.output.empty()) {
+    throw CommandError(ExitCode::usage, say::ceiling::nothing_to_keep{.device = device.info().limits.name});
+  }
+  // A file that cannot be written is known before it is measured.
+  std::optional<RunStore> store;
+  if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
+  if (options.format == TableFormat::text) {
+    std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n';
+  }
   const auto set = device.ceilings(options.measure, cancel, {});
   if (!set) {
     if (!device.usable()) {
@@ -44,26 +75,80 @@ ExitCode ceilings(const Options& options) {
     throw CommandError(set.error().cancelled ? ExitCode::partial : ExitCode::error, set.error().reason);
   }
   print_ceilings(set->ceilings, options.format, std::cout);
-  for (const Message& remark : set->remarks) {
-    if (people) {
-      std::cout << text(remark) << '\n';
-    } else {
-      spdlog::warn("{}", text(remark));
-    }
+  print_remarks(set->remarks, options);
+  if (!store) return ExitCode::ok;
+  Environment environment = device.environment();
+  environment.app_version = ATTNSCOPE_VERSION;
+  const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
+  if (options.for_people()) {
+    std::cout << text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
   }
   return ExitCode::ok;
+}
+
+/// Every set in the file; of a device that has runs there and was never measured, the datasheet's.
+ExitCode kept(const Options& options) {
+  const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
+  const std::vector<StoredCeilings> sets = store.ceilings();
+  std::map<std::string, DeviceLimits> never_measured;
+  for (const RunSummary& run : store.runs()) {
+    if (std::ranges::find(sets, run.device_uuid, &StoredCeilings::device_uuid) == sets.end()) {
+      never_measured.emplace(run.device_uuid, run.limits);
+    }
+  }
+  if (sets.empty() && never_measured.empty()) {
+    throw CommandError(ExitCode::error, say::ceiling::none_in_file{.file = options.file});
+  }
+  if (!options.for_people()) {
+    std::vector<CeilingsOf> all;
+    for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
+    for (const auto& [uuid, limits] : never_measured) all.push_back({uuid, "", datasheet_ceilings(limits)});
+    print_ceilings_of(all, options.format, std::cout);
+    return with_skipped_rows(store, ExitCode::ok);
+  }
+  bool first = true;
+  const auto part = [&](const Message& heading, std::span<const Ceiling> ceilings) {
+    std::cout << (std::exchange(first, false) ? "" : "\n") << printable(text(heading)) << '\n';
+    print_ceilings(ceilings, options.format, std::cout);
+  };
+  for (const StoredCeilings& set : sets) {
+    part(
+        say::ceiling::heading{
+            .device = set.device_name, .uuid = set.device_uuid, .time = set.measured_at, .uid = set.uid},
+        set.ceilings);
+  }
+  for (const auto& [uuid, limits] : never_measured) {
+    part(say::ceiling::not_measured{.device = limits.name}, datasheet_ceilings(limits));
+  }
+  return with_skipped_rows(store, ExitCode::ok);
+}
+
+ExitCode ceilings(const Options& options) {
+  if (options.file.empty()) return measured(options);
+  for (const auto& [given, name] :
+       {std::pair(!options.device.empty(), "--device"), std::pair(!options.output.empty(), "-o"),
+        std::pair(options.rounds_given, "--rounds")}) {
+    if (given) throw CommandError(ExitCode::usage, say::ceiling::file_or_device{.option = name});
+  }
+  return kept(options);
 }
 
 }  // namespace
 
 Action add_ceilings(CLI::App& command) {
   auto options = std::make_shared<Options>();
+  command.add_option("FILE", options->file, "Show what an .attnscope file keeps, and measure nothing");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
-  command.add_option("--rounds", options->measure.rounds, "How often each load is sampled")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  command.add_option("-o,--output", options->output, "Keep them in this .attnscope file, beside what it has")
+      ->type_name("FILE");
+  CLI::Option* rounds = command.add_option("--rounds", options->measure.rounds, "How often each load is sampled")
+                            ->check(CLI::Range(1, 1000))
+                            ->capture_default_str();
   add_format_options(command, options->format);
-  return [options] { return ceilings(*options); };
+  return [options, rounds] {
+    options->rounds_given = rounds->count() > 0;
+    return ceilings(*options);
+  };
 }
 
 }  // namespace attnscope

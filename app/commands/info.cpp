@@ -15,6 +15,7 @@
 #include "app/format.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
+#include "messages/ceiling.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -130,6 +131,13 @@ ExitCode info(const Options& options) {
                        .shared = format_iec_bytes(limits.shared_bytes_per_block),
                        .l2 = format_iec_bytes(limits.l2_bytes),
                        .dram = format_iec_bytes(limits.dram_bytes)})
+                << '\n';
+    }
+    for (const StoredCeilings& set : store.ceilings()) {
+      std::cout << text(say::ceiling::of_file{.device = printable(set.device_name),
+                                              .uuid = printable(set.device_uuid),
+                                              .count = set.ceilings.size(),
+                                              .time = printable(set.measured_at)})
                 << '\n';
     }
     for (const RunSummary& run : runs) {

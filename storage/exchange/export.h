@@ -37,7 +37,7 @@ void export_long_csv(const RunStore&, std::span<const std::int64_t> runs, std::o
 
 /// {"schema_version":1,"created_at":...,"devices":[...],"environments":[...],"runs":[{...,"argv":[...]}],"points":[{...}]};
 /// points as in the CSV, absent values null; beside them "metrics" (every stored number with unit and provenance) and
-/// "samples_ns".
+/// "samples_ns". Where all runs are asked for, "ceilings" too: a block a set, as it is stored.
 void export_json(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
 
 /// The fixed columns in order.

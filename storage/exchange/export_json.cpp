@@ -52,6 +52,26 @@ std::size_t place_in(Json& blocks, const Json& block) {
   return blocks.size() - 1;
 }
 
+Json ceilings_block(const StoredCeilings& set) {
+  Json rows = Json::array();
+  const auto optional = [](const std::optional<double>& value) { return value ? json_value(Cell(*value)) : Json(); };
+  for (const Ceiling& each : set.ceilings) {
+    rows.push_back({{"ceiling", each.name},
+                    {"argument", json_value(Cell(each.argument))},
+                    {"value", json_value(Cell(each.value))},
+                    {"q1", optional(each.q1)},
+                    {"q3", optional(each.q3)},
+                    {"unit", each.unit},
+                    {"provenance", to_string(each.source)}});
+  }
+  return {{"uid", set.uid},
+          {"device_uuid", set.device_uuid},
+          {"device_name", set.device_name},
+          {"measured_at", set.measured_at},
+          {"environment", environment_block(set.environment)},
+          {"ceilings", std::move(rows)}};
+}
+
 }  // namespace
 
 void export_json(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {
@@ -94,6 +114,11 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
     point["samples_ns"] = row.kernel.samples_ns;
     document["points"].push_back(std::move(point));
   });
+  if (runs.empty()) {
+    const std::vector<StoredCeilings> sets = store.ceilings();
+    if (!sets.empty()) document["ceilings"] = Json::array();
+    for (const StoredCeilings& set : sets) document["ceilings"].push_back(ceilings_block(set));
+  }
   out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

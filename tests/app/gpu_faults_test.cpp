@@ -22,6 +22,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using Mode = RunStore::Mode;
 
@@ -414,6 +415,118 @@ TEST_F(GpuFaults, counters_that_are_demanded_and_not_there_are_code_3) {
     EXPECT_THAT(outcome.err, StartsWith("attnscope: "));
     EXPECT_FALSE(std::filesystem::exists(file_)) << "known before anything is begun";
   }
+}
+
+// ---- Ceilings -----------------------------------------------------------------------------------------------------
+
+/// The fake GPU has 1 MB of L2, and takes 1000 ns an iteration; slices beyond half of the L2 miss it by three quarters.
+class GpuCeilings : public GpuFaults {
+ protected:
+  Outcome ceilings(const std::string& faults, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"ceilings", "--device", "0", "--rounds", "3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(folder_, arguments, gpu("free=40000000" + (faults.empty() ? "" : "," + faults)));
+  }
+  [[nodiscard]] std::map<std::string, Ceiling> kept() const {
+    std::map<std::string, Ceiling> all;
+    for (const StoredCeilings& set : RunStore::open(file_, Mode::read_only).ceilings()) {
+      for (const Ceiling& each : set.ceilings) {
+        if (each.argument == 0) all[each.name] = each;
+      }
+    }
+    return all;
+  }
+};
+
+TEST_F(GpuCeilings, are_measured_and_kept_with_their_spread_and_clock) {
+  const Outcome outcome = ceilings("", {"-o", file_});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("Device: GPU 0, Fake GPU"), HasSubstr("Kept in " + file_.string())));
+  const auto found = kept();
+  // 4 SMs with 8 warps of 8 products of 16 x 8 x 16, twice: 2.1 Tflop/s at 1 us an iteration.
+  EXPECT_NEAR(found.at("mma_fp16").value, 2.0 * 16 * 8 * 16 * 8 * 8 * 2 * 4 / 1e-6, 1e9);
+  EXPECT_NEAR(found.at("wgmma_bf16").value, 2.0 * 64 * 256 * 64 * 2 * 4 / 1e-6, 1e10);
+  EXPECT_NEAR(found.at("exp2_fp32").value, 8.0 * 16 * 256 * 4 * 4 / 1e-6, 1e9);
+  EXPECT_NEAR(found.at("fma_fp32").value, 2 * found.at("exp2_fp32").value, 1e9);
+  EXPECT_NEAR(found.at("latency_dram").value, 1000.0 / 16, 0.01) << "16 loads an iteration";
+  EXPECT_NEAR(found.at("launch_overhead").value, 10'010, 30);
+  EXPECT_NEAR(found.at("dram_copy_driver").value, 8e9, 1e8) << "4 GB/s, read and written";
+  EXPECT_NEAR(found.at("mma_fp16_clock").value, 1755e6, 1e6);
+  EXPECT_FALSE(found.contains("launch_overhead_clock"));
+  for (const char* capacity : {"l2_shared_capacity", "l2_private_capacity"}) {
+    EXPECT_NEAR(found.at(capacity).value, 0.5e6, 0.06e6);
+    EXPECT_EQ(found.at(capacity).source, CeilingSource::derived);
+  }
+  EXPECT_EQ(found.at("dram_read").source, CeilingSource::measured);
+  EXPECT_LE(*found.at("dram_read").q1, found.at("dram_read").value);
+  EXPECT_EQ(found.at("throttle_reasons").value, 0);
+
+  const auto sets = RunStore::open(file_, Mode::read_only).ceilings();
+  ASSERT_EQ(sets.size(), 1U);
+  EXPECT_EQ(sets[0].device_name, "Fake GPU");
+  EXPECT_EQ(sets[0].environment.driver_version, "580.1");
+  std::map<double, double> misses;
+  for (const Ceiling& each : sets[0].ceilings) {
+    if (each.name != "l2_private_miss") continue;
+    misses[each.argument] = each.value;
+    EXPECT_EQ(each.source, CeilingSource::measured) << "counted";
+  }
+  EXPECT_GE(misses.size(), 20U);
+  EXPECT_EQ(misses.begin()->second, 0);
+  EXPECT_NEAR(misses.rbegin()->second, 0.75, 0.001);
+}
+
+TEST_F(GpuCeilings, without_counters_the_capacity_stands_on_times_and_says_so) {
+  const Outcome outcome = ceilings("cupti-availability=35", {"-o", file_});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("L2 misses are inferred from times, for there are no counters: "));
+  EXPECT_NEAR(kept().at("l2_shared_capacity").value, 0.5e6, 0.06e6);
+  for (const Ceiling& each : RunStore::open(file_, Mode::read_only).ceilings().at(0).ceilings) {
+    if (each.name == "l2_shared_miss") {
+      EXPECT_EQ(each.source, CeilingSource::derived);
+    }
+  }
+  const Outcome in_between = ceilings("cupti-start=26");
+  EXPECT_EQ(in_between.exit_code, 0);
+  EXPECT_THAT(in_between.out, HasSubstr("L2 misses are inferred from times"));
+}
+
+TEST_F(GpuCeilings, a_busy_or_slowed_gpu_is_marked_and_not_refused) {
+  const Outcome outcome = ceilings("use=40,throttle=4", {"-o", file_});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("Others used 40% of this GPU"), HasSubstr("slowed down (power cap) under: "),
+                                 HasSubstr("wgmma_fp16")));
+  EXPECT_EQ(kept().at("others_use").value, 40);
+  EXPECT_EQ(kept().at("throttle_reasons").value, 4);
+  EXPECT_THAT(ceilings("nvml-use=3").out, Not(HasSubstr("Others used")));
+}
+
+TEST_F(GpuCeilings, a_load_that_fails_is_named_and_the_others_are_measured) {
+  const Outcome outcome = ceilings("compile-error=wgmma", {"-o", file_});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Tensor cores, fp16, wgmma could not be measured: "));
+  EXPECT_FALSE(kept().contains("wgmma_fp16"));
+  EXPECT_TRUE(kept().contains("mma_fp16"));
+}
+
+TEST_F(GpuCeilings, failures_are_one_line_and_keep_nothing) {
+  struct Case {
+    const char* faults;
+    int exit_code;
+    const char* says;
+  };
+  for (const Case& each :
+       {Case{"interrupt=ceiling_fma", 5, "Cancelled: nothing was kept."},
+        Case{"crash=ceiling_fma", 1, "CUDA_ERROR_ILLEGAL_ADDRESS"}, Case{"lost=ceiling_fma", 1, "The GPU is gone"}}) {
+    const Outcome outcome = ceilings(each.faults, {"-o", file_});
+    EXPECT_EQ(outcome.exit_code, each.exit_code) << each.faults << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(each.says)) << each.faults;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_TRUE(RunStore::open(file_, Mode::read_only).ceilings().empty()) << each.faults;
+  }
+  const Outcome small = run(folder_, {"ceilings", "--device", "0"}, gpu("free=9000000"));
+  EXPECT_EQ(small.exit_code, 1);
+  EXPECT_THAT(small.err, AllOf(HasSubstr("of device memory"), HasSubstr("bytes are free")));
 }
 
 TEST_F(GpuFaults, a_driver_that_does_not_start_is_one_line) {

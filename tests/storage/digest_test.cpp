@@ -35,6 +35,10 @@ void write_runs(const std::filesystem::path& file, std::size_t points = 3) {
     }
     store.finish_run(run, StoredRunState::complete);
   }
+  (void)store.add_ceilings(
+      header.device, header.environment,
+      std::vector<Ceiling>{{.name = "dram_copy", .value = 4e12, .q1 = 3e12, .q3 = 5e12, .unit = "byte/s"},
+                           {.name = "l2_shared_miss", .argument = 1e6, .value = 0.5, .unit = "1"}});
 }
 
 /// Whether reading the whole file finds fault with it.
@@ -94,7 +98,7 @@ TEST(Digests, every_value_that_was_written_is_missed_when_it_is_another) {
     ++changed;
     EXPECT_TRUE(noticed(file)) << column.table << '.' << column.name;
   }
-  EXPECT_GT(changed, 90U);
+  EXPECT_GT(changed, 100U);
 }
 
 TEST(Digests, every_row_that_was_written_is_missed) {
@@ -121,7 +125,7 @@ TEST(Digests, every_row_that_was_written_is_missed) {
     ++removed;
     EXPECT_TRUE(noticed(file)) << table;
   }
-  EXPECT_GE(removed, 11U);
+  EXPECT_GE(removed, 13U);
 }
 
 TEST(Digests, say_which_point_and_the_others_are_given) {

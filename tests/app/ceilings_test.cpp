@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(CeilingsCommand, a_simulated_device_has_its_datasheets_and_says_so) {
+  const TemporaryFolder folder;
+  const Outcome people = run(folder, {"ceilings", "--device", "simulated:H200"});
+  EXPECT_EQ(people.exit_code, 0) << people.err;
+  EXPECT_THAT(people.out, AllOf(HasSubstr("NVIDIA H200 was not measured: these are datasheet figures."),
+                                HasSubstr("DRAM read"), HasSubstr("4.80 TB/s"), HasSubstr("datasheet")));
+  EXPECT_THAT(people.out, Not(HasSubstr("measured\n")));
+  const Outcome programs = run(folder, {"ceilings", "--device", "simulated:A100", "--json"});
+  EXPECT_EQ(programs.exit_code, 0);
+  for (const auto& row : nlohmann::json::parse(programs.out)) {
+    EXPECT_EQ(row.at("provenance"), "datasheet") << row;
+    EXPECT_TRUE(row.at("q1").is_null());
+  }
+  EXPECT_THAT(programs.err, HasSubstr("was not measured"));
+}
+
+TEST(CeilingsCommand, what_was_not_measured_is_not_kept) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  const Outcome outcome = run(folder, {"ceilings", "--device", "simulated", "-o", file});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("is simulated"), HasSubstr("name a GPU with --device")));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(CeilingsCommand, a_file_shows_what_it_keeps) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  RunHeader header;
+  header.device.uuid = "GPU-1";
+  header.device.limits = *find_gpu("H200");
+  {
+    RunStore store = RunStore::open(file, RunStore::Mode::collect);
+    (void)store.add_ceilings(
+        header.device, {},
+        std::vector<Ceiling>{{.name = "dram_copy", .value = 4.1e12, .q1 = 4.0e12, .q3 = 4.2e12, .unit = "byte/s"},
+                             {.name = "dram_copy_clock", .value = 1.98e9, .unit = "hertz"},
+                             {.name = "l2_private_miss", .argument = 30.0 * 1024 * 1024, .value = 0.25, .unit = "1"}});
+  }
+  const Outcome people = run(folder, {"ceilings", file});
+  EXPECT_EQ(people.exit_code, 0) << people.err;
+  EXPECT_THAT(people.out, AllOf(HasSubstr("NVIDIA H200 (GPU-1), measured "), HasSubstr("4.10 TB/s"),
+                                HasSubstr("+-2.44%"), HasSubstr("1980 MHz"), HasSubstr("30.0 MiB            0.250")));
+  const Outcome csv = run(folder, {"ceilings", file, "--csv"});
+  EXPECT_THAT(csv.out, AllOf(HasSubstr("device_uuid,measured_at,ceiling,argument,value,q1,q3,unit,provenance\n"),
+                             HasSubstr(",dram_copy,0,4100000000000,4000000000000,4200000000000,byte/s,measured\n")));
+  const Outcome info = run(folder, {"info", file});
+  EXPECT_THAT(info.out, HasSubstr("ceilings of NVIDIA H200 (GPU-1): 3 figures, measured "));
+  EXPECT_EQ(run(folder, {"check", file}).exit_code, 0);
+
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--device", "0"}, {"-o", file}, {"--rounds", "3"}}) {
+    std::vector<std::string> arguments{"ceilings", file};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome both = run(folder, arguments);
+    EXPECT_EQ(both.exit_code, 2);
+    EXPECT_THAT(both.err, HasSubstr("leave out " + more.front()));
+  }
+}
+
+TEST(CeilingsCommand, datasheets_stand_in_for_a_device_that_was_never_measured) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  ASSERT_EQ(run(folder, {"collect", "--device", "simulated:A100", "--quiet", "-a", "N=256", "-a", "d=64",
+                         "--algorithms", "fa2", "-o", file})
+                .exit_code,
+            0);
+  const Outcome outcome = run(folder, {"ceilings", file});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("A100"), HasSubstr("was not measured: these are datasheet figures."),
+                                 HasSubstr("312.0 Tflop/s")));
+  const Outcome csv = run(folder, {"ceilings", file, "--csv"});
+  EXPECT_THAT(csv.out, HasSubstr(",,mma_fp16,0,312000000000000,,,flop/s,datasheet\n"));
+
+  const auto empty = folder / "empty.attnscope";
+  { const RunStore store = RunStore::open(empty, RunStore::Mode::collect); }
+  const Outcome none = run(folder, {"ceilings", empty});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("has neither ceilings nor runs"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "storage/check.h"
+#include "storage/exchange/export.h"
+#include "storage/exchange/import.h"
+#include "storage/merge.h"
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+
+class Ceilings : public ::testing::Test {
+ protected:
+  static std::vector<Ceiling> some(double rate = 4.1e12) {
+    return {{.name = "dram_copy", .value = rate, .q1 = 4.0e12, .q3 = 4.2e12, .unit = "byte/s"},
+            {.name = "l2_shared_capacity", .value = 3.1e7, .unit = "byte", .source = CeilingSource::derived},
+            {.name = "l2_shared_miss", .argument = 1e6, .value = 0, .q1 = 0, .q3 = 0.01, .unit = "1"},
+            {.name = "l2_shared_miss", .argument = 6e7, .value = 0.97, .q1 = 0.9, .q3 = 0.98, .unit = "1"}};
+  }
+  static std::string add(const std::filesystem::path& file, double rate = 4.1e12, const char* device = "GPU-1") {
+    RunHeader header = full_header();
+    header.device.uuid = device;
+    return RunStore::open(file, Mode::collect).add_ceilings(header.device, header.environment, some(rate));
+  }
+  static std::vector<StoredCeilings> read(const std::filesystem::path& file) {
+    return RunStore::open(file, Mode::read_only).ceilings();
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "a.attnscope";
+};
+
+TEST_F(Ceilings, come_back_as_they_were_written) {
+  const std::string uid = add(file_);
+  const auto sets = read(file_);
+  ASSERT_EQ(sets.size(), 1U);
+  EXPECT_EQ(sets[0].uid, uid);
+  EXPECT_EQ(sets[0].device_uuid, "GPU-1");
+  EXPECT_EQ(sets[0].device_name, full_header().device.limits.name);
+  EXPECT_EQ(sets[0].environment.driver_version, full_header().environment.driver_version);
+  EXPECT_THAT(sets[0].measured_at, ::testing::MatchesRegex("....-..-..T..:..:..Z"));
+  EXPECT_EQ(sets[0].ceilings, some()) << "by name and argument";
+  EXPECT_TRUE(check_file(file_).ok());
+}
+
+TEST_F(Ceilings, stand_beside_runs_and_other_devices) {
+  add(file_, 2e12, "GPU-2");
+  add(file_, 1e12, "GPU-1");
+  {
+    RunStore store = RunStore::open(file_, Mode::collect);
+    store.finish_run(store.begin_run(full_header()), StoredRunState::complete);
+  }
+  const auto sets = read(file_);
+  ASSERT_EQ(sets.size(), 2U);
+  EXPECT_EQ(sets[0].device_uuid, "GPU-1");
+  EXPECT_EQ(sets[0].ceilings[0].value, 1e12);
+  EXPECT_EQ(sets[1].ceilings[0].value, 2e12);
+  EXPECT_TRUE(check_file(file_).ok());
+}
+
+TEST_F(Ceilings, that_are_not_what_was_written_are_named_and_left_out) {
+  add(file_);
+  add(file_, 2e12, "GPU-2");
+  for (const char* damage : {"UPDATE ceilings SET value = value * 1.01 WHERE set_id = 1 AND name = 'dram_copy'",
+                             "DELETE FROM ceilings WHERE set_id = 1 AND argument > 1e7",
+                             "UPDATE ceilings SET provenance = 'derived' WHERE set_id = 1 AND name = 'dram_copy'",
+                             "UPDATE ceilings SET provenance = 'guessed' WHERE set_id = 1 AND name = 'dram_copy'",
+                             "UPDATE ceilings SET value = 9e999 WHERE set_id = 1 AND name = 'dram_copy'",
+                             "UPDATE ceiling_sets SET measured_at = '2020-01-01T00:00:00Z' WHERE id = 1",
+                             "UPDATE ceiling_sets SET device_id = 2 WHERE id = 1"}) {
+    const auto changed = folder_ / "changed.attnscope";
+    std::filesystem::copy_file(file_, changed, std::filesystem::copy_options::overwrite_existing);
+    ASSERT_GT(SQLite::Database(changed.string(), SQLite::OPEN_READWRITE).exec(damage), 0) << damage;
+    const RunStore store = RunStore::open(changed, Mode::read_only);
+    const auto sets = store.ceilings();
+    ASSERT_EQ(sets.size(), 1U) << damage;
+    EXPECT_EQ(sets[0].ceilings[0].value, 2e12);
+    ASSERT_EQ(store.bad_rows().size(), 1U) << damage;
+    EXPECT_EQ(text(store.bad_rows()[0].where), "ceilings 1");
+    EXPECT_FALSE(check_file(changed).ok()) << damage;
+    const auto saved = folder_ / "saved.attnscope";
+    std::filesystem::remove(saved);
+    const Salvage salvage = repair_file(changed, saved);
+    EXPECT_EQ(read(saved).size(), 1U) << damage;
+    EXPECT_FALSE(salvage.left.empty()) << damage;
+    EXPECT_TRUE(check_file(saved).ok()) << damage;
+  }
+}
+
+TEST_F(Ceilings, that_no_device_can_have_are_refused_and_nothing_is_written) {
+  for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e40}) {
+    EXPECT_THROW((void)add(file_, value), StorageError);
+  }
+  EXPECT_TRUE(read(file_).empty());
+}
+
+TEST_F(Ceilings, survive_a_merge_once) {
+  const auto other = folder_ / "b.attnscope";
+  const std::string uid = add(file_);
+  std::filesystem::copy_file(file_, other);
+  const std::string second = add(other, 2e12, "GPU-2");
+  const auto merged = folder_ / "merged.attnscope";
+  (void)merge_files({file_, other}, merged);
+  const auto sets = read(merged);
+  ASSERT_EQ(sets.size(), 2U) << "the one that both have is one";
+  EXPECT_EQ(sets[0].uid, uid);
+  EXPECT_EQ(sets[1].uid, second);
+  EXPECT_EQ(sets[0].ceilings, some());
+  EXPECT_TRUE(check_file(merged).ok());
+}
+
+TEST_F(Ceilings, are_in_the_json_export_and_no_obstacle_to_its_import) {
+  const std::string uid = add(file_);
+  {
+    RunStore store = RunStore::open(file_, Mode::collect);
+    const auto run = store.begin_run(full_header());
+    store.add_point(run, 0, simple_record(64));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  std::ostringstream out;
+  export_json(RunStore::open(file_, Mode::read_only), {}, out);
+  const auto document = nlohmann::json::parse(out.str());
+  ASSERT_EQ(document.at("ceilings").size(), 1U);
+  const auto& set = document.at("ceilings").at(0);
+  EXPECT_EQ(set.at("uid"), uid);
+  EXPECT_EQ(set.at("device_uuid"), "GPU-1");
+  EXPECT_EQ(set.at("ceilings").size(), some().size());
+  const auto& copy = set.at("ceilings").at(0);
+  EXPECT_EQ(copy.at("ceiling"), "dram_copy");
+  EXPECT_EQ(copy.at("value"), 4.1e12);
+  EXPECT_EQ(copy.at("q3"), 4.2e12);
+  EXPECT_EQ(copy.at("unit"), "byte/s");
+  EXPECT_EQ(copy.at("provenance"), "measured");
+  EXPECT_TRUE(set.at("ceilings").at(1).at("q1").is_null());
+  const auto imported = import_points(out.str(), ImportFormat::json, {});
+  ASSERT_TRUE(imported.ok()) << imported.error();
+  EXPECT_EQ(imported->devices.size(), 1U);
+}
+
+}  // namespace
+}  // namespace attnscope::testing
