@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/ceilings/tensor_shape.h"
+#include "kernels/device/tensor_ceiling_shape.h"
 #include "kernels/model/ceilings.h"
 
 namespace attnscope::gpu {
