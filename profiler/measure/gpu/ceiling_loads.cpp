@@ -18,7 +18,7 @@ namespace key = ceiling_key;
 using Method = CeilingLoad::Method;
 using Value = CeilingLoad::Value;
 
-constexpr std::int64_t mib = 1024 * 1024;
+constexpr std::int64_t mib = std::int64_t{1} << 20;
 /// A GPU that computes at its power cap lowers its clock within some tens of milliseconds: shorter loads would be
 /// timed at a clock that no real kernel holds.
 constexpr double long_load_ms = 60;
@@ -58,7 +58,7 @@ CeilingLoad dram_read(const Setting& at, std::string_view name) {
 
 CeilingLoad dram_write(const Setting& at, std::string_view name) {
   return {.key = name,
-          .amount = static_cast<double>(at.buffers.data_bytes / 2),
+          .amount = static_cast<double>(at.buffers.data_bytes) / 2,
           .launch = launch_of(name, "ceilings/memory.cuh", "attn_ceiling_write", {}, sweep_blocks_per_sm * at.sms(),
                               sweep_threads, {BufferArgument{"data_half"}, at.buffers.data_bytes / 2})};
 }
@@ -128,8 +128,9 @@ template <bool Bf16>
 CeilingLoad mma(const Setting& at, std::string_view name) {
   const unsigned blocks = 2 * at.sms();
   constexpr unsigned threads = 256;
+  constexpr unsigned warps = threads / 32;
   return {.key = name,
-          .amount = 2.0 * 16 * 8 * 16 * mma_products * (threads / 32) * blocks,
+          .amount = 2.0 * 16 * 8 * 16 * mma_products * warps * blocks,
           .milliseconds = long_load_ms,
           .launch = launch_of(name, "ceilings/mma.cuh", "attn_ceiling_mma", dtype_defines(Bf16), blocks, threads, {})};
 }
@@ -137,8 +138,9 @@ CeilingLoad mma(const Setting& at, std::string_view name) {
 template <bool Bf16>
 CeilingLoad wgmma(const Setting& at, std::string_view name) {
   constexpr unsigned threads = wgmma_threads;
+  constexpr unsigned warpgroups = threads / 128;
   CeilingLoad load{.key = name,
-                   .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * (threads / 128) * at.sms(),
+                   .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * warpgroups * at.sms(),
                    .milliseconds = long_load_ms,
                    .launch = launch_of(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma", dtype_defines(Bf16), at.sms(),
                                        threads, {})};

@@ -38,7 +38,7 @@ struct CeilingBuffers {
   std::int64_t ring_bytes = 0;  ///< "ring_dram": what latencies follow; "ring_l2" and "ring_l1" have ring_bits()
   std::int64_t l2_ring_bytes = 0;
 };
-inline constexpr std::int64_t l1_ring_bytes = 16 * 1024;
+inline constexpr std::int64_t l1_ring_bytes = std::int64_t{1} << 14;
 inline constexpr int ring_stride = 128;  ///< a line of L2
 [[nodiscard]] int ring_bits(std::int64_t bytes);
 
