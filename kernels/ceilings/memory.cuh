@@ -96,20 +96,19 @@ extern "C" __global__ void attn_ceiling_slices(const unsigned char* data, long l
   unsigned result = 0;
   for (int i = 0; i < iterations; ++i) {
     const unsigned char* const from = data + slice * slice_bytes;
-    long long at = 16ll * threadIdx.x;
-    for (; at + 3 * stride < slice_bytes; at += 4 * stride) {
-      uint4 v[4];
+    // A small slice is no multiple of what the block reads at once: all of it is under way before any of it is used.
+    for (long long at = 16ll * threadIdx.x; at < slice_bytes; at += 4 * stride) {
+      uint4 v[4] = {};
 #pragma unroll
       for (int u = 0; u < 4; ++u) {
-        v[u] = load_16_bytes(from + at + u * stride);
+        if (at + u * stride < slice_bytes) {
+          v[u] = load_16_bytes(from + at + u * stride);
+        }
       }
 #pragma unroll
       for (int u = 0; u < 4; ++u) {
         result ^= fold(v[u]);
       }
-    }
-    for (; at < slice_bytes; at += stride) {
-      result ^= fold(load_16_bytes(from + at));
     }
     slice = (slice + step) % gridDim.x;
   }
