@@ -101,6 +101,7 @@ ExitCode kept(const Options& options) {
   }
   if (!options.for_people()) {
     std::vector<CeilingsOf> all;
+    all.reserve(sets.size() + never_measured.size());
     for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
     for (const auto& [uuid, limits] : never_measured) all.push_back({uuid, "", datasheet_ceilings(limits)});
     print_ceilings_of(all, options.format, std::cout);

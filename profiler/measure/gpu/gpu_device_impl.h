@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU as a Device, from inside: what opening (gpu_device.cpp), one point (point_measurement.cpp) and the counters
+// of several (shared_counting.cpp) share.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/measure/gpu/counting.h"
+#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/kernel_runner.h"
+#include "profiler/measure/gpu/launch_values.h"
+#include "profiler/measure/gpu/nvml.h"
+#include "profiler/measure/gpu/oracle.h"
+#include "profiler/measure/gpu/workspace.h"
+
+namespace attnscope::gpu {
+
+/// Points that are counted in one session: what a session costs by itself is then 2 ms a point on an H200.
+inline constexpr std::size_t most_together = 16;
+
+/// Everything that lives in the device's context. Members are in the order in which they are made; a device that was
+/// lost is never torn down, since every call into its context would wait for the launch that does not end.
+struct Session {
+  Session(const CudaApi& cuda_api, CUdevice device, std::unique_ptr<KernelBuilder> kernel_builder,
+          const std::string& arch, const DeviceLimits& limits)
+      : cuda(cuda_api),
+        builder(std::move(kernel_builder)),
+        context(cuda, device),
+        stream(make_stream(cuda)),
+        runner(cuda, *builder, arch, stream.get(), limits),
+        workspace(cuda, runner),
+        oracle(cuda, runner),
+        begin(make_event(cuda)),
+        end(make_event(cuda)) {}
+
+  const CudaApi& cuda;
+  std::unique_ptr<KernelBuilder> builder;
+  Context context;
+  Stream stream;
+  KernelRunner runner;
+  Workspace workspace;
+  Oracle oracle;
+  Event begin;
+  Event end;
+  std::optional<CounterCollector> counters;
+};
+
+class GpuDevice final : public Device {
+ public:
+  GpuDevice(CudaApi cuda, CUdevice device, DeviceInfo info, std::string arch, unsigned build_threads,
+            std::unique_ptr<KernelBuilder> builder, const Registry& registry);
+  GpuDevice(const GpuDevice&) = delete;
+  GpuDevice& operator=(const GpuDevice&) = delete;
+  ~GpuDevice() override;
+
+  void prepare_counters(CUdevice device);
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] const Registry& algorithms() const override { return registry_; }
+  [[nodiscard]] CounterAvailability counters() const override { return counter_state_; }
+  [[nodiscard]] bool usable() const override { return usable_; }
+  [[nodiscard]] Environment environment() const override;
+  [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const override;
+  void prepare(std::span<const PointSpec> points, const CancelToken& cancel, const BuildProgress& progress) override;
+  [[nodiscard]] std::int64_t free_bytes() const override;
+  [[nodiscard]] Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions& options, const CancelToken& cancel,
+                                                            const CeilingProgress& progress) override;
+
+  [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
+                                    const CancelToken& cancel) override;
+  [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
+                                            const CancelToken& cancel) override;
+  [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override;
+  [[nodiscard]] std::vector<bool> count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                                        const CancelToken& cancel) override;
+
+ private:
+  /// A point whose buffers are in a slot of the workspace, ready to run again.
+  struct PreparedPoint {
+    PointSpec spec;
+    AttentionPlan plan;
+    InputKind input_kind;
+    std::uint64_t seed;
+    std::vector<PreparedLaunch> setup;
+    std::vector<PreparedLaunch> launches;
+  };
+
+  /// Points that wait for their counters; the slot of each is its place.
+  struct Batch {
+    std::span<PointRecord* const> records;
+    const MeasureOptions& options;
+    const CancelToken& cancel;
+    std::vector<bool> whole;
+    bool alone = false;  ///< each in a session of its own, after one of them all failed
+    bool cancelled = false;
+
+    [[nodiscard]] bool goes_on() const;
+  };
+
+  // One point.
+  void measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel);
+  /// Ends a point as the exception says that is being handled.
+  void end_by_exception(PointRecord& record);
+  void end_after(const DriverError& error, PointRecord& record);
+  PreparedPoint& plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
+                         const MeasureOptions& options);
+  [[nodiscard]] std::vector<LoadedLaunch> load(const PreparedPoint& point);
+  /// Fills the reserved slot, and makes the launches ready.
+  void fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
+            const MeasureOptions& options);
+  /// A warm start finds what the run before left dirty: there what is written back is nobody's alone.
+  [[nodiscard]] bool counts_write_back(const PointRecord& record, const MeasureOptions& options) const;
+  /// Runs launches once, one by one, so that a fault has a name. Returns their device time, roughly.
+  double run_once(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
+  /// Runs launches once, one behind the other as when they are timed: those that may start early do.
+  void run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
+  void verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
+            const CancelToken& cancel, double first_ns);
+
+  // The counters of several.
+  /// One session of ranges over the points of the batch that are open: ends them, or one of them, or none where they
+  /// have to be counted apart.
+  void count_session(Batch& batch);
+  /// The points that take part in the next session: those that are open and have their buffers side by side. Ends
+  /// those that cannot be counted at all.
+  [[nodiscard]] std::vector<std::size_t> members_of_session(Batch& batch);
+  [[nodiscard]] bool is_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) const;
+  /// Lays a point out again as it was when it was timed: its slot had to make room.
+  void make_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options);
+  static void finish(Batch& batch, std::size_t which, Disposition disposition, Message reason);
+  /// Ends a point by the exception that is being handled; `kernel`, unless empty, is what was counted.
+  void end_counted(Batch& batch, std::size_t which, const std::string& kernel);
+  [[nodiscard]] Message no_counters_reason() const;
+
+  const Registry& registry_;
+  CudaApi cuda_;
+  DeviceInfo info_;
+  std::string arch_;
+  unsigned build_threads_;
+  std::unique_ptr<Nvml> nvml_;
+  std::optional<CuptiApi> cupti_;
+  CounterAvailability counter_state_;
+  std::unique_ptr<Session> session_;
+  std::map<std::size_t, std::unique_ptr<PreparedPoint>> prepared_;  ///< by slot of the workspace
+  std::size_t waiting_ = 0;  ///< points that wait for their counters, in the slots before this one
+  Message current_work_;     ///< what a fault would have interrupted
+  bool usable_ = true;
+};
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// One point, up to its counters: laid out, run, judged, timed.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "messages/point.h"
+#include "profiler/measure/gpu/gpu_device_impl.h"
+#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/timing.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
+
+namespace attnscope::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+PointRecord GpuDevice::measure(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel) {
+  waiting_ = 0;
+  Uncounted point = measure_uncounted(spec, options, cancel);
+  PointRecord* const record = &point.record;
+  if (point.waits) (void)count({&record, 1}, options, cancel);
+  return std::move(point.record);
+}
+
+Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
+                                               const CancelToken& cancel) {
+  const auto begin = Clock::now();
+  Uncounted point;
+  point.record.spec = spec;
+  if (!usable_) {
+    point.record.disposition = Disposition::crashed;
+    point.record.reason = say::point::device_lost_earlier{};
+    return point;
+  }
+  try {
+    session_->context.make_current();
+    measure_phases(point.record, options, cancel);
+    point.waits = options.counters;
+  } catch (...) {
+    end_by_exception(point.record);
+  }
+  point.record.wall_seconds = seconds_since(begin);
+  if (point.waits && waiting_ + 1 < most_together) ++waiting_;
+  return point;
+}
+
+void GpuDevice::end_by_exception(PointRecord& record) {
+  const auto end_as = [&](Disposition disposition, Message reason) {
+    record.disposition = disposition;
+    record.reason = std::move(reason);
+  };
+  try {
+    throw;
+  } catch (const PointEnd& end) {
+    end_as(end.disposition(), end.reason());
+  } catch (const LaunchTimeout& timeout) {
+    usable_ = false;
+    end_as(Disposition::timeout, timeout.reason());
+  } catch (const DriverError& error) {
+    end_after(error, record);
+  } catch (const std::bad_alloc&) {
+    end_as(Disposition::out_of_memory, say::point::host_memory{});
+  } catch (const std::exception& error) {
+    end_as(Disposition::crashed, say::point::failed{.work = current_work_, .error = error.what()});
+  }
+}
+
+void GpuDevice::end_after(const DriverError& error, PointRecord& record) {
+  const auto end_as = [&](Disposition disposition, Message reason) {
+    record.disposition = disposition;
+    record.reason = std::move(reason);
+  };
+  // A fault stays in the context and answers every later call; other errors concern one call only.
+  const CUresult state = cuda_.cuStreamQuery(session_->stream.get());
+  usable_ = state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY;
+  switch (error.code()) {
+    case CUDA_ERROR_OUT_OF_MEMORY: {
+      end_as(Disposition::out_of_memory, say::point::driver_memory{.free = free_bytes(), .error = error.what()});
+      return;
+    }
+    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+      end_as(Disposition::infeasible, say::point::launch_resources{.error = error.what()});
+      return;
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+      usable_ = false;
+      end_as(Disposition::timeout, say::point::driver_timeout{.error = error.what()});
+      return;
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_DEVICE_UNAVAILABLE:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+      usable_ = false;
+      end_as(Disposition::crashed, say::point::gpu_gone{.error = error.what()});
+      return;
+    default:
+      end_as(Disposition::crashed, say::point::failed{.work = current_work_, .error = error.what()});
+  }
+}
+
+void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel) {
+  const PointSpec& spec = record.spec;
+  const auto stop_if_cancelled = [&](const Message& reason) {
+    if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, reason);
+  };
+  stop_if_cancelled(say::point::cancelled_before_point{});
+  current_work_ = say::point::preparing_failed{};
+  const Algorithm* algorithm = registry_.find(spec.algorithm);
+  if (algorithm == nullptr) {
+    throw PointEnd(Disposition::infeasible, say::point::no_algorithm{.algorithm = spec.algorithm});
+  }
+  if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
+    throw PointEnd(Disposition::infeasible, refusal->reason);
+  }
+  const std::size_t slot = waiting_;
+  PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
+  add_model_metrics(point.plan, spec.problem, record);
+  const std::vector<LoadedLaunch> loaded = load(point);
+  add_launch_facts(cuda_, info_.limits, loaded, record);
+  session_->workspace.reserve(slot, point.plan, counts_write_back(record, options));
+  add_value(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(point.plan.buffer_bytes()),
+            Provenance::modelled);
+  fill(slot, point, loaded, options);
+
+  stop_if_cancelled(say::point::cancelled_before_launch{});
+  run_once(point.setup, options.timeout);
+  const double first_ns = run_once(point.launches, options.timeout);
+  if (options.verify) verify(record, slot, point, options);
+
+  stop_if_cancelled(say::point::cancelled_before_timing{});
+  time(record, point.launches, options, cancel, first_ns);
+  stop_if_cancelled(say::point::cancelled_before_counting{});
+}
+
+GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
+                                             const MeasureOptions& options) {
+  auto& place = prepared_[slot];
+  place =
+      std::make_unique<PreparedPoint>(PreparedPoint{.spec = spec,
+                                                    .plan = algorithm.plan(spec.problem, spec.config(), info_.limits),
+                                                    .input_kind = options.input_kind,
+                                                    .seed = options.seed,
+                                                    .setup = {},
+                                                    .launches = {}});
+  return *place;
+}
+
+std::vector<LoadedLaunch> GpuDevice::load(const PreparedPoint& point) {
+  std::vector<LoadedLaunch> loaded;
+  for (const KernelLaunch& launch : point.plan.launches) loaded.push_back({&launch, &session_->runner.load(launch)});
+  return loaded;
+}
+
+void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
+                     const MeasureOptions& options) {
+  session_->workspace.fill(slot, point.plan, point.spec.problem, point.input_kind, point.seed);
+  for (const LoadedLaunch& each : loaded) {
+    (each.launch->setup ? point.setup : point.launches)
+        .emplace_back(*each.launch, *each.kernel,
+                      [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
+  }
+  session_->runner.wait(options.timeout);
+}
+
+bool GpuDevice::counts_write_back(const PointRecord& record, const MeasureOptions& options) const {
+  return options.counters && session_->counters && record.spec.cache == CacheState::cold;
+}
+
+double GpuDevice::run_once(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
+  const CUstream stream = session_->stream.get();
+  double total = 0;
+  for (PreparedLaunch& launch : launches) {
+    current_work_ = say::point::kernel_crashed{.kernel = launch.name()};
+    cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
+    launch.enqueue(cuda_, stream);
+    cuda_.check(cuda_.cuEventRecord(session_->end.get(), stream), "cuEventRecord");
+    try {
+      session_->runner.wait(session_->end.get(), timeout);
+    } catch (const LaunchTimeout&) {
+      throw LaunchTimeout(say::point::kernel_still_running{.kernel = launch.name(), .limit_ms = timeout.count()});
+    }
+    float milliseconds = 0;
+    cuda_.check(cuda_.elapsed_time(&milliseconds, session_->begin.get(), session_->end.get()), "cuEventElapsedTime");
+    total += 1e6 * static_cast<double>(milliseconds);
+  }
+  return total;
+}
+
+void GpuDevice::run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
+  current_work_ = say::point::second_run_crashed{};
+  for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, session_->stream.get());
+  session_->runner.wait(timeout);
+}
+
+void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
+  const AttentionPlan& plan = point.plan;
+  const AttentionProblem& problem = record.spec.problem;
+  const auto judge = [&] {
+    current_work_ = say::point::checking_failed{};
+    CheckResult result = session_->oracle.judge(plan, problem, options.input_kind, options.seed,
+                                                SlotBuffers(session_->workspace, slot), options.timeout);
+    const double share = result.max_abs_error * record.error_bound.value_or(1);  // the run nearest to its bound counts
+    if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {
+      record.max_abs_error = result.max_abs_error;
+      record.error_bound = result.bound;
+      record.rms_error = result.rms_error;
+    }
+    return result;
+  };
+  if (const CheckResult result = judge(); !result.pass) throw PointEnd(Disposition::incorrect, result.reason);
+  const bool early = std::ranges::any_of(plan.launches, &KernelLaunch::starts_early);
+  if (problem.pass == Pass::fwd && !early) return;
+  // Gradients are added up in memory, from several blocks: a second run must start from zero again, and come to the
+  // same bits where that was asked for.
+  const KernelOutput first = session_->oracle.seen();
+  if (early) {
+    // A launch that does not wait must not find what the first run left.
+    session_->workspace.fill(slot, plan, problem, options.input_kind, options.seed);
+    run_once(point.setup, options.timeout);
+  }
+  run_together(point.launches, options.timeout);
+  if (const CheckResult result = judge(); !result.pass) {
+    throw PointEnd(Disposition::incorrect, say::point::run_again{.reason = result.reason});
+  }
+  if (problem.deterministic && first != session_->oracle.seen()) {
+    throw PointEnd(Disposition::incorrect, say::point::other_bits{});
+  }
+}
+
+void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
+                     const CancelToken& cancel, double first_ns) {
+  current_work_ = say::point::timing_crashed{};
+  const auto read_clocks = [&] {
+    const auto reading = nvml_ ? nvml_->read() : std::nullopt;
+    if (!reading) return;
+    const std::uint64_t reasons = record.clocks ? record.clocks->throttle_reasons : 0;
+    record.clocks = reading;
+    record.clocks->throttle_reasons |= reasons;  // one slow batch marks the point
+    record.clocks->throttled = slows_down(record.clocks->throttle_reasons);
+  };
+  const bool slow = options.slow_ns > 0 && first_ns > options.slow_ns;
+  LaunchSamples samples = time_launches(session_->runner, launches,
+                                        {.cache = record.spec.cache,
+                                         .min_samples = slow ? 1 : options.min_samples,
+                                         .max_samples = slow ? 1 : options.max_samples,
+                                         .max_noise = options.max_noise,
+                                         .timeout = options.timeout,
+                                         .expected_ns = first_ns},
+                                        cancel, read_clocks);
+  kernel_record(record, "all").samples_ns = std::move(samples.plan);
+  if (launches.size() < 2) return;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    kernel_record(record, launches[i].name()).samples_ns = std::move(samples.launches[i]);
+  }
+}
+
+}  // namespace attnscope::gpu

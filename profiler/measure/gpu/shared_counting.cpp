@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counters of several points in one session, and what comes of each where one of them fails.
+#include <algorithm>
+#include <utility>
+
+#include "messages/point.h"
+#include "profiler/measure/gpu/gpu_device_impl.h"
+#include "profiler/measure/gpu/point_end.h"
+#include "profiler/plan/sweep.h"
+
+namespace attnscope::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+bool GpuDevice::Batch::goes_on() const {
+  return !cancelled && std::ranges::find(whole, false) != whole.end();
+}
+
+bool GpuDevice::counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const {
+  if (!session_->counters || waiting.size() >= most_together) return false;
+  std::int64_t bytes = memory_need_bytes(next, info_.limits, registry_);
+  for (const PointSpec& spec : waiting) bytes += memory_need_bytes(spec, info_.limits, registry_);
+  return bytes <= info_.limits.dram_bytes / 4;
+}
+
+std::vector<bool> GpuDevice::count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                                   const CancelToken& cancel) {
+  const auto begin = Clock::now();
+  waiting_ = 0;
+  Batch batch{.records = records,
+              .options = options,
+              .cancel = cancel,
+              .whole = std::vector<bool>(records.size(), false),
+              .alone = false};
+  while (usable_ && batch.goes_on()) count_session(batch);
+  for (PointRecord* record : records)
+    record->wall_seconds += seconds_since(begin) / static_cast<double>(records.size());
+  return batch.whole;
+}
+
+void GpuDevice::count_session(Batch& batch) {
+  const std::vector<std::size_t> members = members_of_session(batch);
+  if (members.empty()) return;
+  std::vector<CountedPoint> points;
+  for (const std::size_t i : members) {
+    const PointRecord& record = *batch.records[i];
+    points.push_back({.launches = prepared_.at(i)->launches, .cache = record.spec.cache, .write_back = {}});
+    if (!counts_write_back(record, batch.options)) continue;
+    points.back().write_back = [this] { session_->runner.enqueue_write_back(session_->workspace.noise()); };
+  }
+  const CountingRequest request{.extra_metrics = batch.options.extra_metrics, .limit = batch.options.timeout};
+  CounterCollector& counters = *session_->counters;
+  current_work_ = say::point::counting_crashed{};
+  try {
+    const auto counts = counters.collect(session_->runner, points, request, batch.cancel);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      add_counts(counts[i].metrics, points[i].launches, counts[i].values, *batch.records[members[i]]);
+      batch.whole[members[i]] = true;
+    }
+  } catch (const CuptiError& error) {
+    if (members.size() > 1) {  // which of them it was, CUPTI does not say
+      batch.alone = true;
+      return;
+    }
+    const CounterAvailability why = explain(error, *cupti_, driver_api_version(cuda_));
+    finish(batch, members.front(), Disposition::no_counters, why.reason);
+  } catch (...) {
+    const auto& place = counters.place();
+    if (!place && members.size() > 1) {
+      batch.alone = true;
+      return;
+    }
+    end_counted(batch, place ? members[place->point] : members.front(), place ? place->launch : std::string());
+  }
+}
+
+std::vector<std::size_t> GpuDevice::members_of_session(Batch& batch) {
+  std::vector<std::size_t> members;
+  std::size_t ranges = CounterCollector::idle_ranges;
+  for (std::size_t i = 0; i < batch.records.size() && usable_ && !batch.cancelled; ++i) {
+    if (batch.whole[i]) continue;
+    if (batch.alone && !members.empty()) break;
+    if (!session_->counters) {
+      finish(batch, i, Disposition::no_counters, no_counters_reason());
+      continue;
+    }
+    if (batch.cancel.cancelled()) {
+      finish(batch, i, Disposition::cancelled, say::point::cancelled_before_counting{});
+      return {};
+    }
+    try {
+      session_->context.make_current();
+      if (!is_ready(i, *batch.records[i], batch.options)) make_ready(i, *batch.records[i], batch.options);
+      const std::size_t more = CounterCollector::ranges_of(prepared_.at(i)->launches);
+      if (!members.empty() && ranges + more > CounterCollector::most_ranges) break;
+      ranges += more;
+      members.push_back(i);
+    } catch (...) {
+      end_counted(batch, i, {});
+    }
+    // Those that gave up their memory to this one have theirs in another session.
+    std::erase_if(members, [&](std::size_t member) { return !session_->workspace.holds(member); });
+  }
+  if (!usable_ || batch.cancelled) members.clear();
+  return members;
+}
+
+bool GpuDevice::is_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) const {
+  const auto found = prepared_.find(slot);
+  if (found == prepared_.end() || !session_->workspace.holds(slot)) return false;
+  const PreparedPoint& point = *found->second;
+  return point.spec == record.spec && point.input_kind == options.input_kind && point.seed == options.seed &&
+         (!counts_write_back(record, options) || session_->workspace.holds_noise());
+}
+
+void GpuDevice::make_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) {
+  current_work_ = say::point::preparing_failed{};
+  PreparedPoint& point = plan_in(slot, *registry_.find(record.spec.algorithm), record.spec, options);
+  const std::vector<LoadedLaunch> loaded = load(point);
+  session_->workspace.reserve(slot, point.plan, counts_write_back(record, options));
+  fill(slot, point, loaded, options);
+  run_once(point.setup, options.timeout);
+  run_once(point.launches, options.timeout);
+}
+
+void GpuDevice::finish(Batch& batch, std::size_t which, Disposition disposition, Message reason) {
+  PointRecord& record = *batch.records[which];
+  record.disposition = disposition;
+  record.reason = std::move(reason);
+  batch.whole[which] = true;
+  batch.cancelled = batch.cancelled || disposition == Disposition::cancelled;
+}
+
+void GpuDevice::end_counted(Batch& batch, std::size_t which, const std::string& kernel) {
+  if (!kernel.empty()) current_work_ = say::point::counted_kernel_crashed{.kernel = kernel};
+  PointRecord& record = *batch.records[which];
+  end_by_exception(record);
+  if (record.disposition == Disposition::timeout && !kernel.empty()) {
+    record.reason =
+        say::point::counted_kernel_still_running{.kernel = kernel, .limit_ms = batch.options.timeout.count()};
+  }
+  finish(batch, which, record.disposition, record.reason);
+}
+
+}  // namespace attnscope::gpu
