@@ -75,16 +75,16 @@ class PictureWriter {
     if (picture.kind == analysis::PlotKind::maps) {
       const HeatmapGrid grid = build_heatmap(points_, picture.filter, picture.metric);
       map_.set_grid(grid, heatmap_title(grid), true);
-      map_.set_source(source_note(points_->select(picture.filter.rows())));
+      map_.set_source(source_note(points_->runs_of(picture.filter.rows())));
       return map_.picture_size(most);
     }
     CurveRequest request;
-    for (const Row row : picture.filter.rows()) request.algorithms.insert((*points_)[row].spec().algorithm);
+    for (const Row row : picture.filter.rows()) request.algorithms.insert(points_->table().algorithm(row));
     request.ordinate = picture.ordinate();
     request.tile = picture.tile;
     const CurveSet set = build_curves(points_, picture.filter, request);
     curves_.set_curves(set, false, false);
-    curves_.set_source(source_note(drawn_points(set)));
+    curves_.set_source(source_note(drawn_runs(set)));
     return most;
   }
 

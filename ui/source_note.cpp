@@ -31,15 +31,11 @@ QString first_few(const QStringList& words) {
 
 }  // namespace
 
-QString source_note(const std::vector<ShownPoint>& points) {
-  std::vector<const RunInfo*> runs;
-  for (const ShownPoint& point : points) {
-    if (std::find(runs.begin(), runs.end(), point.run.get()) == runs.end()) runs.push_back(point.run.get());
-  }
+QString source_note(const std::vector<RunPtr>& runs) {
   QStringList devices;
   QStringList days;
   QStringList files;
-  for (const RunInfo* run : runs) {
+  for (const RunPtr& run : runs) {
     devices << device_words(run->summary);
     days << day_of(run->summary.started_at);
     files << QFileInfo(run->file).fileName();

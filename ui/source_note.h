@@ -5,12 +5,12 @@
 #include <QString>
 #include <vector>
 
-#include "ui/workspace.h"
+#include "ui/models/point_set.h"
 
 namespace attnscope::ui {
 
 /// "NVIDIA H200 · 2026-11-21 · h200.attnscope": the GPUs, the days on which the runs began and the files, of several
-/// the first few. Empty without points.
-[[nodiscard]] QString source_note(const std::vector<ShownPoint>& points);
+/// the first few. Empty without runs.
+[[nodiscard]] QString source_note(const std::vector<RunPtr>& runs);
 
 }  // namespace attnscope::ui

@@ -9,13 +9,11 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 #include "messages/run_list.h"
 #include "messages/window.h"
 #include "ui/format.h"
-#include "ui/models/point_set.h"
 #include "ui/models/point_settings.h"
 #include "ui/said.h"
 
@@ -50,7 +48,10 @@ FileContents read_file(const QString& path, std::int64_t after_id) {
     const RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::read_only);
     // Runs first: a run seen as ended has all of its points in the read that follows.
     contents.runs = store.runs();
-    contents.points = store.points({}, after_id);
+    store.each_point(
+        {}, after_id, [&] { contents.points.clear(); },
+        [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
+    for (auto& [run, points] : contents.points) points.shrink();
     contents.skipped = skipped_text(store);
   } catch (const std::exception& error) {
     contents = {};
@@ -94,8 +95,8 @@ const std::vector<Property>& properties() {
 QString values_of(const LoadedRun& run, const Property& property) {
   constexpr qsizetype most = 3;
   QStringList values;
-  for (const PointPtr& point : run.points) {
-    const QString value = property(point->record.spec);
+  for (const Row row : run.points.sorts()) {
+    const QString value = property(run.points.columns().spec(row));
     if (!value.isEmpty() && !values.contains(value)) values << value;
   }
   if (values.size() > most) values = values.mid(0, most) << QStringLiteral("…");
@@ -139,13 +140,6 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
 
 namespace {
 
-bool same_values(const PointRecord& a, const PointRecord& b) {
-  return a.spec == b.spec && a.disposition == b.disposition &&
-         std::ranges::equal(a.kernels, b.kernels, [](const KernelRecord& x, const KernelRecord& y) {
-           return x.kernel == y.kernel && x.samples_ns == y.samples_ns && x.metrics == y.metrics;
-         });
-}
-
 /// Of a run and its copies the one that holds most stands for all; of equal ones the first.
 std::optional<std::size_t> original_of(const std::vector<LoadedRun>& runs, std::size_t copy, bool ticked_only) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -160,10 +154,7 @@ std::optional<std::size_t> original_of(const std::vector<LoadedRun>& runs, std::
 bool is_copy(const LoadedRun& a, const LoadedRun& b) {
   const std::string& uid = a.info->summary.uid;
   if (uid.empty() || uid != b.info->summary.uid || a.points.size() > b.points.size()) return false;
-  return std::ranges::all_of(a.points, [&](const PointPtr& point) {
-    const auto same = std::ranges::lower_bound(b.points, point->index, {}, [](const PointPtr& p) { return p->index; });
-    return same != b.points.end() && (*same)->index == point->index && same_values((*same)->record, point->record);
-  });
+  return a.points.is_part_of(b.points);
 }
 
 std::map<QString, QString> distinct_file_names(const QStringList& paths) {
@@ -214,7 +205,7 @@ void Workspace::open(const QString& path) {
 }
 
 QString Workspace::open_now(const QString& path) {
-  const FileContents contents = read_file(canonical(path));
+  FileContents contents = read_file(canonical(path));
   accept(contents, true);
   return contents.error;
 }
@@ -287,13 +278,12 @@ void Workspace::read_in_background(const QString& path) {
 std::int64_t Workspace::last_point_id(const QString& path) const {
   std::int64_t last = 0;
   for (const LoadedRun& run : runs_) {
-    if (run.info->file != path) continue;
-    for (const PointPtr& point : run.points) last = std::max(last, point->id);
+    if (run.info->file == path) last = std::max(last, run.points.last_id());
   }
   return last;
 }
 
-void Workspace::accept(const FileContents& contents, bool first) {
+void Workspace::accept(FileContents& contents, bool first) {
   if (!contents.error.isEmpty()) {
     emit open_failed(contents.path, contents.error);
     return;
@@ -315,29 +305,17 @@ void Workspace::accept(const FileContents& contents, bool first) {
       return run.info->file == contents.path && run.info->summary.id == summary.id;
     });
     if (known == runs_.end()) {
-      runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}}), {}, true});
+      runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}}), RunPoints(), true});
       runs_differ = true;
     } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
       known->info = std::make_shared<RunInfo>(RunInfo{contents.path, summary, known->info->title});
       runs_differ = true;
     }
   }
-  std::unordered_map<std::int64_t, LoadedRun*> by_id;
   for (LoadedRun& run : runs_) {
-    if (run.info->file == contents.path) by_id[run.info->summary.id] = &run;
-  }
-  for (const StoredPoint& point : contents.points) {
-    const auto run = by_id.find(point.run_id);
-    if (run == by_id.end()) continue;
-    auto& points = run->second->points;
-    auto place = std::lower_bound(points.begin(), points.end(), point.index,
-                                  [](const PointPtr& have, std::size_t index) { return have->index < index; });
-    auto shared = std::make_shared<const StoredPoint>(point);
-    if (place != points.end() && (*place)->index == point.index) {
-      *place = std::move(shared);  // a resumed run has measured it again
-    } else {
-      points.insert(place, std::move(shared));
-    }
+    if (run.info->file != contents.path) continue;
+    const auto news = contents.points.find(run.info->summary.id);
+    if (news != contents.points.end()) run.points.add(std::move(news->second));
   }
   if (runs_differ || points_differ) name_runs();
   if (first) emit opened(contents.path);
@@ -360,18 +338,14 @@ void Workspace::name_runs() {
   }
 }
 
-std::vector<ShownPoint> Workspace::visible_points() const {
-  std::vector<ShownPoint> shown;
+std::shared_ptr<const PointSet> Workspace::visible() const {
+  if (visible_ != nullptr) return visible_;
+  std::vector<PointSet::Part> shown;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
-    if (!run.visible || original_of(runs_, i, true)) continue;
-    for (const PointPtr& point : run.points) shown.push_back({run.info, point});
+    if (run.visible && !original_of(runs_, i, true)) shown.push_back({run.info, &run.points});
   }
-  return shown;
-}
-
-std::shared_ptr<const PointSet> Workspace::visible() const {
-  if (visible_ == nullptr) visible_ = std::make_shared<const PointSet>(visible_points());
+  visible_ = std::make_shared<const PointSet>(shown);
   return visible_;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The files that are open, their runs, and which of them are drawn. Reads in a thread of its own: the window never
-// waits for a disk. Views hold shared pointers, so what they draw stays valid while a run grows.
+// The files that are open, their runs, and which of them are drawn. Reads in a thread of its own: the window does not
+// wait for a disk, but for the record of one point that somebody looks at (models/point_records.h). Views hold shared
+// pointers, so what they draw stays valid while a run grows.
 #pragma once
 
 #include <QObject>
@@ -8,35 +9,21 @@
 #include <QStringList>
 #include <QThreadPool>
 #include <QTimer>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "storage/run_store.h"
+#include "ui/models/point_set.h"
+#include "ui/models/run_points.h"
 
 namespace attnscope::ui {
 
-struct RunInfo {
-  QString file;  ///< absolute path
-  RunSummary summary;
-  QString title = {};  ///< run_title(), with what sets the run apart from others of that title and device
-};
-using RunPtr = std::shared_ptr<const RunInfo>;
-using PointPtr = std::shared_ptr<const StoredPoint>;
-
-/// A point together with the run that it belongs to: what every view works on.
-struct ShownPoint {
-  RunPtr run;
-  PointPtr point;
-
-  [[nodiscard]] const PointRecord& record() const { return point->record; }
-  [[nodiscard]] const PointSpec& spec() const { return point->record.spec; }
-};
-
 struct LoadedRun {
   RunPtr info;
-  std::vector<PointPtr> points;  ///< by place in the plan
+  RunPoints points;
   bool visible = true;
 };
 
@@ -55,14 +42,12 @@ struct LoadedRun {
 struct FileContents {
   QString path;
   std::vector<RunSummary> runs;
-  std::vector<StoredPoint> points;
-  QString skipped;  ///< rows that were left out, one sentence; empty when there are none
+  std::map<std::int64_t, RunPoints> points;  ///< by run
+  QString skipped;                           ///< rows that were left out, one sentence; empty when there are none
   QString error;
 };
 /// Blocking; opens read-only. Never throws.
 [[nodiscard]] FileContents read_file(const QString& path, std::int64_t after_id = 0);
-
-class PointSet;
 
 class Workspace : public QObject {
   Q_OBJECT
@@ -86,9 +71,8 @@ class Workspace : public QObject {
   /// Whether some file is being followed.
   [[nodiscard]] bool following() const { return !followed_.empty(); }
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
-  /// A ticked run's copy in another file adds nothing to it.
-  [[nodiscard]] std::vector<ShownPoint> visible_points() const;
-  /// The same with the table that analysis works on; made once for all who ask, until points_changed().
+  /// The points of the ticked runs, of which a copy in another file adds nothing; made once for all who ask, until
+  /// points_changed().
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
   void set_run_visible(std::size_t run, bool visible);
@@ -103,14 +87,14 @@ class Workspace : public QObject {
   void rows_skipped(const QString& path, const QString& what);
   /// Runs were added, removed or changed state.
   void runs_changed();
-  /// What visible_points() gives has changed, for whatever reason, or why it gives nothing.
+  /// What visible() gives has changed, for whatever reason, or why it gives nothing.
   void points_changed();
 
  private:
   void announce_points();
   void read_in_background(const QString& path);
   void name_runs();
-  void accept(const FileContents& contents, bool first);
+  void accept(FileContents& contents, bool first);
   void poll();
   [[nodiscard]] std::int64_t last_point_id(const QString& path) const;
 

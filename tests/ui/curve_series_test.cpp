@@ -21,7 +21,7 @@ CurveRequest request_of(const std::set<std::string>& algorithms, Ordinate ordina
   return request;
 }
 
-QStringList labels_of(const std::vector<ShownPoint>& points, const CurveRequest& request) {
+QStringList labels_of(const std::vector<fixtures::GivenPoint>& points, const CurveRequest& request) {
   QStringList labels;
   for (const Curve& curve : fixtures::curves_of(points, request).curves) labels << curve.label;
   return labels;
@@ -46,7 +46,7 @@ TEST(CurveSeries, EveryKindOfCurveHasItsWords) {
 
 TEST(CurveSeries, TimesAndRatesSayWhereTheyComeFrom) {
   auto points = fixtures::shown(wall_of("fa2"), false, 1);
-  for (const ShownPoint& point : fixtures::shown(fixtures::peers(), false, 2)) points.push_back(point);
+  for (const fixtures::GivenPoint& point : fixtures::shown(fixtures::peers(), false, 2)) points.push_back(point);
   EXPECT_EQ(labels_of(points, request_of({"fa2", "torch-flash"}, Ordinate::time)),
             (QStringList{QStringLiteral("FA2 · time · measured"), QStringLiteral("torch-flash · time · imported")}));
   EXPECT_EQ(labels_of(points, request_of({"fa2"}, Ordinate::rate)),
@@ -58,8 +58,8 @@ TEST(CurveSeries, WhatTellsSeriesApartIsInTheirNames) {
   const auto shown = fixtures::shown(fixtures::peers());
   auto other = std::make_shared<RunInfo>(*shown.front().run);
   other->summary.preset = "import:torch 2.9";
-  std::vector<ShownPoint> both = shown;
-  for (const ShownPoint& point : shown) both.push_back({other, point.point});
+  std::vector<fixtures::GivenPoint> both = shown;
+  for (const fixtures::GivenPoint& point : shown) both.push_back({other, point.point});
   EXPECT_EQ(labels_of(both, request_of({"torch-flash"}, Ordinate::time)),
             (QStringList{QStringLiteral("torch-flash (test) · time · imported"),
                          QStringLiteral("torch-flash (torch 2.9) · time · imported")}));
@@ -67,8 +67,8 @@ TEST(CurveSeries, WhatTellsSeriesApartIsInTheirNames) {
   auto gpu = std::make_shared<RunInfo>(*fixtures::shown(wall_of("fa2")).front().run);
   gpu->summary.device_name = "NVIDIA A100-SXM4-80GB";
   gpu->summary.device_uuid = "GPU-a100";
-  std::vector<ShownPoint> devices = fixtures::shown(wall_of("fa2"));
-  for (const ShownPoint& point : fixtures::shown(wall_of("fa2"))) devices.push_back({gpu, point.point});
+  std::vector<fixtures::GivenPoint> devices = fixtures::shown(wall_of("fa2"));
+  for (const fixtures::GivenPoint& point : fixtures::shown(wall_of("fa2"))) devices.push_back({gpu, point.point});
   const QStringList labels = labels_of(devices, request_of({"fa2"}, Ordinate::time));
   EXPECT_THAT((std::vector<QString>(labels.begin(), labels.end())),
               testing::UnorderedElementsAre(QStringLiteral("FA2 on H200 · time · measured"),
@@ -140,7 +140,8 @@ TEST(CurveSeries, ARowLeadsBackToItsPoint) {
   const CurveSet set = fixtures::curves_of(points, request_of({"fa2"}, Ordinate::time));
   ASSERT_EQ(set.curves.size(), 1U);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    EXPECT_EQ(set.at(*set.curves[0].points[i].row).point, points[i].point);
+    EXPECT_EQ(set.at(*set.curves[0].points[i].row).id, points[i].point->id);
+    EXPECT_EQ(set.at(*set.curves[0].points[i].row).spec, points[i].spec());
   }
 }
 

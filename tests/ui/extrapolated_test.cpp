@@ -24,11 +24,11 @@ class Extrapolated : public testing::Test {
     static const std::vector<PointRecord> simulated = fixtures::simulated_naive({1024, 2048, 16384});
     points = fixtures::shown(simulated, true);
   }
-  std::vector<ShownPoint> points;
+  std::vector<fixtures::GivenPoint> points;
 };
 
 TEST_F(Extrapolated, InTheDetails) {
-  const auto text_of = [](const ShownPoint& point) {
+  const auto text_of = [](const fixtures::GivenPoint& point) {
     QTextDocument document;
     document.setHtml(describe_point_html(point, QPalette()));
     return document.toPlainText();
@@ -58,7 +58,7 @@ TEST_F(Extrapolated, InTheDetails) {
 
 TEST_F(Extrapolated, InTheTable) {
   PointsTableModel model;
-  model.set_points(points);
+  model.set_points(fixtures::set_of(points));
   const auto at = [&](int row, const char* column, int role = Qt::DisplayRole) {
     return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role).toString();
   };

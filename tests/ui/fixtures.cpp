@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/fixtures.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "kernels/registry.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/measure/simulated_device.h"
+#include "ui/panels/point_html.h"
 
 namespace attnscope::ui::fixtures {
 
@@ -18,7 +20,7 @@ DeviceInfo device(bool simulated) {
   return info;
 }
 
-std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simulated, std::int64_t run) {
+std::vector<GivenPoint> shown(const std::vector<PointRecord>& records, bool simulated, std::int64_t run) {
   auto info = std::make_shared<RunInfo>();
   info->file = QStringLiteral("/nowhere.attnscope");
   info->summary.id = run;
@@ -31,12 +33,33 @@ std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simu
   info->summary.preset = "test";
   info->summary.limits = gpu.limits;
   info->summary.state = StoredRunState::complete;
-  std::vector<ShownPoint> points;
+  std::vector<GivenPoint> points;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto id = static_cast<std::int64_t>(i + 1);
     points.push_back({info, std::make_shared<StoredPoint>(StoredPoint{id, run, i, gpu.uuid, records[i]})});
   }
   return points;
+}
+
+std::shared_ptr<const PointSet> set_of(const std::vector<GivenPoint>& points, std::span<const Field> fields) {
+  std::vector<std::pair<RunPtr, RunPoints>> runs;
+  for (const GivenPoint& point : points) {
+    auto run = std::ranges::find(runs, point.run, &std::pair<RunPtr, RunPoints>::first);
+    if (run == runs.end()) run = runs.insert(run, {point.run, RunPoints(fields)});
+    run->second.add(*point.point);
+  }
+  std::vector<PointSet::Part> parts;
+  for (const auto& [run, its] : runs) parts.push_back({run, &its});
+  return std::make_shared<const PointSet>(parts, fields);
+}
+
+QString describe_point_html(const GivenPoint& point, const QPalette& palette) {
+  return ui::describe_point_html(*point.run, point.record(), palette);
+}
+
+PointRecord record_of(const ShownPoint& point) {
+  const RunStore store = RunStore::open(point.run->file.toStdString(), RunStore::Mode::read_only);
+  return store.point(point.id).value().record;
 }
 
 std::vector<PointRecord> simulated_naive(std::initializer_list<std::int64_t> lengths) {
@@ -50,15 +73,15 @@ std::vector<PointRecord> simulated_naive(std::initializer_list<std::int64_t> len
   return records;
 }
 
-CurveSet curves_of(const std::vector<ShownPoint>& points, const CurveRequest& request) {
-  auto set = std::make_shared<const PointSet>(points);
+CurveSet curves_of(const std::vector<GivenPoint>& points, const CurveRequest& request) {
+  auto set = set_of(points);
   ProblemFilter filter = analysis::curve_filter();
   filter.update(set->table(), set->table().rows());
   return build_curves(std::move(set), filter, request);
 }
 
-HeatmapGrid heatmap_of(const std::vector<ShownPoint>& points, std::string_view metric) {
-  auto set = std::make_shared<const PointSet>(points);
+HeatmapGrid heatmap_of(const std::vector<GivenPoint>& points, std::string_view metric) {
+  auto set = set_of(points);
   ProblemFilter filter = analysis::map_filter();
   filter.update(set->table(), set->table().rows());
   return build_heatmap(std::move(set), filter, metric);

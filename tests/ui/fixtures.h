@@ -2,7 +2,10 @@
 // Databases of points that look like a GPU's.
 #pragma once
 
+#include <QPalette>
 #include <QString>
+#include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -28,16 +31,30 @@ using attnscope::fixtures::peers;
 using attnscope::fixtures::spec;
 using attnscope::fixtures::tile_sweep;
 
-/// The same points as the workspace gives them, without a file; the run has the first one's provenance.
-[[nodiscard]] std::vector<ShownPoint> shown(const std::vector<PointRecord>& records, bool simulated = false,
+/// A point of a run without a file, with all that it was made of.
+struct GivenPoint {
+  RunPtr run;
+  std::shared_ptr<const StoredPoint> point;
+
+  [[nodiscard]] const PointRecord& record() const { return point->record; }
+  [[nodiscard]] const PointSpec& spec() const { return point->record.spec; }
+};
+/// Points of a run, which has the first one's provenance.
+[[nodiscard]] std::vector<GivenPoint> shown(const std::vector<PointRecord>& records, bool simulated = false,
                                             std::int64_t run = 1);
+/// The same as the workspace gives them.
+[[nodiscard]] std::shared_ptr<const PointSet> set_of(const std::vector<GivenPoint>& points,
+                                                     std::span<const Field> fields = point_fields());
+[[nodiscard]] QString describe_point_html(const GivenPoint& point, const QPalette& palette);
+/// What the point's file says of it.
+[[nodiscard]] PointRecord record_of(const ShownPoint& point);
 
 /// Simulated naive points of 16 heads at these N, on an H200; from 16384 on they are simulated in part.
 [[nodiscard]] std::vector<PointRecord> simulated_naive(std::initializer_list<std::int64_t> lengths);
 
 /// The curves of the first problem of these points, and the map of one problem's.
-[[nodiscard]] CurveSet curves_of(const std::vector<ShownPoint>& points, const CurveRequest& request);
-[[nodiscard]] HeatmapGrid heatmap_of(const std::vector<ShownPoint>& points, std::string_view metric);
+[[nodiscard]] CurveSet curves_of(const std::vector<GivenPoint>& points, const CurveRequest& request);
+[[nodiscard]] HeatmapGrid heatmap_of(const std::vector<GivenPoint>& points, std::string_view metric);
 
 /// Writes runs into a new file.
 struct RunOf {

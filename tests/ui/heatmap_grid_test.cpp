@@ -10,7 +10,7 @@
 namespace attnscope::ui {
 namespace {
 
-std::vector<ShownPoint> sweep_of(const std::string& algorithm) {
+std::vector<fixtures::GivenPoint> sweep_of(const std::string& algorithm) {
   std::vector<PointRecord> records = fixtures::tile_sweep();
   std::erase_if(records, [&](const PointRecord& record) { return record.spec.algorithm != algorithm; });
   return fixtures::shown(records);
@@ -33,14 +33,14 @@ TEST(HeatmapGrid, ACellLeadsBackToItsPoint) {
     for (int column = 0; column < static_cast<int>(grid.bc.size()); ++column) {
       if (!grid.at({row, column}).disposition) continue;
       ++cells;
-      const TileShape& tile = grid.source({row, column}).spec().tile;
+      const TileShape& tile = grid.source({row, column}).spec.tile;
       EXPECT_EQ(tile.br, grid.br[static_cast<std::size_t>(row)]);
       EXPECT_EQ(tile.bc, grid.bc[static_cast<std::size_t>(column)]);
     }
   }
   EXPECT_EQ(cells, points.size());
-  EXPECT_EQ(grid.shown_points().size(), points.size());
-  EXPECT_TRUE(fixtures::heatmap_of({}, metric_key::time_median_ns).shown_points().empty());
+  EXPECT_EQ(grid.shown_rows().size(), points.size());
+  EXPECT_TRUE(fixtures::heatmap_of({}, metric_key::time_median_ns).shown_rows().empty());
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
       << page.heatmap()->caption().toStdString();
   for (const HeatmapGrid::Place place : {HeatmapGrid::Place{0, 0}, HeatmapGrid::Place{1, 1}}) {
     // The time is the newer run's, and the TFLOP/s beside it are of that very time.
-    const PointRecord& source = grid.source(place).record();
+    const PointRecord source = fixtures::record_of(grid.source(place));
     const double time = evaluate(metric_key::time_median_ns, source)->value;
     EXPECT_DOUBLE_EQ(*grid.at(place).value, time);
     const HoverContent read = page.heatmap()->describe_cell(place);

@@ -77,7 +77,7 @@ TEST_F(IoPageTest, ACrossSaysWhatHappened) {
   QSignalSpy selected(&page, &IoCurvePage::point_selected);
   QTest::mouseClick(plot, Qt::LeftButton, {}, words->position->pixelPosition().toPoint());
   ASSERT_EQ(selected.count(), 1);
-  EXPECT_EQ(selected[0][0].value<ShownPoint>().record().disposition, Disposition::out_of_memory);
+  EXPECT_EQ(fixtures::record_of(selected[0][0].value<ShownPoint>()).disposition, Disposition::out_of_memory);
 }
 
 TEST_F(WindowTest, TheoryAtASingleLengthIsADash) {
@@ -333,17 +333,17 @@ TEST_F(IoPageTest, TheCrosshairTakesTheSelectedPointAlong) {
   QTest::keyClick(plot, Qt::Key_Left);
   ASSERT_EQ(selected.count(), 2);
   const auto now = selected[1][0].value<ShownPoint>();
-  EXPECT_EQ(now.spec().algorithm, "naive");
-  EXPECT_EQ(now.spec().problem.n_k, static_cast<std::int64_t>(curve->points[3].n));
+  EXPECT_EQ(now.spec.algorithm, "naive");
+  EXPECT_EQ(now.spec.problem.n_k, static_cast<std::int64_t>(curve->points[3].n));
 }
 
 TEST_F(IoPageTest, APictureNamesTheSourcesOfWhatItDraws) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
   ASSERT_NO_FATAL_FAILURE(show({file, peers}));
-  EXPECT_FALSE(source_note(drawn_points(page.curves())).contains("imported")) << "imported times are no bytes";
+  EXPECT_FALSE(source_note(drawn_runs(page.curves())).contains("imported")) << "imported times are no bytes";
   page.set_ordinate(Ordinate::time);
-  EXPECT_TRUE(source_note(drawn_points(page.curves())).contains("imported"));
+  EXPECT_TRUE(source_note(drawn_runs(page.curves())).contains("imported"));
 }
 
 TEST_F(IoPageTest, AShortLegendShowsTheRestWhereItStands) {
@@ -416,8 +416,8 @@ TEST_F(IoPageTest, ClickingAMarkSelectsItsPoint) {
                      static_cast<int>(plot->yAxis->coordToPixel(point.value)));
   QTest::mouseClick(plot, Qt::LeftButton, {}, pixel);
   ASSERT_EQ(selected.count(), 1);
-  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec().algorithm, "naive");
-  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec().problem.n_k, static_cast<std::int64_t>(point.n));
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec.algorithm, "naive");
+  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec.problem.n_k, static_cast<std::int64_t>(point.n));
 }
 
 TEST_F(IoPageTest, DevicesAreToldApartAndTheirLimitsHideNothing) {

@@ -293,7 +293,7 @@ TEST_F(LanguageTest, MapsSpeakIt) {
         const HeatmapCell& cell = grid.at({row, column});
         QStringList reasons;
         if (cell.disposition && *cell.disposition != Disposition::ok) {
-          reasons << said(grid.source({row, column}).record().reason);
+          reasons << said(grid.points->table().reason(cell.row));
         }
         texts.add(view.describe_cell({row, column}), reasons, "read-out of a cell");
       }

@@ -43,7 +43,7 @@ TEST_F(WindowTest, ShowsAFileOnEveryPage) {
   window.show_page(QStringLiteral("table"));
   QApplication::processEvents();
   EXPECT_EQ(page_of<PointsPage>(window).table()->model()->rowCount(),
-            static_cast<int>(window.workspace().visible_points().size()));
+            static_cast<int>(window.workspace().visible()->size()));
   EXPECT_EQ(window.banner().text(), QString());
 }
 
@@ -61,12 +61,12 @@ TEST_F(WindowTest, SpaceTogglesTheRunUnderTheCursor) {
   RunsPanel panel(workspace);
   panel.show();
   ASSERT_EQ(workspace.open_now(file), QString());
-  const std::size_t all = workspace.visible_points().size();
+  const std::size_t all = workspace.visible()->size();
   panel.setCurrentIndex(panel.model()->index(0, 0));
   QTest::keyClick(&panel, Qt::Key_Space);
-  EXPECT_EQ(workspace.visible_points().size(), all - fixtures::memory_wall().size());
+  EXPECT_EQ(workspace.visible()->size(), all - fixtures::memory_wall().size());
   QTest::keyClick(&panel, Qt::Key_Space);
-  EXPECT_EQ(workspace.visible_points().size(), all);
+  EXPECT_EQ(workspace.visible()->size(), all);
 }
 
 TEST_F(WindowTest, TheTickedRunsOfAllFilesAreOneTable) {
@@ -157,15 +157,14 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
       // The judge: what the SMs moved meets the tile program.
       for (const CurvePoint& point : curve.points) {
         if (point.value < 64.0 * 1024 * 1024) continue;
-        const auto ratio = evaluate(metric_key::l2_sm_over_model, io.curves().at(*point.row).record());
+        const auto ratio = io.curves().table().values(metric_key::l2_sm_over_model).at(*point.row);
         ASSERT_TRUE(ratio);
-        EXPECT_NEAR(ratio->value, 1, curve.name.algorithm == "naive" ? 0.03 : 0.01)
-            << curve.name.algorithm << " " << point.n;
+        EXPECT_NEAR(*ratio, 1, curve.name.algorithm == "naive" ? 0.03 : 0.01) << curve.name.algorithm << " " << point.n;
       }
     }
     EXPECT_EQ(measured, 8) << "four algorithms, DRAM and SM<->L2";
     ASSERT_FALSE(io.curves().failed.empty()) << "naive runs out of memory at the end of the memory wall";
-    EXPECT_EQ(io.curves().at(io.curves().failed[0].row).record().disposition, Disposition::out_of_memory);
+    EXPECT_EQ(io.curves().table().disposition(io.curves().failed[0].row), Disposition::out_of_memory);
   }
   ASSERT_TRUE(tiles.has_grid());
   EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2", "fa3"}));
@@ -311,7 +310,7 @@ TEST_F(WindowTest, DetailsAreOfThePageThatIsLookedAtAndLeaveASmallPlotItsRoom) {
   window.show();
   ASSERT_EQ(window.workspace().open_now(file), QString());
   window.show_page(QStringLiteral("io"));
-  const ShownPoint point = window.workspace().visible_points().front();
+  const ShownPoint point = (*window.workspace().visible())[0];
   emit window.page(QStringLiteral("io"))->point_selected(point);
   const auto* dock = window.findChild<QDockWidget*>(QStringLiteral("details"));
   EXPECT_FALSE(dock->isVisible()) << "a plot of 1024 pixels has no room to give";
@@ -320,7 +319,7 @@ TEST_F(WindowTest, DetailsAreOfThePageThatIsLookedAtAndLeaveASmallPlotItsRoom) {
   EXPECT_FALSE(window.details()->point()) << "the other page's";
   window.show_page(QStringLiteral("io"));
   ASSERT_TRUE(window.details()->point());
-  EXPECT_EQ(window.details()->point()->point, point.point);
+  EXPECT_EQ(window.details()->point()->id, point.id);
   window.resize(1280, 800);
   emit window.page(QStringLiteral("io"))->point_selected(point);
   EXPECT_TRUE(dock->isVisible());

@@ -28,7 +28,7 @@ QVariant at(const PointsTableModel& model, int row, const char* column, int role
 TEST(PointsTableModel, CellsSayWhatThePointSays) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
-  model.set_points(fixtures::shown(fixtures::memory_wall()));
+  model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
   ASSERT_EQ(model.rowCount(), 21);
   EXPECT_EQ(at(model, 0, "Algorithm").toString(), "naive");
   EXPECT_EQ(at(model, 0, "N").toString(), "256");
@@ -45,7 +45,7 @@ TEST(PointsTableModel, AThrottledPointSaysSo) {
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 4096)));
   records[0].clocks = ClockReading{};
   records[1].clocks = ClockReading{.throttle_reasons = 4, .throttled = true};  // NVML's power cap
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   EXPECT_EQ(at(model, 0, "Result").toString(), "ok");
   EXPECT_EQ(at(model, 1, "Result").toString(), "ok, throttled");
   EXPECT_TRUE(at(model, 1, "Result", Qt::ToolTipRole).toString().contains("power cap"));
@@ -54,7 +54,7 @@ TEST(PointsTableModel, AThrottledPointSaysSo) {
 TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
   PointsTableModel model;
   std::vector<PointRecord> records{fixtures::ok_point(fixtures::decode_spec("fa2", 4096)), fixtures::peers()[0]};
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   const auto in_use = [&](const char* heading) { return model.column_in_use(model.column_of(heading)); };
   for (const char* rare : {"Dropout", "Page", "Deterministic", "Splits", "Warps", "Stages"}) {
     EXPECT_FALSE(in_use(rare)) << rare;
@@ -62,7 +62,7 @@ TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
   EXPECT_TRUE(in_use("Pass"));
   records[0].spec.knobs.set(knob::splits, std::int64_t{8});
   records[0].spec.problem.page = 256;
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   EXPECT_TRUE(in_use("Splits"));
   EXPECT_TRUE(in_use("Page"));
   EXPECT_FALSE(in_use("Warps"));
@@ -96,7 +96,7 @@ TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
     std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
     ASSERT_NO_FATAL_FAILURE(change(records[1].spec, field));
     PointsTableModel model(built_in_algorithms(), nullptr, fields);
-    model.set_points(fixtures::shown(records));
+    model.set_points(fixtures::set_of(fixtures::shown(records), fields));
     bool differs = false;
     for (int column = 0; column < model.columnCount(); ++column) {
       const auto text = [&](int row) { return model.index(row, column).data().toString(); };
@@ -113,14 +113,14 @@ TEST(PointsTableModel, AFieldThatComesLaterIsAColumnAsItStatesItself) {
   PointsTableModel model(built_in_algorithms(), nullptr, test::fields_with_a_later_one());
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records), test::fields_with_a_later_one()));
   const int strip = model.column_of("Strip");
   ASSERT_GE(strip, 0);
   EXPECT_EQ(model.column_named("strip"), strip);
   EXPECT_TRUE(model.headerData(strip, Qt::Horizontal, Qt::ToolTipRole).toString().contains("Of the tests alone"));
   EXPECT_FALSE(model.column_in_use(strip));
   records[1].spec.problem.page = 64;
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records), test::fields_with_a_later_one()));
   EXPECT_TRUE(model.column_in_use(strip));
   EXPECT_EQ(at(model, 0, "Strip").toString(), "");
   EXPECT_EQ(at(model, 1, "Strip").toString(), "64");
@@ -139,7 +139,7 @@ TEST(PointsFilter, KnowsColumnsByTheirKeysWhenTheyMove) {
       fixtures::ok_point(fixtures::spec("fa2", 1024)),
       fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB"),
       fixtures::ok_point(fixtures::spec("fa2", 2048))};
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   filter.set_words("result=ok");
   filter.sort(model.column_of("Time"), Qt::DescendingOrder);
   const auto lengths = [&] {
@@ -155,7 +155,7 @@ TEST(PointsFilter, KnowsColumnsByTheirKeysWhenTheyMove) {
 
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
   records.back().spec.knobs = {{"cluster", 4}};
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   ASSERT_EQ(model.column_of("Time"), before + 1);
   EXPECT_EQ(lengths(), (QStringList{"4096", "2048", "1024"}));
   EXPECT_EQ(filter.sortColumn(), before + 1);
@@ -171,7 +171,7 @@ TEST(PointsTableModel, EveryFieldIsInTheDetails) {
   for (const Field& field : fields) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
     const auto html = [&](const PointRecord& of) {
-      return describe_point_html(fixtures::shown({of})[0], QPalette(), settings);
+      return describe_point_html(*fixtures::shown({of})[0].run, of, QPalette(), settings);
     };
     const QString before = html(record);
     ASSERT_NO_FATAL_FAILURE(change(record.spec, field));
@@ -184,7 +184,7 @@ TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
   PointsTableModel model(registry);
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   const int cluster = model.column_of("Cluster");
   ASSERT_GE(cluster, 0);
   EXPECT_EQ(model.column_named("cluster"), cluster);
@@ -192,7 +192,7 @@ TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
   EXPECT_FALSE(model.column_in_use(cluster));
   EXPECT_EQ(model.column_of("Warps"), -1) << "no algorithm of these has it";
   records[1].spec.knobs = {{"cluster", 4}};
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   EXPECT_TRUE(model.column_in_use(cluster));
   EXPECT_EQ(at(model, 0, "Cluster").toString(), "");
   EXPECT_EQ(at(model, 1, "Cluster").toString(), "4");
@@ -202,11 +202,11 @@ TEST(PointsTableModel, AKnobThatNobodyHereStatesHasAColumnWherePointsHaveIt) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   auto records = std::vector<PointRecord>(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   EXPECT_EQ(model.column_of("order"), -1);
   records.push_back(records[0]);
   records[2].spec.knobs = {{"order", "up_and_down"}};
-  model.set_points(fixtures::shown(records));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
   EXPECT_EQ(at(model, 2, "order").toString(), "up and down");
   EXPECT_EQ(at(model, 0, "order").toString(), "");
   EXPECT_EQ(at(model, 2, "N").toString(), "1024") << "the columns behind it moved";
@@ -230,7 +230,7 @@ TEST(PointSettings, TitlesSayWhatIsUnusual) {
 
 TEST(PointsTableModel, SortsNumbersAsNumbers) {
   PointsTableModel model;
-  model.set_points(fixtures::shown(fixtures::memory_wall()));
+  model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
   EXPECT_LT(at(model, 1, "N", TableModel::sort_role).toDouble(), at(model, 2, "N", TableModel::sort_role).toDouble());
   EXPECT_GT(at(model, 1, "DRAM", TableModel::sort_role).toDouble(), 0);
   EXPECT_FALSE(at(model, 6, "DRAM", TableModel::sort_role).isValid()) << "a value that is not there is no number";
@@ -240,15 +240,15 @@ TEST(PointsTableModel, GrowsInPlaceWhileARunIsFollowed) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   const auto points = fixtures::shown(fixtures::memory_wall());
-  model.set_points({points.begin(), points.begin() + 5});
+  model.set_points(fixtures::set_of({points.begin(), points.begin() + 5}));
   const QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
   const QSignalSpy inserted(&model, &QAbstractItemModel::rowsInserted);
-  model.set_points({points.begin(), points.begin() + 9});
+  model.set_points(fixtures::set_of({points.begin(), points.begin() + 9}));
   EXPECT_EQ(reset.count(), 0);
   ASSERT_EQ(inserted.count(), 1);
   EXPECT_EQ(inserted[0][1].toInt(), 5);
   EXPECT_EQ(inserted[0][2].toInt(), 8);
-  model.set_points({points.begin() + 3, points.end()});
+  model.set_points(fixtures::set_of({points.begin() + 3, points.end()}));
   EXPECT_EQ(reset.count(), 1);
   EXPECT_EQ(model.rowCount(), 18);
 }
@@ -280,9 +280,9 @@ TEST(RunsModel, ListsRunsAndChecksThem) {
   EXPECT_TRUE(model.index(0).data(RunsModel::detail_role).toString().contains("21 points, 20 ok"));
   EXPECT_EQ(model.index(0).data(RunsModel::state_role).toString(), "") << "complete needs no badge";
 
-  EXPECT_EQ(workspace.visible_points().size(), 42U);
+  EXPECT_EQ(workspace.visible()->size(), 42U);
   ASSERT_TRUE(model.setData(model.index(1), Qt::Unchecked, Qt::CheckStateRole));
-  EXPECT_EQ(workspace.visible_points().size(), 21U);
+  EXPECT_EQ(workspace.visible()->size(), 21U);
   workspace.close(file);
   EXPECT_EQ(model.rowCount(), 0);
 }

@@ -24,7 +24,7 @@ TEST(Workspace, OpensInTheBackground) {
   ASSERT_TRUE(opened.wait());
   ASSERT_EQ(workspace.runs().size(), 1U);
   EXPECT_EQ(workspace.runs()[0].points.size(), 21U);
-  EXPECT_EQ(workspace.visible_points().size(), 21U);
+  EXPECT_EQ(workspace.visible()->size(), 21U);
 }
 
 TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {
@@ -42,7 +42,7 @@ TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {
   EXPECT_TRUE(workspace.open_now(damaged).contains("damaged.attnscope"));
   EXPECT_TRUE(workspace.open_now(folder.filePath("nowhere.attnscope")).contains("nowhere.attnscope"));
   EXPECT_EQ(workspace.files().size(), 1);
-  EXPECT_EQ(workspace.visible_points().size(), 21U);
+  EXPECT_EQ(workspace.visible()->size(), 21U);
 }
 
 TEST(Workspace, RunsOfOneTitleAreToldApartByWhatTheyHold) {
@@ -117,15 +117,15 @@ TEST(Workspace, FollowsARunThatGrows) {
 
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
-  EXPECT_EQ(workspace.visible_points().size(), 1U);
+  EXPECT_EQ(workspace.visible()->size(), 1U);
   EXPECT_EQ(workspace.runs()[0].info->summary.state, StoredRunState::running);
-  const PointPtr first = workspace.visible_points()[0].point;
+  const std::int64_t first = workspace.visible()->id(0);
 
   QSignalSpy changed(&workspace, &Workspace::points_changed);
   store.add_point(run, 1, records[1]);
   store.add_point(run, 2, records[2]);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.visible_points().size() == 3; }));
-  EXPECT_EQ(workspace.visible_points()[0].point, first) << "points already shown are not read again";
+  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.visible()->size() == 3; }));
+  EXPECT_EQ(workspace.visible()->id(0), first) << "points already shown stay";
 
   store.finish_run(run, StoredRunState::complete);
   workspace.stop_following(workspace.files()[0]);
@@ -145,13 +145,13 @@ TEST(Workspace, ACopyOfARunIsNotASeriesOfItsOwn) {
   ASSERT_EQ(workspace.open_now(first), QString());
   ASSERT_EQ(workspace.open_now(copy), QString());
   const std::size_t points = fixtures::memory_wall().size();
-  EXPECT_EQ(workspace.visible_points().size(), points);
+  EXPECT_EQ(workspace.visible()->size(), points);
   EXPECT_EQ(workspace.runs()[1].info->title, "copy of quick");
   workspace.set_run_visible(0, false);
-  EXPECT_EQ(workspace.visible_points().size(), points) << "the copy stands for it";
+  EXPECT_EQ(workspace.visible()->size(), points) << "the copy stands for it";
   workspace.set_run_visible(0, true);
   ASSERT_EQ(workspace.open_now(other), QString());
-  EXPECT_EQ(workspace.visible_points().size(), 2 * points) << "the same values, measured again";
+  EXPECT_EQ(workspace.visible()->size(), 2 * points) << "the same values, measured again";
 }
 
 TEST(Workspace, ShowOnlyHidesTheOthers) {
@@ -161,8 +161,9 @@ TEST(Workspace, ShowOnlyHidesTheOthers) {
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
   workspace.show_only(0);
-  for (const ShownPoint& point : workspace.visible_points()) EXPECT_EQ(point.run->summary.preset, "quick");
-  EXPECT_EQ(workspace.visible_points().size(), 21U);
+  const std::shared_ptr<const PointSet> shown = workspace.visible();
+  for (Row row = 0; row < shown->size(); ++row) EXPECT_EQ(shown->run_of(row)->summary.preset, "quick");
+  EXPECT_EQ(shown->size(), 21U);
 }
 
 }  // namespace

@@ -166,15 +166,15 @@ QString withheld_words(const analysis::FittedLaw& law) {
   return said(say::curves::no_fit{.law = law.law.text, .why = why_withheld(law)});
 }
 
-std::vector<ShownPoint> drawn_points(const CurveSet& set) {
-  std::vector<ShownPoint> points;
+std::vector<RunPtr> drawn_runs(const CurveSet& set) {
+  std::vector<Row> rows;
   for (const Curve& curve : set.curves) {
     for (const CurvePoint& point : curve.points) {
-      if (point.row) points.push_back(set.at(*point.row));
+      if (point.row) rows.push_back(*point.row);
     }
   }
-  for (const FailedPoint& point : set.failed) points.push_back(set.at(point.row));
-  return points;
+  for (const FailedPoint& point : set.failed) rows.push_back(point.row);
+  return set.points->runs_of(rows);
 }
 
 CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,

@@ -50,15 +50,16 @@ struct CurveSet {
   std::shared_ptr<const PointSet> points;  ///< what rows refer to
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
-  [[nodiscard]] const ShownPoint& at(Row row) const { return (*points)[row]; }
+  [[nodiscard]] ShownPoint at(Row row) const { return (*points)[row]; }
+  [[nodiscard]] const analysis::PointTable& table() const { return points->table(); }
 };
 
 /// `filter` stands on the problem.
 [[nodiscard]] CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
                                     const CurveRequest& request);
 
-/// What is drawn of the file: its curves' points, and those that gave no value.
-[[nodiscard]] std::vector<ShownPoint> drawn_points(const CurveSet& set);
+/// The runs of what is drawn: of the curves' points, and of those that gave no value.
+[[nodiscard]] std::vector<RunPtr> drawn_runs(const CurveSet& set);
 
 [[nodiscard]] QString to_string(Quantity quantity);
 /// The first line of the curve's label, with what its point is instead of what most are: "FA2 · DRAM · simulated,

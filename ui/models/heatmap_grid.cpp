@@ -17,14 +17,14 @@ QString HeatmapGrid::best_words() const {
                                 : said(say::tile_map::lowest{.metric = what});
 }
 
-std::vector<ShownPoint> HeatmapGrid::shown_points() const {
+std::vector<Row> HeatmapGrid::shown_rows() const {
   std::vector<Row> rows;
   for (const auto& line : cells) {
     for (const HeatmapCell& cell : line) {
       if (cell.disposition) rows.push_back(cell.row);
     }
   }
-  return points == nullptr ? std::vector<ShownPoint>() : points->select(rows);
+  return rows;
 }
 
 HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,

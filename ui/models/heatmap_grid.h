@@ -22,10 +22,10 @@ struct HeatmapGrid : analysis::TileMap {
 
   /// "fastest", "lowest DRAM total", "highest TFLOP/s": what is best about `best`.
   [[nodiscard]] QString best_words() const;
-  /// The points in its cells.
-  [[nodiscard]] std::vector<ShownPoint> shown_points() const;
+  /// The rows of the points in its cells.
+  [[nodiscard]] std::vector<Row> shown_rows() const;
   /// Pre: the cell has a disposition.
-  [[nodiscard]] const ShownPoint& source(Place place) const { return (*points)[at(place).row]; }
+  [[nodiscard]] ShownPoint source(Place place) const { return (*points)[at(place).row]; }
 };
 
 /// `filter` stands on the problem.

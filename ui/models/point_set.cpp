@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/point_set.h"
 
-#include <unordered_map>
+#include <algorithm>
 #include <utility>
 
 #include "ui/format.h"
@@ -21,25 +21,24 @@ analysis::Run analysis_run(const RunInfo& info) {
   return run;
 }
 
-PointSet::PointSet(std::vector<ShownPoint> points) : points_(std::move(points)) {
-  std::unordered_map<const RunInfo*, analysis::RunIndex> places;
-  analysis::PointTableBuilder builder;
-  for (const ShownPoint& point : points_) {
-    const auto [place, fresh] = places.try_emplace(point.run.get(), static_cast<analysis::RunIndex>(runs_.size()));
-    if (fresh) {
-      builder.add_run(analysis_run(*point.run));
-      runs_.push_back(point.run.get());
-    }
-    builder.add(place->second, point.record());
+PointSet::PointSet(const std::vector<Part>& parts, std::span<const Field> fields) {
+  analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
+  for (const Part& part : parts) {
+    if (part.points->empty()) continue;
+    runs_.push_back(part.run);
+    builder.add(builder.add_run(analysis_run(*part.run)), part.points->columns(), part.points->rows());
+    for (const Row row : part.points->rows()) ids_.push_back(part.points->id(row));
   }
   table_ = std::move(builder).finish();
 }
 
-std::vector<ShownPoint> PointSet::select(std::span<const Row> rows) const {
-  std::vector<ShownPoint> selected;
-  selected.reserve(rows.size());
-  for (const Row row : rows) selected.push_back(points_[row]);
-  return selected;
+std::vector<RunPtr> PointSet::runs_of(std::span<const Row> rows) const {
+  std::vector<RunPtr> found;
+  for (const Row row : rows) {
+    const RunPtr& run = run_of(row);
+    if (std::ranges::find(found, run) == found.end()) found.push_back(run);
+  }
+  return found;
 }
 
 }  // namespace attnscope::ui

@@ -1,40 +1,64 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points as views have them, with the run and record of each, and as the rows of the table that analysis works on.
+// Points as views have them: the rows of the table that analysis works on, with the run of each and what its file knows
+// it by.
 #pragma once
 
+#include <QString>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "profiler/analysis/point_table.h"
 #include "profiler/analysis/problem_filter.h"
-#include "ui/workspace.h"
+#include "ui/models/run_points.h"
 
 namespace attnscope::ui {
 
 using analysis::ProblemFilter;
-using analysis::Row;
+
+struct RunInfo {
+  QString file;  ///< absolute path
+  RunSummary summary;
+  QString title = {};  ///< run_title(), with what sets the run apart from others of that title and device
+};
+using RunPtr = std::shared_ptr<const RunInfo>;
+
+/// A point that somebody looks at.
+struct ShownPoint {
+  RunPtr run;
+  std::int64_t id = 0;  ///< in the run's file
+  PointSpec spec;
+};
 
 /// What analysis is told of a run.
 [[nodiscard]] analysis::Run analysis_run(const RunInfo& run);
 
 class PointSet {
  public:
-  PointSet() : PointSet(std::vector<ShownPoint>()) {}
-  explicit PointSet(std::vector<ShownPoint> points);
+  struct Part {
+    RunPtr run;
+    const RunPoints* points = nullptr;  ///< read while the set is made
+  };
+  PointSet() : PointSet(std::vector<Part>()) {}
+  /// All points of these runs, which are of these fields.
+  explicit PointSet(const std::vector<Part>& parts, std::span<const Field> fields = point_fields());
 
-  [[nodiscard]] const std::vector<ShownPoint>& points() const { return points_; }
   [[nodiscard]] const analysis::PointTable& table() const { return table_; }
-  [[nodiscard]] const ShownPoint& operator[](Row row) const { return points_[row]; }
-  [[nodiscard]] bool empty() const { return points_.empty(); }
-  /// Some of the points, as they are.
-  [[nodiscard]] std::vector<ShownPoint> select(std::span<const Row> rows) const;
-  /// Any of the points of one of the table's runs.
+  [[nodiscard]] Row size() const { return table_.size(); }
+  [[nodiscard]] bool empty() const { return table_.empty(); }
+  [[nodiscard]] ShownPoint operator[](Row row) const { return {run_of(row), ids_[row], table_.spec(row)}; }
+  /// In the file of its run.
+  [[nodiscard]] std::int64_t id(Row row) const { return ids_[row]; }
+  [[nodiscard]] const RunPtr& run_of(Row row) const { return runs_[table_.run_index(row)]; }
   [[nodiscard]] const RunInfo& run(analysis::RunIndex index) const { return *runs_[index]; }
+  /// The runs of some of the points, each once, in the order of the rows.
+  [[nodiscard]] std::vector<RunPtr> runs_of(std::span<const Row> rows) const;
 
  private:
-  std::vector<ShownPoint> points_;
-  std::vector<const RunInfo*> runs_;  ///< as the table has them
+  std::vector<RunPtr> runs_;  ///< as the table has them
+  std::vector<std::int64_t> ids_;
   analysis::PointTable table_;
 };
 

@@ -27,20 +27,27 @@ Value text_value(const QString& text) {
   return {text, text.isEmpty() ? QVariant() : QVariant(text), {}, false};
 }
 
-Value metric(const ShownPoint& point, std::string_view key) {
-  const auto value = evaluate(key, point.record());
-  if (!value) return {{}, {}, {}, true};
-  return {format_metric(*value), value->value,
-          QStringLiteral("%1 (%2)").arg(format_number(value->value, 12), to_qstring(value->provenance)), true};
+MetricValue metric_value(std::string_view key, const analysis::ValueColumn& column, Row row) {
+  return {std::string(key), column.value(row), std::string(find_metric(key)->unit), column.provenance(row)};
 }
 
-Value traffic(const ShownPoint& point, Quantity quantity) {
-  const auto bytes = quantity == Quantity::dram ? dram_traffic(point.record())
-                                                : evaluate(analysis::metric_of(quantity), point.record());
-  if (!bytes) return {{}, {}, {}, true};
-  return {format_metric(*bytes), bytes->value,
-          said(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),
-                                              .origin = title(bytes->provenance)}),
+Value metric(const PointSet& points, Row row, std::string_view key) {
+  const analysis::ValueColumn& column = points.table().values(key);
+  if (!column.has(row)) return {{}, {}, {}, true};
+  const MetricValue value = metric_value(key, column, row);
+  return {format_metric(value), value.value,
+          QStringLiteral("%1 (%2)").arg(format_number(value.value, 12), to_qstring(value.provenance)), true};
+}
+
+Value traffic(const PointSet& points, Row row, Quantity quantity) {
+  const std::string_view key = analysis::metric_of(quantity);
+  const analysis::ValueColumn& column =
+      quantity == Quantity::dram ? points.table().dram_traffic() : points.table().values(key);
+  if (!column.has(row)) return {{}, {}, {}, true};
+  const MetricValue bytes = metric_value(key, column, row);
+  return {format_metric(bytes), bytes.value,
+          said(say::points_table::exact_bytes{.bytes = format_number(bytes.value, 12).toStdString(),
+                                              .origin = title(bytes.provenance)}),
           true};
 }
 
@@ -50,75 +57,101 @@ constexpr QLatin1String result_key("result");
 std::vector<Column> outcome_columns() {
   return {
       {said(say::points_table::result{}), result_key, said(say::points_table::result_help{}), Search::words,
-       [](const ShownPoint& p) {
-         Value value = text_value(to_qstring(to_string(p.record().disposition)));
-         value.tip = said(p.record().reason);
-         if (const auto& clocks = p.record().clocks; clocks && clocks->throttled) {
+       [](const PointSet& p, Row row) {
+         const analysis::PointColumns& points = p.table().points();
+         Value value = text_value(to_qstring(to_string(points.disposition(row))));
+         value.tip = said(points.reason(row));
+         if (points.throttled(row)) {
            value.text += QStringLiteral(", ") + said(say::points_table::throttled{});
-           value.tip = said(say::points_table::slowed{.reasons = describe_throttle_reasons(clocks->throttle_reasons)});
+           value.tip =
+               said(say::points_table::slowed{.reasons = describe_throttle_reasons(points.throttle_reasons(row))});
          }
-         if (p.record().origin() == Provenance::extrapolated) {
+         if (points.origin(row) == Provenance::extrapolated) {
            value.text += QStringLiteral(", ") + said(say::points_table::extrapolated{});
            value.tip = said(say::points_table::extrapolated_help{});
          }
          return value;
        }},
       {said(say::points_table::time{}), QStringLiteral("time"), said(say::points_table::time_help{}), Search::by_name,
-       [](const ShownPoint& p) { return metric(p, metric_key::time_median_ns); }, metric_key::time_median_ns},
+       [](const PointSet& p, Row row) { return metric(p, row, metric_key::time_median_ns); },
+       metric_key::time_median_ns},
       {said(say::points_table::rate{}), QStringLiteral("rate"), said(say::points_table::rate_help{}), Search::by_name,
-       [](const ShownPoint& p) { return metric(p, metric_key::tflops); }, metric_key::tflops},
+       [](const PointSet& p, Row row) { return metric(p, row, metric_key::tflops); }, metric_key::tflops},
       {said(say::points_table::dram{}), QStringLiteral("dram"), said(say::points_table::dram_help{}), Search::by_name,
-       [](const ShownPoint& p) { return traffic(p, Quantity::dram); }, metric_key::dram_bytes},
+       [](const PointSet& p, Row row) { return traffic(p, row, Quantity::dram); }, metric_key::dram_bytes},
       {said(say::points_table::sm_l2{}), QStringLiteral("sm_l2"), said(say::points_table::sm_l2_help{}),
-       Search::by_name, [](const ShownPoint& p) { return traffic(p, Quantity::sm_l2); }, metric_key::l2_sm_bytes},
+       Search::by_name, [](const PointSet& p, Row row) { return traffic(p, row, Quantity::sm_l2); },
+       metric_key::l2_sm_bytes},
       {said(say::points_table::model{}), QStringLiteral("model"), said(say::points_table::model_help{}),
-       Search::by_name, [](const ShownPoint& p) { return metric(p, metric_key::model_l2_sm_bytes); },
+       Search::by_name, [](const PointSet& p, Row row) { return metric(p, row, metric_key::model_l2_sm_bytes); },
        metric_key::model_l2_sm_bytes},
       {said(say::points_table::over_model{}), QStringLiteral("over_model"), said(say::points_table::over_model_help{}),
        Search::by_name,
-       [](const ShownPoint& p) {
-         Value value = metric(p, metric_key::l2_sm_over_model);
+       [](const PointSet& p, Row row) {
+         Value value = metric(p, row, metric_key::l2_sm_over_model);
          if (!value.text.isEmpty()) value.text = QString::number(value.sort.toDouble(), 'f', 4);
          return value;
        },
        metric_key::l2_sm_over_model},
       {said(say::points_table::occupancy{}), QStringLiteral("occupancy"), said(say::points_table::occupancy_help{}),
-       Search::by_name, [](const ShownPoint& p) { return metric(p, metric_key::achieved_occupancy_pct); },
+       Search::by_name, [](const PointSet& p, Row row) { return metric(p, row, metric_key::achieved_occupancy_pct); },
        metric_key::achieved_occupancy_pct},
       {said(say::points_table::registers{}), QStringLiteral("registers"), said(say::points_table::registers_help{}),
        Search::by_name,
-       [](const ShownPoint& p) {
-         Value value = metric(p, metric_key::registers);
+       [](const PointSet& p, Row row) {
+         Value value = metric(p, row, metric_key::registers);
          value.text = value.text.section(QLatin1Char(' '), 0, 0);
          return value;
        },
        metric_key::registers},
       {said(say::points_table::shared{}), QStringLiteral("shared"), said(say::points_table::shared_help{}),
-       Search::by_name, [](const ShownPoint& p) { return metric(p, metric_key::shared_bytes); },
+       Search::by_name, [](const PointSet& p, Row row) { return metric(p, row, metric_key::shared_bytes); },
        metric_key::shared_bytes},
       {said(say::points_table::values{}), QStringLiteral("values"), said(say::points_table::values_help{}),
-       Search::words, [](const ShownPoint& p) { return text_value(to_qstring(p.record().origin())); }},
+       Search::words,
+       [](const PointSet& p, Row row) { return text_value(to_qstring(p.table().points().origin(row))); }},
       {said(say::points_table::run{}), QStringLiteral("run"), said(say::points_table::run_help{}), Search::words,
-       [](const ShownPoint& p) {
-         return text_value(said(say::points_table::run_on{
-             .run = (p.run->title.isEmpty() ? run_title(p.run->summary) : p.run->title).toStdString(),
-             .device = p.run->summary.device_name}));
+       [](const PointSet& p, Row row) {
+         const RunInfo& run = *p.run_of(row);
+         return text_value(said(
+             say::points_table::run_on{.run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString(),
+                                       .device = run.summary.device_name}));
        }},
       {said(say::points_table::reason{}), QStringLiteral("reason"), said(say::points_table::reason_help{}),
-       Search::words, [](const ShownPoint& p) { return text_value(said(p.record().reason)); }},
+       Search::words, [](const PointSet& p, Row row) { return text_value(said(p.table().reason(row))); }},
   };
+}
+
+/// Whether `now` goes on where `before` ends.
+bool is_beginning(const PointSet& before, const PointSet& now) {
+  if (before.size() > now.size()) return false;
+  const auto same_run = [](const RunPtr& a, const RunPtr& b) {
+    return a == b || (a->file == b->file && a->summary.id == b->summary.id && a->summary.uid == b->summary.uid &&
+                      a->title == b->title);
+  };
+  for (Row row = 0; row < before.size(); ++row) {
+    if (before.id(row) != now.id(row) || !same_run(before.run_of(row), now.run_of(row))) return false;
+  }
+  return true;
+}
+
+/// What was asked for, as far as the setting speaks of it.
+PointSpec spec_for(const PointSetting& setting, const PointSet& points, Row row) {
+  return points.table().points().spec(row, setting.fields);
 }
 
 /// What was asked for.
 Column of_setting(PointSetting setting) {
   Column column{setting.label, setting.key, setting.help, setting.search, nullptr};
-  column.value = [value_of = setting.value](const ShownPoint& point) {
-    PointSetting::Value value = value_of(point.spec());
+  column.value = [setting](const PointSet& points, Row row) {
+    PointSetting::Value value = setting.value(spec_for(setting, points, row));
     return Value{std::move(value.text), std::move(value.sort), {}, value.number};
   };
   if (setting.fields.size() == 1) column.field = to_qstring(setting.fields.front());
   if (setting.shown != PointSetting::Shown::always) {
-    column.in_use = [setting](const ShownPoint& point) { return setting.is_set(point.spec()); };
+    column.in_use = [setting](const PointSet& points, Row row) {
+      return setting.is_set(spec_for(setting, points, row));
+    };
   }
   return column;
 }
@@ -139,32 +172,29 @@ void PointsTableModel::make_columns() {
   std::ranges::move(outcome_columns(), std::back_inserter(columns_));
 }
 
-bool PointsTableModel::add_foreign_knobs(std::span<const ShownPoint> points) {
+bool PointsTableModel::add_foreign_knobs(const PointSet& points) {
   const std::size_t before = foreign_knobs_.size();
-  for (const ShownPoint& point : points) {
-    for (const auto& [name, value] : point.spec().knobs) {
+  for (const Knobs& knobs : points.table().points().knobs().values()) {
+    for (const auto& [name, value] : knobs) {
       if (registry_.find_knob(name) == nullptr) foreign_knobs_.insert(name);
     }
   }
   return foreign_knobs_.size() > before;
 }
 
-void PointsTableModel::set_points(std::vector<ShownPoint> points) {
-  const bool grown =
-      points.size() >= points_.size() &&
-      std::equal(points_.begin(), points_.end(), points.begin(), [](const ShownPoint& a, const ShownPoint& b) {
-        return a.point == b.point && a.run->title == b.run->title;
-      });
-  const std::size_t known = grown ? points_.size() : 0;
-  if (add_foreign_knobs(std::span(points).subspan(known)) || !grown || points_.empty()) {
+void PointsTableModel::set_points(std::shared_ptr<const PointSet> points) {
+  const bool grown = is_beginning(*points_, *points);
+  if (add_foreign_knobs(*points) || !grown || points_->empty()) {
     beginResetModel();
     points_ = std::move(points);
     make_columns();
     endResetModel();
-  } else if (points.size() > points_.size()) {
-    beginInsertRows({}, static_cast<int>(points_.size()), static_cast<int>(points.size()) - 1);
+  } else if (points->size() > points_->size()) {
+    beginInsertRows({}, static_cast<int>(points_->size()), static_cast<int>(points->size()) - 1);
     points_ = std::move(points);
     endInsertRows();
+  } else {
+    points_ = std::move(points);  // the same, of a run whose state is another
   }
 }
 
@@ -175,7 +205,11 @@ int PointsTableModel::column_of(const QString& heading) const {
 
 bool PointsTableModel::column_in_use(int column) const {
   const Column& spec = columns_[static_cast<std::size_t>(column)];
-  return spec.in_use == nullptr || std::any_of(points_.begin(), points_.end(), spec.in_use);
+  if (spec.in_use == nullptr) return true;
+  for (Row row = 0; row < points_->size(); ++row) {
+    if (spec.in_use(*points_, row)) return true;
+  }
+  return false;
 }
 
 QString PointsTableModel::key_of(int column) const {
@@ -203,30 +237,30 @@ int PointsTableModel::columns() const {
 }
 
 QVariant PointsTableModel::cell(int row, int column, int role) const {
-  const ShownPoint& shown = point(row);
+  const auto shown = static_cast<Row>(row);
   const Column& spec = columns_[static_cast<std::size_t>(column)];
   switch (role) {
     case Qt::DisplayRole:
-      return spec.value(shown).text;
+      return spec.value(*points_, shown).text;
     case Qt::ToolTipRole: {
-      const Value value = spec.value(shown);
+      const Value value = spec.value(*points_, shown);
       return value.tip.isEmpty() ? QVariant() : QVariant(plain_tip(value.tip));
     }
     case sort_role:
-      return spec.value(shown).sort;
+      return spec.value(*points_, shown).sort;
     case copy_role: {
-      const Value value = spec.value(shown);
+      const Value value = spec.value(*points_, shown);
       if (spec.metric.empty()) return value.text;
       return value.sort.isValid() ? QString::number(value.sort.toDouble(), 'g', QLocale::FloatingPointShortest)
                                   : QString();
     }
     case Qt::TextAlignmentRole:
-      return QVariant::fromValue<Qt::Alignment>((spec.value(shown).number ? Qt::AlignRight : Qt::AlignLeft) |
+      return QVariant::fromValue<Qt::Alignment>((spec.value(*points_, shown).number ? Qt::AlignRight : Qt::AlignLeft) |
                                                 Qt::AlignVCenter);
     case Qt::ForegroundRole: {
       const bool dark = plot_colors(QGuiApplication::palette()).dark;
-      if (column == 0) return algorithm_color(shown.spec().algorithm, dark);
-      if (spec.key == result_key) return disposition_color(shown.record().disposition, dark);
+      if (column == 0) return algorithm_color(points_->table().algorithm(shown), dark);
+      if (spec.key == result_key) return disposition_color(points_->table().disposition(shown), dark);
       return {};
     }
     default:

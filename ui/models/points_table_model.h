@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -10,9 +11,9 @@
 #include <vector>
 
 #include "kernels/registry.h"
+#include "ui/models/point_set.h"
 #include "ui/models/point_settings.h"
 #include "ui/models/table_model.h"
-#include "ui/workspace.h"
 
 namespace attnscope::ui {
 
@@ -27,8 +28,8 @@ class PointsTableModel : public TableModel {
 
   /// Grows in place when the points so far are a beginning of the new ones, as they are while a run is followed, and
   /// none of the others has a knob that no algorithm states: those get columns too.
-  void set_points(std::vector<ShownPoint> points);
-  [[nodiscard]] const ShownPoint& point(int row) const { return points_[static_cast<std::size_t>(row)]; }
+  void set_points(std::shared_ptr<const PointSet> points);
+  [[nodiscard]] ShownPoint point(int row) const { return (*points_)[static_cast<Row>(row)]; }
   /// The column of that heading; -1 when there is none.
   [[nodiscard]] int column_of(const QString& heading) const;
   /// False for a column of a rarely set property that no point has.
@@ -53,17 +54,17 @@ class PointsTableModel : public TableModel {
     QString key;  ///< in a filter: "heads=64"
     QString help;
     Search search = Search::by_name;
-    std::function<Value(const ShownPoint&)> value;
+    std::function<Value(const PointSet&, Row)> value;
     std::string_view metric = {};  ///< of the metrics table, whose unit the values have; empty: a setting
     QString field = {};            ///< the one field that it shows, which a filter knows it by as well
-    std::function<bool(const ShownPoint&)> in_use = nullptr;  ///< none: always shown
+    std::function<bool(const PointSet&, Row)> in_use = nullptr;  ///< none: always shown
   };
 
   /// For other programs: a plain number in the column's base unit where it has one; in the header the unit too.
   static constexpr int copy_role = sort_role + 1;
 
  protected:
-  [[nodiscard]] int rows() const override { return static_cast<int>(points_.size()); }
+  [[nodiscard]] int rows() const override { return static_cast<int>(points_->size()); }
   [[nodiscard]] int columns() const override;
   [[nodiscard]] QVariant cell(int row, int column, int role) const override;
   [[nodiscard]] QVariant header(int column, int role) const override;
@@ -71,13 +72,13 @@ class PointsTableModel : public TableModel {
  private:
   void make_columns();
   /// Whether there were new ones.
-  bool add_foreign_knobs(std::span<const ShownPoint> points);
+  bool add_foreign_knobs(const PointSet& points);
 
   const Registry& registry_;
   std::span<const Field> fields_;
   std::set<std::string> foreign_knobs_;  ///< of points, stated by no algorithm of the registry
   std::vector<Column> columns_;
-  std::vector<ShownPoint> points_;
+  std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();
 };
 
 }  // namespace attnscope::ui

@@ -147,7 +147,7 @@ void IoCurvePage::restore(const QJsonObject& state) {
 }
 
 QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
-  plot_->set_source(source_note(drawn_points(curves_)));
+  plot_->set_source(source_note(drawn_runs(curves_)));
   if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return plot_->save_svg(path, size);
   if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return plot_->save_pdf(path, size);
   return plot_->save_png(path, size);
@@ -180,7 +180,7 @@ void IoCurvePage::choose(const QString& field, const QString& id) {
 
 std::optional<Row> IoCurvePage::row_of(const QString& file, std::int64_t run) const {
   for (Row row = 0; row < points_->table().size(); ++row) {
-    const RunInfo& info = *(*points_)[row].run;
+    const RunInfo& info = *points_->run_of(row);
     if (info.summary.id == run && info.file == file) return row;
   }
   return {};
@@ -190,7 +190,7 @@ Page::Followed IoCurvePage::follow(const QString& file, std::int64_t run, bool i
   const auto first = row_of(file, run);
   if (!first) return Followed::no_points;
   const bool shown = std::ranges::any_of(filter_.rows(), [&](Row row) {
-    const RunInfo& info = *(*points_)[row].run;
+    const RunInfo& info = *points_->run_of(row);
     return info.summary.id == run && info.file == file;
   });
   if (shown) return Followed::shown;
@@ -289,7 +289,7 @@ void IoCurvePage::refresh_chips() {
   std::map<std::string, Present> present;
   const analysis::PointTable& table = points_->table();
   for (const Row row : filter_.rows()) {
-    Present& entry = present[table.spec(row).algorithm];
+    Present& entry = present[table.algorithm(row)];
     entry.shown = entry.shown || analysis::shows_on(table, row, ordinate());
     entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
   }

@@ -142,7 +142,7 @@ void PointsPage::showEvent(QShowEvent* event) {
 
 void PointsPage::refresh() {
   stale_ = false;
-  model_->set_points(workspace_.visible_points());
+  model_->set_points(workspace_.visible());
   if (model_->rowCount() > 0) {
     stack_->setCurrentWidget(table_);
   } else {

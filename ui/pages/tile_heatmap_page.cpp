@@ -76,7 +76,8 @@ QString TileHeatmapPage::file_stem() const {
 }
 
 QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
-  view_->set_source(source_note(view_->grid().shown_points()));
+  const HeatmapGrid& grid = view_->grid();
+  view_->set_source(grid.points == nullptr ? QString() : source_note(grid.points->runs_of(grid.shown_rows())));
   if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return view_->save_svg(path, size);
   if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return view_->save_pdf(path, size);
   return view_->save_png(path, size);

@@ -24,7 +24,9 @@ void DetailsPanel::show_point(const std::optional<ShownPoint>& point) {
 
 void DetailsPanel::render() {
   if (point_) {
-    setHtml(describe_point_html(*point_, palette()));
+    const PointRecords::Read read = records_.read(*point_);
+    setHtml(read.record != nullptr ? describe_point_html(*point_->run, *read.record, palette())
+                                   : describe_lost_point_html(*point_, read.error, palette()));
   } else {
     setHtml(QStringLiteral("<p style='color:%1'>%2</p>")
                 .arg(plot_colors(palette()).muted.name(), said(say::details::empty{})));

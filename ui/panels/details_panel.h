@@ -4,7 +4,7 @@
 #include <QTextBrowser>
 #include <optional>
 
-#include "ui/workspace.h"
+#include "ui/models/point_records.h"
 
 namespace attnscope::ui {
 
@@ -23,6 +23,7 @@ class DetailsPanel : public QTextBrowser {
  private:
   void render();
   std::optional<ShownPoint> point_;
+  PointRecords records_;
 };
 
 }  // namespace attnscope::ui

@@ -94,17 +94,20 @@ QString origin_of(const PointRecord& record) {
   return word_of(record.origin());
 }
 
-void add_setting(Html& html, const ShownPoint& point, std::span<const PointSetting> settings) {
-  const PointRecord& record = point.record();
+void add_title(Html& html, const std::string& name) {
+  const Algorithm* algorithm = built_in_algorithms().find(name);
+  html.title(algorithm == nullptr ? QString::fromStdString(name) : to_qstring(algorithm->facts().title),
+             algorithm_color(name, html.colors().dark));
+}
+
+void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std::span<const PointSetting> settings) {
   const PointSpec& spec = record.spec;
   const AttentionProblem& problem = spec.problem;
   const PlotColors& colors = html.colors();
-  const Algorithm* algorithm = built_in_algorithms().find(spec.algorithm);
-  html.title(algorithm == nullptr ? QString::fromStdString(spec.algorithm) : to_qstring(algorithm->facts().title),
-             algorithm_color(spec.algorithm, colors.dark));
-  html.paragraph(QStringLiteral("%1 · %2").arg(QString::fromStdString(point.run->summary.device_name),
-                                               to_qstring(record.origin())),
-                 colors.muted);
+  add_title(html, spec.algorithm);
+  html.paragraph(
+      QStringLiteral("%1 · %2").arg(QString::fromStdString(run.summary.device_name), to_qstring(record.origin())),
+      colors.muted);
   if (record.origin() == Provenance::extrapolated) {
     html.paragraph(said(say::details::extrapolated{}), colors.muted);
   }
@@ -225,20 +228,30 @@ void add_launches(Html& html, const PointRecord& record) {
 
 }  // namespace
 
-QString describe_point_html(const ShownPoint& point, const QPalette& palette) {
+QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette) {
   static const std::vector<PointSetting> settings = point_settings();
-  return describe_point_html(point, palette, settings);
+  return describe_point_html(run, record, palette, settings);
 }
 
-QString describe_point_html(const ShownPoint& point, const QPalette& palette, std::span<const PointSetting> settings) {
+QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
+                            std::span<const PointSetting> settings) {
   Html html(palette);
-  add_setting(html, point, settings);
-  add_times(html, point.record());
-  add_counters(html, point.record());
-  add_kernels(html, point.record());
-  add_check(html, point.record());
-  add_clocks(html, point.record());
-  add_launches(html, point.record());
+  add_setting(html, run, record, settings);
+  add_times(html, record);
+  add_counters(html, record);
+  add_kernels(html, record);
+  add_check(html, record);
+  add_clocks(html, record);
+  add_launches(html, record);
+  return html.take();
+}
+
+QString describe_lost_point_html(const ShownPoint& point, const QString& why, const QPalette& palette) {
+  Html html(palette);
+  add_title(html, point.spec.algorithm);
+  html.paragraph(QString::fromStdString(describe(point.spec)), html.colors().muted);
+  html.heading(said(say::details::lost{}));
+  html.paragraph(why, disposition_color(Disposition::crashed, html.colors().dark));
   return html.take();
 }
 

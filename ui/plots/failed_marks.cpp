@@ -48,7 +48,7 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     QCPItemText* cross = add_text(plot, QStringLiteral("✕"), color, point.n, heights.back());
     cross->setFont(bold);
     cross->setPositionAlignment(Qt::AlignCenter);
-    const Disposition disposition = set.at(point.row).record().disposition;
+    const Disposition disposition = set.table().disposition(point.row);
     const QString why = said(analysis::failure_words(disposition));
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));

@@ -168,8 +168,8 @@ QString short_word(Disposition disposition) {
 }
 
 HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
-  const ShownPoint any = grid.shown_points().front();
-  const PointSpec& spec = any.spec();
+  const ShownPoint any = (*grid.points)[grid.shown_rows().front()];
+  const PointSpec& spec = any.spec;
   const QString unit = unit_scale(grid.maximum.value_or(1), grid.unit).suffix;
   const QString provenance = origin_words(grid);
   QStringList words{short_title(spec.algorithm)};
@@ -227,14 +227,18 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
     content.notes << said(say::tile_map::not_collected{});
     return content;
   }
-  const PointRecord& record = grid.source(place).record();
+  const analysis::PointTable& table = grid.points->table();
   if (cell.value) {
     content.rows.push_back(row_of(grid.label, {grid.metric, *cell.value, grid.unit, cell.provenance}));
   }
   for (const std::string_view key :
        {metric_key::time_median_ns, metric_key::tflops, metric_key::achieved_occupancy_pct}) {
     if (key == grid.metric) continue;
-    if (const auto value = evaluate(key, record)) content.rows.push_back(row_of(metric_label(key), *value));
+    const analysis::ValueColumn& column = table.values(key);
+    if (!column.has(cell.row)) continue;
+    const std::string unit(find_metric(key)->unit);
+    content.rows.push_back(
+        row_of(metric_label(key), {std::string(key), column.value(cell.row), unit, column.provenance(cell.row)}));
   }
   const auto role = [&](const std::vector<HeatmapGrid::Place>& places, const QString& what) {
     const auto found = std::ranges::find(places, place);
@@ -253,11 +257,12 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   }
   if (cell.repeats > 1) content.notes << said(say::tile_map::median_of{.measurements = cell.repeats});
   if (*cell.disposition != Disposition::ok) {
-    content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)), said(record.reason));
+    content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)),
+                                                  said(table.reason(cell.row)));
   } else if (!cell.value) {
     content.notes << said(say::tile_map::no_value{});
   }
-  if (record.clocks && record.clocks->throttled) content.notes << said(say::tile_map::gpu_throttled{});
+  if (table.throttled(cell.row)) content.notes << said(say::tile_map::gpu_throttled{});
   return content;
 }
 

@@ -2,6 +2,7 @@
 #include "ui/plots/io_hover.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <utility>
@@ -69,20 +70,19 @@ class ColumnBuilder {
       note_source(curve, *at);
       value += measured_aside(curve, *at);
       // Another curve of the algorithm may be of another tile, and "x model" is of this one.
-      const Config tile = set_.at(*at->row).spec().config();
+      const Config& tile = set_.table().tile_of(*at->row);
       if (tile_stated(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
     }
     rows_.emplace_back(at->value, HoverRow{curve_color(curve, colors_), mark_of(curve, *at), label, value});
   }
 
   void note_source(const Curve& curve, const CurvePoint& at) {
-    const PointRecord& record = set_.at(*at.row).record();
     const QString title = short_title(curve.name.algorithm);
     unsettled_ =
         unsettled_ || (curve.quantity == Quantity::dram && !at.settled && curve.provenance == Provenance::measured);
     if (!at.throttled) return;
-    const ClockReading clocks = record.clocks.value_or(ClockReading{});
-    QStringList& slowed = throttled_[said(describe_throttle_reasons(clocks.throttle_reasons))];
+    const std::uint64_t reasons = set_.table().points().throttle_reasons(*at.row);
+    QStringList& slowed = throttled_[said(describe_throttle_reasons(reasons))];
     if (!slowed.contains(title)) slowed << title;
   }
 
@@ -103,9 +103,9 @@ class ColumnBuilder {
     QStringList notes;
     for (const FailedPoint& point : set_.failed) {
       if (point.n != n_) continue;
-      const PointRecord& record = set_.at(point.row).record();
       notes << QStringLiteral("✕ %1: %2 – %3")
-                   .arg(short_title(point.algorithm), to_qstring(to_string(record.disposition)), said(record.reason));
+                   .arg(short_title(point.algorithm), to_qstring(to_string(set_.table().disposition(point.row))),
+                        said(set_.table().reason(point.row)));
     }
     for (const auto& [why, slowed] : throttled_) {
       QString words = set_.ordinate == Ordinate::bytes ? said(say::curve_plot::throttled_times{}) : throttled_words();

@@ -215,14 +215,14 @@ bool IoPlot::hover_at(const QPointF& position) {
   return true;
 }
 
-std::optional<ShownPoint> IoPlot::point_at(const QPointF& position) const {
+std::optional<Row> IoPlot::row_at(const QPointF& position) const {
   double best = click_radius;
-  std::optional<ShownPoint> found;
+  std::optional<Row> found;
   const auto take = [&](const QPointF& pixel, Row row) {
     const double away = QLineF(pixel, position).length();
     if (away >= best) return;
     best = away;
-    found = set_.at(row);
+    found = row;
   };
   for (const Curve& curve : set_.curves) {
     for (const CurvePoint& point : curve.points) {
@@ -278,17 +278,17 @@ void IoPlot::mousePressEvent(QMouseEvent* event) {
 void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
   QCustomPlot::mouseReleaseEvent(event);
   if ((event->pos() - press_position_).manhattanLength() > 3) return;
-  const auto point = point_at(event->position());
-  if (!point) return;
+  const auto row = row_at(event->position());
+  if (!row) return;
   followed_.reset();
   for (const Curve& curve : set_.curves) {
     for (const CurvePoint& at : curve.points) {
-      if (at.row && set_.at(*at.row).point == point->point && !followed_) {
+      if (at.row == row && !followed_) {
         followed_ = Followed{curve.name, curve.quantity, curve.provenance};
       }
     }
   }
-  emit point_clicked(*point);
+  emit point_clicked(set_.at(*row));
 }
 
 void IoPlot::mouseDoubleClickEvent(QMouseEvent* event) {

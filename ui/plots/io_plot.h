@@ -64,7 +64,7 @@ class IoPlot : public QCustomPlot {
   /// Shortens the title to a plot of that width.
   void fit_title(int width);
   /// The point whose mark is nearest to a position; none when none is near.
-  [[nodiscard]] std::optional<ShownPoint> point_at(const QPointF& position) const;
+  [[nodiscard]] std::optional<Row> row_at(const QPointF& position) const;
   /// Lays the plot out as a picture of that size, with its source below, while `draw` runs.
   template <class Draw>
   auto with_layout_for(const QSize& size, Draw draw);
