@@ -792,6 +792,40 @@ TEST_F(CountedTogether, ASessionServesThemAllAndEachHasItsOwnCounts) {
   EXPECT_EQ(attnscope_fake_uploaded_bytes(), after) << "inputs stay in their slots for the next points of the problem";
 }
 
+TEST_F(CountedTogether, PointsOfOneProblemShareTheirInputs) {
+  const auto device = open("by-grid");
+  ASSERT_NE(device, nullptr);
+  (void)device->measure(point(), quick(), cancel_);
+  const auto uploaded = attnscope_fake_uploaded_bytes();
+  std::vector<PointSpec> tiles(5, point());
+  for (std::size_t i = 0; i < tiles.size(); ++i) tiles[i].tile = {.br = 64, .bc = 32 + 16 * static_cast<int>(i)};
+  tiles[3].problem.n_k = 128;
+  Counted counted = count(*device, {tiles[0], tiles[1], tiles[2]});
+  EXPECT_EQ(attnscope_fake_uploaded_bytes(), uploaded);
+  // Another problem among them takes a place of its own, and leaves theirs alone.
+  MeasureOptions options = quick();
+  std::vector<PointRecord> records;
+  for (const PointSpec& spec : tiles) {
+    records.push_back(device->measure_uncounted(spec, options, cancel_).record);
+    if (&spec == &tiles[3]) {
+      EXPECT_GT(attnscope_fake_uploaded_bytes(), uploaded);
+    }
+  }
+  const auto both = attnscope_fake_uploaded_bytes();
+  std::vector<PointRecord*> pointers;
+  for (PointRecord& record : records) pointers.push_back(&record);
+  EXPECT_EQ(device->count(pointers, options, cancel_), std::vector<bool>(5, true));
+  (void)device->measure_uncounted(tiles[4], options, cancel_);
+  EXPECT_EQ(attnscope_fake_uploaded_bytes(), both);
+  // Of all of them what is computed is right: verified with inputs that another point brought.
+  faults("by-grid,compute-output");
+  options.verify = true;
+  for (const PointSpec& spec : tiles) {
+    const Device::Uncounted point = device->measure_uncounted(spec, options, cancel_);
+    EXPECT_EQ(point.record.disposition, Disposition::ok) << describe(spec) << ": " << point.record.reason;
+  }
+}
+
 TEST_F(CountedTogether, MorePassesAndMetricsAndWarmPoints) {
   const auto device = open("by-grid,dirty=10000");
   ASSERT_NE(device, nullptr);

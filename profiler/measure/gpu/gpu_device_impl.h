@@ -89,8 +89,7 @@ class GpuDevice final : public Device {
   struct PreparedPoint {
     PointSpec spec;
     AttentionPlan plan;
-    InputKind input_kind;
-    std::uint64_t seed;
+    Workspace::Inputs inputs;
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;
   };

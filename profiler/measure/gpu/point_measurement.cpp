@@ -42,6 +42,7 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
   }
   try {
     session_->context.make_current();
+    session_->workspace.release_from(waiting_);
     measure_phases(point.record, options, cancel);
     point.waits = options.counters;
   } catch (...) {
@@ -124,7 +125,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   add_model_metrics(point.plan, spec.problem, record);
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_facts(cuda_, info_.limits, loaded, record);
-  session_->workspace.reserve(slot, point.plan, counts_write_back(record, options));
+  session_->workspace.reserve(slot, point.plan, point.inputs, counts_write_back(record, options));
   add_value(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(point.plan.buffer_bytes()),
             Provenance::modelled);
   fill(slot, point, loaded, options);
@@ -142,13 +143,12 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
 GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
                                              const MeasureOptions& options) {
   auto& place = prepared_[slot];
-  place =
-      std::make_unique<PreparedPoint>(PreparedPoint{.spec = spec,
-                                                    .plan = algorithm.plan(spec.problem, spec.config(), info_.limits),
-                                                    .input_kind = options.input_kind,
-                                                    .seed = options.seed,
-                                                    .setup = {},
-                                                    .launches = {}});
+  place = std::make_unique<PreparedPoint>(
+      PreparedPoint{.spec = spec,
+                    .plan = algorithm.plan(spec.problem, spec.config(), info_.limits),
+                    .inputs = Workspace::inputs_of(spec.problem, options.input_kind, options.seed),
+                    .setup = {},
+                    .launches = {}});
   return *place;
 }
 
@@ -160,7 +160,7 @@ std::vector<LoadedLaunch> GpuDevice::load(const PreparedPoint& point) {
 
 void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
                      const MeasureOptions& options) {
-  session_->workspace.fill(slot, point.plan, point.spec.problem, point.input_kind, point.seed);
+  session_->workspace.fill(slot, point.plan, point.inputs);
   for (const LoadedLaunch& each : loaded) {
     (each.launch->setup ? point.setup : point.launches)
         .emplace_back(*each.launch, *each.kernel,
@@ -222,7 +222,7 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   const KernelOutput first = session_->oracle.seen();
   if (early) {
     // A launch that does not wait must not find what the first run left.
-    session_->workspace.fill(slot, plan, problem, options.input_kind, options.seed);
+    session_->workspace.fill(slot, plan, point.inputs);
     run_once(point.setup, options.timeout);
   }
   run_together(point.launches, options.timeout);

@@ -116,7 +116,8 @@ bool GpuDevice::is_ready(std::size_t slot, const PointRecord& record, const Meas
   const auto found = prepared_.find(slot);
   if (found == prepared_.end() || !session_->workspace.holds(slot)) return false;
   const PreparedPoint& point = *found->second;
-  return point.spec == record.spec && point.input_kind == options.input_kind && point.seed == options.seed &&
+  return point.spec == record.spec &&
+         point.inputs == Workspace::inputs_of(record.spec.problem, options.input_kind, options.seed) &&
          (!counts_write_back(record, options) || session_->workspace.holds_noise());
 }
 
@@ -124,7 +125,7 @@ void GpuDevice::make_ready(std::size_t slot, const PointRecord& record, const Me
   current_work_ = say::point::preparing_failed{};
   PreparedPoint& point = plan_in(slot, *registry_.find(record.spec.algorithm), record.spec, options);
   const std::vector<LoadedLaunch> loaded = load(point);
-  session_->workspace.reserve(slot, point.plan, counts_write_back(record, options));
+  session_->workspace.reserve(slot, point.plan, point.inputs, counts_write_back(record, options));
   fill(slot, point, loaded, options);
   run_once(point.setup, options.timeout);
   run_once(point.launches, options.timeout);

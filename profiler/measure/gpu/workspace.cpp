@@ -41,6 +41,9 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
           .needed = needed, .needed_iec = format_iec_bytes(needed), .free = free, .free_iec = format_iec_bytes(free)});
 }
 
+/// The slot of the first set of inputs.
+constexpr std::size_t first_set = std::size_t{1} << 32;
+
 bool is_input(const BufferSpec& buffer) {
   return buffer.fill != BufferFill::poison && buffer.fill != BufferFill::contents;
 }
@@ -73,16 +76,50 @@ bool Workspace::allocate_missing(const std::vector<Wanted>& wanted) {
   return true;
 }
 
-void Workspace::reserve(std::size_t slot, const AttentionPlan& plan, bool noise) {
+Workspace::Inputs Workspace::inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed) {
+  Inputs inputs{problem, kind, seed};
+  inputs.problem.mask = Mask::none;
+  inputs.problem.dropout = 0;
+  inputs.problem.deterministic = false;
+  return inputs;
+}
+
+Workspace::BufferKey Workspace::key_of(std::size_t slot, const BufferSpec& buffer) const {
+  return {is_input(buffer) ? set_of_.at(slot) : slot, buffer.name};
+}
+
+std::size_t Workspace::choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) const {
+  const auto has_all = [&](std::size_t set) {
+    return std::ranges::all_of(plan.buffers, [&](const BufferSpec& buffer) {
+      return !is_input(buffer) || fits({{set, buffer.name}, buffer.bytes, true});
+    });
+  };
+  for (const auto& [set, held] : inputs_) {
+    if (held == inputs && has_all(set)) return set;
+  }
+  const auto needed = [&](std::size_t set) {
+    return std::ranges::any_of(filled_,
+                               [&](std::size_t filled) { return filled != slot && set_of_.at(filled) == set; });
+  };
+  if (const auto own = set_of_.find(slot); own != set_of_.end() && !needed(own->second)) return own->second;
+  std::size_t set = first_set;
+  while (needed(set)) ++set;
+  return set;
+}
+
+void Workspace::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, bool noise) {
   filled_.erase(slot);
+  set_of_[slot] = choose_set(slot, plan, inputs);
   std::vector<Wanted> wanted;
-  for (const BufferSpec& buffer : plan.buffers) wanted.push_back({{slot, buffer.name}, buffer.bytes, is_input(buffer)});
+  for (const BufferSpec& buffer : plan.buffers) {
+    wanted.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer)});
+  }
   const std::int64_t noise_bytes = noise ? runner_.noise_bytes() : 0;
   if (noise) wanted.push_back({noise_key, noise_bytes, false});
   // Buffers that are too small go first: what takes their place needs the room.
   for (const Wanted& buffer : wanted) {
     if (fits(buffer)) continue;
-    if (buffer.input) inputs_.erase(slot);
+    if (buffer.input) inputs_.erase(set_of_.at(slot));
     buffers_.erase(buffer.key);
   }
   if (allocate_missing(wanted)) return;
@@ -161,19 +198,15 @@ void Workspace::upload_pages(const InputGenerator& generator, Tensor tensor, con
               "cuMemcpyHtoDAsync");
 }
 
-void Workspace::fill(std::size_t slot, const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
-                     std::uint64_t seed) {
-  InputKey key{problem, kind, seed};
-  // What is not in the inputs.
-  key.problem.mask = Mask::none;
-  key.problem.dropout = 0;
-  key.problem.deterministic = false;
-  const auto held = inputs_.find(slot);
-  const bool reuse = held != inputs_.end() && held->second == key;
+void Workspace::fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) {
+  const std::size_t set = set_of_.at(slot);
+  const auto held = inputs_.find(set);
+  const bool reuse = held != inputs_.end() && held->second == inputs;
+  const AttentionProblem& problem = inputs.problem;
   std::optional<InputGenerator> generator;
   if (!reuse) {
-    inputs_.erase(slot);
-    generator.emplace(problem, kind, seed);
+    inputs_.erase(set);
+    generator.emplace(problem, inputs.kind, inputs.seed);
   }
   for (const BufferSpec& buffer : plan.buffers) {
     const CUdeviceptr start = address(slot, buffer.name);
@@ -207,7 +240,7 @@ void Workspace::fill(std::size_t slot, const AttentionPlan& plan, const Attentio
         break;
     }
   }
-  inputs_.insert_or_assign(slot, key);
+  inputs_.insert_or_assign(set, inputs);
   filled_.insert(slot);
   if (buffers_.contains(noise_key) && !noise_stored_) {
     runner_.enqueue_store_noise(noise(), runner_.noise_bytes());
@@ -231,7 +264,9 @@ bool Workspace::holds_noise() const {
 }
 
 CUdeviceptr Workspace::address(std::size_t slot, const std::string& buffer) const {
-  return buffers_.at({slot, buffer}).memory.get();
+  auto found = buffers_.find({slot, buffer});
+  if (found == buffers_.end()) found = buffers_.find({set_of_.at(slot), buffer});
+  return found->second.memory.get();
 }
 
 CUdeviceptr Workspace::noise() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory of the plans: kept from point to point, since a sweep asks for the same buffers again and again. In
-// several slots, so that points that are counted together have their buffers side by side.
+// several slots, so that points that are counted together have their buffers side by side; what they only read, the
+// inputs, points of one problem share.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +24,28 @@ class Workspace {
   /// Keeps references to both.
   Workspace(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner), stream_(runner.stream()) {}
 
+  /// What inputs are made of.
+  struct Inputs {
+    AttentionProblem problem;
+    InputKind kind;
+    std::uint64_t seed;
+    bool operator==(const Inputs&) const = default;
+  };
+  /// Without what of the problem is not in them.
+  [[nodiscard]] static Inputs inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed);
+
   /// Makes every buffer of the plan available in a slot, reusing what is there, and with `noise` what KernelRunner's
   /// enqueue_write_back() reads, which all slots share. Where memory is short, other slots give up theirs. Throws
   /// PointEnd (out_of_memory, with needed and free bytes) before or, where another process was faster, while
   /// allocating.
-  void reserve(std::size_t slot, const AttentionPlan& plan, bool noise);
+  void reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, bool noise);
 
   /// Enqueues what the buffers hold before the first launch: inputs (only when they are not there yet), NaN bytes in
   /// all others, and NaN bytes right behind each, so that reading past an end shows in the output; the noise, where it
-  /// is new. Returns with the stream idle or busy; throws DriverError. Pre: reserved.
-  void fill(std::size_t slot, const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
-            std::uint64_t seed);
+  /// is new. Returns with the stream idle or busy; throws DriverError. Pre: reserved for these inputs.
+  void fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs);
+  /// Nobody needs what this slot and those behind it hold; it is there for others to use.
+  void release_from(std::size_t slot) { filled_.erase(filled_.lower_bound(slot), filled_.end()); }
 
   /// Whether the slot still has the buffers that it was last filled with.
   [[nodiscard]] bool holds(std::size_t slot) const { return filled_.contains(slot); }
@@ -51,18 +63,12 @@ class Workspace {
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
-  /// Slot and name; the noise has a slot of its own.
+  /// Slot and name; sets of inputs come behind the slots of points, and last the noise.
   using BufferKey = std::pair<std::size_t, std::string>;
   static const BufferKey noise_key;
   struct Buffer {
     DeviceMemory memory;
     std::int64_t capacity = 0;
-  };
-  struct InputKey {
-    AttentionProblem problem;
-    InputKind kind;
-    std::uint64_t seed;
-    bool operator==(const InputKey&) const = default;
   };
   /// A buffer to be had, by where it is held.
   struct Wanted {
@@ -71,6 +77,9 @@ class Workspace {
     bool input;
   };
   [[nodiscard]] bool fits(const Wanted& wanted) const;
+  /// A set that holds these inputs, or that no slot needs.
+  [[nodiscard]] std::size_t choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) const;
+  [[nodiscard]] BufferKey key_of(std::size_t slot, const BufferSpec& buffer) const;
   /// False when there is too little memory; what was allocated until then stays, and counts as held.
   [[nodiscard]] bool allocate_missing(const std::vector<Wanted>& wanted);
   /// K or V of a paged cache, as block_table() places its pages.
@@ -82,7 +91,8 @@ class Workspace {
   KernelRunner& runner_;
   CUstream stream_;
   std::map<BufferKey, Buffer> buffers_;
-  std::map<std::size_t, InputKey> inputs_;  ///< what q, k, v and dout of a slot hold
+  std::map<std::size_t, Inputs> inputs_;       ///< what the buffers of a set hold
+  std::map<std::size_t, std::size_t> set_of_;  ///< where a slot's inputs are
   std::set<std::size_t> filled_;
   bool noise_stored_ = false;
   DeviceMemory pool_;  ///< one tensor's pool on its way to the buffer
