@@ -6,89 +6,117 @@
 
 using namespace attnscope::device;
 
-namespace {
+// ATTN_AT_ONCE: loads of 16 bytes that each thread has under way. ATTN_STREAM: lines are marked to leave the caches
+// first. Which does best differs by GPU: the fastest variant of a load stands for it.
+#ifndef ATTN_AT_ONCE
+#define ATTN_AT_ONCE 4
+#endif
 
-constexpr int at_once = 8;  // of 16 bytes, by each thread
+namespace {
 
 __device__ __forceinline__ unsigned fold(const uint4& v) {
   return v.x ^ v.y ^ v.z ^ v.w;
 }
 
+__device__ __forceinline__ uint4 load(const unsigned char* address) {
+#if ATTN_STREAM
+  uint4 v;
+  asm volatile("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(address)
+               : "memory");
+  return v;
+#else
+  return load_16_bytes(address);
+#endif
+}
+
+__device__ __forceinline__ void store(unsigned char* address, const uint4& v) {
+#if ATTN_STREAM
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+               : "memory");
+#else
+  store_16_bytes(address, v.x, v.y, v.z, v.w);
+#endif
+}
+
+/// Calls `work` with the place of this thread in each chunk of the blocks' work, chunk after chunk: what is under way
+/// on the whole GPU at one time lies close together. Chunks are whole: `bytes` is a multiple of theirs.
+template <class Work>
+__device__ __forceinline__ void for_each_chunk(long long bytes, Work&& work) {
+  const long long chunk = 16ll * ATTN_AT_ONCE * blockDim.x;
+  for (long long from = chunk * blockIdx.x; from < bytes; from += chunk * gridDim.x) {
+    work(from + 16ll * threadIdx.x);
+  }
+}
+
 }  // namespace
 
-// Reads `bytes` (a multiple of 16), `iterations` times.
+// Reads `bytes`, `iterations` times.
 extern "C" __global__ void attn_ceiling_read(const unsigned char* data, long long bytes, unsigned long long* report,
                                              int iterations) {
   const Stopwatch begin = Stopwatch::now();
-  const long long stride = 16ll * gridDim.x * blockDim.x;
-  const long long first = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x);
+  const long long step = 16ll * blockDim.x;
   unsigned result = 0;
   for (int i = 0; i < iterations; ++i) {
-    long long at = first;
-    for (; at + (at_once - 1) * stride < bytes; at += at_once * stride) {
-      uint4 v[at_once];
+    for_each_chunk(bytes, [&](long long at) {
+      uint4 v[ATTN_AT_ONCE];
 #pragma unroll
-      for (int u = 0; u < at_once; ++u) {
-        v[u] = load_16_bytes(data + at + u * stride);
+      for (int u = 0; u < ATTN_AT_ONCE; ++u) {
+        v[u] = load(data + at + u * step);
       }
 #pragma unroll
-      for (int u = 0; u < at_once; ++u) {
+      for (int u = 0; u < ATTN_AT_ONCE; ++u) {
         result ^= fold(v[u]);
       }
-    }
-    for (; at < bytes; at += stride) {
-      result ^= fold(load_16_bytes(data + at));
-    }
+    });
   }
   finish(report, begin, result);
 }
 
-// Writes `bytes` (a multiple of 16) of noise, `iterations` times.
+// Writes `bytes` of noise, `iterations` times.
 extern "C" __global__ void attn_ceiling_write(unsigned char* data, long long bytes, unsigned long long* report,
                                               int iterations) {
   const Stopwatch begin = Stopwatch::now();
-  const long long stride = 16ll * gridDim.x * blockDim.x;
-  const long long first = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x);
+  const long long step = 16ll * blockDim.x;
   for (int i = 0; i < iterations; ++i) {
-    for (long long at = first; at < bytes; at += stride) {
-      const unsigned noise = (static_cast<unsigned>(at) + i) * 2654435761u;
-      store_16_bytes(data + at, noise, ~noise, noise ^ 0x5555u, noise >> 7);
-    }
+    for_each_chunk(bytes, [&](long long at) {
+#pragma unroll
+      for (int u = 0; u < ATTN_AT_ONCE; ++u) {
+        const unsigned noise = (static_cast<unsigned>(at + u * step) + i) * 2654435761u;
+        store(data + at + u * step, make_uint4(noise, ~noise, noise ^ 0x5555u, noise >> 7));
+      }
+    });
   }
   finish(report, begin, 0);
 }
 
-// Copies `bytes` (a multiple of 16), `iterations` times.
+// Copies `bytes`, `iterations` times.
 extern "C" __global__ void attn_ceiling_copy(unsigned char* target, const unsigned char* source, long long bytes,
                                              unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();
-  const long long stride = 16ll * gridDim.x * blockDim.x;
-  const long long first = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x);
+  const long long step = 16ll * blockDim.x;
   for (int i = 0; i < iterations; ++i) {
-    long long at = first;
-    for (; at + (at_once - 1) * stride < bytes; at += at_once * stride) {
-      uint4 v[at_once];
+    for_each_chunk(bytes, [&](long long at) {
+      uint4 v[ATTN_AT_ONCE];
 #pragma unroll
-      for (int u = 0; u < at_once; ++u) {
-        v[u] = load_16_bytes(source + at + u * stride);
+      for (int u = 0; u < ATTN_AT_ONCE; ++u) {
+        v[u] = load(source + at + u * step);
       }
 #pragma unroll
-      for (int u = 0; u < at_once; ++u) {
-        store_16_bytes(target + at + u * stride, v[u].x, v[u].y, v[u].z, v[u].w);
+      for (int u = 0; u < ATTN_AT_ONCE; ++u) {
+        store(target + at + u * step, v[u]);
       }
-    }
-    for (; at < bytes; at += stride) {
-      const uint4 v = load_16_bytes(source + at);
-      store_16_bytes(target + at, v.x, v.y, v.z, v.w);
-    }
+    });
   }
   finish(report, begin, 0);
 }
 
-// Each block reads one slice (of `slice_bytes`, a multiple of 16) an iteration: always its own where `step` is 0, else
-// that of the block `step` further than the last time, so that in time every block reads all of them. As many slices
-// as blocks, all of which are on the GPU at once.
-extern "C" __global__ void attn_ceiling_slices(const unsigned char* data, long long slice_bytes, int step,
+// Each block reads one slice (of `slice_bytes`, a multiple of 16) an iteration: always its own, or (`shared`) another
+// one each time, so that in time every block reads all of them. All blocks move on by the same random number of slices:
+// no two read one slice at a time, and none follows another for long, which would find in L2 what that one brought. As
+// many slices as blocks, all of which are on the GPU at once.
+extern "C" __global__ void attn_ceiling_slices(const unsigned char* data, long long slice_bytes, int shared,
                                                unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();
   const long long stride = 16ll * blockDim.x;
@@ -110,7 +138,11 @@ extern "C" __global__ void attn_ceiling_slices(const unsigned char* data, long l
         result ^= fold(v[u]);
       }
     }
-    slice = (slice + step) % gridDim.x;
+    if (shared) {
+      unsigned random = (i + 1u) * 2654435761u;
+      random ^= random >> 15;
+      slice = (blockIdx.x + random % gridDim.x) % gridDim.x;
+    }
   }
   finish(report, begin, result);
 }

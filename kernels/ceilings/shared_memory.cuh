@@ -21,7 +21,8 @@ extern "C" __global__ void __launch_bounds__(1024) attn_ceiling_shared(unsigned 
       uint4 v[8];
 #pragma unroll
       for (int u = 0; u < 8; ++u) {
-        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+        // Volatile to PTX too: ptxas reads what did not change once.
+        asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(v[u].x), "=r"(v[u].y), "=r"(v[u].z), "=r"(v[u].w)
                      : "r"(base + 2048 * u));
       }

@@ -24,10 +24,14 @@ using Method = CeilingLoad::Method;
 constexpr std::chrono::milliseconds limit{15'000};
 constexpr std::int64_t report_bytes = 64;
 constexpr int most_iterations = 1 << 26;
+constexpr int most_rows = 65535;  // of a grid
 /// The host needs less to queue what is timed: 256 empty launches.
 constexpr std::chrono::nanoseconds launches_delay = std::chrono::milliseconds(4);
 constexpr std::chrono::nanoseconds one_delay = std::chrono::microseconds(50);
 constexpr double busy_pct = 5;
+/// Of the highest clock that any load held: NVML's reasons stand for some time, and do not tell loads of milliseconds
+/// apart.
+constexpr double slowed_below = 0.97;
 /// Of a size of a curve; a count repeats but for what else happens on the GPU.
 constexpr int counted_rounds = 3;
 
@@ -82,7 +86,11 @@ void CeilingBench::stop_if_cancelled() const {
 
 void CeilingBench::prepare(Sampled& sampled) {
   CeilingLoad& load = sampled.load;
-  if (!load.launch.arguments.empty()) load.launch.arguments.back() = std::int32_t{load.iterations};
+  if (load.grid_of_iterations) {
+    load.launch.grid[1] = static_cast<std::uint32_t>(load.iterations);
+  } else if (!load.launch.arguments.empty()) {
+    load.launch.arguments.back() = std::int32_t{load.iterations};
+  }
   sampled.prepared.clear();
   sampled.prepared.emplace_back(load.launch, place_.runner.load(load.launch), [&](const std::string& buffer) {
     if (buffer == half_of("data")) {
@@ -129,7 +137,7 @@ CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
   float milliseconds = 0;
   cuda_.check(cuda_.elapsed_time(&milliseconds, begin_.get(), end_.get()), "cuEventElapsedTime");
   Sample sample{.milliseconds = static_cast<double>(milliseconds)};
-  if (load.method != Method::kernel) return sample;
+  if (load.method != Method::kernel || load.grid_of_iterations) return sample;  // its first block ends at once
   std::array<std::uint64_t, 2> report{};
   cuda_.check(cuda_.cuMemcpyDtoH(report.data(), buffers_.at(ceiling_report).get(), sizeof report), "cuMemcpyDtoH");
   sample.cycles = static_cast<double>(report[0]);
@@ -150,9 +158,10 @@ void CeilingBench::calibrate(Sampled& sampled) {
   for (;;) {
     const double milliseconds = take(sampled).milliseconds;
     const double wanted = sampled.load.milliseconds;
-    if (milliseconds <= 0 || milliseconds > wanted / 2 || iterations >= most_iterations) return;
+    const int most = sampled.load.grid_of_iterations ? most_rows : most_iterations;
+    if (milliseconds <= 0 || milliseconds > wanted / 2 || iterations >= most) return;
     const double factor = std::clamp(wanted / milliseconds, 2.0, 1000.0);
-    iterations = static_cast<int>(std::min<double>(most_iterations, std::ceil(iterations * factor)));
+    iterations = static_cast<int>(std::min<double>(most, std::ceil(iterations * factor)));
     prepare(sampled);
   }
 }
@@ -202,6 +211,36 @@ void CeilingBench::begin(CeilingSet& set) {
       loads_.pop_back();
     }
   }
+  keep_fastest();
+}
+
+void CeilingBench::keep_fastest() {
+  std::map<std::pair<std::string_view, double>, std::pair<std::size_t, double>> fastest;  // place and rate
+  std::vector<bool> kept(loads_.size(), false);
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    const CeilingLoad& load = loads_[i].load;
+    const auto same = [&](const Sampled& other) {
+      return other.load.key == load.key && other.load.argument == load.argument;
+    };
+    double rate = 0;
+    if (std::ranges::count_if(loads_, same) > 1) {
+      stop_if_cancelled();
+      for (int again = 0; again < 3; ++again) {
+        const double milliseconds = take(loads_[i]).milliseconds;
+        if (milliseconds > 0) rate = std::max(rate, load.amount * load.iterations / milliseconds);
+      }
+    }
+    auto [found, is_new] = fastest.try_emplace({load.key, load.argument}, i, rate);
+    if (!is_new && rate > found->second.second) found->second = {i, rate};
+  }
+  for (const auto& [name, place] : fastest) kept[place.first] = true;
+  std::vector<Sampled> chosen;
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    if (!kept[i]) continue;
+    chosen.push_back(std::move(loads_[i]));
+  }
+  loads_ = std::move(chosen);
+  for (Sampled& sampled : loads_) prepare(sampled);  // it refers to the load, which moved
 }
 
 CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToken& cancel,
@@ -338,15 +377,22 @@ void CeilingBench::add_conditions(CeilingSet& set) const {
   }
   if (place_.nvml == nullptr) return;
   std::uint64_t reasons = 0;
-  std::vector<std::string> slowed;
+  std::map<std::string_view, double> clocks;
+  double highest = 0;
   for (const Sampled& sampled : loads_) {
     reasons |= sampled.throttle_reasons;
-    const std::string name(sampled.load.key);
-    if (slows_down(sampled.throttle_reasons) && std::ranges::find(slowed, name) == slowed.end()) slowed.push_back(name);
+    if (const auto clock = summarize(sampled.clocks_hz)) {
+      clocks.emplace(sampled.load.key, clock->median);
+      highest = std::max(highest, clock->median);
+    }
+  }
+  std::vector<std::string_view> slowed;
+  for (const auto& [name, clock] : clocks) {
+    if (clock < slowed_below * highest) slowed.push_back(name);
   }
   set.ceilings.push_back(
       {.name = std::string(key::throttle_reasons), .value = static_cast<double>(reasons), .unit = "1"});
-  if (slowed.empty()) return;
+  if (slowed.empty() || !slows_down(reasons)) return;
   set.remarks.push_back(say::ceiling::was_slowed{.reasons = describe_throttle_reasons(reasons),
                                                  .loads = fmt::format("{}", fmt::join(slowed, ", "))});
 }

@@ -61,6 +61,8 @@ class CeilingBench {
   void take_value(Sampled& sampled);
   /// Compiles, loads and calibrates; loads that fail at it go, with a remark.
   void begin(CeilingSet& set);
+  /// Of loads that find out the same.
+  void keep_fastest();
   void add_ceilings(const Sampled& sampled, CeilingSet& set) const;
   /// Shares of misses along both curves, and the sizes at which half of the reads miss.
   void add_capacities(CeilingSet& set);

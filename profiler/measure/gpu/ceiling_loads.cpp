@@ -46,52 +46,78 @@ KernelLaunch launch_of(std::string_view name, const char* file, const char* entr
   return launch;
 }
 
-constexpr unsigned sweep_threads = 512;
-constexpr unsigned sweep_blocks_per_sm = 4;
+/// One way to go through memory: loads under way in a thread, threads of a block, blocks of an SM (0: a block ends
+/// after its chunk), and whether lines are marked to leave the caches first.
+struct Sweep {
+  int at_once;
+  unsigned threads;
+  unsigned blocks_per_sm;
+  bool stream;
+};
+constexpr std::array sweeps{Sweep{4, 512, 4, false}, Sweep{4, 512, 4, true},  Sweep{8, 512, 2, false},
+                            Sweep{8, 512, 2, true},  Sweep{2, 1024, 2, true}, Sweep{4, 256, 0, false},
+                            Sweep{4, 256, 0, true},  Sweep{8, 256, 0, true}};
+/// Both halves of the data are whole chunks of every sweep.
+constexpr std::int64_t largest_chunk = std::int64_t{1} << 16;
 
-CeilingLoad dram_read(const Setting& at, std::string_view name) {
+/// `arguments` end in the number of bytes.
+CeilingLoad swept(const Setting& at, std::string_view name, const Sweep& sweep, const char* entry,
+                  std::vector<Argument> arguments, double amount) {
+  const std::int64_t bytes = std::get<std::int64_t>(arguments.back());
+  const std::int64_t chunk = std::int64_t{16} * sweep.at_once * sweep.threads;
+  const unsigned blocks =
+      sweep.blocks_per_sm > 0 ? sweep.blocks_per_sm * at.sms() : static_cast<unsigned>(bytes / chunk);
   return {.key = name,
-          .amount = static_cast<double>(at.buffers.data_bytes),
-          .launch = launch_of(name, "ceilings/memory.cuh", "attn_ceiling_read", {}, sweep_blocks_per_sm * at.sms(),
-                              sweep_threads, {BufferArgument{"data"}, at.buffers.data_bytes})};
+          .amount = amount,
+          .grid_of_iterations = sweep.blocks_per_sm == 0,
+          .launch = launch_of(name, "ceilings/memory.cuh", entry,
+                              {"ATTN_AT_ONCE=" + std::to_string(sweep.at_once),
+                               std::string("ATTN_STREAM=") + (sweep.stream ? "1" : "0")},
+                              blocks, sweep.threads, std::move(arguments))};
 }
 
+template <std::size_t Which>
+CeilingLoad dram_read(const Setting& at, std::string_view name) {
+  const std::int64_t bytes = at.buffers.data_bytes;
+  return swept(at, name, sweeps.at(Which), "attn_ceiling_read", {BufferArgument{"data"}, bytes},
+               static_cast<double>(bytes));
+}
+
+template <std::size_t Which>
 CeilingLoad dram_write(const Setting& at, std::string_view name) {
-  return {.key = name,
-          .amount = static_cast<double>(at.buffers.data_bytes) / 2,
-          .launch = launch_of(name, "ceilings/memory.cuh", "attn_ceiling_write", {}, sweep_blocks_per_sm * at.sms(),
-                              sweep_threads, {BufferArgument{"data_half"}, at.buffers.data_bytes / 2})};
+  const std::int64_t bytes = at.buffers.data_bytes / 2;
+  return swept(at, name, sweeps.at(Which), "attn_ceiling_write", {BufferArgument{"data_half"}, bytes},
+               static_cast<double>(bytes));
 }
 
 /// Bytes read and bytes written both count.
+template <std::size_t Which>
 CeilingLoad dram_copy(const Setting& at, std::string_view name) {
-  return {.key = name,
-          .amount = static_cast<double>(at.buffers.data_bytes),
-          .launch = launch_of(name, "ceilings/memory.cuh", "attn_ceiling_copy", {}, sweep_blocks_per_sm * at.sms(),
-                              sweep_threads,
-                              {BufferArgument{"data_half"}, BufferArgument{"data"}, at.buffers.data_bytes / 2})};
+  const std::int64_t bytes = at.buffers.data_bytes / 2;
+  return swept(at, name, sweeps.at(Which), "attn_ceiling_copy",
+               {BufferArgument{"data_half"}, BufferArgument{"data"}, bytes}, 2.0 * static_cast<double>(bytes));
 }
 
 CeilingLoad driver_copy(const Setting& at, std::string_view name) {
-  CeilingLoad load = dram_copy(at, name);
+  CeilingLoad load = dram_copy<0>(at, name);
   load.method = Method::driver_copy;
   return load;
 }
 
-/// `bytes` of data, a slice for each SM; `step` as of the kernel.
-CeilingLoad slices(const Setting& at, std::string_view name, std::int64_t bytes, std::int32_t step) {
+/// `bytes` of data, a slice for each SM; `shared` as of the kernel.
+CeilingLoad slices(const Setting& at, std::string_view name, std::int64_t bytes, bool shared) {
   const std::int64_t slice = bytes / at.limits.sm_count / 512 * 512;
   return {.key = name,
           .argument = static_cast<double>(slice * at.limits.sm_count),
           .amount = static_cast<double>(slice * at.limits.sm_count),
           .milliseconds = 1.5,
           .warm = true,
-          .launch = launch_of(name, "ceilings/memory.cuh", "attn_ceiling_slices", {}, at.sms(), 1024,
-                              {BufferArgument{"data"}, slice, step})};
+          .launch = launch_of(name, "ceilings/memory.cuh", "attn_ceiling_slices", {"ATTN_STREAM=0"}, at.sms(), 1024,
+                              {BufferArgument{"data"}, slice, std::int32_t{shared}})};
 }
 
 CeilingLoad l2_read(const Setting& at, std::string_view name) {
-  CeilingLoad load = slices(at, name, at.limits.l2_bytes / 8, 0);
+  CeilingLoad load = slices(at, name, at.limits.l2_bytes / 8, false);
   load.argument = 0;
   load.milliseconds = 4;
   return load;
@@ -204,9 +230,24 @@ struct Line {
   CeilingLoad (*make)(const Setting&, std::string_view);
 };
 constexpr std::array lines{
-    Line{key::dram_read, always, dram_read},
-    Line{key::dram_write, always, dram_write},
-    Line{key::dram_copy, always, dram_copy},
+    Line{key::dram_read, always, dram_read<0>},
+    Line{key::dram_read, always, dram_read<1>},
+    Line{key::dram_read, always, dram_read<2>},
+    Line{key::dram_read, always, dram_read<3>},
+    Line{key::dram_read, always, dram_read<6>},
+    Line{key::dram_write, always, dram_write<0>},
+    Line{key::dram_write, always, dram_write<1>},
+    Line{key::dram_write, always, dram_write<2>},
+    Line{key::dram_write, always, dram_write<3>},
+    Line{key::dram_write, always, dram_write<6>},
+    Line{key::dram_copy, always, dram_copy<0>},
+    Line{key::dram_copy, always, dram_copy<1>},
+    Line{key::dram_copy, always, dram_copy<2>},
+    Line{key::dram_copy, always, dram_copy<3>},
+    Line{key::dram_copy, always, dram_copy<4>},
+    Line{key::dram_copy, always, dram_copy<5>},
+    Line{key::dram_copy, always, dram_copy<6>},
+    Line{key::dram_copy, always, dram_copy<7>},
     Line{key::dram_copy_driver, always, driver_copy},
     Line{key::l2_read, always, l2_read},
     Line{key::shared_memory_read, always, shared_memory},
@@ -237,6 +278,7 @@ int ring_bits(std::int64_t bytes) {
 
 CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free) {
   const auto least = static_cast<std::int64_t>(largest_curve_size * static_cast<double>(limits.l2_bytes)) + mib;
+  static_assert(mib % (2 * largest_chunk) == 0);
   const std::int64_t data = std::min<std::int64_t>(free / 4, 4096 * mib) / mib * mib;
   if (data < least) return {};
   const auto power_of_two = [](std::int64_t bytes) {
@@ -255,9 +297,8 @@ std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const Ceiling
   }
   for (const double size : curve_sizes) {
     const auto bytes = static_cast<std::int64_t>(size * static_cast<double>(limits.l2_bytes));
-    // A step that has no divisor in common with the number of SMs, so that all slices come around to each.
-    loads.push_back(slices(setting, key::l2_shared_read, bytes, 1));
-    loads.push_back(slices(setting, key::l2_private_read, bytes, 0));
+    loads.push_back(slices(setting, key::l2_shared_read, bytes, true));
+    loads.push_back(slices(setting, key::l2_private_read, bytes, false));
   }
   return loads;
 }

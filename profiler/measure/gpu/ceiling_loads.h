@@ -24,11 +24,12 @@ struct CeilingLoad {
   double argument = 0;   ///< Ceiling::argument
   Method method = Method::kernel;
   Value value = Value::rate;
-  double amount = 0;        ///< of one iteration, by the whole grid: bytes, operations, loads
-  double milliseconds = 4;  ///< that one sample should take
-  int iterations = 0;       ///< unless 0: so many, whatever they take
-  bool cold = false;        ///< begins with nothing of its own in L2
-  bool warm = false;        ///< begins with what the same launch leaves in L2
+  double amount = 0;                ///< of one iteration, by the whole grid: bytes, operations, loads
+  double milliseconds = 4;          ///< that one sample should take
+  int iterations = 0;               ///< unless 0: so many, whatever they take
+  bool grid_of_iterations = false;  ///< one iteration a row of the grid, for blocks that end after their part
+  bool cold = false;                ///< begins with nothing of its own in L2
+  bool warm = false;                ///< begins with what the same launch leaves in L2
   KernelLaunch launch;
 };
 
@@ -45,7 +46,8 @@ inline constexpr int ring_stride = 128;  ///< a line of L2
 /// What fits into `free` bytes, of which a quarter is taken at most; data_bytes 0 where that is too little.
 [[nodiscard]] CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free);
 
-/// The loads that this device can run, those of the curves over sizes of data around the L2's included.
+/// The loads that this device can run, those of the curves over sizes of data around the L2's included. Of several with
+/// one key and argument the fastest stands for the ceiling.
 [[nodiscard]] std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const CeilingBuffers& buffers);
 
 /// The launch that links a ring of `bytes` in `buffer`.

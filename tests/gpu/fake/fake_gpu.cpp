@@ -322,19 +322,20 @@ int report_argument(std::string_view entry) {
 
 /// 1000 ns an iteration, at 1755 MHz. Slices of data take a nanosecond a kilobyte, beyond half of the L2 four times as
 /// long: then three quarters of them come from DRAM.
-std::int64_t run_ceiling(const std::string& entry, void** arguments) {
+std::int64_t run_ceiling(const std::string& entry, void** arguments, unsigned rows) {
   const int at = report_argument(entry);
   if (at < 0) return 0;
   const auto place = static_cast<std::size_t>(at);
   auto* report = buffer<std::uint64_t>(arguments, place);
-  const std::int64_t iterations = argument<int>(arguments, place + 1);
-  std::int64_t each = 1000;
+  const std::int64_t iterations = std::int64_t{argument<int>(arguments, place + 1)} * rows;
+  const bool slow = Faults().matches("slow-ceiling", entry);
+  std::int64_t each = slow ? 1755 : 1000;
   if (entry == "attn_ceiling_slices") {
     const std::int64_t bytes = 4 * static_cast<std::int64_t>(argument<long long>(arguments, 1));
     each = bytes * (2 * bytes > million ? 4 : 1) / 1000;
   }
   const std::int64_t nanoseconds = each * iterations;
-  report[0] = static_cast<std::uint64_t>(1.755 * static_cast<double>(nanoseconds));
+  report[0] = static_cast<std::uint64_t>((slow ? 1.0 : 1.755) * static_cast<double>(nanoseconds));
   report[1] = static_cast<std::uint64_t>(nanoseconds);
   return nanoseconds;
 }
@@ -653,7 +654,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   // Not all alike, so that quartiles differ from the median.
   const bool slow = faults.matches("slow", kernel.entry) || faults.matches("slow", kernel.module->options);
   device.clock_ns += (slow ? 100 : 1) * (10'000 + 10 * (device.launches % 3));
-  device.clock_ns += run_ceiling(kernel.entry, arguments);
+  device.clock_ns += run_ceiling(kernel.entry, arguments, rows);
   const bool again = device.computed[kernel.entry]++ > 0;
   if (faults.has("compute-output") && !(again && faults.matches("once", kernel.entry))) {
     if (kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);

@@ -29,6 +29,7 @@ namespace attnscope::fake {
 ///   renumbered=FILE       where FILE is, GPU i is the one that was GPU i + 1
 ///   slow=TEXT             launches of kernels whose entry or compiler options ("ATTN_BR=64") contain TEXT take
 ///                         100 times as long
+///   slow-ceiling=ENTRY    ceilings whose kernel's entry contains ENTRY are found at 1000 instead of 1755 MHz
 ///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)
 ///   compute-output        fa2's kernel computes, and split-KV's combine (contiguous K and V); without it kernels leave
 ///                         their outputs as they were
