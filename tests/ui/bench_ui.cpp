@@ -3,6 +3,8 @@
 //   bench_ui [FILE.attnscope]      without one: the recorded sample, else generated points
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QLineEdit>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <algorithm>
 #include <cstdio>
@@ -101,6 +103,25 @@ int main(int argc, char** argv) {
                      view->repaint();
                    }),
          16);
+  QTableView* table = window.page(pages[2])->findChild<QTableView*>();
+  int times = 0;
+  for (int column = 0; column < table->model()->columnCount(); ++column) {
+    const QString heading = table->model()->headerData(column, Qt::Horizontal).toString();
+    if (heading == QStringLiteral("Time")) times = column;
+  }
+  window.show_page(pages[2]);
+  report("sort the table by time",
+         median_ms(5,
+                   [&](int i) {
+                     const bool up = i % 2 == 0;
+                     table->sortByColumn(times, up ? Qt::AscendingOrder : Qt::DescendingOrder);
+                   }),
+         1000);
+  table->sortByColumn(-1, Qt::AscendingOrder);
+  QLineEdit* words = window.page(pages[2])->findChild<QLineEdit*>();
+  report("filter the table",
+         median_ms(4, [&](int i) { words->setText(i % 2 == 0 ? QStringLiteral("fa2 4096") : QString()); }), 1000);
+
   window.show_page(pages[0]);
   report("zoom or drag, one frame",
          median_ms(40,

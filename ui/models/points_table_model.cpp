@@ -7,6 +7,8 @@
 #include <QPalette>
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "messages/points_table.h"
@@ -27,27 +29,30 @@ Value text_value(const QString& text) {
   return {text, text.isEmpty() ? QVariant() : QVariant(text), {}, false};
 }
 
-MetricValue metric_value(std::string_view key, const analysis::ValueColumn& column, Row row) {
-  return {std::string(key), column.value(row), std::string(find_metric(key)->unit), column.provenance(row)};
+/// DRAM bytes are those that plots show.
+const analysis::ValueColumn& values_of(const PointSet& points, std::string_view key) {
+  return key == metric_key::dram_bytes ? points.table().dram_traffic() : points.table().values(key);
+}
+
+std::optional<MetricValue> value_of(const PointSet& points, Row row, std::string_view key) {
+  const analysis::ValueColumn& column = values_of(points, key);
+  if (!column.has(row)) return std::nullopt;
+  return MetricValue{std::string(key), column.value(row), std::string(find_metric(key)->unit), column.provenance(row)};
 }
 
 Value metric(const PointSet& points, Row row, std::string_view key) {
-  const analysis::ValueColumn& column = points.table().values(key);
-  if (!column.has(row)) return {{}, {}, {}, true};
-  const MetricValue value = metric_value(key, column, row);
-  return {format_metric(value), value.value,
-          QStringLiteral("%1 (%2)").arg(format_number(value.value, 12), to_qstring(value.provenance)), true};
+  const auto value = value_of(points, row, key);
+  if (!value) return {{}, {}, {}, true};
+  return {format_metric(*value), value->value,
+          QStringLiteral("%1 (%2)").arg(format_number(value->value, 12), to_qstring(value->provenance)), true};
 }
 
 Value traffic(const PointSet& points, Row row, Quantity quantity) {
-  const std::string_view key = analysis::metric_of(quantity);
-  const analysis::ValueColumn& column =
-      quantity == Quantity::dram ? points.table().dram_traffic() : points.table().values(key);
-  if (!column.has(row)) return {{}, {}, {}, true};
-  const MetricValue bytes = metric_value(key, column, row);
-  return {format_metric(bytes), bytes.value,
-          said(say::points_table::exact_bytes{.bytes = format_number(bytes.value, 12).toStdString(),
-                                              .origin = title(bytes.provenance)}),
+  const auto bytes = value_of(points, row, analysis::metric_of(quantity));
+  if (!bytes) return {{}, {}, {}, true};
+  return {format_metric(*bytes), bytes->value,
+          said(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),
+                                              .origin = title(bytes->provenance)}),
           true};
 }
 
@@ -246,8 +251,12 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
       const Value value = spec.value(*points_, shown);
       return value.tip.isEmpty() ? QVariant() : QVariant(plain_tip(value.tip));
     }
-    case sort_role:
-      return spec.value(*points_, shown).sort;
+    case sort_role: {
+      if (spec.metric.empty()) return spec.value(*points_, shown).sort;
+      // Without the words, which take longer than comparing.
+      const std::optional<double> value = values_of(*points_, spec.metric).at(shown);
+      return value ? QVariant(*value) : QVariant();
+    }
     case copy_role: {
       const Value value = spec.value(*points_, shown);
       if (spec.metric.empty()) return value.text;
