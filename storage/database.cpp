@@ -25,8 +25,6 @@ namespace {
 
 using Kind = StorageError::Kind;
 
-constexpr int busy_timeout_ms = 5000;
-
 /// Bytes that a reader may have to go through.
 std::uint64_t size_with_log(const std::filesystem::path& file) {
   const auto size_of = [](const std::filesystem::path& path) {

@@ -14,6 +14,9 @@
 
 namespace attnscope {
 
+/// For which another program's lock is waited where nobody decides otherwise.
+inline constexpr int busy_timeout_ms = 5000;
+
 enum class DatabaseAccess {
   immutable,  ///< no one writes: nothing is locked, nothing is created beside the file
   read_only,

@@ -68,7 +68,7 @@ void RunStore::Impl::open_for_collecting() {
     immutable = false;
     use_log(*database);
     // A commit outlives this process with no wait for the disk; finish_run() waits for it once.
-    database->exec("PRAGMA synchronous = NORMAL");
+    wait_for_disk(false);
     migrate(*database);
     // The lock is ours: whoever left a run `running` is gone.
     end_abandoned_runs();
@@ -113,7 +113,19 @@ std::int64_t RunStore::Impl::scalar(SQLite::Statement& query) {
 }
 
 void RunStore::Impl::checkpoint() {
+  // A reader that stays holds the log back. What is in it is not lost by that, so nobody waits for his end.
+  constexpr int moment_ms = 1000;
+  database->setBusyTimeout(moment_ms);
   database->tryExec("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (patience) {
+    patience->attach(*database);
+  } else {
+    database->setBusyTimeout(busy_timeout_ms);
+  }
+}
+
+void RunStore::Impl::wait_for_disk(bool waits) {
+  database->exec(waits ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
 }
 
 RunStore::RunStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -177,14 +189,17 @@ std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const Poin
 }
 
 void RunStore::finish_run(std::int64_t run, StoredRunState state) {
+  impl_->wait_for_disk(true);  // also where a reader keeps the log from being written back
   impl_->write([&] {
     impl_->set_state(run, state);
     return run;
   });
+  impl_->wait_for_disk(false);
   impl_->checkpoint();
 }
 
 std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs) {
+  impl_->wait_for_disk(true);
   std::vector<std::int64_t> ids = impl_->write([&] {
     std::vector<std::int64_t> added;
     for (const CompleteRun& run : runs) {
@@ -197,6 +212,7 @@ std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRu
     }
     return added;
   });
+  impl_->wait_for_disk(false);
   impl_->checkpoint();
   return ids;
 }

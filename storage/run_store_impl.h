@@ -62,6 +62,8 @@ struct RunStore::Impl {
   std::int64_t scalar(SQLite::Statement& query);
   /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
   void checkpoint();
+  /// Whether commits from here on wait until the disk has them.
+  void wait_for_disk(bool waits);
 
   void note(const BadRow& row) { bad.try_emplace(english_text(row.where), row); }
 

@@ -299,6 +299,22 @@ TEST(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
   EXPECT_EQ(store.points().size(), 1U);
 }
 
+// His end may never come, and all is committed before the log is written back.
+TEST(Locks, of_a_reader_that_stays_are_not_waited_for) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  int asked = 0;
+  RunStore store = RunStore::open(file, Mode::collect, [&](int) { return ++asked < 300; });
+  const std::int64_t run = store.begin_run(full_header());
+  SQLite::Database reader(file.string());
+  const SQLite::Transaction transaction(reader);
+  ASSERT_EQ(reader.execAndGet("SELECT count(*) FROM points").getInt(), 0);
+  store.add_point(run, 0, full_record());
+  store.finish_run(run, StoredRunState::complete);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(RunStore::open(file, Mode::read_only).runs().at(0).state, StoredRunState::complete);
+}
+
 TEST(Locks, are_given_up_when_it_is_wished) {
   const TemporaryFolder folder;
   const fs::path file = folder / "a.attnscope";
