@@ -155,8 +155,8 @@ class Campaign {
     fs::create_hard_link(first, second);
     std::size_t runs = stored_in(first).runs;
     const TemporaryFolder other;  // each its own stderr
-    Process one(folder, disturbed_sweep(first), {.program = fixture_.program});
-    Process two(other, disturbed_sweep(second), {.program = fixture_.program});
+    Process one(folder, disturbed_sweep(fixture_, first), {.program = fixture_.program});
+    Process two(other, disturbed_sweep(fixture_, second), {.program = fixture_.program});
     for (const Outcome& outcome : {one.wait(), two.wait()}) {
       require(outcome.exit_code == 0 || outcome.err.find("another collector") != std::string::npos, outcome.err);
       if (outcome.exit_code == 0) ++runs;
@@ -179,6 +179,8 @@ int kill_and_look(int argc, char** argv) {
   Fixture fixture;
   options.seed = std::random_device()();
   app.add_option("--program", fixture.program, "The attnscope to disturb")->capture_default_str();
+  app.add_option("--device", fixture.device, "What collects: simulated, or this machine's GPU (gpu)")
+      ->capture_default_str();
   app.add_option("--operations", options.operations, "Only these (default: all)")->delimiter(',');
   app.add_option("--parts", options.parts,
                  "kill: at each call that changes a file; torn: in the middle of each write; full: no space from each "

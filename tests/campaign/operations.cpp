@@ -19,9 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 using Mode = RunStore::Mode;
 
-Words sweep(const std::string& lengths, const fs::path& file) {
-  return {"collect", "--device",     "simulated", "-a", "N=" + lengths, "-a",
-          "heads=2", "--algorithms", "fa1,fa2",   "-o", file.string()};
+Words sweep(const Fixture& fixture, const std::string& lengths, const fs::path& file) {
+  Words words{"collect", "--device",     fixture.device, "-a", "N=" + lengths, "-a",
+              "heads=2", "--algorithms", "fa1,fa2",      "-o", file.string()};
+  if (fixture.device != "simulated") words.emplace_back("--no-counters");
+  return words;
 }
 
 Words operator+(Words words, const Words& more) {
@@ -81,13 +83,15 @@ Operation collecting(bool into_a_compact_copy) {
   operation.prepare = [=](const Fixture& fixture, const fs::path& folder) {
     if (into_a_compact_copy) fs::copy_file(fixture.compact, file(folder));
   };
-  operation.words = [=](const Fixture&, const fs::path& folder) { return disturbed_sweep(file(folder)); };
+  operation.words = [=](const Fixture& fixture, const fs::path& folder) {
+    return disturbed_sweep(fixture, file(folder));
+  };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
     require_printed_points(file(folder), out);
     if (into_a_compact_copy) require_findings(file(folder), findings(fixture.compact));
   };
-  operation.again = [=](const Fixture&, const fs::path& folder) {
-    return sweep("[16:64:16]", file(folder)) + Words{"-q", "--resume"};
+  operation.again = [=](const Fixture& fixture, const fs::path& folder) {
+    return sweep(fixture, "[16:64:16]", file(folder)) + Words{"-q", "--resume"};
   };
   operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
     require_sweep(fixture, file(folder), into_a_compact_copy ? 2 : 1);
@@ -201,8 +205,8 @@ Operation exporting() {
 
 }  // namespace
 
-Words disturbed_sweep(const std::filesystem::path& file) {
-  return sweep("[16:64:16]", file) + Words{"--jsonl"};
+Words disturbed_sweep(const Fixture& fixture, const std::filesystem::path& file) {
+  return sweep(fixture, "[16:64:16]", file) + Words{"--jsonl"};
 }
 
 Stored stored_in(const std::filesystem::path& file) {
@@ -251,9 +255,9 @@ void Fixture::make() {
   const fs::path whole = folder / "whole.attnscope";
   const fs::path other = folder / "other.attnscope";
   const fs::path both = folder / "both.attnscope";
-  succeed(sweep("[16:64:16]", whole) + Words{"-q"});
-  succeed(sweep("[128,256]", earlier) + Words{"-q"});
-  succeed(sweep("[512,1024]", other) + Words{"-q"});
+  succeed(sweep(*this, "[16:64:16]", whole) + Words{"-q"});
+  succeed(sweep(*this, "[128,256]", earlier) + Words{"-q"});
+  succeed(sweep(*this, "[512,1024]", other) + Words{"-q"});
   succeed({"export", other, "--format", "attnscope", "-o", compact});
   fs::copy_file(earlier, again);
   succeed({"export", earlier, compact, "--format", "attnscope", "-o", both});

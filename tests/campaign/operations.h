@@ -19,6 +19,7 @@ using Words = std::vector<std::string>;
 /// What lies ready for the operations, and what they come to when nobody disturbs them.
 struct Fixture {
   std::filesystem::path program = beside_us("attnscope", ATTNSCOPE_PROGRAM);
+  std::string device = "simulated";  ///< or a GPU, whose counts are left out: no two of them are the same
   TemporaryFolder folder;
   std::filesystem::path earlier = folder / "earlier.attnscope";  ///< a sweep, as a collector leaves it
   std::filesystem::path compact = folder / "compact.attnscope";  ///< another one, as a compact copy
@@ -56,7 +57,7 @@ using Disturbance = std::function<Outcome(const TemporaryFolder&, const Words&, 
 void judge_disturbed(const Fixture&, const Operation&, const std::string& name, const Disturbance&, Account&);
 
 /// The sweep that is disturbed, with its events on stdout.
-[[nodiscard]] Words disturbed_sweep(const std::filesystem::path& file);
+[[nodiscard]] Words disturbed_sweep(const Fixture&, const std::filesystem::path& file);
 
 struct Stored {
   std::size_t runs = 0;

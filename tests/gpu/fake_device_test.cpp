@@ -658,7 +658,7 @@ TEST_F(FakeDeviceTest, NvrtcsFailuresAreNamed) {
   EXPECT_THAT(text(open_error("nvrtc-archs=2").what),
               HasSubstr("does not say which architectures it compiles for: nvrtcGetSupportedArchs: "));
   // What a kernel spills stands in the log alone: without it, none would be a claim.
-  EXPECT_THAT(text(open_error("nvrtc-log=2").what), HasSubstr("nvrtcGetProgramLog: "));
+  EXPECT_THAT(text(open_error("nvrtc-log=2").what), HasSubstr("nvrtcGetProgramLogSize: "));
   { ASSERT_NE(open(), nullptr); }  // the kernels that every device needs are in the cache from here on
   const auto device = open("nvrtc-log=2,compile-error=fa2");
   ASSERT_NE(device, nullptr);

@@ -747,7 +747,7 @@ nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* cubin) {
 }
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, std::size_t* size) {
   *size = program->log.size() + 1;
-  return NVRTC_SUCCESS;
+  return nvrtc_fault("log");
 }
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
   if (const nvrtcResult result = nvrtc_fault("log"); result != NVRTC_SUCCESS) return result;
