@@ -363,7 +363,7 @@ struct WrongRow {
   const char* sql;
   std::size_t runs;    ///< that are saved
   std::size_t points;  ///< likewise
-  const char* says;    ///< first of what is said
+  const char* says;    ///< among what is said
 };
 
 std::ostream& operator<<(std::ostream& out, const WrongRow& row) {
@@ -381,8 +381,9 @@ TEST_P(RepairOfRows, keeps_what_points_confirm) {
   const Salvage salvage = repair_file(file, target);
   EXPECT_EQ(salvage.runs, GetParam().runs);
   EXPECT_EQ(salvage.points, GetParam().points);
-  ASSERT_FALSE(salvage.left.empty());
-  EXPECT_THAT(text(salvage.left[0]), HasSubstr(GetParam().says));
+  std::vector<std::string> left;
+  for (const Message& what : salvage.left) left.push_back(text(what));
+  EXPECT_THAT(left, ::testing::Contains(HasSubstr(GetParam().says)));
   const FileCheck check = check_file(target);
   EXPECT_TRUE(check.ok());
   EXPECT_EQ(check.points, GetParam().points);

@@ -67,7 +67,7 @@ std::vector<PointRecord> simulated_naive(std::initializer_list<std::int64_t> len
   std::vector<PointRecord> records;
   for (const std::int64_t n : lengths) {
     PointSpec point = spec("naive", n, 128, 128);
-    point.problem.heads_q = point.problem.heads_kv = 16;
+    point.problem.heads_q = point.problem.heads_kv = 3;
     records.push_back(gpu->measure(point, {}, {}));
   }
   return records;

@@ -100,7 +100,8 @@ class GpuDevice final : public Device {
     const MeasureOptions& options;
     const CancelToken& cancel;
     std::vector<bool> whole;
-    bool alone = false;  ///< each in a session of its own, after one of them all failed
+    bool alone = false;                    ///< each in a session of its own, after one of them all failed
+    std::optional<CuptiError> first = {};  ///< of a session of several, after which they are counted alone
     bool cancelled = false;
 
     [[nodiscard]] bool goes_on() const;

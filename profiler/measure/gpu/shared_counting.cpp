@@ -67,9 +67,11 @@ void GpuDevice::count_session(Batch& batch) {
   } catch (const CuptiError& error) {
     if (members.size() > 1) {  // which of them it was, CUPTI does not say
       batch.alone = true;
+      batch.first = error;
       return;
     }
-    const CounterAvailability why = explain(error, *cupti_, driver_api_version(cuda_));
+    // What fails after the first error may be its consequence: a session that could not be ended lets none begin.
+    const CounterAvailability why = explain(batch.first.value_or(error), *cupti_, driver_api_version(cuda_));
     finish(batch, members.front(), Disposition::no_counters, why.reason);
   } catch (...) {
     const auto& place = counters.place();

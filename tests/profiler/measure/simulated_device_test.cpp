@@ -32,7 +32,7 @@ Provenance origin_of(const PointRecord& record, std::string_view key, std::strin
 
 // Naive's launches read and write S and P: at this length the softmax alone is longer than what is played of a launch.
 TEST(SimulatedDevice, WhatWasNotPlayedWholeIsExtrapolated) {
-  const PointRecord record = simulate("naive", 16384, 16);
+  const PointRecord record = simulate("naive", 16384, 3);
   ASSERT_EQ(record.kernel("softmax")->complete, false);
   ASSERT_EQ(record.kernel("qk")->complete, true);
   ASSERT_EQ(record.kernel("all")->complete, false);
