@@ -295,8 +295,8 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
   };
   for (const BadRow& row : bad) {
     salvage.left.push_back(say::row::at{.where = row.where, .why = row.why});
-    if (row.point != 0) remove("DELETE FROM points WHERE id = ?", row.point);
-    if (row.bad_run != 0) remove("DELETE FROM runs WHERE id = ?", row.bad_run);
+    if (row.point) remove("DELETE FROM points WHERE id = ?", *row.point);
+    if (row.bad_run) remove("DELETE FROM runs WHERE id = ?", *row.bad_run);
   }
   for (const std::int64_t set : remove_changed_ceilings(*database)) {
     salvage.left.push_back(say::row::changed_ceilings{.set = set});

@@ -177,7 +177,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
       why = say::row::other_digest{};
       summaries.pop_back();
     }
-    if (!why.empty()) note({say::row::run{.run = id}, why, 0, id});
+    if (!why.empty()) note({say::row::run{.run = id}, why, {}, id});
     if (known == nullptr) continue;
     if (!why.empty()) {
       known->bad.insert(id);

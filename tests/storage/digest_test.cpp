@@ -154,19 +154,36 @@ TEST(Digests, rows_without_their_parent_are_counted_by_table) {
   EXPECT_THAT(damage, ::testing::Contains(fmt::format("{} rows of metric_values lack their row of kernels", values)));
 }
 
-TEST(Digests, a_point_whose_id_became_negative_is_named_and_repaired) {
+// Ids are counted from one: those that are smaller are damage.
+TEST(Digests, a_point_whose_id_became_zero_or_negative_is_named_and_repaired) {
+  for (const int id : {0, -1}) {
+    const TemporaryFolder folder;
+    const auto file = folder / "a.attnscope";
+    write_runs(file);
+    SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+        .exec("PRAGMA foreign_keys = OFF; UPDATE points SET id = " + std::to_string(id) + " WHERE id = 2");
+    const RunStore store = RunStore::open(file, Mode::read_only);
+    const std::size_t whole = store.points().size();
+    ASSERT_EQ(store.bad_rows().size(), 1U);
+    EXPECT_THAT(text(store.bad_rows()[0].where), HasSubstr("point " + std::to_string(id)));
+    const auto saved = folder / "saved.attnscope";
+    const Salvage salvage = repair_file(file, saved);
+    EXPECT_EQ(salvage.points, whole);
+    EXPECT_FALSE(salvage.left.empty());
+    EXPECT_TRUE(check_file(saved).ok());
+  }
+}
+
+// A run is skipped with its points, whatever its number.
+TEST(Digests, a_run_whose_id_became_zero_is_named_and_repaired) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_runs(file);
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
-      .exec("PRAGMA foreign_keys = OFF; UPDATE points SET id = -1 WHERE id = 2");
-  const RunStore store = RunStore::open(file, Mode::read_only);
-  const std::size_t whole = store.points().size();
-  ASSERT_EQ(store.bad_rows().size(), 1U);
-  EXPECT_THAT(text(store.bad_rows()[0].where), HasSubstr("point -1"));
+      .exec("PRAGMA foreign_keys = OFF; UPDATE runs SET id = 0, argv = '[1]' WHERE id = 1");
   const auto saved = folder / "saved.attnscope";
   const Salvage salvage = repair_file(file, saved);
-  EXPECT_EQ(salvage.points, whole);
+  EXPECT_EQ(salvage.runs, 1U);
   EXPECT_FALSE(salvage.left.empty());
   EXPECT_TRUE(check_file(saved).ok());
 }
