@@ -125,7 +125,7 @@ void RunStore::Impl::checkpoint() {
 }
 
 void RunStore::Impl::wait_for_disk(bool waits) {
-  database->exec(waits ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  (void)database->tryExec(waits ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
 }
 
 RunStore::RunStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -189,18 +189,15 @@ std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const Poin
 }
 
 void RunStore::finish_run(std::int64_t run, StoredRunState state) {
-  impl_->wait_for_disk(true);  // also where a reader keeps the log from being written back
-  impl_->write([&] {
+  impl_->write_on_disk([&] {
     impl_->set_state(run, state);
     return run;
   });
-  impl_->wait_for_disk(false);
   impl_->checkpoint();
 }
 
 std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs) {
-  impl_->wait_for_disk(true);
-  std::vector<std::int64_t> ids = impl_->write([&] {
+  const auto add_all = [&] {
     std::vector<std::int64_t> added;
     for (const CompleteRun& run : runs) {
       const std::int64_t id = added.emplace_back(impl_->insert_run(run.header));
@@ -211,15 +208,15 @@ std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRu
       impl_->set_state(id, StoredRunState::complete);
     }
     return added;
-  });
-  impl_->wait_for_disk(false);
+  };
+  std::vector<std::int64_t> ids = impl_->write_on_disk(add_all);
   impl_->checkpoint();
   return ids;
 }
 
 std::string RunStore::add_ceilings(const DeviceInfo& device, const Environment& environment,
                                    std::span<const Ceiling> ceilings) {
-  std::string uid = impl_->write([&] { return impl_->insert_ceilings(device, environment, ceilings); });
+  std::string uid = impl_->write_on_disk([&] { return impl_->insert_ceilings(device, environment, ceilings); });
   impl_->checkpoint();
   return uid;
 }

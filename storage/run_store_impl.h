@@ -99,6 +99,19 @@ struct RunStore::Impl {
     }
   }
 
+  /// write(), and when it returns the disk has it: also where a reader keeps the log from being written back.
+  template <class Change>
+  auto write_on_disk(Change&& change) {
+    struct Waiting {
+      Impl& impl;
+      explicit Waiting(Impl& of) : impl(of) { impl.wait_for_disk(true); }
+      Waiting(const Waiting&) = delete;
+      Waiting& operator=(const Waiting&) = delete;
+      ~Waiting() { impl.wait_for_disk(false); }
+    } waiting(*this);
+    return write(std::forward<Change>(change));
+  }
+
   template <class Change>
   auto write_or_throw(Change&& change) {
     return with_storage_errors(file, [&] {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast an SM computes in fp32: in chains of eight a thread, so that no result is waited for.
+// How fast an SM computes in fp32: in several chains a thread, so that no result is waited for.
 #include "ceilings/stopwatch.cuh"
+#include "device/ceiling_shape.h"
 
 using namespace attnscope::device;
 
 namespace {
 
-constexpr int chains = 8;
+constexpr int chains = attnscope::ceiling_chains;
 
 __device__ __forceinline__ unsigned sum_of(const float (&x)[chains]) {
   float sum = 0;
@@ -19,7 +20,7 @@ __device__ __forceinline__ unsigned sum_of(const float (&x)[chains]) {
 
 }  // namespace
 
-// `iterations` times 16 multiply-adds of each chain.
+// `iterations` times ceiling_chain_steps multiply-adds of each chain.
 extern "C" __global__ void attn_ceiling_fma(unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();
   const float factor = 0.5f + 1e-3f * static_cast<float>(threadIdx.x % 32);
@@ -30,7 +31,7 @@ extern "C" __global__ void attn_ceiling_fma(unsigned long long* report, int iter
   }
   for (int i = 0; i < iterations; ++i) {
 #pragma unroll
-    for (int u = 0; u < 16; ++u) {
+    for (int u = 0; u < attnscope::ceiling_chain_steps; ++u) {
 #pragma unroll
       for (int c = 0; c < chains; ++c) {
         asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(x[c]) : "f"(factor));
@@ -40,7 +41,7 @@ extern "C" __global__ void attn_ceiling_fma(unsigned long long* report, int iter
   finish(report, begin, sum_of(x));
 }
 
-// `iterations` times 16 powers of two of each chain: x = 2^-x comes to rest near 0.64.
+// `iterations` times ceiling_chain_steps powers of two of each chain: x = 2^-x comes to rest near 0.64.
 extern "C" __global__ void attn_ceiling_exp2(unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();
   float x[chains];
@@ -50,7 +51,7 @@ extern "C" __global__ void attn_ceiling_exp2(unsigned long long* report, int ite
   }
   for (int i = 0; i < iterations; ++i) {
 #pragma unroll
-    for (int u = 0; u < 16; ++u) {
+    for (int u = 0; u < attnscope::ceiling_chain_steps; ++u) {
 #pragma unroll
       for (int c = 0; c < chains; ++c) {
         asm volatile("{.reg .f32 t; neg.f32 t, %0; ex2.approx.ftz.f32 %0, t;}" : "+f"(x[c]));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long one load takes that the next one waits for. ATTN_LEVEL: 0 shared memory, 1 the L1, 2 what lies behind it.
 #include "ceilings/stopwatch.cuh"
+#include "device/ceiling_shape.h"
 
 using namespace attnscope::device;
 
@@ -29,7 +30,7 @@ extern "C" __global__ void attn_ceiling_link(unsigned char* data, int bits, int 
   }
 }
 
-// One thread follows the ring for `iterations` times 16 loads, from its place `first` on.
+// One thread follows the ring for `iterations` times ceiling_loads_per_iteration loads, from its place `first` on.
 extern "C" __global__ void attn_ceiling_chase(const unsigned char* data, int bits, int stride, int first,
                                               unsigned long long* report, int iterations) {
 #if ATTN_LEVEL == 0
@@ -43,7 +44,7 @@ extern "C" __global__ void attn_ceiling_chase(const unsigned char* data, int bit
   const Stopwatch begin = Stopwatch::now();
   for (int i = 0; i < iterations; ++i) {
 #pragma unroll
-    for (int u = 0; u < 16; ++u) {
+    for (int u = 0; u < attnscope::ceiling_loads_per_iteration; ++u) {
       asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at));
     }
   }
@@ -54,7 +55,7 @@ extern "C" __global__ void attn_ceiling_chase(const unsigned char* data, int bit
   const Stopwatch begin = Stopwatch::now();
   for (int i = 0; i < iterations; ++i) {
 #pragma unroll
-    for (int u = 0; u < 16; ++u) {
+    for (int u = 0; u < attnscope::ceiling_loads_per_iteration; ++u) {
 #if ATTN_LEVEL == 1
       asm volatile("ld.global.ca.u64 %0, [%0];" : "+l"(at));
 #else

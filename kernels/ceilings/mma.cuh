@@ -4,7 +4,7 @@
 // power, and so the clock).
 #include "ceilings/stopwatch.cuh"
 #include "device/mma.cuh"
-#include "device/tensor_ceiling_shape.h"
+#include "device/ceiling_shape.h"
 
 using namespace attnscope::device;
 

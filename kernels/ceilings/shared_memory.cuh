@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast an SM reads its shared memory: 16 bytes a thread, no two threads of a quarter warp on one bank.
 #include "ceilings/stopwatch.cuh"
+#include "device/ceiling_shape.h"
 
 using namespace attnscope::device;
 
-// `iterations` times 16 loads of 16 bytes a thread. Pre: 1024 threads.
-extern "C" __global__ void __launch_bounds__(1024) attn_ceiling_shared(unsigned long long* report, int iterations) {
+// `iterations` times ceiling_loads_per_iteration loads of 16 bytes a thread. Pre: ceiling_shared_threads threads.
+extern "C" __global__ void __launch_bounds__(attnscope::ceiling_shared_threads) attn_ceiling_shared(unsigned long long* report, int iterations) {
   __shared__ uint4 tile[2048];
   for (unsigned i = threadIdx.x; i < 2048; i += blockDim.x) {
     tile[i] = make_uint4(i * 2654435761u, i, ~i, i * 40503u);
@@ -18,16 +19,16 @@ extern "C" __global__ void __launch_bounds__(1024) attn_ceiling_shared(unsigned 
   for (int i = 0; i < iterations; ++i) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      uint4 v[8];
+      uint4 v[attnscope::ceiling_loads_per_iteration / 2];
 #pragma unroll
-      for (int u = 0; u < 8; ++u) {
+      for (int u = 0; u < attnscope::ceiling_loads_per_iteration / 2; ++u) {
         // Volatile to PTX too: ptxas reads what did not change once.
         asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(v[u].x), "=r"(v[u].y), "=r"(v[u].z), "=r"(v[u].w)
                      : "r"(base + 2048 * u));
       }
 #pragma unroll
-      for (int u = 0; u < 8; ++u) {
+      for (int u = 0; u < attnscope::ceiling_loads_per_iteration / 2; ++u) {
         result ^= v[u].x ^ v[u].y ^ v[u].z ^ v[u].w;
       }
     }

@@ -2,7 +2,7 @@
 // How fast the tensor cores multiply by wgmma (compute capability 9.0), in the dtype of ATTN_BF16: two warpgroups an
 // SM, each with 64 rows, both operands in shared memory as a product of matrices has them.
 #include "ceilings/stopwatch.cuh"
-#include "device/tensor_ceiling_shape.h"
+#include "device/ceiling_shape.h"
 #include "device/warpgroup.cuh"
 
 using namespace attnscope::device;

@@ -140,12 +140,16 @@ class Device {
                                          [[maybe_unused]] const PointSpec& next) const {
     return false;
   }
-  /// Adds the counters to records that wait, in the order in which they were measured, with the options of then. Says
-  /// of each whether it is whole now, with the disposition that it would have had alone; one that is not was left when
-  /// the device was lost to another of them, which is named (then usable() is false), or when it was cancelled.
-  [[nodiscard]] virtual std::vector<bool> count(std::span<PointRecord* const> records, const MeasureOptions&,
-                                                const CancelToken&) {
-    return std::vector<bool>(records.size(), true);
+  /// What became of points that waited.
+  struct Counted {
+    std::vector<bool> whole;  ///< of each; one that is not was left, when it was cancelled or the device was lost
+    std::optional<std::size_t> lost_to = {};  ///< the one that cost the device, which is whole; usable() is false then
+  };
+  /// Adds the counters to records that wait, in the order in which they were measured, with the options of then. Those
+  /// that are whole have the disposition that they would have had alone.
+  [[nodiscard]] virtual Counted count(std::span<PointRecord* const> records, const MeasureOptions&,
+                                      const CancelToken&) {
+    return {.whole = std::vector<bool>(records.size(), true)};
   }
 };
 

@@ -96,7 +96,7 @@ class Sweep {
       waiting_seconds_ += in_flight_.back().record.wall_seconds;
     }
     if (!device_.usable()) {
-      device_lost();
+      device_lost(in_flight_.size() - 1);
     } else if (waiting_.size() >= together_ || waiting_seconds_ >= most_seconds_waiting) {
       count_waiting();
     } else {
@@ -120,13 +120,13 @@ class Sweep {
       records.push_back(&in_flight_[i].record);
       places.push_back(i);
     }
-    const std::vector<bool> whole = records.empty() ? std::vector<bool>{} : device_.count(records, options_, cancel_);
-    for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].waits = !whole[i];
+    const Device::Counted counted = records.empty() ? Device::Counted{} : device_.count(records, options_, cancel_);
+    for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].waits = !counted.whole[i];
     waiting_.clear();
     waiting_seconds_ = 0;
     together_ = std::min(2 * together_, most_together);
     if (!device_.usable()) {
-      device_lost();
+      device_lost(counted.lost_to ? std::optional(places[*counted.lost_to]) : std::nullopt);
       return;
     }
     report_whole();
@@ -146,14 +146,13 @@ class Sweep {
 
   /// Reports, of what is in flight, what is whole, and with it the point that cost the device: it is not measured
   /// again, the others are.
-  void device_lost() {
+  void device_lost(std::optional<std::size_t> culprit) {
     for (const InFlight& point : in_flight_) {
-      if (point.waits) continue;
-      report(point);
-      const Disposition ended = point.record.disposition;
-      if (ended != Disposition::crashed && ended != Disposition::timeout) continue;
-      outcome_.reason =
-          say::point::device_unusable{.point = describe(point.record.spec), .reason = point.record.reason};
+      if (!point.waits) report(point);
+    }
+    if (culprit) {
+      const PointRecord& record = in_flight_[*culprit].record;
+      outcome_.reason = say::point::device_unusable{.point = describe(record.spec), .reason = record.reason};
     }
     outcome_.state = RunState::device_lost;
     ended_ = true;

@@ -184,6 +184,9 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   if (!array) fail(say::import::points_no_array{});
 
   Import import = builder.take();
+  if (document.is_object() && document.contains("ceilings")) {
+    import.notes.emplace_back(say::import::ceilings_left_out{.sets = document["ceilings"].size()});
+  }
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
   std::size_t place = 0;
   for (const Json& block : document["devices"]) {

@@ -34,20 +34,8 @@
 
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/cupti.h"
+#include "profiler/measure/gpu/nvml.h"
 #include "profiler/measure/gpu/nvrtc.h"
-
-extern "C" {  // as NVML's reference gives them; its header is not part of every toolkit
-int nvmlInit_v2();
-int nvmlShutdown();
-const char* nvmlErrorString(int);
-int nvmlSystemGetNVMLVersion(char*, unsigned);
-int nvmlSystemGetDriverVersion(char*, unsigned);
-int nvmlDeviceGetHandleByUUID(const char*, void**);
-int nvmlDeviceGetClockInfo(void*, int, unsigned*);
-int nvmlDeviceGetTemperature(void*, int, unsigned*);
-int nvmlDeviceGetPowerUsage(void*, unsigned*);
-int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long*);
-}
 
 namespace {
 
@@ -124,19 +112,14 @@ struct Stand {
   Stand{#function, &Between<#function, type>::instead_of, &Between<#function, type>::count},
 #define ATTNSCOPE_STAND_AS(function) ATTNSCOPE_STAND_NAMED(function, decltype(&::function))
 #define ATTNSCOPE_STAND(function) ATTNSCOPE_STAND_AS(function)
-constexpr Stand stands[] = {ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_STAND)    //
-                            ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_STAND)   //
-                            ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_STAND)   //
-                            ATTNSCOPE_STAND(nvmlInit_v2)                 //
-                            ATTNSCOPE_STAND(nvmlShutdown)                //
-                            ATTNSCOPE_STAND(nvmlErrorString)             //
-                            ATTNSCOPE_STAND(nvmlSystemGetNVMLVersion)    //
-                            ATTNSCOPE_STAND(nvmlSystemGetDriverVersion)  //
-                            ATTNSCOPE_STAND(nvmlDeviceGetHandleByUUID)   //
-                            ATTNSCOPE_STAND(nvmlDeviceGetClockInfo)      //
-                            ATTNSCOPE_STAND(nvmlDeviceGetTemperature)    //
-                            ATTNSCOPE_STAND(nvmlDeviceGetPowerUsage)     //
-                            ATTNSCOPE_STAND(nvmlDeviceGetCurrentClocksEventReasons)
+using attnscope::gpu::NvmlUse;
+#define ATTNSCOPE_STAND_OF_NVML(member, function, signature) \
+  ATTNSCOPE_STAND_NAMED(function, std::add_pointer_t<signature>)
+constexpr Stand stands[] = {ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_STAND)          //
+                            ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_STAND)         //
+                            ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_STAND)         //
+                            ATTNSCOPE_NVML_FUNCTIONS(ATTNSCOPE_STAND_OF_NVML)  //
+                            ATTNSCOPE_NVML_OTHER_FUNCTIONS(ATTNSCOPE_STAND_OF_NVML)
 #undef cuEventElapsedTime
                                 ATTNSCOPE_STAND_NAMED(cuEventElapsedTime, CUresult (*)(float*, CUevent, CUevent))};
 

@@ -109,7 +109,9 @@ struct Finding {
 bool agree(const std::string& metric, double value, double undisturbed, bool real) {
   if (!real) return value == undisturbed;
   constexpr double tolerance = 0.05;
-  if (!metric.ends_with(metric_key::l2_to_sm_bytes)) return std::isfinite(value);
+  if (!metric.ends_with(metric_key::l2_to_sm_bytes) && !metric.ends_with(metric_key::sm_to_l2_bytes)) {
+    return std::isfinite(value);
+  }
   return std::abs(value - undisturbed) <= tolerance * undisturbed;
 }
 

@@ -743,7 +743,7 @@ class CountedTogether : public FakeDeviceTest {
     std::vector<PointRecord*> pointers;
     for (PointRecord& record : counted.records) pointers.push_back(&record);
     if (faults_then != nullptr) faults(faults_then);
-    counted.whole = device.count(pointers, options, cancel_);
+    counted.whole = device.count(pointers, options, cancel_).whole;
     return counted;
   }
   /// What the fake counts of each when it is counted alone, under the fault list "by-grid,dirty=10000".
@@ -814,7 +814,7 @@ TEST_F(CountedTogether, PointsOfOneProblemShareTheirInputs) {
   const auto both = attnscope_fake_uploaded_bytes();
   std::vector<PointRecord*> pointers;
   for (PointRecord& record : records) pointers.push_back(&record);
-  EXPECT_EQ(device->count(pointers, options, cancel_), std::vector<bool>(5, true));
+  EXPECT_EQ(device->count(pointers, options, cancel_).whole, std::vector<bool>(5, true));
   (void)device->measure_uncounted(tiles[4], options, cancel_);
   EXPECT_EQ(attnscope_fake_uploaded_bytes(), both);
   // Of all of them what is computed is right: verified with inputs that another point brought.
@@ -1017,6 +1017,26 @@ TEST_F(CountedTogether, SessionsHaveNoMoreRangesThanThereIsRoomFor) {
   EXPECT_GE(attnscope_fake_counter_sessions() - sessions, static_cast<std::int64_t>(2 * (16 / room + 1)))
       << "two passes each";
   EXPECT_EQ(attnscope_fake_counter_configs(), configs);
+}
+
+// Where both run out: a point makes room for itself where the session's ranges are all taken.
+TEST_F(CountedTogether, NoSessionCountsAPointThatGaveUpItsMemory) {
+  const auto device = open("by-grid,free=20000000");
+  ASSERT_NE(device, nullptr);
+  std::vector<PointSpec> specs(16, point("naive"));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    specs[i].problem.pass = Pass::fwd_bwd;
+    specs[i].problem.n_q = specs[i].problem.n_k = 512;
+    specs[i].problem.d = 64;
+    specs[i].cache = CacheState::warm;  // without the noise
+  }
+  specs.back().problem.n_q = 1024;
+  const Counted counted = count(*device, specs);
+  EXPECT_EQ(counted.whole, std::vector<bool>(16, true));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    ASSERT_EQ(counted.records[i].disposition, Disposition::ok) << i << ": " << text(counted.records[i].reason);
+    EXPECT_EQ(values(counted.records[i]), alone(*device, specs[i], cancel_)) << i;
+  }
 }
 
 TEST_F(CountedTogether, SetUpLaunchesRunBeforeWhatIsCounted) {

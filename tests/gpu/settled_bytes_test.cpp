@@ -202,7 +202,7 @@ TEST_F(SettledPointTest, APointCountedTogetherWithOthersCountsAsAlone) {
   }
   std::vector<PointRecord*> records;
   for (PointRecord& record : together) records.push_back(&record);
-  EXPECT_EQ(device_->count(records, options, {}), std::vector<bool>(records.size(), true));
+  EXPECT_EQ(device_->count(records, options, {}).whole, std::vector<bool>(records.size(), true));
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto& [name, problem] = points[i];
     ASSERT_EQ(together[i].disposition, Disposition::ok) << name << ": " << together[i].reason;

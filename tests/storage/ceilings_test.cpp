@@ -121,7 +121,7 @@ TEST_F(Ceilings, survive_a_merge_once) {
   EXPECT_TRUE(check_file(merged).ok());
 }
 
-TEST_F(Ceilings, are_in_the_json_export_and_no_obstacle_to_its_import) {
+TEST_F(Ceilings, are_in_the_json_export_and_left_out_of_its_import_with_a_word) {
   const std::string uid = add(file_);
   {
     RunStore store = RunStore::open(file_, Mode::collect);
@@ -147,6 +147,9 @@ TEST_F(Ceilings, are_in_the_json_export_and_no_obstacle_to_its_import) {
   const auto imported = import_points(out.str(), ImportFormat::json, {});
   ASSERT_TRUE(imported.ok()) << imported.error();
   EXPECT_EQ(imported->devices.size(), 1U);
+  ASSERT_FALSE(imported->notes.empty());
+  EXPECT_EQ(text(imported->notes.front()),
+            "The ceilings in it are left out (sets of them: 1): `merge` takes them over from the file itself.");
 }
 
 }  // namespace

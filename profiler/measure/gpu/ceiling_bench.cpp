@@ -66,7 +66,7 @@ CeilingBench::CeilingBench(Place place)
       end_(make_event(cuda_)) {
   if (place_.nvml != nullptr) others_use_ = place_.nvml->use_pct();
   const std::int64_t free = free_device_bytes(cuda_);
-  if (sizes_.data_bytes == 0) refuse(16 * place_.limits.l2_bytes, free);
+  if (sizes_.data_bytes == 0) refuse(least_free_for_ceilings(place_.limits), free);
   try {
     const auto make = [&](const char* name, std::int64_t bytes) { buffers_.emplace(name, allocate(cuda_, bytes)); };
     make("data", sizes_.data_bytes);

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/device/tensor_ceiling_shape.h"
+#include "kernels/device/ceiling_shape.h"
 #include "kernels/model/ceilings.h"
 
 namespace attnscope::gpu {
@@ -22,9 +22,6 @@ constexpr std::int64_t mib = std::int64_t{1} << 20;
 /// A GPU that computes at its power cap lowers its clock within some tens of milliseconds: shorter loads would be
 /// timed at a clock that no real kernel holds.
 constexpr double long_load_ms = 60;
-constexpr int loads_per_iteration = 16;  // kernels/ceilings/latency.cuh, shared_memory.cuh
-constexpr int chains = 8;                // kernels/ceilings/arithmetic.cuh
-constexpr int steps_per_iteration = 16;  // likewise
 
 struct Setting {
   const DeviceLimits& limits;
@@ -56,7 +53,7 @@ struct Sweep {
 };
 constexpr std::array sweeps{Sweep{4, 512, 4, false}, Sweep{4, 512, 4, true},  Sweep{8, 512, 2, false},
                             Sweep{8, 512, 2, true},  Sweep{2, 1024, 2, true}, Sweep{4, 256, 0, false},
-                            Sweep{4, 256, 0, true},  Sweep{8, 256, 0, true}};
+                            Sweep{4, 256, 0, true},  Sweep{8, 256, 0, true},  Sweep{2, 512, 0, false}};
 /// Both halves of the data are whole chunks of every sweep.
 constexpr std::int64_t largest_chunk = std::int64_t{1} << 16;
 
@@ -126,16 +123,17 @@ CeilingLoad l2_read(const Setting& at, std::string_view name) {
 CeilingLoad shared_memory(const Setting& at, std::string_view name) {
   const unsigned blocks = 2 * at.sms();
   return {.key = name,
-          .amount = 16.0 * loads_per_iteration * 1024 * blocks,
+          .amount = 16.0 * ceiling_loads_per_iteration * ceiling_shared_threads * blocks,
           .milliseconds = long_load_ms,
-          .launch = launch_of(name, "ceilings/shared_memory.cuh", "attn_ceiling_shared", {}, blocks, 1024, {})};
+          .launch = launch_of(name, "ceilings/shared_memory.cuh", "attn_ceiling_shared", {}, blocks,
+                              ceiling_shared_threads, {})};
 }
 
 CeilingLoad arithmetic(const Setting& at, std::string_view name, const char* entry, double operations) {
   const unsigned blocks = 4 * at.sms();
   constexpr unsigned threads = 256;
   return {.key = name,
-          .amount = operations * chains * steps_per_iteration * threads * blocks,
+          .amount = operations * ceiling_chains * ceiling_chain_steps * threads * blocks,
           .milliseconds = long_load_ms,
           .launch = launch_of(name, "ceilings/arithmetic.cuh", entry, {}, blocks, threads, {})};
 }
@@ -189,7 +187,7 @@ CeilingLoad empty_launches(const Setting&, std::string_view name) {
 CeilingLoad chase(std::string_view name, const char* level, const char* ring, std::int64_t bytes) {
   return {.key = name,
           .value = Value::each,
-          .amount = loads_per_iteration,
+          .amount = ceiling_loads_per_iteration,
           .warm = true,
           .launch = launch_of(
               name, "ceilings/latency.cuh", "attn_ceiling_chase", {level}, 1, 1,
@@ -204,13 +202,13 @@ CeilingLoad chase_l1(const Setting&, std::string_view name) {
 /// Twice around the ring, the first time to fill the L2 with it.
 CeilingLoad chase_l2(const Setting& at, std::string_view name) {
   CeilingLoad load = chase(name, "ATTN_LEVEL=2", "ring_l2", at.buffers.l2_ring_bytes);
-  load.iterations = (1 << ring_bits(at.buffers.l2_ring_bytes)) / loads_per_iteration;
+  load.iterations = (1 << ring_bits(at.buffers.l2_ring_bytes)) / ceiling_loads_per_iteration;
   return load;
 }
 /// Each line once: where it comes around to, the L2 would have it.
 CeilingLoad chase_dram(const Setting& at, std::string_view name) {
   CeilingLoad load = chase(name, "ATTN_LEVEL=2", "ring_dram", at.buffers.ring_bytes);
-  load.iterations = std::min(512, (1 << ring_bits(at.buffers.ring_bytes)) / loads_per_iteration);
+  load.iterations = std::min(512, (1 << ring_bits(at.buffers.ring_bytes)) / ceiling_loads_per_iteration);
   load.warm = false;
   load.cold = true;
   return load;
@@ -235,11 +233,13 @@ constexpr std::array lines{
     Line{key::dram_read, always, dram_read<2>},
     Line{key::dram_read, always, dram_read<3>},
     Line{key::dram_read, always, dram_read<6>},
+    Line{key::dram_read, always, dram_read<8>},
     Line{key::dram_write, always, dram_write<0>},
     Line{key::dram_write, always, dram_write<1>},
     Line{key::dram_write, always, dram_write<2>},
     Line{key::dram_write, always, dram_write<3>},
     Line{key::dram_write, always, dram_write<6>},
+    Line{key::dram_write, always, dram_write<8>},
     Line{key::dram_copy, always, dram_copy<0>},
     Line{key::dram_copy, always, dram_copy<1>},
     Line{key::dram_copy, always, dram_copy<2>},
@@ -248,6 +248,7 @@ constexpr std::array lines{
     Line{key::dram_copy, always, dram_copy<5>},
     Line{key::dram_copy, always, dram_copy<6>},
     Line{key::dram_copy, always, dram_copy<7>},
+    Line{key::dram_copy, always, dram_copy<8>},
     Line{key::dram_copy_driver, always, driver_copy},
     Line{key::l2_read, always, l2_read},
     Line{key::shared_memory_read, always, shared_memory},
@@ -268,6 +269,9 @@ constexpr std::array lines{
 constexpr std::array curve_sizes{0.1,  0.15, 0.2, 0.25, 0.3, 0.35, 0.4,  0.45, 0.5, 0.55, 0.6,
                                  0.65, 0.7,  0.8, 0.9,  1.0, 1.1,  1.25, 1.5,  2.0, 3.0};
 constexpr double largest_curve_size = 3.0;
+/// A half of the data, which is copied into the other, finds next to nothing of itself in an L2 of an eighth of its
+/// size.
+constexpr std::int64_t data_over_l2 = 16;
 
 }  // namespace
 
@@ -277,16 +281,19 @@ int ring_bits(std::int64_t bytes) {
 }
 
 CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free) {
-  const auto least = static_cast<std::int64_t>(largest_curve_size * static_cast<double>(limits.l2_bytes)) + mib;
-  static_assert(mib % (2 * largest_chunk) == 0);
-  const std::int64_t data = std::min<std::int64_t>(free / 4, 4096 * mib) / mib * mib;
-  if (data < least) return {};
+  static_assert(mib % (2 * largest_chunk) == 0 && data_over_l2 > largest_curve_size);
+  const std::int64_t data = std::min<std::int64_t>(free / 2, 4096 * mib) / mib * mib;
+  if (data < data_over_l2 * limits.l2_bytes) return {};
   const auto power_of_two = [](std::int64_t bytes) {
     return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
   };
   return {.data_bytes = data,
           .ring_bytes = power_of_two(std::min<std::int64_t>(free / 8, 1024 * mib)),
           .l2_ring_bytes = power_of_two(std::max<std::int64_t>(limits.l2_bytes / 8, l1_ring_bytes))};
+}
+
+std::int64_t least_free_for_ceilings(const DeviceLimits& limits) {
+  return 2 * (data_over_l2 * limits.l2_bytes + mib);
 }
 
 std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const CeilingBuffers& buffers) {

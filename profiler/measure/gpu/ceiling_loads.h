@@ -43,8 +43,9 @@ inline constexpr std::int64_t l1_ring_bytes = std::int64_t{1} << 14;
 inline constexpr int ring_stride = 128;  ///< a line of L2
 [[nodiscard]] int ring_bits(std::int64_t bytes);
 
-/// What fits into `free` bytes, of which a quarter is taken at most; data_bytes 0 where that is too little.
+/// What fits into `free` bytes, of which five eighths are taken at most; data_bytes 0 where that is too little.
 [[nodiscard]] CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free);
+[[nodiscard]] std::int64_t least_free_for_ceilings(const DeviceLimits& limits);  ///< bytes
 
 /// The loads that this device can run, those of the curves over sizes of data around the L2's included. Of several with
 /// one key and argument the fastest stands for the ceiling.

@@ -81,8 +81,8 @@ class GpuDevice final : public Device {
   [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
                                             const CancelToken& cancel) override;
   [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override;
-  [[nodiscard]] std::vector<bool> count(std::span<PointRecord* const> records, const MeasureOptions& options,
-                                        const CancelToken& cancel) override;
+  [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                              const CancelToken& cancel) override;
 
  private:
   /// A point whose buffers are in a slot of the workspace, ready to run again.
@@ -100,8 +100,9 @@ class GpuDevice final : public Device {
     const MeasureOptions& options;
     const CancelToken& cancel;
     std::vector<bool> whole;
-    bool alone = false;                    ///< each in a session of its own, after one of them all failed
-    std::optional<CuptiError> first = {};  ///< of a session of several, after which they are counted alone
+    bool alone = false;                       ///< each in a session of its own, after one of them all failed
+    std::optional<CuptiError> first = {};     ///< of a session of several, after which they are counted alone
+    std::optional<std::size_t> lost_to = {};  ///< the point that cost the device
     bool cancelled = false;
 
     [[nodiscard]] bool goes_on() const;
@@ -138,7 +139,7 @@ class GpuDevice final : public Device {
   [[nodiscard]] bool is_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) const;
   /// Lays a point out again as it was when it was timed: its slot had to make room.
   void make_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options);
-  static void finish(Batch& batch, std::size_t which, Disposition disposition, Message reason);
+  void finish(Batch& batch, std::size_t which, Disposition disposition, Message reason);
   /// Ends a point by the exception that is being handled; `kernel`, unless empty, is what was counted.
   void end_counted(Batch& batch, std::size_t which, const std::string& kernel);
   [[nodiscard]] Message no_counters_reason() const;

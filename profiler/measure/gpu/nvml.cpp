@@ -2,6 +2,7 @@
 #include "profiler/measure/gpu/nvml.h"
 
 #include <array>
+#include <type_traits>
 
 #include "messages/library.h"
 #include "profiler/measure/gpu/dynamic_library.h"
@@ -22,21 +23,10 @@ constexpr std::uint64_t power_brake = 0x80;
 }  // namespace
 
 struct Nvml::Functions {
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  const char* (*error_string)(int) = nullptr;
-  int (*nvml_version)(char*, unsigned) = nullptr;
-  int (*driver_version)(char*, unsigned) = nullptr;
-  int (*handle_by_uuid)(const char*, void**) = nullptr;
-  int (*clock)(void*, int, unsigned*) = nullptr;
-  int (*temperature)(void*, int, unsigned*) = nullptr;
-  int (*power)(void*, unsigned*) = nullptr;
-  int (*reasons)(void*, unsigned long long*) = nullptr;
-  struct Use {
-    unsigned gpu = 0;
-    unsigned memory = 0;
-  };
-  int (*use)(void*, Use*) = nullptr;
+#define ATTNSCOPE_MEMBER(member, function, signature) std::add_pointer_t<signature> member = nullptr;
+  ATTNSCOPE_NVML_FUNCTIONS(ATTNSCOPE_MEMBER)
+  ATTNSCOPE_NVML_OTHER_FUNCTIONS(ATTNSCOPE_MEMBER)
+#undef ATTNSCOPE_MEMBER
 };
 
 bool slows_down(std::uint64_t reasons) {
@@ -50,19 +40,16 @@ Result<std::unique_ptr<Nvml>, Message> Nvml::open() {
                                              .folders = {"/usr/lib/wsl/lib"}});
   if (!library) return Failure{library.error().what};
   auto api = std::make_unique<Functions>();
-  const bool complete = library->bind(api->init, "nvmlInit_v2") && library->bind(api->shutdown, "nvmlShutdown") &&
-                        library->bind(api->error_string, "nvmlErrorString") &&
-                        library->bind(api->nvml_version, "nvmlSystemGetNVMLVersion") &&
-                        library->bind(api->driver_version, "nvmlSystemGetDriverVersion") &&
-                        library->bind(api->handle_by_uuid, "nvmlDeviceGetHandleByUUID") &&
-                        library->bind(api->clock, "nvmlDeviceGetClockInfo") &&
-                        library->bind(api->temperature, "nvmlDeviceGetTemperature") &&
-                        library->bind(api->power, "nvmlDeviceGetPowerUsage") &&
-                        // The first is the newer name of the second.
-                        (library->bind(api->reasons, "nvmlDeviceGetCurrentClocksEventReasons") ||
-                         library->bind(api->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
+  bool complete = true;
+#define ATTNSCOPE_BIND(member, function, signature) complete = complete && library->bind(api->member, #function);
+  ATTNSCOPE_NVML_FUNCTIONS(ATTNSCOPE_BIND)
+#undef ATTNSCOPE_BIND
+#define ATTNSCOPE_BIND(member, function, signature) (void)library->bind(api->member, #function);
+  ATTNSCOPE_NVML_OTHER_FUNCTIONS(ATTNSCOPE_BIND)
+#undef ATTNSCOPE_BIND
+  complete =
+      complete && (api->reasons != nullptr || library->bind(api->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
   if (!complete) return Failure<Message>{say::library::nvml_lacks{.file = library->path().string()}};
-  (void)library->bind(api->use, "nvmlDeviceGetUtilizationRates");  // virtual GPUs may lack it
   if (const int result = api->init(); result != 0) {
     return Failure<Message>{say::library::nvml_start{.error = api->error_string(result)}};
   }
@@ -110,7 +97,7 @@ std::optional<ClockReading> Nvml::read() const {
 }
 
 std::optional<double> Nvml::use_pct() const {
-  Functions::Use use;
+  NvmlUse use;
   if (device_ == nullptr || api_->use == nullptr || api_->use(device_, &use) != 0) return std::nullopt;
   return use.gpu;
 }

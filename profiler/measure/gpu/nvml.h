@@ -14,6 +14,28 @@
 
 namespace attnscope::gpu {
 
+/// nvmlUtilization_t: shares of the last sampling period, in percent.
+struct NvmlUse {
+  unsigned gpu = 0;
+  unsigned memory = 0;
+};
+
+/// X(member, function, signature) for each function that is needed.
+#define ATTNSCOPE_NVML_FUNCTIONS(X)                                      \
+  X(init, nvmlInit_v2, int())                                            \
+  X(shutdown, nvmlShutdown, int())                                       \
+  X(error_string, nvmlErrorString, const char*(int))                     \
+  X(nvml_version, nvmlSystemGetNVMLVersion, int(char*, unsigned))        \
+  X(driver_version, nvmlSystemGetDriverVersion, int(char*, unsigned))    \
+  X(handle_by_uuid, nvmlDeviceGetHandleByUUID, int(const char*, void**)) \
+  X(clock, nvmlDeviceGetClockInfo, int(void*, int, unsigned*))           \
+  X(temperature, nvmlDeviceGetTemperature, int(void*, int, unsigned*))   \
+  X(power, nvmlDeviceGetPowerUsage, int(void*, unsigned*))
+/// Likewise: the first has an older name (nvmlDeviceGetCurrentClocksThrottleReasons); virtual GPUs may lack the second.
+#define ATTNSCOPE_NVML_OTHER_FUNCTIONS(X)                                             \
+  X(reasons, nvmlDeviceGetCurrentClocksEventReasons, int(void*, unsigned long long*)) \
+  X(use, nvmlDeviceGetUtilizationRates, int(void*, NvmlUse*))
+
 /// Whether NVML's clock event reasons slow the SMs down: power cap, hardware slowdown, thermal slowdown, power brake.
 /// Idle clocks, clocks set by the user and sync boost do not count.
 [[nodiscard]] bool slows_down(std::uint64_t reasons);

@@ -30,8 +30,8 @@ bool GpuDevice::counts_with(std::span<const PointSpec> waiting, const PointSpec&
   return bytes <= info_.limits.dram_bytes / 4;
 }
 
-std::vector<bool> GpuDevice::count(std::span<PointRecord* const> records, const MeasureOptions& options,
-                                   const CancelToken& cancel) {
+Device::Counted GpuDevice::count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                                 const CancelToken& cancel) {
   const auto begin = Clock::now();
   waiting_ = 0;
   Batch batch{.records = records,
@@ -42,7 +42,7 @@ std::vector<bool> GpuDevice::count(std::span<PointRecord* const> records, const 
   while (usable_ && batch.goes_on()) count_session(batch);
   for (PointRecord* record : records)
     record->wall_seconds += seconds_since(begin) / static_cast<double>(records.size());
-  return batch.whole;
+  return {.whole = batch.whole, .lost_to = batch.lost_to};
 }
 
 void GpuDevice::count_session(Batch& batch) {
@@ -86,6 +86,7 @@ void GpuDevice::count_session(Batch& batch) {
 std::vector<std::size_t> GpuDevice::members_of_session(Batch& batch) {
   std::vector<std::size_t> members;
   std::size_t ranges = CounterCollector::idle_ranges;
+  const auto gave_up = [this](std::size_t member) { return !session_->workspace.holds(member); };
   for (std::size_t i = 0; i < batch.records.size() && usable_ && !batch.cancelled; ++i) {
     if (batch.whole[i]) continue;
     if (batch.alone && !members.empty()) break;
@@ -100,15 +101,17 @@ std::vector<std::size_t> GpuDevice::members_of_session(Batch& batch) {
     try {
       session_->context.make_current();
       if (!is_ready(i, *batch.records[i], batch.options)) make_ready(i, *batch.records[i], batch.options);
+      // Those that gave up their memory to this one have theirs in another session, as have those behind it.
+      const bool alone = std::erase_if(members, gave_up) > 0;
       const std::size_t more = CounterCollector::ranges_of(prepared_.at(i)->launches);
       if (!members.empty() && ranges + more > CounterCollector::most_ranges) break;
       ranges += more;
       members.push_back(i);
+      if (alone) break;
     } catch (...) {
       end_counted(batch, i, {});
+      std::erase_if(members, gave_up);
     }
-    // Those that gave up their memory to this one have theirs in another session.
-    std::erase_if(members, [&](std::size_t member) { return !session_->workspace.holds(member); });
   }
   if (!usable_ || batch.cancelled) members.clear();
   return members;
@@ -138,6 +141,7 @@ void GpuDevice::finish(Batch& batch, std::size_t which, Disposition disposition,
   record.disposition = disposition;
   record.reason = std::move(reason);
   batch.whole[which] = true;
+  if (!usable_ && !batch.lost_to) batch.lost_to = which;
   batch.cancelled = batch.cancelled || disposition == Disposition::cancelled;
 }
 

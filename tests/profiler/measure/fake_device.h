@@ -57,8 +57,8 @@ class FakeDevice final : public Device {
   }
   /// Counts the records one after another; what `count_answer` makes of one is what came of it. It, and those behind
   /// it, are left as they were once the device is lost or the run cancelled.
-  [[nodiscard]] std::vector<bool> count(std::span<PointRecord* const> records, const MeasureOptions&,
-                                        const CancelToken& cancel) override {
+  [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions&,
+                              const CancelToken& cancel) override {
     std::vector<bool> whole(records.size(), false);
     std::vector<std::int64_t>& session = sessions.emplace_back();
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -70,10 +70,10 @@ class FakeDevice final : public Device {
       // As where they share a session: those before it have lost theirs.
       std::fill(whole.begin(), whole.end(), false);
       whole[i] = true;
-      break;
+      return {.whole = whole, .lost_to = i};
     }
     if (cancel.cancelled()) std::fill(whole.begin(), whole.end(), false);
-    return whole;
+    return {.whole = whole};
   }
 
   DeviceInfo device_info;

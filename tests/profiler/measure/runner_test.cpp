@@ -282,6 +282,24 @@ TEST_F(RunnerTogether, ADeviceLostBesideWaitingPointsLeavesThemForLater) {
   EXPECT_EQ(outcome.counts.done, 4U);
 }
 
+// Another point had ended badly before, of itself.
+TEST_F(RunnerTogether, ThePointThatCostTheDeviceIsNamedWhateverBecameOfIt) {
+  device.answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q != 64 * 5) return;
+    record.disposition = Disposition::crashed;
+    record.reason = Message::verbatim("one call failed");
+  };
+  device.count_answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q != 64 * 4) return;
+    record.disposition = Disposition::out_of_memory;
+    record.reason = Message::verbatim("no memory, and then no device");
+    device.is_usable = false;
+  };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  EXPECT_THAT(text(outcome.reason), HasSubstr("no memory, and then no device"));
+}
+
 TEST_F(RunnerTogether, WhatWaitsAtACancelIsNotReported) {
   device.answer = [&](PointRecord& record) {
     if (record.spec.problem.n_q == 64 * 5) cancel.cancel();

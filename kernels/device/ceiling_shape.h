@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tensor cores' ceilings multiply, for kernel and host.
+// How much the ceilings' kernels do in an iteration, for kernel and host.
 #pragma once
 
 namespace attnscope {
+
+inline constexpr int ceiling_loads_per_iteration = 16;  ///< that one thread waits for, or of 16 bytes from shared memory
+inline constexpr int ceiling_shared_threads = 1024;
+inline constexpr int ceiling_chains = 8;  ///< of fp32 operations in a thread, so that no result is waited for
+inline constexpr int ceiling_chain_steps = 16;
 
 inline constexpr int mma_products = 8;  ///< of 16 x 8 x 16, under way in a warp
 inline constexpr int wgmma_threads = 256;
