@@ -202,10 +202,17 @@ std::filesystem::path behind_links(const std::filesystem::path& name) {
   return error ? name : folder / file.filename();
 }
 
+void require_regular(const std::filesystem::path& file) {
+  struct stat there {};
+  if (::stat(file.c_str(), &there) != 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode)) return;
+  throw StorageError(Kind::not_a_database, say::file::no_regular_file{.file = file.string()});
+}
+
 TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place) {
   remove_leftovers(place);
   struct stat there {};
   const bool replaces = ::stat(place.c_str(), &there) == 0;
+  if (replaces) require_regular(place);
   // Until its mode is that of the old file nobody else may look into it.
   const mode_t mode = replaces ? 0600 : 0666;
   while (descriptor_ < 0) {

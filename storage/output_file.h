@@ -84,5 +84,8 @@ class OutputFile {
 /// Where the file is that a name stands for, or would be: symlinks followed, also one that leads nowhere yet. So all
 /// names but hard links are one. The name itself where its folder is not to be found.
 [[nodiscard]] std::filesystem::path behind_links(const std::filesystem::path&);
+/// Throws StorageError (Kind::not_a_database) where something is there that is no regular file: a device, whose size is
+/// 0 as well, is no empty file to be replaced.
+void require_regular(const std::filesystem::path& file);
 
 }  // namespace attnscope

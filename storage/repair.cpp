@@ -178,10 +178,39 @@ std::vector<Message> left_behind(SQLite::Database& from, int version) {
   return named;
 }
 
+/// The file, or a copy of it whose definitions are mended.
+struct Source {
+  std::optional<TemporaryFile> copy;
+  std::unique_ptr<SQLite::Database> database;
+};
+
+bool reads_as_ours(SQLite::Database& database) {
+  try {
+    const int version = database.execAndGet("PRAGMA user_version").getInt();
+    return version < 1 || version > newest_schema() || tables_are_ours(database, version);
+  } catch (const SQLite::Exception&) {
+    return false;
+  }
+}
+
+Source source_of(const std::filesystem::path& file, const std::filesystem::path& scratch) {
+  const bool written = CollectorLock::held(file) || has_journal(file);
+  Source source{.copy = {},
+                .database = open_database(file, written ? DatabaseAccess::read_only : DatabaseAccess::immutable)};
+  if (written || reads_as_ours(*source.database)) return source;
+  source.database.reset();
+  source.copy.emplace(scratch.string() + ".mended");
+  std::filesystem::copy_file(file, source.copy->path(), std::filesystem::copy_options::overwrite_existing);
+  mend_definitions(source.copy->path());
+  source.database = open_database(source.copy->path(), DatabaseAccess::immutable);
+  read_past_definitions(*source.database);
+  return source;
+}
+
 /// A file of the same schema at `scratch`, with the rows of `file`.
 std::vector<Message> salvage_rows(const std::filesystem::path& file, const std::filesystem::path& scratch) {
-  const bool written = CollectorLock::held(file) || has_journal(file);
-  const auto from = open_database(file, written ? DatabaseAccess::read_only : DatabaseAccess::immutable);
+  const Source source = source_of(file, scratch);
+  const auto& from = source.database;
   const int version = from->execAndGet("PRAGMA user_version").getInt();
   const bool ours = from->execAndGet("PRAGMA application_id").getInt() == application_id;
   if (!ours || version < 1 || version > newest_schema()) {

@@ -142,6 +142,7 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   if (std::filesystem::is_directory(impl->file, error)) {
     throw StorageError(Kind::not_a_database, say::file::is_folder{.file = file.string()});
   }
+  require_regular(impl->file);
   if (mode == Mode::collect) {
     impl->open_for_collecting();
     return RunStore(std::move(impl));
@@ -161,6 +162,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   auto impl = std::make_unique<Impl>();
   const std::filesystem::path place = impl->file = behind_links(file);
   impl->mode = Mode::collect;
+  require_regular(place);
   RunStore store(std::move(impl));
   const CollectorLock lock = CollectorLock::acquire(place);
   settle_logs(place);

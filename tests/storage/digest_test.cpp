@@ -376,6 +376,40 @@ TEST(Repair, of_a_run_that_lost_points_is_one_to_resume) {
   EXPECT_EQ(storage_error_of([&] { (void)repair_file(file, target); }).kind(), StorageError::Kind::other);
 }
 
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(file, std::ios::binary).rdbuf();
+  return std::move(bytes).str();
+}
+
+// SQLite reads nothing of a file with either damage, though next to nothing is lost.
+TEST(Repair, saves_rows_of_a_file_whose_definitions_or_end_are_damaged) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  const std::string whole = bytes_of(file);
+  const auto repaired = [&](const std::string& bytes, const char* name) {
+    const auto damaged = folder / (std::string(name) + ".attnscope");
+    std::ofstream(damaged, std::ios::binary) << bytes;
+    EXPECT_EQ(storage_error_of([&] { (void)RunStore::open(damaged, Mode::read_only); }).kind(),
+              StorageError::Kind::damaged);
+    const auto target = folder / (std::string(name) + "-saved.attnscope");
+    const Salvage salvage = repair_file(damaged, target);
+    EXPECT_TRUE(check_file(target).ok());
+    EXPECT_EQ(bytes_of(damaged), bytes) << "left as it is";
+    return salvage.points;
+  };
+  std::string flipped = whole;
+  const std::size_t table = flipped.find("CREATE TABLE \"timing_samples\"");
+  ASSERT_NE(table, std::string::npos);
+  flipped[flipped.find("INTEGER", table)] = '(';
+  EXPECT_EQ(repaired(flipped, "flipped"), 6U) << "all";
+  const std::size_t saved = repaired(whole.substr(0, whole.size() - 1024), "short");
+  EXPECT_GT(saved, 0U);
+  EXPECT_LE(saved, 6U);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 5) << "nothing is left over";
+}
+
 struct WrongRow {
   const char* sql;
   std::size_t runs;    ///< that are saved

@@ -299,6 +299,25 @@ TEST(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
   EXPECT_EQ(store.points().size(), 1U);
 }
 
+// Their size is 0, as an empty file's, which is made ours.
+TEST(Names, of_what_is_no_file_are_refused_and_it_stays) {
+  const TemporaryFolder folder;
+  const auto pipe = folder / "pipe.attnscope";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto link = folder / "link.attnscope";
+  fs::create_symlink(pipe, link);
+  for (const auto& name : {pipe, link}) {
+    for (const Mode mode : {Mode::read_only, Mode::collect}) {
+      const StorageError error = storage_error_of([&] { (void)RunStore::open(name, mode); });
+      EXPECT_THAT(error.what(), HasSubstr("is no regular file")) << error.what();
+    }
+    const StorageError error = storage_error_of([&] { RunStore::create(name, [](RunStore&) {}); });
+    EXPECT_THAT(error.what(), HasSubstr("is no regular file"));
+    EXPECT_TRUE(fs::is_fifo(name));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2) << "nothing is made beside them";
+}
+
 // His end may never come, and all is committed before the log is written back.
 TEST(Locks, of_a_reader_that_stays_are_not_waited_for) {
   const TemporaryFolder folder;
