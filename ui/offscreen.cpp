@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QSvgGenerator>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "messages/output.h"
@@ -27,6 +28,8 @@ constexpr QSize panel_size{720, 540};
 constexpr double single_scale = 2;
 constexpr double page_scale = 1.5;
 constexpr int page_columns = 3;
+/// For the errors beside simulated points: a picture is drawn once.
+constexpr std::chrono::minutes patience{5};
 
 QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files << recorded_sample();
@@ -195,6 +198,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot) {
   };
   settle();
   if (Page* page = window.page(shot.page)) page->pose();
+  window.workspace().published_errors().wait(patience);
   settle();
   const QPixmap picture = window.grab();
   const QByteArray format = QFileInfo(shot.file).suffix().toLatin1();

@@ -18,6 +18,7 @@
 #include "storage/run_store.h"
 #include "ui/models/point_set.h"
 #include "ui/models/run_points.h"
+#include "ui/published_errors.h"
 
 namespace attnscope::ui {
 
@@ -74,6 +75,8 @@ class Workspace : public QObject {
   /// The points of the ticked runs, of which a copy in another file adds nothing; made once for all who ask, until
   /// points_changed().
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
+  /// Of what is simulated.
+  [[nodiscard]] PublishedErrors& published_errors() { return published_errors_; }
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
@@ -105,6 +108,7 @@ class Workspace : public QObject {
   std::map<QString, QString> skipped_;               ///< path -> what was said of it
   std::map<QString, bool> followed_;                 ///< path -> a read of it is under way
   QTimer follow_timer_;
+  PublishedErrors published_errors_;
   QThreadPool reader_;
   int pending_reads_ = 0;
 };

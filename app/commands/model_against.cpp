@@ -28,7 +28,6 @@ namespace attnscope {
 namespace {
 
 using analysis::ErrorFigures;
-using analysis::Half;
 
 /// Plays the points, each on the GPU it was measured on; those that a cancel left out have no kernels.
 std::vector<PointRecord> play(std::span<const StoredPoint> points, const std::map<std::int64_t, RunSummary>& runs,
@@ -47,10 +46,6 @@ std::vector<PointRecord> play(std::span<const StoredPoint> points, const std::ma
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
   work();
   return predicted;
-}
-
-std::string_view word(Half half) {
-  return half == Half::fitted ? "fitted" : "held out";
 }
 
 /// Of one row of figures, or of ranks; empty fields where it has none.
@@ -74,7 +69,7 @@ std::vector<Line> lines_of(const analysis::PredictionErrors& errors) {
       if (!figures) continue;
       lines.push_back({.algorithm = row.algorithm.empty() ? "all" : row.algorithm,
                        .pass = row.pass ? std::string(to_string(*row.pass)) : "all",
-                       .half = row.half ? std::string(word(*row.half)) : "both",
+                       .half = row.half ? std::string(to_string(*row.half)) : "both",
                        .quantity = quantity,
                        .problem = {},
                        .points = figures->points,
@@ -85,7 +80,7 @@ std::vector<Line> lines_of(const analysis::PredictionErrors& errors) {
   for (const analysis::TileRanks& ranks : errors.ranks) {
     lines.push_back({.algorithm = ranks.problem.algorithm,
                      .pass = std::string(to_string(ranks.problem.problem.pass)),
-                     .half = std::string(word(ranks.half)),
+                     .half = std::string(to_string(ranks.half)),
                      .quantity = "tile_ranks",
                      .problem = describe(ranks.problem.problem),
                      .points = ranks.tiles,
@@ -95,7 +90,8 @@ std::vector<Line> lines_of(const analysis::PredictionErrors& errors) {
   return lines;
 }
 
-Table whole_table(std::span<const Line> lines) {
+/// `devices`: those that the points were measured on.
+Table whole_table(std::span<const Line> lines, const std::string& devices) {
   Table table{{{"algorithm"},
                {"pass"},
                {"half"},
@@ -108,7 +104,8 @@ Table whole_table(std::span<const Line> lines) {
                {"worst_factor", true},
                {"median_ratio", true},
                {"spearman", true},
-               {"chosen_over_fastest", true}},
+               {"chosen_over_fastest", true},
+               {"devices"}},
               {}};
   const auto number = [](double value) { return fmt::format("{:.6g}", value); };
   for (const Line& line : lines) {
@@ -120,6 +117,7 @@ Table whole_table(std::span<const Line> lines) {
     } else {
       append(fields, {"1", "", "", "", "", number(line.ranks->spearman), number(line.ranks->chosen_over)});
     }
+    fields.push_back(devices);
   }
   return table;
 }
@@ -183,15 +181,15 @@ ExitCode model_against(const std::string& file, TableFormat format) {
     devices.insert(printable(runs.at(points[i].run_id).device_name));
   }
   const std::vector<Line> lines = lines_of(analysis::prediction_errors(pairs));
+  const std::string devices_text = fmt::format("{}", fmt::join(devices, ", "));
   if (format == TableFormat::text || format == TableFormat::markdown) {
-    std::cout << text(say::terminal::predicted_against{.points = counted_points(pairs.size()),
-                                                       .file = printable(file),
-                                                       .devices = fmt::format("{}", fmt::join(devices, ", "))})
+    std::cout << text(say::terminal::predicted_against{
+                     .points = counted_points(pairs.size()), .file = printable(file), .devices = devices_text})
               << '\n'
               << text(say::terminal::predicted_how{}) << "\n\n";
     print_for_people(lines, format);
   } else {
-    print(whole_table(lines), format, std::cout);
+    print(whole_table(lines, devices_text), format, std::cout);
   }
   if (cancel.cancelled()) {
     fmt::print(stderr, "{}\n",

@@ -142,6 +142,10 @@ std::vector<double> ranks_with_ties(std::span<const double> values) {
 
 }  // namespace
 
+std::string_view to_string(Half half) {
+  return half == Half::fitted ? "fitted" : "held out";
+}
+
 Half half_of(const PointSpec& spec) {
   // FNV-1a over what the problem is known by, which later fields leave as it is.
   std::uint64_t hash = 0xCBF29CE484222325U;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/metrics/point.h"
@@ -23,6 +24,8 @@ struct PredictedPoint {
 /// Parameters of a model are fitted to the points of one half of the problems, and judged on the other.
 enum class Half { fitted, held_out };
 
+/// "fitted", "held out".
+[[nodiscard]] std::string_view to_string(Half);
 /// By a hash of the problem, whatever algorithm, tile and knobs it ran with: all points of a problem are in one half.
 [[nodiscard]] Half half_of(const PointSpec&);
 

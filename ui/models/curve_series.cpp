@@ -166,13 +166,18 @@ QString withheld_words(const analysis::FittedLaw& law) {
   return said(say::curves::no_fit{.law = law.law.text, .why = why_withheld(law)});
 }
 
-std::vector<RunPtr> drawn_runs(const CurveSet& set) {
+std::vector<Row> drawn_rows(const CurveSet& set) {
   std::vector<Row> rows;
   for (const Curve& curve : set.curves) {
     for (const CurvePoint& point : curve.points) {
       if (point.row) rows.push_back(*point.row);
     }
   }
+  return rows;
+}
+
+std::vector<RunPtr> drawn_runs(const CurveSet& set) {
+  std::vector<Row> rows = drawn_rows(set);
   for (const FailedPoint& point : set.failed) rows.push_back(point.row);
   return set.points->runs_of(rows);
 }

@@ -58,6 +58,8 @@ struct CurveSet {
 [[nodiscard]] CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
                                     const CurveRequest& request);
 
+/// Of the points on the curves.
+[[nodiscard]] std::vector<Row> drawn_rows(const CurveSet& set);
 /// The runs of what is drawn: of the curves' points, and of those that gave no value.
 [[nodiscard]] std::vector<RunPtr> drawn_runs(const CurveSet& set);
 

@@ -109,6 +109,8 @@ void IoCurvePage::add_plot() {
   stack_->addWidget(plot_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
+  note_ = new ErrorNote(workspace_.published_errors(), this);
+  layout()->addWidget(note_);
   connect(plot_, &IoPlot::point_clicked, this, &Page::point_selected);
 }
 
@@ -254,9 +256,12 @@ void IoCurvePage::refresh(bool keep_view) {
   if (const auto words = words_instead()) {
     empty_->set_words(*words);
     stack_->setCurrentWidget(empty_);
+    note_->show_for({}, ErrorNote::First::bytes);
     return;
   }
   stack_->setCurrentWidget(plot_);
+  note_->show_for(simulated_parts(*points_, drawn_rows(curves_)),
+                  curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     plot_->user_view();
   plot_->set_curves(curves_, stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);

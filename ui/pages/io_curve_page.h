@@ -13,6 +13,7 @@
 
 #include "ui/models/curve_series.h"
 #include "ui/pages/empty_state.h"
+#include "ui/pages/error_note.h"
 #include "ui/pages/facet_bar.h"
 #include "ui/pages/page.h"
 #include "ui/pages/toggle_bar.h"
@@ -38,6 +39,7 @@ class IoCurvePage : public Page {
   [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }
+  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
   void set_stacks(bool on);
   void set_ordinate(Ordinate ordinate);
@@ -92,6 +94,7 @@ class IoCurvePage : public Page {
   QAction* per_head_ = nullptr;
   IoPlot* plot_ = nullptr;
   EmptyState* empty_ = nullptr;
+  ErrorNote* note_ = nullptr;
   QStackedLayout* stack_ = nullptr;
 };
 

@@ -44,6 +44,8 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
   stack_->addWidget(view_);
   stack_->addWidget(empty_);
   column->addWidget(content, 1);
+  note_ = new ErrorNote(workspace_.published_errors(), this);
+  column->addWidget(note_);
 
   set_metric(metric_key::time_median_ns);
   connect(facets_, &FacetBar::chosen, this, &TileHeatmapPage::refresh);
@@ -129,9 +131,13 @@ void TileHeatmapPage::refresh() {
   const HeatmapGrid grid = build_heatmap(points_, filter_, metric_->currentData().toString().toStdString());
   if (grid.empty()) {
     view_->set_grid(grid, {}, false);
+    note_->show_for({}, ErrorNote::First::bytes);
     return show_words();
   }
   view_->set_grid(grid, heatmap_title(grid), log_->isChecked());
+  const Metric* metric = find_metric(grid.metric);
+  note_->show_for(simulated_parts(*points_, grid.shown_rows()),
+                  metric != nullptr && metric->follows_clocks ? ErrorNote::First::time : ErrorNote::First::bytes);
   stack_->setCurrentWidget(view_);
 }
 

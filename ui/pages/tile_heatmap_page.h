@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "ui/pages/empty_state.h"
+#include "ui/pages/error_note.h"
 #include "ui/pages/facet_bar.h"
 #include "ui/pages/page.h"
 #include "ui/plots/heatmap_view.h"
@@ -32,6 +33,7 @@ class TileHeatmapPage : public Page {
   void pose() override;
 
   [[nodiscard]] HeatmapView* heatmap() const { return view_; }
+  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
   /// False when no tile sweep is shown and the page holds words only.
   [[nodiscard]] bool has_grid() const { return !view_->grid().empty(); }
   /// By key of the metrics table.
@@ -52,6 +54,7 @@ class TileHeatmapPage : public Page {
   QCheckBox* log_ = nullptr;
   HeatmapView* view_ = nullptr;
   EmptyState* empty_ = nullptr;
+  ErrorNote* note_ = nullptr;
   QStackedLayout* stack_ = nullptr;
 };
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Beside simulated points: how far the simulation lies from what a GPU measured, in one line; a click shows the whole
+// table.
+#pragma once
+
+#include <QAbstractButton>
+#include <QString>
+#include <QStringList>
+#include <compare>
+#include <set>
+#include <span>
+#include <string>
+
+#include "ui/models/point_set.h"
+#include "ui/published_errors.h"
+
+namespace attnscope::ui {
+
+/// What simulated points are of.
+struct SimulatedPart {
+  std::string algorithm;
+  Pass pass = Pass::fwd;
+  std::string gpu;  ///< "NVIDIA H200"
+
+  auto operator<=>(const SimulatedPart&) const = default;
+};
+/// Of these rows, those whose run was simulated.
+[[nodiscard]] std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const Row> rows);
+
+class ErrorNote : public QAbstractButton {
+  Q_OBJECT
+ public:
+  /// Which of the two stays where there is room for one.
+  enum class First { bytes, time };
+
+  explicit ErrorNote(PublishedErrors& errors, QWidget* parent = nullptr);
+  /// Hidden while there are none. The first that somebody sees has the table computed.
+  void show_for(std::set<SimulatedPart> parts, First first);
+  /// The line, of both quantities, however wide it is.
+  [[nodiscard]] QString words() const;
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override { return {0, sizeHint().height()}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void refresh();
+  void fit();
+  /// `brief`: medians alone.
+  [[nodiscard]] QString line(const QStringList& quantities, bool brief = false) const;
+
+  PublishedErrors& errors_;
+  std::set<SimulatedPart> parts_;
+  First first_ = First::bytes;
+};
+
+/// The whole table, in a dialog of its own.
+void show_prediction_table(QWidget* window, const PublishedErrors& errors);
+/// The same as rich text.
+[[nodiscard]] QString prediction_table_html(const PredictionTable& table, const QColor& muted);
+
+}  // namespace attnscope::ui
