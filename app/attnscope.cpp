@@ -91,6 +91,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_ceilings(command); });
   add("kernels", "List the algorithms, or compile their kernels ahead of time",
       [](CLI::App& command) { return attnscope::add_kernels(command); });
+  add("launch", "Run one point's kernels bare on this GPU, for profilers that look on",
+      [](CLI::App& command) { return attnscope::add_launch(command); });
   add("tune", "Measure every tile and write the table that the automatic choice reads",
       [](CLI::App& command) { return attnscope::add_tune(command); });
   add("export", "Write what was collected as CSV or JSON, or joined into one compact file",

@@ -490,6 +490,13 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   // Once to begin with, then three samples: of the plan as a whole, and of each launch by itself.
   EXPECT_EQ(attnscope_fake_launches() - before, setup + each + 3 * (each + each));
 
+  options.bare = true;
+  const auto before_bare = attnscope_fake_launches();
+  const PointRecord bare = device->measure(spec, options, cancel_);
+  ASSERT_EQ(bare.disposition, Disposition::ok) << bare.reason;
+  EXPECT_EQ(attnscope_fake_launches() - before_bare, setup + 3 * each) << "three times, and nothing besides";
+  EXPECT_EQ(bare.kernel("all")->samples_ns.size(), 3U);
+
   const PointRecord counted = device->measure(spec, quick(), cancel_);
   ASSERT_EQ(counted.disposition, Disposition::ok) << counted.reason;
   EXPECT_EQ(metric(counted, metric_key::dram_read_bytes), static_cast<double>(4096 * each));

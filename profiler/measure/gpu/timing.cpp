@@ -32,7 +32,8 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
   const int batch = std::clamp(static_cast<int>(std::min(wanted, 1e6)), 1, largest_batch);
   // The plan as a whole, then each launch by itself.
   std::vector<std::span<PreparedLaunch>> parts{launches};
-  for (std::size_t i = 0; launches.size() > 1 && i < launches.size(); ++i) parts.push_back(launches.subspan(i, 1));
+  for (std::size_t i = 0; request.each && launches.size() > 1 && i < launches.size(); ++i)
+    parts.push_back(launches.subspan(i, 1));
   std::vector<Span> spans;
   for (std::size_t i = 0; i < static_cast<std::size_t>(batch) * parts.size(); ++i) {
     spans.push_back({make_event(cuda), make_event(cuda)});

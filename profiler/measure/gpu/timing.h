@@ -16,6 +16,7 @@ struct TimingRequest {
   int min_samples = 10;
   int max_samples = 200;
   double max_noise = 0.02;
+  bool each = true;  ///< of several launches, each by itself as well
   std::chrono::milliseconds timeout{15'000};
   double expected_ns = 0;  ///< of the whole plan: decides how many repetitions are queued at once
 };
@@ -25,7 +26,8 @@ struct LaunchSamples {
   /// Of the whole plan, from its first launch's begin to its last one's end: a launch finds in L2 what the one before
   /// left there.
   std::vector<double> plan;
-  /// [launch]: each by itself, in the requested state of the L2. A plan of one launch has that of the plan.
+  /// [launch]: each by itself, in the requested state of the L2; a plan of one launch has that of the plan. Unless
+  /// TimingRequest::each, none of several.
   std::vector<std::vector<double>> launches;
 };
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// launch: one point's kernels on the GPU and nothing else, for profilers that look on from outside.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/devices.h"
+#include "app/format.h"
+#include "app/interrupt.h"
+#include "app/table.h"
+#include "kernels/registry.h"
+#include "messages/command.h"
+#include "messages/terminal.h"
+#include "profiler/plan/fields.h"
+#include "profiler/plan/sweep.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope {
+namespace {
+
+struct Options {
+  std::vector<std::string> axes;
+  std::string device;
+  std::string cache_control = "all";
+  int repeat = 10;
+  double timeout_seconds = 60;
+  TableFormat format = TableFormat::text;
+
+  [[nodiscard]] bool for_people() const { return format == TableFormat::text || format == TableFormat::markdown; }
+};
+
+SweepRequest request_of(const Options& options) {
+  SweepRequest request;
+  for (const std::string& text : options.axes) {
+    Result<Axis, Message> axis = parse_axis(text, built_in_algorithms());
+    if (!axis) throw CommandError(ExitCode::usage, axis.error());
+    request.axes.push_back(std::move(axis).value());
+  }
+  request.cache = options.cache_control == "none" ? CacheState::warm : CacheState::cold;
+  return request;
+}
+
+/// What the points of a plan differ in: fields, and where there are none, knobs.
+std::vector<std::string> varied(const std::vector<PointSpec>& points) {
+  std::vector<std::string> names;
+  for (const Field& field : point_fields()) {
+    const auto differs = [&](const PointSpec& point) {
+      return field_text(field, point) != field_text(field, points.front());
+    };
+    if (std::ranges::any_of(points, differs)) names.emplace_back(field.name);
+  }
+  if (!names.empty()) return names;
+  std::set<std::string> knobs;
+  for (const PointSpec& point : points) {
+    for (const Knobs::Entry& knob : point.knobs) knobs.insert(knob.first);
+  }
+  return {knobs.begin(), knobs.end()};
+}
+
+PointSpec one_point(const SweepRequest& request, const DeviceLimits& limits) {
+  Result<SweepPlan, Message> plan = make_plan(request, limits, built_in_algorithms());
+  if (!plan) throw CommandError(ExitCode::usage, plan.error());
+  const std::vector<PointSpec>& points = plan->points;
+  if (points.empty()) throw CommandError(ExitCode::usage, say::command::launch_no_point{});
+  if (points.size() > 1) {
+    throw CommandError(ExitCode::usage,
+                       say::command::launch_several_points{
+                           .points = points.size(), .varied = fmt::format("{}", fmt::join(varied(points), ", "))});
+  }
+  return points.front();
+}
+
+std::string extent(const std::array<std::uint32_t, 3>& size) {
+  if (size[1] * size[2] == 1) return fmt::to_string(size[0]);
+  return size[2] == 1 ? fmt::format("{}x{}", size[0], size[1]) : fmt::format("{}x{}x{}", size[0], size[1], size[2]);
+}
+
+/// What the driver said of a launch; null for a set-up launch.
+const LaunchRecord* record_of(const KernelLaunch& launch, const PointRecord& record) {
+  for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.launch && kernel.launch->kernel == launch.name) return &*kernel.launch;
+  }
+  return nullptr;
+}
+
+Table table_of(const AttentionPlan& plan, const PointRecord& record, const Options& options) {
+  const bool people = options.for_people();
+  Table table{{{"kernel"},
+               {"runs", true},
+               {"entry"},
+               {"grid"},
+               {"block"},
+               {people ? "shared" : "shared_bytes", true},
+               {"registers", true}},
+              {}};
+  for (const KernelLaunch& launch : plan.launches) {
+    const LaunchRecord* ran = record_of(launch, record);
+    const std::int64_t shared = launch.dynamic_shared_bytes + (ran == nullptr ? 0 : ran->static_shared_bytes);
+    table.rows.push_back({launch.name, fmt::to_string(launch.setup ? 1 : options.repeat), launch.source.entry,
+                          extent(launch.grid), extent(launch.block),
+                          people ? format_iec_bytes(shared) : fmt::to_string(shared),
+                          ran == nullptr ? "" : fmt::to_string(ran->registers)});
+  }
+  if (people) return table;
+  table.columns.push_back({"median_ns", true});  // of all measured kernels together
+  const auto time = summarize(record.kernel("all")->samples_ns);
+  for (std::vector<std::string>& row : table.rows) row.push_back(time ? fmt::format("{}", time->median) : "");
+  return table;
+}
+
+/// Ends the command for a point that did not run to its end.
+[[noreturn]] void fail(const PointRecord& record, const Device& device) {
+  const Message why = say::command::launch_failed{
+      .point = describe(record.spec), .disposition = to_string(record.disposition), .reason = record.reason};
+  const ExitCode code = record.disposition == Disposition::cancelled ? ExitCode::partial : ExitCode::error;
+  if (device.usable()) throw CommandError(code, why);
+  // The driver's own exit handlers may wait for a kernel that never ends.
+  std::cout.flush();
+  fmt::print(stderr, "attnscope: {}\n", one_line(text(why)));
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(code));
+}
+
+ExitCode launch(const Options& options) {
+  const SweepRequest request = request_of(options);
+  CancelToken& cancel = cancel_on_signals();
+  const OpenedDevice opened = open_device(options.device, false);
+  Device& device = *opened.device;
+  const DeviceLimits& limits = device.info().limits;
+  if (device.info().simulated) {
+    const std::string& why = opened.simulated_because;
+    if (!why.empty()) throw CommandError(ExitCode::error, say::command::launch_without_gpu{.why = as_sentence(why)});
+    throw CommandError(ExitCode::usage, say::command::launch_simulated{.device = limits.name});
+  }
+  const PointSpec point = one_point(request, limits);
+  MeasureOptions measure;
+  measure.counters = false;
+  measure.verify = false;
+  measure.bare = true;
+  measure.min_samples = measure.max_samples = options.repeat;
+  measure.timeout = std::chrono::milliseconds(std::llround(options.timeout_seconds * 1000));
+  const PointRecord record = device.measure(point, measure, cancel);
+  if (record.disposition != Disposition::ok) fail(record, device);
+
+  const AttentionPlan plan = built_in_algorithms().find(point.algorithm)->plan(point.problem, point.config(), limits);
+  if (options.format == TableFormat::text) {
+    std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n' << describe(point) << "\n\n";
+  }
+  print(table_of(plan, record, options), options.format, std::cout);
+  const auto time = summarize(record.kernel("all")->samples_ns);
+  if (!options.for_people() || !time) return ExitCode::ok;
+  const std::string cache(to_string(point.cache));
+  std::cout << '\n'
+            << text(time->count == 1
+                        ? Message(say::terminal::launched_once{.time = format_time(time->median), .cache = cache})
+                        : say::terminal::launched{.time = format_time(time->median),
+                                                  .runs = time->count,
+                                                  .cache = cache,
+                                                  .q1 = format_time(time->q1),
+                                                  .q3 = format_time(time->q3)})
+            << '\n';
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_launch(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command
+      .add_option(
+          "AXES", options->axes,
+          fmt::format("One value each: algorithm=NAME N=4096 d=128 ...; names: {}", axis_help(built_in_algorithms())))
+      ->required();
+  command.add_option("-d,--device", options->device, "GPU number, or 'gpu' (the first, as without it)")
+      ->type_name("DEVICE");
+  command.add_option("--repeat", options->repeat, "How often the kernels run; nothing runs before the first time")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command
+      .add_option("--cache-control", options->cache_control,
+                  "'all' overwrites the L2 before each time (cold), 'none' leaves it as it is (warm)")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->capture_default_str();
+  command.add_option("--timeout", options->timeout_seconds, "Seconds for one run")
+      ->check(number_within(0.001, 86400.0))
+      ->capture_default_str();
+  add_format_options(command, options->format);
+  return [options] { return launch(*options); };
+}
+
+}  // namespace attnscope
