@@ -32,46 +32,37 @@ std::string in_unit(double value, std::string_view unit) {
   return fmt::format("{:.3f}", value);
 }
 
-/// "+-0.4%": half the distance of the quartiles.
+/// "+-0.4%"
 std::string spread_of(const Ceiling& ceiling) {
-  if (!ceiling.q1 || !ceiling.q3 || ceiling.value == 0) return "";
-  return fmt::format("+-{:.2f}%", 100 * (*ceiling.q3 - *ceiling.q1) / 2 / std::abs(ceiling.value));
-}
-
-const Ceiling* find(std::span<const Ceiling> ceilings, std::string_view name, double argument = 0) {
-  const auto found = std::ranges::find_if(
-      ceilings, [&](const Ceiling& each) { return each.name == name && each.argument == argument; });
-  return found == ceilings.end() ? nullptr : &*found;
+  const auto spread = relative_spread(ceiling);
+  return spread ? fmt::format("+-{:.2f}%", 100 * *spread) : "";
 }
 
 void print_for_people(std::span<const Ceiling> ceilings, TableFormat format, std::ostream& out) {
   Table table{{{"ceiling"}, {"value", true}, {"spread", true}, {"SM clock", true}, {"provenance"}}, {}};
-  for (const CeilingKind& kind : ceiling_kinds()) {
-    const Ceiling* ceiling = kind.curve ? nullptr : find(ceilings, kind.key);
-    if (ceiling == nullptr) continue;
-    const Ceiling* clock = find(ceilings, std::string(kind.key).append(ceiling_clock_suffix));
-    table.rows.push_back({text(kind.label()), in_unit(ceiling->value, ceiling->unit), spread_of(*ceiling),
-                          clock == nullptr ? "" : in_unit(clock->value, clock->unit),
-                          std::string(to_string(ceiling->source))});
+  const std::vector<CeilingLine> lines = ceiling_lines(ceilings);
+  for (const CeilingLine& line : lines) {
+    if (line.kind->curve) continue;
+    table.rows.push_back({text(line.kind->label()), in_unit(line.ceiling.value, line.ceiling.unit),
+                          spread_of(line.ceiling), line.clock_hz ? in_unit(*line.clock_hz, "hertz") : "",
+                          std::string(to_string(line.ceiling.source))});
   }
   print(table, format, out);
 
   std::vector<const CeilingKind*> curves;
-  for (const CeilingKind& kind : ceiling_kinds()) {
-    if (kind.curve && std::ranges::find(ceilings, kind.key, &Ceiling::name) != ceilings.end()) curves.push_back(&kind);
+  for (const CeilingLine& line : lines) {
+    if (line.kind->curve && std::ranges::find(curves, line.kind) == curves.end()) curves.push_back(line.kind);
   }
   if (curves.empty()) return;
   Table sizes{{{"data", true}}, {}};
+  for (const CeilingKind* kind : curves) sizes.columns.push_back({std::string(kind->key), true});
   std::map<double, std::vector<std::string>> rows;
-  for (const CeilingKind* kind : curves) {
-    sizes.columns.push_back({std::string(kind->key), true});
-    for (const Ceiling& ceiling : ceilings) {
-      if (ceiling.name != kind->key) continue;
-      std::vector<std::string>& row = rows[ceiling.argument];
-      row.resize(curves.size());
-      row[static_cast<std::size_t>(std::ranges::find(curves, kind) - curves.begin())] =
-          in_unit(ceiling.value, ceiling.unit);
-    }
+  for (const CeilingLine& line : lines) {
+    if (!line.kind->curve) continue;
+    std::vector<std::string>& row = rows[line.ceiling.argument];
+    row.resize(curves.size());
+    row[static_cast<std::size_t>(std::ranges::find(curves, line.kind) - curves.begin())] =
+        in_unit(line.ceiling.value, line.ceiling.unit);
   }
   for (auto& [bytes, row] : rows) {
     row.insert(row.begin(), format_iec_bytes(std::llround(bytes)));

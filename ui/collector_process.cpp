@@ -83,12 +83,21 @@ CollectorProcess::~CollectorProcess() {
 }
 
 void CollectorProcess::start(const CollectRequest& request) {
+  start_collector(request.arguments());
+}
+
+void CollectorProcess::measure_ceilings(const QString& device, const QString& database) {
+  start_collector({QStringLiteral("ceilings"), QStringLiteral("--jsonl"), QStringLiteral("--device"), device,
+                   QStringLiteral("-o"), database});
+}
+
+void CollectorProcess::start_collector(const QStringList& arguments) {
   const QString program = find_collector();
   if (program.isEmpty()) {
     emit failed(said(say::collect_panel::no_collector{}));
     return;
   }
-  start(program, request.arguments());
+  start(program, arguments);
 }
 
 void CollectorProcess::start(const QString& program, const QStringList& arguments) {

@@ -37,6 +37,8 @@ class CollectorProcess : public QObject {
   ~CollectorProcess() override;
 
   void start(const CollectRequest& request);
+  /// `attnscope ceilings` on a GPU, kept in that file.
+  void measure_ceilings(const QString& device, const QString& database);
   /// For tests and for what is not a collection: any program that speaks the protocol.
   void start(const QString& program, const QStringList& arguments);
   /// Asks it to stop after the launch in flight; insists when it does not.
@@ -58,6 +60,7 @@ class CollectorProcess : public QObject {
   void crashed(const QString& reason);
 
  private:
+  void start_collector(const QStringList& arguments);
   void read_lines();
   void take_line(const QByteArray& line);
   void process_ended(int exit_code, QProcess::ExitStatus status);

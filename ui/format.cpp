@@ -37,6 +37,7 @@ constexpr std::array<Step, 5> iec_bytes{
 constexpr std::array<Step, 4> durations{{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}}};
 constexpr std::array<Step, 5> flop_rates{
     {{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}}};
+constexpr std::array<Step, 3> operation_rates{{{1e12, "Top/s"}, {1e9, "Gop/s"}, {1, "op/s"}}};
 constexpr std::array<Step, 4> frequencies{{{1e9, "GHz"}, {1e6, "MHz"}, {1e3, "kHz"}, {1, "Hz"}}};
 constexpr std::array<Step, 5> byte_rates{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
 
@@ -51,6 +52,7 @@ std::span<const Step> steps_of(std::string_view unit) {
   if (unit == "byte") return si_bytes;
   if (unit == "ns") return durations;
   if (unit == "flop/s") return flop_rates;
+  if (unit == "op/s") return operation_rates;
   if (unit == "byte/s") return byte_rates;
   if (unit == "hertz") return frequencies;
   return {};

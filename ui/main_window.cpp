@@ -206,6 +206,7 @@ void MainWindow::follow_collection() {
     runs_->reveal(database, run);
     if (closes_when_stopped_) close();
   });
+  connect(collect_, &CollectPanel::ceilings_kept, this, [this] { show_page(QStringLiteral("ceilings")); });
   connect(collect_, &CollectPanel::trouble, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
 }

@@ -52,6 +52,7 @@ FileContents read_file(const QString& path, std::int64_t after_id) {
         {}, after_id, [&] { contents.points.clear(); },
         [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
     for (auto& [run, points] : contents.points) points.shrink();
+    contents.ceilings = store.ceilings();
     contents.skipped = skipped_text(store);
   } catch (const std::exception& error) {
     contents = {};
@@ -230,7 +231,9 @@ void Workspace::close(const QString& path) {
   followed_.erase(file);
   skipped_.erase(file);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == file; });
+  const bool had_ceilings = std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == file; }) > 0;
   name_runs();
+  if (had_ceilings) emit ceilings_changed();
   emit runs_changed();
   announce_points();
 }
@@ -319,9 +322,24 @@ void Workspace::accept(FileContents& contents, bool first) {
   }
   if (runs_differ || points_differ) name_runs();
   if (first) emit opened(contents.path);
+  take_ceilings(contents);
   if (runs_differ) emit runs_changed();
   if (points_differ || runs_differ) announce_points();
   if (first && running) follow(contents.path);
+}
+
+void Workspace::take_ceilings(const FileContents& contents) {
+  const auto is_of_file = [&](const FileCeilings& each) { return each.file == contents.path; };
+  std::vector<std::string> before;
+  for (const FileCeilings& each : ceilings_) {
+    if (is_of_file(each)) before.push_back(each.set.uid);
+  }
+  std::vector<std::string> now;
+  for (const StoredCeilings& set : contents.ceilings) now.push_back(set.uid);
+  if (before == now) return;
+  std::erase_if(ceilings_, is_of_file);
+  for (const StoredCeilings& set : contents.ceilings) ceilings_.push_back({contents.path, set});
+  emit ceilings_changed();
 }
 
 void Workspace::name_runs() {

@@ -44,8 +44,14 @@ struct FileContents {
   QString path;
   std::vector<RunSummary> runs;
   std::map<std::int64_t, RunPoints> points;  ///< by run
-  QString skipped;                           ///< rows that were left out, one sentence; empty when there are none
+  std::vector<StoredCeilings> ceilings;
+  QString skipped;  ///< rows that were left out, one sentence; empty when there are none
   QString error;
+};
+/// A set of ceilings, and the open file that keeps it.
+struct FileCeilings {
+  QString file;
+  StoredCeilings set;
 };
 /// Blocking; opens read-only. Never throws.
 [[nodiscard]] FileContents read_file(const QString& path, std::int64_t after_id = 0);
@@ -75,6 +81,8 @@ class Workspace : public QObject {
   /// The points of the ticked runs, of which a copy in another file adds nothing; made once for all who ask, until
   /// points_changed().
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
+  /// What the devices of all open files were found to be capable of.
+  [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
   /// Of what is simulated.
   [[nodiscard]] PublishedErrors& published_errors() { return published_errors_; }
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
@@ -90,6 +98,7 @@ class Workspace : public QObject {
   void rows_skipped(const QString& path, const QString& what);
   /// Runs were added, removed or changed state.
   void runs_changed();
+  void ceilings_changed();
   /// What visible() gives has changed, for whatever reason, or why it gives nothing.
   void points_changed();
 
@@ -98,12 +107,14 @@ class Workspace : public QObject {
   void read_in_background(const QString& path);
   void name_runs();
   void accept(FileContents& contents, bool first);
+  void take_ceilings(const FileContents& contents);
   void poll();
   [[nodiscard]] std::int64_t last_point_id(const QString& path) const;
 
   QStringList files_;
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
+  std::vector<FileCeilings> ceilings_;
   mutable std::shared_ptr<const PointSet> visible_;  ///< null: to be made
   std::map<QString, QString> skipped_;               ///< path -> what was said of it
   std::map<QString, bool> followed_;                 ///< path -> a read of it is under way

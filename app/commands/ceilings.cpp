@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -18,6 +20,7 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/reporter.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
 #include "messages/ceiling.h"
@@ -33,6 +36,7 @@ struct Options {
   std::string device;
   std::string output;
   bool rounds_given = false;
+  bool jsonl = false;
   TableFormat format = TableFormat::text;
   CeilingOptions measure;
 
@@ -40,9 +44,11 @@ struct Options {
 };
 
 /// What a reader of the figures has to know: beside a table for other programs it goes to stderr.
-void print_remarks(const std::vector<Message>& remarks, const Options& options) {
+void print_remarks(const std::vector<Message>& remarks, const Options& options, Reporter* reporter) {
   for (const Message& remark : remarks) {
-    if (options.for_people()) {
+    if (reporter != nullptr) {
+      reporter->report(LogEvent{"warning", text(remark)});
+    } else if (options.for_people()) {
       std::cout << text(remark) << '\n';
     } else {
       spdlog::warn("{}", text(remark));
@@ -50,8 +56,25 @@ void print_remarks(const std::vector<Message>& remarks, const Options& options) 
   }
 }
 
-ExitCode measured(const Options& options) {
+/// Says how far it is.
+CeilingProgress progress_to(Reporter* reporter) {
+  if (reporter == nullptr) return {};
+  return [reporter, begin = std::chrono::steady_clock::now()](std::size_t done, std::size_t total) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    reporter->report(ProgressEvent{done, total, elapsed.count(), -1});
+  };
+}
+
+void report_end(Reporter* reporter, ExitCode code, const Message& why) {
+  if (reporter == nullptr) return;
+  const char* state = code == ExitCode::ok ? "complete" : code == ExitCode::partial ? "cancelled" : "failed";
+  reporter->report(DoneEvent{state, why, 0, 0, static_cast<int>(code)});
+}
+
+/// `reporter`: what happens is said to it, and nothing to people; null for people.
+ExitCode measured(const Options& options, Reporter* reporter) {
   CancelToken& cancel = cancel_on_signals();
+  if (reporter != nullptr) cancel_on_stdin(cancel);
   const OpenedDevice opened = open_device(options.device, true);
   Device& device = *opened.device;
   if (device.info().simulated && !options.output.empty()) {
@@ -60,13 +83,14 @@ ExitCode measured(const Options& options) {
   // A file that cannot be written is known before it is measured.
   std::optional<RunStore> store;
   if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
-  if (options.format == TableFormat::text) {
+  if (options.format == TableFormat::text && reporter == nullptr) {
     std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n';
   }
-  const auto set = device.ceilings(options.measure, cancel, {});
+  const auto set = device.ceilings(options.measure, cancel, progress_to(reporter));
   if (!set) {
     if (!device.usable()) {
       // The driver's own exit handlers may wait for a kernel that never ends.
+      report_end(reporter, ExitCode::error, set.error().reason);
       std::cout.flush();
       fmt::print(stderr, "attnscope: {}\n", one_line(text(set.error().reason)));
       std::fflush(nullptr);
@@ -74,16 +98,33 @@ ExitCode measured(const Options& options) {
     }
     throw CommandError(set.error().cancelled ? ExitCode::partial : ExitCode::error, set.error().reason);
   }
-  print_ceilings(set->ceilings, options.format, std::cout);
-  print_remarks(set->remarks, options);
+  if (reporter == nullptr) print_ceilings(set->ceilings, options.format, std::cout);
+  print_remarks(set->remarks, options, reporter);
   if (!store) return ExitCode::ok;
   Environment environment = device.environment();
   environment.app_version = ATTNSCOPE_VERSION;
   const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
-  if (options.for_people()) {
+  if (reporter == nullptr && options.for_people()) {
     std::cout << text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
   }
   return ExitCode::ok;
+}
+
+/// For the window, and for scripts: JSON lines, of which the last says how it ended.
+ExitCode measured_for_programs(const Options& options) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is known by the end of stdin
+  const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
+  try {
+    const ExitCode code = measured(options, reporter.get());
+    report_end(reporter.get(), code, {});
+    return code;
+  } catch (const CommandError& error) {
+    report_end(reporter.get(), error.code(), error.message());
+    throw;
+  } catch (const std::exception& error) {
+    report_end(reporter.get(), ExitCode::error, Message::verbatim(one_line(explain(error))));
+    throw;
+  }
 }
 
 /// Every set in the file; of a device that has runs there and was never measured, the datasheet's.
@@ -125,10 +166,10 @@ ExitCode kept(const Options& options) {
 }
 
 ExitCode ceilings(const Options& options) {
-  if (options.file.empty()) return measured(options);
+  if (options.file.empty()) return options.jsonl ? measured_for_programs(options) : measured(options, nullptr);
   for (const auto& [given, name] :
        {std::pair(!options.device.empty(), "--device"), std::pair(!options.output.empty(), "-o"),
-        std::pair(options.rounds_given, "--rounds")}) {
+        std::pair(options.rounds_given, "--rounds"), std::pair(options.jsonl, "--jsonl")}) {
     if (given) throw CommandError(ExitCode::usage, say::ceiling::file_or_device{.option = name});
   }
   return kept(options);
@@ -140,12 +181,19 @@ Action add_ceilings(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command.add_option("FILE", options->file, "Show what an .attnscope file keeps, and measure nothing");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
-  command.add_option("-o,--output", options->output, "Keep them in this .attnscope file, beside what it has")
-      ->type_name("FILE");
+  CLI::Option* output =
+      command.add_option("-o,--output", options->output, "Keep them in this .attnscope file, beside what it has")
+          ->type_name("FILE");
   CLI::Option* rounds = command.add_option("--rounds", options->measure.rounds, "How often each load is sampled")
                             ->check(CLI::Range(1, 1000))
                             ->capture_default_str();
+  CLI::Option* jsonl =
+      command
+          .add_flag("--jsonl", options->jsonl,
+                    "Progress as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current load")
+          ->needs(output);
   add_format_options(command, options->format);
+  for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl);
   return [options, rounds] {
     options->rounds_given = rounds->count() > 0;
     return ceilings(*options);

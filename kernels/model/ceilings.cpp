@@ -110,6 +110,30 @@ std::vector<Ceiling> datasheet_ceilings(const DeviceLimits& limits) {
   return ceilings;
 }
 
+std::vector<CeilingLine> ceiling_lines(std::span<const Ceiling> ceilings) {
+  std::vector<CeilingLine> lines;
+  for (const bool curves : {false, true}) {
+    for (const CeilingKind& kind : kinds) {
+      if (kind.curve != curves) continue;
+      const auto clock =
+          std::ranges::find(ceilings, std::string(kind.key).append(ceiling_clock_suffix), &Ceiling::name);
+      const auto first = static_cast<std::ptrdiff_t>(lines.size());
+      for (const Ceiling& each : ceilings) {
+        if (each.name != kind.key) continue;
+        lines.push_back({&kind, each, clock == ceilings.end() ? std::nullopt : std::optional(clock->value)});
+      }
+      std::ranges::stable_sort(lines.begin() + first, lines.end(), {},
+                               [](const CeilingLine& line) { return line.ceiling.argument; });
+    }
+  }
+  return lines;
+}
+
+std::optional<double> relative_spread(const Ceiling& ceiling) {
+  if (!ceiling.q1 || !ceiling.q3 || ceiling.value == 0) return std::nullopt;
+  return (*ceiling.q3 - *ceiling.q1) / 2 / std::abs(ceiling.value);
+}
+
 std::optional<double> half_missed(std::span<const Ceiling> curve) {
   std::vector<Ceiling> sorted(curve.begin(), curve.end());
   std::ranges::sort(sorted, {}, &Ceiling::argument);

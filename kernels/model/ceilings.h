@@ -50,6 +50,17 @@ inline constexpr std::string_view ceiling_clock_suffix = "_clock";
 /// What is known of a device that was not measured.
 [[nodiscard]] std::vector<Ceiling> datasheet_ceilings(const DeviceLimits&);
 
+/// A row of a table of ceilings.
+struct CeilingLine {
+  const CeilingKind* kind = nullptr;
+  Ceiling ceiling;
+  std::optional<double> clock_hz;  ///< that the SMs held under its load
+};
+/// In the order of ceiling_kinds(), but curves last, each by size. Without clocks, and what is not in that table.
+[[nodiscard]] std::vector<CeilingLine> ceiling_lines(std::span<const Ceiling>);
+/// Half the distance of the quartiles, over the value; nothing of what has none.
+[[nodiscard]] std::optional<double> relative_spread(const Ceiling&);
+
 /// Where the share of misses passes one half, between the two sizes beside it, in bytes; empty where it does not.
 /// `curve`: shares (0 to 1) by argument, in any order.
 [[nodiscard]] std::optional<double> half_missed(std::span<const Ceiling> curve);

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "ui/pages/ceilings_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"
@@ -19,6 +20,7 @@ constexpr std::array kinds{
     PageKind{"io", make<IoCurvePage>},
     PageKind{"tiles", make<TileHeatmapPage>},
     PageKind{"table", make<PointsPage>},
+    PageKind{"ceilings", make<CeilingsPage>},
 };
 
 }  // namespace

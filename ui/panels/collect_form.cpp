@@ -79,7 +79,16 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
 
 void CollectForm::add_device_and_preset(QFormLayout& form) {
   device_ = shrinkable_combo(this);
-  form.addRow(said(say::collect_panel::device{}), device_);
+  ceilings_ = new QToolButton(this);
+  ceilings_->setObjectName(QStringLiteral("ceilings"));
+  ceilings_->setText(said(say::collect_panel::ceilings{}));
+  connect(ceilings_, &QToolButton::clicked, this, &CollectForm::ceilings_wanted);
+  auto* device_row = new QHBoxLayout;
+  device_row->addWidget(device_, 1);
+  device_row->addWidget(ceilings_);
+  auto* device_label = new QLabel(said(say::collect_panel::device{}), this);
+  device_label->setBuddy(device_);
+  form.addRow(device_label, device_row);
   preset_ = shrinkable_combo(this);
   for (const PresetInfo& preset : presets()) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
@@ -244,6 +253,26 @@ SweepRequest CollectForm::sweep_request(QString* error) const {
   return request;
 }
 
+QString CollectForm::file_problem() const {
+  if (file_->text().trimmed().isEmpty()) return said(say::collect_panel::no_file{});
+  if (can_write(file_->text())) return {};
+  return said(say::collect_panel::not_writable{.file = file_->text().toStdString()});
+}
+
+QString CollectForm::ceilings_problem() const {
+  if (find_collector().isEmpty()) return said(say::collect_panel::no_collector{});
+  const ListedDevice* device = devices_.find(device_->currentData().toString());
+  if (device == nullptr || device->simulated) {
+    return said(say::collect_panel::ceilings_of_simulated{.device = device_->currentText().toStdString()});
+  }
+  return file_problem();
+}
+
+void CollectForm::block_ceilings(const QString& why) {
+  ceilings_->setEnabled(why.isEmpty());
+  ceilings_->setToolTip(plain_tip(why.isEmpty() ? said(say::collect_panel::ceilings_help{}) : why));
+}
+
 CollectForm::Verdict CollectForm::check() const {
   QString error;
   const SweepRequest request = sweep_request(&error);
@@ -255,9 +284,7 @@ CollectForm::Verdict CollectForm::check() const {
   if (request.preset.empty() && request.axes.empty()) {
     return {said(say::collect_panel::no_axis{}), {}};
   }
-  if (file_->text().trimmed().isEmpty()) return {said(say::collect_panel::no_file{}), {}};
-  if (!can_write(file_->text()))
-    return {said(say::collect_panel::not_writable{.file = file_->text().toStdString()}), {}};
+  if (const QString problem = file_problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
   const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
   if (!plan) return {said(plan.error()), {}};

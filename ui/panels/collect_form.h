@@ -5,6 +5,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QToolButton>
 #include <QWidget>
 #include <vector>
 
@@ -28,7 +29,13 @@ class CollectForm : public QWidget {
     QString plan;
   };
   [[nodiscard]] Verdict check() const;
+  /// What stands in the way of measuring the device's ceilings; empty where nothing does.
+  [[nodiscard]] QString ceilings_problem() const;
+  /// Why the button for them is disabled; empty: it is not.
+  void block_ceilings(const QString& why);
 
+  /// Of the device chosen, for people.
+  [[nodiscard]] QString device_name() const { return device_->currentText(); }
   void set_device(const QString& argument);
   void set_preset(const QString& name);
   void set_axes(const QString& text);
@@ -41,6 +48,7 @@ class CollectForm : public QWidget {
 
  signals:
   void changed();
+  void ceilings_wanted();
 
  private:
   void add_device_and_preset(QFormLayout& form);
@@ -52,6 +60,8 @@ class CollectForm : public QWidget {
   void choose_file();
   void show_devices();
   void take_algorithms_of_preset();
+  /// What is wrong with the file; empty where nothing is.
+  [[nodiscard]] QString file_problem() const;
   /// What the fields ask for, each as parse_axis() reads it.
   [[nodiscard]] QStringList axes() const;
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
@@ -59,6 +69,7 @@ class CollectForm : public QWidget {
   DeviceList devices_;
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
+  QToolButton* ceilings_ = nullptr;
   QComboBox* preset_ = nullptr;
   QComboBox* pass_ = nullptr;
   QLineEdit* mask_ = nullptr;

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "messages/ceiling.h"
 #include "messages/collect_panel.h"
 #include "ui/format.h"
 #include "ui/said.h"
@@ -66,6 +67,7 @@ CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(log_, 1);
 
   connect(form_, &CollectForm::changed, this, &CollectPanel::validate);
+  connect(form_, &CollectForm::ceilings_wanted, this, &CollectPanel::measure_ceilings);
   connect_progress();
   connect_end();
   validate();
@@ -139,9 +141,12 @@ void CollectPanel::connect_progress() {
 void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
     progress_->setValue(progress_->maximum());
-    ended(said(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
+    ended(measures_ceilings_ ? said(say::collect_panel::ceilings_done{})
+                             : said(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
+    if (measures_ceilings_) emit ceilings_kept(database_in_use_);
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
+    if (measures_ceilings_) return ended(said(say::ceiling::cancelled{}));
     const std::size_t kept = done.ok + done.not_ok;
     ended(kept == 1 ? said(say::collect_panel::cancelled_one{}) : said(say::collect_panel::cancelled{.points = kept}));
   });
@@ -206,18 +211,33 @@ void CollectPanel::validate() {
   plan_->setText(blocker_.isEmpty() ? verdict.plan : blocker_);
   start_->setEnabled(blocker_.isEmpty());
   start_->setToolTip(plain_tip(blocker_));
+  form_->block_ceilings(running ? blocker_ : form_->ceilings_problem());
 }
 
-void CollectPanel::start() {
-  const CollectRequest wanted = form_->request();
-  QDir().mkpath(QFileInfo(wanted.database).absolutePath());
-  database_in_use_ = wanted.database;
+void CollectPanel::begin(const QString& database) {
+  QDir().mkpath(QFileInfo(database).absolutePath());
+  database_in_use_ = database;
   run_ = 0;
   log_->clear();
   progress_->setRange(0, 0);
   progress_->setFormat(said(say::collect_panel::starting{}));
   cancel_->setEnabled(true);
+}
+
+void CollectPanel::start() {
+  const CollectRequest wanted = form_->request();
+  begin(wanted.database);
+  measures_ceilings_ = false;
   collector_.start(wanted);
+  validate();
+}
+
+void CollectPanel::measure_ceilings() {
+  const CollectRequest wanted = form_->request();
+  begin(wanted.database);
+  measures_ceilings_ = true;
+  log_->add(said(say::collect_panel::ceilings_of{.device = form_->device_name().toStdString()}), {});
+  collector_.measure_ceilings(wanted.device, wanted.database);
   validate();
 }
 

@@ -36,6 +36,8 @@ class CollectPanel : public QWidget {
   void collection_started(const QString& database, qint64 run);
   void collection_grew(const QString& database);
   void collection_ended(const QString& database, qint64 run);
+  /// A GPU's ceilings are in this file now.
+  void ceilings_kept(const QString& database);
   /// One line for the window's banner: what went wrong.
   void trouble(const QString& message);
 
@@ -50,6 +52,9 @@ class CollectPanel : public QWidget {
   void show_plan(const PlanEvent& event);
   void show_point(const PointEvent& event);
   void start();
+  void measure_ceilings();
+  /// What all that the collector does begins with.
+  void begin(const QString& database);
   void validate();
   void ended(const QString& summary);
 
@@ -57,6 +62,7 @@ class CollectPanel : public QWidget {
   QString blocker_;
   QString database_in_use_;
   qint64 run_ = 0;
+  bool measures_ceilings_ = false;  ///< what runs, or ran last
 
   CollectForm* form_ = nullptr;
   QLabel* plan_ = nullptr;

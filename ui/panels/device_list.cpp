@@ -50,7 +50,8 @@ void DeviceList::probe() {
     devices_.push_back({QStringLiteral("simulated:") + word,
                         said(say::collect_panel::simulated_gpu{.gpu = word.toStdString()}),
                         name,
-                        {}});
+                        {},
+                        true});
   }
   emit changed();
   ask_for(0);

@@ -18,6 +18,7 @@ struct ListedDevice {
   QString name;      ///< for people
   QString gpu;       ///< the GPU's own name, as the driver or the table of limits has it
   QString note;      ///< why counters are missing, when they are
+  bool simulated = false;
 };
 
 /// The GPU that `attnscope collect --dry-run --jsonl --device ORDINAL` planned for; nothing when it planned for none.

@@ -58,6 +58,26 @@ TEST(Ceilings, ADeviceWhoseClockIsNotKnownHasNoFiguresThatStandOnIt) {
   }
 }
 
+TEST(Ceilings, LinesAreInTheTablesOrderWithClocksBesideTheirLoadsAndCurvesLast) {
+  const std::vector<Ceiling> ceilings{{.name = "l2_private_miss", .argument = 64, .value = 0.5},
+                                      {.name = "latency_dram", .value = 600},
+                                      {.name = "dram_copy_clock", .value = 1.9e9},
+                                      {.name = "l2_private_miss", .argument = 16, .value = 0.1},
+                                      {.name = "dram_copy", .value = 4e12, .q1 = 3.9e12, .q3 = 4.1e12},
+                                      {.name = "of_a_later_program", .value = 1}};
+  const std::vector<CeilingLine> lines = ceiling_lines(ceilings);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].ceiling, ceilings[4]);
+  EXPECT_EQ(lines[0].kind, find_ceiling("dram_copy"));
+  EXPECT_EQ(lines[0].clock_hz, 1.9e9);
+  EXPECT_NEAR(relative_spread(lines[0].ceiling).value(), 0.025, 1e-12);
+  EXPECT_EQ(lines[1].ceiling, ceilings[1]);
+  EXPECT_FALSE(lines[1].clock_hz);
+  EXPECT_FALSE(relative_spread(lines[1].ceiling)) << "not sampled";
+  EXPECT_EQ(lines[2].ceiling.argument, 16);
+  EXPECT_EQ(lines[3].ceiling.argument, 64);
+}
+
 TEST(Ceilings, HalfMissedLiesBetweenTheSizesBesideIt) {
   const auto curve = [](std::vector<std::pair<double, double>> points) {
     std::vector<Ceiling> ceilings;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/ceilings_model.h"
+
+#include <QGuiApplication>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "messages/ceilings_page.h"
+#include "ui/format.h"
+#include "ui/models/runs_model.h"
+#include "ui/said.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// Capacities are read in powers of 1024, unlike traffic.
+QString value_text(const Ceiling& ceiling) {
+  return ceiling.unit == "byte" ? format_capacity(ceiling.value) : format_value(ceiling.value, ceiling.unit);
+}
+
+QString text_of(const CeilingLine& line, int column) {
+  switch (column) {
+    case CeilingsModel::name_column:
+      return said(line.kind->label());
+    case CeilingsModel::data_column:
+      return line.kind->curve ? format_capacity(line.ceiling.argument) : QString();
+    case CeilingsModel::value_column:
+      return value_text(line.ceiling);
+    case CeilingsModel::spread_column: {
+      const auto spread = relative_spread(line.ceiling);
+      return spread ? QStringLiteral("±%1%").arg(100 * *spread, 0, 'f', 2) : QString();
+    }
+    case CeilingsModel::clock_column:
+      return line.clock_hz ? QStringLiteral("%1 MHz").arg(*line.clock_hz / 1e6, 0, 'f', 0) : QString();
+    case CeilingsModel::origin_column:
+      return to_qstring(to_string(line.ceiling.source));
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::vector<ShownCeilings> ceilings_of(const Workspace& workspace) {
+  std::vector<ShownCeilings> shown;
+  std::set<std::string> uids;
+  std::set<std::string> measured;
+  std::vector<const FileCeilings*> sets;
+  for (const FileCeilings& each : workspace.ceilings()) sets.push_back(&each);
+  std::stable_sort(sets.begin(), sets.end(),
+                   [](const auto* a, const auto* b) { return a->set.measured_at > b->set.measured_at; });
+  for (const FileCeilings* each : sets) {
+    const StoredCeilings& set = each->set;
+    measured.insert(set.device_uuid);
+    if (!uids.insert(set.uid).second) continue;  // a copy
+    shown.push_back({set.device_name, set.device_uuid,
+                     QStringLiteral("%1 · %2 · %3")
+                         .arg(QString::fromStdString(set.device_name), format_time(set.measured_at),
+                              workspace.file_name(each->file)),
+                     true, set.ceilings});
+  }
+  for (const LoadedRun& run : workspace.runs()) {
+    const RunSummary& summary = run.info->summary;
+    if (summary.provenance == Provenance::imported || !measured.insert(summary.device_uuid).second) continue;
+    std::vector<Ceiling> datasheet = datasheet_ceilings(summary.limits);
+    if (datasheet.empty()) continue;
+    shown.push_back({summary.device_name, summary.device_uuid,
+                     said(say::ceilings_page::of_datasheet{.device = summary.device_name}), false,
+                     std::move(datasheet)});
+  }
+  return shown;
+}
+
+void CeilingsModel::set_ceilings(std::span<const Ceiling> ceilings) {
+  beginResetModel();
+  lines_ = ceiling_lines(ceilings);
+  endResetModel();
+}
+
+QVariant CeilingsModel::cell(int row, int column, int role) const {
+  const CeilingLine& line = lines_[static_cast<std::size_t>(row)];
+  switch (role) {
+    case Qt::DisplayRole:
+      return text_of(line, column);
+    case sort_role:
+      if (column == data_column) return line.ceiling.argument;
+      if (column == value_column) return line.ceiling.value;
+      return text_of(line, column);
+    case Qt::TextAlignmentRole:
+      return QVariant::fromValue<Qt::Alignment>(
+          (column == name_column || column == origin_column ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    case Qt::ForegroundRole:
+      // What nobody measured is not read like what was.
+      return line.ceiling.source == CeilingSource::datasheet ? QVariant(plot_colors(QGuiApplication::palette()).muted)
+                                                             : QVariant();
+    default:
+      return {};
+  }
+}
+
+QVariant CeilingsModel::header(int column, int role) const {
+  if (role == Qt::TextAlignmentRole) {
+    return QVariant::fromValue<Qt::Alignment>(
+        (column == name_column || column == origin_column ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  }
+  if (role != Qt::DisplayRole) return {};
+  switch (column) {
+    case name_column:
+      return said(say::ceilings_page::ceiling{});
+    case data_column:
+      return said(say::ceilings_page::data{});
+    case value_column:
+      return said(say::ceilings_page::value{});
+    case spread_column:
+      return said(say::ceilings_page::spread{});
+    case clock_column:
+      return said(say::ceilings_page::clock{});
+    case origin_column:
+      return said(say::ceilings_page::provenance{});
+    default:
+      return {};
+  }
+}
+
+}  // namespace attnscope::ui

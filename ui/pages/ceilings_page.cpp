@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/ceilings_page.h"
+
+#include <QHeaderView>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "messages/ceiling.h"
+#include "messages/ceilings_page.h"
+#include "ui/said.h"
+
+namespace attnscope::ui {
+
+CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 10, 10, 6);
+  column->setSpacing(7);
+  choice_ = new QComboBox(this);
+  choice_->setAccessibleName(said(say::ceilings_page::device{}));
+  choice_->setToolTip(said(say::ceilings_page::device_help{}));
+  choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  choice_->setMinimumContentsLength(20);
+  column->addWidget(choice_);
+  note_ = new QLabel(this);
+  note_->setTextFormat(Qt::PlainText);
+  note_->setWordWrap(true);
+  column->addWidget(note_);
+
+  auto* content = new QWidget(this);
+  stack_ = new QStackedLayout(content);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  model_ = new CeilingsModel(this);
+  table_ = new QTableView(content);
+  table_->setModel(model_);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setAlternatingRowColors(true);
+  table_->setShowGrid(false);
+  table_->setWordWrap(false);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
+  table_->horizontalHeader()->setHighlightSections(false);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  table_->setAccessibleName(said(say::ceilings_page::title{}));
+  empty_ = new EmptyState(content);
+  stack_->addWidget(table_);
+  stack_->addWidget(empty_);
+  column->addWidget(content, 1);
+
+  connect(choice_, &QComboBox::activated, this, [this](int place) {
+    wanted_ = QString::fromStdString(sets_[static_cast<std::size_t>(place)].device_uuid);
+    show_set();
+  });
+  connect(&workspace_, &Workspace::ceilings_changed, this, &CeilingsPage::refresh);
+  connect(&workspace_, &Workspace::runs_changed, this, &CeilingsPage::refresh);
+  refresh();
+}
+
+QString CeilingsPage::title() const {
+  return said(say::ceilings_page::title{});
+}
+
+QJsonObject CeilingsPage::state() const {
+  return {{QStringLiteral("device"), wanted_}};
+}
+
+void CeilingsPage::restore(const QJsonObject& state) {
+  wanted_ = state[QStringLiteral("device")].toString(wanted_);
+  refresh();
+}
+
+void CeilingsPage::refresh() {
+  sets_ = ceilings_of(workspace_);
+  {
+    const QSignalBlocker quiet(choice_);
+    choice_->clear();
+    for (const ShownCeilings& set : sets_) choice_->addItem(set.title);
+    const auto wanted = std::find_if(sets_.begin(), sets_.end(), [this](const ShownCeilings& set) {
+      return QString::fromStdString(set.device_uuid) == wanted_;
+    });
+    choice_->setCurrentIndex(wanted == sets_.end() ? (sets_.empty() ? -1 : 0)
+                                                   : static_cast<int>(wanted - sets_.begin()));
+  }
+  choice_->setVisible(!sets_.empty());
+  show_set();
+}
+
+void CeilingsPage::show_set() {
+  const int place = choice_->currentIndex();
+  if (place < 0) {
+    note_->hide();
+    model_->set_ceilings({});
+    empty_->set_words({said(say::ceilings_page::none{}), said(say::ceilings_page::none_help{})});
+    stack_->setCurrentWidget(empty_);
+    return;
+  }
+  const ShownCeilings& set = sets_[static_cast<std::size_t>(place)];
+  note_->setText(set.measured ? QString() : said(say::ceiling::not_measured{.device = set.device_name}));
+  note_->setVisible(!set.measured);
+  model_->set_ceilings(set.ceilings);
+  table_->resizeColumnsToContents();
+  stack_->setCurrentWidget(table_);
+}
+
+}  // namespace attnscope::ui

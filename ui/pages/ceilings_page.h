@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the devices of the open files are capable of: measured, or by their datasheets.
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QStackedLayout>
+#include <QTableView>
+#include <vector>
+
+#include "ui/models/ceilings_model.h"
+#include "ui/pages/empty_state.h"
+#include "ui/pages/page.h"
+
+namespace attnscope::ui {
+
+class CeilingsPage : public Page {
+  Q_OBJECT
+ public:
+  explicit CeilingsPage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] QString title() const override;
+  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("ceilings")); }
+  [[nodiscard]] QWidget* view() override { return table_; }
+  [[nodiscard]] QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+
+  [[nodiscard]] QTableView* table() const { return table_; }
+  /// What can be chosen, the newest first.
+  [[nodiscard]] const std::vector<ShownCeilings>& sets() const { return sets_; }
+  /// What stands above the table of those that were not measured; empty for others.
+  [[nodiscard]] QString note() const { return note_->isVisibleTo(this) ? note_->text() : QString(); }
+
+ private:
+  void refresh();
+  void show_set();
+
+  Workspace& workspace_;
+  std::vector<ShownCeilings> sets_;
+  QString wanted_;  ///< the UUID of the device chosen by hand
+  QComboBox* choice_ = nullptr;
+  QLabel* note_ = nullptr;
+  CeilingsModel* model_ = nullptr;
+  QTableView* table_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  QStackedLayout* stack_ = nullptr;
+};
+
+}  // namespace attnscope::ui
