@@ -55,6 +55,7 @@ struct Options {
   std::vector<std::string> metrics;
   MeasureOptions measure;
   double timeout_seconds = 15;
+  bool why = false;
   bool no_verify = false;
   bool no_counters = false;
   bool require_counters = false;
@@ -66,15 +67,9 @@ struct Options {
   int losses = 0;           ///< internal: points in a row that cost the device before this process took over
   std::string continue_on;  ///< internal: the UUID of that device
 
-  [[nodiscard]] bool counters_asked_for() const { return require_counters || !metrics.empty(); }
+  [[nodiscard]] bool counters_asked_for() const { return require_counters || why || !metrics.empty(); }
   [[nodiscard]] bool table_on_stdout() const { return format != TableFormat::text; }
 };
-
-/// What of the options makes another measurement: part of the plan's hash.
-std::string hashed_options(const MeasureOptions& options) {
-  return fmt::format("counters {} verify {} {}", options.counters, options.verify,
-                     fmt::join(options.extra_metrics, ","));
-}
 
 /// Ends the command where nothing is begun yet.
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
@@ -111,6 +106,12 @@ std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
   return extra;
 }
 
+/// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
+std::string hashed_options(const Options& options) {
+  return fmt::format("counters {} verify {} {}{}", options.measure.counters, options.measure.verify,
+                     fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "");
+}
+
 void require_known_metrics(const Device& device, const std::vector<std::string>& names) {
   const auto unknown = device.unknown_metrics(names);
   if (unknown.empty()) return;
@@ -135,6 +136,27 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
     all = all.empty() ? one : Message(say::command::several{.first = all, .next = one});
   }
   throw CommandError(ExitCode::usage, all);
+}
+
+/// What --why adds, as far as the device counts it; what it does not is said.
+std::vector<std::string> why_counters(const Device& device, bool says_what_lacks, Reporter& reporter) {
+  if (device.info().simulated) {
+    throw CommandError(ExitCode::no_counters, say::command::why_needs_gpu{.device = device.info().limits.name});
+  }
+  std::vector<std::string> counters;
+  for (const Metric& metric : metrics_table()) {
+    if (metric.why != Why::none && !metric.counter.empty()) counters.emplace_back(metric.counter);
+  }
+  std::vector<std::string> lacking;
+  for (const Device::UnknownMetric& unknown : device.unknown_metrics(counters)) {
+    lacking.emplace_back(find_counter(unknown.name)->key);
+    std::erase(counters, unknown.name);
+  }
+  if (says_what_lacks && !lacking.empty()) {
+    reporter.report(
+        LogEvent{"warning", text(say::command::why_lacks{.metrics = fmt::format("{}", fmt::join(lacking, ", "))})});
+  }
+  return counters;
 }
 
 /// "available", or why not.
@@ -453,7 +475,7 @@ std::optional<StoppedRun> run_to_continue(const Options& options, const CancelTo
   if (!options.resume || options.dry_run || !(options.device.empty() || any_gpu)) return std::nullopt;
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
-      return plan_hash(options.sweep.plan(limits, [&] { return cancel.cancelled(); }), hashed_options(options.measure));
+      return plan_hash(options.sweep.plan(limits, [&] { return cancel.cancelled(); }), hashed_options(options));
     } catch (const CommandError&) {  // nothing of it runs there
       return std::nullopt;
     }
@@ -486,7 +508,7 @@ void announce(const OpenedDevice& opened, const Options& options, Reporter& repo
   if (options.jsonl) spdlog::warn("{}", warning);
 }
 
-ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
+ExitCode sweep(Options& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
   const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
   OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter,
                                                  waiting_for_lock(stopped->file, reporter, cancel))
@@ -496,6 +518,13 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
 
   const SweepPlan plan = planned(options, device.info().limits, cancel, reporter);
   require_known_metrics(device, options.measure.extra_metrics);
+  if (options.why) {
+    for (std::string& counter : why_counters(device, options.losses == 0, reporter)) {
+      if (std::ranges::find(options.measure.extra_metrics, counter) == options.measure.extra_metrics.end()) {
+        options.measure.extra_metrics.push_back(std::move(counter));
+      }
+    }
+  }
   if (options.counters_asked_for() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
     throw CommandError(ExitCode::no_counters,
@@ -534,7 +563,7 @@ ExitCode sweep(const Options& options, Reporter& reporter, std::FILE* people, Ca
                    .environment = device.environment(),
                    .preset = plan.preset,
                    .argv = {options.arguments.begin(), options.arguments.end()},
-                   .plan_hash = plan_hash(plan, hashed_options(options.measure)),
+                   .plan_hash = plan_hash(plan, hashed_options(options)),
                    .planned_points = plan.points.size(),
                    .options = options.measure,
                    .simulated_because = opened.simulated_because};
@@ -594,6 +623,9 @@ Action add_collect(CLI::App& command, Arguments arguments) {
                   "More counters, by their Nsight Compute names, separated by commas; demands counters")
       ->type_name("NAMES")
       ->delimiter(',');
+  command.add_flag("--why", options->why,
+                   "Count the use of each unit, too: tensor cores, XU, FMA, shared memory and its bank conflicts, L2, "
+                   "DRAM, and what warps wait for; demands counters");
   command.add_option("--min-samples", options->measure.min_samples, "Timing samples to take at least")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
@@ -610,6 +642,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   command.add_flag("--require-counters", options->require_counters, "Exit with 3 when counters are not available")
       ->excludes(no_counters);
   command.get_option("--metrics")->excludes(no_counters);
+  command.get_option("--why")->excludes(no_counters);
   command.add_flag("--dry-run", options->dry_run, "Print the plan with its memory need, and run nothing");
   command.add_flag("--resume", options->resume,
                    "Continue the last run of this plan on this device, if it is unfinished");

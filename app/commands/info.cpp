@@ -17,6 +17,7 @@
 #include "app/table.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
+#include "profiler/analysis/unit_use.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
@@ -36,7 +37,8 @@ struct Seen {
   std::set<std::int64_t> dims;
   std::set<std::int64_t> lengths;
   std::set<std::string> algorithms;
-  std::size_t extrapolated = 0;  // simulated in part
+  std::size_t extrapolated = 0;                // simulated in part
+  std::map<std::string, std::size_t> busiest;  // units, of those that --why counted
 
   void add(const PointRecord& record) {
     const PointSpec& spec = record.spec;
@@ -47,6 +49,7 @@ struct Seen {
     lengths.insert(spec.problem.n_k);
     algorithms.insert(spec.algorithm);
     if (record.origin() == Provenance::extrapolated) ++extrapolated;
+    if (const auto bound = analysis::named_bound(record)) ++busiest[text(bound->metric->label())];
   }
 };
 
@@ -73,6 +76,11 @@ std::string contents(const Seen& of_run) {
                   fmt::join(of_run.algorithms, ", "));
   if (of_run.extrapolated > 0) {
     words += "; " + text(say::terminal::extrapolated{.points = counted_points(of_run.extrapolated)});
+  }
+  if (!of_run.busiest.empty()) {
+    std::vector<std::string> units;
+    for (const auto& [unit, points] : of_run.busiest) units.push_back(fmt::format("{} ({})", unit, points));
+    words += "; " + text(say::terminal::busiest{.units = fmt::format("{}", fmt::join(units, ", "))});
   }
   return words;
 }

@@ -13,6 +13,22 @@ namespace {
 
 namespace key = metric_key;
 
+constexpr Metric of_why(Why why, std::string_view name, std::string_view counter, std::string_view unit, Saying label,
+                        Saying help) {
+  Metric metric{name, counter, "", unit, 1, label, help};
+  metric.why = why;
+  return metric;
+}
+constexpr Metric use(std::string_view name, std::string_view counter, Saying label, Saying help) {
+  return of_why(Why::use, name, counter, "percent", label, help);
+}
+constexpr Metric stall(std::string_view name, std::string_view counter, Saying label, Saying help) {
+  return of_why(Why::stall, name, counter, "1", label, help);
+}
+constexpr Metric count(std::string_view name, std::string_view counter, Saying label, Saying help) {
+  return of_why(Why::count, name, counter, "1", label, help);
+}
+
 // One line a metric; clang-format would make five of each.
 // clang-format off
 constexpr std::array table{
@@ -37,7 +53,38 @@ constexpr std::array table{
     Metric{key::model_sm_to_l2_bytes, "", "", "byte", 1, said<say::metric::model_sm_to_l2_bytes>, said<say::metric_help::model_sm_to_l2_bytes>, false, false, Better::less},
     Metric{key::model_l2_sm_bytes, "", "", "byte", 1, said<say::metric::model_l2_sm_bytes>, said<say::metric_help::model_l2_sm_bytes>, false, true, Better::less},
     Metric{key::model_compulsory_bytes, "", "", "byte", 1, said<say::metric::model_compulsory_bytes>, said<say::metric_help::model_compulsory_bytes>, false, false},
+    // What --why counts: units, what shared memory's use is made of, and what warps wait for.
+    use("use_tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_tensor_pct>, said<say::metric_help::use_tensor_pct>),
+    use("use_xu_pct", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_xu_pct>, said<say::metric_help::use_xu_pct>),
+    use("use_fma_pct", "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_fma_pct>, said<say::metric_help::use_fma_pct>),
+    use("use_alu_pct", "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_alu_pct>, said<say::metric_help::use_alu_pct>),
+    use("use_issue_pct", "sm__issue_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_issue_pct>, said<say::metric_help::use_issue_pct>),
+    use("use_shared_pct", "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_shared_pct>, said<say::metric_help::use_shared_pct>),
+    use("use_l2_pct", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_l2_pct>, said<say::metric_help::use_l2_pct>),
+    use("use_l2_to_sm_pct", "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_l2_to_sm_pct>, said<say::metric_help::use_l2_to_sm_pct>),
+    use("use_dram_pct", "dram__throughput.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_dram_pct>, said<say::metric_help::use_dram_pct>),
+    count(key::shared_wavefronts, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", said<say::metric::shared_wavefronts>, said<say::metric_help::shared_wavefronts>),
+    count(key::shared_bank_conflicts, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", said<say::metric::shared_bank_conflicts>, said<say::metric_help::shared_bank_conflicts>),
+    stall("stall_barrier", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", said<say::metric::stall_barrier>, said<say::metric_help::stall_barrier>),
+    stall("stall_branch_resolving", "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio", said<say::metric::stall_branch_resolving>, said<say::metric_help::stall_branch_resolving>),
+    stall("stall_dispatch_stall", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio", said<say::metric::stall_dispatch_stall>, said<say::metric_help::stall_dispatch_stall>),
+    stall("stall_drain", "smsp__average_warps_issue_stalled_drain_per_issue_active.ratio", said<say::metric::stall_drain>, said<say::metric_help::stall_drain>),
+    stall("stall_gmma", "smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio", said<say::metric::stall_gmma>, said<say::metric_help::stall_gmma>),
+    stall("stall_imc_miss", "smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio", said<say::metric::stall_imc_miss>, said<say::metric_help::stall_imc_miss>),
+    stall("stall_lg_throttle", "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio", said<say::metric::stall_lg_throttle>, said<say::metric_help::stall_lg_throttle>),
+    stall("stall_long_scoreboard", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", said<say::metric::stall_long_scoreboard>, said<say::metric_help::stall_long_scoreboard>),
+    stall("stall_math_pipe_throttle", "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio", said<say::metric::stall_math_pipe_throttle>, said<say::metric_help::stall_math_pipe_throttle>),
+    stall("stall_membar", "smsp__average_warps_issue_stalled_membar_per_issue_active.ratio", said<say::metric::stall_membar>, said<say::metric_help::stall_membar>),
+    stall("stall_mio_throttle", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", said<say::metric::stall_mio_throttle>, said<say::metric_help::stall_mio_throttle>),
+    stall("stall_misc", "smsp__average_warps_issue_stalled_misc_per_issue_active.ratio", said<say::metric::stall_misc>, said<say::metric_help::stall_misc>),
+    stall("stall_no_instruction", "smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio", said<say::metric::stall_no_instruction>, said<say::metric_help::stall_no_instruction>),
+    stall("stall_not_selected", "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio", said<say::metric::stall_not_selected>, said<say::metric_help::stall_not_selected>),
+    stall("stall_short_scoreboard", "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio", said<say::metric::stall_short_scoreboard>, said<say::metric_help::stall_short_scoreboard>),
+    stall("stall_sleeping", "smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio", said<say::metric::stall_sleeping>, said<say::metric_help::stall_sleeping>),
+    stall("stall_tex_throttle", "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio", said<say::metric::stall_tex_throttle>, said<say::metric_help::stall_tex_throttle>),
+    stall("stall_wait", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", said<say::metric::stall_wait>, said<say::metric_help::stall_wait>),
     // Derived when asked for, never stored.
+    Metric{key::shared_conflict_share, "", "", "1", 1, said<say::metric::shared_conflict_share>, said<say::metric_help::shared_conflict_share>, false, false},
     Metric{key::time_median_ns, "", "", "ns", 1, said<say::metric::time_median_ns>, said<say::metric_help::time_median_ns>, false, true, Better::less, true},
     Metric{key::time_q1_ns, "", "", "ns", 1, said<say::metric::time_q1_ns>, said<say::metric_help::time_q1_ns>, false, false, Better::less, true},
     Metric{key::time_q3_ns, "", "", "ns", 1, said<say::metric::time_q3_ns>, said<say::metric_help::time_q3_ns>, false, false, Better::less, true},
@@ -82,6 +129,9 @@ class Evaluation {
     if (name == key::time_q1_ns) return time(name, &SampleSummary::q1);
     if (name == key::time_q3_ns) return time(name, &SampleSummary::q3);
     if (name == key::time_spread) return spread(name);
+    if (name == key::shared_conflict_share) {
+      return ratio(name, (*this)(key::shared_bank_conflicts), (*this)(key::shared_wavefronts));
+    }
     if (name == key::dram_bytes) return sum(name, key::dram_read_bytes, key::dram_write_bytes);
     if (name == key::dram_settled_bytes) return settled();
     if (name == key::l2_sm_bytes) return sum(name, key::l2_to_sm_bytes, key::sm_to_l2_bytes);
@@ -195,6 +245,13 @@ std::span<const Metric> metrics_table() {
 
 const Metric* find_metric(std::string_view name) {
   const auto* found = std::ranges::find(table, name, &Metric::key);
+  return found == table.end() ? nullptr : found;
+}
+
+const Metric* find_counter(std::string_view counter) {
+  if (counter.empty()) return nullptr;
+  const auto* found = std::ranges::find_if(
+      table, [&](const Metric& metric) { return metric.counter == counter || metric.counter_cc12 == counter; });
   return found == table.end() ? nullptr : found;
 }
 

@@ -16,6 +16,10 @@ namespace attnscope {
 /// Which end of a metric's values a tile is chosen for.
 enum class Better { neither, less, more };
 
+/// What `collect --why` counts besides: how busy each unit was, in percent of its peak over the whole kernel; what
+/// warps waited for, in warps a cycle that issues; and counts that explain these.
+enum class Why { none, use, stall, count };
+
 struct Metric {
   std::string_view key;               ///< our name: "dram_read_bytes"; also the export's column
   std::string_view counter;           ///< Nsight Compute's name, verbatim; empty for what is not a counter
@@ -30,6 +34,7 @@ struct Metric {
   bool follows_clocks = false;        ///< throttled clocks change it: a time, or a rate over one
   bool may_be_negative = false;       ///< it is, or stands on, a difference of two counts that may come out below zero
   double count_spread = 0;  ///< of what is counted once: how far two counts of one launch differ, of the value
+  Why why = Why::none;
 };
 
 /// Of `count_spread`, for what holds DRAM's bytes: plain stores of known size come out within 0.5%, above or below
@@ -38,6 +43,8 @@ inline constexpr double dram_count_spread = 0.01;
 
 [[nodiscard]] std::span<const Metric> metrics_table();
 [[nodiscard]] const Metric* find_metric(std::string_view key);
+/// By either of its counter's names; nullptr for a counter that the table does not have.
+[[nodiscard]] const Metric* find_counter(std::string_view counter);
 
 /// Key constants, so that code can refer to rows without spelling a name twice.
 namespace metric_key {
@@ -71,6 +78,9 @@ inline constexpr std::string_view l2_sm_bandwidth = "l2_sm_bandwidth";
 inline constexpr std::string_view l2_sm_over_model = "l2_sm_over_model";
 inline constexpr std::string_view dram_over_compulsory = "dram_over_compulsory";
 inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
+inline constexpr std::string_view shared_wavefronts = "shared_wavefronts";
+inline constexpr std::string_view shared_bank_conflicts = "shared_bank_conflicts";
+inline constexpr std::string_view shared_conflict_share = "shared_conflict_share";
 }  // namespace metric_key
 
 /// A value without words of its own: `name` and `unit` are those of what it was read or computed of, or the asker's.

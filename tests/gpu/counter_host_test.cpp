@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "profiler/measure/gpu/counting.h"
+#include "profiler/metrics/metrics.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -44,6 +45,23 @@ TEST_F(CounterHostTest, DefaultCountersAreKnownToEveryGenerationSince80) {
   for (const auto& [chip, major] : chips) {
     for (const std::string& name : defaults(major)) EXPECT_TRUE(host(chip).knows(name)) << chip << " " << name;
   }
+}
+
+TEST_F(CounterHostTest, WhatWhyCountsIsKnownAndOtherGenerationsLackLittle) {
+  std::vector<std::string> all = defaults(9);
+  for (const Metric& metric : metrics_table()) {
+    if (metric.why == Why::none || metric.counter.empty()) continue;
+    const std::string counter(metric.counter);
+    EXPECT_TRUE(host("GH100").knows(counter)) << counter;
+    for (const char* chip : {"GA100", "AD102", "GB202"}) {
+      // What waits for wgmma or for constants is not everywhere; units are.
+      EXPECT_TRUE(metric.why != Why::use || host(chip).knows(counter)) << chip << " " << counter;
+    }
+    all.push_back(counter);
+  }
+  const CounterConfig config = host("GH100").configure(all);
+  EXPECT_GT(config.passes(), 2U);
+  EXPECT_LE(config.passes(), 10U);
 }
 
 TEST_F(CounterHostTest, DefaultCountersCostFewPasses) {

@@ -4,6 +4,7 @@
 #include <QTextDocument>
 #include <string_view>
 
+#include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/panels/point_html.h"
 
@@ -27,6 +28,29 @@ TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
   PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 1024));
   hot.clocks->throttled = true;
   EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette()).contains("Throttled"));
+}
+
+TEST_F(WindowTest, DetailsSayWhyItTookSoLong) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  const QString without = describe_point_html(fixtures::shown({record})[0], QPalette());
+  EXPECT_FALSE(without.contains("Use of units"));
+  EXPECT_FALSE(without.contains("Longest stalls"));
+  for (const auto& [key, value] :
+       {std::pair{"use_dram_pct", 12.0}, std::pair{"use_xu_pct", 83.5}, std::pair{"shared_wavefronts", 400.0},
+        std::pair{"shared_bank_conflicts", 100.0}, std::pair{"stall_wait", 0.5},
+        std::pair{"stall_long_scoreboard", 3.25}, std::pair{"stall_barrier", 0.25}, std::pair{"stall_membar", 0.125}}) {
+    record.kernels[0].metrics.push_back({key, value, std::string(find_metric(key)->unit), Provenance::measured});
+  }
+  QTextDocument document;
+  document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
+  const QString text = document.toPlainText();
+  const qsizetype units = text.indexOf("XU (exp2)\n83.5 %\nmeasured\nDRAM\n12 %\nmeasured");
+  EXPECT_GT(units, text.indexOf("Use of units")) << text.toStdString();
+  EXPECT_TRUE(text.contains("Bank conflicts of wavefronts\n25 %\nderived")) << text.toStdString();
+  EXPECT_TRUE(text.contains("(long scoreboard)\n3.25\nmeasured\nFixed latency\n0.5\nmeasured\nBarrier"))
+      << text.toStdString();
+  EXPECT_FALSE(text.contains("Memory fence")) << "three are enough";
+  EXPECT_FALSE(text.contains("use_xu_pct")) << "no counter is shown twice";
 }
 
 TEST_F(WindowTest, DetailsOfADecodingPointSayAllThatIsSet) {

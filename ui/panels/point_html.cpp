@@ -6,6 +6,7 @@
 
 #include "kernels/algorithm.h"
 #include "messages/details.h"
+#include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
 #include "ui/format.h"
@@ -149,6 +150,19 @@ void add_times(Html& html, const PointRecord& record) {
   add_metric(html, record, metric_key::l2_sm_bandwidth);
 }
 
+/// What --why counted.
+void add_why(Html& html, const PointRecord& record) {
+  html.heading(said(say::details::units{}));
+  for (const analysis::UnitUse& use : analysis::unit_uses(record)) add_metric(html, record, use.metric->key);
+  if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
+    html.row(metric_label(share->name), format_number(100 * share->value) + QStringLiteral(" %"),
+             word_of(share->provenance));
+  }
+  html.heading(said(say::details::stalls{}));
+  for (const analysis::UnitUse& stall : analysis::longest_stalls(record)) add_metric(html, record, stall.metric->key);
+  html.heading({});
+}
+
 void add_counters(Html& html, const PointRecord& record) {
   const KernelRecord* all = record.kernel("all");
   if (all == nullptr) return;
@@ -165,6 +179,7 @@ void add_counters(Html& html, const PointRecord& record) {
                                      metric_key::tensor_pipe_pct, metric_key::sm_cycles}) {
     add_metric(html, record, key);
   }
+  add_why(html, record);
   bool headed = false;
   for (const MetricValue& value : all->metrics) {
     if (!is_extra(value)) continue;

@@ -116,7 +116,12 @@ void CounterCollector::configure(std::span<const std::string> extra_metrics) {
   counters_ = default_counters(compute_major_);
   for (const std::string& name : extra_metrics) {
     if (std::ranges::find(counters_, name, &CounterMetric::counter) != counters_.end()) continue;
-    counters_.push_back({.name = name, .counter = name, .unit = host().unit(name)});
+    if (const Metric* row = find_counter(name)) {
+      counters_.push_back(
+          {.name = std::string(row->key), .counter = name, .unit = std::string(row->unit), .scale = row->scale});
+    } else {
+      counters_.push_back({.name = name, .counter = name, .unit = host().unit(name)});
+    }
   }
   try {
     config_.emplace(make_config());

@@ -21,7 +21,7 @@ namespace attnscope::gpu {
 
 /// One metric that a pass collects.
 struct CounterMetric {
-  std::string name;     ///< the metrics table's key, or the counter's own name for one asked for with --metrics
+  std::string name;     ///< the metrics table's key, or the own name of a counter that it does not have
   std::string counter;  ///< as CUPTI knows it
   std::string unit;
   double scale = 1;

@@ -785,10 +785,52 @@ constexpr const char* base_metrics[] = {"dram__bytes_read",
                                         "sm__warps_active",
                                         "sm__pipe_tensor_cycles_active",
                                         "sm__cycles_elapsed",
-                                        "lts__t_bytes"};
-constexpr const char* rollups[] = {".avg", ".avg.pct_of_peak_sustained_active", ".max", ".sum"};
+                                        "lts__t_bytes",
+                                        "sm__inst_executed_pipe_xu",
+                                        "sm__pipe_fma_cycles_active",
+                                        "sm__inst_executed_pipe_alu",
+                                        "sm__issue_active",
+                                        "l1tex__data_pipe_lsu_wavefronts_mem_shared",
+                                        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
+                                        "lts__t_sectors",
+                                        "lts__lts2xbar_cycles_active",
+                                        "dram__throughput",
+                                        "smsp__average_warps_issue_stalled_barrier_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_drain_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_gmma_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_imc_miss_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_membar_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_misc_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_no_instruction_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_not_selected_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_sleeping_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active",
+                                        "smsp__average_warps_issue_stalled_wait_per_issue_active"};
+constexpr const char* rollups[] = {
+    ".avg", ".avg.pct_of_peak_sustained_active", ".avg.pct_of_peak_sustained_elapsed", ".max", ".ratio", ".sum"};
+
+std::size_t place_of(std::string_view base) {
+  return static_cast<std::size_t>(std::ranges::find(base_metrics, base) - std::begin(base_metrics));
+}
+
+/// Where it says how busy a unit was, or what warps waited for: the metric's place in the list, in percent or in
+/// tenths.
+std::optional<double> use_of(std::string_view metric) {
+  const double place = static_cast<double>(place_of(metric.substr(0, metric.find('.'))));
+  if (metric.ends_with(".pct_of_peak_sustained_elapsed")) return place;
+  if (metric.ends_with(".ratio")) return place / 10;
+  return std::nullopt;
+}
 
 bool known(std::string_view metric) {
+  if (Faults().matches("lacks", metric)) return false;
   const std::string_view base = metric.substr(0, metric.find('.'));
   return std::ranges::find(base_metrics, base) != std::end(base_metrics) &&
          std::ranges::find(rollups, metric.substr(base.size())) != std::end(rollups);
@@ -910,7 +952,7 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
                                  : name.starts_with("dram__bytes_write") ? range.dram_written
                                                                          : range.moved;
     const bool percent = name.find(".pct") != std::string_view::npos;
-    const double value = percent ? 50 : static_cast<double>(counted) / profiler.passes_done;
+    const double value = use_of(name).value_or(percent ? 50 : static_cast<double>(counted) / profiler.passes_done);
     const bool collected = profiler.config.find(name) != std::string::npos;
     params->pMetricValues[i] = collected ? value : std::numeric_limits<double>::quiet_NaN();
   }

@@ -40,6 +40,7 @@ namespace attnscope::fake {
 ///   compile-error=TEXT    sources whose name or compiler options contain TEXT do not compile
 ///   refuse-module=N       the driver refuses the first N cubins
 ///   cupti-version=NNNNNN  cuptiGetVersion
+///   lacks=TEXT            counters whose name contains TEXT are not known
 ///   cupti-CALL=CODE       that call answers CODE; CALL: init, availability, enable, start, decode
 ///   refuse-range=TEXT     ranges whose name contains TEXT cannot be pushed
 ///   lose-range=TEXT       they are missing from what is decoded

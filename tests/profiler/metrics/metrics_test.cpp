@@ -65,6 +65,25 @@ TEST(MetricsTable, CountersCarryNsightComputesNames) {
   EXPECT_EQ(find_metric("no_such_metric"), nullptr);
 }
 
+TEST(MetricsTable, UsesAreOfThePeakOverTheWholeKernelAndStallsInWarps) {
+  std::size_t uses = 0;
+  for (const Metric& metric : metrics_table()) {
+    if (metric.why == Why::use) {
+      EXPECT_EQ(metric.unit, "percent") << metric.key;
+      EXPECT_TRUE(metric.counter.ends_with(".avg.pct_of_peak_sustained_elapsed")) << metric.key;
+      ++uses;
+    }
+    if (metric.why == Why::stall) {
+      EXPECT_TRUE(metric.counter.ends_with("_per_issue_active.ratio")) << metric.key;
+    }
+    EXPECT_FALSE(metric.why != Why::none && metric.collected_by_default) << metric.key;
+    EXPECT_EQ(find_counter(metric.counter), metric.counter.empty() ? nullptr : &metric) << metric.key;
+  }
+  EXPECT_GE(uses, 6U);
+  EXPECT_EQ(find_counter("dram__bytes_op_read.sum"), find_metric(key::dram_read_bytes));
+  EXPECT_EQ(find_counter("no_such_counter.sum"), nullptr);
+}
+
 TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterEnd) {
   const std::set<std::string_view> less{key::dram_read_bytes,      key::dram_write_bytes,     key::l2_to_sm_bytes,
                                         key::sm_to_l2_bytes,       key::memory_bytes,         key::model_l2_to_sm_bytes,

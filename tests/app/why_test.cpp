@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// collect --why, on the library that stands for a GPU (tests/gpu/fake): there a unit's use is its counter's place in a
+// list, so that the last of them is the busiest.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "profiler/analysis/unit_use.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Words = std::vector<std::string>;
+
+class CollectWhy : public ::testing::Test {
+ protected:
+  Outcome collect(const Words& more, const std::string& faults = "") {
+    Process::Options options;
+    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
+      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
+    }
+    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
+    Words all{"collect", "--no-verify", "--quiet", "-a", "heads=1", "-a", "d=64", "--algorithms", "naive", "-o", file_};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(folder_, all, options);
+  }
+  [[nodiscard]] std::vector<StoredPoint> points() const {
+    return RunStore::open(file_, RunStore::Mode::read_only).points();
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "why.attnscope";
+};
+
+TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel) {
+  const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("--why")));
+  ASSERT_EQ(points().size(), 1U);
+  const PointRecord record = points()[0].record;
+  ASSERT_GT(record.kernels.size(), 2U) << "several kernels, and their sum";
+  for (const KernelRecord& kernel : record.kernels) {
+    const auto bound = analysis::named_bound(record, kernel.kernel);
+    ASSERT_TRUE(bound) << kernel.kernel;
+    EXPECT_EQ(bound->metric->key, "use_dram_pct");
+    const auto stalls = analysis::longest_stalls(record, kernel.kernel);
+    ASSERT_EQ(stalls.size(), 3U);
+    EXPECT_EQ(stalls[0].metric->key, "stall_wait");
+    EXPECT_EQ(stalls[2].metric->key, "stall_sleeping");
+  }
+  for (const Metric& metric : metrics_table()) {
+    if (metric.why == Why::none) continue;
+    EXPECT_TRUE(record.kernel("all")->metric(metric.key)) << metric.key << " is kept by its key";
+    EXPECT_FALSE(record.kernel("all")->metric(metric.counter)) << "and once";
+  }
+  EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("; busiest DRAM (1)"));
+  const Outcome csv = run(folder_, {"export", file_, "--long"});
+  EXPECT_THAT(csv.out, HasSubstr(",use_xu_pct,"));
+  EXPECT_THAT(csv.out, HasSubstr(",stall_long_scoreboard,"));
+  EXPECT_THAT(csv.out, HasSubstr(",shared_conflict_share,"));
+}
+
+TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
+  ASSERT_EQ(collect({"--device", "gpu", "-a", "N=64"}).exit_code, 0);
+  EXPECT_FALSE(analysis::named_bound(points()[0].record));
+  EXPECT_THAT(analysis::longest_stalls(points()[0].record), IsEmpty());
+  EXPECT_THAT(run(folder_, {"info", file_}).out, Not(HasSubstr("busiest")));
+}
+
+TEST_F(CollectWhy, leaves_out_with_a_word_what_the_chip_does_not_count) {
+  const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=dram__throughput");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: use_dram_pct\n"));
+  const PointRecord record = points()[0].record;
+  EXPECT_FALSE(record.kernel("all")->metric("use_dram_pct"));
+  EXPECT_EQ(analysis::named_bound(record)->metric->key, "use_l2_to_sm_pct");
+}
+
+TEST_F(CollectWhy, a_run_of_it_is_resumed) {
+  ASSERT_EQ(collect({"--device", "gpu", "--why", "-a", "N=[16,32,48]"}, "interrupt=attn_naive_softmax").exit_code, 5);
+  const std::size_t before = points().size();
+  const Outcome resumed = collect({"--device", "gpu", "--why", "-a", "N=[16,32,48]", "--resume"});
+  EXPECT_THAT(resumed.err, Not(HasSubstr("nothing to resume")));
+  const RunStore store = RunStore::open(file_, RunStore::Mode::read_only);
+  EXPECT_EQ(store.runs().size(), 1U) << before;
+}
+
+TEST_F(CollectWhy, a_simulated_device_has_no_units) {
+  const Outcome outcome = collect({"--device", "simulated", "--why", "-a", "N=64"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("--why counts units of a GPU"));
+  const Outcome neither = collect({"--device", "gpu", "--why", "--no-counters", "-a", "N=64"});
+  EXPECT_EQ(neither.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace attnscope::testing
