@@ -285,6 +285,43 @@ TEST_F(WindowTest, ThePageTurnsToASweepThatWasStarted) {
   EXPECT_EQ(window.banner().text(), QString());
 }
 
+TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
+  MainWindow window(false);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  auto& page = page_of<TileHeatmapPage>(window);
+  const auto shows = [&page](std::int64_t d) {
+    const HeatmapGrid& grid = page.heatmap()->grid();
+    return !grid.empty() && (*grid.points)[grid.shown_rows().front()].spec.problem.d == d;
+  };
+  ASSERT_TRUE(shows(128));
+  const QString sweep = folder.filePath("tiles.attnscope");
+  std::vector<PointRecord> records;
+  for (const int br : {16, 32, 64, 128}) {
+    for (const int bc : {16, 32, 64, 128})
+      records.push_back(fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc, 64)));
+  }
+  fixtures::write_file(sweep, {{"custom", records, false}});
+  emit window.collect()->collection_started(sweep, 1);
+  emit window.collect()->collection_ended(sweep, 1);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return shows(64); }));
+
+  // A sweep of no tiles leaves the map where it is.
+  const QString curve = folder.filePath("sweep.attnscope");
+  write_sweep(curve);
+  EXPECT_EQ(page.follow(curve, 1, true), Page::Followed::no_points);
+  // So does any, where the user has chosen since.
+  page.expect_sweep();
+  emit page.findChild<FacetBar*>()->chosen();
+  page.choose(QStringLiteral("d"), QStringLiteral("128"));
+  ASSERT_TRUE(shows(128));
+  EXPECT_EQ(page.follow(sweep, 1, false), Page::Followed::kept);
+  EXPECT_TRUE(shows(128));
+  EXPECT_TRUE(page.problem_of(sweep, 1).contains("d 64")) << page.problem_of(sweep, 1).toStdString();
+  EXPECT_EQ(page.follow(sweep, 1, true), Page::Followed::shown);
+  EXPECT_TRUE(shows(64));
+}
+
 TEST_F(WindowTest, ASweepIsOfferedWhereTheUserHasChosenMeanwhile) {
   MainWindow window(false);
   window.show();

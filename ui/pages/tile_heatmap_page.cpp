@@ -48,7 +48,10 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
   column->addWidget(note_);
 
   set_metric(metric_key::time_median_ns);
-  connect(facets_, &FacetBar::chosen, this, &TileHeatmapPage::refresh);
+  connect(facets_, &FacetBar::chosen, this, [this] {
+    touch();
+    refresh();
+  });
   connect(metric_, &QComboBox::currentIndexChanged, this, &TileHeatmapPage::refresh);
   connect(log_, &QCheckBox::toggled, this, &TileHeatmapPage::refresh);
   connect(view_, &HeatmapView::cell_selected, this, &Page::point_selected);
@@ -110,6 +113,36 @@ std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
 
 void TileHeatmapPage::pose() {
   if (has_grid()) view_->select(view_->landmark());
+}
+
+std::optional<Row> TileHeatmapPage::row_of(const QString& file, std::int64_t run) const {
+  const analysis::PointTable& table = points_->table();
+  const std::vector<Row> swept = analysis::swept_rows(table, table.rows());
+  const auto found = std::ranges::find_if(swept, [&](Row row) { return is_of_run(row, file, run); });
+  return found == swept.end() ? std::nullopt : std::optional(*found);
+}
+
+bool TileHeatmapPage::is_of_run(Row row, const QString& file, std::int64_t run) const {
+  const RunInfo& info = *points_->run_of(row);
+  return info.summary.id == run && info.file == file;
+}
+
+Page::Followed TileHeatmapPage::follow(const QString& file, std::int64_t run, bool insist) {
+  const auto first = row_of(file, run);
+  if (!first) return Followed::no_points;
+  if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;
+  if (touched() && !insist) return Followed::kept;
+  facets_->choose_problem_of(points_->table(), *first);
+  refresh();
+  return Followed::shown;
+}
+
+QString TileHeatmapPage::problem_of(const QString& file, std::int64_t run) const {
+  const auto first = row_of(file, run);
+  if (!first) return {};
+  ProblemFilter filter = analysis::map_filter();
+  filter.update(points_->table(), {*first});
+  return QString::fromStdString(filter.summary());
 }
 
 void TileHeatmapPage::show_words() {

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QStackedLayout>
 #include <memory>
+#include <optional>
 
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
@@ -31,6 +32,8 @@ class TileHeatmapPage : public Page {
   void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
+  Followed follow(const QString& file, std::int64_t run, bool insist) override;
+  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
 
   [[nodiscard]] HeatmapView* heatmap() const { return view_; }
   [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
@@ -45,6 +48,9 @@ class TileHeatmapPage : public Page {
  private:
   void refresh();
   void show_words();
+  [[nodiscard]] bool is_of_run(Row row, const QString& file, std::int64_t run) const;
+  /// The first row of a run among those that swept tiles.
+  [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
 
   Workspace& workspace_;
   ProblemFilter filter_;
