@@ -65,7 +65,7 @@ TEST_F(CeilingsPageTest, ShowsWhatAFileKeeps) {
   EXPECT_EQ(cell(page, 1, CeilingsModel::origin_column), "derived");
   EXPECT_EQ(cell(page, 1, CeilingsModel::spread_column), QString());
   EXPECT_EQ(cell(page, 2, CeilingsModel::data_column), "30 MiB") << "a curve is in the order of its sizes";
-  EXPECT_EQ(cell(page, 3, CeilingsModel::value_column), "0.75");
+  EXPECT_EQ(cell(page, 3, CeilingsModel::value_column), "0.750");
   workspace.close(folder.filePath("ceilings.attnscope"));
   EXPECT_TRUE(page.sets().empty());
 }

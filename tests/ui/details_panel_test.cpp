@@ -47,7 +47,7 @@ TEST_F(WindowTest, DetailsSayWhyItTookSoLong) {
   const qsizetype units = text.indexOf("XU (exp2)\n83.5 %\nmeasured\nDRAM\n12 %\nmeasured");
   EXPECT_GT(units, text.indexOf("Use of units")) << text.toStdString();
   EXPECT_TRUE(text.contains("Bank conflicts of wavefronts\n25 %\nderived")) << text.toStdString();
-  EXPECT_TRUE(text.contains("(long scoreboard)\n3.25\nmeasured\nFixed latency\n0.5\nmeasured\nBarrier"))
+  EXPECT_TRUE(text.contains("(long scoreboard)\n3.25\nmeasured\nFixed latency\n0.500\nmeasured\nBarrier"))
       << text.toStdString();
   EXPECT_FALSE(text.contains("Memory fence")) << "three are enough";
   EXPECT_FALSE(text.contains("use_xu_pct")) << "no counter is shown twice";

@@ -21,6 +21,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
+#include "ui/pages/ceilings_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/points_page.h"
@@ -313,7 +314,7 @@ TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
   // So does any, where the user has chosen since.
   page.expect_sweep();
   emit page.findChild<FacetBar*>()->chosen();
-  page.choose(QStringLiteral("d"), QStringLiteral("128"));
+  page.choose(QStringLiteral("n"), QStringLiteral("4096"));
   ASSERT_TRUE(shows(128));
   EXPECT_EQ(page.follow(sweep, 1, false), Page::Followed::kept);
   EXPECT_TRUE(shows(128));
@@ -515,6 +516,7 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   auto& table = page_of<PointsPage>(window);
   table.search()->setText("fa2");
   table.table()->sortByColumn(2, Qt::DescendingOrder);
+  page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
 
   MainWindow other(false);
   for (const PageKind& kind : page_kinds()) {

@@ -84,6 +84,8 @@ QVariant CeilingsModel::cell(int row, int column, int role) const {
   switch (role) {
     case Qt::DisplayRole:
       return text_of(line, column);
+    case Qt::ToolTipRole:
+      return column == name_column ? QVariant(plain_tip(text_of(line, column))) : QVariant();
     case sort_role:
       if (column == data_column) return line.ceiling.argument;
       if (column == value_column) return line.ceiling.value;

@@ -40,7 +40,9 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
   table_->horizontalHeader()->setHighlightSections(false);
-  table_->horizontalHeader()->setStretchLastSection(true);
+  // Where a value comes from stays in sight: what is too long for a narrow window is the label.
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(CeilingsModel::name_column, QHeaderView::Stretch);
   table_->setAccessibleName(said(say::ceilings_page::title{}));
   empty_ = new EmptyState(content);
   stack_->addWidget(table_);
@@ -65,7 +67,11 @@ QJsonObject CeilingsPage::state() const {
 }
 
 void CeilingsPage::restore(const QJsonObject& state) {
-  wanted_ = state[QStringLiteral("device")].toString(wanted_);
+  choose(state[QStringLiteral("device")].toString(wanted_));
+}
+
+void CeilingsPage::choose(const QString& uuid) {
+  wanted_ = uuid;
   refresh();
 }
 
@@ -98,7 +104,6 @@ void CeilingsPage::show_set() {
   note_->setText(set.measured ? QString() : said(say::ceiling::not_measured{.device = set.device_name}));
   note_->setVisible(!set.measured);
   model_->set_ceilings(set.ceilings);
-  table_->resizeColumnsToContents();
   stack_->setCurrentWidget(table_);
 }
 

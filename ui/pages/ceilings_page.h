@@ -25,6 +25,8 @@ class CeilingsPage : public Page {
   [[nodiscard]] QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
+  /// The newest set of a device, by its UUID, once there is one.
+  void choose(const QString& uuid);
   [[nodiscard]] QTableView* table() const { return table_; }
   /// What can be chosen, the newest first.
   [[nodiscard]] const std::vector<ShownCeilings>& sets() const { return sets_; }

@@ -6,10 +6,10 @@
 #include <QAbstractButton>
 #include <QString>
 #include <QStringList>
-#include <compare>
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "ui/models/point_set.h"
 #include "ui/published_errors.h"
@@ -22,7 +22,9 @@ struct SimulatedPart {
   Pass pass = Pass::fwd;
   std::string gpu;  ///< "NVIDIA H200"
 
-  auto operator<=>(const SimulatedPart&) const = default;
+  bool operator<(const SimulatedPart& other) const {
+    return std::tie(algorithm, pass, gpu) < std::tie(other.algorithm, other.pass, other.gpu);
+  }
 };
 /// Of these rows, those whose run was simulated.
 [[nodiscard]] std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const Row> rows);
