@@ -90,9 +90,6 @@ struct KernelLaunch : KernelModel {
         program(std::move(accesses)) {}
 
   KernelSource source;
-  /// Its blocks may start while the launch before it still runs (programmatic dependent launch, compute
-  /// capability 9.0): the kernel itself waits before it touches what that one writes, see device/early_start.cuh.
-  bool starts_early = false;
   std::vector<Argument> arguments;
   std::shared_ptr<const TileProgram> program;  ///< the accesses that `traffic` sums
 };

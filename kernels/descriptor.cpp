@@ -146,7 +146,8 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
 }
 
 KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds& needs, const Traffic& traffic,
-                         double matrix_flops, std::vector<OnChipPart> on_chip, LoadOrder load_order) {
+                         double matrix_flops, std::vector<OnChipPart> on_chip, LoadOrder load_order,
+                         const KernelWork& work, const KernelTiming& timing) {
   return {.name = std::move(name),
           .grid = grid_of(blocks),
           .block = block_of(needs.threads),
@@ -154,6 +155,8 @@ KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeed
           .registers_per_thread = needs.registers,
           .matrix_flops = matrix_flops,
           .traffic = traffic,
+          .work = work,
+          .timing = timing,
           .on_chip = std::move(on_chip),
           .load_order = std::move(load_order)};
 }

@@ -197,6 +197,39 @@ Traffic main_traffic(const AttentionProblem& p, const Tiling& tile, bool whole_t
           .sm_to_l2_bytes = 2 * p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype) + added_rows * p.d * fp32_bytes};
 }
 
+KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {
+  const BatchGrid grids(p, tile);
+  const TileCounts counts = grids.counts();
+  const ColumnCounts columns = grids.columns_kv();
+  const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
+  const std::int64_t longest = columns.longest_column;
+  const auto d = static_cast<double>(p.d);
+  const auto row = d * bytes_per_element(p.dtype);
+  const auto tiles = static_cast<double>(counts.tiles);
+  const double cells = tiles * tile.br * tile.bc;
+  const auto query_rows = static_cast<double>(counts.query_rows_touched);
+  // dQ is read, added to and written back in L2.
+  return {.steps = static_cast<double>(counts.tiles + blocks + columns.k_tiles_touched),
+          .longest_steps = static_cast<double>(longest > 0 ? 2 + longest * group_size(p) : 1),
+          .rounds = tiles * static_cast<double>(ceil_div(tile.bc, kernels.chunk_columns)),
+          .tensor_flops = 10 * d * cells,
+          .exponentials = cells,
+          .fp32_values = tiles * tile.br * d,
+          .shared_bytes = tiles * static_cast<double>(kernels.operand_bytes),
+          .distinct_bytes = static_cast<double>(2 * grids.key_rows_touched_kv()) * row +
+                            query_rows * (2 * row + 2 * fp32_bytes + 2 * d * fp32_bytes) +
+                            static_cast<double>(2 * p.kv_instances() * p.n_k) * d * output_bytes(p.dtype)};
+}
+
+/// Of dot and convert: each byte passes once.
+KernelWork rows_work(const AttentionProblem& p, std::int64_t blocks, const Traffic& traffic) {
+  return {.steps = static_cast<double>(2 * blocks),
+          .longest_steps = 2,
+          .rounds = static_cast<double>(blocks),
+          .fp32_values = static_cast<double>(p.instances() * p.n_q * p.d),
+          .distinct_bytes = static_cast<double>(traffic.total())};
+}
+
 /// Of dot and convert, which hold nothing but the rows that pass through.
 KernelNeeds row_needs(const Kernels& kernels) {
   return {.kernel = "rows", .threads = kernels.row_threads, .registers = kernels.row_registers};
@@ -209,10 +242,14 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, c
   const std::int64_t row_blocks = p.instances() * q_tiles(p, tile);
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
   const LoadOrder rows{.why = say::load_order::rows{}};
-  return {kernel_model("dot", row_blocks, row_needs(kernels), dot_traffic(p, accumulator), 0, {}, rows),
+  const Traffic dot = dot_traffic(p, accumulator);
+  const Traffic convert = convert_traffic(p, accumulator);
+  return {kernel_model("dot", row_blocks, row_needs(kernels), dot, 0, {}, rows, rows_work(p, row_blocks, dot),
+                       kernels.dot_timing),
           kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, kernels.whole_tiles), backward_flops(p),
-                       kernels.on_chip, kernels.load_order),
-          kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, accumulator), 0, {}, rows)};
+                       kernels.on_chip, kernels.load_order, main_work(p, tile, kernels), kernels.timing),
+          kernel_model("convert", row_blocks, row_needs(kernels), convert, 0, {}, rows,
+                       rows_work(p, row_blocks, convert), kernels.convert_timing)};
 }
 
 std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p, const Tiling& tile) {

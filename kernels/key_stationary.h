@@ -24,6 +24,11 @@ struct Kernels {
   std::string_view rows_file;       ///< dot and convert
   int row_threads = 0;
   int row_registers = 0;
+  int chunk_columns = 16;          ///< keys of a step's pieces that wait for one another
+  std::int64_t operand_bytes = 0;  ///< that a step reads from shared memory
+  KernelTiming timing{};           ///< the main kernel's
+  KernelTiming dot_timing{};
+  KernelTiming convert_timing{};
   /// Cleared, added to and read in whole tiles of Br rows, also at the ragged end.
   bool whole_tiles = false;
 };

@@ -95,19 +95,39 @@ class Program final : public TileProgram {
 };
 
 /// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them.
-Traffic forward_traffic(const AttentionProblem& p, const Tiling& tile) {
-  const TileCounts counts = BatchGrid(p, tile).counts();
+Traffic forward_traffic(const AttentionProblem& p, const TileCounts& counts) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   return {.l2_to_sm_bytes = (counts.query_rows_touched + 2 * counts.key_rows_seen) * row,
           .sm_to_l2_bytes = p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes)};
 }
 
+KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids, const TileCounts& counts,
+                        const Execution& execution) {
+  const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
+  const auto tiles = static_cast<double>(counts.tiles);
+  const double cells = tiles * tile.br * tile.bc;
+  const std::int64_t empty = p.instances() * ceil_div(p.n_q, tile.br) - counts.q_tiles_touched;
+  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.key_rows_touched_kv();
+  return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
+          .longest_steps = static_cast<double>(counts.longest_row > 0 ? counts.longest_row + 2 : 1),
+          .rounds = tiles * static_cast<double>(ceil_div(tile.bc, execution.chunk_columns)),
+          .tensor_flops = 4 * static_cast<double>(p.d) * cells,
+          .exponentials = cells,
+          .fp32_values = tiles * tile.br * static_cast<double>(p.d),
+          .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, execution.operand_rows)) * 2 * tile.bc * row,
+          .distinct_bytes =
+              static_cast<double>(read_once) * row + static_cast<double>(forward_traffic(p, counts).sm_to_l2_bytes)};
+}
+
 }  // namespace
 
 KernelModel model(const AttentionProblem& p, const Tiling& tile, const KernelNeeds& needs,
-                  std::vector<OnChipPart> on_chip, LoadOrder load_order) {
-  return kernel_model("fwd", p.instances() * ceil_div(p.n_q, tile.br), needs, forward_traffic(p, tile),
-                      forward_flops(p), std::move(on_chip), std::move(load_order));
+                  std::vector<OnChipPart> on_chip, LoadOrder load_order, const Execution& execution) {
+  const BatchGrid grids(p, tile);
+  const TileCounts counts = grids.counts();
+  return kernel_model("fwd", p.instances() * ceil_div(p.n_q, tile.br), needs, forward_traffic(p, counts),
+                      forward_flops(p), std::move(on_chip), std::move(load_order),
+                      forward_work(p, tile, grids, counts, execution), execution.timing);
 }
 
 std::vector<BufferSpec> buffers(const AttentionProblem& p) {

@@ -11,9 +11,16 @@
 
 namespace attnscope::query_stationary {
 
+/// How a kernel executes it: what its time depends on beside the accesses.
+struct Execution {
+  int operand_rows = 16;   ///< query rows that share one read of K and V from shared memory
+  int chunk_columns = 16;  ///< keys between two rescalings of O
+  KernelTiming timing;
+};
+
 /// The model of the one launch, "fwd". `on_chip` is what its blocks keep there.
 [[nodiscard]] KernelModel model(const AttentionProblem&, const Tiling&, const KernelNeeds&,
-                                std::vector<OnChipPart> on_chip, LoadOrder);
+                                std::vector<OnChipPart> on_chip, LoadOrder, const Execution&);
 
 /// q, k, v, what the mask reads, o and lse. Pre: the problem's pass is fwd.
 [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <iostream>
 #include <memory>
 
@@ -12,6 +15,7 @@
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/model/io_model.h"
+#include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 #include "profiler/plan/text.h"
 
@@ -22,7 +26,8 @@ struct Options {
   explicit Options(CLI::App& command) : sweep(command, "") {}
   SweepOptions sweep;
   std::string gpu = "H200";
-  std::string against;
+  std::vector<std::string> against;
+  bool launches = false;
   TableFormat format = TableFormat::text;
 };
 
@@ -34,6 +39,8 @@ struct Theory {
   std::string reason;
   std::optional<std::int64_t> shared_bytes;
   std::optional<Traffic> traffic;
+  std::optional<double> predicted_ns;
+  std::optional<LaunchTime> time;  ///< of one measured kernel
 };
 
 std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits) {
@@ -45,25 +52,70 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
              .block = {},
              .reason = text(model.refusal->reason),
              .shared_bytes = {},
-             .traffic = {}}};
+             .traffic = {},
+             .predicted_ns = {},
+             .time = {}}};
   }
   const auto extent = [](const std::array<std::uint32_t, 3>& size) {
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
   };
+  const std::vector<LaunchTime> times = predict_times(model, limits);
   std::vector<Theory> rows;
   if (model.kernels.size() > 1) {
-    rows.push_back(
-        {.kernel = "all", .grid = {}, .block = {}, .reason = {}, .shared_bytes = {}, .traffic = model.traffic()});
+    rows.push_back({.kernel = "all",
+                    .grid = {},
+                    .block = {},
+                    .reason = {},
+                    .shared_bytes = {},
+                    .traffic = model.traffic(),
+                    .predicted_ns = point_ns(times),
+                    .time = {}});
   }
+  auto next = times.begin();
   for (const KernelModel& kernel : model.kernels) {
     rows.push_back({.kernel = model.kernels.size() > 1 ? kernel.name : "all",
                     .grid = extent(kernel.grid),
                     .block = extent(kernel.block),
                     .reason = {},
                     .shared_bytes = kernel.dynamic_shared_bytes,
-                    .traffic = kernel.traffic});
+                    .traffic = kernel.traffic,
+                    .predicted_ns = {},
+                    .time = {}});
+    if (kernel.setup) continue;
+    rows.back().time = *next++;
+    rows.back().predicted_ns = rows.back().time->ns;
   }
   return rows;
+}
+
+constexpr std::array time_terms{TimeTerm::tensor,  TimeTerm::exponential, TimeTerm::fp32, TimeTerm::shared_memory,
+                                TimeTerm::l2_port, TimeTerm::latency,     TimeTerm::l2,   TimeTerm::dram,
+                                TimeTerm::launch};
+static_assert(time_terms.size() == time_term_count);
+
+/// What a time waits for; for programs each term, by the name "L2 port" as "l2_port_ns".
+std::vector<TableColumn> time_columns(bool people) {
+  if (people) return {{"time", true}, {"waits for"}};
+  std::vector<TableColumn> columns{{"predicted_ns", true}, {"predicted_clock_hz", true}, {"bound"}, {"bound_by", true}};
+  for (const TimeTerm term : time_terms) {
+    std::string name(to_string(term));
+    std::ranges::transform(name, name.begin(), [](char c) {
+      return c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    });
+    columns.push_back({name + "_ns", true});
+  }
+  return columns;
+}
+
+std::vector<std::string> time_texts(const Theory& row, bool people) {
+  const std::string bound(row.time ? to_string(row.time->bound()) : "");
+  if (people) return {row.predicted_ns ? format_time(*row.predicted_ns) : "", bound};
+  const auto number = [](double value) { return fmt::format("{:.6g}", value); };
+  std::vector<std::string> fields{row.predicted_ns ? number(*row.predicted_ns) : "",
+                                  row.time ? number(row.time->clock_hz) : "", bound,
+                                  row.time ? number(row.time->bound_by()) : ""};
+  for (const TimeTerm term : time_terms) fields.push_back(row.time ? number(row.time->term(term)) : "");
+  return fields;
 }
 
 ExitCode model(const Options& options) {
@@ -85,8 +137,9 @@ ExitCode model(const Options& options) {
                          {"model_compulsory_bytes", true},
                          {"standard_attention_bytes", true},
                          {"flash_paper_bytes", true},
-                         {"n2d2_over_m_bytes", true},
-                         {"reason"}});
+                         {"n2d2_over_m_bytes", true}});
+  append(table.columns, time_columns(people));
+  append(table.columns, {{"reason"}});
   if (people) {  // byte counts carry their unit here
     constexpr std::string_view unit = "_bytes";
     for (TableColumn& column : table.columns) {
@@ -110,8 +163,9 @@ ExitCode model(const Options& options) {
               all ? integer(compulsory_traffic(problem).total()) : "",
               all ? integer(standard_attention_bytes(problem)) : "",
               all ? integer(flash_paper_bytes(problem, point.tile.bc)) : "",
-              all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : "",
-              row.reason});
+              all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : ""});
+      append(fields, time_texts(row, people));
+      fields.push_back(row.reason);
     }
   }
   print(people ? without_defaults(table, built_in_algorithms()) : table, options.format, std::cout);
@@ -127,13 +181,16 @@ Action add_model(CLI::App& command) {
       ->capture_default_str();
   CLI::Option* against =
       command.add_option("--against", options->against, "Play every point that was measured into FILE: how far off?")
-          ->type_name("FILE");
+          ->type_name("FILE...");
   for (CLI::Option* other : command.get_options()) {
     if (other != against && other != command.get_help_ptr()) against->excludes(other);
   }
+  command.add_flag("--launches", options->launches, "Instead, every launch with what its time is predicted from")
+      ->needs(against);
   add_format_options(command, options->format);
   return [options] {
-    return options->against.empty() ? model(*options) : model_against(options->against, options->format);
+    return options->against.empty() ? model(*options)
+                                    : model_against(options->against, options->launches, options->format);
   };
 }
 

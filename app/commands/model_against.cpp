@@ -12,17 +12,16 @@
 #include <thread>
 #include <vector>
 
+#include "app/commands/model_launches.h"
 #include "app/format.h"
 #include "app/interrupt.h"
+#include "app/measured_points.h"
 #include "app/point_table.h"
-#include "app/skipped_rows.h"
 #include "kernels/registry.h"
-#include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/prediction_error.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/plan/text.h"
-#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
@@ -30,15 +29,14 @@ namespace {
 using analysis::ErrorFigures;
 
 /// Plays the points, each on the GPU it was measured on; those that a cancel left out have no kernels.
-std::vector<PointRecord> play(std::span<const StoredPoint> points, const std::map<std::int64_t, RunSummary>& runs,
-                              const CancelToken& cancel) {
+std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const CancelToken& cancel) {
   std::vector<PointRecord> predicted(points.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    std::map<std::int64_t, std::unique_ptr<Device>> devices;
+    std::map<const RunSummary*, std::unique_ptr<Device>> devices;
     for (std::size_t i = next++; i < points.size() && !cancel.cancelled(); i = next++) {
-      std::unique_ptr<Device>& device = devices[points[i].run_id];
-      if (!device) device = make_simulated_device(runs.at(points[i].run_id).limits, built_in_algorithms());
+      std::unique_ptr<Device>& device = devices[points[i].run];
+      if (!device) device = make_simulated_device(points[i].run->limits, built_in_algorithms());
       predicted[i] = device->measure(points[i].record.spec, MeasureOptions{}, cancel);
     }
   };
@@ -159,32 +157,28 @@ void print_for_people(std::span<const Line> lines, TableFormat format) {
 
 }  // namespace
 
-ExitCode model_against(const std::string& file, TableFormat format) {
-  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-  std::map<std::int64_t, RunSummary> runs;
-  for (RunSummary& run : store.runs()) {
-    if (run.provenance == Provenance::measured) runs.emplace(run.id, std::move(run));
-  }
-  std::vector<StoredPoint> points = store.points();
-  std::erase_if(points, [&](const StoredPoint& point) {
-    return !runs.contains(point.run_id) || point.record.disposition != Disposition::ok;
-  });
-  if (points.empty()) throw CommandError(ExitCode::error, say::command::nothing_to_predict{.file = file});
-
+ExitCode model_against(std::span<const std::string> files, bool launches, TableFormat format) {
+  const MeasuredPoints measured(files);
+  const std::vector<MeasuredPoints::Point>& points = measured.points();
   const CancelToken& cancel = cancel_on_signals();
-  const std::vector<PointRecord> predicted = play(points, runs, cancel);
+  if (launches) {
+    print(launch_table(measured, cancel), format, std::cout);
+    return cancel.cancelled() ? ExitCode::partial : measured.with_skipped(ExitCode::ok);
+  }
+  const std::vector<PointRecord> predicted = play(points, cancel);
   std::vector<analysis::PredictedPoint> pairs;
   std::set<std::string> devices;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (predicted[i].disposition != Disposition::ok || predicted[i].kernels.empty()) continue;
     pairs.push_back({&points[i].record, &predicted[i]});
-    devices.insert(printable(runs.at(points[i].run_id).device_name));
+    devices.insert(printable(points[i].run->device_name));
   }
   const std::vector<Line> lines = lines_of(analysis::prediction_errors(pairs));
   const std::string devices_text = fmt::format("{}", fmt::join(devices, ", "));
   if (format == TableFormat::text || format == TableFormat::markdown) {
-    std::cout << text(say::terminal::predicted_against{
-                     .points = counted_points(pairs.size()), .file = printable(file), .devices = devices_text})
+    std::cout << text(say::terminal::predicted_against{.points = counted_points(pairs.size()),
+                                                       .file = printable(fmt::format("{}", fmt::join(files, ", "))),
+                                                       .devices = devices_text})
               << '\n'
               << text(say::terminal::predicted_how{}) << "\n\n";
     print_for_people(lines, format);
@@ -196,7 +190,7 @@ ExitCode model_against(const std::string& file, TableFormat format) {
                text(say::terminal::predicted_cancelled{.done = pairs.size(), .points = counted_points(points.size())}));
     return ExitCode::partial;
   }
-  return with_skipped_rows(store, ExitCode::ok);
+  return measured.with_skipped(ExitCode::ok);
 }
 
 }  // namespace attnscope

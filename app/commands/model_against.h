@@ -2,6 +2,7 @@
 // `attnscope model --against FILE`: the simulated GPU's predictions beside what was measured.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "app/command.h"
@@ -9,7 +10,8 @@
 
 namespace attnscope {
 
-/// Throws CommandError where the file holds nothing that was measured.
-ExitCode model_against(const std::string& file, TableFormat format);
+/// `launches`: instead, a row for each launch, with what its time is predicted from (model_launches.h). Throws
+/// CommandError where a file holds nothing that was measured.
+ExitCode model_against(std::span<const std::string> files, bool launches, TableFormat format);
 
 }  // namespace attnscope

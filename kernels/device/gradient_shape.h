@@ -89,6 +89,19 @@ constexpr long long shared_bytes(int br, int bc, int d, int element, int operand
   return shared_bytes_of(br, bc, d, element, operands, stages(br, bc, d, element, operands));
 }
 
+/// That the warps of a block read from shared memory for one tile of scores: both operands of five products, each warp
+/// the rows and columns that its cells need.
+constexpr long long operand_bytes(int br, int bc, int d, int element) {
+  const WarpGrid scores = warp_grid(br, bc, warps(br, bc, d));  // S, dP
+  const WarpGrid keys = warp_grid(bc, d, warps(br, bc, d));     // dK, dV
+  const WarpGrid queries = warp_grid(br, d, warps(br, bc, d));  // dQ
+  const long long q = static_cast<long long>(br) * d;
+  const long long kv = static_cast<long long>(bc) * d;
+  const long long s = static_cast<long long>(br) * bc;
+  return element * (2 * (scores.across * q + scores.down * kv) + 2 * (keys.across * s + keys.down * q) +
+                    queries.across * s + queries.down * kv);
+}
+
 /// Rows of dq_acc that lie together, see device/gradient.cuh.
 constexpr int accumulator_rows = 8;
 

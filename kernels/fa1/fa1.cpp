@@ -10,6 +10,8 @@
 #include "kernels/descriptor.h"
 #include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
+#include "kernels/fa1/fa1_timing.h"
+#include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
@@ -186,6 +188,41 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling
   return teams;
 }
 
+/// A step of every K/V tile that is seen, one of every tile of the grid, and the first.
+std::int64_t steps_of_instance(const TileGrid& grid) {
+  return 1 + grid.columns().k_tiles_touched + grid.counts().tiles;
+}
+
+KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device, int teams) {
+  const BatchGrid grids(p, tile);
+  const TileCounts counts = grids.counts();
+  const int d = static_cast<int>(p.d);
+  const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
+  const auto tiles = static_cast<double>(counts.tiles);
+  const double cells = tiles * tile.br * tile.bc;
+  std::int64_t longest = 0;
+  for (std::int64_t entry = 0; entry < (p.mask.padded() ? p.batch : 1); ++entry) {
+    longest = std::max(longest, steps_of_instance(grids.of(entry * p.heads_q)));
+  }
+  const std::int64_t rounds_of_tile =
+      fa1::slices_per_warp(tile.br) * ceil_div(tile.bc, fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0));
+  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.key_rows_touched_kv();
+  const auto rows = static_cast<double>(p.instances() * p.n_q);
+  const double state = static_cast<double>(p.d + 2) * fp32_bytes;
+  return {
+      .steps = static_cast<double>(p.instances() + grids.columns_kv().k_tiles_touched * group_size(p) + counts.tiles),
+      .longest_steps = static_cast<double>(longest),
+      .steps_at_once = static_cast<double>(teams),
+      .rounds = tiles * static_cast<double>(rounds_of_tile) / teams,
+      .tensor_flops = 4 * static_cast<double>(p.d) * cells,
+      .exponentials = cells,
+      .fp32_values = 3 * tiles * tile.br * d,  // O is multiplied by l, rescaled and divided again
+      .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, fa1::warp_rows)) * 2 * tile.bc * row,
+      .distinct_bytes =
+          static_cast<double>(read_once) * row + rows * (state + static_cast<double>(p.d * output_bytes(p.dtype))),
+      .cycled_bytes = static_cast<double>(fa1::working_set_bytes(p, resident_blocks(device, needs(p, tile, teams))))};
+}
+
 LoadOrder load_order(int teams) {
   LoadOrder order{.steps_ahead = 1, .why = say::load_order::next_q_tile{}};
   if (teams > 1) order.why = say::load_order::teams{.teams = teams};
@@ -205,7 +242,7 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const D
       {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      load_order(teams));
+      load_order(teams), forward_work(p, tile, device, teams), fa1::forward_timing);
 }
 
 }  // namespace
@@ -278,7 +315,7 @@ std::vector<KernelModel> FlashAttention1::kernels(const AttentionProblem& p, con
   const Tiling tile = tiling_of(config);
   if (p.pass == Pass::fwd) return {forward_model(p, tile, device)};
   const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
-  return with_backward(kernels(forward_problem(p), forward_config, device), {fa1_backward::model(p, tile)}, p);
+  return with_backward(kernels(forward_problem(p), forward_config, device), {fa1_backward::model(p, tile, device)}, p);
 }
 
 std::vector<BufferSpec> FlashAttention1::buffers(const AttentionProblem& p, const Config& config,
@@ -296,7 +333,7 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& con
   const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
     const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
-    return fa1_backward::append(plan(forward_problem(p), forward_config, device), p, tile);
+    return fa1_backward::append(plan(forward_problem(p), forward_config, device), p, tile, device);
   }
   std::vector<std::string> defines =
       kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/device/gradient_shape.h"
+#include "kernels/fa1/fa1_timing.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
@@ -171,12 +172,50 @@ Traffic backward_traffic(const AttentionProblem& p, const Tiling& tile) {
       .sm_to_l2_bytes = accumulator_stores * accumulator + rows * output + 2 * p.kv_instances() * p.n_k * output};
 }
 
+std::int64_t steps_of_head(const AttentionProblem& p, const TileGrid& grid) {
+  return 1 + grid.k_tiles() + grid.columns().k_tiles_touched + grid.counts().tiles * group_size(p);
+}
+
+KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+  const BatchGrid grids(p, tile);
+  const TileCounts counts = grids.counts();
+  const int d = static_cast<int>(p.d);
+  const int element = bytes_per_element(p.dtype);
+  const auto row = static_cast<double>(p.d * element);
+  const auto tiles = static_cast<double>(counts.tiles);
+  const double cells = tiles * tile.br * tile.bc;
+  std::int64_t longest = 0;
+  std::int64_t steps = 0;
+  const std::int64_t entries = p.mask.padded() ? p.batch : 1;
+  for (std::int64_t entry = 0; entry < entries; ++entry) {
+    const std::int64_t here = steps_of_head(p, grids.of_kv(entry * p.heads_kv));
+    steps += here * p.heads_kv * (p.batch / entries);
+    longest = std::max(longest, here);
+  }
+  const auto query_rows = static_cast<double>(p.instances() * p.n_q);
+  const auto seeing_rows = static_cast<double>(counts.query_rows_touched);
+  const auto key_rows = static_cast<double>(p.kv_instances() * p.n_k);
+  const double output = static_cast<double>(p.d) * output_bytes(p.dtype);
+  return {.steps = static_cast<double>(steps),
+          .longest_steps = static_cast<double>(longest),
+          .rounds = tiles * static_cast<double>(ceil_div(tile.bc, gradient::chunk_columns(tile.br, tile.bc, d))),
+          .tensor_flops = 10 * static_cast<double>(p.d) * cells,
+          .exponentials = cells,
+          .fp32_values = tiles * tile.br * d,
+          .shared_bytes = tiles * static_cast<double>(gradient::operand_bytes(tile.br, tile.bc, d, element)),
+          .distinct_bytes = seeing_rows * (2 * row + output + 2 * fp32_bytes) +
+                            query_rows * (static_cast<double>(p.d) * fp32_bytes + output) +
+                            static_cast<double>(2 * grids.key_rows_touched_kv()) * row + key_rows * 2 * output,
+          .cycled_bytes = static_cast<double>(working_set_bytes(p, tile, device))};
+}
+
 }  // namespace
 
-KernelModel model(const AttentionProblem& p, const Tiling& tile) {
+KernelModel model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, tile), backward_flops(p),
                       gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
-                      {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}});
+                      {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}},
+                      backward_work(p, tile, device), fa1::backward_timing);
 }
 
 std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p) {
@@ -188,7 +227,7 @@ std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const At
   return buffers;
 }
 
-AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile) {
+AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
   plan.buffers = append_buffers(std::move(plan.buffers), p);
 
@@ -196,7 +235,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
                                                      {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
-  KernelModel kernel = model(p, tile);
+  KernelModel kernel = model(p, tile, device);
   auto program = std::make_shared<const Fa1BackwardProgram>(p, tile, kernel.on_chip);
   plan.launches.emplace_back(
       std::move(kernel),

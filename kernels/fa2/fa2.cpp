@@ -9,6 +9,7 @@
 #include "kernels/descriptor.h"
 #include "kernels/fa2/fa2_backward.h"
 #include "kernels/fa2/fa2_shape.h"
+#include "kernels/fa2/fa2_timing.h"
 #include "kernels/key_stationary.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
@@ -51,7 +52,10 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
       {in_shared("Q", rows * d * element), in_shared("K", kv), in_shared("V", kv),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      {.steps_ahead = 1, .why = say::load_order::k_and_v_in_turn{}});
+      {.steps_ahead = 1, .why = say::load_order::k_and_v_in_turn{}},
+      {.operand_rows = fa2::rows_per_warp(tile.br, d, tile.warps),
+       .chunk_columns = static_cast<int>(chunk),
+       .timing = fa2::forward_timing});
 }
 
 }  // namespace

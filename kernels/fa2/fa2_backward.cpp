@@ -5,6 +5,7 @@
 
 #include "kernels/descriptor.h"
 #include "kernels/device/gradient_shape.h"
+#include "kernels/fa2/fa2_timing.h"
 #include "kernels/key_stationary.h"
 #include "messages/load_order.h"
 
@@ -31,7 +32,12 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
           .load_order = {.steps_ahead = 1, .why = say::load_order::next_q_tile{}},
           .rows_file = "fa2/fa2_backward_rows.cuh",
           .row_threads = gradient::row_threads,
-          .row_registers = gradient::row_registers(d)};
+          .row_registers = gradient::row_registers(d),
+          .chunk_columns = gradient::chunk_columns(tile.br, tile.bc, d),
+          .operand_bytes = gradient::operand_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype)),
+          .timing = fa2::backward_timing,
+          .dot_timing = fa2::dot_timing,
+          .convert_timing = fa2::convert_timing};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "kernels/descriptor.h"
 #include "kernels/fa3/fa3_backward.h"
 #include "kernels/fa3/fa3_shape.h"
+#include "kernels/fa3/fa3_timing.h"
 #include "kernels/key_stationary.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
@@ -98,7 +99,8 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
       {.unordered = {Tensor::q, Tensor::k, Tensor::v},
        .steps_ahead = stages + 1,  // S of the next K tile is there, and its buffer free, before O += PV of this one
-       .why = say::load_order::forward_warps{.tiles = stages}});
+       .why = say::load_order::forward_warps{.tiles = stages}},
+      {.operand_rows = 64, .chunk_columns = tile.bc, .timing = fa3::forward_timing});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/fa3/fa3_backward_shape.h"
+#include "kernels/fa3/fa3_timing.h"
 #include "kernels/key_stationary.h"
 #include "messages/load_order.h"
 #include "messages/refusal.h"
@@ -45,6 +46,11 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
           .rows_file = "fa3/fa3_backward_rows.cuh",
           .row_threads = row_threads,
           .row_registers = row_registers,
+          .chunk_columns = tile.bc,
+          .operand_bytes = operand_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype)),
+          .timing = fa3::backward_timing,
+          .dot_timing = fa3::dot_timing,
+          .convert_timing = fa3::convert_timing,
           .whole_tiles = true};
 }
 

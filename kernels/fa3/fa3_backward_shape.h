@@ -36,6 +36,14 @@ constexpr long long shared_bytes(int br, int bc, int d, int element) {
          dq_buffers * 4LL * br * d + barrier_bytes;
 }
 
+/// That the warpgroups read from shared memory for one tile of scores: S, dP, dV and dK each take Q's or dO's tile for
+/// their 64 keys, S and dP also those keys' K and V; dQ takes dS and K.
+constexpr long long operand_bytes(int br, int bc, int d, int element) {
+  const long long q = static_cast<long long>(br) * d;
+  const long long kv = static_cast<long long>(bc) * d;
+  return element * (4LL * consumers * q + 3 * kv + static_cast<long long>(br) * bc);
+}
+
 /// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, as fragments of 16 rows x 8
 /// columns that follow one another, those of the same rows first.
 constexpr long long row_tiles(long long n_q, int br) {

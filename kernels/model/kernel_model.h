@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/kernel_work.h"
 #include "kernels/model/message.h"
 #include "kernels/model/occupancy.h"
 #include "kernels/model/refusal.h"
@@ -50,12 +51,17 @@ struct KernelModel {
   /// Runs once, before the measured launches, which start from its results; neither timed nor counted: the forward pass
   /// when the backward pass is what is measured. Set-up launches come first in the plan.
   bool setup = false;
+  /// Its blocks may start while the launch before it still runs (programmatic dependent launch, compute
+  /// capability 9.0): the kernel itself waits before it touches what that one writes, see device/early_start.cuh.
+  bool starts_early = false;
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared_bytes = 0;
   int registers_per_thread = 0;  ///< the estimate that refusal() uses; the compiler's count may differ a little
   double matrix_flops = 0;       ///< matrix-product operations this kernel issues, tile padding left out
   Traffic traffic;               ///< closed form, exact
+  KernelWork work{};             ///< closed form, of what a time is predicted from
+  KernelTiming timing{};         ///< the kernel's own constants, for the same
   /// Of one block, in the order of its addresses; the parts in shared memory sum to dynamic_shared_bytes. What the
   /// registers hold beside the named parts (addresses, fragments, temporaries) is in none. At most 16: OnChipParts.
   std::vector<OnChipPart> on_chip;

@@ -166,6 +166,16 @@ std::int64_t TileGrid::key_rows_touched() const {
   return rows;
 }
 
+ColumnCounts TileGrid::columns() const {
+  ColumnCounts counts;
+  for (std::int64_t j = 0; j < k_tiles_; ++j) {
+    const std::int64_t seen = q_tiles_seen(j);
+    counts.k_tiles_touched += seen > 0 ? 1 : 0;
+    counts.longest_column = std::max(counts.longest_column, seen);
+  }
+  return counts;
+}
+
 TileCounts TileGrid::counts() const {
   TileCounts counts;
   if (length_ == 0) return counts;
@@ -178,6 +188,8 @@ TileCounts TileGrid::counts() const {
     if (seen == 0) continue;
     const std::int64_t rows = q_rows(i);
     counts.tiles += seen;
+    ++counts.q_tiles_touched;
+    counts.longest_row = std::max(counts.longest_row, seen);
     counts.query_rows_touched += rows;
     counts.query_rows_seen += seen * rows;
     counts.key_rows_seen += seen * bc_ - (missing > 0 && visited(i, last, stretch) ? missing : 0);
@@ -208,6 +220,19 @@ TileCounts BatchGrid::counts() const {
     sum.query_rows_touched += times * one.query_rows_touched;
     sum.key_rows_seen += times * one.key_rows_seen;
     sum.query_rows_seen += times * one.query_rows_seen;
+    sum.q_tiles_touched += times * one.q_tiles_touched;
+    sum.longest_row = std::max(sum.longest_row, one.longest_row);
+  }
+  return sum;
+}
+
+ColumnCounts BatchGrid::columns_kv() const {
+  const std::int64_t times = heads_kv_ * (batch_ / std::ssize(grids_));
+  ColumnCounts sum;
+  for (const TileGrid& grid : grids_) {
+    const ColumnCounts one = grid.columns();
+    sum.k_tiles_touched += times * one.k_tiles_touched;
+    sum.longest_column = std::max(sum.longest_column, one.longest_column);
   }
   return sum;
 }

@@ -19,8 +19,18 @@ struct TileCounts {
   std::int64_t query_rows_touched = 0;  ///< rows of the Q tiles that see any key
   std::int64_t key_rows_seen = 0;       ///< rows of K that all Q tiles together read
   std::int64_t query_rows_seen = 0;     ///< rows of Q that all K tiles together read
+  std::int64_t q_tiles_touched = 0;     ///< Q tiles that see any key
+  std::int64_t longest_row = 0;         ///< K tiles of the Q tile that visits most
 
   bool operator==(const TileCounts&) const = default;
+};
+
+/// The same, along the other side.
+struct ColumnCounts {
+  std::int64_t k_tiles_touched = 0;  ///< that any query sees
+  std::int64_t longest_column = 0;   ///< Q tiles of the K tile that most visit
+
+  bool operator==(const ColumnCounts&) const = default;
 };
 
 /// The grid of one batch entry. A kernel walks the K tiles [k_begin(i), k_end(i)) of Q tile i, or the Q tiles
@@ -56,6 +66,8 @@ class TileGrid {
 
   /// O(Tr), under a block mask too, whose squares are counted a word at a time.
   [[nodiscard]] TileCounts counts() const;
+  /// O(Tc).
+  [[nodiscard]] ColumnCounts columns() const;
   /// Rows of the K tiles that any query sees. O(Tc).
   [[nodiscard]] std::int64_t key_rows_touched() const;
 
@@ -92,6 +104,8 @@ class BatchGrid {
   [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
   /// Sums over all query heads' instances.
   [[nodiscard]] TileCounts counts() const;
+  /// Sums over all K/V heads' instances.
+  [[nodiscard]] ColumnCounts columns_kv() const;
   /// Sum of TileGrid::key_rows_touched() over the instances of all query heads, or of all K/V heads.
   [[nodiscard]] std::int64_t key_rows_touched() const;
   [[nodiscard]] std::int64_t key_rows_touched_kv() const;

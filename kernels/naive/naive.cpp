@@ -19,6 +19,7 @@
 #include "kernels/model/tile_grid.h"
 #include "kernels/naive/naive_programs.h"
 #include "kernels/naive/naive_shape.h"
+#include "kernels/naive/naive_timing.h"
 #include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
@@ -90,7 +91,7 @@ class Models {
         naive::qk_traffic(p_, tile_), product_flops_,
         {in_shared(names.left, tile_.br * p_.d * element_), in_shared(names.right, tile_.bc * p_.d * element_),
          in_registers(names.out, tile_.br * columns * accumulator_)},
-        {.why = say::load_order::both_first{}});
+        {.why = say::load_order::both_first{}}, qk_work(grid, columns), naive::qk_timing);
   }
 
   /// `name` is its kernel's, too.
@@ -101,7 +102,8 @@ class Models {
     std::vector<OnChipPart> parts;
     for (const Tensor in : work.in) parts.push_back(in_registers(on_chip_name(in), bytes));
     return kernel_model(std::move(name), row_blocks(p_, work), row_needs(kernel, p_, work),
-                        naive::row_traffic(p_, work), 0, std::move(parts), {.why = say::load_order::shared_rows{}});
+                        naive::row_traffic(p_, work), 0, std::move(parts), {.why = say::load_order::shared_rows{}},
+                        rows_work(work), work.computes == Phase::softmax ? naive::softmax_timing : naive::ds_timing);
   }
 
   [[nodiscard]] KernelModel pv(std::string name, const ProductNames& names) const {
@@ -113,7 +115,7 @@ class Models {
         {in_shared(names.left, std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
          in_shared(names.right, std::int64_t{stages} * naive::pv_step * d * element_, stages),
          in_registers(names.out, std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
-        through_ring(stages));
+        through_ring(stages), pv_work(), naive::pv_timing);
   }
 
   [[nodiscard]] KernelModel tn(std::string name, const ProductNames& names) const {
@@ -123,10 +125,74 @@ class Models {
                         {in_shared(names.left, stages * naive::tn_step * tile_.bc * element_, stages),
                          in_shared(names.right, stages * naive::tn_step * p_.d * element_, stages),
                          in_registers(names.out, tile_.bc * p_.d * accumulator_)},
-                        through_ring(naive::tn_stages));
+                        through_ring(naive::tn_stages), tn_work(), naive::tn_timing);
   }
 
  private:
+  [[nodiscard]] double elements(std::int64_t rows, std::int64_t columns) const {
+    return static_cast<double>(rows) * static_cast<double>(columns) * element_;
+  }
+  /// Bytes of Q (dO, O), of K (V) and of S (P, dP, dS), all heads.
+  [[nodiscard]] double q_bytes() const { return elements(p_.instances() * p_.n_q, p_.d); }
+  [[nodiscard]] double kv_bytes() const { return elements(p_.kv_instances() * p_.n_k, p_.d); }
+  [[nodiscard]] double s_bytes() const { return elements(p_.instances() * p_.n_q, naive::row_stride(p_.n_k)); }
+
+  [[nodiscard]] KernelWork qk_work(const TileGrid& grid, std::int64_t chunk) const {
+    const auto blocks = static_cast<double>(grid.q_tiles() * grid.k_tiles() * p_.instances());
+    const double cells = blocks * tile_.br * tile_.bc;
+    const std::int64_t row_groups = tile_.br / naive::qk_rows_per_warp(tile_.br);
+    return {.steps = 2 * blocks,
+            .longest_steps = 2,
+            .rounds = blocks * static_cast<double>(ceil_div(tile_.bc, chunk)),
+            .tensor_flops = 2 * static_cast<double>(p_.d) * cells,
+            .fp32_values = cells,
+            .shared_bytes = blocks * elements(row_groups * tile_.bc + tile_.br, p_.d),
+            .distinct_bytes = q_bytes() + kv_bytes() + s_bytes()};
+  }
+
+  /// One that does not fit on chip is read twice.
+  [[nodiscard]] KernelWork rows_work(const RowWork& work) const {
+    const auto blocks = static_cast<double>(row_blocks(p_, work));
+    const bool long_row = naive::long_rows(p_.n_k, work.pieces);
+    const auto steps =
+        long_row ? static_cast<double>(2 * ceil_div(naive::row_stride(p_.n_k), naive::long_row_step)) : 2.0;
+    const double values = s_bytes() / element_;
+    return {.steps = steps * blocks,
+            .longest_steps = steps,
+            .rounds = (long_row ? steps : 1) * blocks,
+            .exponentials = work.computes == Phase::softmax ? values : 0,
+            .fp32_values = values,
+            .distinct_bytes = static_cast<double>(work.in.size() + 1) * s_bytes()};
+  }
+
+  [[nodiscard]] KernelWork pv_work() const {
+    const int d = static_cast<int>(p_.d);
+    const auto blocks = static_cast<double>(p_.instances() * ceil_div(p_.n_q, tile_.br));
+    const auto loads = static_cast<double>(ceil_div(p_.n_k, naive::pv_step));
+    const std::int64_t row_groups = tile_.br / naive::pv_rows_per_warp(tile_.br, d);
+    return {.steps = blocks * (loads + 1),
+            .longest_steps = loads + 1,
+            .rounds = blocks * loads,
+            .tensor_flops = blocks * loads * 2 * naive::pv_step * tile_.br * d,
+            .fp32_values = blocks * tile_.br * d * naive::pv_column_warps(tile_.br, d),
+            .shared_bytes = blocks * loads * elements(row_groups * d + tile_.br, naive::pv_step),
+            .distinct_bytes = s_bytes() + kv_bytes() + q_bytes()};
+  }
+
+  [[nodiscard]] KernelWork tn_work() const {
+    const int d = static_cast<int>(p_.d);
+    const auto blocks = static_cast<double>(p_.kv_instances() * ceil_div(p_.n_k, tile_.bc));
+    const auto loads = static_cast<double>(ceil_div(group_size(p_) * p_.n_q, naive::tn_step));
+    const std::int64_t row_groups = tile_.bc / naive::tn_rows_per_warp(tile_.bc, d);
+    return {.steps = blocks * (loads + 1),
+            .longest_steps = loads + 1,
+            .rounds = blocks * loads,
+            .tensor_flops = blocks * loads * 2 * naive::tn_step * tile_.bc * d,
+            .fp32_values = blocks * tile_.bc * d,
+            .shared_bytes = blocks * loads * elements(row_groups * d + tile_.bc, naive::tn_step),
+            .distinct_bytes = s_bytes() + q_bytes() + kv_bytes()};
+  }
+
   static LoadOrder through_ring(int stages) {
     return {.steps_ahead = stages - 1, .why = say::load_order::ring{.steps = stages}};
   }

@@ -14,6 +14,7 @@
 #include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_programs.h"
 #include "kernels/splitkv/splitkv_shape.h"
+#include "kernels/splitkv/splitkv_timing.h"
 #include "messages/load_order.h"
 #include "messages/refusal.h"
 #include "messages/tile_meaning.h"
@@ -121,15 +122,18 @@ LoadOrder partial_order(const AttentionProblem& p, const Tiling& tile, int stage
 }
 
 /// What theory says of the two launches. Pre: the tile's splits are chosen.
-std::vector<KernelModel> models(const SplitGrid& grid, const Tiling& tile, int stages) {
+std::vector<KernelModel> models(const SplitGrid& grid, const Tiling& tile, int stages, const DeviceLimits& device) {
   const AttentionProblem& p = grid.problem();
   KernelNeeds combine = combine_needs();
   combine.shared_bytes = 0;  // static: no part of what the launch asks for
-  return {kernel_model("partial", tile.splits * p.kv_instances(), partial_needs(p, tile, stages),
-                       splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
-                       partial_order(p, tile, stages)),
-          kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {},
-                       {.why = say::load_order::splits{}})};
+  std::vector<KernelModel> all{
+      kernel_model("partial", tile.splits * p.kv_instances(), partial_needs(p, tile, stages),
+                   splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
+                   partial_order(p, tile, stages), splitkv::partial_work(grid, tile), splitkv::partial_timing),
+      kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {},
+                   {.why = say::load_order::splits{}}, splitkv::combine_work(grid), splitkv::combine_timing)};
+  all.back().starts_early = device.compute_major >= 9;
+  return all;
 }
 
 std::vector<BufferSpec> buffers_of(const SplitGrid& grid, int splits) {
@@ -144,13 +148,13 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid, int splits) {
   return all;
 }
 
-AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stages, bool early_combine) {
+AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stages, const DeviceLimits& device) {
   const SplitGrid grid(p, tile.splits);
 
   AttentionPlan plan;
   plan.buffers = buffers_of(grid, tile.splits);
 
-  std::vector<KernelModel> model = models(grid, tile, stages);
+  std::vector<KernelModel> model = models(grid, tile, stages, device);
   std::vector<std::string> defines =
       kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_PAGED"}, p, tile);
   defines.push_back(fmt::format("ATTN_STAGES={}", stages));
@@ -170,7 +174,6 @@ AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stage
                              KernelSource{"splitkv/splitkv_combine.cuh", "attn_splitkv_combine",
                                           kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_MASK"}, p, tile)},
                              std::move(arguments), splitkv::combine_program(grid));
-  plan.launches.back().starts_early = early_combine;
   return plan;
 }
 
@@ -243,7 +246,7 @@ std::vector<KernelModel> SplitKv::kernels(const AttentionProblem& p, const Confi
                                           const DeviceLimits& device) const {
   const Tiling tile = tiling_of(config);
   const Tiling whole = with_splits(p, tile);
-  return models(SplitGrid(p, whole.splits), whole, stages_of(p, tile, device.shared_bytes_per_block));
+  return models(SplitGrid(p, whole.splits), whole, stages_of(p, tile, device.shared_bytes_per_block), device);
 }
 
 std::vector<BufferSpec> SplitKv::buffers(const AttentionProblem& p, const Config& config,
@@ -254,8 +257,7 @@ std::vector<BufferSpec> SplitKv::buffers(const AttentionProblem& p, const Config
 
 AttentionPlan SplitKv::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
   const Tiling tile = tiling_of(config);
-  return plan_with(p, with_splits(p, tile), stages_of(p, tile, device.shared_bytes_per_block),
-                   device.compute_major >= 9);
+  return plan_with(p, with_splits(p, tile), stages_of(p, tile, device.shared_bytes_per_block), device);
 }
 
 }  // namespace attnscope

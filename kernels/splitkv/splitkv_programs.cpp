@@ -257,4 +257,60 @@ Traffic combine_traffic(const SplitGrid& grid) {
           .sm_to_l2_bytes = p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes)};
 }
 
+KernelWork partial_work(const SplitGrid& grid, const Tiling& tile) {
+  const AttentionProblem& p = grid.problem();
+  const int d = static_cast<int>(p.d);
+  const std::int64_t chunk = chunk_keys(tile.br, tile.bc, d);
+  const std::int64_t at_once = groups(tile.br, tile.bc, d);
+  const bool paged = p.page > 0;
+  const std::int64_t entries = p.mask.padded() || paged ? p.batch : 1;
+  KernelWork work;
+  double keys_worked_on = 0;  // in whole chunks
+  for (std::int64_t entry = 0; entry < entries; ++entry) {
+    const std::int64_t kv = entry * p.heads_kv;
+    const auto heads = static_cast<double>(p.heads_kv * (p.batch / entries));
+    for (std::int64_t split = 0; split < grid.splits(); ++split) {
+      const KeyRange keys = grid.keys(kv, split);
+      std::int64_t steps = keys.first < keys.last ? 2 : 1;
+      for (std::int64_t first = keys.first; first < keys.last;) {
+        const std::int64_t last = paged ? std::min(keys.last, grid.window_end(kv, first)) : keys.last;
+        steps += (paged ? 1 : 0) + ceil_div(last - first, tile.bc);
+        first = last;
+      }
+      const std::int64_t chunks = ceil_div(keys.last - keys.first, chunk);
+      work.steps += heads * static_cast<double>(steps);
+      work.longest_steps = std::max(work.longest_steps, static_cast<double>(steps));
+      work.rounds += heads * static_cast<double>(ceil_div(chunks, at_once));
+      keys_worked_on += heads * static_cast<double>(chunks * chunk);
+    }
+  }
+  const double cells = keys_worked_on * tile.br;
+  const Traffic traffic = partial_traffic(grid);
+  work.tensor_flops = 4 * static_cast<double>(p.d) * cells;
+  work.exponentials = cells;
+  work.fp32_values = cells / static_cast<double>(chunk) * static_cast<double>(p.d);
+  work.shared_bytes = keys_worked_on * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype)) * (tile.br / fragment);
+  work.distinct_bytes = static_cast<double>(traffic.total());  // but for Q, some rows for each split
+  return work;
+}
+
+KernelWork combine_work(const SplitGrid& grid) {
+  constexpr std::int64_t at_once = std::int64_t{combine_warps} * combine_splits;
+  const AttentionProblem& p = grid.problem();
+  const std::int64_t blocks_of_entry = combine_blocks(grid) / p.batch;
+  const std::int64_t entries = p.mask.padded() ? p.batch : 1;
+  KernelWork work;
+  for (std::int64_t entry = 0; entry < entries; ++entry) {
+    const auto steps = static_cast<double>(ceil_div(grid.used(entry), at_once) + 1);
+    work.steps += steps * static_cast<double>(blocks_of_entry * (p.batch / entries));
+    work.longest_steps = std::max(work.longest_steps, steps);
+  }
+  work.rounds = work.steps;
+  work.fp32_values = static_cast<double>(grid.all_used() * grid.rows() * p.d);
+  work.exponentials = static_cast<double>(grid.all_used() * grid.lse_rows() * (p.d / combine_columns));
+  work.distinct_bytes = static_cast<double>(grid.all_used() * (grid.rows() * p.d + grid.lse_rows()) * fp32_bytes +
+                                            combine_traffic(grid).sm_to_l2_bytes);
+  return work;
+}
+
 }  // namespace attnscope::splitkv

@@ -90,4 +90,7 @@ class SplitGrid {
 [[nodiscard]] Traffic partial_traffic(const SplitGrid&);
 [[nodiscard]] Traffic combine_traffic(const SplitGrid&);
 
+[[nodiscard]] KernelWork partial_work(const SplitGrid&, const Tiling&);
+[[nodiscard]] KernelWork combine_work(const SplitGrid&);
+
 }  // namespace attnscope::splitkv

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "kernels/model/pipeline_model.h"
 #include "messages/point.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/metrics/metrics.h"
@@ -26,7 +27,8 @@ struct KernelValues {
   Traffic traffic;
   double warps_pct_ns = 0;  ///< achieved occupancy x time, so that it can be averaged over kernels
   double time_ns = 0;
-  bool complete = true;  ///< played whole
+  double kernels_ns = 0;  ///< the same, of each kernel by itself
+  bool complete = true;   ///< played whole
 
   KernelValues& operator+=(const KernelValues& other) {
     dram_read_bytes += other.dram_read_bytes;
@@ -34,6 +36,7 @@ struct KernelValues {
     traffic += other.traffic;
     warps_pct_ns += other.warps_pct_ns;
     time_ns += other.time_ns;
+    kernels_ns += other.kernels_ns;
     complete = complete && other.complete;
     return *this;
   }
@@ -44,7 +47,7 @@ struct KernelValues {
     if (key == metric_key::dram_write_bytes) return dram_write_bytes;
     if (key == metric_key::l2_to_sm_bytes) return static_cast<double>(traffic.l2_to_sm_bytes);
     if (key == metric_key::sm_to_l2_bytes) return static_cast<double>(traffic.sm_to_l2_bytes);
-    if (key == metric_key::achieved_occupancy_pct) return time_ns > 0 ? warps_pct_ns / time_ns : 0;
+    if (key == metric_key::achieved_occupancy_pct) return kernels_ns > 0 ? warps_pct_ns / kernels_ns : 0;
     return std::nullopt;
   }
 
@@ -59,20 +62,10 @@ bool is_simulated_counter(const Metric& metric) {
   return !metric.counter.empty() && KernelValues{}.counter(metric.key).has_value();
 }
 
-// The slowest of matrix products, L2 and DRAM, each at its peak. SMs without a block lend their share of the first two
-// to nobody.
-double roofline_ns(const KernelLaunch& launch, const LaunchSimulation& simulation, const DeviceLimits& limits) {
-  const double share = limits.sm_count > 0 ? simulation.busy_sms / limits.sm_count : 1;
-  const auto seconds = [](double amount, double rate) { return rate > 0 ? amount / rate : 0; };
-  const double dram = simulation.dram_read_bytes + simulation.dram_write_bytes;
-  return 1e9 * std::max({seconds(launch.matrix_flops, limits.tensor_flops * share),
-                         seconds(static_cast<double>(simulation.traffic.total()), limits.l2_bytes_per_second * share),
-                         seconds(dram, limits.dram_bytes_per_second)});
-}
-
 class SimulatedDevice final : public Device {
  public:
-  SimulatedDevice(const DeviceLimits& limits, const Registry& registry) : registry_(registry) {
+  SimulatedDevice(const DeviceLimits& limits, const Registry& registry)
+      : registry_(registry), rates_(device_rates(limits)) {
     info_.limits = limits;
     info_.simulated = true;
     info_.uuid = "SIM-" + limits.name;
@@ -138,18 +131,21 @@ class SimulatedDevice final : public Device {
 
     add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
         Provenance::modelled);
+    const std::vector<LaunchTime> times = launch_times(loads_of(plan, *simulations), rates_);
     const bool several = simulations->size() > 1;
     KernelValues sum;
-    auto next = simulations->begin();
+    std::size_t next = 0;
     for (const KernelLaunch& launch : plan.launches) {
       if (launch.setup) continue;
-      const LaunchSimulation& simulation = *next++;
-      const double time_ns = roofline_ns(launch, simulation, info_.limits);
+      const LaunchSimulation& simulation = (*simulations)[next];
+      const double time_ns = times[next].ns;
+      ++next;
       const KernelValues values{.dram_read_bytes = simulation.dram_read_bytes,
                                 .dram_write_bytes = simulation.dram_write_bytes,
                                 .traffic = simulation.traffic,
                                 .warps_pct_ns = simulation.achieved_warps_pct * time_ns,
                                 .time_ns = time_ns,
+                                .kernels_ns = time_ns,
                                 .complete = simulation.complete};
       sum += values;
       KernelRecord& kernel = kernel_record(record, several ? launch.name : "all");
@@ -157,8 +153,20 @@ class SimulatedDevice final : public Device {
       add_launch(kernel, launch, simulation.occupancy);
       if (several) add_values(kernel, values, options);
     }
+    sum.time_ns = point_ns(times);
     add_values(kernel_record(record, "all"), sum, options);
     kernel_record(record, "all").complete = sum.complete;
+  }
+
+  [[nodiscard]] std::vector<LaunchLoad> loads_of(const AttentionPlan& plan,
+                                                 std::span<const LaunchSimulation> simulations) const {
+    std::vector<LaunchLoad> loads;
+    for (const KernelLaunch& launch : plan.launches) {
+      if (launch.setup) continue;
+      const LaunchSimulation& simulation = simulations[loads.size()];
+      loads.push_back(launch_load(launch, info_.limits, simulation.dram_read_bytes + simulation.dram_write_bytes));
+    }
+    return loads;
   }
 
   static void add(KernelRecord& kernel, std::string_view name, double value, std::string_view unit,
@@ -191,6 +199,7 @@ class SimulatedDevice final : public Device {
   }
 
   const Registry& registry_;
+  DeviceRates rates_;
   DeviceInfo info_;
 };
 

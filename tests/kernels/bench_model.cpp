@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long theory takes to answer: asked at every movement of a slider, it has 50 us at batch 1 and N 16384, and 1 ms
-// at batch 64 with key lengths.
+// at batch 64 with key lengths; with a prediction of the times out of it, 1 ms.
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 
 namespace attnscope {
@@ -32,6 +34,15 @@ void ask(benchmark::State& state, const Algorithm& algorithm, const AttentionPro
   }
 }
 
+void predict(benchmark::State& state, const Algorithm& algorithm, const AttentionProblem& problem) {
+  const DeviceLimits& device = known_gpus().front();
+  const Config config = algorithm.default_config(problem, device);
+  for (auto _ : state) {
+    const std::vector<LaunchTime> times = predict_times(algorithm.model(problem, config, device), device);
+    benchmark::DoNotOptimize(times.data());
+  }
+}
+
 const int registered = [] {
   struct Shape {
     std::string mask;
@@ -46,10 +57,13 @@ const int registered = [] {
         const AttentionProblem problem = problem_for(*algorithm, parse_mask(shape.mask).value(), pass, shape.batch);
         const DeviceLimits& device = known_gpus().front();
         if (algorithm->refusal(problem, algorithm->default_config(problem, device), device)) continue;
-        const std::string name = "model/" + algorithm->name() + "/" + std::string(to_string(pass)) + "/" + shape.mask +
-                                 "/batch " + std::to_string(shape.batch);
-        benchmark::RegisterBenchmark(name.c_str(), [algorithm, problem](benchmark::State& state) {
+        const std::string name = algorithm->name() + "/" + std::string(to_string(pass)) + "/" + shape.mask + "/batch " +
+                                 std::to_string(shape.batch);
+        benchmark::RegisterBenchmark(("model/" + name).c_str(), [algorithm, problem](benchmark::State& state) {
           ask(state, *algorithm, problem);
+        })->Unit(benchmark::kMicrosecond);
+        benchmark::RegisterBenchmark(("predict/" + name).c_str(), [algorithm, problem](benchmark::State& state) {
+          predict(state, *algorithm, problem);
         })->Unit(benchmark::kMicrosecond);
       }
     }

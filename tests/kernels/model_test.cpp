@@ -80,6 +80,49 @@ TEST(Model, IsThePlansToTheByte) {
   EXPECT_GT(checked, 4000);
 }
 
+/// What times are predicted from: steps are the program's, and tiles count whole, so that no less is asked of the units
+/// than the program computes.
+TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
+  for_each_model(
+      [](const Algorithm& algorithm, const AttentionProblem& p, const Config& config, const AttentionModel& model) {
+        const AttentionPlan plan = algorithm.plan(p, config, h200());
+        for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+          const TileProgram& program = *plan.launches[i].program;
+          const KernelWork& work = model.kernels[i].work;
+          SCOPED_TRACE(model.kernels[i].name);
+          std::int64_t steps = 0;
+          std::int64_t longest = 0;
+          double exponentials = 0;
+          std::vector<Computation> computations;
+          for (std::int64_t block = 0; block < program.blocks(); ++block) {
+            const std::int64_t of_block = program.steps(block);
+            steps += of_block;
+            longest = std::max(longest, of_block);
+            for (std::int64_t step = 0; step < of_block; ++step) {
+              computations.clear();
+              program.compute(block, step, computations);
+              for (const Computation& c : computations) {
+                const bool exponential = c.phase == Phase::exponentials || c.phase == Phase::probabilities;
+                exponentials += exponential ? static_cast<double>(c.rows * c.cols) : 0;
+              }
+            }
+          }
+          EXPECT_EQ(work.steps, static_cast<double>(steps));
+          EXPECT_EQ(work.longest_steps, static_cast<double>(longest));
+          EXPECT_GE(work.exponentials, exponentials);
+          EXPECT_GE(work.tensor_flops, model.kernels[i].matrix_flops);
+          EXPECT_GE(work.rounds, 0);
+          EXPECT_GE(work.steps_at_once, 1);
+          // What is added to in L2 crosses from the SM once, and DRAM reads and writes it.
+          EXPECT_LE(work.distinct_bytes, 2 * static_cast<double>(model.kernels[i].traffic.total()));
+          EXPECT_EQ(model.kernels[i].starts_early, plan.launches[i].starts_early);
+          EXPECT_EQ(model.kernels[i].work, plan.launches[i].work);
+          EXPECT_EQ(model.kernels[i].timing, plan.launches[i].timing);
+          EXPECT_GT(model.kernels[i].timing.launch_ns, 0) << "constants were fitted";
+        }
+      });
+}
+
 TEST(Model, OnChipPartsSumToWhatTheLaunchTakes) {
   std::map<std::string, int> with_parts;
   for_each_model([&](const Algorithm& algorithm, const AttentionProblem& /*p*/, const Config& /*config*/,

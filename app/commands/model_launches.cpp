@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/model_launches.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "app/point_table.h"
+#include "kernels/model/pipeline_model.h"
+#include "kernels/registry.h"
+#include "profiler/analysis/prediction_error.h"
+#include "profiler/plan/text.h"
+#include "profiler/simulator/traffic_simulation.h"
+
+namespace attnscope {
+namespace {
+
+using Numbers = std::vector<std::pair<std::string, double>>;
+
+void append(Numbers& to, const std::string& name, const UnitCosts& costs) {
+  to.insert(to.end(), {{name + "_tensor", costs.tensor},
+                       {name + "_exponential", costs.exponential},
+                       {name + "_fp32", costs.fp32},
+                       {name + "_shared", costs.shared},
+                       {name + "_l2", costs.l2}});
+}
+
+Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
+  Numbers numbers{{"blocks", load.blocks},
+                  {"warps", load.warps},
+                  {"blocks_per_sm", load.blocks_per_sm},
+                  {"steps", load.work.steps},
+                  {"longest_steps", load.work.longest_steps},
+                  {"steps_at_once", load.work.steps_at_once},
+                  {"rounds", load.work.rounds},
+                  {"tensor_flops", load.work.tensor_flops},
+                  {"exponentials", load.work.exponentials},
+                  {"fp32_values", load.work.fp32_values},
+                  {"shared_bytes", load.work.shared_bytes},
+                  {"l2_sm_bytes", load.l2_sm_bytes},
+                  {"dram_bytes", load.dram_bytes},
+                  {"distinct_bytes", load.work.distinct_bytes},
+                  {"sm_count", rates.sm_count},
+                  {"boost_hz", rates.boost_hz},
+                  {"dram_rate", rates.dram_bytes_per_second},
+                  {"l2_rate", rates.l2_bytes_per_second}};
+  append(numbers, "peak", rates.per_cycle);
+  numbers.insert(numbers.end(), {{"power_idle", rates.power.idle},
+                                 {"power_tensor", rates.power.tensor},
+                                 {"power_dram", rates.power.dram},
+                                 {"power_exponent", rates.power.exponent},
+                                 {"power_lag_ns", rates.power.lag_ns},
+                                 {"block_latency", load.timing.block_latency},
+                                 {"step_latency", load.timing.step_latency},
+                                 {"round_latency", load.timing.round_latency}});
+  append(numbers, "alone", load.timing.alone);
+  append(numbers, "busy", load.timing.busy);
+  numbers.insert(numbers.end(),
+                 {{"overlap", load.timing.overlap}, {"tail", load.timing.tail}, {"launch_ns", load.timing.launch_ns}});
+  return numbers;
+}
+
+struct Row {
+  std::vector<std::string> words;
+  Numbers numbers;
+};
+
+std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, const CancelToken& cancel) {
+  const PointSpec& spec = point.record.spec;
+  const DeviceLimits& limits = point.run->limits;
+  const Algorithm* algorithm = built_in_algorithms().find(spec.algorithm);
+  if (algorithm == nullptr || algorithm->refusal(spec.problem, spec.config(), limits)) return {};
+  const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), limits);
+  const auto played = simulate_traffic(plan, limits, {.cache = spec.cache}, cancel);
+  if (!played) return {};
+  std::vector<const KernelLaunch*> launches;
+  std::vector<LaunchLoad> loads;
+  for (const KernelLaunch& launch : plan.launches) {
+    if (launch.setup) continue;
+    const LaunchSimulation& traffic = (*played)[launches.size()];
+    launches.push_back(&launch);
+    loads.push_back(launch_load(launch, limits, traffic.dram_read_bytes + traffic.dram_write_bytes));
+  }
+  const DeviceRates rates = device_rates(limits);
+  const std::vector<LaunchTime> times = launch_times(loads, rates);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const KernelRecord* kernel = point.record.kernel(loads.size() > 1 ? launches[i]->name : "all");
+    const auto summary = kernel != nullptr ? summarize(kernel->samples_ns) : std::nullopt;
+    if (!summary) continue;
+    const bool held_out = analysis::half_of(spec) == analysis::Half::held_out;
+    Row& row = rows.emplace_back();
+    row.words = {fmt::to_string(index),
+                 spec.algorithm,
+                 std::string(to_string(spec.problem.pass)),
+                 launches[i]->name,
+                 launches[i]->source.entry,
+                 held_out ? "held out" : "fitted",
+                 describe(spec.problem),
+                 fmt::format("{}x{}", spec.tile.br, spec.tile.bc)};
+    row.numbers = {{"measured_ns", summary->median}, {"predicted_ns", times[i].ns}, {"clock_hz", times[i].clock_hz}};
+    attnscope::append(row.numbers, numbers_of(loads[i], rates));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Table launch_table(const MeasuredPoints& points, const CancelToken& cancel) {
+  std::vector<std::vector<Row>> rows(points.points().size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < rows.size() && !cancel.cancelled(); i = next++) {
+      rows[i] = rows_of(i, points.points()[i], cancel);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+    work();
+  }
+  Table table{{{"point"}, {"algorithm"}, {"pass"}, {"launch"}, {"entry"}, {"half"}, {"problem"}, {"tile"}}, {}};
+  bool first = true;
+  for (std::vector<Row>& of_point : rows) {
+    for (Row& row : of_point) {
+      for (const auto& [name, value] : row.numbers) {
+        if (first) table.columns.push_back({name, true});
+        row.words.push_back(fmt::format("{:.9g}", value));
+      }
+      first = false;
+      table.rows.push_back(std::move(row.words));
+    }
+  }
+  return table;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/measured_points.h"
+
+#include <utility>
+
+#include "app/skipped_rows.h"
+#include "messages/command.h"
+
+namespace attnscope {
+
+MeasuredPoints::MeasuredPoints(std::span<const std::string> files) {
+  for (const std::string& file : files) {
+    const RunStore& store =
+        *stores_.emplace_back(std::make_unique<RunStore>(RunStore::open(file, RunStore::Mode::read_only)));
+    std::map<std::int64_t, const RunSummary*> measured;
+    for (RunSummary& run : store.runs()) {
+      if (run.provenance != Provenance::measured) continue;
+      const std::int64_t id = run.id;
+      measured[id] = runs_.emplace_back(std::make_unique<const RunSummary>(std::move(run))).get();
+    }
+    const std::size_t before = points_.size();
+    for (StoredPoint& point : store.points()) {
+      const auto run = measured.find(point.run_id);
+      if (run == measured.end() || point.record.disposition != Disposition::ok) continue;
+      points_.push_back({.record = std::move(point.record), .run = run->second});
+    }
+    if (points_.size() == before) throw CommandError(ExitCode::error, say::command::nothing_to_predict{.file = file});
+  }
+}
+
+ExitCode MeasuredPoints::with_skipped(ExitCode code) const {
+  for (const std::unique_ptr<RunStore>& store : stores_) code = with_skipped_rows(*store, code);
+  return code;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measured points of files, each with the run it was measured in: what predictions are compared with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+
+class MeasuredPoints {
+ public:
+  /// Of measured runs, the points that ended well. Throws CommandError where a file holds none.
+  explicit MeasuredPoints(std::span<const std::string> files);
+
+  struct Point {
+    PointRecord record;
+    const RunSummary* run = nullptr;
+  };
+  [[nodiscard]] const std::vector<Point>& points() const { return points_; }
+  /// With what reading skipped, of any of the files.
+  [[nodiscard]] ExitCode with_skipped(ExitCode code) const;
+
+ private:
+  std::vector<std::unique_ptr<RunStore>> stores_;
+  std::vector<std::unique_ptr<const RunSummary>> runs_;
+  std::vector<Point> points_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a device's units are: what times are predicted with. Datasheets and architecture tables give them; how far
+// below its peak a memory stays, and the power that work takes, were measured on one GPU and are inherited by the
+// others.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/model/device_limits.h"
+#include "kernels/model/kernel_work.h"
+
+namespace attnscope {
+
+/// Power, as shares of the board's cap. At a clock f, dynamic power of the SMs is (f / boost)^exponent of that at boost
+/// for the same work in the same time: with the clock the voltage falls.
+struct PowerShares {
+  double idle = 0;      ///< drawn without work
+  double tensor = 0;    ///< added by attention kernels, all of whose time goes to the tensor cores, at boost clock
+  double dram = 0;      ///< added by DRAM at its peak rate
+  double exponent = 1;  ///< of the clock
+  double lag_ns = 0;    ///< that the regulator averages over: shorter loads do not feel the cap
+};
+
+struct DeviceRates {
+  UnitCosts per_cycle;  ///< of an SM: flop, ex2, fp32 values, bytes of shared memory, bytes from L2
+  int sm_count = 1;
+  double boost_hz = 0;
+  double dram_bytes_per_second = 0;  ///< that kernels reach
+  double l2_bytes_per_second = 0;    ///< of all SMs together, likewise
+  PowerShares power;
+  std::string_view measured_on;  ///< the GPU that shares of peaks and power were measured on
+  bool inherited = false;        ///< from another GPU than this one
+};
+
+/// What is relative was measured on one GPU (MeasuredShares in the source): shares of peaks, and of the power cap at
+/// full use. Every other GPU inherits it; peaks, clocks and counts of units are its own, by datasheet.
+[[nodiscard]] DeviceRates device_rates(const DeviceLimits&);
+
+}  // namespace attnscope

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch asks of the units of its SMs, closed, and how its kernel goes about it: what a time is predicted from.
+#pragma once
+
+namespace attnscope {
+
+/// Work of all blocks of a launch together, as the kernel issues it: tiles at ragged or masked edges count whole. The
+/// bytes between SM and L2 are KernelModel::traffic.
+struct KernelWork {
+  double steps = 0;           ///< between two waits for memory: TileProgram::steps, summed over the blocks
+  double longest_steps = 0;   ///< of the block that has most
+  double steps_at_once = 1;   ///< of one block, that different warps work on at the same time
+  double rounds = 0;          ///< pieces of steps that each wait for the one before: product, softmax, product
+  double tensor_flops = 0;    ///< of the matrix instructions
+  double exponentials = 0;    ///< ex2
+  double fp32_values = 0;     ///< of accumulators that are rescaled, converted or added up
+  double shared_bytes = 0;    ///< that warps read from shared memory as operands
+  double distinct_bytes = 0;  ///< of global memory, each read or written byte once: what DRAM sees with an endless L2
+  double cycled_bytes = 0;    ///< that the blocks at work pass through again and again; 0: what is reread is near by
+
+  bool operator==(const KernelWork&) const = default;
+};
+
+/// One number for each kind of unit of an SM.
+struct UnitCosts {
+  double tensor = 0;
+  double exponential = 0;
+  double fp32 = 0;
+  double shared = 0;
+  double l2 = 0;
+
+  bool operator==(const UnitCosts&) const = default;
+};
+
+/// How a kernel uses an SM: constants of its design, fitted to measured times (tests/gpu/fit_times.py) and stated
+/// beside it. Costs are in cycles for each cycle that the unit's peak rate would take (DeviceRates): 1 is the peak.
+/// Latencies are SM cycles.
+struct KernelTiming {
+  double block_latency = 0;  ///< of a block: until its first work can begin, and after its last
+  double step_latency = 0;   ///< of a step: what waiting for its loads and barriers takes, beyond all work
+  double round_latency = 0;  ///< of a round: dependent instructions that no other warp of the block covers
+  UnitCosts alone{};         ///< of work by one warp a scheduler that no other warp hides
+  UnitCosts busy{};          ///< of work while warps compete for the unit
+  double overlap = 1;        ///< exponent of the norm that joins latency and work: 1 they add up, large they hide
+  double tail = 0;           ///< of uneven blocks: share of the last ones' time in which SMs run out of work
+  double launch_ns = 0;      ///< from the launch to the first block's first load, and from the last store to the end
+
+  bool operator==(const KernelTiming&) const = default;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/pipeline_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+constexpr double schedulers = 4;
+constexpr double memory_norm = 4;
+/// Of the launching: split-KV's combine takes 4.0 us less behind the launch before it than by itself, on an H200 with
+/// the problems that half_of() calls fitted.
+constexpr double early_share = 0.7;
+
+double over(double amount, double rate) {
+  return rate > 0 ? amount / rate : 0;
+}
+
+double norm(double a, double b, double exponent) {
+  const double most = std::max(a, b);
+  if (most <= 0) return 0;
+  return most * std::pow(std::pow(a / most, exponent) + std::pow(b / most, exponent), 1 / exponent);
+}
+
+double norm(double a, double b, double c, double exponent) {
+  return norm(norm(a, b, exponent), c, exponent);
+}
+
+/// Cycles of an SM that a block's work takes at the units' peaks.
+UnitCosts cycles_of_block(const LaunchLoad& load, const DeviceRates& rates) {
+  const double blocks = std::max(1.0, load.blocks);
+  return {.tensor = over(load.work.tensor_flops / blocks, rates.per_cycle.tensor),
+          .exponential = over(load.work.exponentials / blocks, rates.per_cycle.exponential),
+          .fp32 = over(load.work.fp32_values / blocks, rates.per_cycle.fp32),
+          .shared = over(load.work.shared_bytes / blocks, rates.per_cycle.shared),
+          .l2 = over(load.l2_sm_bytes / blocks, rates.per_cycle.l2)};
+}
+
+UnitCosts operator*(const UnitCosts& a, const UnitCosts& b) {
+  return {.tensor = a.tensor * b.tensor,
+          .exponential = a.exponential * b.exponential,
+          .fp32 = a.fp32 * b.fp32,
+          .shared = a.shared * b.shared,
+          .l2 = a.l2 * b.l2};
+}
+
+double of_schedulers(const UnitCosts& costs) {
+  return costs.tensor + costs.exponential + costs.fp32;
+}
+double of_sm(const UnitCosts& costs) {
+  return costs.shared + costs.l2;
+}
+
+/// The most loaded scheduler over the mean. A block's warps are dealt out from the first scheduler on; those of blocks
+/// with fewer than four fill up what others left.
+double imbalance(double warps_of_block, double blocks) {
+  const double dealt = warps_of_block > schedulers ? warps_of_block : warps_of_block * blocks;
+  return std::ceil(dealt / schedulers) / (dealt / schedulers);
+}
+
+/// One SM, in cycles.
+class Sm {
+ public:
+  Sm(const LaunchLoad& load, const DeviceRates& rates)
+      : warps_(std::max(1.0, load.warps)), overlap_(load.timing.overlap) {
+    const double blocks = std::max(1.0, load.blocks);
+    const UnitCosts peak = cycles_of_block(load, rates);
+    const UnitCosts alone = load.timing.alone * peak;
+    busy_ = load.timing.busy * peak;
+    latency_ = load.timing.block_latency +
+               load.timing.step_latency * load.work.steps / load.work.steps_at_once / blocks +
+               load.timing.round_latency * load.work.rounds / blocks +
+               schedulers / warps_ * (of_schedulers(alone) + of_sm(alone));
+  }
+
+  /// Blocks of mean length that begin together.
+  [[nodiscard]] double cycles(double blocks) const {
+    const double work = std::max(of_schedulers(busy_) * imbalance(warps_, blocks), of_sm(busy_));
+    return norm(latency_, blocks * work, overlap_);
+  }
+  [[nodiscard]] double latency() const { return latency_; }
+  /// Of a block, work only.
+  [[nodiscard]] const UnitCosts& busy() const { return busy_; }
+
+ private:
+  double warps_;
+  double overlap_;
+  UnitCosts busy_;
+  double latency_ = 0;
+};
+
+struct Cycles {
+  double all = 0;
+  double evenly = 0;  ///< if every place had work to the end
+};
+
+Cycles sm_cycles(const LaunchLoad& load, const Sm& sm, double sms) {
+  const double blocks = std::max(1.0, load.blocks);
+  const double each = std::max(1.0, load.blocks_per_sm);
+  const double mean_steps = std::max(1e-9, load.work.steps / blocks);
+  const double uneven = std::max(1.0, load.work.longest_steps / mean_steps);
+  const double evenly = blocks / (sms * each) * sm.cycles(each);
+  const double full = std::floor(blocks / (sms * each));
+  const double rest = std::ceil((blocks - full * sms * each) / sms);
+  const double in_waves = full * sm.cycles(each) + (rest > 0 ? sm.cycles(rest) : 0);
+  const double first = std::min(each, std::ceil(blocks / sms));
+  const double shared_out = evenly + load.timing.tail * sm.cycles(std::max(1.0, first / 2)) * uneven;
+  const double mixed = std::lerp(in_waves, shared_out, std::min(1.0, uneven - 1));
+  return {.all = std::max(mixed, sm.cycles(first) * uneven), .evenly = evenly};
+}
+
+/// Of the L2's size: half of what is reread is missed where what the blocks pass through takes this share of it, and
+/// the exponent by which that turns from little to all. Fitted to the settled DRAM bytes of FlashAttention-1 on an
+/// H200.
+constexpr double half_missed_share = 0.52;
+constexpr double miss_exponent = 6;
+
+double missed_share(double cycled_bytes, double l2_bytes) {
+  if (cycled_bytes <= 0 || l2_bytes <= 0) return 0;
+  return 1 / (1 + std::pow(half_missed_share * l2_bytes / cycled_bytes, miss_exponent));
+}
+
+}  // namespace
+
+std::string_view to_string(TimeTerm term) {
+  constexpr std::array<std::string_view, time_term_count> words{
+      "tensor", "exponential", "fp32", "shared memory", "L2 port", "latency", "L2", "DRAM", "launch"};
+  return words.at(static_cast<std::size_t>(term));
+}
+
+TimeTerm LaunchTime::bound() const {
+  return static_cast<TimeTerm>(std::ranges::max_element(terms) - terms.begin());
+}
+
+double LaunchTime::bound_by() const {
+  std::array<double, time_term_count> sorted = terms;
+  std::ranges::sort(sorted, std::greater{});
+  return sorted[1] > 0 ? sorted[0] / sorted[1] : 1;
+}
+
+LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, double dram_bytes) {
+  constexpr int threads_per_warp = 32;
+  const Occupancy occupancy = theoretical_occupancy(limits, kernel.footprint());
+  return {.work = kernel.work,
+          .timing = kernel.timing,
+          .blocks = static_cast<double>(kernel.blocks()),
+          .warps = std::ceil(static_cast<double>(kernel.threads_per_block()) / threads_per_warp),
+          .blocks_per_sm = static_cast<double>(std::max(1, occupancy.blocks_per_sm)),
+          .l2_sm_bytes = static_cast<double>(kernel.traffic.total()),
+          .dram_bytes = dram_bytes,
+          .starts_early = kernel.starts_early};
+}
+
+LaunchTime launch_time(const LaunchLoad& load, const DeviceRates& rates, double clock_hz) {
+  const Sm sm(load, rates);
+  const double sms = rates.sm_count;
+  const double cycle_ns = 1e9 / clock_hz;
+  const Cycles cycles = sm_cycles(load, sm, sms);
+  const double l2_ns = 1e9 * over(load.l2_sm_bytes, rates.l2_bytes_per_second);
+  const double dram_ns = 1e9 * over(load.dram_bytes, rates.dram_bytes_per_second);
+
+  LaunchTime time;
+  time.clock_hz = clock_hz;
+  time.ns = norm(cycles.all * cycle_ns, l2_ns, dram_ns, memory_norm) + load.timing.launch_ns;
+  const double on_each = std::max(1.0, load.blocks) / sms * cycle_ns;
+  const auto set = [&](TimeTerm which, double ns) { time.terms[static_cast<std::size_t>(which)] = ns; };
+  set(TimeTerm::tensor, sm.busy().tensor * on_each);
+  set(TimeTerm::exponential, sm.busy().exponential * on_each);
+  set(TimeTerm::fp32, sm.busy().fp32 * on_each);
+  set(TimeTerm::shared_memory, sm.busy().shared * on_each);
+  set(TimeTerm::l2_port, sm.busy().l2 * on_each);
+  set(TimeTerm::latency, sm.latency() * on_each / std::max(1.0, std::min(load.blocks_per_sm, load.blocks / sms)));
+  set(TimeTerm::l2, l2_ns);
+  set(TimeTerm::dram, dram_ns);
+  set(TimeTerm::launch, load.timing.launch_ns);
+  time.hidden_ns = load.starts_early ? early_share * load.timing.launch_ns : 0;
+  time.waves = load.blocks / (sms * std::max(1.0, load.blocks_per_sm));
+  time.idle_ns = std::max(0.0, cycles.all - cycles.evenly) * cycle_ns;
+  return time;
+}
+
+double held_clock_hz(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
+  // Of a median of ten samples: what ran before it.
+  constexpr double executions_before = 5;
+  constexpr double lowest_share = 0.3;
+  constexpr int halvings = 24;
+  double tensor_ns = 0;  // at the peak
+  double dram_ns = 0;
+  for (const LaunchLoad& load : loads) {
+    tensor_ns += 1e9 * over(load.work.tensor_flops, rates.per_cycle.tensor * rates.sm_count * rates.boost_hz);
+    dram_ns += 1e9 * over(load.dram_bytes, rates.dram_bytes_per_second);
+  }
+  const auto power = [&](double share) {
+    double ns = 0;
+    for (const LaunchLoad& load : loads) ns += launch_time(load, rates, share * rates.boost_hz).ns;
+    if (ns <= 0) return 0.0;
+    const double added =
+        rates.power.tensor * tensor_ns / ns * std::pow(share, rates.power.exponent) + rates.power.dram * dram_ns / ns;
+    const double felt = rates.power.lag_ns > 0 ? 1 - std::exp(-executions_before * ns / rates.power.lag_ns) : 1;
+    return rates.power.idle + felt * added;
+  };
+  if (power(1) <= 1) return rates.boost_hz;
+  double within = lowest_share;
+  double above = 1;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (within + above) / 2;
+    (power(middle) <= 1 ? within : above) = middle;
+  }
+  return within * rates.boost_hz;
+}
+
+std::vector<LaunchTime> launch_times(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
+  const double clock = held_clock_hz(loads, rates);
+  std::vector<LaunchTime> times;
+  times.reserve(loads.size());
+  for (const LaunchLoad& load : loads) times.push_back(launch_time(load, rates, clock));
+  return times;
+}
+
+double point_ns(std::span<const LaunchTime> times) {
+  double ns = 0;
+  for (const LaunchTime& time : times) ns += time.ns - time.hidden_ns;
+  return ns;
+}
+
+std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceLimits& limits) {
+  std::vector<LaunchLoad> loads;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    const double again = std::max(0.0, static_cast<double>(kernel.traffic.total()) - kernel.work.distinct_bytes);
+    const double missed = missed_share(kernel.work.cycled_bytes, static_cast<double>(limits.l2_bytes));
+    loads.push_back(launch_load(kernel, limits, kernel.work.distinct_bytes + missed * again));
+  }
+  return launch_times(loads, device_rates(limits));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a launch takes, from the work that it asks for, the device's rates and its kernel's constants: a model of
+// the pipeline, not of any algorithm.
+//
+// A block alone on its SM takes what no other warp hides: latencies of its steps and rounds, and work that one warp a
+// scheduler issues. Blocks that share an SM compete for its units: matrix, exponential and fp32 units belong to its
+// four schedulers, shared memory and the port to L2 to all of it; the longer of the two sums is what a block keeps the
+// SM busy with, more where its warps do not divide evenly among the schedulers. R blocks take
+//   t(R) = (alone^p + (R busy)^p)^(1/p)
+// Equal blocks come in waves of R on every SM, the last one as full as it is. Of unequal ones, the longest twice the
+// mean (a causal mask, longest first), the SMs share the sum and run empty at the end; in between, some of both. No
+// launch is shorter than its longest block. Beside all that stand the device's L2 and DRAM: the 4-norm of the three, so
+// that two of them near each other cost some more than one. Launching adds to it.
+//
+// The clock is the highest at which the launches of a point, run again and again, stay within the board's power
+// (PowerShares).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/device_limits.h"
+#include "kernels/model/device_rates.h"
+#include "kernels/model/kernel_model.h"
+
+namespace attnscope {
+
+/// What a launch can wait for.
+enum class TimeTerm { tensor, exponential, fp32, shared_memory, l2_port, latency, l2, dram, launch };
+inline constexpr std::size_t time_term_count = static_cast<std::size_t>(TimeTerm::launch) + 1;
+/// "tensor", "exponential", "fp32", "shared memory", "L2 port", "latency", "L2", "DRAM", "launch".
+[[nodiscard]] std::string_view to_string(TimeTerm);
+
+/// A launch as the model sees it.
+struct LaunchLoad {
+  KernelWork work;
+  KernelTiming timing;
+  double blocks = 1;
+  double warps = 1;           ///< of a block
+  double blocks_per_sm = 1;   ///< that it holds at once: Occupancy
+  double l2_sm_bytes = 0;     ///< both ways
+  double dram_bytes = 0;      ///< likewise
+  bool starts_early = false;  ///< KernelModel::starts_early
+};
+
+struct LaunchTime {
+  double ns = 0;
+  double clock_hz = 0;  ///< of the SMs, under the power cap
+  /// Nanoseconds that the launch would take if it waited for nothing else: of the SMs' units the work evenly on all
+  /// SMs; of latency one block after the other on every place; L2 and DRAM at the device's rates.
+  std::array<double, time_term_count> terms{};
+  double waves = 0;      ///< blocks over the places for them
+  double hidden_ns = 0;  ///< of a launch that starts early: what lies behind the launch before it
+  double idle_ns = 0;    ///< in which SMs have fewer blocks than fit, at the end
+
+  [[nodiscard]] double term(TimeTerm which) const { return terms[static_cast<std::size_t>(which)]; }
+  /// The largest term.
+  [[nodiscard]] TimeTerm bound() const;
+  /// It over the next one.
+  [[nodiscard]] double bound_by() const;
+};
+
+/// Of a kernel whose DRAM traffic is known.
+[[nodiscard]] LaunchLoad launch_load(const KernelModel&, const DeviceLimits&, double dram_bytes);
+
+/// At one clock.
+[[nodiscard]] LaunchTime launch_time(const LaunchLoad&, const DeviceRates&, double clock_hz);
+/// The clock that they hold, one after the other and again and again.
+[[nodiscard]] double held_clock_hz(std::span<const LaunchLoad>, const DeviceRates&);
+/// The launches of one point, in their order, at that clock.
+[[nodiscard]] std::vector<LaunchTime> launch_times(std::span<const LaunchLoad>, const DeviceRates&);
+
+/// The launches run one after the other.
+[[nodiscard]] double point_ns(std::span<const LaunchTime>);
+
+/// Times without anything played: DRAM bytes too are estimated by the closed form (KernelWork::distinct_bytes, and what
+/// an L2 of the device's size misses of the rest). One for each measured kernel. Pre: the model has no refusal.
+[[nodiscard]] std::vector<LaunchTime> predict_times(const AttentionModel&, const DeviceLimits&);
+
+}  // namespace attnscope

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the split-KV kernels use an SM (KernelTiming says what each number stands for). Fitted on an NVIDIA H200 by
+// tests/gpu/fit_times.py, to the launches of those problems of the recorded sample and of the maps of
+// assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+#pragma once
+
+#include "kernels/model/kernel_work.h"
+
+namespace attnscope::splitkv {
+
+/// mma.sync for a few rows: K and V stream by.
+inline constexpr KernelTiming partial_timing{
+    .block_latency = 1460,
+    .step_latency = 286,
+    .round_latency = 470,
+    .alone = {.tensor = 0.496, .exponential = 0.498, .fp32 = 0.498, .shared = 0.492, .l2 = 0.484},
+    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 0.996, .l2 = 0.992},
+    .overlap = 2.07,
+    .tail = 0.3,
+    .launch_ns = 5100,
+};
+
+/// A few results a row; starts while the other kernel ends.
+inline constexpr KernelTiming combine_timing{
+    .block_latency = 1500,
+    .step_latency = 300,
+    .round_latency = 501,
+    .alone = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 0.5},
+    .busy = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 1},
+    .overlap = 2,
+    .tail = 0.3,
+    .launch_ns = 5110,
+};
+
+}  // namespace attnscope::splitkv

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fits the constants of the kernels (KernelTiming, kernels/*/*_timing.h) to measured times.
+
+    attnscope model --against FILE... --launches --csv > launches.csv
+    tests/gpu/fit_times.py launches.csv            fits, prints both halves' errors and the constants
+    tests/gpu/fit_times.py launches.csv --judge    judges the constants that are in the sources
+
+A line of the table is a launch: what was measured, its load, the device's rates and the constants of its kernel. The model
+(kernels/model/pipeline_model.h) is written down here a second time, for whole columns at once; that both say the same is
+checked on every line before anything is fitted. Constants are fitted to the launches of one half of the problems, and
+judged on the other, which `attnscope model --against` judges by, too. Needs numpy and scipy.
+"""
+import argparse
+import csv
+import sys
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.stats import spearmanr
+
+UNITS = ("tensor", "exponential", "fp32", "shared", "l2")
+NAMES = (["block_latency", "step_latency", "round_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
+         + ["overlap", "tail", "launch_ns"])
+#          latencies   alone      busy         overlap, tail, launch
+LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 1, 0, 500]
+HIGHEST = [20000, 8000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 8, 1, 9000]
+USUAL = [1500, 300, 500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 2, 0.3, 5000]
+PULL = 0.1          # towards what is usual, of what few launches do not tell
+LEAST_LAUNCHES = 4  # of one half, for a fit
+LEAST_TILES = 12    # of one problem, for a rank
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    if not rows:
+        sys.exit(f"{path}: no launches")
+    words = ("point", "algorithm", "pass", "launch", "entry", "half", "problem", "tile")
+    missing = [name for name in words + tuple(NAMES) if name not in rows[0]]
+    if missing:
+        sys.exit(f"{path}: no column {missing[0]}: make it with `attnscope model --against FILE --launches --csv`")
+    table = {name: np.array([row[name] for row in rows]) for name in words}
+    for name in rows[0]:
+        if name not in words:
+            table[name] = np.array([float(row[name]) for row in rows])
+    return table
+
+
+def take(table, which):
+    return {name: column[which] for name, column in table.items()}
+
+
+def over(amount, rate):
+    return np.divide(amount, rate, out=np.zeros_like(amount), where=rate > 0)
+
+
+def norm(a, b, exponent):
+    most = np.maximum(np.maximum(a, b), 1e-300)
+    return most * ((a / most) ** exponent + (b / most) ** exponent) ** (1 / exponent)
+
+
+def launch_ns(t, constants, clock):
+    """launch_time().ns of every launch, by pipeline_model.cpp."""
+    c = dict(zip(NAMES, constants))
+    blocks = np.maximum(1, t["blocks"])
+    each = np.maximum(1, t["blocks_per_sm"])
+    warps = np.maximum(1, t["warps"])
+    sms = t["sm_count"]
+    work = {"tensor": t["tensor_flops"], "exponential": t["exponentials"], "fp32": t["fp32_values"],
+            "shared": t["shared_bytes"], "l2": t["l2_sm_bytes"]}
+    peak = {unit: over(work[unit] / blocks, t[f"peak_{unit}"]) for unit in UNITS}
+    alone = sum(c[f"alone_{unit}"] * peak[unit] for unit in UNITS)
+    busy = {unit: c[f"busy_{unit}"] * peak[unit] for unit in UNITS}
+    of_schedulers = busy["tensor"] + busy["exponential"] + busy["fp32"]
+    of_sm = busy["shared"] + busy["l2"]
+    latency = (c["step_latency"] * t["steps"] / t["steps_at_once"] + c["round_latency"] * t["rounds"]) / blocks
+    latency = latency + c["block_latency"] + 4 / warps * alone
+
+    def cycles(count):
+        dealt = np.where(warps > 4, warps, warps * count)
+        return norm(latency, count * np.maximum(of_schedulers * np.ceil(dealt / 4) / (dealt / 4), of_sm), c["overlap"])
+
+    uneven = np.maximum(1, t["longest_steps"] / np.maximum(1e-9, t["steps"] / blocks))
+    evenly = blocks / (sms * each) * cycles(each)
+    full = np.floor(blocks / (sms * each))
+    rest = np.ceil((blocks - full * sms * each) / sms)
+    in_waves = full * cycles(each) + np.where(rest > 0, cycles(np.maximum(rest, 1)), 0)
+    first = np.minimum(each, np.ceil(blocks / sms))
+    shared_out = evenly + c["tail"] * cycles(np.maximum(1, first / 2)) * uneven
+    mixed = in_waves + np.minimum(1, uneven - 1) * (shared_out - in_waves)
+    sm_ns = np.maximum(mixed, cycles(first) * uneven) * 1e9 / clock
+    l2_ns = 1e9 * over(t["l2_sm_bytes"], t["l2_rate"])
+    dram_ns = 1e9 * over(t["dram_bytes"], t["dram_rate"])
+    return norm(norm(sm_ns, l2_ns, 4), dram_ns, 4) + c["launch_ns"]
+
+
+def held_clock(t, ns_at):
+    """held_clock_hz() of the points that the launches belong to; `ns_at(clock)` are their launches' times."""
+    boost = t["boost_hz"]
+    _, point = np.unique(t["point"], return_inverse=True)
+    total = lambda values: np.bincount(point, values)[point]
+    tensor = total(1e9 * over(t["tensor_flops"], t["peak_tensor"] * t["sm_count"] * boost))
+    dram = total(1e9 * over(t["dram_bytes"], t["dram_rate"]))
+
+    def power(share):
+        ns = total(ns_at(share * boost))
+        added = t["power_tensor"] * tensor / ns * share ** t["power_exponent"] + t["power_dram"] * dram / ns
+        return t["power_idle"] + (1 - np.exp(-5 * ns / t["power_lag_ns"])) * added
+
+    within, above = np.full_like(boost, 0.3), np.ones_like(boost)
+    free = power(above) <= 1
+    for _ in range(24):
+        middle = (within + above) / 2
+        fits = power(middle) <= 1
+        within, above = np.where(fits, middle, within), np.where(fits, above, middle)
+    return np.where(free, boost, within * boost)
+
+
+def predict(t, constants_of, clock=None):
+    """Times of launches of several kernels; `constants_of` by entry."""
+    columns = np.array([constants_of[entry] for entry in t["entry"]]).T
+    ns_at = lambda hz: launch_ns(t, columns, hz)
+    return ns_at(held_clock(t, ns_at) if clock is None else clock)
+
+
+def figures(t, ns):
+    """Median and 95th percentile over problems of the error, the median ratio, and the ranks of the tile maps."""
+    ratio = ns / t["measured_ns"]
+    errors, ratios, ranks = [], [], []
+    names = np.char.add(np.char.add(t["entry"], " "), t["problem"])
+    for name in np.unique(names):
+        which = names == name
+        errors.append(np.median(np.abs(ratio[which] - 1)))
+        ratios.append(np.median(ratio[which]))
+        if which.sum() >= LEAST_TILES:
+            measured = t["measured_ns"][which]
+            ranks.append((spearmanr(measured, ns[which])[0], measured[np.argmin(ns[which])] / measured.min()))
+    return {"launches": len(ns), "problems": len(errors), "median": np.median(errors),
+            "p95": np.quantile(errors, 0.95), "ratio": np.median(ratios), "ranks": ranks}
+
+
+def report(t, ns):
+    for half in ("fitted", "held out"):
+        which = t["half"] == half
+        if not which.any():
+            continue
+        f = figures(take(t, which), ns[which])
+        ranks = "".join(f" {rank:.3f}/{chosen:.3f}" for rank, chosen in f["ranks"])
+        print(f"  {half:8}  {f['launches']:4} launches, {f['problems']:3} problems: median {100 * f['median']:.1f}%, "
+              f"95th percentile {100 * f['p95']:.1f}%, ratio {f['ratio']:.3f}"
+              + (f"; ranks, chosen over fastest:{ranks}" if ranks else ""))
+
+
+def fit(t, clock, starts):
+    """Of one kernel, to the logarithms of its times. Problems weigh less than their launches, and more than one."""
+    _, which, counts = np.unique(t["problem"], return_inverse=True, return_counts=True)
+    weight = counts[which] ** -0.35
+    goal = np.log(t["measured_ns"])
+    lowest, highest = np.array(LOWEST, float), np.array(HIGHEST, float)
+    work = {"tensor": "tensor_flops", "exponential": "exponentials", "fp32": "fp32_values", "shared": "shared_bytes",
+            "l2": "l2_sm_bytes"}
+    used = np.array([t[work[name.split("_")[1]]].any() if name.split("_")[0] in ("alone", "busy") else True
+                     for name in NAMES])
+    usual = np.array(USUAL, float)
+
+    def misses(x):
+        pull = (x - usual) / usual
+        return np.concatenate(((np.log(launch_ns(t, x, clock)) - goal) * weight, PULL * weight.mean() * pull * used))
+
+    random = np.random.default_rng(1)
+    best = None
+    for i in range(starts):
+        start = np.array(USUAL, float) if i == 0 else lowest + (highest - lowest) * random.random(len(lowest)) ** 1.5
+        result = least_squares(misses, np.clip(start, lowest + 1e-6, highest - 1e-6), bounds=(lowest, highest),
+                               loss="soft_l1", f_scale=0.1)
+        if best is None or result.cost < best.cost:
+            best = result
+    return np.where(used, best.x, 0)
+
+
+def digits(value):
+    return 0.0 if value < 1e-3 else float(f"{value:.3g}")
+
+
+def in_source(constants):
+    c = dict(zip(NAMES, constants))
+
+    def number(value):
+        return f"{digits(value):g}"
+
+    def costs(name):
+        parts = [f".{unit} = {number(c[f'{name}_{unit}'])}" for unit in UNITS]
+        return f"    .{name} = {{{', '.join(parts)}}},\n"
+
+    return (f"{{\n    .block_latency = {number(c['block_latency'])},\n    .step_latency = {number(c['step_latency'])},\n    .round_latency = {number(c['round_latency'])},\n"
+            + costs("alone") + costs("busy") + f"    .overlap = {number(c['overlap'])},\n    .tail = {number(c['tail'])},\n"
+            f"    .launch_ns = {number(c['launch_ns'])},\n}}")
+
+
+def check_that_both_models_agree(t, constants_of):
+    here = predict(t, constants_of)
+    off = np.abs(here / t["predicted_ns"] - 1)
+    if off.max() > 1e-4:
+        worst = int(np.argmax(off))
+        sys.exit(f"the model here and pipeline_model.cpp differ by {100 * off[worst]:.2f}%: {t['entry'][worst]}, "
+                 f"{t['problem'][worst]}, {t['tile'][worst]}: {here[worst]:.1f} and {t['predicted_ns'][worst]:.1f} ns")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("table", help="of `attnscope model --against FILE... --launches --csv`")
+    parser.add_argument("--judge", action="store_true", help="judge the constants that the table has; fit none")
+    parser.add_argument("--entry", action="append", help="only this kernel, by its entry")
+    parser.add_argument("--starts", type=int, default=4, help="of each fit, from different constants")
+    arguments = parser.parse_args()
+
+    t = read(arguments.table)
+    entries = list(dict.fromkeys(t["entry"]))
+    constants_of = {e: np.array([t[name][t["entry"] == e][0] for name in NAMES]) for e in entries}
+    check_that_both_models_agree(t, constants_of)
+    wanted = [e for e in entries if not arguments.entry or e in arguments.entry]
+    if not arguments.judge:
+        for _ in range(2):  # the clock follows from the times, and they from it
+            columns = np.array([constants_of[entry] for entry in t["entry"]]).T
+            clock = held_clock(t, lambda hz: launch_ns(t, columns, hz))
+            # Before anything is known of a kernel, the clock that its measured times give.
+            if _ == 0:
+                clock = held_clock(t, lambda hz: t["measured_ns"])
+            for entry in wanted:
+                which = (t["entry"] == entry) & (t["half"] == "fitted")
+                if which.sum() < LEAST_LAUNCHES:
+                    print(f"{entry}: {which.sum()} launches in the fitted half are too few for a fit", file=sys.stderr)
+                    continue
+                constants_of[entry] = np.array([digits(x) for x in fit(take(t, which), clock[which], arguments.starts)])
+    ns = predict(t, constants_of)
+    for entry in wanted:
+        which = t["entry"] == entry
+        print(entry)
+        report(take(t, which), ns[which])
+        if not arguments.judge:
+            print(in_source(constants_of[entry]))
+    print("all launches")
+    report(t, ns)
+
+
+if __name__ == "__main__":
+    main()

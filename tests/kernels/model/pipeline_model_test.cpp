@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small launches whose times are worked out by hand.
+#include "kernels/model/pipeline_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "kernels/registry.h"
+
+namespace attnscope {
+namespace {
+
+/// Four SMs at 1 GHz: a cycle is a nanosecond. No power cap.
+DeviceRates four_sms() {
+  return {.per_cycle = {.tensor = 1000, .exponential = 10, .fp32 = 100, .shared = 100, .l2 = 50},
+          .sm_count = 4,
+          .boost_hz = 1e9,
+          .dram_bytes_per_second = 1e12,
+          .l2_bytes_per_second = 2e12,
+          .power = {},
+          .measured_on = "nothing",
+          .inherited = false};
+}
+
+/// Equal blocks of four warps, each of 5 steps and 100 cycles of products at the peak; the kernel reaches half of it.
+LaunchLoad products(double blocks) {
+  return {.work = {.steps = 5 * blocks, .longest_steps = 5, .tensor_flops = 100e3 * blocks},
+          .timing = {.step_latency = 10, .busy = {.tensor = 2}, .overlap = 1, .launch_ns = 30},
+          .blocks = blocks,
+          .warps = 4,
+          .blocks_per_sm = 1};
+}
+
+double ns(const LaunchLoad& load) {
+  return launch_time(load, four_sms(), 1e9).ns;
+}
+
+TEST(PipelineModel, OneWaveIsLatencyAndWork) {
+  const LaunchTime time = launch_time(products(4), four_sms(), 1e9);
+  EXPECT_NEAR(time.ns, 5 * 10 + 200 + 30, 1e-9);
+  EXPECT_NEAR(time.term(TimeTerm::tensor), 200, 1e-9);
+  EXPECT_NEAR(time.term(TimeTerm::latency), 50, 1e-9);
+  EXPECT_NEAR(time.term(TimeTerm::launch), 30, 1e-9);
+  EXPECT_EQ(time.bound(), TimeTerm::tensor);
+  EXPECT_NEAR(time.bound_by(), 4, 1e-9);
+  EXPECT_EQ(time.waves, 1);
+  EXPECT_NEAR(time.idle_ns, 0, 1e-9);
+}
+
+TEST(PipelineModel, BlocksThatAreLeftOverCostAWave) {
+  EXPECT_NEAR(ns(products(2)), 280, 1e-9) << "half of the SMs";
+  const LaunchTime six = launch_time(products(6), four_sms(), 1e9);
+  EXPECT_NEAR(six.ns, 2 * 250 + 30, 1e-9);
+  EXPECT_EQ(six.waves, 1.5);
+  EXPECT_NEAR(six.idle_ns, 125, 1e-9) << "two of four SMs, for one of two waves";
+}
+
+TEST(PipelineModel, BlocksOnOneSmShareItsUnitsAndHideTheirLatency) {
+  LaunchLoad load = products(8);
+  load.blocks_per_sm = 2;
+  EXPECT_NEAR(ns(load), 50 + 2 * 200 + 30, 1e-9) << "the latency once, the work twice";
+  load.timing.overlap = 2;
+  EXPECT_NEAR(ns(load), std::hypot(50, 400) + 30, 1e-9);
+}
+
+TEST(PipelineModel, ALatencyThatFewWarpsHide) {
+  LaunchLoad load = products(4);
+  load.timing.alone.tensor = 0.5;
+  EXPECT_NEAR(ns(load), 50 + 50 + 200 + 30, 1e-9);
+  load.warps = 8;
+  EXPECT_NEAR(ns(load), 50 + 25 + 200 + 30, 1e-9) << "two warps on each scheduler";
+  load.work.steps_at_once = 5;
+  EXPECT_NEAR(ns(load), 10 + 25 + 200 + 30, 1e-9);
+  load.work.rounds = 4 * 3;
+  load.timing.round_latency = 7;
+  EXPECT_NEAR(ns(load), 10 + 21 + 25 + 200 + 30, 1e-9);
+}
+
+TEST(PipelineModel, TheLongerOfSchedulersAndSharedUnitsDecides) {
+  LaunchLoad load = products(4);
+  load.work.exponentials = 4 * 500;   // 50 cycles
+  load.work.shared_bytes = 4 * 30e3;  // 300 cycles
+  load.timing.busy = {.tensor = 2, .exponential = 1, .fp32 = 0, .shared = 1, .l2 = 0};
+  EXPECT_NEAR(ns(load), 50 + 300 + 30, 1e-9);
+  load.work.shared_bytes = 4 * 20e3;
+  const LaunchTime time = launch_time(load, four_sms(), 1e9);
+  EXPECT_NEAR(time.ns, 50 + 250 + 30, 1e-9);
+  EXPECT_NEAR(time.term(TimeTerm::shared_memory), 200, 1e-9);
+  EXPECT_NEAR(time.term(TimeTerm::exponential), 50, 1e-9);
+}
+
+TEST(PipelineModel, AFifthWarpKeepsOneSchedulerTwiceAsLong) {
+  LaunchLoad load = products(4);
+  load.warps = 5;
+  EXPECT_NEAR(ns(load), 50 + 200 * 2 / 1.25 + 30, 1e-9);
+  load.work.tensor_flops = 0;
+  load.work.shared_bytes = 4 * 20e3;
+  load.timing.busy.shared = 1;
+  EXPECT_NEAR(ns(load), 50 + 200 + 30, 1e-9) << "shared memory knows no schedulers";
+}
+
+TEST(PipelineModel, UnevenBlocksShareTheSmsAndRunOutAtTheEnd) {
+  LaunchLoad load = products(8);
+  load.work.longest_steps = 10;  // twice the mean
+  load.timing.tail = 0.25;
+  EXPECT_NEAR(ns(load), 2 * 250 + 0.25 * 250 * 2 + 30, 1e-9);
+  load.work.longest_steps = 15;
+  EXPECT_NEAR(ns(load), 750 + 30, 1e-9) << "the longest block by itself";
+
+  LaunchLoad half_way = products(6);
+  half_way.timing.tail = 0.25;
+  half_way.work.longest_steps = 7.5;
+  EXPECT_NEAR(ns(half_way), (2 * 250 + (1.5 * 250 + 0.25 * 250 * 1.5)) / 2 + 30, 1e-9) << "half of each";
+}
+
+TEST(PipelineModel, DramAndL2StandBesideTheSms) {
+  LaunchLoad load = products(4);
+  load.dram_bytes = 1e6;  // 1 us
+  const LaunchTime dram = launch_time(load, four_sms(), 1e9);
+  EXPECT_NEAR(dram.ns, std::pow(std::pow(250, 4) + std::pow(1000, 4), 0.25) + 30, 1e-6);
+  EXPECT_EQ(dram.bound(), TimeTerm::dram);
+  EXPECT_NEAR(dram.bound_by(), 5, 1e-9);
+  load.l2_sm_bytes = 2e6;  // as long
+  EXPECT_NEAR(ns(load), std::pow(std::pow(250, 4) + 2 * std::pow(1000, 4), 0.25) + 30, 1e-6);
+  EXPECT_NEAR(launch_time(load, four_sms(), 1e9).term(TimeTerm::l2), 1000, 1e-9);
+}
+
+TEST(PipelineModel, ALaunchThatStartsEarlyHidesMostOfItsBeginning) {
+  LaunchLoad early = products(4);
+  early.starts_early = true;
+  const std::vector<LaunchTime> times = launch_times(std::vector{products(4), early}, four_sms());
+  EXPECT_NEAR(times[1].ns, 280, 1e-9) << "by itself it takes as long";
+  EXPECT_NEAR(point_ns(times), 280 + 280 - 0.7 * 30, 1e-9);
+}
+
+/// Products alone at the peak rate draw 1.6 of the cap beside 0.2 of idling.
+DeviceRates capped() {
+  DeviceRates rates = four_sms();
+  rates.power = {.idle = 0.2, .tensor = 1.6, .dram = 0, .exponent = 3, .lag_ns = 0};
+  return rates;
+}
+
+LaunchLoad at_the_peak(double tensor_flops) {
+  return {.work = {.steps = 4, .longest_steps = 1, .tensor_flops = tensor_flops},
+          .timing = {.busy = {.tensor = 1}, .overlap = 1},
+          .blocks = 4,
+          .warps = 4,
+          .blocks_per_sm = 1};
+}
+
+TEST(HeldClock, IsTheHighestWithinTheCap) {
+  // At a share s of the boost clock: 0.2 + 1.6 s s^3 = 1, so s = 0.5^(1/4).
+  const std::vector loads{at_the_peak(4e6)};
+  const double clock = held_clock_hz(loads, capped());
+  EXPECT_NEAR(clock, std::pow(0.5, 0.25) * 1e9, 1e3);
+  const LaunchTime time = launch_times(loads, capped()).at(0);
+  EXPECT_NEAR(time.clock_hz, clock, 1);
+  EXPECT_NEAR(time.ns, 1000 / std::pow(0.5, 0.25), 1e-3);
+}
+
+TEST(HeldClock, IsTheBoostWhereTheWorkDrawsLess) {
+  LaunchLoad load = at_the_peak(4e6);
+  load.timing.busy.tensor = 2.5;  // the products take 0.4 of the time: 0.2 + 0.64
+  EXPECT_EQ(held_clock_hz(std::vector{load}, capped()), 1e9);
+}
+
+TEST(HeldClock, ShortLoadsDoNotFeelTheCap) {
+  DeviceRates rates = capped();
+  rates.power.lag_ns = 1e6;
+  EXPECT_EQ(held_clock_hz(std::vector{at_the_peak(4e6)}, rates), 1e9) << "five times 1 us";
+  EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e12)}, rates), std::pow(0.5, 0.25) * 1e9, 1e3);
+}
+
+TEST(HeldClock, LaunchesOfAPointHoldOne) {
+  LaunchLoad idle = at_the_peak(0);
+  idle.timing.launch_ns = 1000;
+  // The products take half of the time: 0.2 + 0.8 at the boost.
+  EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e6), idle}, capped()), 1e9, 1e3);
+}
+
+TEST(DeviceRates, ComeFromTheDatasheetAndSayWhatIsInherited) {
+  const DeviceRates h200 = device_rates(*find_gpu("H200"));
+  EXPECT_EQ(h200.per_cycle.tensor, 4096) << "989.4 TFLOP/s are at 1.83 GHz";
+  EXPECT_EQ(h200.boost_hz, 1.98e9);
+  EXPECT_NEAR(h200.dram_bytes_per_second, 0.9 * 4.8e12, 1);
+  EXPECT_FALSE(h200.inherited);
+  const DeviceRates a100 = device_rates(*find_gpu("A100"));
+  EXPECT_EQ(a100.per_cycle.tensor, 2048);
+  EXPECT_EQ(a100.per_cycle.fp32, 64);
+  EXPECT_EQ(a100.measured_on, "NVIDIA H200");
+  EXPECT_TRUE(a100.inherited);
+  EXPECT_EQ(device_rates(*find_gpu("L40S")).per_cycle.tensor, 1024);
+  EXPECT_EQ(device_rates(*find_gpu("rtx-4090")).per_cycle.tensor, 512);
+
+  // As a file has it: no clock.
+  DeviceLimits read = *find_gpu("H200");
+  read.boost_hz = 0;
+  EXPECT_EQ(device_rates(read).boost_hz, 1.98e9) << "known by its name";
+  read.name = "NVIDIA H300";
+  EXPECT_EQ(device_rates(read).per_cycle.tensor, 4096);
+  EXPECT_GT(device_rates(read).boost_hz, 1e9);
+}
+
+TEST(PredictTimes, OneForEachMeasuredKernelAndSetUpLeftOut) {
+  const DeviceLimits& h200 = *find_gpu("H200");
+  const AttentionProblem p{.pass = Pass::bwd, .heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 64};
+  for (const char* name : {"naive", "fa1", "fa2", "fa3"}) {
+    const Algorithm* algorithm = built_in_algorithms().find(name);
+    const AttentionModel model = algorithm->model(p, algorithm->default_config(p, h200), h200);
+    const std::vector<LaunchTime> times = predict_times(model, h200);
+    std::size_t measured = 0;
+    for (const KernelModel& kernel : model.kernels) measured += kernel.setup ? 0 : 1;
+    ASSERT_EQ(times.size(), measured) << name;
+    for (const LaunchTime& time : times) {
+      EXPECT_GT(time.ns, time.term(TimeTerm::launch)) << name;
+      EXPECT_GE(time.ns, time.term(TimeTerm::dram)) << name;
+      EXPECT_GE(time.ns, time.term(TimeTerm::l2)) << name;
+      EXPECT_LE(time.clock_hz, 1.98e9) << name;
+    }
+  }
+}
+
+// What the paper is about: FA1's rows fall out of the L2 with the number of heads, and DRAM begins to decide.
+TEST(PredictTimes, RowsThatTheL2DoesNotHoldAreReadFromDram) {
+  const DeviceLimits& h200 = *find_gpu("H200");
+  const Algorithm* fa1 = built_in_algorithms().find("fa1");
+  const auto dram_share = [&](std::int64_t heads) {
+    const AttentionProblem p{.heads_q = heads, .heads_kv = heads, .n_q = 1024, .n_k = 1024, .d = 64};
+    const KernelModel kernel = fa1->model(p, TileShape{.br = 64, .bc = 64}, h200).kernels.at(0);
+    const LaunchTime time = predict_times(fa1->model(p, TileShape{.br = 64, .bc = 64}, h200), h200).at(0);
+    return time.term(TimeTerm::dram) * 1e-9 * device_rates(h200).dram_bytes_per_second /
+           static_cast<double>(kernel.traffic.total());
+  };
+  EXPECT_LT(dram_share(16), 0.15);
+  EXPECT_GT(dram_share(132), 0.85);
+}
+
+}  // namespace
+}  // namespace attnscope
