@@ -11,26 +11,26 @@ namespace attnscope::fa2 {
 /// mma.sync: its peak on Hopper is 1 / 1.53 of the tensor cores', which wgmma has to itself. One K and one V tile in
 /// flight.
 inline constexpr KernelTiming forward_timing{
-    .block_latency = 5890,
+    .block_latency = 5070,
     .step_latency = 0,
-    .round_latency = 787,
-    .alone = {.tensor = 0.801, .exponential = 0, .fp32 = 0.346, .shared = 0.717, .l2 = 0.606},
-    .busy = {.tensor = 1.54, .exponential = 0, .fp32 = 0.167, .shared = 1.09, .l2 = 0},
+    .round_latency = 790,
+    .alone = {.tensor = 0.766, .exponential = 0, .fp32 = 0.266, .shared = 0.712, .l2 = 0.622},
+    .busy = {.tensor = 1.6, .exponential = 0, .fp32 = 0.0135, .shared = 1.12, .l2 = 0},
     .overlap = 1,
-    .tail = 0.686,
-    .launch_ns = 6020,
+    .tail = 0.622,
+    .launch_ns = 7470,
 };
 
 /// mma.sync; dQ is added up in L2.
 inline constexpr KernelTiming backward_timing{
-    .block_latency = 1640,
-    .step_latency = 296,
-    .round_latency = 811,
-    .alone = {.tensor = 0.548, .exponential = 0.568, .fp32 = 0.499, .shared = 0.506, .l2 = 0.494},
-    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 1.05, .l2 = 0.95},
+    .block_latency = 1650,
+    .step_latency = 299,
+    .round_latency = 797,
+    .alone = {.tensor = 0.543, .exponential = 0.566, .fp32 = 0.499, .shared = 0.508, .l2 = 0.494},
+    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 1.06, .l2 = 0.949},
     .overlap = 1,
-    .tail = 0.521,
-    .launch_ns = 6710,
+    .tail = 0.499,
+    .launch_ns = 6820,
 };
 
 /// Before the main kernel: rows of O and dO pass through.

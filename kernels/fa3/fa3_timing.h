@@ -10,14 +10,14 @@ namespace attnscope::fa3 {
 
 /// wgmma, warp-specialised: one warpgroup loads by TMA while the others multiply; their softmax and products overlap.
 inline constexpr KernelTiming forward_timing{
-    .block_latency = 6050,
-    .step_latency = 463,
-    .round_latency = 365,
-    .alone = {.tensor = 0.513, .exponential = 0.508, .fp32 = 0.48, .shared = 0.506, .l2 = 0.429},
-    .busy = {.tensor = 0.821, .exponential = 0.556, .fp32 = 0.458, .shared = 0.841, .l2 = 0.665},
-    .overlap = 1.62,
-    .tail = 0.339,
-    .launch_ns = 8160,
+    .block_latency = 6110,
+    .step_latency = 432,
+    .round_latency = 462,
+    .alone = {.tensor = 0.479, .exponential = 0.494, .fp32 = 0.47, .shared = 0.489, .l2 = 0.395},
+    .busy = {.tensor = 0.893, .exponential = 0.563, .fp32 = 0.472, .shared = 0.852, .l2 = 0.732},
+    .overlap = 1.76,
+    .tail = 0.203,
+    .launch_ns = 7520,
 };
 
 /// wgmma, warp-specialised.

@@ -15,9 +15,10 @@ struct MeasuredShares {
   PowerShares power;
 };
 
-/// The NVIDIA H200's: `attnscope ceilings` finds 4.5 TB/s of reads and 4.0 of copies, and 7.7 to 8.7 TB/s of L2 reads;
-/// the power from the clocks that its long launches held at the cap of 700 W, with the problems that half_of() calls
-/// fitted.
+/// The NVIDIA H200's: `attnscope ceilings` finds 4.5 TB/s of reads and 4.0 of copies, and 7.7 to 8.7 TB/s of L2 reads.
+/// Its power by hand, from recorded launches that last long enough to feel the cap of 700 W: fa2 at 350 TFLOP/s
+/// holds 1.85 to 1.9 GHz, fa3 at 480 TFLOP/s 1.73 GHz and at 590 TFLOP/s 1.55 to 1.65 GHz, fa1 at 230 TFLOP/s and 1.9
+/// TB/s of DRAM 1.8 GHz; launches of 3.5 ms and less feel nothing of it, those of 5 ms do.
 constexpr MeasuredShares h200{
     .gpu = "NVIDIA H200",
     .dram = 0.9,

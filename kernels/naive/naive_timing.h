@@ -41,7 +41,7 @@ inline constexpr KernelTiming ds_timing{
     .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.873},
     .overlap = 2.15,
     .tail = 0.3,
-    .launch_ns = 1690,
+    .launch_ns = 1680,
 };
 
 /// O = P V, and dQ: mma.sync through a ring of steps.
@@ -58,14 +58,14 @@ inline constexpr KernelTiming pv_timing{
 
 /// dV and dK: the same with the left matrix transposed.
 inline constexpr KernelTiming tn_timing{
-    .block_latency = 1360,
-    .step_latency = 332,
-    .round_latency = 605,
-    .alone = {.tensor = 0.554, .exponential = 0, .fp32 = 0.499, .shared = 0.568, .l2 = 0.555},
-    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 1.18, .l2 = 0.898},
-    .overlap = 2.23,
+    .block_latency = 1560,
+    .step_latency = 389,
+    .round_latency = 608,
+    .alone = {.tensor = 0.545, .exponential = 0, .fp32 = 0.499, .shared = 0.559, .l2 = 0.55},
+    .busy = {.tensor = 2.21, .exponential = 0, .fp32 = 0.499, .shared = 0.911, .l2 = 0.863},
+    .overlap = 1.95,
     .tail = 0.3,
-    .launch_ns = 1070,
+    .launch_ns = 1200,
 };
 
 }  // namespace attnscope::naive
