@@ -187,20 +187,17 @@ Traffic convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows
 
 /// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid; dQ's additions
 /// likewise, which go to L2 and do not come back; dK and dV once.
-Traffic main_traffic(const AttentionProblem& p, const Tiling& tile, bool whole_tiles) {
-  const BatchGrid grids(p, tile);
+Traffic main_traffic(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
+                     const ColumnCounts& columns, bool whole_tiles) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  const TileCounts counts = grids.counts();
   const std::int64_t query_rows = counts.query_rows_seen;
   const std::int64_t added_rows = whole_tiles ? counts.tiles * tile.br : query_rows;
-  return {.l2_to_sm_bytes = 2 * grids.key_rows_touched_kv() * row + query_rows * 2 * (row + fp32_bytes),
+  return {.l2_to_sm_bytes = 2 * columns.key_rows_touched * row + query_rows * 2 * (row + fp32_bytes),
           .sm_to_l2_bytes = 2 * p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype) + added_rows * p.d * fp32_bytes};
 }
 
-KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {
-  const BatchGrid grids(p, tile);
-  const TileCounts counts = grids.counts();
-  const ColumnCounts columns = grids.columns_kv();
+KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
+                     const ColumnCounts& columns, const Kernels& kernels) {
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
   const std::int64_t longest = columns.longest_column;
   const auto d = static_cast<double>(p.d);
@@ -216,7 +213,7 @@ KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const Kernel
           .exponentials = cells,
           .fp32_values = tiles * tile.br * d,
           .shared_bytes = tiles * static_cast<double>(kernels.operand_bytes),
-          .distinct_bytes = static_cast<double>(2 * grids.key_rows_touched_kv()) * row +
+          .distinct_bytes = static_cast<double>(2 * columns.key_rows_touched) * row +
                             query_rows * (2 * row + 2 * fp32_bytes + 2 * d * fp32_bytes) +
                             static_cast<double>(2 * p.kv_instances() * p.n_k) * d * output_bytes(p.dtype)};
 }
@@ -242,12 +239,16 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, c
   const std::int64_t row_blocks = p.instances() * q_tiles(p, tile);
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
   const LoadOrder rows{.why = say::load_order::rows{}};
+  const BatchGrid grids(p, tile);
+  const TileCounts counts = grids.counts();
+  const ColumnCounts columns = grids.columns_kv();
   const Traffic dot = dot_traffic(p, accumulator);
   const Traffic convert = convert_traffic(p, accumulator);
   return {kernel_model("dot", row_blocks, row_needs(kernels), dot, 0, {}, rows, rows_work(p, row_blocks, dot),
                        kernels.dot_timing),
-          kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, kernels.whole_tiles), backward_flops(p),
-                       kernels.on_chip, kernels.load_order, main_work(p, tile, kernels), kernels.timing),
+          kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, counts, columns, kernels.whole_tiles),
+                       backward_flops(p), kernels.on_chip, kernels.load_order,
+                       main_work(p, tile, counts, columns, kernels), kernels.timing),
           kernel_model("convert", row_blocks, row_needs(kernels), convert, 0, {}, rows,
                        rows_work(p, row_blocks, convert), kernels.convert_timing)};
 }

@@ -107,7 +107,7 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Bat
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
   const std::int64_t empty = p.instances() * ceil_div(p.n_q, tile.br) - counts.q_tiles_touched;
-  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.key_rows_touched_kv();
+  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.columns_kv().key_rows_touched;
   return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
           .longest_steps = static_cast<double>(counts.longest_row > 0 ? counts.longest_row + 2 : 1),
           .rounds = tiles * static_cast<double>(ceil_div(tile.bc, execution.chunk_columns)),

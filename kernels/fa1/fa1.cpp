@@ -157,18 +157,17 @@ class Fa1Program final : public TileProgram {
 
 /// K and V once where any query sees them; Q and the fp32 state of every Q tile again for each K/V tile it visits; the
 /// state once more to initialise it; O once, in place of the accumulator's last store.
-Traffic forward_traffic(const AttentionProblem& p, const Tiling& tile) {
-  const BatchGrid grids(p, tile);
+Traffic forward_traffic(const AttentionProblem& p, const TileCounts& counts, const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
   constexpr std::int64_t statistics = 8;  // l, m in fp32
   const std::int64_t rows = p.instances() * p.n_q;
-  const TileCounts counts = grids.counts();
   const std::int64_t passes = counts.query_rows_seen;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
-  return {.l2_to_sm_bytes = 2 * grids.key_rows_touched() * row + passes * (row + accumulator + statistics),
-          .sm_to_l2_bytes =
-              accumulator_stores * accumulator + (rows + passes) * statistics + rows * p.d * output_bytes(p.dtype)};
+  return {
+      .l2_to_sm_bytes = 2 * columns.key_rows_touched * group_size(p) * row + passes * (row + accumulator + statistics),
+      .sm_to_l2_bytes =
+          accumulator_stores * accumulator + (rows + passes) * statistics + rows * p.d * output_bytes(p.dtype)};
 }
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
@@ -188,30 +187,21 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling
   return teams;
 }
 
-/// A step of every K/V tile that is seen, one of every tile of the grid, and the first.
-std::int64_t steps_of_instance(const TileGrid& grid) {
-  return 1 + grid.columns().k_tiles_touched + grid.counts().tiles;
-}
-
-KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device, int teams) {
-  const BatchGrid grids(p, tile);
-  const TileCounts counts = grids.counts();
+KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
+                        const ColumnCounts& columns, const DeviceLimits& device, int teams) {
   const int d = static_cast<int>(p.d);
   const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
-  std::int64_t longest = 0;
-  for (std::int64_t entry = 0; entry < (p.mask.padded() ? p.batch : 1); ++entry) {
-    longest = std::max(longest, steps_of_instance(grids.of(entry * p.heads_q)));
-  }
   const std::int64_t rounds_of_tile =
       fa1::slices_per_warp(tile.br) * ceil_div(tile.bc, fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0));
-  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.key_rows_touched_kv();
+  const std::int64_t read_once = counts.query_rows_touched + 2 * columns.key_rows_touched;
   const auto rows = static_cast<double>(p.instances() * p.n_q);
   const double state = static_cast<double>(p.d + 2) * fp32_bytes;
   return {
-      .steps = static_cast<double>(p.instances() + grids.columns_kv().k_tiles_touched * group_size(p) + counts.tiles),
-      .longest_steps = static_cast<double>(longest),
+      .steps = static_cast<double>(p.instances() + columns.k_tiles_touched * group_size(p) + counts.tiles),
+      // The entry with the most keys has most of both.
+      .longest_steps = static_cast<double>(1 + columns.most_touched + counts.most_tiles),
       .steps_at_once = static_cast<double>(teams),
       .rounds = tiles * static_cast<double>(rounds_of_tile) / teams,
       .tensor_flops = 4 * static_cast<double>(p.d) * cells,
@@ -230,6 +220,9 @@ LoadOrder load_order(int teams) {
 }
 
 KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+  const BatchGrid grids(p, tile);
+  const TileCounts counts = grids.counts();
+  const ColumnCounts columns = grids.columns_kv();
   const int teams = teams_on(device, p, tile);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
@@ -238,11 +231,11 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const D
   const std::int64_t chunk = fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0);
   const std::int64_t kv = std::int64_t{tile.bc} * d * element;
   return kernel_model(
-      "fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, tile), forward_flops(p),
+      "fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, counts, columns), forward_flops(p),
       {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      load_order(teams), forward_work(p, tile, device, teams), fa1::forward_timing);
+      load_order(teams), forward_work(p, tile, counts, columns, device, teams), fa1::forward_timing);
 }
 
 }  // namespace

@@ -157,47 +157,33 @@ class Fa1BackwardProgram final : public TileProgram {
 /// K and V once where any query sees them; Q, O, dO, their statistics and the accumulator of dQ for each tile of the
 /// grid; the accumulator's stores likewise, and once more to clear it; dQ once, in place of the accumulator's last
 /// store; dK and dV once.
-Traffic backward_traffic(const AttentionProblem& p, const Tiling& tile) {
-  const BatchGrid grids(p, tile);
+Traffic backward_traffic(const AttentionProblem& p, const TileCounts& counts, const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t output = p.d * output_bytes(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
   constexpr std::int64_t statistics = 8;  // l, m in fp32
   const std::int64_t rows = p.instances() * p.n_q;
-  const TileCounts counts = grids.counts();
   const std::int64_t passes = counts.query_rows_seen;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
-  return {
-      .l2_to_sm_bytes = 2 * grids.key_rows_touched_kv() * row + passes * (2 * row + output + accumulator + statistics),
-      .sm_to_l2_bytes = accumulator_stores * accumulator + rows * output + 2 * p.kv_instances() * p.n_k * output};
+  return {.l2_to_sm_bytes = 2 * columns.key_rows_touched * row + passes * (2 * row + output + accumulator + statistics),
+          .sm_to_l2_bytes = accumulator_stores * accumulator + rows * output + 2 * p.kv_instances() * p.n_k * output};
 }
 
-std::int64_t steps_of_head(const AttentionProblem& p, const TileGrid& grid) {
-  return 1 + grid.k_tiles() + grid.columns().k_tiles_touched + grid.counts().tiles * group_size(p);
-}
-
-KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
-  const BatchGrid grids(p, tile);
-  const TileCounts counts = grids.counts();
+KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
+                         const ColumnCounts& columns, const DeviceLimits& device) {
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
   const auto row = static_cast<double>(p.d * element);
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
-  std::int64_t longest = 0;
-  std::int64_t steps = 0;
-  const std::int64_t entries = p.mask.padded() ? p.batch : 1;
-  for (std::int64_t entry = 0; entry < entries; ++entry) {
-    const std::int64_t here = steps_of_head(p, grids.of_kv(entry * p.heads_kv));
-    steps += here * p.heads_kv * (p.batch / entries);
-    longest = std::max(longest, here);
-  }
+  const std::int64_t k_tiles = ceil_div(p.n_k, tile.bc);
   const auto query_rows = static_cast<double>(p.instances() * p.n_q);
   const auto seeing_rows = static_cast<double>(counts.query_rows_touched);
   const auto key_rows = static_cast<double>(p.kv_instances() * p.n_k);
   const double output = static_cast<double>(p.d) * output_bytes(p.dtype);
-  return {.steps = static_cast<double>(steps),
-          .longest_steps = static_cast<double>(longest),
+  return {.steps = static_cast<double>(p.kv_instances() * (1 + k_tiles) + columns.k_tiles_touched + counts.tiles),
+          // The entry with the most keys has most of both.
+          .longest_steps = static_cast<double>(1 + k_tiles + columns.most_touched + counts.most_tiles * group_size(p)),
           .rounds = tiles * static_cast<double>(ceil_div(tile.bc, gradient::chunk_columns(tile.br, tile.bc, d))),
           .tensor_flops = 10 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
@@ -205,17 +191,20 @@ KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const De
           .shared_bytes = tiles * static_cast<double>(gradient::operand_bytes(tile.br, tile.bc, d, element)),
           .distinct_bytes = seeing_rows * (2 * row + output + 2 * fp32_bytes) +
                             query_rows * (static_cast<double>(p.d) * fp32_bytes + output) +
-                            static_cast<double>(2 * grids.key_rows_touched_kv()) * row + key_rows * 2 * output,
+                            static_cast<double>(2 * columns.key_rows_touched) * row + key_rows * 2 * output,
           .cycled_bytes = static_cast<double>(working_set_bytes(p, tile, device))};
 }
 
 }  // namespace
 
 KernelModel model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
-  return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, tile), backward_flops(p),
+  const BatchGrid grids(p, tile);
+  const TileCounts counts = grids.counts();
+  const ColumnCounts columns = grids.columns_kv();
+  return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, counts, columns), backward_flops(p),
                       gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
                       {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}},
-                      backward_work(p, tile, device), fa1::backward_timing);
+                      backward_work(p, tile, counts, columns, device), fa1::backward_timing);
 }
 
 std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p) {

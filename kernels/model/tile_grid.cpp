@@ -160,19 +160,16 @@ std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
   });
 }
 
-std::int64_t TileGrid::key_rows_touched() const {
-  std::int64_t rows = 0;
-  for (std::int64_t j = 0; j < k_tiles_; ++j) rows += q_tiles_seen(j) > 0 ? k_rows(j) : 0;
-  return rows;
-}
-
 ColumnCounts TileGrid::columns() const {
   ColumnCounts counts;
   for (std::int64_t j = 0; j < k_tiles_; ++j) {
     const std::int64_t seen = q_tiles_seen(j);
-    counts.k_tiles_touched += seen > 0 ? 1 : 0;
+    if (seen == 0) continue;
+    ++counts.k_tiles_touched;
+    counts.key_rows_touched += k_rows(j);
     counts.longest_column = std::max(counts.longest_column, seen);
   }
+  counts.most_touched = counts.k_tiles_touched;
   return counts;
 }
 
@@ -194,6 +191,7 @@ TileCounts TileGrid::counts() const {
     counts.query_rows_seen += seen * rows;
     counts.key_rows_seen += seen * bc_ - (missing > 0 && visited(i, last, stretch) ? missing : 0);
   }
+  counts.most_tiles = counts.tiles;
   return counts;
 }
 
@@ -222,6 +220,7 @@ TileCounts BatchGrid::counts() const {
     sum.query_rows_seen += times * one.query_rows_seen;
     sum.q_tiles_touched += times * one.q_tiles_touched;
     sum.longest_row = std::max(sum.longest_row, one.longest_row);
+    sum.most_tiles = std::max(sum.most_tiles, one.most_tiles);
   }
   return sum;
 }
@@ -232,19 +231,11 @@ ColumnCounts BatchGrid::columns_kv() const {
   for (const TileGrid& grid : grids_) {
     const ColumnCounts one = grid.columns();
     sum.k_tiles_touched += times * one.k_tiles_touched;
+    sum.key_rows_touched += times * one.key_rows_touched;
     sum.longest_column = std::max(sum.longest_column, one.longest_column);
+    sum.most_touched = std::max(sum.most_touched, one.most_touched);
   }
   return sum;
-}
-
-std::int64_t BatchGrid::key_rows_touched() const {
-  return key_rows_touched_kv() / heads_kv_ * heads_q_;
-}
-
-std::int64_t BatchGrid::key_rows_touched_kv() const {
-  std::int64_t rows = 0;
-  for (const TileGrid& grid : grids_) rows += grid.key_rows_touched();
-  return rows * heads_kv_ * (batch_ / std::ssize(grids_));
 }
 
 }  // namespace attnscope

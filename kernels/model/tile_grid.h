@@ -21,14 +21,17 @@ struct TileCounts {
   std::int64_t query_rows_seen = 0;     ///< rows of Q that all K tiles together read
   std::int64_t q_tiles_touched = 0;     ///< Q tiles that see any key
   std::int64_t longest_row = 0;         ///< K tiles of the Q tile that visits most
+  std::int64_t most_tiles = 0;          ///< of one head, visited
 
   bool operator==(const TileCounts&) const = default;
 };
 
 /// The same, along the other side.
 struct ColumnCounts {
-  std::int64_t k_tiles_touched = 0;  ///< that any query sees
-  std::int64_t longest_column = 0;   ///< Q tiles of the K tile that most visit
+  std::int64_t k_tiles_touched = 0;   ///< that any query sees
+  std::int64_t key_rows_touched = 0;  ///< their rows
+  std::int64_t longest_column = 0;    ///< Q tiles of the K tile that most visit
+  std::int64_t most_touched = 0;      ///< of one head, K tiles that any query sees
 
   bool operator==(const ColumnCounts&) const = default;
 };
@@ -68,8 +71,6 @@ class TileGrid {
   [[nodiscard]] TileCounts counts() const;
   /// O(Tc).
   [[nodiscard]] ColumnCounts columns() const;
-  /// Rows of the K tiles that any query sees. O(Tc).
-  [[nodiscard]] std::int64_t key_rows_touched() const;
 
  private:
   /// [first, last) of the tiles along the other side.
@@ -106,9 +107,6 @@ class BatchGrid {
   [[nodiscard]] TileCounts counts() const;
   /// Sums over all K/V heads' instances.
   [[nodiscard]] ColumnCounts columns_kv() const;
-  /// Sum of TileGrid::key_rows_touched() over the instances of all query heads, or of all K/V heads.
-  [[nodiscard]] std::int64_t key_rows_touched() const;
-  [[nodiscard]] std::int64_t key_rows_touched_kv() const;
 
  private:
   std::int64_t batch_;

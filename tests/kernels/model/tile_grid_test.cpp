@@ -150,6 +150,8 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
     queries_touched += k_tiles.empty() ? 0 : grid.q_rows(i);
   }
   std::int64_t keys_touched = 0;
+  std::int64_t tiles_touched = 0;
+  std::int64_t longest = 0;
   std::int64_t keys = 0;
   for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
     const auto& seen = q_tiles_of[static_cast<std::size_t>(j)];
@@ -160,6 +162,8 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
     }
     ASSERT_EQ(grid.q_tiles_seen(j), std::ssize(seen)) << label;
     keys_touched += seen.empty() ? 0 : grid.k_rows(j);
+    tiles_touched += seen.empty() ? 0 : 1;
+    longest = std::max<std::int64_t>(longest, std::ssize(seen));
     keys += grid.k_rows(j);
   }
   ASSERT_EQ(keys, length) << label;
@@ -167,7 +171,10 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
   ASSERT_EQ(grid.counts().key_rows_seen, key_rows) << label;
   ASSERT_EQ(grid.counts().query_rows_seen, query_rows) << label;
   ASSERT_EQ(grid.counts().query_rows_touched, queries_touched) << label;
-  ASSERT_EQ(grid.key_rows_touched(), keys_touched) << label;
+  ASSERT_EQ(grid.counts().most_tiles, tiles) << label;
+  ASSERT_EQ(grid.columns().key_rows_touched, keys_touched) << label;
+  ASSERT_EQ(grid.columns().k_tiles_touched, tiles_touched) << label;
+  ASSERT_EQ(grid.columns().longest_column, longest) << label;
 }
 
 Mask mask_of(const char* text) {
@@ -210,20 +217,26 @@ TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
     const Tiling tile{.br = 16, .bc = 8};
     const BatchGrid batch(p, tile);
     TileCounts sum;
-    std::int64_t touched = 0;
-    std::int64_t touched_kv = 0;
+    ColumnCounts columns;
     for (std::int64_t i = 0; i < p.instances(); ++i) {
       const TileGrid grid(p, tile, i / 6);
       sum.tiles += grid.counts().tiles;
       sum.query_rows_touched += grid.counts().query_rows_touched;
       sum.key_rows_seen += grid.counts().key_rows_seen;
       sum.query_rows_seen += grid.counts().query_rows_seen;
-      touched += grid.key_rows_touched();
+      sum.q_tiles_touched += grid.counts().q_tiles_touched;
+      sum.longest_row = std::max(sum.longest_row, grid.counts().longest_row);
+      sum.most_tiles = std::max(sum.most_tiles, grid.counts().tiles);
     }
-    for (std::int64_t i = 0; i < p.kv_instances(); ++i) touched_kv += TileGrid(p, tile, i / 2).key_rows_touched();
+    for (std::int64_t i = 0; i < p.kv_instances(); ++i) {
+      const ColumnCounts of_head = TileGrid(p, tile, i / 2).columns();
+      columns.k_tiles_touched += of_head.k_tiles_touched;
+      columns.key_rows_touched += of_head.key_rows_touched;
+      columns.longest_column = std::max(columns.longest_column, of_head.longest_column);
+      columns.most_touched = std::max(columns.most_touched, of_head.k_tiles_touched);
+    }
     EXPECT_EQ(batch.counts(), sum) << text;
-    EXPECT_EQ(batch.key_rows_touched(), touched) << text;
-    EXPECT_EQ(batch.key_rows_touched_kv(), touched_kv) << text;
+    EXPECT_EQ(batch.columns_kv(), columns) << text;
     for (std::int64_t i = 0; i < p.instances(); ++i) {
       EXPECT_EQ(batch.of(i).counts().tiles, TileGrid(p, tile, i / 6).counts().tiles) << text << ' ' << i;
       EXPECT_EQ(batch.of(i).k_end(1), TileGrid(p, tile, i / 6).k_end(1)) << text << ' ' << i;
