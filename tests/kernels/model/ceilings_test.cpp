@@ -59,12 +59,18 @@ TEST(Ceilings, ADeviceWhoseClockIsNotKnownHasNoFiguresThatStandOnIt) {
 }
 
 TEST(Ceilings, LinesAreInTheTablesOrderWithClocksBesideTheirLoadsAndCurvesLast) {
-  const std::vector<Ceiling> ceilings{{.name = "l2_private_miss", .argument = 64, .value = 0.5},
-                                      {.name = "latency_dram", .value = 600},
-                                      {.name = "dram_copy_clock", .value = 1.9e9},
-                                      {.name = "l2_private_miss", .argument = 16, .value = 0.1},
-                                      {.name = "dram_copy", .value = 4e12, .q1 = 3.9e12, .q3 = 4.1e12},
-                                      {.name = "of_a_later_program", .value = 1}};
+  const auto ceiling = [](const char* name, double value, double argument = 0) {
+    Ceiling made;
+    made.name = name;
+    made.value = value;
+    made.argument = argument;
+    return made;
+  };
+  std::vector<Ceiling> ceilings{ceiling("l2_private_miss", 0.5, 64), ceiling("latency_dram", 600),
+                                ceiling("dram_copy_clock", 1.9e9),   ceiling("l2_private_miss", 0.1, 16),
+                                ceiling("dram_copy", 4e12),          ceiling("of_a_later_program", 1)};
+  ceilings[4].q1 = 3.9e12;
+  ceilings[4].q3 = 4.1e12;
   const std::vector<CeilingLine> lines = ceiling_lines(ceilings);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0].ceiling, ceilings[4]);
