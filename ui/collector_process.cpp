@@ -159,7 +159,7 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
   insist_.stop();
   read_lines();
   errors_ += process_.readAllStandardError();
-  const QString complaint = last_error_line();
+  QString complaint = last_error_line();
 
   if (done_ && (done_->state == "complete")) {
     emit finished(*done_);
@@ -167,8 +167,11 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
     // Also when it had to be killed: what was asked for has happened.
     emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
   } else if (status == QProcess::CrashExit) {
-    emit crashed(complaint.isEmpty() ? said(say::collect_panel::died{})
-                                     : said(say::collect_panel::died_saying{.error = complaint.toStdString()}));
+    if (complaint.endsWith(QLatin1Char('.'))) complaint.chop(1);
+    const std::string control = said(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
+    emit crashed(complaint.isEmpty()
+                     ? said(say::collect_panel::died{.control = control})
+                     : said(say::collect_panel::died_saying{.error = complaint.toStdString(), .control = control}));
   } else if (done_ && !done_->reason.empty()) {
     emit failed(said(done_->reason));
   } else if (!complaint.isEmpty()) {

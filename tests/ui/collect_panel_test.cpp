@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QListWidget>
+#include <QSignalSpy>
 #include <QTest>
 
 #include "tests/ui/window_test.h"
@@ -75,6 +76,31 @@ TEST(CollectPanel, AnUnfinishedRunIsContinuedWhenAsked) {
   EXPECT_FALSE(panel.request().resume);
   panel.form().set_resume(true);
   EXPECT_TRUE(panel.request().resume);
+}
+
+TEST(CollectPanel, SaysHowToGoOnInTheWordsOfItsControls) {
+  const auto trouble_of = [](const char* script) {
+    CollectPanel panel;
+    QSignalSpy trouble(&panel, &CollectPanel::trouble);
+    panel.collector().start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QString::fromUtf8(script)});
+    EXPECT_TRUE(trouble.wait(60'000));
+    const auto* log = panel.findChild<QListWidget*>();
+    EXPECT_FALSE(log->item(log->count() - 1)->text().contains("--resume"));
+    return trouble.isEmpty() ? QString() : trouble[0][0].toString();
+  };
+  const QString control = QStringLiteral("“Continue unfinished run”");
+  const QString full = trouble_of("echo 'no space left: free some space and continue with --resume' >&2; exit 1");
+  EXPECT_EQ(full, "no space left: free some space and continue with " + control);
+  const QString moved = trouble_of("echo 'all is in /a/b: continue with --resume -o /a/b' >&2; exit 1");
+  EXPECT_TRUE(moved.startsWith("all is in /a/b: continue with " + control)) << moved.toStdString();
+  EXPECT_TRUE(moved.endsWith(" /a/b")) << moved.toStdString();
+  EXPECT_FALSE(moved.contains("-o")) << moved.toStdString();
+  for (const char* script : {"kill -9 $$", "echo 'out of luck.' >&2; kill -9 $$"}) {
+    const QString died = trouble_of(script);
+    EXPECT_TRUE(died.contains("died")) << died.toStdString();
+    EXPECT_TRUE(died.contains(control)) << died.toStdString();
+    EXPECT_FALSE(died.contains("..")) << died.toStdString();
+  }
 }
 
 TEST(CollectPanel, ReadsTheDeviceFromAPlan) {

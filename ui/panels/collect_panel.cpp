@@ -26,6 +26,13 @@ QString shorten(QString point) {
   return point.remove(constant);
 }
 
+/// What the command line is told to do, as this window has it: an option's name is no name of a control.
+QString in_controls(QString words) {
+  const std::string control = said(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
+  words.replace(QLatin1String("--resume -o "), said(say::collect_panel::resume_into{.control = control}));
+  return words.replace(QLatin1String("--resume"), said(say::collect_panel::resume_control{.control = control}));
+}
+
 /// As high as the form, and lower, scrolling, in a window too low for all fields.
 class FormArea : public QScrollArea {
  public:
@@ -134,7 +141,7 @@ void CollectPanel::connect_progress() {
     const Disposition severity = event.level == "error"     ? Disposition::crashed
                                  : event.level == "warning" ? Disposition::no_counters
                                                             : Disposition::infeasible;
-    log_->add(QString::fromStdString(event.text), severity);
+    log_->add(in_controls(QString::fromStdString(event.text)), severity);
   });
 }
 
@@ -150,7 +157,8 @@ void CollectPanel::connect_end() {
     const std::size_t kept = done.ok + done.not_ok;
     ended(kept == 1 ? said(say::collect_panel::cancelled_one{}) : said(say::collect_panel::cancelled{.points = kept}));
   });
-  const auto failed = [this](const QString& summary, const QString& reason) {
+  const auto failed = [this](const QString& summary, const QString& said_by_collector) {
+    const QString reason = in_controls(said_by_collector);
     ended(summary);
     log_->add(reason, Disposition::crashed, reason);
     emit trouble(reason);
