@@ -33,9 +33,14 @@ void export_csv(const RunStore& store, std::span<const std::int64_t> runs, std::
   export_csv({&source, 1}, out);
 }
 
-void export_csv(std::span<const ExportSource> sources, std::ostream& out) {
+ExportCount export_csv(std::span<const ExportSource> sources, std::ostream& out) {
+  ExportCount count;
   std::vector<Selection> selections;
-  for (const ExportSource& source : sources) selections.push_back(select(*source.store, source.runs));
+  for (const ExportSource& source : sources) {
+    selections.push_back(select(*source.store, source.runs));
+    if (source.points) keep_points(selections.back(), *source.points);
+    count.points += selections.back().points.size();
+  }
   const std::vector<Column> columns = columns_for(selections);
   std::set<std::string> extra;
   for (const Selection& selection : selections) {
@@ -57,8 +62,10 @@ void export_csv(std::span<const ExportSource> sources, std::ostream& out) {
       for (const Column& column : columns) fields.push_back(csv_field(column.of(row)));
       for (const std::string& name : extra) fields.push_back(csv_field(number_cell(row.kernel.metric(name))));
       write_line();
+      ++count.rows;
     });
   }
+  return count;
 }
 
 }  // namespace attnscope

@@ -2,7 +2,10 @@
 // One row per point and kernel, as CSV or JSON, or one per value, in base units.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,10 +23,15 @@ void export_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostrea
 /// What one of several files contributes.
 struct ExportSource {
   const RunStore* store = nullptr;
-  std::vector<std::int64_t> runs;  ///< empty: all of them
+  std::vector<std::int64_t> runs;                                  ///< empty: all of them
+  std::optional<std::vector<std::int64_t>> points = std::nullopt;  ///< by id, of these runs; none given: all of them
+};
+struct ExportCount {
+  std::size_t points = 0;
+  std::size_t rows = 0;  ///< below the header
 };
 /// As above, source after source below one header row: a metric that any of them stored is a column of all.
-void export_csv(std::span<const ExportSource>, std::ostream&);
+ExportCount export_csv(std::span<const ExportSource>, std::ostream&);
 
 /// One row a value: run_uid, plan_index and device say whose, then come the fields of the point, the knobs that a point
 /// of the export was given or its algorithm states (empty where it has none of that name), disposition, reason and

@@ -2,6 +2,7 @@
 #include "storage/exchange/selection.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "messages/file.h"
 
@@ -23,6 +24,11 @@ Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
     });
   }
   return selection;
+}
+
+void keep_points(Selection& selection, std::span<const std::int64_t> ids) {
+  const std::unordered_set<std::int64_t> kept(ids.begin(), ids.end());
+  std::erase_if(selection.points, [&](const StoredPoint& point) { return !kept.contains(point.id); });
 }
 
 }  // namespace attnscope::exchange

@@ -18,6 +18,9 @@ struct Selection {
 /// `wanted` empty: all runs. Throws StorageError for a run that the file does not have.
 [[nodiscard]] Selection select(const RunStore& store, std::span<const std::int64_t> wanted);
 
+/// Leaves the points of these ids.
+void keep_points(Selection& selection, std::span<const std::int64_t> ids);
+
 /// Calls visit(run, point) for each point, in the points' order.
 template <class Visit>
 void for_each_point(const Selection& selection, Visit&& visit) {
