@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/file_stamp.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -33,18 +34,6 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, Da
 /// Throws StorageError unless the file is an intact database of ours, of a schema that this program knows. Returns the
 /// tables and views that are not ours, which are left alone.
 std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&);
-
-/// What tells one state of a file that no one should be writing from another.
-struct FileStamp {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::int64_t size = -1;  ///< -1: there is no such file
-  std::int64_t modified_ns = 0;
-
-  [[nodiscard]] bool same_file(const FileStamp& other) const { return device == other.device && inode == other.inode; }
-  bool operator==(const FileStamp&) const = default;
-};
-[[nodiscard]] FileStamp stamp_of(const std::filesystem::path&);
 
 /// What SQLite finds wrong with a file, without the line above it that names the connection's database.
 [[nodiscard]] std::string without_heading(const std::string& findings);

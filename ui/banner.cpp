@@ -13,6 +13,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr std::size_t most_lines = 6;
+constexpr qsizetype longest_line = 500;
 
 }  // namespace
 
@@ -27,6 +28,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   label_ = new QLabel(this);
   label_->setWordWrap(true);
   label_->setTextFormat(Qt::PlainText);
+  label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no word widens the window
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   auto* close = new QToolButton(this);
   close->setText(QStringLiteral("✕"));
@@ -49,7 +51,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   refresh();
 }
 
-void Banner::add(Topic topic, const QString& message) {
+void Banner::add(Topic topic, const QString& text) {
+  const QString message = one_line(text);
   const bool there =
       std::any_of(messages_.begin(), messages_.end(), [&](const Message& known) { return known.text == message; });
   if (!there) messages_.push_back({topic, message});
@@ -58,7 +61,7 @@ void Banner::add(Topic topic, const QString& message) {
 
 void Banner::offer(Topic topic, const QString& message, const QString& action, std::function<void()> act) {
   std::erase_if(messages_, [](const Message& known) { return known.act != nullptr; });
-  messages_.push_back({topic, message, action, std::move(act)});
+  messages_.push_back({topic, one_line(message), action, std::move(act)});
   refresh();
 }
 
@@ -80,11 +83,15 @@ QString Banner::text() const {
 
 void Banner::refresh() {
   QStringList lines;
-  for (std::size_t i = 0; i < std::min(most_lines, messages_.size()); ++i) lines << messages_[i].text;
+  bool whole = messages_.size() <= most_lines;
+  for (std::size_t i = 0; i < std::min(most_lines, messages_.size()); ++i) {
+    lines << shortened(messages_[i].text, longest_line);
+    whole = whole && lines.constLast() == messages_[i].text;
+  }
   if (messages_.size() > most_lines)
     lines << said(say::window::more_messages{.messages = messages_.size() - most_lines});
   label_->setText(lines.join(QLatin1Char('\n')));
-  label_->setToolTip(messages_.size() > most_lines ? plain_tip(text()) : QString());
+  label_->setToolTip(whole ? QString() : plain_tip(text()));
   const auto offered = std::ranges::find_if(messages_, [](const Message& message) { return message.act != nullptr; });
   action_->setVisible(offered != messages_.end());
   if (offered != messages_.end()) action_->setText(offered->action);

@@ -11,6 +11,7 @@
 #include "messages/curves.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -146,6 +147,18 @@ Message counted_points(std::size_t points) {
   return say::common::points{.points = points};
 }
 
+QString shortened(const QString& text, qsizetype most) {
+  return text.size() <= most ? text : text.left(most - 1) + QStringLiteral("…");
+}
+
+QString one_line(const QString& text) {
+  return QString::fromStdString(printable(text.toStdString()));
+}
+
+QString device_title(const RunSummary& run) {
+  return QString::fromStdString(printable(run.device_name));
+}
+
 QString plain_tip(const QString& text) {
   if (!Qt::mightBeRichText(text)) return text;
   return QStringLiteral("<p style='white-space:pre-wrap'>%1</p>").arg(text.toHtmlEscaped());
@@ -174,7 +187,7 @@ QString format_mask(const Mask& mask) {
 
 QString run_title(const RunSummary& run) {
   if (run.preset.empty()) return said(say::common::custom{});
-  QString title = QString::fromStdString(run.preset);
+  QString title = QString::fromStdString(printable(run.preset));
   // Whoever shows it says by other means that the run is imported.
   const QString mark = QStringLiteral("import:");
   if (run.provenance == Provenance::imported && title.startsWith(mark)) title.remove(0, mark.size());

@@ -48,9 +48,16 @@ struct UnitScale {
 /// "1 point", "21 points".
 [[nodiscard]] Message counted_points(std::size_t points);
 
+/// At most that many characters; of a longer text the end is cut, with an ellipsis.
+[[nodiscard]] QString shortened(const QString& text, qsizetype most);
+/// On one line: control characters are spelled out, as printable() has them.
+[[nodiscard]] QString one_line(const QString& text);
+/// The name of the run's device, on one line; empty where none is known.
+[[nodiscard]] QString device_title(const RunSummary& run);
 /// The text of a tooltip, as it is: Qt takes a tooltip that looks like markup for rich text, and what files say may.
 [[nodiscard]] QString plain_tip(const QString& text);
-/// The run's preset, or the label that it was imported under. RunInfo::title tells runs of one title apart.
+/// The run's preset, or the label that it was imported under, on one line. RunInfo::title tells runs of one title
+/// apart.
 [[nodiscard]] QString run_title(const RunSummary& run);
 /// "batch 1 × 16 heads", with K/V heads where they differ.
 [[nodiscard]] QString format_heads(const AttentionProblem& problem);

@@ -191,6 +191,20 @@ void MainWindow::follow_workspace() {
   connect(&workspace_, &Workspace::rows_skipped, this,
           [this](const QString&, const QString& what) { banner_->add(Banner::Topic::open, what); });
 }
+  connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& path, const QString& what) {
+    banner_->add(Banner::Topic::open, what);
+    forget_details_of(path);
+  });
+  // Once the click is over that asked for the details: the page it came from is about to change.
+  connect(
+      details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.read_anew(*run); },
+      Qt::QueuedConnection);
+}
+
+void MainWindow::forget_details_of(const QString& path) {
+  std::erase_if(selected_, [&](const auto& selected) { return selected.second.run->file == path; });
+  const std::optional<ShownPoint>& shown = details_->point();
+  if (shown && shown->run->file == path) details_->show_point(std::nullopt);
 
 void MainWindow::follow_collection() {
   connect(collect_, &CollectPanel::collection_started, this, [this](const QString& database, qint64 run) {

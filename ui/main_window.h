@@ -79,7 +79,13 @@ class MainWindow : public QMainWindow {
   void open_dialog();
   void export_plot();
   void export_csv_file();
-  void say_written(const QString& path, const QString& error);
+  void say_written(const QString& words, const QString& error);
+  /// What the first page with a filter leaves; nothing where none is set.
+  [[nodiscard]] std::optional<FilteredPoints> filtered_points() const;
+  /// "6 of 30 points"
+  [[nodiscard]] static QString counted(const FilteredPoints& filtered);
+  void forget_details_of(const QString& path);
+  void close_question();
   void ask_before_stopping();
   [[nodiscard]] Page* current_page() const;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;

@@ -11,7 +11,7 @@ namespace attnscope::ui {
 namespace {
 
 QString device_words(const RunSummary& run) {
-  QString name = QString::fromStdString(run.device_name);
+  QString name = device_title(run);
   if (run.provenance == Provenance::measured) return name;
   const QString origin = to_qstring(run.provenance);
   return name.isEmpty() ? origin : QStringLiteral("%1 %2").arg(origin, name);
@@ -38,7 +38,7 @@ QString source_note(const std::vector<RunPtr>& runs) {
   for (const RunPtr& run : runs) {
     devices << device_words(run->summary);
     days << day_of(run->summary.started_at);
-    files << QFileInfo(run->file).fileName();
+    files << one_line(QFileInfo(run->file).fileName());
   }
   devices.removeDuplicates();
   files.removeDuplicates();

@@ -17,28 +17,35 @@ QString open_files_in_words(const Workspace& workspace) {
 }
 
 StatusLine::StatusLine(Workspace& workspace, QWidget* parent) : QStatusBar(parent), workspace_(workspace) {
-  files_ = new QLabel(this);
-  values_ = new QLabel(this);
+  constexpr int widest_values = 480;
+  files_ = new ElidedLabel(this);
+  files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // what the values leave
+  values_ = new ElidedLabel(this, widest_values);
   addWidget(files_, 1);
   addPermanentWidget(values_);
   connect(&workspace_, &Workspace::points_changed, this, &StatusLine::refresh);
   connect(&workspace_, &Workspace::opened, this, &StatusLine::refresh);
+  connect(&workspace_, &Workspace::opening_changed, this, &StatusLine::refresh);
   refresh();
 }
 
 void StatusLine::refresh() {
-  const QString names = open_files_in_words(workspace_);
-  files_->setText(names.isEmpty() ? said(say::window::no_file{}) : names);
-  files_->setToolTip(workspace_.files().join(QLatin1Char('\n')));
+  QStringList names{open_files_in_words(workspace_)};
+  if (const QString opening = workspace_.opening(); !opening.isEmpty()) {
+    names << said(say::window::opening{.files = opening.toStdString()});
+  }
+  names.removeAll(QString());
+  files_->setText(names.isEmpty() ? said(say::window::no_file{}) : names.join(QStringLiteral(" · ")));
+  QStringList paths;
+  for (const QString& file : workspace_.files()) paths << one_line(file);
+  files_->setToolTip(plain_tip(paths.join(QLatin1Char('\n'))));
 
   std::map<Provenance, std::size_t> count;
   std::set<QString> devices;
   for (const LoadedRun& run : workspace_.runs()) {
     if (!run.visible) continue;
     count[run.info->summary.provenance] += run.points.size();
-    if (const std::string& name = run.info->summary.device_name; !name.empty()) {
-      devices.insert(QString::fromStdString(name));
-    }
+    if (const QString name = device_title(run.info->summary); !name.isEmpty()) devices.insert(name);
   }
   QStringList parts;
   for (const auto& [origin, points] : count) {
@@ -47,6 +54,7 @@ void StatusLine::refresh() {
   }
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));
+  values_->setToolTip(plain_tip(values_->text()));
 }
 
 }  // namespace attnscope::ui

@@ -2,9 +2,9 @@
 // Below the pages: which files are open, and how many points of which origin and GPU are shown.
 #pragma once
 
-#include <QLabel>
 #include <QStatusBar>
 
+#include "ui/elided_label.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
@@ -18,8 +18,8 @@ class StatusLine : public QStatusBar {
   void refresh();
 
   Workspace& workspace_;
-  QLabel* files_ = nullptr;
-  QLabel* values_ = nullptr;
+  ElidedLabel* files_ = nullptr;
+  ElidedLabel* values_ = nullptr;
 };
 
 /// The open files by the names that tell them apart, with commas between; empty when none is open.

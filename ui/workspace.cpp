@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <new>
+#include <set>
 #include <utility>
 
 #include "messages/run_list.h"
@@ -41,23 +44,59 @@ QString skipped_text(const RunStore& store) {
 
 }  // namespace
 
-FileContents read_file(const QString& path, std::int64_t after_id) {
+bool KnownFile::goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const {
+  if (!stamp.same_file(there)) return false;
+  return std::ranges::all_of(runs, [&](const auto& run) {
+    const auto same = std::ranges::find(runs_there, run.first, &RunSummary::id);
+    return same != runs_there.end() && same->uid == run.second;
+  });
+}
+
+namespace {
+
+/// Of what is there when it opens the file; false where another file came in its place meanwhile.
+bool read_once(FileContents& contents, const std::optional<KnownFile>& known) {
+  const std::string file = contents.path.toStdString();
+  contents.stamp = stamp_of(file);
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+  // Runs first: a run seen as ended has all of its points in the read that follows.
+  contents.runs = store.runs();
+  contents.whole = !known || !known->goes_on_in(contents.stamp, contents.runs);
+  store.each_point(
+      {}, contents.whole ? 0 : known->last_point, [&] { contents.points.clear(); },
+      [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
+  for (auto& [run, points] : contents.points) points.shrink();
+  contents.ceilings = store.ceilings();
+  contents.skipped = skipped_text(store);
+  return stamp_of(file).same_file(contents.stamp);
+}
+
+QString out_of_memory(const QString& path) {
+  return said(say::window::out_of_memory{.file = path.toStdString()});
+}
+
+}  // namespace
+
+FileContents read_file(const QString& path, const std::optional<KnownFile>& known) {
+  constexpr int attempts = 4;
   FileContents contents;
-  contents.path = path;
-  try {
-    const RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::read_only);
-    // Runs first: a run seen as ended has all of its points in the read that follows.
-    contents.runs = store.runs();
-    store.each_point(
-        {}, after_id, [&] { contents.points.clear(); },
-        [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
-    for (auto& [run, points] : contents.points) points.shrink();
-    contents.ceilings = store.ceilings();
-    contents.skipped = skipped_text(store);
-  } catch (const std::exception& error) {
+  const auto fail = [&](const QString& error) {
     contents = {};
     contents.path = path;
-    contents.error = QString::fromUtf8(error.what());
+    contents.error = error;
+  };
+  try {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      contents = {};
+      contents.path = path;
+      if (read_once(contents, known)) return contents;
+    }
+    fail(said(say::window::keeps_changing{.file = path.toStdString()}));
+  } catch (const std::bad_alloc&) {
+    fail({});  // gives back what was read before anything is said
+    contents.error = out_of_memory(path);
+  } catch (const std::exception& error) {
+    fail(QString::fromUtf8(error.what()));
   }
   return contents;
 }
@@ -192,17 +231,52 @@ void Workspace::open(const QString& path) {
     emit opened(file);
     return;
   }
+  begin_opening(file);
+  read_to_the_end(file, [this](FileContents& contents) {
+    end_opening(contents.path);
+    accept(contents, true);
+  });
+}
+
+/// Reads in the background; `then` comes here, in this thread.
+void Workspace::read_to_the_end(const QString& path, std::function<void(FileContents&)> then) {
   ++pending_reads_;
-  reader_.start([this, file] {
-    auto contents = std::make_shared<FileContents>(read_file(file));
+  // What is said where no memory is left is made while there is some.
+  auto contents = std::make_shared<FileContents>();
+  contents->path = path;
+  contents->error = out_of_memory(path);
+  reader_.start([this, path, contents, before = known(path), then = std::move(then)] {
+    try {
+      *contents = read_file(path, before);
+    } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
+    }
     QMetaObject::invokeMethod(
         this,
-        [this, contents] {
+        [this, contents, then] {
           --pending_reads_;
-          accept(*contents, true);
+          then(*contents);
         },
         Qt::QueuedConnection);
   });
+}
+
+void Workspace::begin_opening(const QString& path) {
+  opening_ << path;
+  emit opening_changed();
+  if (runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
+}
+
+void Workspace::end_opening(const QString& path) {
+  if (!opening_.removeOne(path)) return;
+  emit opening_changed();
+  if (runs_.empty()) announce_points();
+}
+
+QString Workspace::opening() const {
+  QStringList names;
+  for (const QString& path : opening_) names << file_name(path);
+  names.removeDuplicates();
+  return names.join(QStringLiteral(", "));
 }
 
 QString Workspace::open_now(const QString& path) {
@@ -213,7 +287,7 @@ QString Workspace::open_now(const QString& path) {
 
 QString Workspace::file_name(const QString& path) const {
   const auto known = file_names_.find(path);
-  return known == file_names_.end() ? QFileInfo(path).fileName() : known->second;
+  return one_line(known == file_names_.end() ? QFileInfo(path).fileName() : known->second);
 }
 
 std::optional<std::size_t> Workspace::place_of(const QString& path, std::int64_t run) const {
@@ -229,17 +303,43 @@ void Workspace::close(const QString& path) {
   if (!files_.removeOne(file)) return;
   file_names_ = distinct_file_names(files_);
   followed_.erase(file);
-  skipped_.erase(file);
-  std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == file; });
-  const bool had_ceilings = std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == file; }) > 0;
-  name_runs();
-  if (had_ceilings) emit ceilings_changed();
+  forget(file);
+  if (std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == file; }) > 0) {
+    emit ceilings_changed();
+  }
   emit runs_changed();
   announce_points();
 }
 
+void Workspace::forget(const QString& path) {
+  skipped_.erase(path);
+  stamps_.erase(path);
+  std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == path; });
+  name_runs();
+}
+
+void Workspace::say_replaced(const QString& path) {
+  emit file_replaced(path, said(say::window::file_replaced{.file = path.toStdString()}));
+}
+
+void Workspace::read_anew(const RunInfo& as_read) {
+  const QString file = as_read.file;
+  const auto stamp = stamps_.find(file);
+  const auto place = place_of(file, as_read.summary.id);
+  const bool still_shown = stamp != stamps_.end() && stamp->second.same_file(as_read.stamp) && place &&
+                           runs_[*place].info->summary.uid == as_read.summary.uid;
+  if (!still_shown) return;
+  forget(file);
+  begin_opening(file);
+  say_replaced(file);
+  emit runs_changed();
+  announce_points();
+  read_in_background(file);
+}
+
 void Workspace::follow(const QString& path) {
-  const bool news = followed_.try_emplace(canonical(path), false).second;
+  const QString file = canonical(path);
+  const bool news = followed_.try_emplace(file, false).second;
   if (!follow_timer_.isActive()) follow_timer_.start();
   if (news && runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
 }
@@ -263,27 +363,36 @@ void Workspace::poll() {
 }
 
 void Workspace::read_in_background(const QString& path) {
-  ++pending_reads_;
-  reader_.start([this, path, after = last_point_id(path)] {
-    auto contents = std::make_shared<FileContents>(read_file(path, after));
-    QMetaObject::invokeMethod(
-        this,
-        [this, contents] {
-          --pending_reads_;
-          if (const auto entry = followed_.find(contents->path); entry != followed_.end()) entry->second = false;
-          // A file that a collector is just creating may not be readable yet: the next poll sees it.
-          if (contents->error.isEmpty()) accept(*contents, !files_.contains(contents->path));
-        },
-        Qt::QueuedConnection);
-  });
+  read_to_the_end(path, [this](FileContents& contents) { take_read(contents); });
 }
 
-std::int64_t Workspace::last_point_id(const QString& path) const {
-  std::int64_t last = 0;
-  for (const LoadedRun& run : runs_) {
-    if (run.info->file == path) last = std::max(last, run.points.last_id());
+void Workspace::take_read(FileContents& contents) {
+  const QString path = contents.path;
+  const auto entry = followed_.find(path);
+  const bool followed = entry != followed_.end();
+  if (followed) entry->second = false;
+  end_opening(path);
+  const bool open = files_.contains(path);
+  if (contents.error.isEmpty()) {
+    if (open || contents.whole) accept(contents, !open);  // else it was closed meanwhile
+  } else if (open && !stamps_.contains(path) && !followed) {
+    // What was forgotten cannot be read again.
+    close(path);
+    emit open_failed(path, contents.error);
   }
-  return last;
+  // A file that a collector is just creating may not be readable yet: the next poll sees it.
+}
+
+std::optional<KnownFile> Workspace::known(const QString& path) const {
+  const auto stamp = stamps_.find(path);
+  if (stamp == stamps_.end()) return std::nullopt;
+  KnownFile known{.stamp = stamp->second};
+  for (const LoadedRun& run : runs_) {
+    if (run.info->file != path) continue;
+    known.runs.emplace(run.info->summary.id, run.info->summary.uid);
+    known.last_point = std::max(known.last_point, run.points.last_id());
+  }
+  return known;
 }
 
 void Workspace::accept(FileContents& contents, bool first) {
@@ -291,41 +400,86 @@ void Workspace::accept(FileContents& contents, bool first) {
     emit open_failed(contents.path, contents.error);
     return;
   }
-  if (first && !files_.contains(contents.path)) {
-    files_.append(contents.path);
+  const QString path = contents.path;
+  try {
+    take(contents, first);
+  } catch (const std::bad_alloc&) {
+    contents = {};
+    close(path);
+    contents.path = path;
+    contents.error = out_of_memory(path);
+    emit open_failed(path, contents.error);
+  }
+}
+
+void Workspace::take(FileContents& contents, bool first) {
+  const QString& path = contents.path;
+  const std::optional<KnownFile> before = known(path);
+  const bool goes_on = before && before->goes_on_in(contents.stamp, contents.runs);
+  if (!contents.whole && !goes_on) return read_in_background(path);  // what it goes on from is no longer here
+  if (first && !files_.contains(path)) {
+    files_.append(path);
     file_names_ = distinct_file_names(files_);
   }
-  if (!contents.skipped.isEmpty() && std::exchange(skipped_[contents.path], contents.skipped) != contents.skipped) {
-    emit rows_skipped(contents.path, contents.skipped);
+  const bool replaced = before && !goes_on;
+  if (replaced) {
+    skipped_.erase(path);
+    say_replaced(path);
   }
-  bool runs_differ = first;
-  bool points_differ = !contents.points.empty();
-  bool running = false;
-
-  for (const RunSummary& summary : contents.runs) {
-    running = running || summary.state == StoredRunState::running;
-    const auto known = std::find_if(runs_.begin(), runs_.end(), [&](const LoadedRun& run) {
-      return run.info->file == contents.path && run.info->summary.id == summary.id;
-    });
-    if (known == runs_.end()) {
-      runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}}), RunPoints(), true});
-      runs_differ = true;
-    } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
-      known->info = std::make_shared<RunInfo>(RunInfo{contents.path, summary, known->info->title});
-      runs_differ = true;
-    }
+  if (!contents.skipped.isEmpty() && std::exchange(skipped_[path], contents.skipped) != contents.skipped) {
+    emit rows_skipped(path, contents.skipped);
   }
+  const bool points_differ = replaced || !contents.points.empty();
+  if (before && contents.whole) replace_runs(contents);
+  stamps_[path] = contents.stamp;
+  const bool runs_differ = take_runs(contents) || first || replaced;
   for (LoadedRun& run : runs_) {
-    if (run.info->file != contents.path) continue;
+    if (run.info->file != path) continue;
     const auto news = contents.points.find(run.info->summary.id);
     if (news != contents.points.end()) run.points.add(std::move(news->second));
   }
   if (runs_differ || points_differ) name_runs();
-  if (first) emit opened(contents.path);
+  if (first) emit opened(path);
   take_ceilings(contents);
   if (runs_differ) emit runs_changed();
   if (points_differ || runs_differ) announce_points();
-  if (first && running) follow(contents.path);
+  const bool running =
+      std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
+  if (running && (first || replaced)) follow(path);
+}
+
+void Workspace::replace_runs(const FileContents& contents) {
+  const auto of_file = [&](const LoadedRun& run) { return run.info->file == contents.path; };
+  const auto place = std::ranges::find_if(runs_, of_file) - runs_.begin();
+  std::set<std::string> hidden;
+  for (const LoadedRun& run : runs_) {
+    if (of_file(run) && !run.visible) hidden.insert(run.info->summary.uid);
+  }
+  std::erase_if(runs_, of_file);
+  std::vector<LoadedRun> now;
+  for (const RunSummary& summary : contents.runs) {
+    now.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(),
+                   !hidden.contains(summary.uid)});
+  }
+  runs_.insert(runs_.begin() + place, std::make_move_iterator(now.begin()), std::make_move_iterator(now.end()));
+}
+
+bool Workspace::take_runs(const FileContents& contents) {
+  bool differ = false;
+  for (const RunSummary& summary : contents.runs) {
+    const auto known = std::find_if(runs_.begin(), runs_.end(), [&](const LoadedRun& run) {
+      return run.info->file == contents.path && run.info->summary.id == summary.id;
+    });
+    if (known == runs_.end()) {
+      runs_.push_back(
+          {std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(), true});
+      differ = true;
+    } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
+      known->info = std::make_shared<RunInfo>(RunInfo{contents.path, summary, known->info->title, contents.stamp});
+      differ = true;
+    }
+  }
+  return differ;
 }
 
 void Workspace::take_ceilings(const FileContents& contents) {

@@ -10,11 +10,14 @@
 #include <QThreadPool>
 #include <QTimer>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "storage/file_stamp.h"
 #include "storage/run_store.h"
 #include "ui/models/point_set.h"
 #include "ui/models/run_points.h"
@@ -39,9 +42,22 @@ struct LoadedRun {
 /// By path: the file's name, with as many folders before it as set it apart from the others' ("a/sweep.attnscope").
 [[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
 
+/// What was read of a file, by which a later read tells whether it still is that file.
+struct KnownFile {
+  FileStamp stamp = {};
+  std::map<std::int64_t, std::string> runs = {};  ///< their uids by id
+  std::int64_t last_point = 0;                    ///< its id
+
+  /// Whether a file with this stamp and these runs goes on where this one was left. The runs are asked as well as the
+  /// stamp: a new file may have got the inode of one that was removed.
+  [[nodiscard]] bool goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const;
+};
+
 /// What one read of a file gave: `error` is one sentence, and then nothing else is set.
 struct FileContents {
   QString path;
+  FileStamp stamp;
+  bool whole = true;  ///< read from its first point on
   std::vector<RunSummary> runs;
   std::map<std::int64_t, RunPoints> points;  ///< by run
   std::vector<StoredCeilings> ceilings;
@@ -53,8 +69,9 @@ struct FileCeilings {
   QString file;
   StoredCeilings set;
 };
-/// Blocking; opens read-only. Never throws.
-[[nodiscard]] FileContents read_file(const QString& path, std::int64_t after_id = 0);
+/// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
+/// place. Blocking; opens read-only. Never throws.
+[[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {});
 
 class Workspace : public QObject {
   Q_OBJECT
@@ -71,9 +88,12 @@ class Workspace : public QObject {
   void follow(const QString& path);
   /// The collector on this file has ended: reads once more, then stops following it.
   void stop_following(const QString& path);
+  /// The file is not what this run was read from: forgets what was read of it, says so (file_replaced()) and reads it
+  /// again, unless that was done since the run was read.
+  void read_anew(const RunInfo& as_read);
 
   [[nodiscard]] const QStringList& files() const { return files_; }
-  /// What tells an open file from the others: distinct_file_names().
+  /// What tells an open file from the others: distinct_file_names(), on one line.
   [[nodiscard]] QString file_name(const QString& path) const;
   /// Whether some file is being followed.
   [[nodiscard]] bool following() const { return !followed_.empty(); }
@@ -86,6 +106,9 @@ class Workspace : public QObject {
   /// Of what is simulated.
   [[nodiscard]] PublishedErrors& published_errors() { return published_errors_; }
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
+  /// The files of which nothing has been read yet, while they are, by name with commas between; empty when there are
+  /// none.
+  [[nodiscard]] QString opening() const;
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
   /// The place of a run in runs(); nothing while it has not been read. The path need not be canonical.
@@ -96,6 +119,10 @@ class Workspace : public QObject {
   void open_failed(const QString& path, const QString& reason);
   /// Some rows of the file are not what was written and are not shown; said once for each sentence.
   void rows_skipped(const QString& path, const QString& what);
+  /// Another file has come in the place of one that was read, of which all was forgotten; `what` says so.
+  void file_replaced(const QString& path, const QString& what);
+  /// What opening() gives has changed.
+  void opening_changed();
   /// Runs were added, removed or changed state.
   void runs_changed();
   void ceilings_changed();
@@ -105,13 +132,28 @@ class Workspace : public QObject {
  private:
   void announce_points();
   void read_in_background(const QString& path);
+  void read_to_the_end(const QString& path, std::function<void(FileContents&)> then);
+  void take_read(FileContents& contents);
   void name_runs();
+  /// Memory that runs out closes the file: `contents` then has the error.
   void accept(FileContents& contents, bool first);
   void take_ceilings(const FileContents& contents);
+  void take(FileContents& contents, bool first);
+  /// Whether there is anything to announce.
+  bool take_runs(const FileContents& contents);
+  /// In place of what was read of it.
+  void replace_runs(const FileContents& contents);
+  void forget(const QString& path);
+  void say_replaced(const QString& path);
+  void begin_opening(const QString& path);
+  void end_opening(const QString& path);
   void poll();
-  [[nodiscard]] std::int64_t last_point_id(const QString& path) const;
+  /// Nothing before the first read.
+  [[nodiscard]] std::optional<KnownFile> known(const QString& path) const;
 
   QStringList files_;
+  QStringList opening_;
+  std::map<QString, FileStamp> stamps_;  ///< of what was read of each file
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
   std::vector<FileCeilings> ceilings_;

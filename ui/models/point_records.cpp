@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "messages/details.h"
+#include "messages/window.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -28,23 +29,24 @@ PointRecords::PointRecords() {
 
 PointRecords::Read PointRecords::read(const ShownPoint& point) {
   const auto known = std::ranges::find_if(known_, [&](const Known& each) {
-    return each.id == point.id && each.file == point.run->file && each.run == point.run->summary.uid;
+    return each.id == point.id && each.file == point.run->file && each.run == point.run->summary.uid &&
+           each.stamp.same_file(point.run->stamp);
   });
   if (known != known_.end()) {
     std::rotate(known_.begin(), known, known + 1);
-    return {known_.front().record, {}};
+    return {.record = known_.front().record};
   }
   Read read;
   try {
     read = read_file(point);
   } catch (const std::exception& error) {
-    read = {nullptr, QString::fromUtf8(error.what())};
+    read = {.error = QString::fromUtf8(error.what())};
   }
   if (read.record == nullptr) {
     store_.reset();
     return read;
   }
-  known_.push_front({point.run->summary.uid, point.run->file, point.id, read.record});
+  known_.push_front({point.run->summary.uid, point.run->stamp, point.run->file, point.id, read.record});
   if (known_.size() > most_kept) known_.pop_back();
   return read;
 }
@@ -62,10 +64,13 @@ PointRecords::Read PointRecords::read_file(const ShownPoint& point) {
   const bool same_run =
       std::ranges::any_of(runs, [&](const RunSummary& run) { return run.id == drawn.id && run.uid == drawn.uid; });
   std::optional<StoredPoint> found = store_->point(point.id);
-  if (!same_run || !found || found->run_id != drawn.id || found->record.spec != point.spec) {
-    return {nullptr, said(say::details::changed{.file = file})};
+  if (!same_run || !stamp_of(file).same_file(point.run->stamp)) {
+    return {.error = said(say::window::file_replaced{.file = file}), .replaced = true};
   }
-  return {std::make_shared<const PointRecord>(std::move(found->record)), {}};
+  if (!found || found->run_id != drawn.id || found->record.spec != point.spec) {
+    return {.error = said(say::details::changed{.file = file})};
+  }
+  return {.record = std::make_shared<const PointRecord>(std::move(found->record))};
 }
 
 }  // namespace attnscope::ui

@@ -21,8 +21,9 @@ class PointRecords {
   PointRecords();
 
   struct Read {
-    std::shared_ptr<const PointRecord> record;  ///< null where it could not be read
-    QString error;                              ///< why, one sentence
+    std::shared_ptr<const PointRecord> record = {};  ///< null where it could not be read
+    QString error = {};                              ///< why, one sentence
+    bool replaced = false;                           ///< another file has come in the place of the one that was drawn
   };
   /// Those that were read last are kept. Never throws: a file may have gone or changed since its points were drawn.
   [[nodiscard]] Read read(const ShownPoint& point);
@@ -32,6 +33,7 @@ class PointRecords {
 
   struct Known {
     std::string run;  ///< its uid: another file of that name may have come in the place of the first
+    FileStamp stamp;  ///< a copy of that run may know its points by other ids
     QString file;
     std::int64_t id = 0;
     std::shared_ptr<const PointRecord> record;

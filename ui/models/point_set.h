@@ -12,6 +12,7 @@
 
 #include "profiler/analysis/point_table.h"
 #include "profiler/analysis/problem_filter.h"
+#include "storage/file_stamp.h"
 #include "ui/models/run_points.h"
 
 namespace attnscope::ui {
@@ -21,7 +22,8 @@ using analysis::ProblemFilter;
 struct RunInfo {
   QString file;  ///< absolute path
   RunSummary summary;
-  QString title = {};  ///< run_title(), with what sets the run apart from others of that title and device
+  QString title = {};    ///< run_title(), with what sets the run apart from others of that title and device
+  FileStamp stamp = {};  ///< of the file that it was read from
 };
 using RunPtr = std::shared_ptr<const RunInfo>;
 

@@ -69,7 +69,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         points = say::run_list::points_ok{.points = points, .ok = summary.ok_points};
       }
       if (summary.device_name.empty()) return said(points);
-      return QStringLiteral("%1 · %2").arg(QString::fromStdString(summary.device_name), said(points));
+      return QStringLiteral("%1 · %2").arg(device_title(summary), said(points));
     }
     case file_role:
       return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), workspace_.file_name(shown_[row]->file));
@@ -79,14 +79,14 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       return summary.state == StoredRunState::complete ? QString() : to_qstring(to_string(summary.state));
     case Qt::ToolTipRole: {
       QString argv;
-      for (const std::string& word : summary.argv) argv += QString::fromStdString(word) + QLatin1Char(' ');
+      for (const std::string& word : summary.argv) argv += one_line(QString::fromStdString(word)) + QLatin1Char(' ');
       QString text = said(say::run_list::about{.run = title.toStdString(),
-                                               .device = summary.device_name,
+                                               .device = device_title(summary).toStdString(),
                                                .time = format_time(summary.started_at).toStdString(),
                                                .points = counted_points(summary.points),
                                                .ok = summary.ok_points,
                                                .state = to_string(summary.state),
-                                               .file = shown_[row]->file.toStdString()});
+                                               .file = one_line(shown_[row]->file).toStdString()});
       if (!summary.environment.driver_version.empty()) {
         text += QLatin1Char('\n') + said(say::run_list::versions{.driver = summary.environment.driver_version,
                                                                  .cupti = summary.environment.cupti_version});

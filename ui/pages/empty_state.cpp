@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "messages/empty_page.h"
+#include "messages/window.h"
 #include "ui/format.h"
 #include "ui/said.h"
 
@@ -11,8 +12,10 @@ namespace attnscope::ui {
 namespace {
 
 QString run_words(const RunInfo& run) {
-  const QString title = (run.title.isEmpty() ? run_title(run.summary) : run.title).toHtmlEscaped();
-  const QString device = QString::fromStdString(run.summary.device_name).toHtmlEscaped();
+  constexpr qsizetype most = 80;
+  const QString name = run.title.isEmpty() ? run_title(run.summary) : run.title;
+  const QString title = shortened(name, most).toHtmlEscaped();
+  const QString device = shortened(device_title(run.summary), most).toHtmlEscaped();
   return device.isEmpty() ? title
                           : said(say::empty_page::run_on{.run = title.toStdString(), .device = device.toStdString()});
 }
@@ -38,10 +41,21 @@ EmptyWords why_no_points(const Workspace& workspace) {
   if (runs.empty() && workspace.following()) {
     return {said(say::empty_page::beginning{}), said(say::empty_page::beginning_help{})};
   }
+  if (const QString opening = workspace.opening(); runs.empty() && !opening.isEmpty()) {
+    const std::string files = shortened(opening, 200).toHtmlEscaped().toStdString();
+    return {said(say::window::opening{.files = files}), said(say::empty_page::opening_help{})};
+  }
   if (runs.empty()) {
     return {said(say::empty_page::nothing{}), said(say::empty_page::nothing_help{})};
   }
   const auto ticked = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; });
+  const auto damaged = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) {
+    return run.visible && run.info->summary.points > 0 && run.points.empty();
+  });
+  if (damaged != runs.end()) {
+    return {said(say::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),
+            said(say::empty_page::all_damaged_help{.points = counted_points(damaged->info->summary.points)})};
+  }
   if (ticked != runs.end()) {
     return {said(say::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
             said(say::empty_page::no_points_help{.state = to_string(ticked->info->summary.state)})};

@@ -13,7 +13,8 @@ struct EmptyWords {
   QString text;  ///< rich text
 };
 
-/// Why no point is shown, and what to do: nothing is open, a sweep has not come to its first point, no run is ticked.
+/// Why no point is shown, and what to do: nothing is open, a file is being read, a sweep has not come to its first
+/// point, no run is ticked, all that a run has is damaged.
 [[nodiscard]] EmptyWords why_no_points(const Workspace& workspace);
 /// Whether some ticked run is still being collected.
 [[nodiscard]] bool ticked_run_is_running(const Workspace& workspace);
@@ -23,6 +24,8 @@ class EmptyState : public QLabel {
  public:
   explicit EmptyState(QWidget* parent = nullptr);
   void set_words(const EmptyWords& words);
+  /// A word that is too long for the page is cut: it does not widen the window.
+  [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
 };
 
 }  // namespace attnscope::ui

@@ -322,7 +322,8 @@ void IoCurvePage::add_chip(const std::string& name) {
   QToolButton*& chip = chip_of_[name];
   if (chip != nullptr) return;
   chip = new QToolButton(this);
-  chip->setText(short_title(name));
+  constexpr qsizetype longest_name = 24;  // the whole stands in the tip
+  chip->setText(shortened(short_title(name), longest_name));
   chip->setCheckable(true);
   chip->setChecked(!hidden_.contains(name));
   toggles_->add_widget(chip);

@@ -67,6 +67,7 @@ CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
   plan_ = new QLabel(this);
   plan_->setWordWrap(true);
   plan_->setTextFormat(Qt::PlainText);
+  plan_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no file's name widens the window
   column->addWidget(plan_);
   add_buttons();
   add_progress();
@@ -217,6 +218,7 @@ void CollectPanel::validate() {
                blocker_.isEmpty() || running ? colors.muted : disposition_color(Disposition::crashed, colors.dark));
   plan_->setPalette(ink);
   plan_->setText(blocker_.isEmpty() ? verdict.plan : blocker_);
+  plan_->setToolTip(plain_tip(plan_->text()));
   start_->setEnabled(blocker_.isEmpty());
   start_->setToolTip(plain_tip(blocker_));
   form_->block_ceilings(running ? blocker_ : form_->ceilings_problem());

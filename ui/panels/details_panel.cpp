@@ -27,6 +27,7 @@ void DetailsPanel::render() {
     const PointRecords::Read read = records_.read(*point_);
     setHtml(read.record != nullptr ? describe_point_html(*point_->run, *read.record, palette())
                                    : describe_lost_point_html(*point_, read.error, palette()));
+    if (read.replaced) emit file_replaced(point_->run);
   } else {
     setHtml(QStringLiteral("<p style='color:%1'>%2</p>")
                 .arg(plot_colors(palette()).muted.name(), said(say::details::empty{})));

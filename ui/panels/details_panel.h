@@ -17,6 +17,10 @@ class DetailsPanel : public QTextBrowser {
   void show_point(const std::optional<ShownPoint>& point);
   [[nodiscard]] const std::optional<ShownPoint>& point() const { return point_; }
 
+ signals:
+  /// Another file has come in the place of the one that this run of the point was read from.
+  void file_replaced(const attnscope::ui::RunPtr& run);
+
  protected:
   void changeEvent(QEvent* event) override;
 

@@ -8,6 +8,7 @@
 #include <QStyledItemDelegate>
 
 #include "messages/run_list.h"
+#include "messages/window.h"
 #include "ui/said.h"
 #include "ui/theme.h"
 
@@ -122,6 +123,7 @@ RunsPanel::RunsPanel(Workspace& workspace, QWidget* parent)
   setAccessibleName(said(say::run_list::name{}));
   setMouseTracking(true);
   connect(&workspace_, &Workspace::runs_changed, this, &RunsPanel::reveal_wanted);
+  connect(&workspace_, &Workspace::opening_changed, viewport(), qOverload<>(&QWidget::update));
 }
 
 void RunsPanel::reveal(const QString& file, std::int64_t run) {
@@ -157,13 +159,18 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   menu.exec(event->globalPos());
 }
 
+QString RunsPanel::words_when_empty() const {
+  const QString opening = workspace_.opening();
+  return opening.isEmpty() ? said(say::run_list::empty{}) : said(say::window::opening{.files = opening.toStdString()});
+}
+
 void RunsPanel::paintEvent(QPaintEvent* event) {
   QListView::paintEvent(event);
   if (model_->rowCount() > 0) return;
   QPainter painter(viewport());
   painter.setPen(plot_colors(palette()).muted);
   painter.drawText(viewport()->rect().adjusted(12, 12, -12, -12), Qt::AlignTop | Qt::AlignHCenter | Qt::TextWordWrap,
-                   said(say::run_list::empty{}));
+                   words_when_empty());
 }
 
 }  // namespace attnscope::ui

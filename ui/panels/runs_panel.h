@@ -16,6 +16,8 @@ class RunsPanel : public QListView {
 
   /// Selects a run and scrolls to it, as soon as it has been read; 0 is no run.
   void reveal(const QString& file, std::int64_t run);
+  /// What stands in the place of runs while there are none.
+  [[nodiscard]] QString words_when_empty() const;
 
  protected:
   void contextMenuEvent(QContextMenuEvent* event) override;
