@@ -1,50 +1,121 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export_table.h"
 
+#include <algorithm>
+#include <map>
+#include <new>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "messages/output.h"
-#include "storage/exchange/export.h"
+#include "messages/window.h"
+#include "ui/format.h"
 #include "ui/said.h"
 #include "ui/save_file.h"
 
 namespace attnscope::ui {
+namespace {
 
-QString save_ticked_runs(const Workspace& workspace, const QString& path) {
+/// What one file has of the table.
+struct Part {
+  std::vector<RunPtr> runs;
+  std::vector<std::int64_t> points;
+};
+
+std::map<QString, Part> parts_of(const PointSet& points, const std::optional<FilteredPoints>& filtered) {
+  std::map<QString, Part> parts;
+  const auto add = [&](Row row) {
+    const RunPtr& run = points.run_of(row);
+    Part& part = parts[run->file];
+    if (std::ranges::find(part.runs, run) == part.runs.end()) part.runs.push_back(run);
+    part.points.push_back(points.id(row));
+  };
+  if (filtered) {
+    for (const Row row : filtered->rows) add(row);
+  } else {
+    for (Row row = 0; row < points.size(); ++row) add(row);
+  }
+  return parts;
+}
+
+/// A run of the part that is not in the file at its path; null when all are.
+RunPtr replaced_run(const Part& part, const RunStore& store) {
+  const std::vector<RunSummary> there = store.runs();
+  for (const RunPtr& run : part.runs) {
+    const bool same_run = std::ranges::any_of(there, [&](const RunSummary& summary) {
+      return summary.id == run->summary.id && summary.uid == run->summary.uid;
+    });
+    if (!same_run || !stamp_of(store.file()).same_file(run->stamp)) return run;
+  }
+  return nullptr;
+}
+
+SavedTable file_replaced(RunPtr run) {
+  return {.error = said(say::output::file_replaced{.file = run->file.toStdString()}), .replaced = std::move(run)};
+}
+
+/// That the table lacks rows that are damaged; empty when it does not.
+QString lacking(const std::vector<RunStore>& stores) {
+  for (const RunStore& store : stores) {
+    const std::vector<BadRow> skipped = store.bad_rows();
+    if (skipped.empty()) continue;
+    const std::string file = store.file().string();
+    return skipped.size() == 1 ? said(say::output::lacks_row{.file = file})
+                               : said(say::output::lacks_rows{.rows = skipped.size(), .file = file});
+  }
+  return {};
+}
+
+SavedTable save_parts(const std::map<QString, Part>& parts, const QStringList& files, const QString& path) {
+  std::vector<RunStore> stores;
+  std::vector<ExportSource> sources;
+  std::vector<const Part*> of_source;
+  stores.reserve(parts.size());  // sources point into it
+  std::size_t wanted = 0;
+  for (const QString& file : files) {
+    const auto part = parts.find(file);
+    if (part == parts.end()) continue;
+    stores.push_back(RunStore::open(file.toStdString(), RunStore::Mode::read_only));
+    if (RunPtr run = replaced_run(part->second, stores.back())) return file_replaced(std::move(run));
+    std::vector<std::int64_t> runs;
+    for (const RunPtr& run : part->second.runs) runs.push_back(run->summary.id);
+    sources.push_back({&stores.back(), std::move(runs), part->second.points});
+    of_source.push_back(&part->second);
+    wanted += part->second.points.size();
+  }
+  std::ostringstream table;
+  SavedTable saved{.written = export_csv(sources, table)};
+  // It may have been replaced while it was read, too.
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (RunPtr run = replaced_run(*of_source[i], stores[i])) return file_replaced(std::move(run));
+  }
+  const QString lacks = lacking(stores);
+  if (saved.written.points != wanted && lacks.isEmpty()) return file_replaced(of_source.front()->runs.front());
+  const QByteArray text = QByteArray::fromStdString(std::move(table).str());
+  saved.error = save_file(path, [&](QIODevice& out) { return write_all(out, text); });
+  if (saved.error.isEmpty()) saved.error = lacks;
+  return saved;
+}
+
+}  // namespace
+
+SavedTable save_shown_points(const Workspace& workspace, const std::optional<FilteredPoints>& filtered,
+                             const QString& path) {
   try {
-    std::vector<RunStore> stores;
-    std::vector<ExportSource> sources;
-    stores.reserve(static_cast<std::size_t>(workspace.files().size()));  // sources point into it
-    for (const QString& file : workspace.files()) {
-      std::vector<std::int64_t> runs;
-      for (const LoadedRun& run : workspace.runs()) {
-        if (run.visible && run.info->file == file) runs.push_back(run.info->summary.id);
-      }
-      if (runs.empty()) continue;
-      stores.push_back(RunStore::open(file.toStdString(), RunStore::Mode::read_only));
-      sources.push_back({&stores.back(), std::move(runs)});
+    const auto ticked = [](const LoadedRun& run) { return run.visible; };
+    if (std::ranges::none_of(workspace.runs(), ticked)) return {.error = said(say::output::no_run_ticked{})};
+    const std::shared_ptr<const PointSet> points = filtered ? filtered->points : workspace.visible();
+    if (points->empty()) return {.error = said(say::output::no_point_ticked{})};
+    if (filtered && filtered->rows.empty()) {
+      return {.error = said(say::output::all_filtered{.filter = filtered->filter.toStdString(),
+                                                      .points = counted_points(points->size())})};
     }
-    if (sources.empty()) {
-      return said(say::output::no_run_ticked{});
-    }
-    std::ostringstream table;
-    export_csv(sources, table);
-    const QByteArray text = QByteArray::fromStdString(std::move(table).str());
-    if (QString error = save_file(path, [&](QIODevice& out) { return write_all(out, text); }); !error.isEmpty()) {
-      return error;
-    }
-    for (const RunStore& store : stores) {
-      const std::vector<BadRow> skipped = store.bad_rows();
-      if (skipped.empty()) continue;
-      const std::string file = store.file().string();
-      return skipped.size() == 1 ? said(say::output::lacks_row{.file = file})
-                                 : said(say::output::lacks_rows{.rows = skipped.size(), .file = file});
-    }
-    return {};
+    return save_parts(parts_of(*points, filtered), workspace.files(), path);
+  } catch (const std::bad_alloc&) {
+    return {.error = said(say::output::no_memory{.file = path.toStdString()})};
   } catch (const std::exception& error) {
-    return QString::fromUtf8(error.what());
+    return {.error = QString::fromUtf8(error.what())};
   }
 }
 

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ticked runs of all open files as one CSV table.
+// What the table of points shows as one CSV table: the points of the ticked runs of all open files, or what a filter
+// leaves of them.
 #pragma once
 
 #include <QString>
+#include <optional>
 
+#include "storage/exchange/export.h"
+#include "ui/pages/page.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
 
-/// As save_file(): the error, empty when the file is written. No ticked run is an error too.
-[[nodiscard]] QString save_ticked_runs(const Workspace& workspace, const QString& path);
+struct SavedTable {
+  QString error = {};  ///< as save_file(): empty when the file is written whole
+  ExportCount written = {};
+  RunPtr replaced = {};  ///< set: nothing was written, for this run's file is not the one that was read
+};
+/// Points are read from their files again. No ticked run, and none that the filter leaves, are errors too.
+[[nodiscard]] SavedTable save_shown_points(const Workspace& workspace, const std::optional<FilteredPoints>& filtered,
+                                           const QString& path);
 
 }  // namespace attnscope::ui

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/points_table.h"
 #include "messages/window.h"
 #include "ui/export_table.h"
 #include "ui/format.h"
@@ -190,7 +191,6 @@ void MainWindow::follow_workspace() {
           [this](const QString&, const QString& reason) { banner_->add(Banner::Topic::open, reason); });
   connect(&workspace_, &Workspace::rows_skipped, this,
           [this](const QString&, const QString& what) { banner_->add(Banner::Topic::open, what); });
-}
   connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& path, const QString& what) {
     banner_->add(Banner::Topic::open, what);
     forget_details_of(path);
@@ -205,6 +205,7 @@ void MainWindow::forget_details_of(const QString& path) {
   std::erase_if(selected_, [&](const auto& selected) { return selected.second.run->file == path; });
   const std::optional<ShownPoint>& shown = details_->point();
   if (shown && shown->run->file == path) details_->show_point(std::nullopt);
+}
 
 void MainWindow::follow_collection() {
   connect(collect_, &CollectPanel::collection_started, this, [this](const QString& database, qint64 run) {
@@ -355,7 +356,8 @@ void MainWindow::export_plot() {
 }
 
 void MainWindow::save_plot(const QString& path) {
-  say_written(path, current_page()->save_plot(path, export_size));
+  say_written(said(say::window::written{.file = one_line(path).toStdString()}),
+              current_page()->save_plot(path, export_size));
 }
 
 void MainWindow::export_csv_file() {
@@ -363,19 +365,45 @@ void MainWindow::export_csv_file() {
   if (std::none_of(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; })) {
     return save_csv({});  // says so
   }
-  const QString path = QFileDialog::getSaveFileName(this, said(say::window::export_csv_title{}),
-                                                    QStringLiteral("attnscope.csv"), said(say::window::csv_filter{}));
+  const std::optional<FilteredPoints> filtered = filtered_points();
+  const QString title =
+      filtered ? said(say::window::export_csv_title_filtered{.points = counted(*filtered).toStdString(),
+                                                             .filter = one_line(filtered->filter).toStdString()})
+               : said(say::window::export_csv_title{});
+  const QString path =
+      QFileDialog::getSaveFileName(this, title, QStringLiteral("attnscope.csv"), said(say::window::csv_filter{}));
   if (!path.isEmpty()) save_csv(path);
 }
 
-void MainWindow::save_csv(const QString& path) {
-  say_written(path, save_ticked_runs(workspace_, path));
+std::optional<FilteredPoints> MainWindow::filtered_points() const {
+  for (Page* page : pages_) {
+    if (std::optional<FilteredPoints> filtered = page->filtered_points()) return filtered;
+  }
+  return {};
 }
 
-void MainWindow::say_written(const QString& path, const QString& error) {
+QString MainWindow::counted(const FilteredPoints& filtered) {
+  return said(say::points_table::shown{.shown = filtered.rows.size(), .all = filtered.points->size()});
+}
+
+void MainWindow::save_csv(const QString& path) {
+  const std::optional<FilteredPoints> filtered = filtered_points();
+  const SavedTable saved = save_shown_points(workspace_, filtered, path);
+  const std::string file = one_line(path).toStdString();
+  say_written(filtered ? said(say::window::written_filtered{.file = file,
+                                                            .points = counted(*filtered).toStdString(),
+                                                            .filter = one_line(filtered->filter).toStdString(),
+                                                            .rows = saved.written.rows})
+                       : said(say::window::written_table{
+                             .file = file, .points = counted_points(saved.written.points), .rows = saved.written.rows}),
+              saved.error);
+  if (saved.replaced != nullptr) workspace_.read_anew(*saved.replaced);
+}
+
+void MainWindow::say_written(const QString& words, const QString& error) {
   banner_->clear(Banner::Topic::write);
   if (error.isEmpty()) {
-    statusBar()->showMessage(said(say::window::written{.file = path.toStdString()}), 6000);
+    statusBar()->showMessage(words, 6000);
   } else {
     banner_->add(Banner::Topic::write, error);
   }

@@ -44,7 +44,7 @@ class MainWindow : public QMainWindow {
   void set_theme(ThemeChoice choice);
   /// The plot of the page shown, as PNG, SVG or PDF by the name's ending. An error goes into the banner.
   void save_plot(const QString& path);
-  /// The ticked runs of all files as one table. An error goes into the banner.
+  /// The points that the table shows, of all files. An error goes into the banner.
   void save_csv(const QString& path);
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }

@@ -13,6 +13,7 @@
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTest>
+#include <QStatusBar>
 #include <QTextBrowser>
 #include <QToolButton>
 
@@ -106,6 +107,48 @@ TEST_F(WindowTest, ImportedPointsAreExportedAsSuch) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
   MainWindow window(false);
+TEST_F(WindowTest, TheExportIsWhatTheTableShowsAndItsCountIsSaid) {
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  const auto all = window.workspace().visible()->size();
+  const QString path = folder.filePath("table.csv");
+  const auto algorithms = [&] {
+    window.save_csv(path);
+    QFile csv(path);
+    EXPECT_TRUE(csv.open(QIODevice::ReadOnly));
+    QStringList names;
+    for (const QString& line : QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts).mid(1)) {
+      names << line.section(',', 0, 0);
+    }
+    return names;
+  };
+  const QStringList unfiltered = algorithms();
+  const QString count = QStringLiteral("%1 points, %2 rows").arg(all).arg(unfiltered.size());
+  EXPECT_TRUE(window.statusBar()->currentMessage().contains(count))
+      << window.statusBar()->currentMessage().toStdString();
+
+  // The page need not be looked at.
+  window.show_page(QStringLiteral("io"));
+  auto& table = page_of<PointsPage>(window);
+  table.search()->setText("fa1");
+  const QStringList filtered = algorithms();
+  ASSERT_GT(filtered.size(), 0);
+  EXPECT_EQ(filtered.size(), unfiltered.count("fa1"));
+  EXPECT_EQ(filtered.count("fa1"), filtered.size()) << "none but what the filter leaves";
+  const int shown = table.table()->model()->rowCount();
+  ASSERT_LT(shown, static_cast<int>(all));
+  const QString said = window.statusBar()->currentMessage();
+  EXPECT_TRUE(said.contains(QStringLiteral("%1 of %2 points").arg(shown).arg(all))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("“fa1” leaves; %1 rows").arg(filtered.size()))) << said.toStdString();
+
+  table.search()->setText("nonsense");
+  const QString none = folder.filePath("none.csv");
+  window.save_csv(none);
+  EXPECT_FALSE(QFile::exists(none));
+  EXPECT_TRUE(window.banner().text().contains(QStringLiteral("hides all %1 points").arg(all)))
+      << window.banner().text().toStdString();
+}
+
   ASSERT_EQ(window.workspace().open_now(peers), QString());
   const QString path = folder.filePath("peers.csv");
   window.save_csv(path);

@@ -148,5 +148,43 @@ TEST_F(PointsPageTest, ANumberInTheFilterIsWhole) {
   EXPECT_TRUE(page.search()->toolTip().contains("whole"));
 }
 
+TEST_F(PointsPageTest, AWordOfTheFilterIsOfThePointAndNotOfItsRun) {
+  PointSpec backward = fixtures::spec("fa1", 1024);
+  backward.problem.pass = Pass::bwd;
+  const std::vector<PointRecord> records{fixtures::ok_point(fixtures::spec("fa1", 512)), fixtures::ok_point(backward),
+                                         fixtures::ok_point(fixtures::spec("fa2", 2048))};
+  const QString path = folder.filePath("titled.attnscope");
+  fixtures::write_file(path, {{"tiles fa1/fa2 fwd/bwd", records, false}});
+  page.resize(1200, 700);
+  page.show();
+  ASSERT_EQ(workspace.open_now(path), QString());
+  settle();
+  const auto left = [&](const char* words) {
+    page.search()->setText(QString::fromUtf8(words));
+    return shown("N");
+  };
+  EXPECT_EQ(left("fa2"), QStringList{"2048"});
+  EXPECT_EQ(left("bwd"), QStringList{"1024"});
+  EXPECT_EQ(left("run=tiles"), (QStringList{"512", "1024", "2048"})) << "a run is asked for by name";
+  EXPECT_EQ(left("run=quick"), QStringList());
+}
+
+TEST_F(PointsPageTest, AFilterThatHidesAllSaysSoAndHowToClearIt) {
+  ASSERT_NO_FATAL_FAILURE(
+      show({fixtures::ok_point(fixtures::spec("fa1", 512)), fixtures::ok_point(fixtures::spec("fa2", 1024))}));
+  auto* words = page.findChild<EmptyState*>();
+  ASSERT_NE(words, nullptr);
+  EXPECT_FALSE(words->isVisible());
+  page.search()->setText("splitkv <b>");
+  EXPECT_TRUE(words->isVisible());
+  EXPECT_TRUE(words->text().contains("The filter hides all 2 points")) << words->text().toStdString();
+  EXPECT_TRUE(words->text().contains("splitkv &lt;b&gt;")) << words->text().toStdString();
+  EXPECT_TRUE(words->text().contains("Clear the filter")) << words->text().toStdString();
+  emit words->linkActivated(QStringLiteral("clear"));
+  EXPECT_EQ(page.search()->text(), QString());
+  EXPECT_TRUE(table->isVisible());
+  EXPECT_EQ(shown("N"), (QStringList{"512", "1024"}));
+}
+
 }  // namespace
 }  // namespace attnscope::ui

@@ -2,8 +2,8 @@
 // The rows of a PointsTableModel that every word of a filter fits, sorted with what has no value at the end.
 //
 // A number (4096, 4k) is an N, d, Br, Bc or dropout probability, whole: 64 is not 640, nor a number of heads. 128x64 is
-// a tile. column=value is that column's value, whole: heads=64, warps=4. Any other word is part of a text: fa1, causal,
-// memory-wall.
+// a tile. column=value is that column's value, whole: heads=64, warps=4, run=memory-wall. Any other word is part of a
+// text of the point's own: fa1, causal. What its run is called says nothing of the point.
 #pragma once
 
 #include <QSortFilterProxyModel>

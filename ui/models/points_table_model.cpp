@@ -115,12 +115,13 @@ std::vector<Column> outcome_columns() {
       {said(say::points_table::values{}), QStringLiteral("values"), said(say::points_table::values_help{}),
        Search::words,
        [](const PointSet& p, Row row) { return text_value(to_qstring(p.table().points().origin(row))); }},
-      {said(say::points_table::run{}), QStringLiteral("run"), said(say::points_table::run_help{}), Search::words,
+      // By name alone: its title speaks of all points of the run ("quick · fwd/bwd"), not of this one.
+      {said(say::points_table::run{}), QStringLiteral("run"), said(say::points_table::run_help{}), Search::by_name,
        [](const PointSet& p, Row row) {
          const RunInfo& run = *p.run_of(row);
          return text_value(said(
              say::points_table::run_on{.run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString(),
-                                       .device = run.summary.device_name}));
+                                       .device = device_title(run.summary).toStdString()}));
        }},
       {said(say::points_table::reason{}), QStringLiteral("reason"), said(say::points_table::reason_help{}),
        Search::words, [](const PointSet& p, Row row) { return text_value(said(p.table().reason(row))); }},

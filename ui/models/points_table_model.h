@@ -29,6 +29,7 @@ class PointsTableModel : public TableModel {
   /// Grows in place when the points so far are a beginning of the new ones, as they are while a run is followed, and
   /// none of the others has a knob that no algorithm states: those get columns too.
   void set_points(std::shared_ptr<const PointSet> points);
+  [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return points_; }
   [[nodiscard]] ShownPoint point(int row) const { return (*points_)[static_cast<Row>(row)]; }
   /// The column of that heading; -1 when there is none.
   [[nodiscard]] int column_of(const QString& heading) const;

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "messages/empty_page.h"
 #include "messages/points_table.h"
 #include "ui/format.h"
 #include "ui/said.h"
@@ -101,8 +102,9 @@ void PointsPage::add_table() {
 void PointsPage::add_keys() {
   connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
     filter_->set_words(text);
-    update_count();
+    show_rows();
   });
+  connect(empty_, &QLabel::linkActivated, search_, &QLineEdit::clear);  // its only one
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(selection_as_text()); });
   auto* find = new QShortcut(QKeySequence::Find, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
@@ -143,17 +145,38 @@ void PointsPage::showEvent(QShowEvent* event) {
 void PointsPage::refresh() {
   stale_ = false;
   model_->set_points(workspace_.visible());
-  if (model_->rowCount() > 0) {
-    stack_->setCurrentWidget(table_);
-  } else {
-    empty_->set_words(why_no_points(workspace_));
-    stack_->setCurrentWidget(empty_);
-  }
   for (int column = 0; column < model_->columnCount(); ++column) {
     table_->setColumnHidden(column, !model_->column_in_use(column));
   }
   size_columns();
+  show_rows();
+}
+
+void PointsPage::show_rows() {
   update_count();
+  if (filter_->rowCount() > 0) {
+    stack_->setCurrentWidget(table_);
+    return;
+  }
+  const auto points = static_cast<std::size_t>(model_->rowCount());
+  if (points == 0) {
+    empty_->set_words(why_no_points(workspace_));
+  } else {
+    const QString words = shortened(search_->text().trimmed(), 60).toHtmlEscaped();
+    empty_->set_words({said(say::empty_page::all_filtered{.points = counted_points(points)}),
+                       said(say::empty_page::all_filtered_help{.filter = words.toStdString()})});
+  }
+  stack_->setCurrentWidget(empty_);
+}
+
+std::optional<FilteredPoints> PointsPage::filtered_points() {
+  if (search_->text().trimmed().isEmpty()) return {};
+  if (stale_) refresh();
+  FilteredPoints left{model_->points(), {}, search_->text().trimmed()};
+  for (int row = 0; row < filter_->rowCount(); ++row) {
+    left.rows.push_back(static_cast<Row>(filter_->mapToSource(filter_->index(row, 0)).row()));
+  }
+  return left;
 }
 
 void PointsPage::size_columns() {

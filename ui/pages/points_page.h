@@ -24,6 +24,7 @@ class PointsPage : public Page {
   [[nodiscard]] QString title() const override;
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("table")); }
   [[nodiscard]] QWidget* view() override { return table_; }
+  [[nodiscard]] std::optional<FilteredPoints> filtered_points() override;
   [[nodiscard]] QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
@@ -41,6 +42,8 @@ class PointsPage : public Page {
   void add_table();
   void add_keys();
   void refresh();
+  /// The table, or why it has no row.
+  void show_rows();
   void size_columns();
   void update_count();
 
