@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
 #include <QCommandLineParser>
 #include <QTextStream>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <memory>
+#include <new>
+#include <string>
 #include <vector>
 
 #include "app/descriptors.h"
@@ -12,6 +15,8 @@
 #include "messages/command.h"
 #include "messages/gui.h"
 #include "messages/output.h"
+#include "ui/application.h"
+#include "ui/format.h"
 #include "ui/main_window.h"
 #include "ui/offscreen.h"
 #include "ui/pages/page_list.h"
@@ -164,6 +169,53 @@ bool has_display() {
          !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
 }
 
+/// What is said where no memory is left: made while there is some.
+std::string& no_memory_line() {
+  static std::string line;
+  return line;
+}
+
+/// Where an exception meets code that lets none through.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    std::fputs(no_memory_line().c_str(), stderr);
+    std::_Exit(runtime_error);
+  } catch (...) {  // as without this
+  }
+  std::abort();
+}
+
+int write_pictures(const Options& options) {
+  const QString files = options.files.isEmpty() ? recorded_sample() : options.files.join(QStringLiteral(", "));
+  const QString no_memory = said(say::gui::no_memory{.files = one_line(files).toStdString()});
+  no_memory_line() = "attnscope-gui: " + no_memory.toStdString() + "\n";
+  std::set_terminate(end_without_memory);
+  QStringList written;
+  QStringList skipped;
+  QString error;
+  try {
+    if (!options.plots.isEmpty()) {
+      error = write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped);
+    }
+    if (error.isEmpty() && options.take_screenshot) {
+      error = write_screenshot(options.files, options.screenshot, &skipped);
+    }
+  } catch (const std::bad_alloc&) {
+    error = no_memory;
+  }
+  if (!error.isEmpty()) {
+    complain(error);
+    return runtime_error;
+  }
+  skipped.removeDuplicates();  // plots and screenshot read the same files
+  for (const QString& path : written) print(stdout, path);
+  for (const QString& what : skipped) complain(what);
+  const int code = output_code();
+  return code == success && !skipped.isEmpty() ? int{partial} : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -197,28 +249,13 @@ int main(int argc, char** argv) {
   }
   // The file arguments are ours; Qt only sees the program's name.
   int qt_argc = 1;
-  const QApplication application(qt_argc, argv);
+  Application application(qt_argc, argv);
   QGuiApplication::setDesktopFileName(QStringLiteral("org.attnscope.Attnscope"));
   initialize_style();
 
-  if (pictures_only) {
-    QStringList written;
-    QStringList skipped;
-    QString error;
-    if (!options.plots.isEmpty()) {
-      error = write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped);
-    }
-    if (error.isEmpty() && options.take_screenshot) error = write_screenshot(options.files, options.screenshot);
-    if (!error.isEmpty()) {
-      complain(error);
-      return runtime_error;
-    }
-    for (const QString& path : written) print(stdout, path);
-    for (const QString& what : skipped) complain(what);
-    const int code = output_code();
-    return code == success && !skipped.isEmpty() ? int{partial} : code;
-  }
+  if (pictures_only) return write_pictures(options);
   MainWindow window(true);
+  application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
   window.open_files(options.files);
   window.show();
   return QApplication::exec();

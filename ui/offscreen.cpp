@@ -40,6 +40,12 @@ QString open_all(Workspace& workspace, QStringList files) {
   return {};
 }
 
+void note_skipped(const Workspace& workspace, QStringList* skipped) {
+  QObject::connect(&workspace, &Workspace::rows_skipped, &workspace, [skipped](const QString&, const QString& what) {
+    if (skipped != nullptr) *skipped << what;
+  });
+}
+
 /// Draws one picture after the other, on views that are made once.
 class PictureWriter {
  public:
@@ -156,9 +162,7 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
   if (!QDir().mkpath(folder)) return said(say::output::no_folder{.folder = folder.toStdString()});
   apply_theme(ThemeChoice::light);
   Workspace workspace;
-  QObject::connect(&workspace, &Workspace::rows_skipped, &workspace, [skipped](const QString&, const QString& what) {
-    if (skipped != nullptr) *skipped << what;
-  });
+  note_skipped(workspace, skipped);
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
   const std::shared_ptr<const PointSet> points = workspace.visible();
   if (points->empty()) return said(say::output::no_point{});
@@ -185,9 +189,10 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
   return {};
 }
 
-QString write_screenshot(const QStringList& files, const Screenshot& shot) {
+QString write_screenshot(const QStringList& files, const Screenshot& shot, QStringList* skipped) {
   MainWindow window(false);
   window.set_theme(shot.theme);
+  note_skipped(window.workspace(), skipped);
   if (QString error = open_all(window.workspace(), files); !error.isEmpty()) return error;
   window.resize(shot.size);
   window.show_page(shot.page);

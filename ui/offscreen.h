@@ -32,7 +32,8 @@ struct Screenshot {
   ThemeChoice theme = ThemeChoice::light;
   Existing existing = Existing::of_its_kind;
 };
-/// Draws the whole window on these files. Returns the error, empty when it is written.
-[[nodiscard]] QString write_screenshot(const QStringList& files, const Screenshot& shot);
+/// Draws the whole window on these files. Returns the error, empty when it is written; `skipped` as above.
+[[nodiscard]] QString write_screenshot(const QStringList& files, const Screenshot& shot,
+                                       QStringList* skipped = nullptr);
 
 }  // namespace attnscope::ui

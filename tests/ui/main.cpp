@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
-#include <QApplication>
 #include <QStandardPaths>
 
+#include "ui/application.h"
 #include "ui/theme.h"
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QStandardPaths::setTestModeEnabled(true);
   testing::InitGoogleTest(&argc, argv);
-  const QApplication application(argc, argv);
+  const attnscope::ui::Application application(argc, argv);
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope-tests"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope-tests"));
   attnscope::ui::initialize_style();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>
@@ -12,14 +13,17 @@
 #include <QMenuBar>
 #include <QRegularExpression>
 #include <QSignalSpy>
-#include <QTest>
 #include <QStatusBar>
+#include <QTest>
 #include <QTextBrowser>
 #include <QToolButton>
+#include <new>
 
 #include "kernels/algorithm.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
+#include "ui/application.h"
+#include "ui/elided_label.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/ceilings_page.h"
@@ -103,10 +107,6 @@ TEST_F(WindowTest, TheTickedRunsOfAllFilesAreOneTable) {
   EXPECT_TRUE(window.banner().text().contains("/proc/new.csv")) << window.banner().text().toStdString();
 }
 
-TEST_F(WindowTest, ImportedPointsAreExportedAsSuch) {
-  const QString peers = folder.filePath("peers.attnscope");
-  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
-  MainWindow window(false);
 TEST_F(WindowTest, TheExportIsWhatTheTableShowsAndItsCountIsSaid) {
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(file), QString());
@@ -309,6 +309,129 @@ TEST_F(WindowTest, WhileASweepRunsThePagesSayWhatIsGoingOn) {
 void write_sweep(const QString& path) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {512, 1024, 2048}) {
+TEST_F(WindowTest, AFileThatIsBeingReadIsNamed) {
+  MainWindow window(false);
+  window.show();
+  QSignalSpy opened(&window.workspace(), &Workspace::opened);
+  window.open_files({file});
+  // Nothing that is read comes in before the loop runs.
+  auto* files = window.statusBar()->findChild<ElidedLabel*>();
+  ASSERT_NE(files, nullptr);
+  EXPECT_TRUE(files->text().contains("Opening sample.attnscope")) << files->text().toStdString();
+  EXPECT_TRUE(window.runs_panel()->words_when_empty().contains("Opening sample.attnscope"));
+  for (const EmptyState* state : window.findChildren<EmptyState*>()) {
+    if (!state->isVisible()) continue;
+    EXPECT_TRUE(state->text().contains("Opening sample.attnscope")) << state->text().toStdString();
+  }
+  ASSERT_TRUE(opened.count() == 1 || opened.wait());
+  EXPECT_EQ(files->text(), "sample.attnscope");
+  EXPECT_EQ(window.workspace().opening(), QString());
+}
+
+TEST_F(WindowTest, WhereAllPointsAreDamagedThePagesSaySo) {
+  {
+    SQLite::Database database(file.toStdString(), SQLite::OPEN_READWRITE);
+    ASSERT_GT(database.exec("UPDATE points SET wall_seconds = wall_seconds + 1"), 21);
+  }
+  MainWindow window(false);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().visible()->size(), 0U);
+  for (const QString& words : words_of_pages(window)) {
+    EXPECT_TRUE(words.contains("21 points")) << words.toStdString();
+    EXPECT_TRUE(words.contains("damaged")) << words.toStdString();
+    EXPECT_FALSE(words.contains("before the first")) << words.toStdString();
+  }
+}
+
+TEST_F(WindowTest, LongNamesDoNotWidenIt) {
+  const QString word(5000, QLatin1Char('w'));
+  const std::string preset(300, 'p');
+  MainWindow window(false);
+  window.show();
+  const auto expect_narrow = [&](const char* when) {
+    for (const char* id : {"io", "tiles", "table"}) {
+      window.show_page(QString::fromLatin1(id));
+      settle();
+      EXPECT_LT(window.minimumSizeHint().width(), 1024) << id << ", " << when;
+    }
+  };
+  // No point yet: the pages say so, with the run's name.
+  const QString empty = folder.filePath("empty.attnscope");
+  fixtures::write_file(empty, {{word.toStdString(), {}, false}});
+  ASSERT_EQ(window.workspace().open_now(empty), QString());
+  expect_narrow("a run without points");
+  window.workspace().close(empty);
+
+  PointRecord foreign = fixtures::imported_point(std::string(200, 'a'), fixtures::spec("fa2", 1024).problem, 1e6);
+  for (int i = 0; i < 12; ++i) {
+    const QString path = folder.filePath(QStringLiteral("%1-%2.attnscope").arg(QString(150, QLatin1Char('f'))).arg(i));
+    fixtures::write_file(path, {{preset, {fixtures::ok_point(fixtures::spec("fa2", 512 + i))}, false},
+                                {word.toStdString(), {foreign}, false, true}});
+    ASSERT_EQ(window.workspace().open_now(path), QString());
+  }
+  ASSERT_EQ(window.workspace().files().size(), 12);
+  ASSERT_GE(window.workspace().visible()->size(), 24U);
+  expect_narrow("12 files");
+  window.banner().add(Banner::Topic::open, word);
+  expect_narrow("a message of one word");
+  EXPECT_EQ(window.banner().text(), word) << "whole, where it is asked for";
+  window.resize(1024, 600);
+  settle();
+  EXPECT_EQ(window.width(), 1024);
+}
+
+TEST_F(WindowTest, NamesWithLineBreaksStayOnTheirLine) {
+  const QString path = folder.filePath(QStringLiteral("two\nlines\x1b[31m.attnscope"));
+  {
+    RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+    RunHeader header;
+    header.device = fixtures::device();
+    header.device.limits.name = "GPU\nof lines";
+    header.preset = "quick\tand\nslow";
+    header.plan_hash = "h";
+    header.planned_points = 1;
+    const std::int64_t run = store.begin_run(header);
+    store.add_point(run, 0, fixtures::ok_point(fixtures::spec("fa2", 512)));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(path), QString());
+  static const QRegularExpression control(QStringLiteral("[\\x00-\\x1f]"));
+  const QAbstractItemModel& runs = *window.runs_panel()->model();
+  ASSERT_EQ(runs.rowCount(), 1);
+  for (const int role : {int{RunsModel::title_role}, int{RunsModel::detail_role}, int{RunsModel::file_role}}) {
+    const QString text = runs.index(0, 0).data(role).toString();
+    EXPECT_FALSE(text.contains(control)) << text.toStdString();
+    EXPECT_TRUE(text.contains("\\x0a")) << text.toStdString();
+  }
+  for (const ElidedLabel* label : window.statusBar()->findChildren<ElidedLabel*>()) {
+    EXPECT_FALSE(label->text().contains(control)) << label->text().toStdString();
+    EXPECT_TRUE(label->text().contains("\\x0a")) << label->text().toStdString();
+  }
+  EXPECT_FALSE(window.windowTitle().contains(control));
+}
+
+TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
+  class Greedy : public QObject {
+   public:
+    bool event(QEvent* event) override {
+      if (event->type() == QEvent::User) throw std::bad_alloc();
+      return QObject::event(event);
+    }
+  };
+  auto* application = qobject_cast<Application*>(QCoreApplication::instance());
+  ASSERT_NE(application, nullptr);
+  QStringList said;
+  application->on_trouble([&](const QString& what) { said << what; });
+  Greedy greedy;
+  QCoreApplication::postEvent(&greedy, new QEvent(QEvent::User));
+  settle();
+  application->on_trouble({});
+  ASSERT_EQ(said.size(), 1);
+  EXPECT_TRUE(said[0].contains("not enough memory")) << said[0].toStdString();
+}
+
     records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 128, 64, 64)));
   }
   fixtures::write_file(path, {{"custom", records, false}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The programs as a user starts them: attnscope-gui with no display, and the window collecting with attnscope.
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
 #include <QDir>
@@ -8,9 +9,11 @@
 #include <QProcess>
 #include <QProcessEnvironment>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "tests/ui/window_test.h"
 #include "ui/pages/io_curve_page.h"
@@ -156,6 +159,76 @@ TEST(GuiProgram, PlotsOfADamagedFileAreOneLineAndExitCode1) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
   EXPECT_TRUE(ended.errors.contains("damaged.attnscope"));
+}
+
+TEST(GuiProgram, AScreenshotOfADamagedFileSaysWhatItLacks) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("a.attnscope");
+  fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
+  {
+    SQLite::Database database(file.toStdString(), SQLite::OPEN_READWRITE);
+    ASSERT_EQ(database.exec("UPDATE points SET wall_seconds = wall_seconds + 1 WHERE plan_index = 3"), 1);
+  }
+  const QString picture = folder.filePath("window.png");
+  const Ended ended = run_gui({file, "--screenshot", picture});
+  EXPECT_EQ(ended.exit_code, 5);
+  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  EXPECT_TRUE(ended.errors.contains("1 row of " + file)) << ended.errors.toStdString();
+  EXPECT_TRUE(QFile::exists(picture));
+  // Both pictures of one file say it once.
+  const Ended both = run_gui({file, "--screenshot", picture, "--plots", folder.filePath("plots")});
+  EXPECT_EQ(both.exit_code, 5);
+  EXPECT_EQ(both.errors, ended.errors);
+}
+
+/// The address space that a picture of the file takes, in KiB; 0 where it is not drawn.
+int peak_kib(const QStringList& arguments) {
+  QProcess process;
+  process.start(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
+  static const QRegularExpression line(QStringLiteral("VmPeak:\\s*(\\d+)"));
+  int peak = 0;
+  do {
+    QFile status(QStringLiteral("/proc/%1/status").arg(process.processId()));
+    if (!status.open(QIODevice::ReadOnly)) continue;
+    peak = std::max(peak, line.match(QString::fromUtf8(status.readAll())).captured(1).toInt());
+  } while (!process.waitForFinished(1) && process.state() != QProcess::NotRunning);
+  return process.exitCode() == 0 ? peak : 0;
+}
+
+TEST(GuiProgram, MemoryThatRunsOutIsALineAndExitCode1) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "AddressSanitizer needs address space without a limit";
+#endif
+  const QTemporaryDir folder;
+  const QString small = folder.filePath("small.attnscope");
+  fixtures::write_file(small, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 512))}, false}});
+  const QString big = folder.filePath("big.attnscope");
+  {
+    CompleteRun run;
+    run.header.device = fixtures::device();
+    run.header.preset = "big";
+    run.header.plan_hash = "h";
+    for (int i = 0; i < 40'000; ++i) run.points.push_back(fixtures::ok_point(fixtures::spec("fa2", 512 + i)));
+    run.header.planned_points = run.points.size();
+    RunStore::open(big.toStdString(), RunStore::Mode::collect).add_complete_runs({&run, 1});
+  }
+  const QString picture = folder.filePath("window.png");
+  // What the program takes for a file of one point is too little for the other. One arena: others reserve address space
+  // that they do not use.
+  qputenv("MALLOC_ARENA_MAX", "1");
+  const int enough = peak_kib({small, "--screenshot", picture});
+  ASSERT_GT(enough, 0);
+  ASSERT_TRUE(QFile::remove(picture));
+  constexpr int margin = 4 * 1024;
+  const Ended ended = run_program(QStringLiteral("/bin/sh"),
+                                  {"-c", QStringLiteral("ulimit -v %1; exec \"$@\"").arg(enough + margin), "sh",
+                                   QStringLiteral(ATTNSCOPE_GUI_PROGRAM), big, "--screenshot", picture});
+  qunsetenv("MALLOC_ARENA_MAX");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  EXPECT_TRUE(ended.errors.contains("memory")) << ended.errors.toStdString();
+  EXPECT_TRUE(ended.errors.contains(big)) << ended.errors.toStdString();
+  EXPECT_FALSE(QFile::exists(picture));
 }
 
 TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
