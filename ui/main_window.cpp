@@ -219,6 +219,7 @@ void MainWindow::follow_collection() {
   connect(collect_, &CollectPanel::collection_ended, this, [this](const QString& database, qint64 run) {
     workspace_.stop_following(database);
     runs_->reveal(database, run);
+    close_question();
     if (closes_when_stopped_) close();
   });
   connect(collect_, &CollectPanel::ceilings_kept, this, [this] { show_page(QStringLiteral("ceilings")); });
@@ -444,6 +445,10 @@ void MainWindow::ask_before_stopping() {
     }
   });
   box->open();
+}
+
+void MainWindow::close_question() {
+  if (auto* box = findChild<QMessageBox*>(QStringLiteral("stop-and-quit"))) box->close();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -336,5 +336,32 @@ TEST(Window, QuittingInASweepAsksAndStopsItFirst) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
+TEST(Window, TheQuestionWhetherToStopASweepEndsWithIt) {
+  const QTemporaryDir folder;
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  {
+    MainWindow window(false);
+    window.show();
+    CollectForm& form = window.collect()->form();
+    form.set_preset(QStringLiteral("tiles"));
+    form.set_axes(QStringLiteral("N=4096"));
+    form.set_database(folder.filePath("long.attnscope"));
+    QSignalSpy planned(&window.collect()->collector(), &CollectorProcess::planned);
+    QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
+    window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+    ASSERT_TRUE(planned.wait(60'000));
+    EXPECT_FALSE(window.close());
+    const auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
+    ASSERT_NE(question, nullptr);
+    EXPECT_TRUE(question->isVisible());
+    window.collect()->cancel();  // not by the question
+    ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
+    QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    EXPECT_EQ(window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit")), nullptr);
+    EXPECT_TRUE(window.isVisible()) << "nobody has answered it";
+  }
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
 }  // namespace
 }  // namespace attnscope::ui
