@@ -149,6 +149,10 @@ TEST_F(WindowTest, TheExportIsWhatTheTableShowsAndItsCountIsSaid) {
       << window.banner().text().toStdString();
 }
 
+TEST_F(WindowTest, ImportedPointsAreExportedAsSuch) {
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(peers), QString());
   const QString path = folder.filePath("peers.csv");
   window.save_csv(path);
@@ -305,10 +309,6 @@ TEST_F(WindowTest, WhileASweepRunsThePagesSayWhatIsGoingOn) {
   }
 }
 
-/// A run of FA2 at d 64, which the window's own file has nothing of.
-void write_sweep(const QString& path) {
-  std::vector<PointRecord> records;
-  for (const std::int64_t n : {512, 1024, 2048}) {
 TEST_F(WindowTest, AFileThatIsBeingReadIsNamed) {
   MainWindow window(false);
   window.show();
@@ -432,6 +432,10 @@ TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
   EXPECT_TRUE(said[0].contains("not enough memory")) << said[0].toStdString();
 }
 
+/// A run of FA2 at d 64, which the window's own file has nothing of.
+void write_sweep(const QString& path) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {512, 1024, 2048}) {
     records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 128, 64, 64)));
   }
   fixtures::write_file(path, {{"custom", records, false}});
