@@ -51,8 +51,8 @@ RunPtr replaced_run(const Part& part, const RunStore& store) {
   return nullptr;
 }
 
-SavedTable file_replaced(RunPtr run) {
-  return {.error = said(say::output::file_replaced{.file = run->file.toStdString()}), .replaced = std::move(run)};
+SavedTable file_replaced(const RunPtr& run) {
+  return {.error = said(say::output::file_replaced{.file = run->file.toStdString()}), .replaced = run};
 }
 
 /// That the table lacks rows that are damaged; empty when it does not.
@@ -77,7 +77,7 @@ SavedTable save_parts(const std::map<QString, Part>& parts, const QStringList& f
     const auto part = parts.find(file);
     if (part == parts.end()) continue;
     stores.push_back(RunStore::open(file.toStdString(), RunStore::Mode::read_only));
-    if (RunPtr run = replaced_run(part->second, stores.back())) return file_replaced(std::move(run));
+    if (const RunPtr run = replaced_run(part->second, stores.back())) return file_replaced(run);
     std::vector<std::int64_t> runs;
     for (const RunPtr& run : part->second.runs) runs.push_back(run->summary.id);
     sources.push_back({&stores.back(), std::move(runs), part->second.points});
@@ -88,7 +88,7 @@ SavedTable save_parts(const std::map<QString, Part>& parts, const QStringList& f
   SavedTable saved{.written = export_csv(sources, table)};
   // It may have been replaced while it was read, too.
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (RunPtr run = replaced_run(*of_source[i], stores[i])) return file_replaced(std::move(run));
+    if (const RunPtr run = replaced_run(*of_source[i], stores[i])) return file_replaced(run);
   }
   const QString lacks = lacking(stores);
   if (saved.written.points != wanted && lacks.isEmpty()) return file_replaced(of_source.front()->runs.front());

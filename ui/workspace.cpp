@@ -61,12 +61,12 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   // Runs first: a run seen as ended has all of its points in the read that follows.
   contents.runs = store.runs();
+  contents.ceilings = store.ceilings();
   contents.whole = !known || !known->goes_on_in(contents.stamp, contents.runs);
   store.each_point(
       {}, contents.whole ? 0 : known->last_point, [&] { contents.points.clear(); },
       [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
   for (auto& [run, points] : contents.points) points.shrink();
-  contents.ceilings = store.ceilings();
   contents.skipped = skipped_text(store);
   return stamp_of(file).same_file(contents.stamp);
 }
@@ -304,9 +304,6 @@ void Workspace::close(const QString& path) {
   file_names_ = distinct_file_names(files_);
   followed_.erase(file);
   forget(file);
-  if (std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == file; }) > 0) {
-    emit ceilings_changed();
-  }
   emit runs_changed();
   announce_points();
 }
@@ -315,7 +312,9 @@ void Workspace::forget(const QString& path) {
   skipped_.erase(path);
   stamps_.erase(path);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == path; });
+  const bool had_ceilings = std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == path; }) > 0;
   name_runs();
+  if (had_ceilings) emit ceilings_changed();
 }
 
 void Workspace::say_replaced(const QString& path) {
