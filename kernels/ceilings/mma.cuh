@@ -3,8 +3,8 @@
 // under way in each warp, elements like those of attention (random signs and magnitudes: what they are decides the
 // power, and so the clock).
 #include "ceilings/stopwatch.cuh"
-#include "device/mma.cuh"
 #include "device/ceiling_shape.h"
+#include "device/mma.cuh"
 
 using namespace attnscope::device;
 

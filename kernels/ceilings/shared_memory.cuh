@@ -6,7 +6,8 @@
 using namespace attnscope::device;
 
 // `iterations` times ceiling_loads_per_iteration loads of 16 bytes a thread. Pre: ceiling_shared_threads threads.
-extern "C" __global__ void __launch_bounds__(attnscope::ceiling_shared_threads) attn_ceiling_shared(unsigned long long* report, int iterations) {
+extern "C" __global__ void __launch_bounds__(attnscope::ceiling_shared_threads)
+    attn_ceiling_shared(unsigned long long* report, int iterations) {
   __shared__ uint4 tile[2048];
   for (unsigned i = threadIdx.x; i < 2048; i += blockDim.x) {
     tile[i] = make_uint4(i * 2654435761u, i, ~i, i * 40503u);

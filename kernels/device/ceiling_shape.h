@@ -4,7 +4,8 @@
 
 namespace attnscope {
 
-inline constexpr int ceiling_loads_per_iteration = 16;  ///< that one thread waits for, or of 16 bytes from shared memory
+inline constexpr int ceiling_loads_per_iteration =
+    16;  ///< that one thread waits for, or of 16 bytes from shared memory
 inline constexpr int ceiling_shared_threads = 1024;
 inline constexpr int ceiling_chains = 8;  ///< of fp32 operations in a thread, so that no result is waited for
 inline constexpr int ceiling_chain_steps = 16;

@@ -96,6 +96,8 @@ struct Evaluated {
 /// What metrics are computed from: one kernel of a point, or their sum. A record holds it, and so do analysis' columns.
 class KernelValues {
  public:
+  virtual ~KernelValues() = default;
+
   /// What was stored under that name, first of all.
   [[nodiscard]] virtual std::optional<Evaluated> stored(std::string_view name) const = 0;
   /// Of the timing samples; nothing without any.
@@ -112,7 +114,6 @@ class KernelValues {
   KernelValues() = default;
   KernelValues(const KernelValues&) = default;
   KernelValues& operator=(const KernelValues&) = default;
-  ~KernelValues() = default;
 };
 
 /// A metric's value for one kernel of a point: a stored one, or one computed from stored ones (medians of the samples,
