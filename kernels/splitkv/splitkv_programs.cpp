@@ -268,7 +268,8 @@ KernelWork partial_work(const SplitGrid& grid, const Tiling& tile) {
   double keys_worked_on = 0;  // in whole chunks
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const std::int64_t kv = entry * p.heads_kv;
-    const auto heads = static_cast<double>(p.heads_kv * (p.batch / entries));
+    const std::int64_t alike = p.batch / entries;
+    const auto heads = static_cast<double>(p.heads_kv * alike);
     for (std::int64_t split = 0; split < grid.splits(); ++split) {
       const KeyRange keys = grid.keys(kv, split);
       std::int64_t steps = keys.first < keys.last ? 2 : 1;
@@ -289,7 +290,8 @@ KernelWork partial_work(const SplitGrid& grid, const Tiling& tile) {
   work.tensor_flops = 4 * static_cast<double>(p.d) * cells;
   work.exponentials = cells;
   work.fp32_values = cells / static_cast<double>(chunk) * static_cast<double>(p.d);
-  work.shared_bytes = keys_worked_on * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype)) * (tile.br / fragment);
+  const std::int64_t fragments = tile.br / fragment;
+  work.shared_bytes = keys_worked_on * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype) * fragments);
   work.distinct_bytes = static_cast<double>(traffic.total());  // but for Q, some rows for each split
   return work;
 }
@@ -302,12 +304,14 @@ KernelWork combine_work(const SplitGrid& grid) {
   KernelWork work;
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const auto steps = static_cast<double>(ceil_div(grid.used(entry), at_once) + 1);
-    work.steps += steps * static_cast<double>(blocks_of_entry * (p.batch / entries));
+    const std::int64_t alike = p.batch / entries;
+    work.steps += steps * static_cast<double>(blocks_of_entry * alike);
     work.longest_steps = std::max(work.longest_steps, steps);
   }
   work.rounds = work.steps;
   work.fp32_values = static_cast<double>(grid.all_used() * grid.rows() * p.d);
-  work.exponentials = static_cast<double>(grid.all_used() * grid.lse_rows() * (p.d / combine_columns));
+  const std::int64_t column_groups = p.d / combine_columns;
+  work.exponentials = static_cast<double>(grid.all_used() * grid.lse_rows() * column_groups);
   work.distinct_bytes = static_cast<double>(grid.all_used() * (grid.rows() * p.d + grid.lse_rows()) * fp32_bytes +
                                             combine_traffic(grid).sm_to_l2_bytes);
   return work;
