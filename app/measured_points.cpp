@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/measured_points.h"
 
+#include <fmt/format.h>
+
+#include <set>
 #include <utility>
 
 #include "app/skipped_rows.h"
@@ -9,6 +12,7 @@
 namespace attnscope {
 
 MeasuredPoints::MeasuredPoints(std::span<const std::string> files) {
+  std::set<std::pair<std::string, std::size_t>> seen;  // runs keep their uid in copies
   for (const std::string& file : files) {
     const RunStore& store =
         *stores_.emplace_back(std::make_unique<RunStore>(RunStore::open(file, RunStore::Mode::read_only)));
@@ -16,15 +20,18 @@ MeasuredPoints::MeasuredPoints(std::span<const std::string> files) {
     for (RunSummary& run : store.runs()) {
       if (run.provenance != Provenance::measured) continue;
       const std::int64_t id = run.id;
+      if (run.uid.empty()) run.uid = fmt::format("{} of {}", id, file);
       measured[id] = runs_.emplace_back(std::make_unique<const RunSummary>(std::move(run))).get();
     }
-    const std::size_t before = points_.size();
+    bool any = false;
     for (StoredPoint& point : store.points()) {
       const auto run = measured.find(point.run_id);
       if (run == measured.end() || point.record.disposition != Disposition::ok) continue;
-      points_.push_back({.record = std::move(point.record), .run = run->second});
+      any = true;
+      if (!seen.insert({run->second->uid, point.index}).second) continue;
+      points_.push_back({.record = std::move(point.record), .run = run->second, .device_uuid = point.device_uuid});
     }
-    if (points_.size() == before) throw CommandError(ExitCode::error, say::command::nothing_to_predict{.file = file});
+    if (!any) throw CommandError(ExitCode::error, say::command::nothing_to_predict{.file = file});
   }
 }
 

@@ -15,12 +15,14 @@ namespace attnscope {
 
 class MeasuredPoints {
  public:
-  /// Of measured runs, the points that ended well. Throws CommandError where a file holds none.
+  /// Of measured runs, the points that ended well; of a point that several files hold copies of, one. Throws
+  /// CommandError where a file holds none.
   explicit MeasuredPoints(std::span<const std::string> files);
 
   struct Point {
     PointRecord record;
-    const RunSummary* run = nullptr;
+    const RunSummary* run = nullptr;  ///< whose uid no other has
+    std::string device_uuid;          ///< of what ran it
   };
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
   /// With what reading skipped, of any of the files.

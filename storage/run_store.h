@@ -85,6 +85,7 @@ struct RunSummary {
   std::string plan_hash;
   MeasureOptions options;
   std::string simulated_because;  ///< RunHeader's
+  std::string l2_from;            ///< DeviceInfo's; also empty in simulations by versions that did not say
 };
 
 struct StoredPoint {

@@ -31,6 +31,8 @@ namespace attnscope {
 
 /// In a run's options: RunHeader::simulated_because.
 inline constexpr const char* simulated_because_key = "simulated_because";
+/// Likewise, DeviceInfo::l2_from.
+inline constexpr const char* l2_from_key = "l2_from";
 
 /// ISO 8601, UTC.
 [[nodiscard]] std::string now_utc();

@@ -9,12 +9,14 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
 #include "app/format.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
+#include "messages/bound.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/unit_use.h"
@@ -39,6 +41,8 @@ struct Seen {
   std::set<std::string> algorithms;
   std::size_t extrapolated = 0;                // simulated in part
   std::map<std::string, std::size_t> busiest;  // units, of those that --why counted
+  std::size_t bounds_agree = 0;                // what the model names and what was counted
+  std::map<std::pair<std::string, std::string>, std::size_t> bounds_differ;  // predicted, measured
 
   void add(const PointRecord& record) {
     const PointSpec& spec = record.spec;
@@ -50,6 +54,10 @@ struct Seen {
     algorithms.insert(spec.algorithm);
     if (record.origin() == Provenance::extrapolated) ++extrapolated;
     if (const auto bound = analysis::named_bound(record)) ++busiest[text(bound->metric->label())];
+    const auto bounds = analysis::compare_bounds(record);
+    if (bounds && bounds->agree) ++bounds_agree;
+    if (bounds && !bounds->agree)
+      ++bounds_differ[{text(bounds->predicted.name), text(bounds->measured.metric->label())}];
   }
 };
 
@@ -81,6 +89,13 @@ std::string contents(const Seen& of_run) {
     std::vector<std::string> units;
     for (const auto& [unit, points] : of_run.busiest) units.push_back(fmt::format("{} ({})", unit, points));
     words += "; " + text(say::terminal::busiest{.units = fmt::format("{}", fmt::join(units, ", "))});
+  }
+  if (of_run.bounds_agree > 0) {
+    words += "; " + text(say::bound::points_agree{.points = counted_points(of_run.bounds_agree)});
+  }
+  for (const auto& [bounds, points] : of_run.bounds_differ) {
+    words += "; " + text(say::bound::points_differ{
+                        .term = bounds.first, .unit = bounds.second, .points = counted_points(points)});
   }
   return words;
 }
@@ -146,6 +161,12 @@ ExitCode info(const Options& options) {
                                               .uuid = printable(set.device_uuid),
                                               .count = set.ceilings.size(),
                                               .time = printable(set.measured_at)})
+                << '\n';
+    }
+    for (const RunSummary& run : runs) {
+      if (run.l2_from.empty()) continue;
+      std::cout << text(say::terminal::run_l2_from{
+                       .run = run.id, .gpu = printable(run.l2_from), .device = printable(run.device_name)})
                 << '\n';
     }
     for (const RunSummary& run : runs) {

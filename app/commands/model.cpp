@@ -17,7 +17,10 @@
 #include "kernels/model/io_model.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
+#include "messages/command.h"
+#include "messages/terminal.h"
 #include "profiler/plan/text.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
@@ -26,6 +29,7 @@ struct Options {
   explicit Options(CLI::App& command) : sweep(command, "") {}
   SweepOptions sweep;
   std::string gpu = "H200";
+  std::string ceilings;
   std::vector<std::string> against;
   bool launches = false;
   TableFormat format = TableFormat::text;
@@ -43,7 +47,11 @@ struct Theory {
   std::optional<LaunchTime> time;  ///< of one measured kernel
 };
 
-std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits) {
+std::string format_rate_or_table(bool measured, double bytes_per_second) {
+  return measured ? fmt::format("{:.2f} TB/s", bytes_per_second / 1e12) : text(say::terminal::by_table{});
+}
+
+std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
   const AttentionModel model =
       built_in_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
   if (model.refusal) {
@@ -59,7 +67,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
   const auto extent = [](const std::array<std::uint32_t, 3>& size) {
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
   };
-  const std::vector<LaunchTime> times = predict_times(model, limits);
+  const std::vector<LaunchTime> times = predict_times(model, limits, rates);
   std::vector<Theory> rows;
   if (model.kernels.size() > 1) {
     rows.push_back({.kernel = "all",
@@ -118,8 +126,27 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
   return fields;
 }
 
+/// The GPU's own where its ceilings are asked for, the newest of them; `said` is what people are told of it.
+DeviceRates rates_of(const Options& options, const DeviceLimits& limits, Message& said) {
+  if (options.ceilings.empty()) return device_rates(limits);
+  const std::vector<StoredCeilings> sets = RunStore::open(options.ceilings, RunStore::Mode::read_only).ceilings();
+  const auto found = std::ranges::find(sets.rbegin(), sets.rend(), limits.name, &StoredCeilings::device_name);
+  const DeviceRates rates = found == sets.rend() ? DeviceRates{} : device_rates(limits, found->ceilings);
+  if (!rates.dram_measured && !rates.l2_measured) {
+    throw CommandError(ExitCode::usage, say::command::no_measured_rates{.file = options.ceilings, .gpu = limits.name});
+  }
+  said = say::terminal::rates_measured{.gpu = printable(found->device_name),
+                                       .uuid = printable(found->device_uuid),
+                                       .time = printable(found->measured_at),
+                                       .dram = format_rate_or_table(rates.dram_measured, rates.dram_bytes_per_second),
+                                       .l2 = format_rate_or_table(rates.l2_measured, rates.l2_bytes_per_second)};
+  return rates;
+}
+
 ExitCode model(const Options& options) {
   const DeviceLimits& limits = limits_of_known_gpu(options.gpu);
+  Message rates_said = say::terminal::rates_by_table{.gpu = limits.name};
+  const DeviceRates rates = rates_of(options, limits, rates_said);
   const SweepPlan plan = options.sweep.plan(limits);
   const bool people = options.format == TableFormat::text || options.format == TableFormat::markdown;
   const auto bytes = [&](double value) { return people ? format_traffic(value) : fmt::format("{:.0f}", value); };
@@ -140,6 +167,7 @@ ExitCode model(const Options& options) {
                          {"n2d2_over_m_bytes", true}});
   append(table.columns, time_columns(people));
   append(table.columns, {{"reason"}});
+  if (!people) append(table.columns, {{"dram_rate"}, {"l2_rate"}});
   if (people) {  // byte counts carry their unit here
     constexpr std::string_view unit = "_bytes";
     for (TableColumn& column : table.columns) {
@@ -149,7 +177,7 @@ ExitCode model(const Options& options) {
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
     const std::int64_t memory_need = memory_need_bytes(point, limits, built_in_algorithms());
-    for (const Theory& row : theory_of(point, limits)) {
+    for (const Theory& row : theory_of(point, limits, rates)) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = table.rows.emplace_back();
       fields = {point.algorithm, row.kernel};
@@ -166,8 +194,13 @@ ExitCode model(const Options& options) {
               all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : ""});
       append(fields, time_texts(row, people));
       fields.push_back(row.reason);
+      if (people) continue;
+      for (const bool measured : {rates.dram_measured, rates.l2_measured}) {
+        fields.emplace_back(measured ? "measured" : "table");
+      }
     }
   }
+  if (people) std::cout << text(rates_said) << "\n\n";
   print(people ? without_defaults(table, built_in_algorithms()) : table, options.format, std::cout);
   return ExitCode::ok;
 }
@@ -179,6 +212,10 @@ Action add_model(CLI::App& command) {
   command.add_option("--gpu", options->gpu, "The GPU whose limits decide what fits, and M")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      .add_option("--ceilings", options->ceilings,
+                  "Times with the rates that `attnscope ceilings` measured of that GPU into FILE")
+      ->type_name("FILE");
   CLI::Option* against =
       command.add_option("--against", options->against, "Play every point that was measured into FILE: how far off?")
           ->type_name("FILE...");

@@ -4,20 +4,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <atomic>
+#include <algorithm>
 #include <iostream>
 #include <map>
+#include <new>
 #include <set>
 #include <span>
-#include <thread>
+#include <tuple>
 #include <vector>
 
 #include "app/commands/model_launches.h"
 #include "app/format.h"
+#include "app/in_parallel.h"
 #include "app/interrupt.h"
 #include "app/measured_points.h"
 #include "app/point_table.h"
 #include "kernels/registry.h"
+#include "messages/point.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/prediction_error.h"
 #include "profiler/measure/simulated_device.h"
@@ -28,35 +31,109 @@ namespace {
 
 using analysis::ErrorFigures;
 
-/// Plays the points, each on the GPU it was measured on; those that a cancel left out have no kernels.
+/// One that cannot be played ends as others do that cannot be measured: with the reason.
+PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cancel) {
+  PointRecord failed;
+  failed.spec = spec;
+  try {
+    return device.measure(spec, MeasureOptions{}, cancel);
+  } catch (const std::bad_alloc&) {
+    failed.disposition = Disposition::out_of_memory;
+    failed.reason = say::point::host_memory{};
+  } catch (const std::exception& error) {
+    failed.disposition = Disposition::crashed;
+    failed.reason = Message::verbatim(one_line(error.what()));
+  }
+  return failed;
+}
+
+/// Each on the GPU it was measured on; those that a cancel left out have no kernels.
 std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const CancelToken& cancel) {
   std::vector<PointRecord> predicted(points.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    std::map<const RunSummary*, std::unique_ptr<Device>> devices;
-    for (std::size_t i = next++; i < points.size() && !cancel.cancelled(); i = next++) {
+  in_parallel(points.size(), cancel, [&] {
+    return [&, devices = std::map<const RunSummary*, std::unique_ptr<Device>>()](std::size_t i) mutable {
       std::unique_ptr<Device>& device = devices[points[i].run];
       if (!device) device = make_simulated_device(points[i].run->limits, built_in_algorithms());
-      predicted[i] = device->measure(points[i].record.spec, MeasureOptions{}, cancel);
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
-  work();
+      predicted[i] = play(points[i].record.spec, *device, cancel);
+    };
+  });
   return predicted;
 }
 
-/// Of one row of figures, or of ranks; empty fields where it has none.
+/// Points that could not be played, for one reason.
+struct Unplayed {
+  std::string algorithm;
+  std::string pass;
+  std::string reason;
+  std::string first;  ///< of them
+  std::size_t points = 0;
+};
+
+std::vector<Unplayed> unplayed(std::span<const PointRecord> predicted) {
+  std::map<std::tuple<std::string, Pass, std::string>, Unplayed> groups;
+  for (const PointRecord& record : predicted) {
+    if (record.disposition == Disposition::ok || record.disposition == Disposition::cancelled) continue;
+    const std::string reason = printable(text(record.reason));
+    Unplayed& group = groups[{record.spec.algorithm, record.spec.problem.pass, reason}];
+    if (group.points++ > 0) continue;
+    group.algorithm = printable(record.spec.algorithm);
+    group.pass = to_string(record.spec.problem.pass);
+    group.reason = reason;
+    group.first = printable(describe(record.spec));
+  }
+  std::vector<Unplayed> result;
+  result.reserve(groups.size());
+  for (auto& [key, group] : groups) result.push_back(std::move(group));
+  return result;
+}
+
+/// Of GPUs by their uuid; those of one name are told apart by it.
+using DeviceNames = std::map<std::string, std::string>;
+
+DeviceNames names_of(std::span<const MeasuredPoints::Point* const> points) {
+  DeviceNames names;
+  for (const MeasuredPoints::Point* point : points) names[point->device_uuid] = printable(point->run->device_name);
+  std::map<std::string, int> shared;
+  for (const auto& [uuid, name] : names) ++shared[name];
+  for (auto& [uuid, name] : names) {
+    if (shared[name] > 1) name += fmt::format(" ({})", printable(uuid));
+  }
+  return names;
+}
+
+/// Of one row of figures, of ranks, or of points that were left out; empty fields where it has none.
 struct Line {
   std::string algorithm;
   std::string pass;
   std::string half;
   std::string quantity;
-  std::string problem;
+  std::string problem;  ///< of points that were left out, why they were
   std::size_t points = 0;
   std::optional<ErrorFigures> errors;
   std::optional<analysis::TileRanks> ranks;
 };
+
+Line line_of(const analysis::TileRanks& ranks) {
+  return {.algorithm = ranks.problem.algorithm,
+          .pass = std::string(to_string(ranks.problem.problem.pass)),
+          .half = std::string(to_string(ranks.half)),
+          .quantity = "tile_ranks",
+          .problem = describe(ranks.problem.problem),
+          .points = ranks.tiles,
+          .errors = {},
+          .ranks = ranks};
+}
+
+Line left_out(std::string algorithm, std::string pass, std::string quantity, std::string why, std::size_t points) {
+  return {.algorithm = std::move(algorithm),
+          .pass = std::move(pass),
+          .half = "both",
+          .quantity = std::move(quantity),
+          .problem = std::move(why),
+          .points = points,
+          .errors = {},
+          .ranks = {}};
+}
 
 std::vector<Line> lines_of(const analysis::PredictionErrors& errors) {
   std::vector<Line> lines;
@@ -75,21 +152,19 @@ std::vector<Line> lines_of(const analysis::PredictionErrors& errors) {
                        .ranks = {}});
     }
   }
-  for (const analysis::TileRanks& ranks : errors.ranks) {
-    lines.push_back({.algorithm = ranks.problem.algorithm,
-                     .pass = std::string(to_string(ranks.problem.problem.pass)),
-                     .half = std::string(to_string(ranks.half)),
-                     .quantity = "tile_ranks",
-                     .problem = describe(ranks.problem.problem),
-                     .points = ranks.tiles,
-                     .errors = {},
-                     .ranks = ranks});
-  }
+  for (const analysis::TileRanks& ranks : errors.ranks) lines.push_back(line_of(ranks));
   return lines;
 }
 
-/// `devices`: those that the points were measured on.
-Table whole_table(std::span<const Line> lines, const std::string& devices) {
+std::string joined(const DeviceNames& names) {
+  std::vector<std::string> all;
+  all.reserve(names.size());
+  for (const auto& [uuid, name] : names) all.push_back(name);
+  std::ranges::sort(all);
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+Table whole_table(std::span<const Line> lines, const DeviceNames& names) {
   Table table{{{"algorithm"},
                {"pass"},
                {"half"},
@@ -112,15 +187,17 @@ Table whole_table(std::span<const Line> lines, const std::string& devices) {
     if (line.errors) {
       append(fields, {fmt::to_string(line.errors->problems), number(line.errors->median), number(line.errors->p95),
                       number(line.errors->worst_factor), number(line.errors->ratio), "", ""});
-    } else {
+    } else if (line.ranks) {
       append(fields, {"1", "", "", "", "", number(line.ranks->spearman), number(line.ranks->chosen_over)});
+    } else {
+      append(fields, {"", "", "", "", "", "", ""});
     }
-    fields.push_back(devices);
+    fields.push_back(line.ranks ? names.at(line.ranks->device) : joined(names));
   }
   return table;
 }
 
-void print_for_people(std::span<const Line> lines, TableFormat format) {
+void print_for_people(std::span<const Line> lines, const DeviceNames& names, TableFormat format) {
   const auto percent = [](double share) { return fmt::format("{:.1f}%", 100 * share); };
   Table errors{{{"quantity"},
                 {"algorithm"},
@@ -136,6 +213,7 @@ void print_for_people(std::span<const Line> lines, TableFormat format) {
   Table ranks{
       {{"algorithm"}, {"pass"}, {"problem"}, {"half"}, {"tiles", true}, {"Spearman", true}, {"chosen / fastest", true}},
       {}};
+  if (names.size() > 1) ranks.columns.push_back({"device"});
   for (const Line& line : lines) {
     if (line.errors) {
       errors.rows.push_back({line.quantity == "time" ? "time" : "DRAM bytes", line.algorithm, line.pass, line.half,
@@ -143,10 +221,11 @@ void print_for_people(std::span<const Line> lines, TableFormat format) {
                              percent(line.errors->median), percent(line.errors->p95),
                              fmt::format("{:.2f}", line.errors->worst_factor),
                              fmt::format("{:.3f}", line.errors->ratio)});
-    } else {
+    } else if (line.ranks) {
       ranks.rows.push_back({line.algorithm, line.pass, line.problem, line.half, fmt::to_string(line.points),
                             fmt::format("{:.3f}", line.ranks->spearman),
                             fmt::format("{:.3f}", line.ranks->chosen_over)});
+      if (names.size() > 1) ranks.rows.back().push_back(names.at(line.ranks->device));
     }
   }
   print(errors, format, std::cout);
@@ -167,23 +246,38 @@ ExitCode model_against(std::span<const std::string> files, bool launches, TableF
   }
   const std::vector<PointRecord> predicted = play(points, cancel);
   std::vector<analysis::PredictedPoint> pairs;
-  std::set<std::string> devices;
+  std::vector<const MeasuredPoints::Point*> played;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (predicted[i].disposition != Disposition::ok || predicted[i].kernels.empty()) continue;
-    pairs.push_back({&points[i].record, &predicted[i]});
-    devices.insert(printable(points[i].run->device_name));
+    pairs.push_back({&points[i].record, &predicted[i], points[i].device_uuid, points[i].run->uid});
+    played.push_back(&points[i]);
   }
-  const std::vector<Line> lines = lines_of(analysis::prediction_errors(pairs));
-  const std::string devices_text = fmt::format("{}", fmt::join(devices, ", "));
+  const DeviceNames names = names_of(played);
+  const analysis::PredictionErrors errors = analysis::prediction_errors(pairs);
+  const std::vector<Unplayed> left = unplayed(predicted);
+  std::vector<Line> lines = lines_of(errors);
   if (format == TableFormat::text || format == TableFormat::markdown) {
     std::cout << text(say::terminal::predicted_against{.points = counted_points(pairs.size()),
                                                        .file = printable(fmt::format("{}", fmt::join(files, ", "))),
-                                                       .devices = devices_text})
+                                                       .devices = joined(names)})
               << '\n'
-              << text(say::terminal::predicted_how{}) << "\n\n";
-    print_for_people(lines, format);
+              << text(say::terminal::predicted_how{}) << '\n';
+    if (errors.unsettled > 0) {
+      std::cout << text(say::terminal::predicted_unsettled{.points = counted_points(errors.unsettled)}) << '\n';
+    }
+    for (const Unplayed& each : left) {
+      std::cout << text(say::terminal::predicted_not{
+                       .points = counted_points(each.points), .first = each.first, .reason = each.reason})
+                << '\n';
+    }
+    std::cout << '\n';
+    print_for_people(lines, names, format);
   } else {
-    print(whole_table(lines, devices_text), format, std::cout);
+    if (errors.unsettled > 0) lines.push_back(left_out("all", "all", "not_settled", {}, errors.unsettled));
+    for (const Unplayed& each : left) {
+      lines.push_back(left_out(each.algorithm, each.pass, "not_played", each.reason, each.points));
+    }
+    print(whole_table(lines, names), format, std::cout);
   }
   if (cancel.cancelled()) {
     fmt::print(stderr, "{}\n",

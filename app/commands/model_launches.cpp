@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <iterator>
-#include <thread>
 #include <utility>
 
+#include "app/in_parallel.h"
 #include "app/point_table.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
@@ -111,17 +110,8 @@ std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, 
 
 Table launch_table(const MeasuredPoints& points, const CancelToken& cancel) {
   std::vector<std::vector<Row>> rows(points.points().size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < rows.size() && !cancel.cancelled(); i = next++) {
-      rows[i] = rows_of(i, points.points()[i], cancel);
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
-    work();
-  }
+  in_parallel(rows.size(), cancel,
+              [&] { return [&](std::size_t i) { rows[i] = rows_of(i, points.points()[i], cancel); }; });
   Table table{{{"point"}, {"algorithm"}, {"pass"}, {"launch"}, {"entry"}, {"half"}, {"problem"}, {"tile"}}, {}};
   bool first = true;
   for (std::vector<Row>& of_point : rows) {

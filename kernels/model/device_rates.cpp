@@ -70,4 +70,25 @@ DeviceRates device_rates(const DeviceLimits& limits) {
           .inherited = limits.name != h200.gpu};
 }
 
+DeviceRates device_rates(const DeviceLimits& limits, std::span<const Ceiling> measured) {
+  DeviceRates rates = device_rates(limits);
+  const auto find = [&](std::string_view name) {
+    const auto found = std::ranges::find_if(measured, [&](const Ceiling& ceiling) {
+      return ceiling.name == name && ceiling.source == CeilingSource::measured && ceiling.value > 0;
+    });
+    return found == measured.end() ? 0 : found->value;
+  };
+  const double read = find(ceiling_key::dram_read);
+  const double copy = find(ceiling_key::dram_copy);
+  if (read > 0 && copy > 0) {
+    rates.dram_bytes_per_second = (read + copy) / 2;
+    rates.dram_measured = true;
+  }
+  if (const double l2 = find(ceiling_key::l2_read); l2 > 0) {
+    rates.l2_bytes_per_second = l2;
+    rates.l2_measured = true;
+  }
+  return rates;
+}
+
 }  // namespace attnscope

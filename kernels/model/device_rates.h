@@ -4,8 +4,10 @@
 // others.
 #pragma once
 
+#include <span>
 #include <string_view>
 
+#include "kernels/model/ceilings.h"
 #include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_work.h"
 
@@ -30,10 +32,16 @@ struct DeviceRates {
   PowerShares power;
   std::string_view measured_on;  ///< the GPU that shares of peaks and power were measured on
   bool inherited = false;        ///< from another GPU than this one
+  bool dram_measured = false;    ///< that rate was measured on this device
+  bool l2_measured = false;      ///< likewise
 };
 
 /// What is relative was measured on one GPU (MeasuredShares in the source): shares of peaks, and of the power cap at
 /// full use. Every other GPU inherits it; peaks, clocks and counts of units are its own, by datasheet.
 [[nodiscard]] DeviceRates device_rates(const DeviceLimits&);
+/// The same, with the rates that were measured on this very device: DRAM's is half way between reading and copying,
+/// L2's that of reads. Peaks by cycle stay the architecture's, as the kernels' constants are multiples of them; so does
+/// whatever `measured` lacks.
+[[nodiscard]] DeviceRates device_rates(const DeviceLimits&, std::span<const Ceiling> measured);
 
 }  // namespace attnscope

@@ -152,48 +152,77 @@ LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, do
           .starts_early = kernel.starts_early};
 }
 
-LaunchTime launch_time(const LaunchLoad& load, const DeviceRates& rates, double clock_hz) {
-  const Sm sm(load, rates);
-  const double sms = rates.sm_count;
-  const double cycle_ns = 1e9 / clock_hz;
-  const Cycles cycles = sm_cycles(load, sm, sms);
-  const double l2_ns = 1e9 * over(load.l2_sm_bytes, rates.l2_bytes_per_second);
-  const double dram_ns = 1e9 * over(load.dram_bytes, rates.dram_bytes_per_second);
+namespace {
 
-  LaunchTime time;
-  time.clock_hz = clock_hz;
-  time.ns = norm(cycles.all * cycle_ns, l2_ns, dram_ns, memory_norm) + load.timing.launch_ns;
-  const double on_each = std::max(1.0, load.blocks) / sms * cycle_ns;
-  const auto set = [&](TimeTerm which, double ns) { time.terms[static_cast<std::size_t>(which)] = ns; };
-  set(TimeTerm::tensor, sm.busy().tensor * on_each);
-  set(TimeTerm::exponential, sm.busy().exponential * on_each);
-  set(TimeTerm::fp32, sm.busy().fp32 * on_each);
-  set(TimeTerm::shared_memory, sm.busy().shared * on_each);
-  set(TimeTerm::l2_port, sm.busy().l2 * on_each);
-  set(TimeTerm::latency, sm.latency() * on_each / std::max(1.0, std::min(load.blocks_per_sm, load.blocks / sms)));
-  set(TimeTerm::l2, l2_ns);
-  set(TimeTerm::dram, dram_ns);
-  set(TimeTerm::launch, load.timing.launch_ns);
-  time.hidden_ns = load.starts_early ? early_share * load.timing.launch_ns : 0;
-  time.waves = load.blocks / (sms * std::max(1.0, load.blocks_per_sm));
-  time.idle_ns = std::max(0.0, cycles.all - cycles.evenly) * cycle_ns;
-  return time;
+/// A launch, all of whose times but the SMs' are the same at any clock: what its SMs do in cycles is asked once.
+class TimedLaunch {
+ public:
+  TimedLaunch(const LaunchLoad& load, const DeviceRates& rates)
+      : load_(load),
+        sms_(rates.sm_count),
+        sm_(load, rates),
+        cycles_(sm_cycles(load, sm_, sms_)),
+        l2_ns_(1e9 * over(load.l2_sm_bytes, rates.l2_bytes_per_second)),
+        dram_ns_(1e9 * over(load.dram_bytes, rates.dram_bytes_per_second)) {}
+
+  [[nodiscard]] double ns(double clock_hz) const {
+    return norm(cycles_.all * 1e9 / clock_hz, l2_ns_, dram_ns_, memory_norm) + load_.timing.launch_ns;
+  }
+  [[nodiscard]] double dram_ns() const { return dram_ns_; }
+  [[nodiscard]] double tensor_flops() const { return load_.work.tensor_flops; }
+
+  [[nodiscard]] LaunchTime at(double clock_hz) const {
+    const double cycle_ns = 1e9 / clock_hz;
+    LaunchTime time;
+    time.clock_hz = clock_hz;
+    time.ns = ns(clock_hz);
+    const double on_each = std::max(1.0, load_.blocks) / sms_ * cycle_ns;
+    const auto set = [&](TimeTerm which, double ns) { time.terms[static_cast<std::size_t>(which)] = ns; };
+    set(TimeTerm::tensor, sm_.busy().tensor * on_each);
+    set(TimeTerm::exponential, sm_.busy().exponential * on_each);
+    set(TimeTerm::fp32, sm_.busy().fp32 * on_each);
+    set(TimeTerm::shared_memory, sm_.busy().shared * on_each);
+    set(TimeTerm::l2_port, sm_.busy().l2 * on_each);
+    set(TimeTerm::latency, sm_.latency() * on_each / std::max(1.0, std::min(load_.blocks_per_sm, load_.blocks / sms_)));
+    set(TimeTerm::l2, l2_ns_);
+    set(TimeTerm::dram, dram_ns_);
+    set(TimeTerm::launch, load_.timing.launch_ns);
+    time.hidden_ns = load_.starts_early ? early_share * load_.timing.launch_ns : 0;
+    time.waves = load_.blocks / (sms_ * std::max(1.0, load_.blocks_per_sm));
+    time.idle_ns = std::max(0.0, cycles_.all - cycles_.evenly) * cycle_ns;
+    return time;
+  }
+
+ private:
+  const LaunchLoad& load_;
+  double sms_;
+  Sm sm_;
+  Cycles cycles_;
+  double l2_ns_;
+  double dram_ns_;
+};
+
+std::vector<TimedLaunch> timed(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
+  std::vector<TimedLaunch> launches;
+  launches.reserve(loads.size());
+  for (const LaunchLoad& load : loads) launches.emplace_back(load, rates);
+  return launches;
 }
 
-double held_clock_hz(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
+double held_clock_of(std::span<const TimedLaunch> launches, const DeviceRates& rates) {
   // Of a median of ten samples: what ran before it.
   constexpr double executions_before = 5;
   constexpr double lowest_share = 0.3;
   constexpr int halvings = 24;
   double tensor_ns = 0;  // at the peak
   double dram_ns = 0;
-  for (const LaunchLoad& load : loads) {
-    tensor_ns += 1e9 * over(load.work.tensor_flops, rates.per_cycle.tensor * rates.sm_count * rates.boost_hz);
-    dram_ns += 1e9 * over(load.dram_bytes, rates.dram_bytes_per_second);
+  for (const TimedLaunch& launch : launches) {
+    tensor_ns += 1e9 * over(launch.tensor_flops(), rates.per_cycle.tensor * rates.sm_count * rates.boost_hz);
+    dram_ns += launch.dram_ns();
   }
   const auto power = [&](double share) {
     double ns = 0;
-    for (const LaunchLoad& load : loads) ns += launch_time(load, rates, share * rates.boost_hz).ns;
+    for (const TimedLaunch& launch : launches) ns += launch.ns(share * rates.boost_hz);
     if (ns <= 0) return 0.0;
     const double added =
         rates.power.tensor * tensor_ns / ns * std::pow(share, rates.power.exponent) + rates.power.dram * dram_ns / ns;
@@ -210,11 +239,22 @@ double held_clock_hz(std::span<const LaunchLoad> loads, const DeviceRates& rates
   return within * rates.boost_hz;
 }
 
+}  // namespace
+
+LaunchTime launch_time(const LaunchLoad& load, const DeviceRates& rates, double clock_hz) {
+  return TimedLaunch(load, rates).at(clock_hz);
+}
+
+double held_clock_hz(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
+  return held_clock_of(timed(loads, rates), rates);
+}
+
 std::vector<LaunchTime> launch_times(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
-  const double clock = held_clock_hz(loads, rates);
+  const std::vector<TimedLaunch> launches = timed(loads, rates);
+  const double clock = held_clock_of(launches, rates);
   std::vector<LaunchTime> times;
-  times.reserve(loads.size());
-  for (const LaunchLoad& load : loads) times.push_back(launch_time(load, rates, clock));
+  times.reserve(launches.size());
+  for (const TimedLaunch& launch : launches) times.push_back(launch.at(clock));
   return times;
 }
 
@@ -225,6 +265,11 @@ double point_ns(std::span<const LaunchTime> times) {
 }
 
 std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceLimits& limits) {
+  return predict_times(model, limits, device_rates(limits));
+}
+
+std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceLimits& limits,
+                                      const DeviceRates& rates) {
   std::vector<LaunchLoad> loads;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
@@ -232,7 +277,7 @@ std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceL
     const double missed = missed_share(kernel.work.cycled_bytes, static_cast<double>(limits.l2_bytes));
     loads.push_back(launch_load(kernel, limits, kernel.work.distinct_bytes + missed * again));
   }
-  return launch_times(loads, device_rates(limits));
+  return launch_times(loads, rates);
 }
 
 }  // namespace attnscope

@@ -79,5 +79,7 @@ struct LaunchTime {
 /// Times without anything played: DRAM bytes too are estimated by the closed form (KernelWork::distinct_bytes, and what
 /// an L2 of the device's size misses of the rest). One for each measured kernel. Pre: the model has no refusal.
 [[nodiscard]] std::vector<LaunchTime> predict_times(const AttentionModel&, const DeviceLimits&);
+/// The same with rates of the caller's: of a device whose ceilings were measured.
+[[nodiscard]] std::vector<LaunchTime> predict_times(const AttentionModel&, const DeviceLimits&, const DeviceRates&);
 
 }  // namespace attnscope

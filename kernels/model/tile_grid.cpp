@@ -27,9 +27,13 @@ std::int64_t tiles_of_squares(std::int64_t each, std::int64_t first, std::int64_
   if (first >= last) return 0;
   const std::int64_t from = first / each;
   const std::int64_t to = (last - 1) / each + 1;
-  const std::int64_t before = counted(from, from + 1) * (first - from * each);
-  const std::int64_t behind = counted(to - 1, to) * (to * each - last);
-  return counted(from, to) * each - before - behind;
+  // Nearly always the stretch begins and ends with a square.
+  const std::int64_t before = first - from * each;
+  const std::int64_t behind = to * each - last;
+  std::int64_t tiles = counted(from, to) * each;
+  if (before > 0) tiles -= counted(from, from + 1) * before;
+  if (behind > 0) tiles -= counted(to - 1, to) * behind;
+  return tiles;
 }
 
 /// The n-th tile, from 0, from `first` on that lies in a square that counts; `nth_square` knows the squares.
@@ -77,9 +81,9 @@ std::int64_t TileGrid::k_begin(std::int64_t i) const {
 }
 
 std::int64_t TileGrid::k_end(std::int64_t i) const {
-  const std::int64_t right = mask_.right == Mask::unlimited ? far_ : mask_.right;
+  if (mask_.right == Mask::unlimited) return ceil_div(length_, bc_);
   const std::int64_t last_row = i * br_ + q_rows(i) - 1;
-  return ceil_div(std::clamp<std::int64_t>(last_row + length_ - n_q_ + right + 1, 0, length_), bc_);
+  return ceil_div(std::clamp<std::int64_t>(last_row + length_ - n_q_ + mask_.right + 1, 0, length_), bc_);
 }
 
 std::int64_t TileGrid::q_begin(std::int64_t j) const {
@@ -89,10 +93,12 @@ std::int64_t TileGrid::q_begin(std::int64_t j) const {
 }
 
 std::int64_t TileGrid::q_end(std::int64_t j) const {
-  if (k_rows(j) == 0) return 0;
-  const std::int64_t left = mask_.left == Mask::unlimited ? far_ : mask_.left;
-  const std::int64_t last_key = j * bc_ + k_rows(j) - 1;
-  const std::int64_t rows = last_key - (length_ - n_q_) + left + 1;  // those before it see the last key or one before
+  const std::int64_t keys = k_rows(j);
+  if (keys == 0) return 0;
+  if (mask_.left == Mask::unlimited) return q_tiles_;
+  const std::int64_t last_key = j * bc_ + keys - 1;
+  const std::int64_t rows =
+      last_key - (length_ - n_q_) + mask_.left + 1;  // those before it see the last key or one before
   return ceil_div(std::clamp<std::int64_t>(rows, 0, n_q_), br_);
 }
 
@@ -153,7 +159,7 @@ std::int64_t TileGrid::k_tiles_seen(std::int64_t i, const Stretch& tiles) const 
 std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
   const std::int64_t first_tile = q_begin(j);
   const std::int64_t last_tile = q_end(j);
-  if (!mask_.sparse()) return last_tile - first_tile;
+  if (!mask_.sparse() || first_tile == last_tile) return last_tile - first_tile;
   const std::int64_t column = j * bc_ / mask_.block_size;
   return tiles_of_squares(mask_.block_size / br_, first_tile, last_tile, [&](std::int64_t first, std::int64_t last) {
     return pattern_->in_column(column, first, last);
@@ -162,8 +168,14 @@ std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
 
 ColumnCounts TileGrid::columns() const {
   ColumnCounts counts;
-  for (std::int64_t j = 0; j < k_tiles_; ++j) {
-    const std::int64_t seen = q_tiles_seen(j);
+  // Without a window, the tiles of one column of squares are seen by the same.
+  const bool windowed = mask_.left != Mask::unlimited || mask_.right != Mask::unlimited;
+  const std::int64_t alike = windowed ? 1 : mask_.sparse() ? mask_.block_size / bc_ : k_tiles_;
+  std::int64_t seen = 0;
+  const std::int64_t with_keys = ceil_div(length_, bc_);
+  for (std::int64_t j = 0, within = 0; j < with_keys; ++j) {
+    if (within == 0) seen = q_tiles_seen(j);
+    if (++within == alike) within = 0;
     if (seen == 0) continue;
     ++counts.k_tiles_touched;
     counts.key_rows_touched += k_rows(j);
@@ -179,9 +191,18 @@ TileCounts TileGrid::counts() const {
   // Only the last tile that holds keys is ragged.
   const std::int64_t last = (length_ - 1) / bc_;
   const std::int64_t missing = bc_ - k_rows(last);
-  for (std::int64_t i = 0; i < q_tiles_; ++i) {
-    const Stretch stretch = k_stretch(i);
-    const std::int64_t seen = k_tiles_seen(i, stretch);
+  // Without a window, the tiles of one row of squares see the same.
+  const bool windowed = mask_.left != Mask::unlimited || mask_.right != Mask::unlimited;
+  const std::int64_t alike = windowed ? 1 : mask_.sparse() ? mask_.block_size / br_ : q_tiles_;
+  std::int64_t seen = 0;
+  bool sees_last = false;
+  for (std::int64_t i = 0, within = 0; i < q_tiles_; ++i) {
+    if (within == 0) {
+      const Stretch stretch = k_stretch(i);
+      seen = k_tiles_seen(i, stretch);
+      sees_last = missing > 0 && visited(i, last, stretch);
+    }
+    if (++within == alike) within = 0;
     if (seen == 0) continue;
     const std::int64_t rows = q_rows(i);
     counts.tiles += seen;
@@ -189,7 +210,7 @@ TileCounts TileGrid::counts() const {
     counts.longest_row = std::max(counts.longest_row, seen);
     counts.query_rows_touched += rows;
     counts.query_rows_seen += seen * rows;
-    counts.key_rows_seen += seen * bc_ - (missing > 0 && visited(i, last, stretch) ? missing : 0);
+    counts.key_rows_seen += seen * bc_ - (sees_last ? missing : 0);
   }
   counts.most_tiles = counts.tiles;
   return counts;

@@ -32,6 +32,7 @@ struct Run {
   std::string started_at;   ///< ISO 8601, UTC: of two runs the later one is the newer
   Provenance provenance = Provenance::measured;
   DeviceLimits limits;
+  std::string l2_from = {};  ///< of a simulation: DeviceInfo's
 };
 
 /// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one

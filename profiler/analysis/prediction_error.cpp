@@ -28,9 +28,12 @@ std::optional<double> time_of(const PointRecord& record) {
   return summary ? std::optional(summary->median) : std::nullopt;
 }
 
-std::optional<double> dram_of(const PointRecord& record) {
-  const auto bytes = dram_traffic(record);
-  return bytes ? std::optional(bytes->value) : std::nullopt;
+std::optional<double> value_of(const PointRecord& record, std::string_view metric) {
+  const auto found = evaluate(metric, record);
+  return found ? std::optional(found->value) : std::nullopt;
+}
+std::optional<double> settled_of(const PointRecord& record) {
+  return value_of(record, metric_key::dram_settled_bytes);
 }
 
 /// One value of a point, on both sides.
@@ -47,8 +50,9 @@ std::optional<Pair> pair_of(std::optional<double> measured, std::optional<double
 }
 
 struct Judged {
+  const PredictedPoint* point = nullptr;
   const PointSpec* spec = nullptr;
-  std::string problem;  ///< with the algorithm: the points of a map share it
+  std::string problem;  ///< with the device and the algorithm: the points of a map share it
   Half half = Half::fitted;
   std::optional<Pair> dram;
   std::optional<Pair> time;
@@ -56,10 +60,11 @@ struct Judged {
 
 Judged judge(const PredictedPoint& point) {
   const PointSpec& spec = point.measured->spec;
-  return {.spec = &spec,
-          .problem = spec.algorithm + " " + identity_text(problem_alone(spec)),
+  return {.point = &point,
+          .spec = &spec,
+          .problem = point.device + " " + spec.algorithm + " " + identity_text(problem_alone(spec)),
           .half = half_of(spec),
-          .dram = pair_of(dram_of(*point.measured), dram_of(*point.predicted), least_dram_bytes),
+          .dram = pair_of(settled_of(*point.measured), settled_of(*point.predicted), least_dram_bytes),
           .time = pair_of(time_of(*point.measured), time_of(*point.predicted), 0)};
 }
 
@@ -102,6 +107,27 @@ std::optional<ErrorFigures> figures(std::span<const Judged* const> points, std::
   return result;
 }
 
+/// Of one problem, each tile once, in their order.
+std::vector<const Judged*> distinct_tiles(std::span<const Judged* const> points) {
+  using Tiles = std::map<std::string, const Judged*>;
+  std::map<std::string_view, Tiles> runs;
+  for (const Judged* point : points) runs[point->point->run].emplace(identity_text(*point->spec), point);
+  std::vector<const Tiles*> by_size;
+  by_size.reserve(runs.size());
+  for (const auto& [run, tiles] : runs) by_size.push_back(&tiles);
+  std::ranges::stable_sort(by_size, std::ranges::greater(), [](const Tiles* tiles) { return tiles->size(); });
+  Tiles taken;
+  for (const Tiles* tiles : by_size) {
+    if (std::ranges::any_of(*tiles, [&](const auto& each) { return taken.contains(each.first); })) continue;
+    taken.insert(tiles->begin(), tiles->end());
+  }
+  std::vector<const Judged*> result;
+  for (const Judged* point : points) {
+    if (taken.at(identity_text(*point->spec)) == point) result.push_back(point);
+  }
+  return result;
+}
+
 std::vector<TileRanks> ranks_of(std::span<const Judged> judged) {
   std::map<std::string_view, std::vector<const Judged*>> problems;
   for (const Judged& point : judged) {
@@ -110,16 +136,19 @@ std::vector<TileRanks> ranks_of(std::span<const Judged> judged) {
   std::vector<TileRanks> ranks;
   for (const auto& [problem, points] : problems) {
     if (points.size() < least_tiles) continue;
+    const std::vector<const Judged*> tiles = distinct_tiles(points);
+    if (tiles.size() < least_tiles) continue;
     std::vector<double> measured;
     std::vector<double> predicted;
-    for (const Judged* point : points) {
-      measured.push_back(point->time->measured);
-      predicted.push_back(point->time->predicted);
+    for (const Judged* tile : tiles) {
+      measured.push_back(tile->time->measured);
+      predicted.push_back(tile->time->predicted);
     }
     const auto chosen = static_cast<std::size_t>(std::ranges::min_element(predicted) - predicted.begin());
-    ranks.push_back({.problem = *points.front()->spec,
-                     .half = points.front()->half,
-                     .tiles = points.size(),
+    ranks.push_back({.problem = *tiles.front()->spec,
+                     .device = tiles.front()->point->device,
+                     .half = tiles.front()->half,
+                     .tiles = tiles.size(),
                      .spearman = rank_correlation(measured, predicted),
                      .chosen_over = measured[chosen] / std::ranges::min(measured)});
   }
@@ -195,6 +224,10 @@ PredictionErrors prediction_errors(std::span<const PredictedPoint> points) {
   }
   for (const auto& [half, of] : sums) add({.algorithm = {}, .pass = {}, .half = half, .dram = {}, .time = {}}, of);
   result.ranks = ranks_of(judged);
+  result.unsettled = static_cast<std::size_t>(std::ranges::count_if(points, [](const PredictedPoint& point) {
+    const auto bytes = value_of(*point.measured, metric_key::dram_bytes);
+    return bytes && *bytes > least_dram_bytes && !settled_of(*point.measured);
+  }));
   return result;
 }
 

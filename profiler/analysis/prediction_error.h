@@ -19,6 +19,8 @@ namespace attnscope::analysis {
 struct PredictedPoint {
   const PointRecord* measured = nullptr;
   const PointRecord* predicted = nullptr;
+  std::string device = {};  ///< that measured it, by a name that no other has: a problem on two GPUs is two problems
+  std::string run = {};     ///< likewise, the run
 };
 
 /// Parameters of a model are fitted to the points of one half of the problems, and judged on the other.
@@ -39,9 +41,11 @@ struct ErrorFigures {
   double ratio = 1;         ///< median over problems of predicted / measured
 };
 
-/// The tiles of one problem.
+/// The tiles of one problem on one device. Of runs that share a tile the one with the most tiles counts, and others
+/// beside it that share none with it: what two runs timed is not ranked twice.
 struct TileRanks {
-  PointSpec problem;  ///< of any of its points: algorithm, problem and cache
+  PointSpec problem;   ///< of any of its points: algorithm, problem and cache
+  std::string device;  ///< PredictedPoint's
   Half half = Half::fitted;
   std::size_t tiles = 0;
   double spearman = 0;     ///< correlation of the ranks by time; ties share theirs
@@ -60,14 +64,17 @@ struct ErrorRow {
 struct PredictionErrors {
   std::vector<ErrorRow> rows;    ///< a row for each algorithm, pass and half, then the sums over all
   std::vector<TileRanks> ranks;  ///< of problems with at least `least_tiles` tiles
+  /// Points that move more than `least_dram_bytes` while they run, of which nobody counted what is written back later
+  /// (warm starts, older runs): their bytes are not the settled ones that are predicted.
+  std::size_t unsettled = 0;
 };
 
 /// Below it, the bytes are those of the beginning and the end, which no tile decides.
 inline constexpr double least_dram_bytes = 64.0 * 1024 * 1024;
 inline constexpr std::size_t least_tiles = 12;
 
-/// DRAM bytes are dram_traffic() (settled ones where they were counted), times the medians. Points that lack a value on
-/// one of the sides are left out of that column.
+/// DRAM bytes are `dram_settled_bytes`, times the medians. Points that lack a value on one of the sides are left out of
+/// that column.
 [[nodiscard]] PredictionErrors prediction_errors(std::span<const PredictedPoint>);
 
 /// Spearman's rank correlation; ties share the mean of their ranks. 0 where one of the two does not vary.

@@ -2,15 +2,19 @@
 #include "profiler/analysis/unit_use.h"
 
 #include <algorithm>
+#include <array>
+
+#include "messages/bound.h"
 
 namespace attnscope::analysis {
 namespace {
 
 /// Those with a value, the largest first; of equal ones the first in the table.
-std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_view kernel) {
+template <class Wanted>
+std::vector<UnitUse> by_value(const Wanted& wanted, const PointRecord& point, std::string_view kernel) {
   std::vector<UnitUse> values;
   for (const Metric& metric : metrics_table()) {
-    if (metric.why != why) continue;
+    if (!wanted(metric)) continue;
     const auto value = evaluate(metric.key, point, kernel);
     if (value) values.push_back({&metric, value->value, value->provenance});
   }
@@ -18,7 +22,66 @@ std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_vie
   return values;
 }
 
+std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_view kernel) {
+  return by_value([why](const Metric& metric) { return metric.why == why; }, point, kernel);
+}
+
+/// A term of the model, and a unit whose counter shows it; the first of a term gives it its name.
+struct ShownBy {
+  std::string_view term;
+  std::string_view use;
+};
+constexpr std::array shown_by{
+    ShownBy{"time_tensor_ns", "use_tensor_pct"}, ShownBy{"time_exponential_ns", "use_xu_pct"},
+    ShownBy{"time_fp32_ns", "use_fma_pct"},      ShownBy{"time_fp32_ns", "use_alu_pct"},
+    ShownBy{"time_shared_ns", "use_shared_pct"}, ShownBy{"time_l2_port_ns", "use_l2_to_sm_pct"},
+    ShownBy{"time_l2_ns", "use_l2_pct"},         ShownBy{"time_l2_ns", "use_l2_to_sm_pct"},
+    ShownBy{"time_dram_ns", "use_dram_pct"},
+};
+
+Message name_of(const Metric& term) {
+  const auto* unit = std::ranges::find(shown_by, term.key, &ShownBy::term);
+  if (unit != shown_by.end()) return find_metric(unit->use)->label();
+  return term.key == "time_launch_ns" ? Message(say::bound::launch{}) : Message(say::bound::latency{});
+}
+
+bool stands_for_a_unit(const Metric& term) {
+  return std::ranges::find(shown_by, term.key, &ShownBy::term) != shown_by.end();
+}
+
 }  // namespace
+
+bool uses_are_of_kernel(const PointRecord& point, std::string_view kernel) {
+  const KernelRecord* record = point.kernel(kernel);
+  return record != nullptr &&
+         (point.provenance == Provenance::imported || record->metric(metric_key::sm_active_cycles));
+}
+
+std::vector<UnitUse> time_terms(const PointRecord& point, std::string_view kernel) {
+  std::vector<UnitUse> terms = by_value([](const Metric& metric) { return metric.time_term; }, point, kernel);
+  std::erase_if(terms, [](const UnitUse& term) { return !(term.value > 0); });
+  return terms;
+}
+
+std::optional<PredictedBound> predicted_bound(const PointRecord& point, std::string_view kernel) {
+  const std::vector<UnitUse> terms = time_terms(point, kernel);
+  if (terms.empty()) return std::nullopt;
+  return PredictedBound{.term = terms.front(),
+                        .name = name_of(*terms.front().metric),
+                        .factor = terms.size() > 1 ? terms[0].value / terms[1].value : 1};
+}
+
+std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
+  const auto predicted = predicted_bound(point, kernel);
+  const auto measured = named_bound(point, kernel);
+  if (!predicted || !measured) return std::nullopt;
+  const Metric& term = *predicted->term.metric;
+  const bool same = std::ranges::any_of(
+      shown_by, [&](const ShownBy& each) { return each.term == term.key && each.use == measured->metric->key; });
+  return BoundComparison{.predicted = *predicted,
+                         .measured = *measured,
+                         .agree = stands_for_a_unit(term) ? same : measured->value < busy_pct};
+}
 
 std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {
   return by_value(Why::use, point, kernel);

@@ -26,6 +26,7 @@ struct DeviceInfo {
   bool simulated = false;
   int ordinal = 0;
   DeviceLimits limits;
+  std::string l2_from = {};  ///< simulated: the GPU whose L2 it plays, where its own was never measured; else empty
 };
 
 /// The software that a measurement depends on; empty strings where a part is absent.

@@ -25,8 +25,14 @@ constexpr Metric use(std::string_view name, std::string_view counter, Saying lab
 constexpr Metric stall(std::string_view name, std::string_view counter, Saying label, Saying help) {
   return of_why(Why::stall, name, counter, "1", label, help);
 }
-constexpr Metric count(std::string_view name, std::string_view counter, Saying label, Saying help) {
-  return of_why(Why::count, name, counter, "1", label, help);
+constexpr Metric count(std::string_view name, std::string_view counter, Saying label, Saying help,
+                       std::string_view unit = "1") {
+  return of_why(Why::count, name, counter, unit, label, help);
+}
+constexpr Metric time_term(std::string_view name, Saying label, Saying help) {
+  Metric metric{name, "", "", "ns", 1, label, help};
+  metric.time_term = true;
+  return metric;
 }
 
 // One line a metric; clang-format would make five of each.
@@ -65,6 +71,8 @@ constexpr std::array table{
     use("use_dram_pct", "dram__throughput.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_dram_pct>, said<say::metric_help::use_dram_pct>),
     count(key::shared_wavefronts, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", said<say::metric::shared_wavefronts>, said<say::metric_help::shared_wavefronts>),
     count(key::shared_bank_conflicts, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", said<say::metric::shared_bank_conflicts>, said<say::metric_help::shared_bank_conflicts>),
+    count(key::sm_active_cycles, "sm__cycles_active.max", said<say::metric::sm_active_cycles>, said<say::metric_help::sm_active_cycles>, "cycle"),
+    count(key::counted_range_ns, "gpu__time_active.sum", said<say::metric::counted_range_ns>, said<say::metric_help::counted_range_ns>, "ns"),
     stall("stall_barrier", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", said<say::metric::stall_barrier>, said<say::metric_help::stall_barrier>),
     stall("stall_branch_resolving", "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio", said<say::metric::stall_branch_resolving>, said<say::metric_help::stall_branch_resolving>),
     stall("stall_dispatch_stall", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio", said<say::metric::stall_dispatch_stall>, said<say::metric_help::stall_dispatch_stall>),
@@ -83,6 +91,16 @@ constexpr std::array table{
     stall("stall_sleeping", "smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio", said<say::metric::stall_sleeping>, said<say::metric_help::stall_sleeping>),
     stall("stall_tex_throttle", "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio", said<say::metric::stall_tex_throttle>, said<say::metric_help::stall_tex_throttle>),
     stall("stall_wait", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", said<say::metric::stall_wait>, said<say::metric_help::stall_wait>),
+    // What a predicted time is made of (kernels/model/pipeline_model.h), in the order of TimeTerm.
+    time_term("time_tensor_ns", said<say::metric::time_tensor_ns>, said<say::metric_help::time_tensor_ns>),
+    time_term("time_exponential_ns", said<say::metric::time_exponential_ns>, said<say::metric_help::time_exponential_ns>),
+    time_term("time_fp32_ns", said<say::metric::time_fp32_ns>, said<say::metric_help::time_fp32_ns>),
+    time_term("time_shared_ns", said<say::metric::time_shared_ns>, said<say::metric_help::time_shared_ns>),
+    time_term("time_l2_port_ns", said<say::metric::time_l2_port_ns>, said<say::metric_help::time_l2_port_ns>),
+    time_term("time_latency_ns", said<say::metric::time_latency_ns>, said<say::metric_help::time_latency_ns>),
+    time_term("time_l2_ns", said<say::metric::time_l2_ns>, said<say::metric_help::time_l2_ns>),
+    time_term("time_dram_ns", said<say::metric::time_dram_ns>, said<say::metric_help::time_dram_ns>),
+    time_term("time_launch_ns", said<say::metric::time_launch_ns>, said<say::metric_help::time_launch_ns>),
     // Derived when asked for, never stored.
     Metric{key::shared_conflict_share, "", "", "1", 1, said<say::metric::shared_conflict_share>, said<say::metric_help::shared_conflict_share>, false, false},
     Metric{key::time_median_ns, "", "", "ns", 1, said<say::metric::time_median_ns>, said<say::metric_help::time_median_ns>, false, true, Better::less, true},
@@ -189,9 +207,8 @@ class Evaluation {
     const std::string_view name = key::dram_settled_bytes;
     const auto counted = (*this)(key::dram_bytes);
     if (const auto write_back = (*this)(key::dram_writeback_bytes)) return sum(name, counted, write_back);
-    // The simulator flushes its L2 at the end of a cold plan, not of each kernel.
-    const bool flushed = kernel_.is_sum() && kernel_.cache() == CacheState::cold;
-    if (!flushed || !counted) return std::nullopt;
+    // The simulator writes back what each cold launch leaves dirty, and counts it as that launch's writes.
+    if (kernel_.cache() != CacheState::cold || !counted) return std::nullopt;
     if (counted->provenance != Provenance::simulated && counted->provenance != Provenance::extrapolated) return {};
     return make(name, counted->value, counted->provenance);
   }

@@ -16,8 +16,9 @@ namespace attnscope {
 /// Which end of a metric's values a tile is chosen for.
 enum class Better { neither, less, more };
 
-/// What `collect --why` counts besides: how busy each unit was, in percent of its peak over the whole kernel; what
-/// warps waited for, in warps a cycle that issues; and counts that explain these.
+/// What `collect --why` counts besides: how busy each unit was, in percent of its peak over the whole kernel (over the
+/// counted range where `sm_active_cycles` is not there); what warps waited for, in warps a cycle that issues; and
+/// counts that explain these.
 enum class Why { none, use, stall, count };
 
 struct Metric {
@@ -35,6 +36,7 @@ struct Metric {
   bool may_be_negative = false;       ///< it is, or stands on, a difference of two counts that may come out below zero
   double count_spread = 0;  ///< of what is counted once: how far two counts of one launch differ, of the value
   Why why = Why::none;
+  bool time_term = false;  ///< of a predicted time: what it would be if the launch waited for nothing else
 };
 
 /// Of `count_spread`, for what holds DRAM's bytes: plain stores of known size come out within 0.5%, above or below
@@ -81,6 +83,8 @@ inline constexpr std::string_view arithmetic_intensity = "arithmetic_intensity";
 inline constexpr std::string_view shared_wavefronts = "shared_wavefronts";
 inline constexpr std::string_view shared_bank_conflicts = "shared_bank_conflicts";
 inline constexpr std::string_view shared_conflict_share = "shared_conflict_share";
+inline constexpr std::string_view sm_active_cycles = "sm_active_cycles";
+inline constexpr std::string_view counted_range_ns = "counted_range_ns";
 }  // namespace metric_key
 
 /// A value without words of its own: `name` and `unit` are those of what it was read or computed of, or the asker's.
@@ -121,8 +125,8 @@ class KernelValues {
 /// the point's own provenance, a sum that of its parts where they have one in common; what is computed across kinds is
 /// derived, or imported, extrapolated or simulated as soon as a part is (in this order).
 ///
-/// `dram_settled_bytes` needs the write-back, which only cold starts on a GPU have. The simulator writes back what is
-/// dirty at a cold plan's end and counts it as written: there read and write of `all` are the settled bytes.
+/// `dram_settled_bytes` needs the write-back, which only cold starts on a GPU have. The simulator writes back what each
+/// cold launch leaves dirty and counts it as written: there read and write are the settled bytes, of each kernel.
 [[nodiscard]] std::optional<Evaluated> evaluate(std::string_view key, const KernelValues&);
 [[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
                                                   std::string_view kernel = "all");

@@ -41,4 +41,15 @@ void add_model_metrics(const AttentionPlan& plan, const AttentionProblem& proble
   }
 }
 
+void add_time_terms(KernelRecord& kernel, std::span<const LaunchTime> times, Provenance provenance) {
+  std::size_t term = 0;
+  for (const Metric& metric : metrics_table()) {
+    if (!metric.time_term) continue;
+    double ns = 0;
+    for (const LaunchTime& time : times) ns += time.terms.at(term);
+    ++term;
+    kernel.metrics.push_back({std::string(metric.key), ns, std::string(metric.unit), provenance});
+  }
+}
+
 }  // namespace attnscope

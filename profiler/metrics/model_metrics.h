@@ -2,7 +2,10 @@
 // The closed forms beside the measurement.
 #pragma once
 
+#include <span>
+
 #include "kernels/algorithm.h"
+#include "kernels/model/pipeline_model.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope {
@@ -11,6 +14,9 @@ namespace attnscope {
 /// `all`. Kernel records that are missing are made; `all` comes first, and a plan that measures one launch has only
 /// that.
 void add_model_metrics(const AttentionPlan&, const AttentionProblem&, PointRecord&);
+
+/// Adds what the predicted time of these launches, one after the other, is made of: each term's sum over them.
+void add_time_terms(KernelRecord&, std::span<const LaunchTime>, Provenance);
 
 /// The record's entry for a kernel, made at the end when there is none.
 KernelRecord& kernel_record(PointRecord&, std::string_view kernel);

@@ -289,44 +289,104 @@ class LaunchPlayer {
   double sm_rounds_ = 0;
 };
 
+/// Plays the measured launches of one plan.
+class PlanPlayer {
+ public:
+  PlanPlayer(const AttentionPlan& plan, const DeviceLimits& limits, const SimulationOptions& options,
+             const CancelToken& cancel)
+      : limits_(limits),
+        options_(options),
+        cancel_(cancel),
+        behaviour_(l2_behaviour(limits)),
+        in_plan_(behaviour_.capacity_bytes(limits), behaviour_.ways * max_granule_bytes) {
+    for (const KernelLaunch& launch : plan.launches) {
+      if (!launch.setup) launches_.push_back(&launch);
+    }
+  }
+
+  /// Nothing when cancelled.
+  [[nodiscard]] std::optional<std::vector<LaunchSimulation>> play() {
+    CutFinder finder;
+    for (const KernelLaunch* launch : launches_) {
+      if (!finder.look_at(*launch->program, cancel_)) return std::nullopt;
+    }
+    cuts_ = finder.cuts();
+    const AccessObserver nobody;
+    if (options_.cache == CacheState::warm) {
+      if (!play_in_order(nobody)) return std::nullopt;
+      return play_in_order(options_.observe);
+    }
+    return play_cold();
+  }
+
+ private:
+  using Results = std::vector<LaunchSimulation>;
+
+  [[nodiscard]] std::optional<LaunchSimulation> play(const KernelLaunch& launch, L2Cache& cache,
+                                                     const AccessObserver& observe) const {
+    LaunchPlayer player(launch, limits_, cache, cuts_, options_.max_touches, observe);
+    if (!player.play(cancel_)) return std::nullopt;
+    LaunchSimulation result = player.result();
+    result.dram_in_plan_bytes = result.dram_read_bytes + result.dram_write_bytes;
+    return result;
+  }
+
+  [[nodiscard]] static double flushed(L2Cache& cache) {
+    const std::int64_t before = cache.written_bytes();
+    cache.flush();
+    return static_cast<double>(cache.written_bytes() - before);
+  }
+
+  [[nodiscard]] std::optional<Results> play_in_order(const AccessObserver& observe) {
+    Results results;
+    for (const KernelLaunch* launch : launches_) {
+      const auto result = play(*launch, in_plan_, observe);
+      if (!result) return std::nullopt;
+      results.push_back(*result);
+    }
+    return results;
+  }
+
+  [[nodiscard]] std::optional<Results> play_cold() {
+    Results results;
+    const AccessObserver nobody;
+    for (const KernelLaunch* launch : launches_) {
+      // The first is the same either way, and a plan of one launch is played once.
+      const bool first = launch == launches_.front();
+      const bool last = launch == launches_.back();
+      auto result = play(*launch, in_plan_, first ? options_.observe : nobody);
+      if (!result) return std::nullopt;
+      double in_plan = result->dram_in_plan_bytes;
+      L2Cache alone = in_plan_;
+      if (!first) {
+        alone.clear();
+        result = play(*launch, alone, options_.observe);
+        if (!result) return std::nullopt;
+      }
+      result->dram_flush_bytes = flushed(alone);
+      result->dram_write_bytes += result->dram_flush_bytes;
+      if (last) in_plan += result->dram_flush_bytes;
+      result->dram_in_plan_bytes = in_plan;
+      results.push_back(*result);
+    }
+    return results;
+  }
+
+  const DeviceLimits& limits_;
+  const SimulationOptions& options_;
+  const CancelToken& cancel_;
+  L2Behaviour behaviour_;
+  std::vector<const KernelLaunch*> launches_;
+  std::array<Cut, tensor_kinds> cuts_;
+  L2Cache in_plan_;  ///< one launch after the other, as they are timed
+};
+
 }  // namespace
 
 std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPlan& plan, const DeviceLimits& limits,
                                                               const SimulationOptions& options,
                                                               const CancelToken& cancel) {
-  std::vector<const KernelLaunch*> measured;
-  for (const KernelLaunch& launch : plan.launches) {
-    if (!launch.setup) measured.push_back(&launch);
-  }
-  CutFinder finder;
-  for (const KernelLaunch* launch : measured) {
-    if (!finder.look_at(*launch->program, cancel)) return std::nullopt;
-  }
-  const auto cuts = finder.cuts();
-
-  const L2Behaviour behaviour = l2_behaviour(limits);
-  L2Cache cache(behaviour.capacity_bytes(limits), behaviour.ways * max_granule_bytes);
-  std::vector<LaunchSimulation> results;
-  const bool cold = options.cache == CacheState::cold;
-  const int executions = cold ? 1 : 2;
-  const AccessObserver nobody;
-  for (int execution = 0; execution < executions; ++execution) {
-    const AccessObserver& observe = execution + 1 == executions ? options.observe : nobody;
-    results.clear();
-    for (const KernelLaunch* launch : measured) {
-      if (cold) cache.clear();
-      LaunchPlayer player(*launch, limits, cache, cuts, options.max_touches, observe);
-      if (!player.play(cancel)) return std::nullopt;
-      results.push_back(player.result());
-      if (!cold) continue;
-      LaunchSimulation& result = results.back();
-      const std::int64_t before = cache.written_bytes();
-      cache.flush();
-      result.dram_flush_bytes = static_cast<double>(cache.written_bytes() - before);
-      result.dram_write_bytes += result.dram_flush_bytes;
-    }
-  }
-  return results;
+  return PlanPlayer(plan, limits, options, cancel).play();
 }
 
 }  // namespace attnscope

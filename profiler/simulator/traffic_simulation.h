@@ -7,8 +7,10 @@
 // (l2_behaviour.h).
 //
 // A cold start is what counters have: each launch begins with an L2 that holds nothing of it, and what it leaves dirty
-// there is its own, written when it ends (settled bytes). A warm start is the state that one earlier execution leaves,
-// launches find what those before them left, and nothing is added at the end.
+// there is its own, written when it ends (settled bytes). A plan of several launches is timed otherwise: only the first
+// begins so, and the next ones find what those before them left. Where the two differ, both are played. A warm start is
+// the state that one earlier execution leaves, launches find what those before them left, and nothing is added at the
+// end.
 //
 // A launch of more than `max_touches` granule accesses is not played to its end: what it did in the second half of
 // them continues for the rest. Bytes between the SMs and L2 need no such estimate; they are the closed form's.
@@ -52,7 +54,11 @@ struct LaunchSimulation {
   Traffic traffic;  ///< SM<->L2: summed from the accesses when all were played, else the launch's closed form
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
-  double dram_flush_bytes = 0;    ///< of those: dirty when the launch ended, and so no access's
+  double dram_flush_bytes = 0;  ///< of those: dirty when the launch ended, and so no access's
+  /// Read and written in the course of the plan, after the launches before it: what its time there is made of. The last
+  /// one's own dirty lines are among it, as they are of a launch by itself; what others leave and nothing displaces is
+  /// written when no one waits for it.
+  double dram_in_plan_bytes = 0;
   double busy_sms = 0;            ///< SMs with a block, averaged over the launch
   double achieved_warps_pct = 0;  ///< resident warps of an SM that has a block, percent of what it can hold
   Occupancy occupancy;            ///< theoretical

@@ -25,6 +25,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Mode = RunStore::Mode;
 using Words = std::vector<std::string>;
 
@@ -325,6 +326,24 @@ TEST_F(Collect, an_older_versions_plan_keeps_its_hash) {
                 .exit_code,
             0);
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().at(0).plan_hash, "8ba7f510bd84147d") << "as 0.1.0 had it";
+}
+
+TEST_F(Collect, whose_l2_a_simulation_plays_stands_in_its_run) {
+  for (const char* gpu : {"simulated:A100", "simulated:H200"}) {
+    ASSERT_EQ(
+        run(folder_, {"collect", "--device", gpu, "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_}).exit_code,
+        0);
+  }
+  const std::vector<RunSummary> runs = RunStore::open(file_, RunStore::Mode::read_only).runs();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].l2_from, "NVIDIA H200");
+  EXPECT_EQ(runs[1].l2_from, "");
+  const std::string info = run(folder_, {"info", file_}).out;
+  EXPECT_THAT(info, HasSubstr("run 1 plays the L2 of the NVIDIA H200: that of the NVIDIA A100"));
+  EXPECT_THAT(info, Not(HasSubstr("run 2 plays")));
+  const auto exported = nlohmann::json::parse(run(folder_, {"export", "--format", "json", file_}).out);
+  EXPECT_EQ(exported.at("runs").at(0).at("l2_from"), "NVIDIA H200");
+  EXPECT_FALSE(exported.at("runs").at(1).contains("l2_from"));
 }
 
 TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {

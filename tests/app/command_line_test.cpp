@@ -219,6 +219,43 @@ TEST(Model, gives_the_closed_forms) {
   EXPECT_EQ(rows.size(), 1U + 3U + 1U) << "naive's kernels also stand alone";
 }
 
+TEST(Model, takes_measured_rates_of_that_gpu_and_says_so) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  RunHeader header;
+  header.device.uuid = "GPU-1";
+  header.device.limits = *find_gpu("A100");
+  {
+    RunStore store = RunStore::open(file, RunStore::Mode::collect);
+    (void)store.add_ceilings(header.device, {},
+                             std::vector<Ceiling>{{.name = "dram_read", .value = 5e11, .unit = "byte/s"},
+                                                  {.name = "dram_copy", .value = 3e11, .unit = "byte/s"}});
+  }
+  const std::vector<std::string> words{"model", "--gpu",    "A100",         "-a",   "N=4096",
+                                       "-a",    "heads=16", "--algorithms", "naive"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return run(folder, more);
+  };
+  const auto table = nlohmann::json::parse(with({"--json"}).out);
+  const auto measured = nlohmann::json::parse(with({"--json", "--ceilings", file}).out);
+  EXPECT_EQ(table[0]["dram_rate"], "table");
+  EXPECT_EQ(measured[0]["dram_rate"], "measured");
+  EXPECT_EQ(measured[0]["l2_rate"], "table");
+  // Of a kernel that waits for DRAM: 0.4 TB/s, half way between the two, in the place of 0.9 of the datasheet's rate.
+  const double faster = 0.9 * find_gpu("A100")->dram_bytes_per_second / 4e11;
+  EXPECT_NEAR(double(measured[1]["dram_ns"]), faster * double(table[1]["dram_ns"]),
+              1e-4 * double(measured[1]["dram_ns"]));
+  EXPECT_GT(double(measured[0]["predicted_ns"]), double(table[0]["predicted_ns"]));
+  EXPECT_THAT(with({"--ceilings", file}).out,
+              AllOf(HasSubstr("rates measured of NVIDIA A100"), HasSubstr("DRAM 0.40 TB/s, L2 by table")));
+  EXPECT_THAT(with({}).out, HasSubstr("Times by rates of datasheet and architecture of NVIDIA A100"));
+  const Outcome other = run(folder, {"model", "-a", "N=4096", "--ceilings", file});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("holds no measured rates of a NVIDIA H200"));
+  EXPECT_EQ(std::count(other.err.begin(), other.err.end(), '\n'), 1);
+}
+
 TEST(Model, people_read_full_and_programs_none) {
   const TemporaryFolder folder;
   const std::vector<std::string> words{"model", "-a", "N=128", "-a", "mask=full", "--algorithms", "fa2"};

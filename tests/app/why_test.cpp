@@ -67,6 +67,31 @@ TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel)
   EXPECT_THAT(csv.out, HasSubstr(",shared_conflict_share,"));
 }
 
+TEST_F(CollectWhy, units_are_busy_for_shares_of_the_kernel_not_of_what_is_counted_around_it) {
+  ASSERT_EQ(collect({"--device", "gpu", "--why", "-a", "N=64"}).exit_code, 0);
+  const PointRecord record = points()[0].record;
+  const KernelRecord* kernel = record.kernel("qk");
+  ASSERT_NE(kernel, nullptr);
+  const double ns = summarize(kernel->samples_ns)->median;
+  ASSERT_GT(ns, 0);
+  // Half of the range's cycles are the kernel's; a range has a second.
+  const auto xu = evaluate("use_xu_pct", record, "qk");
+  EXPECT_NEAR(xu->value, 2 * 8, 1e-9);
+  EXPECT_EQ(xu->provenance, Provenance::derived);
+  EXPECT_NEAR(evaluate("use_dram_pct", record, "qk")->value, 1e9 / ns * 16, 1e-6 * 1e9 / ns);
+  EXPECT_NEAR(evaluate("use_l2_pct", record, "qk")->value, 1e9 / ns * 14, 1e-6 * 1e9 / ns);
+  EXPECT_NEAR(evaluate("stall_wait", record, "qk")->value, 3.4, 1e-9) << "no share of anything";
+  EXPECT_NEAR(evaluate("use_xu_pct", record)->value, 2 * 8, 1e-9) << "a mean of shares of the kernels";
+}
+
+TEST_F(CollectWhy, without_what_tells_the_kernel_from_the_range_shares_stay_those_of_the_range) {
+  const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=sm__cycles_active");
+  EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: sm_active_cycles\n"));
+  const PointRecord record = points()[0].record;
+  EXPECT_NEAR(evaluate("use_xu_pct", record, "qk")->value, 8, 1e-9);
+  EXPECT_EQ(evaluate("use_xu_pct", record, "qk")->provenance, Provenance::measured);
+}
+
 TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
   ASSERT_EQ(collect({"--device", "gpu", "-a", "N=64"}).exit_code, 0);
   EXPECT_FALSE(analysis::named_bound(points()[0].record));

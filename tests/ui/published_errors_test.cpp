@@ -11,6 +11,7 @@
 #include "kernels/registry.h"
 #include "profiler/analysis/prediction_error.h"
 #include "profiler/measure/simulated_device.h"
+#include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/error_note.h"
 #include "ui/pages/io_curve_page.h"
@@ -40,6 +41,11 @@ class PublishedErrorsTest : public WindowTest {
     sample = folder.filePath("measured.attnscope");
     for (const PointRecord& point : fixtures::memory_wall()) {
       if (point.spec.problem.n_q <= 4096) measured.push_back(point);
+    }
+    for (PointRecord& point : measured) {  // errors are of settled bytes
+      for (KernelRecord& kernel : point.kernels) {
+        kernel.metrics.push_back({std::string(metric_key::dram_writeback_bytes), 0, "byte", Provenance::measured});
+      }
     }
     fixtures::write_file(sample, {{"memory-wall", measured, false}});
   }
@@ -210,8 +216,10 @@ TEST_F(PublishedErrorsTest, AGpuThatWasNeverRecordedIsNamed) {
   EXPECT_EQ(workspace.published_errors().state(), PublishedErrors::State::unasked) << "nobody looks";
   page.show();
   workspace.published_errors().wait(patience);
-  EXPECT_TRUE(page.error_note().words().endsWith(": never compared")) << page.error_note().words().toStdString();
-  EXPECT_TRUE(page.error_note().words().contains("A100"));
+  const QString words = page.error_note().words();
+  EXPECT_TRUE(words.contains("A100")) << words.toStdString();
+  EXPECT_TRUE(words.contains(": never compared · ")) << words.toStdString();
+  EXPECT_TRUE(words.endsWith(": the L2 of the H200")) << words.toStdString();
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ analysis::Run analysis_run(const RunInfo& info) {
   run.started_at = summary.started_at;
   run.provenance = summary.provenance;
   run.limits = summary.limits;
+  run.l2_from = summary.l2_from;
   return run;
 }
 

@@ -101,7 +101,7 @@ std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const 
   for (const Row row : rows) {
     const analysis::Run& run = table.run(row);
     if (run.provenance != Provenance::simulated) continue;
-    parts.insert({table.algorithm(row), table.problem(row).pass, run.device_name});
+    parts.insert({table.algorithm(row), table.problem(row).pass, run.device_name, run.l2_from});
   }
   return parts;
 }
@@ -141,19 +141,26 @@ QString ErrorNote::line(const QStringList& quantities, bool brief) const {
   const PredictionTable& table = errors_.table();
   QStringList figures;
   QStringList never_compared;
+  QStringList inherited;
   for (const SimulatedPart& part : parts_) {
     figures << figures_of(table, part, quantities, brief);
     const QString gpu = QString::fromStdString(part.gpu);
     if (!table.devices.contains(gpu)) never_compared << short_gpu(gpu);
+    if (!part.l2_from.empty()) {
+      inherited << said(say::prediction::l2_from{.what = short_gpu(gpu).toStdString(),
+                                                 .gpu = short_gpu(QString::fromStdString(part.l2_from)).toStdString()});
+    }
   }
   figures.removeDuplicates();  // of several GPUs
   never_compared.removeDuplicates();
+  inherited.removeDuplicates();
   QString text =
       said(say::prediction::line{.devices = short_gpu(table.devices.join(QStringLiteral(", "))).toStdString(),
                                  .figures = figures.join(QStringLiteral(" · ")).toStdString()});
   for (const QString& gpu : never_compared) {
     text += QStringLiteral(" · ") + said(say::prediction::never_compared{.what = gpu.toStdString()});
   }
+  for (const QString& each : inherited) text += QStringLiteral(" · ") + each;
   return text;
 }
 
@@ -228,7 +235,7 @@ QString prediction_table_html(const PredictionTable& table, const QColor& muted)
             said(say::prediction::ratio{})},
            true);
   for (const PredictionRow& row : table.rows) {
-    if (row.quantity == ranks) continue;
+    if (!row.median) continue;  // ranks, and points that were left out
     html.row({row.quantity == time_word ? said(say::prediction::time{}) : said(say::prediction::dram{}),
               algorithm_word(row.algorithm), row.pass, row.half, QString::number(row.problems),
               QString::number(row.points), share(row.median), share(row.p95), number(row.worst_factor, 2),

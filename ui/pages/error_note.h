@@ -20,10 +20,11 @@ namespace attnscope::ui {
 struct SimulatedPart {
   std::string algorithm;
   Pass pass = Pass::fwd;
-  std::string gpu;  ///< "NVIDIA H200"
+  std::string gpu;      ///< "NVIDIA H200"
+  std::string l2_from;  ///< the GPU whose L2 was played where that one's was never measured; else empty
 
   bool operator<(const SimulatedPart& other) const {
-    return std::tie(algorithm, pass, gpu) < std::tie(other.algorithm, other.pass, other.gpu);
+    return std::tie(algorithm, pass, gpu, l2_from) < std::tie(other.algorithm, other.pass, other.gpu, other.l2_from);
   }
 };
 /// Of these rows, those whose run was simulated.

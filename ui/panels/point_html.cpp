@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "messages/bound.h"
 #include "messages/details.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
@@ -109,6 +110,9 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
   html.paragraph(
       QStringLiteral("%1 · %2").arg(QString::fromStdString(run.summary.device_name), to_qstring(record.origin())),
       colors.muted);
+  if (!run.summary.l2_from.empty()) {
+    html.paragraph(said(say::details::l2_from{.gpu = run.summary.l2_from}), colors.muted);
+  }
   if (record.origin() == Provenance::extrapolated) {
     html.paragraph(said(say::details::extrapolated{}), colors.muted);
   }
@@ -152,7 +156,8 @@ void add_times(Html& html, const PointRecord& record) {
 
 /// What --why counted.
 void add_why(Html& html, const PointRecord& record) {
-  html.heading(said(say::details::units{}));
+  html.heading(analysis::uses_are_of_kernel(record) ? said(say::details::units{})
+                                                    : said(say::details::units_of_range{}));
   for (const analysis::UnitUse& use : analysis::unit_uses(record)) add_metric(html, record, use.metric->key);
   if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
     html.row(metric_label(share->name), format_number(100 * share->value) + QStringLiteral(" %"),
@@ -161,6 +166,27 @@ void add_why(Html& html, const PointRecord& record) {
   html.heading(said(say::details::stalls{}));
   for (const analysis::UnitUse& stall : analysis::longest_stalls(record)) add_metric(html, record, stall.metric->key);
   html.heading({});
+}
+
+/// What the model of the time says that it waits for, and whether counters say the same.
+void add_bound(Html& html, const PointRecord& record) {
+  const auto predicted = analysis::predicted_bound(record);
+  if (!predicted) return;
+  html.heading(said(say::details::terms{}));
+  for (const analysis::UnitUse& term : analysis::time_terms(record)) add_metric(html, record, term.metric->key);
+  const auto both = analysis::compare_bounds(record);
+  if (!both) {
+    html.paragraph(said(say::bound::predicted{.term = predicted->name,
+                                              .factor = format_number(predicted->factor, 2).toStdString()}),
+                   html.colors().muted);
+  } else if (both->agree) {
+    html.paragraph(said(say::bound::agree{.term = predicted->name}), html.colors().muted);
+  } else {
+    html.paragraph(said(say::bound::differ{.term = predicted->name,
+                                           .unit = both->measured.metric->label(),
+                                           .percent = format_number(both->measured.value, 2).toStdString()}),
+                   html.colors().muted);
+  }
 }
 
 void add_counters(Html& html, const PointRecord& record) {
@@ -180,6 +206,7 @@ void add_counters(Html& html, const PointRecord& record) {
     add_metric(html, record, key);
   }
   add_why(html, record);
+  add_bound(html, record);
   bool headed = false;
   for (const MetricValue& value : all->metrics) {
     if (!is_extra(value)) continue;

@@ -63,6 +63,32 @@ void add_occupancy(const CudaApi& cuda, const DeviceLimits& limits, const Loaded
   target.occupancy_limiter = computed.limiter;
 }
 
+const MetricValue* find_value(std::span<const MetricValue> values, std::string_view key) {
+  const auto found = std::ranges::find(values, key, &MetricValue::name);
+  return found == values.end() ? nullptr : &*found;
+}
+
+/// Counters run from before a launch is queued until after the host has seen its end, and CUPTI divides by all of that.
+/// Of the units that keep the SMs' clock, the cycles that they are divided by over those in which an SM had warps say
+/// by how much; L2 and DRAM have clocks that do not change, so there it is the range's time over the kernel's.
+std::vector<MetricValue> of_the_kernel(std::vector<MetricValue> values, double kernel_ns) {
+  const MetricValue* range_cycles = find_value(values, metric_key::sm_cycles);
+  const MetricValue* active_cycles = find_value(values, metric_key::sm_active_cycles);
+  const MetricValue* range_ns = find_value(values, metric_key::counted_range_ns);
+  if (range_cycles == nullptr || active_cycles == nullptr || range_ns == nullptr) return values;
+  if (!(active_cycles->value > 0) || !(kernel_ns > 0)) return values;
+  const double of_sms = range_cycles->value / active_cycles->value;
+  const double of_memory = range_ns->value / kernel_ns;
+  for (MetricValue& value : values) {
+    const Metric* metric = find_metric(value.name);
+    if (metric == nullptr || metric->why != Why::use) continue;
+    const bool memory = metric->counter.starts_with("lts__") || metric->counter.starts_with("dram__");
+    value.value *= memory ? of_memory : of_sms;
+    value.provenance = Provenance::derived;
+  }
+  return values;
+}
+
 }  // namespace
 
 void add_value(KernelRecord& kernel, std::string_view key, double value, Provenance provenance) {
@@ -90,28 +116,31 @@ void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span
 
 void add_counts(std::span<const CounterMetric> metrics, std::span<const PreparedLaunch> launches,
                 const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record) {
-  const auto add = [&](const PreparedLaunch& launch, std::string_view kernel) {
-    std::ranges::copy(values.at(launch.name()), std::back_inserter(kernel_record(record, kernel).metrics));
-  };
-  if (launches.size() == 1) {
-    add(launches.front(), "all");
-    return;
-  }
+  const bool several = launches.size() > 1;
   std::vector<double> weights;
+  std::vector<std::vector<MetricValue>> counts;
   for (const PreparedLaunch& launch : launches) {
-    const auto summary = summarize(kernel_record(record, launch.name()).samples_ns);
+    const auto summary = summarize(kernel_record(record, several ? launch.name() : "all").samples_ns);
     weights.push_back(summary ? summary->median : 1);
+    counts.push_back(of_the_kernel(values.at(launch.name()), summary ? summary->median : 0));
+  }
+  const auto add = [&](const std::vector<MetricValue>& from, std::string_view kernel) {
+    std::ranges::copy(from, std::back_inserter(kernel_record(record, kernel).metrics));
+  };
+  if (!several) {
+    add(counts.front(), "all");
+    return;
   }
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     std::vector<double> each;
     each.reserve(launches.size());
-    for (const PreparedLaunch& launch : launches) each.push_back(values.at(launch.name())[m].value);
+    for (const std::vector<MetricValue>& of_launch : counts) each.push_back(of_launch[m].value);
     const Combine rule = combine_rule(metrics[m].name, metrics[m].unit);
     const auto provenance = rule == Combine::weighted_mean ? Provenance::derived : Provenance::measured;
     kernel_record(record, "all")
         .metrics.push_back({metrics[m].name, combine(rule, each, weights), metrics[m].unit, provenance});
   }
-  for (const PreparedLaunch& launch : launches) add(launch, launch.name());
+  for (std::size_t i = 0; i < launches.size(); ++i) add(counts[i], launches[i].name());
 }
 
 }  // namespace attnscope::gpu

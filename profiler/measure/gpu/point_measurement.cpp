@@ -2,8 +2,11 @@
 // One point, up to its counters: laid out, run, judged, timed.
 #include <algorithm>
 #include <new>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "kernels/model/pipeline_model.h"
 #include "messages/point.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_end.h"
@@ -15,6 +18,25 @@ namespace attnscope::gpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Where counters say what bounds a point, what the model says stands beside it.
+bool counts_units(const MeasureOptions& options) {
+  return options.counters && std::ranges::any_of(options.extra_metrics, [](const std::string& counter) {
+           const Metric* metric = find_counter(counter);
+           return metric != nullptr && metric->why == Why::use;
+         });
+}
+
+void add_predicted_terms(const Algorithm& algorithm, const DeviceLimits& limits, PointRecord& record) {
+  const AttentionModel model = algorithm.model(record.spec.problem, record.spec.config(), limits);
+  const std::vector<LaunchTime> times = predict_times(model, limits);
+  add_time_terms(kernel_record(record, "all"), times, Provenance::modelled);
+  if (times.size() < 2) return;
+  auto time = times.begin();
+  for (const KernelModel& kernel : model.kernels) {
+    if (!kernel.setup) add_time_terms(kernel_record(record, kernel.name), {&*time++, 1}, Provenance::modelled);
+  }
+}
 
 /// A launch that takes so long is queued alone.
 constexpr double one_at_a_time_ns = 1e9;
@@ -126,6 +148,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const std::size_t slot = waiting_;
   PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
   add_model_metrics(point.plan, spec.problem, record);
+  if (counts_units(options)) add_predicted_terms(*algorithm, info_.limits, record);
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_facts(cuda_, info_.limits, loaded, record);
   session_->workspace.reserve(slot, point.plan, point.inputs, counts_write_back(record, options));

@@ -812,7 +812,9 @@ constexpr const char* base_metrics[] = {"dram__bytes_read",
                                         "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active",
                                         "smsp__average_warps_issue_stalled_sleeping_per_issue_active",
                                         "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active",
-                                        "smsp__average_warps_issue_stalled_wait_per_issue_active"};
+                                        "smsp__average_warps_issue_stalled_wait_per_issue_active",
+                                        "sm__cycles_active",
+                                        "gpu__time_active"};
 constexpr const char* rollups[] = {
     ".avg", ".avg.pct_of_peak_sustained_active", ".avg.pct_of_peak_sustained_elapsed", ".max", ".ratio", ".sum"};
 
@@ -821,8 +823,11 @@ std::size_t place_of(std::string_view base) {
 }
 
 /// Where it says how busy a unit was, or what warps waited for: the metric's place in the list, in percent or in
-/// tenths.
+/// tenths. A range lasts a second, and the SMs have warps for half of its cycles.
 std::optional<double> use_of(std::string_view metric) {
+  if (metric == "sm__cycles_elapsed.max") return 2e6;
+  if (metric == "sm__cycles_active.max") return 1e6;
+  if (metric == "gpu__time_active.sum") return 1e9;
   const double place = static_cast<double>(place_of(metric.substr(0, metric.find('.'))));
   if (metric.ends_with(".pct_of_peak_sustained_elapsed")) return place;
   if (metric.ends_with(".ratio")) return place / 10;

@@ -205,6 +205,21 @@ TEST(DeviceRates, ComeFromTheDatasheetAndSayWhatIsInherited) {
   EXPECT_GT(device_rates(read).boost_hz, 1e9);
 }
 
+TEST(DeviceRates, OfADeviceThatWasMeasuredAreItsOwn) {
+  const DeviceLimits& a100 = *find_gpu("A100");
+  const std::vector<Ceiling> ceilings{
+      {.name = "dram_read", .value = 1.8e12, .unit = "byte/s"},
+      {.name = "dram_copy", .value = 1.6e12, .unit = "byte/s"},
+      {.name = "l2_read", .value = 5e12, .unit = "byte/s", .source = CeilingSource::datasheet}};
+  const DeviceRates rates = device_rates(a100, ceilings);
+  EXPECT_EQ(rates.dram_bytes_per_second, 1.7e12);
+  EXPECT_TRUE(rates.dram_measured);
+  EXPECT_EQ(rates.l2_bytes_per_second, device_rates(a100).l2_bytes_per_second) << "a datasheet's is no measurement";
+  EXPECT_FALSE(rates.l2_measured);
+  EXPECT_EQ(rates.per_cycle, device_rates(a100).per_cycle);
+  EXPECT_FALSE(device_rates(a100, std::span(ceilings).first(1)).dram_measured) << "half of what it takes";
+}
+
 TEST(PredictTimes, OneForEachMeasuredKernelAndSetUpLeftOut) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const AttentionProblem p{.pass = Pass::bwd, .heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 64};

@@ -18,13 +18,21 @@ constexpr double mib = 1024.0 * 1024;
 /// Measured points and what was predicted of them.
 class Prediction {
  public:
+  std::string device = "GPU-1";  ///< of what is added
+  std::string run = "1";
+  bool settled = true;
+
   void add(std::int64_t n, TileShape tile, double measured_ns, double predicted_ns, double measured_bytes = 100 * mib,
            double predicted_bytes = 100 * mib) {
     PointSpec spec;
     spec.algorithm = "fa2";
     spec.problem = {.heads_q = 8, .heads_kv = 8, .n_q = n, .n_k = n, .d = 64};
     spec.tile = tile;
-    pairs_.push_back({&record(spec, measured_ns, measured_bytes), &record(spec, predicted_ns, predicted_bytes)});
+    const PointRecord& measured = record(spec, measured_ns, measured_bytes);
+    PointRecord& predicted = record(spec, predicted_ns, predicted_bytes);
+    predicted.provenance = Provenance::simulated;
+    for (MetricValue& value : predicted.kernels.front().metrics) value.provenance = Provenance::simulated;
+    pairs_.push_back({&measured, &predicted, device, run});
   }
   [[nodiscard]] PredictionErrors errors() const { return prediction_errors(pairs_); }
   /// Of all points.
@@ -36,13 +44,16 @@ class Prediction {
   }
 
  private:
-  const PointRecord& record(const PointSpec& spec, double ns, double bytes) {
+  PointRecord& record(const PointSpec& spec, double ns, double bytes) {
     PointRecord& record = records_.emplace_back();
     record.spec = spec;
     KernelRecord& all = record.kernels.emplace_back();
     all.samples_ns = {ns};
     all.metrics = {{std::string(metric_key::dram_read_bytes), bytes, "byte", Provenance::measured},
                    {std::string(metric_key::dram_write_bytes), 0, "byte", Provenance::measured}};
+    if (settled) {
+      all.metrics.push_back({std::string(metric_key::dram_writeback_bytes), 0, "byte", Provenance::measured});
+    }
     return record;
   }
   std::deque<PointRecord> records_;
@@ -80,6 +91,51 @@ TEST(PredictionError, SmallTrafficAndMissingValuesAreLeftOut) {
   EXPECT_EQ(row.dram->points, 1U);
   EXPECT_NEAR(row.dram->median, 0.1, 1e-12);
   EXPECT_EQ(row.time->points, 1U);
+}
+
+TEST(PredictionError, BytesThatNobodySawSettleAreLeftOutAndCounted) {
+  Prediction points;
+  points.add(1024, {.br = 64, .bc = 64}, 100, 100, 200 * mib, 220 * mib);
+  points.settled = false;  // the simulator's own are settled without a word: its cold launches end with a write-back
+  points.add(2048, {.br = 64, .bc = 64}, 100, 100, 200 * mib, 300 * mib);
+  points.add(4096, {.br = 64, .bc = 64}, 100, 100, 60 * mib, 300 * mib);
+  const ErrorRow row = points.sum();
+  ASSERT_TRUE(row.dram);
+  EXPECT_EQ(row.dram->points, 1U);
+  EXPECT_NEAR(row.dram->median, 0.1, 1e-12);
+  EXPECT_EQ(points.errors().unsettled, 1U);
+  EXPECT_EQ(row.time->points, 3U);
+}
+
+TEST(PredictionError, AProblemOnTwoDevicesIsTwoProblems) {
+  Prediction points;
+  for (int i = 0; i < 12; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 100 + i);
+  points.device = "GPU-2";  // there the order is the other way round
+  points.run = "2";
+  for (int i = 0; i < 12; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 200 - i, 100 + i);
+  EXPECT_EQ(points.sum().time->problems, 2U);
+  const PredictionErrors errors = points.errors();
+  ASSERT_EQ(errors.ranks.size(), 2U);
+  EXPECT_EQ(errors.ranks[0].device, "GPU-1");
+  EXPECT_NEAR(errors.ranks[0].spearman, 1, 1e-12);
+  EXPECT_EQ(errors.ranks[1].device, "GPU-2");
+  EXPECT_NEAR(errors.ranks[1].spearman, -1, 1e-12);
+}
+
+TEST(PredictionError, ATileThatTwoRunsMeasuredIsOne) {
+  Prediction points;
+  for (int i = 0; i < 11; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 100 + i);
+  points.run = "2";
+  points.add(1024, {.br = 16, .bc = 64}, 300, 100);
+  EXPECT_TRUE(points.errors().ranks.empty()) << "eleven tiles, one of them twice";
+  points.run = "3";  // shares none with the first
+  for (int i = 0; i < 4; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 128}, 200 + i, 200 + i);
+  const PredictionErrors errors = points.errors();
+  ASSERT_EQ(errors.ranks.size(), 1U);
+  EXPECT_EQ(errors.ranks[0].tiles, 15U);
+  EXPECT_NEAR(errors.ranks[0].spearman, 1, 1e-12) << "the time of another run is not ranked beside them";
+  EXPECT_EQ(points.sum().time->points, 16U);
+  EXPECT_EQ(points.sum().time->problems, 1U);
 }
 
 TEST(PredictionError, TilesOfAProblemAreRanked) {

@@ -5,6 +5,9 @@
 
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "kernels/model/pipeline_model.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -53,6 +56,60 @@ TEST(UnitUse, ThreeLongestStallsThatAnyWarpMet) {
   EXPECT_EQ(stalls[1].metric->key, "stall_barrier");
   EXPECT_EQ(stalls[2].metric->key, "stall_mio_throttle");
   EXPECT_EQ(longest_stalls(counted({{"stall_wait", 0.4}, {"stall_gmma", 0}})).size(), 1U) << "nobody waited for wgmma";
+}
+
+TEST(UnitUse, TheModelsBoundIsItsLongestTerm) {
+  EXPECT_FALSE(predicted_bound(counted({{"use_tensor_pct", 61}})));
+  const auto bound = predicted_bound(counted({{"time_tensor_ns", 300}, {"time_dram_ns", 150}, {"time_fp32_ns", 0}}));
+  ASSERT_TRUE(bound);
+  EXPECT_EQ(bound->term.metric->key, "time_tensor_ns");
+  EXPECT_EQ(text(bound->name), text(find_metric("use_tensor_pct")->label()));
+  EXPECT_EQ(bound->factor, 2);
+  EXPECT_EQ(text(predicted_bound(counted({{"time_latency_ns", 3}}))->name), "latency");
+  EXPECT_EQ(time_terms(counted({{"time_tensor_ns", 300}, {"time_fp32_ns", 0}})).size(), 1U);
+}
+
+TEST(UnitUse, EachTermOfTheModelIsAMetric) {
+  std::vector<std::string_view> terms;
+  for (const Metric& metric : metrics_table()) {
+    if (metric.time_term) terms.push_back(metric.key);
+  }
+  ASSERT_EQ(terms.size(), time_term_count);
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::tensor)], "time_tensor_ns");
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::exponential)], "time_exponential_ns");
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::fp32)], "time_fp32_ns");
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::shared_memory)], "time_shared_ns");
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::l2_port)], "time_l2_port_ns");
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::latency)], "time_latency_ns");
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::l2)], "time_l2_ns");
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::dram)], "time_dram_ns");
+  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::launch)], "time_launch_ns");
+}
+
+TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
+  const auto same = compare_bounds(
+      counted({{"time_tensor_ns", 300}, {"time_dram_ns", 150}, {"use_tensor_pct", 61}, {"use_dram_pct", 12}}));
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->agree);
+  const auto other = compare_bounds(
+      counted({{"time_tensor_ns", 300}, {"time_dram_ns", 150}, {"use_tensor_pct", 31}, {"use_dram_pct", 82}}));
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->agree);
+  EXPECT_EQ(other->predicted.term.metric->key, "time_tensor_ns");
+  EXPECT_EQ(other->measured.metric->key, "use_dram_pct");
+  // L2 shows in its slices or on the way to the SMs; latency in that nothing is busy.
+  EXPECT_TRUE(compare_bounds(counted({{"time_l2_ns", 300}, {"use_l2_to_sm_pct", 82}}))->agree);
+  EXPECT_TRUE(compare_bounds(counted({{"time_latency_ns", 300}, {"use_tensor_pct", 41}}))->agree);
+  EXPECT_FALSE(compare_bounds(counted({{"time_latency_ns", 300}, {"use_tensor_pct", 81}}))->agree);
+  EXPECT_FALSE(compare_bounds(counted({{"time_latency_ns", 300}})));
+}
+
+TEST(UnitUse, SharesAreOfTheKernelWhereItsCyclesWereCounted) {
+  EXPECT_FALSE(uses_are_of_kernel(counted({{"use_tensor_pct", 61}})));
+  EXPECT_TRUE(uses_are_of_kernel(counted({{"use_tensor_pct", 61}, {"sm_active_cycles", 1e6}})));
+  PointRecord imported = counted({{"use_tensor_pct", 61}});
+  imported.provenance = Provenance::imported;
+  EXPECT_TRUE(uses_are_of_kernel(imported)) << "Nsight Compute counts the kernel alone";
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 
@@ -71,6 +73,54 @@ TEST(SimulatedDevice, WhatWasPlayedWholeIsSimulated) {
     }
   }
   EXPECT_EQ(origin_of(record, metric_key::dram_settled_bytes), Provenance::simulated);
+}
+
+TEST(SimulatedDevice, KeepsWhatATimeIsMadeOf) {
+  const PointRecord record = simulate("fa2", 2048, 132);
+  double longest = 0;
+  std::size_t terms = 0;
+  for (const Metric& metric : metrics_table()) {
+    if (!metric.time_term) continue;
+    ++terms;
+    const auto term = evaluate(metric.key, record);
+    ASSERT_TRUE(term) << metric.key;
+    EXPECT_EQ(term->provenance, Provenance::simulated) << metric.key;
+    EXPECT_EQ(term->unit, "ns");
+    longest = std::max(longest, term->value);
+  }
+  EXPECT_EQ(terms, 9U);
+  const double time = evaluate(metric_key::time_median_ns, record)->value;
+  EXPECT_GT(longest, 0.3 * time);
+  EXPECT_LE(longest, time) << "no launch is shorter than what it waits for";
+
+  const PointRecord several = simulate("naive", 1024, 3);
+  double sum = 0;
+  for (const char* kernel : {"qk", "softmax", "pv"}) sum += evaluate("time_tensor_ns", several, kernel)->value;
+  EXPECT_NEAR(evaluate("time_tensor_ns", several)->value, sum, 1e-6 * sum);
+}
+
+// The scores fit in the L2: only the first of a plan's launches finds it cold when they are timed together.
+TEST(SimulatedDevice, APlanIsTimedAsOneAndItsLaunchesEachByItself) {
+  const PointRecord record = simulate("naive", 1024, 8);
+  double alone = 0;
+  double launching = 0;
+  for (const char* kernel : {"qk", "softmax", "pv"}) {
+    alone += evaluate(metric_key::time_median_ns, record, kernel)->value;
+    launching += evaluate("time_launch_ns", record, kernel)->value;
+  }
+  const double together = evaluate(metric_key::time_median_ns, record)->value;
+  EXPECT_LT(together, alone);
+  EXPECT_GT(together, launching);
+  double bytes = 0;
+  for (const char* kernel : {"qk", "softmax", "pv"}) {
+    bytes += evaluate(metric_key::dram_settled_bytes, record, kernel)->value;
+  }
+  EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, record)->value, bytes) << "as counters count: each from a cold L2";
+}
+
+TEST(SimulatedDevice, SaysWhoseL2ItPlays) {
+  EXPECT_EQ(make_simulated_device(*find_gpu("A100"), built_in_algorithms())->info().l2_from, "NVIDIA H200");
+  EXPECT_EQ(make_simulated_device(*find_gpu("H200"), built_in_algorithms())->info().l2_from, "");
 }
 
 TEST(Provenance, WordsForFilesAndForPeople) {

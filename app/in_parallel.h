@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work on all processors that may fail on any of them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "profiler/simulator/cancel_token.h"
+
+namespace attnscope {
+
+/// Calls what `make_worker()` gives, one for each thread, with every number below `count` until it is cancelled. The
+/// first exception ends it all, and is thrown from here: from a thread of its own it would end the program.
+template <class MakeWorker>
+void in_parallel(std::size_t count, const CancelToken& cancel, const MakeWorker& make_worker) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto work = [&] {
+    try {
+      auto worker = make_worker();
+      for (std::size_t i = next++; i < count && !cancel.cancelled(); i = next++) worker(i);
+    } catch (...) {
+      next = count;
+      const std::scoped_lock lock(mutex);
+      if (!first) first = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+    work();
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace attnscope

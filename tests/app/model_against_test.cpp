@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/metrics/metrics.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr double mib = 1024.0 * 1024;
+
+PointRecord measured(const std::string& algorithm, TileShape tile, double ns, std::optional<double> write_back) {
+  PointRecord record;
+  record.spec.algorithm = algorithm;
+  record.spec.problem = {.heads_q = 64, .heads_kv = 64, .n_q = 2048, .n_k = 2048, .d = 64};
+  record.spec.tile = tile;
+  KernelRecord& all = record.kernels.emplace_back();
+  all.samples_ns = {ns, ns, ns};
+  const auto add = [&](std::string_view key, double value) {
+    all.metrics.push_back({std::string(key), value, "byte", Provenance::measured});
+  };
+  add(metric_key::dram_read_bytes, 70 * mib);
+  add(metric_key::dram_write_bytes, 10 * mib);
+  if (write_back) add(metric_key::dram_writeback_bytes, *write_back);
+  return record;
+}
+
+class ModelAgainst : public ::testing::Test {
+ protected:
+  void add_run(const std::string& uuid, const std::vector<PointRecord>& points) {
+    RunHeader header;
+    header.device.uuid = uuid;
+    header.device.limits = *find_gpu("H200");
+    header.preset = "made";
+    header.planned_points = points.size();
+    RunStore store = RunStore::open(file_, RunStore::Mode::collect);
+    (void)store.add_complete_runs(std::vector<CompleteRun>{{header, points}});
+  }
+  [[nodiscard]] json rows(const std::vector<std::string>& files) {
+    std::vector<std::string> words{"model", "--json", "--against"};
+    words.insert(words.end(), files.begin(), files.end());
+    const Outcome outcome = run(folder_, words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return json::parse(outcome.out);
+  }
+  static json row(const json& rows, const std::string& quantity, const std::string& algorithm) {
+    for (const json& each : rows) {
+      if (each.at("quantity") == quantity && each.at("algorithm") == algorithm) return each;
+    }
+    return json::object({{"points", -1}, {"problems", -1}, {"problem", ""}});
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "measured.attnscope";
+};
+
+TEST_F(ModelAgainst, a_problem_on_two_gpus_of_one_name_is_two_problems) {
+  std::vector<PointRecord> map;
+  for (int i = 0; i < 12; ++i) {
+    map.push_back(measured("fa2", {.br = 64 + 64 * (i % 2), .bc = 16 * (i / 2 + 1)}, 1e6 + 1000 * i, 0));
+  }
+  add_run("GPU-1", map);
+  add_run("GPU-2", map);
+  const json found = rows({file_});
+  EXPECT_EQ(row(found, "time", "fa2").at("points"), 24);
+  EXPECT_EQ(row(found, "time", "fa2").at("problems"), 2);
+  std::vector<std::string> ranked;
+  for (const json& each : found) {
+    if (each.at("quantity") == "tile_ranks") ranked.push_back(each.at("devices"));
+  }
+  EXPECT_EQ(ranked, (std::vector<std::string>{"NVIDIA H200 (GPU-1)", "NVIDIA H200 (GPU-2)"}));
+  const std::string people = run(folder_, {"model", "--against", file_}).out;
+  EXPECT_THAT(people, AllOf(HasSubstr("NVIDIA H200 (GPU-1)\n"), HasSubstr("NVIDIA H200 (GPU-2)\n")));
+}
+
+TEST_F(ModelAgainst, a_copy_of_a_run_adds_nothing) {
+  add_run("GPU-1", {measured("fa2", {.br = 64, .bc = 64}, 1e6, 0), measured("fa1", {.br = 64, .bc = 64}, 1e6, 0)});
+  const auto copy = folder_ / "copy.attnscope";
+  std::filesystem::copy_file(file_, copy);
+  const json found = rows({file_, copy});
+  EXPECT_EQ(row(found, "time", "fa2").at("points"), 1);
+  EXPECT_EQ(row(found, "time", "all").at("points"), 2);
+}
+
+TEST_F(ModelAgainst, what_was_left_out_is_counted_and_named) {
+  PointRecord vast = measured("fa2", {.br = 64, .bc = 64}, 1e6, 0);
+  vast.spec.problem.batch = 1 << 20;
+  add_run(
+      "GPU-1",
+      {measured("fa2", {.br = 64, .bc = 64}, 1e6, 2 * mib), measured("fa2", {.br = 128, .bc = 64}, 1e6, std::nullopt),
+       measured("mine", {.br = 64, .bc = 64}, 1e6, 0), measured("mine", {.br = 128, .bc = 64}, 1e6, 0), vast});
+  const json found = rows({file_});
+  EXPECT_EQ(row(found, "time", "fa2").at("points"), 2);
+  EXPECT_EQ(row(found, "dram_bytes", "fa2").at("points"), 1) << "nobody saw the other's bytes settle";
+  EXPECT_EQ(row(found, "not_settled", "all").at("points"), 1);
+  EXPECT_EQ(row(found, "not_played", "mine").at("points"), 2);
+  EXPECT_THAT(std::string(row(found, "not_played", "mine").at("problem")), HasSubstr("mine"));
+  EXPECT_EQ(row(found, "not_played", "fa2").at("points"), 1);
+  const Outcome people = run(folder_, {"model", "--against", file_});
+  EXPECT_EQ(people.exit_code, 0);
+  EXPECT_THAT(people.out, HasSubstr("2 points of "));
+  EXPECT_THAT(people.out, HasSubstr("\n1 point of more than 64 MiB left out of the errors in DRAM bytes"));
+  EXPECT_THAT(people.out, HasSubstr("\n2 points could not be played, first mine "));
+  EXPECT_THAT(people.out, HasSubstr("\n1 point could not be played, first fa2 "));
+}
+
+}  // namespace
+}  // namespace attnscope::testing
