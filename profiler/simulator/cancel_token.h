@@ -9,10 +9,16 @@ namespace attnscope {
 /// steps.
 class CancelToken {
  public:
+  /// `also`: whatever it cancels is cancelled here, too; it outlives this one.
+  explicit constexpr CancelToken(const CancelToken* also = nullptr) noexcept : also_(also) {}
+
   void cancel() noexcept { flag_.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] bool cancelled() const noexcept { return flag_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const noexcept {
+    return flag_.load(std::memory_order_relaxed) || (also_ != nullptr && also_->cancelled());
+  }
 
  private:
+  const CancelToken* also_;
   std::atomic<bool> flag_{false};
 };
 
