@@ -112,6 +112,26 @@ std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionPr
   return std::nullopt;
 }
 
+std::vector<TileShape> tiles_around(const TileShape& tile, int steps) {
+  constexpr std::array sides{16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
+  const auto near = [&](int side) {
+    const auto below = std::ranges::lower_bound(sides, side);
+    const auto above = std::ranges::upper_bound(sides, side);
+    std::vector<int> some(below - std::min<std::ptrdiff_t>(steps, below - sides.begin()), below);
+    some.push_back(side);
+    some.insert(some.end(), above, above + std::min<std::ptrdiff_t>(steps, sides.end() - above));
+    return some;
+  };
+  std::vector<TileShape> tiles;
+  for (const int br : near(tile.br)) {
+    for (const int bc : near(tile.bc)) {
+      if (const TileShape other{.br = br, .bc = bc}; other != tile) tiles.push_back(other);
+    }
+  }
+  std::ranges::stable_sort(tiles, {}, [&](const TileShape& other) { return tile_distance(other, tile); });
+  return tiles;
+}
+
 std::optional<RuleTile> tile_of_m(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
                                   const DeviceLimits& device, std::int64_t m_bytes) {
   const TileSide outer = algorithm.facts().traffic_side(problem.pass);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/model/io_model.h"
@@ -20,6 +21,9 @@ inline constexpr int most_tile_side = 512;
                                                  const DeviceLimits&);
 /// Between those points.
 [[nodiscard]] double tile_distance(const TileShape&, const TileShape&);
+
+/// Tiles around one, itself left out, the nearest first: up to `steps` of the usual sides up and down on each axis.
+[[nodiscard]] std::vector<TileShape> tiles_around(const TileShape&, int steps);
 
 /// The tile that the paper's rule picks for a block with M of shared memory (arXiv 2205.14135v2, Algorithm 1, line 1),
 /// by the loop order: of the side that the traffic is divided by, ceil(M / 4d); of the other one, at most d of it.

@@ -6,7 +6,10 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QJsonArray>
 #include <QSignalSpy>
+#include <QTest>
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/registry.h"
@@ -14,6 +17,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/explorer/choice_editors.h"
 #include "ui/explorer/figures_model.h"
+#include "ui/explorer/measured_model.h"
 #include "ui/explorer/on_chip_map.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/explorer/tile_grid_view.h"
@@ -239,7 +243,7 @@ TEST_F(ExplorerPageTest, MPicksTheTileAndSaysWhereItEnds) {
   type("m", 227);
   EXPECT_TRUE(page.editors()->rule_words().contains("A larger M changes nothing: shared memory is not what limits"))
       << page.editors()->rule_words().toStdString();
-  type("br", 64);
+  type("br", 96);
   EXPECT_FALSE(page.chosen().choices.m_bytes) << "a tile by hand is no rule's";
   EXPECT_EQ(page.editors()->rule_words(), QString());
   choose("algorithm", "naive");
@@ -436,6 +440,95 @@ TEST_F(ExplorerPageTest, ModelsKeepTheirPromises) {
   settle();
 }
 
+/// The real program, on the simulated device.
+class ExplorerMeasuringTest : public ExplorerPageTest {
+ protected:
+  void SetUp() override {
+    qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+    ExplorerPageTest::SetUp();
+    page.measurer().set_database(file);
+    QSignalSpy found(&page.measurer(), &PointMeasurer::devices_changed);
+    page.measurer().find_devices();
+    if (page.measurer().devices_of(page.chosen().choices.device).empty()) (void)found.wait(patience_ms);
+    type("n_k", 512);
+    settle();
+  }
+  void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
+  bool wait_for_answers() {
+    return QTest::qWaitFor([this] { return page.measurer().open() == 0; }, patience_ms);
+  }
+  [[nodiscard]] QString measured(int row, int column) const {
+    return page.measured()->model()->index(row, column).data().toString();
+  }
+
+  QTemporaryDir folder;
+  QString file = folder.filePath("explored.attnscope");
+};
+
+TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
+  const QAbstractItemModelTester tester(page.measured()->model());
+  ASSERT_TRUE(button("measure")->isEnabled());
+  const PointSpec spec = page.chosen().choices.point.spec;
+  button("measure")->click();
+  EXPECT_TRUE(button("cancel-measuring")->isEnabled());
+  ASSERT_TRUE(wait_for_answers());
+  ASSERT_EQ(page.measurer().points().size(), 1U);
+  const MeasuredPoint& point = page.measurer().points()[0];
+  EXPECT_EQ(point.event.spec, spec);
+  ASSERT_TRUE(point.theory);
+  EXPECT_DOUBLE_EQ(point.theory->ns, exploration().ns);
+  EXPECT_EQ(measured(0, MeasuredModel::time_column), format_duration(point.event.time_median_ns) + " (simulated)");
+  EXPECT_EQ(measured(0, MeasuredModel::time_ratio_column),
+            QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
+  EXPECT_EQ(measured(0, MeasuredModel::l2_ratio_column), "1.000") << "the closed form is the simulation's, to the byte";
+  // It stands in the file, which is open.
+  ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 1; }, patience_ms));
+}
+
+TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {
+  button("around")->click();
+  type("d", 64);
+  EXPECT_EQ(page.chosen().choices.point.spec.problem.d, 64);
+  EXPECT_FALSE(page.behind()) << "exploring goes on";
+  ASSERT_TRUE(wait_for_answers());
+  const auto& points = page.measurer().points();
+  ASSERT_GT(points.size(), 20U);
+  EXPECT_TRUE(std::all_of(points.begin(), points.end(), [](const MeasuredPoint& p) {
+    return p.state == MeasuredPoint::State::finished && p.choices.point.spec.problem.d == 128;
+  }));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.visible()->size() == points.size(); }, patience_ms));
+}
+
+TEST_F(ExplorerMeasuringTest, WhatWaitsIsCancelled) {
+  button("around")->click();
+  button("cancel-measuring")->click();
+  ASSERT_TRUE(wait_for_answers());
+  const auto& points = page.measurer().points();
+  EXPECT_TRUE(std::any_of(points.begin(), points.end(),
+                          [](const MeasuredPoint& p) { return p.state == MeasuredPoint::State::cancelled; }));
+  EXPECT_FALSE(button("cancel-measuring")->isEnabled());
+  EXPECT_TRUE(button("measure")->isEnabled());
+}
+
+TEST_F(ExplorerMeasuringTest, WhatNoKernelTakesCannotBeMeasured) {
+  type("padding", 8);
+  EXPECT_FALSE(button("measure")->isEnabled());
+  EXPECT_TRUE(page.findChild<QLabel*>("measuring")->text().startsWith("Padding is the model's alone"));
+  type("padding", 0);
+  type("br", 512);
+  type("bc", 512);
+  EXPECT_FALSE(button("measure")->isEnabled());
+}
+
+TEST_F(ExplorerMeasuringTest, ACollectorThatFailsIsSaid) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  button("measure")->click();
+  ASSERT_TRUE(wait_for_answers());
+  EXPECT_EQ(page.measurer().points()[0].state, MeasuredPoint::State::refused);
+  EXPECT_EQ(measured(0, MeasuredModel::time_column), "not measured");
+  EXPECT_FALSE(page.findChild<QLabel*>("measuring")->text().isEmpty());
+}
+
 /// Nothing overlaps, and nothing is wider than the room it has.
 TEST_F(ExplorerPageTest, FitsEveryWindow) {
   for (const QSize size : {QSize(620, 430), QSize(940, 640), QSize(1600, 900), QSize(2200, 1300)}) {
@@ -444,11 +537,11 @@ TEST_F(ExplorerPageTest, FitsEveryWindow) {
     ASSERT_LE(page.minimumSizeHint().width(), size.width());
     const QWidget* cards = page.on_chip()->parentWidget()->parentWidget();
     const auto all = cards->findChildren<QFrame*>(QString(), Qt::FindDirectChildrenOnly);
-    ASSERT_EQ(all.size(), 5);
+    ASSERT_EQ(all.size(), 6);
     for (const QFrame* card : all) {
       EXPECT_GE(card->geometry().left(), 0);
       EXPECT_LE(card->geometry().right(), cards->width()) << size.width();
-      EXPECT_GE(card->height(), card->minimumSizeHint().height());
+      EXPECT_GE(card->height(), card->heightForWidth(card->width()));
       for (const QFrame* other : all) {
         EXPECT_TRUE(card == other || !card->geometry().intersects(other->geometry())) << size.width();
       }

@@ -116,7 +116,10 @@ QVariant FiguresModel::cell(int row, int column, int role) const {
 }
 
 QVariant FiguresModel::header(int section, int role) const {
-  if (section == 0) return role == Qt::DisplayRole ? QVariant(said(say::explorer_page::figure{})) : QVariant();
+  if (section == 0) {
+    if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignLeft | Qt::AlignVCenter);
+    return role == Qt::DisplayRole ? QVariant(said(say::explorer_page::figure{})) : QVariant();
+  }
   const Column& column = columns_[static_cast<std::size_t>(section - 1)];
   if (role == Qt::DisplayRole) return column.title;
   if (role == Qt::ToolTipRole) return plain_tip(column.help);
@@ -171,7 +174,9 @@ QVariant OperandsModel::cell(int row, int column, int role) const {
 }
 
 QVariant OperandsModel::header(int section, int role) const {
-  if (role == Qt::TextAlignmentRole && section != matrix_column) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+  if (role == Qt::TextAlignmentRole) {
+    return QVariant((section == matrix_column ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  }
   if (role != Qt::DisplayRole) return {};
   switch (section) {
     case matrix_column:

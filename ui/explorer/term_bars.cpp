@@ -61,8 +61,11 @@ QString TermBars::total_words() const {
 }
 
 double TermBars::label_width() const {
-  int widest = fontMetrics().horizontalAdvance(said(say::explorer_page::predicted{}));
-  for (const Saying title : titles) widest = std::max(widest, fontMetrics().horizontalAdvance(said(title())));
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetrics metrics(bold);
+  int widest = metrics.horizontalAdvance(said(say::explorer_page::predicted{}));
+  for (const Saying title : titles) widest = std::max(widest, metrics.horizontalAdvance(said(title())));
   return widest;
 }
 

@@ -19,6 +19,7 @@
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/choice_editors.h"
 #include "ui/explorer/figures_model.h"
+#include "ui/explorer/measured_model.h"
 #include "ui/explorer/on_chip_map.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/explorer/tile_grid_view.h"
@@ -224,7 +225,6 @@ QWidget* ExplorerPage::card(const QString& title, const std::vector<QWidget*>& p
     grows = grows || expands;
     column->addWidget(part, expands ? 1 : 0);
   }
-  if (!grows) column->addStretch();
   QSizePolicy policy(QSizePolicy::Preferred, grows ? QSizePolicy::Expanding : QSizePolicy::Preferred);
   policy.setHeightForWidth(true);
   frame->setSizePolicy(policy);
@@ -247,7 +247,8 @@ QTableView* ExplorerPage::table(QAbstractItemModel* model, const QString& name) 
   view->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   view->verticalHeader()->setDefaultSectionSize(view->fontMetrics().height() + 6);
   view->horizontalHeader()->setHighlightSections(false);
-  view->horizontalHeader()->setMinimumSectionSize(40);
+  view->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  view->installEventFilter(this);
   view->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   return view;
 }
@@ -266,6 +267,10 @@ void ExplorerPage::build_cards() {
   figures_ = new FiguresModel(this);
   operands_ = new OperandsModel(this);
   figures_view_ = table(figures_, said(say::explorer_page::figures{}));
+  measured_ = new MeasuredModel(this);
+  measured_view_ = table(measured_, said(say::explorer_page::measured{}));
+  auto* bar = new QWidget();
+  build_measuring(bar);
   operands_view_ = table(operands_, said(say::explorer_page::operands{}));
 
   auto* cards = new QWidget();
@@ -275,11 +280,107 @@ void ExplorerPage::build_cards() {
   layout->addWidget(card(said(say::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(said(say::explorer_page::tile_grid{}), {grid_}));
   layout->addWidget(card(said(say::explorer_page::operands{}), {operands_view_}));
+  layout->addWidget(card(said(say::explorer_page::measured{}), {bar, measuring_, measured_view_}));
   card_area_ = new QScrollArea(this);
   card_area_->setWidget(cards);
   card_area_->setWidgetResizable(true);
   card_area_->setFrameShape(QFrame::NoFrame);
   card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+}
+
+void ExplorerPage::build_measuring(QWidget* bar) {
+  auto* flow = new FlowLayout(bar);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  bar->setSizePolicy(policy);
+  measures_on_ = new QComboBox(bar);
+  measures_on_->setObjectName(QStringLiteral("measures-on"));
+  measures_on_->setAccessibleName(said(say::explorer_page::measures_on{}));
+  measures_on_->setToolTip(plain_tip(said(say::explorer_page::measures_on{})));
+  measures_on_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  flow->addWidget(measures_on_);
+  const auto button = [&](const QString& name, const QString& text, const QString& help) {
+    auto* made = new QPushButton(text, bar);
+    made->setObjectName(name);
+    made->setToolTip(plain_tip(help));
+    flow->addWidget(made);
+    return made;
+  };
+  measure_button_ =
+      button(QStringLiteral("measure"), said(say::explorer_page::measure{}), said(say::explorer_page::measure_help{}));
+  around_button_ =
+      button(QStringLiteral("around"), said(say::explorer_page::around{}), said(say::explorer_page::around_help{}));
+  cancel_button_ = button(QStringLiteral("cancel-measuring"), said(say::explorer_page::cancel{}),
+                          said(say::explorer_page::cancel_help{}));
+  measuring_ = words(nullptr, QStringLiteral("measuring"));
+  connect(measure_button_, &QPushButton::clicked, this, &ExplorerPage::measure);
+  connect(around_button_, &QPushButton::clicked, this, &ExplorerPage::sweep_around);
+  connect(cancel_button_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
+  connect(&measurer_, &PointMeasurer::devices_changed, this, &ExplorerPage::show_devices);
+  connect(&measurer_, &PointMeasurer::changed, this, &ExplorerPage::show_measured);
+  connect(&measurer_, &PointMeasurer::kept, &workspace_, &Workspace::follow);
+  connect(&measurer_, &PointMeasurer::let_go, &workspace_, &Workspace::stop_following);
+  connect(&measurer_, &PointMeasurer::trouble, this, [this](const QString& reason) {
+    trouble_ = reason;
+    show_measured();
+  });
+}
+
+void ExplorerPage::show_devices() {
+  const std::vector<ListedDevice> devices = measurer_.devices_of(chosen_.choices.device);
+  QStringList there;
+  for (int i = 0; i < measures_on_->count(); ++i) there << measures_on_->itemData(i).toString();
+  QStringList found;
+  for (const ListedDevice& device : devices) found << device.argument;
+  if (found == there) return;
+  const QVariant before = measures_on_->currentData();
+  measures_on_->clear();
+  for (const ListedDevice& device : devices) measures_on_->addItem(device.name, device.argument);
+  measures_on_->setCurrentIndex(std::max(0, measures_on_->findData(before)));
+  show_measured();
+}
+
+void ExplorerPage::show_measured() {
+  const bool device = measures_on_->count() > 0;
+  const bool runs = shown_ != nullptr && !shown_->exploration.refusal && !behind_;
+  const bool padded = chosen_.choices.point.padding_bytes > 0;
+  measures_on_->setEnabled(device);
+  measure_button_->setEnabled(device && runs && !padded);
+  around_button_->setEnabled(device && runs && !padded);
+  cancel_button_->setEnabled(measurer_.open() > 0);
+  QString line;
+  if (!trouble_.isEmpty()) {
+    line = trouble_;
+  } else if (padded) {
+    line = said(say::explorer_page::padding_is_modelled{});
+  } else if (measurer_.open() > 0) {
+    line = said(say::explorer_page::points_open{.open = static_cast<std::int64_t>(measurer_.open()),
+                                                .file = measurer_.database().toStdString()});
+  } else if (measurer_.points().empty()) {
+    line = said(say::explorer_page::nothing_measured{});
+  } else {
+    line = said(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
+  }
+  set_text(measuring_, line);
+  measured_->set_points(measurer_.points(), chosen_.choices);
+  measured_view_->setVisible(measured_->rowCount() > 0);
+  fit_table(measured_view_);
+}
+
+void ExplorerPage::measure() {
+  const auto devices = measurer_.devices_of(chosen_.choices.device);
+  const int place = measures_on_->currentIndex();
+  if (!measure_button_->isEnabled() || place < 0 || static_cast<std::size_t>(place) >= devices.size()) return;
+  trouble_.clear();
+  measurer_.measure(chosen_.choices, devices[static_cast<std::size_t>(place)]);
+}
+
+void ExplorerPage::sweep_around() {
+  const auto devices = measurer_.devices_of(chosen_.choices.device);
+  const int place = measures_on_->currentIndex();
+  if (!around_button_->isEnabled() || place < 0 || static_cast<std::size_t>(place) >= devices.size()) return;
+  trouble_.clear();
+  measurer_.sweep_around(chosen_.choices, devices[static_cast<std::size_t>(place)]);
 }
 
 QString ExplorerPage::title() const {
@@ -412,6 +513,8 @@ void ExplorerPage::show_explored() {
   fit_table(operands_view_);
   show_grid();
   show_errors();
+  show_devices();
+  show_measured();
 }
 
 void ExplorerPage::show_kernel() {
@@ -538,26 +641,39 @@ void ExplorerPage::show_figures() {
 }
 
 void ExplorerPage::fit_table(QTableView* view) {
+  constexpr int room = 18;  // beside a text, with what a style adds
+  const QAbstractItemModel& model = *view->model();
+  const int rows = model.rowCount();
+  const int columns = model.columnCount();
   QHeaderView* header = view->horizontalHeader();
-  const int columns = view->model()->columnCount();
+  QFont bold = view->font();
+  bold.setBold(true);
+  const QFontMetrics metrics(bold);
+  std::vector<int> widths;
+  int sum = 0;
   for (int column = 0; column < columns; ++column) {
-    const auto mode = column == 0 ? QHeaderView::Stretch : QHeaderView::ResizeToContents;
-    if (header->sectionResizeMode(column) != mode) header->setSectionResizeMode(column, mode);
+    int widest = metrics.horizontalAdvance(model.headerData(column, Qt::Horizontal).toString());
+    for (int row = 0; row < rows; ++row) {
+      widest = std::max(widest, metrics.horizontalAdvance(model.index(row, column).data().toString()));
+    }
+    widths.push_back(widest + room);
+    sum += widths.back();
   }
-  int widest = 0;
-  for (int row = 0; row < view->model()->rowCount(); ++row) {
-    const QString text = view->model()->index(row, 0).data().toString();
-    widest = std::max(widest, view->fontMetrics().horizontalAdvance(text));
+  // Where the columns need more room than there is, the table scrolls; the texts stay whole.
+  const bool narrow = sum > view->width();
+  if (!narrow && columns > 0) widths[0] += view->width() - sum;
+  for (int column = 0; column < columns; ++column) {
+    header->resizeSection(column, widths[static_cast<std::size_t>(column)]);
   }
-  // Where the columns need more room than there is, the table scrolls; the labels stay whole.
-  int others = 0;
-  for (int column = 1; column < columns; ++column) others += header->sectionSize(column);
-  const bool narrow = widest + 16 + others > view->viewport()->width();
-  if (columns > 0) header->setSectionResizeMode(0, narrow ? QHeaderView::ResizeToContents : QHeaderView::Stretch);
-  const int rows = view->model()->rowCount();
-  const int bar = narrow ? view->style()->pixelMetric(QStyle::PM_ScrollBarExtent) : 0;
+  const int bar = narrow ? view->style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, view) : 0;
   const int height = header->sizeHint().height() + rows * view->verticalHeader()->defaultSectionSize() + bar + 2;
   if (view->minimumHeight() != height) view->setFixedHeight(height);
+}
+
+bool ExplorerPage::eventFilter(QObject* watched, QEvent* event) {
+  auto* view = qobject_cast<QTableView*>(watched);
+  if (view != nullptr && event->type() == QEvent::Resize) fit_table(view);
+  return Page::eventFilter(watched, event);
 }
 
 void ExplorerPage::show_pins() {
@@ -621,6 +737,7 @@ void ExplorerPage::take_nearest() {
 void ExplorerPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   workspace_.published_errors().want();
+  measurer_.find_devices();
   fit_table(figures_view_);
   fit_table(operands_view_);
 }

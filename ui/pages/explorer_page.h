@@ -17,12 +17,14 @@
 
 #include "ui/explorer/background_explorer.h"
 #include "ui/explorer/choices.h"
+#include "ui/explorer/point_measurer.h"
 #include "ui/pages/page.h"
 
 namespace attnscope::ui {
 
 class ChoiceEditors;
 class FiguresModel;
+class MeasuredModel;
 class OnChipMap;
 class OperandsModel;
 class TermBars;
@@ -63,6 +65,8 @@ class ExplorerPage : public Page {
   [[nodiscard]] TileGridView* grid() const { return grid_; }
   [[nodiscard]] QTableView* figures() const { return figures_view_; }
   [[nodiscard]] QTableView* operands() const { return operands_view_; }
+  [[nodiscard]] QTableView* measured() const { return measured_view_; }
+  [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
  public slots:
@@ -75,12 +79,17 @@ class ExplorerPage : public Page {
   void take_default_tile();
   /// The nearest tile that runs, where what is chosen does not.
   void take_nearest();
+  /// Exactly what is shown, on the device chosen for that.
+  void measure();
+  void sweep_around();
 
  protected:
   void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void build_bar();
+  void build_measuring(QWidget* bar);
   void build_cards();
   [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
   [[nodiscard]] QTableView* table(QAbstractItemModel* model, const QString& name);
@@ -97,6 +106,8 @@ class ExplorerPage : public Page {
   void show_errors();
   void show_grid();
   void show_pins();
+  void show_devices();
+  void show_measured();
   /// Works out what of the pins is not known.
   void know_pins();
   [[nodiscard]] const Explored* pinned(const ExplorerChoices& choices) const;
@@ -111,6 +122,7 @@ class ExplorerPage : public Page {
   std::vector<std::shared_ptr<const Explored>> known_pins_;
   BackgroundExplorer background_;
   BackgroundExplorer pins_background_;
+  PointMeasurer measurer_;
   QUndoStack undo_;
 
   QComboBox* algorithm_ = nullptr;
@@ -119,6 +131,12 @@ class ExplorerPage : public Page {
   QPushButton* pin_button_ = nullptr;
   std::array<QToolButton*, most_pins> unpin_buttons_{};
   QPushButton* nearest_button_ = nullptr;
+  QComboBox* measures_on_ = nullptr;
+  QPushButton* measure_button_ = nullptr;
+  QPushButton* around_button_ = nullptr;
+  QPushButton* cancel_button_ = nullptr;
+  QLabel* measuring_ = nullptr;
+  QString trouble_;
   QLabel* verdict_ = nullptr;
   QLabel* occupancy_ = nullptr;
   QLabel* errors_ = nullptr;
@@ -132,6 +150,8 @@ class ExplorerPage : public Page {
   OperandsModel* operands_ = nullptr;
   QTableView* figures_view_ = nullptr;
   QTableView* operands_view_ = nullptr;
+  MeasuredModel* measured_ = nullptr;
+  QTableView* measured_view_ = nullptr;
 };
 
 }  // namespace attnscope::ui

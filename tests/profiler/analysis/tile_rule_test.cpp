@@ -67,6 +67,19 @@ TEST(NearestTile, ThereIsNoneWhereTheTileIsNotInTheWay) {
   EXPECT_FALSE(nearest_tile(algorithm("fa2"), problem_of(72), {}, fixtures::h200())) << "no such d";
 }
 
+TEST(TilesAround, BeginWithTheNearestAndStayOnTheMap) {
+  const std::vector<TileShape> tiles = tiles_around({.br = 128, .bc = 16}, 2);
+  ASSERT_EQ(tiles.size(), 5U * 3 - 1) << "nothing is below 16";
+  EXPECT_EQ(tiles[0], (TileShape{.br = 112, .bc = 16}));
+  for (std::size_t i = 1; i < tiles.size(); ++i) {
+    EXPECT_LE(tile_distance(tiles[i - 1], {128, 16}), tile_distance(tiles[i], {128, 16}));
+  }
+  // A side that is none of the usual ones is kept beside them.
+  EXPECT_EQ(
+      tiles_around({.br = 144, .bc = 64}, 1),
+      (std::vector<TileShape>{{160, 64}, {128, 64}, {144, 80}, {160, 80}, {128, 80}, {144, 48}, {160, 48}, {128, 48}}));
+}
+
 TEST(TileOfM, FollowsThePapersRuleByTheLoopOrder) {
   // 64 KiB: M = 32768 elements, ceil(M / 4d) = 128 at d 64.
   const auto fa1 = rule("fa1", 64 * kib);
