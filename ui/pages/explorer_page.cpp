@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/explorer_page.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QJsonArray>
@@ -63,8 +64,7 @@ void set_text(QLabel* label, const QString& text) {
 
 /// Of a point: the device's own words, then all that is chosen.
 QString help_of(const ExplorerChoices& choices) {
-  return QStringLiteral("%1 · %2").arg(QString::fromStdString(choices.device),
-                                       QString::fromStdString(describe(choices.point.spec)));
+  return said(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ void ExplorerPage::build_bar() {
   for (std::size_t i = 0; i < most_pins; ++i) {
     auto* unpin = new QToolButton(bar);
     unpin->setObjectName(QStringLiteral("unpin-") + letter(i));
-    unpin->setText(letter(i) + QStringLiteral(" ✕"));
+    unpin->setText(said(say::explorer_page::unpin_short{.pin = letter(i).toStdString()}));
     connect(unpin, &QToolButton::clicked, this, [this, i] { this->unpin(static_cast<int>(i)); });
     flow->addWidget(unpin);
     unpin_buttons_[i] = unpin;
@@ -398,8 +398,9 @@ QJsonObject ExplorerPage::state() const {
 }
 
 void ExplorerPage::restore(const QJsonObject& state) {
-  State restored{.choices = chosen_.choices, .pins = {}};
+  State restored = chosen_;
   take_json(state[QStringLiteral("choices")].toObject(), restored.choices);
+  if (state[QStringLiteral("pins")].isArray()) restored.pins.clear();
   const QJsonArray pins = state[QStringLiteral("pins")].toArray();
   for (const auto& each : pins) {
     if (restored.pins.size() == most_pins) break;
