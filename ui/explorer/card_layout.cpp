@@ -16,6 +16,12 @@ CardLayout::~CardLayout() {
   qDeleteAll(items_);
 }
 
+void CardLayout::set_column_width(int width) {
+  if (width == column_width_) return;
+  column_width_ = width;
+  invalidate();
+}
+
 int CardLayout::width_of_column(int width) const {
   const int fitting = std::clamp((width + spacing()) / (column_width_ + spacing()), 1, most_columns_);
   return (width - (fitting - 1) * spacing()) / fitting;

@@ -14,6 +14,8 @@ class CardLayout : public QLayout {
   CardLayout(QWidget* parent, int column_width, int most_columns, int spacing);
   ~CardLayout() override;
 
+  void set_column_width(int width);
+
   void addItem(QLayoutItem* item) override { items_.append(item); }
   [[nodiscard]] int count() const override { return static_cast<int>(items_.size()); }
   [[nodiscard]] QLayoutItem* itemAt(int index) const override { return items_.value(index); }

@@ -165,12 +165,22 @@ void TileGridView::paint_marks(QPainter& painter) const {
   if (least < room_for_seams) return;
   const int widest = fontMetrics().horizontalAdvance(QString::number(picture_->visits)) + 4;
   const bool numbered = picture_->group == 1 && first.width() > widest && first.height() > fontMetrics().height();
+  const QRectF all = cells_rect();
+  painter.setPen(QPen(colors.background, 1));
+  for (int row = 1; row < picture_->rows; ++row) {
+    const double y = all.y() + row * first.height();
+    painter.drawLine(QPointF(all.left(), y), QPointF(all.right(), y));
+  }
+  for (int column = 1; column < picture_->columns; ++column) {
+    const double x = all.x() + column * first.width();
+    painter.drawLine(QPointF(x, all.top()), QPointF(x, all.bottom()));
+  }
   for (int row = 0; row < picture_->rows; ++row) {
     for (int column = 0; column < picture_->columns; ++column) {
-      const QRectF cell = cell_rect(row, column);
       const TileCellSight& of = picture_->at(row, column);
-      painter.setPen(QPen(colors.background, 1));
-      painter.drawRect(cell);
+      if (of.sight != TileSight::partial && !numbered) continue;
+      const QRectF cell(all.x() + column * first.width(), all.y() + row * first.height(), first.width(),
+                        first.height());
       if (of.sight == TileSight::partial && least >= room_for_marks) {
         // The upper right corner, as a causal mask cuts it.
         painter.setPen(Qt::NoPen);

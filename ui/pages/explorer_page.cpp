@@ -34,6 +34,7 @@ namespace {
 
 constexpr int editors_width = 292;
 constexpr int card_width = 400;
+constexpr int card_width_beside_pins = 800;  ///< for their columns
 constexpr int most_columns = 3;
 constexpr char pin_letters[] = {'A', 'B', 'C'};
 
@@ -638,6 +639,8 @@ void ExplorerPage::show_figures() {
                        .exploration = &pin->exploration});
   }
   figures_->set_columns(columns);
+  static_cast<CardLayout*>(card_area_->widget()->layout())
+      ->set_column_width(columns.size() > 2 ? card_width_beside_pins : card_width);
   fit_table(figures_view_);
 }
 
