@@ -425,8 +425,12 @@ TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
   EXPECT_EQ(page.terms()->total_words(), format_duration(exploration().kernels[0].time.ns));
   EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::registers).contains("S 64 KiB") ||
               page.on_chip()->legend(OnChipPlace::registers)[0].startsWith("S "));
+  const auto* of = page.findChild<QLabel*>("of-kernel");
+  EXPECT_EQ(of->text(), "Of qk; all launches together take " + format_duration(exploration().ns) + ".");
+  EXPECT_FALSE(of->isHidden());
   choose("algorithm", "fa2");
   EXPECT_TRUE(kernel->isHidden());
+  EXPECT_TRUE(of->isHidden());
 }
 
 TEST_F(ExplorerPageTest, ModelsKeepTheirPromises) {

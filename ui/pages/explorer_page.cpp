@@ -262,6 +262,7 @@ void ExplorerPage::build_cards() {
   connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
   occupancy_ = words(nullptr, QStringLiteral("occupancy"));
   errors_ = words(nullptr, QStringLiteral("errors"));
+  of_kernel_ = words(nullptr, QStringLiteral("of-kernel"));
   on_chip_ = new OnChipMap();
   terms_ = new TermBars();
   grid_ = new TileGridView();
@@ -277,7 +278,7 @@ void ExplorerPage::build_cards() {
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
   layout->addWidget(card(said(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(said(say::explorer_page::predicted_time{}), {terms_, errors_}));
+  layout->addWidget(card(said(say::explorer_page::predicted_time{}), {of_kernel_, terms_, errors_}));
   layout->addWidget(card(said(say::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(said(say::explorer_page::tile_grid{}), {grid_}));
   layout->addWidget(card(said(say::explorer_page::operands{}), {operands_view_}));
@@ -528,10 +529,14 @@ void ExplorerPage::show_kernel() {
     terms_->set_times({});
     set_text(occupancy_, {});
     occupancy_->hide();
+    of_kernel_->hide();
     return;
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
+  of_kernel_->setVisible(e.kernels.size() > 1);
+  set_text(of_kernel_,
+           said(say::explorer_page::of_kernel{.kernel = kernel.name, .time = format_duration(e.ns).toStdString()}));
   terms_->set_times(TermBars::Times{.ns = kernel.time.ns, .terms = kernel.time.terms});
   set_text(occupancy_, said(say::explorer_page::occupancy_line{
                            .occupancy = format_value(kernel.occupancy.warps_pct, "percent").toStdString(),

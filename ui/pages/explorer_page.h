@@ -140,6 +140,7 @@ class ExplorerPage : public Page {
   QLabel* verdict_ = nullptr;
   QLabel* occupancy_ = nullptr;
   QLabel* errors_ = nullptr;
+  QLabel* of_kernel_ = nullptr;
   ChoiceEditors* editors_ = nullptr;
   QScrollArea* editor_area_ = nullptr;
   QScrollArea* card_area_ = nullptr;
