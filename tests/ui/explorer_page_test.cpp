@@ -470,6 +470,25 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
   QString file = folder.filePath("explored.attnscope");
 };
 
+TEST(MeasuredModel, WhatIsShownComesFirstAndWhatWaitsLast) {
+  const ExplorerChoices shown = default_choices();
+  const auto point = [&](int br, MeasuredPoint::State state) {
+    MeasuredPoint made{.state = state, .choices = shown, .device = {}};
+    EXPECT_TRUE(choose(made.choices, QStringLiteral("br"), QString::number(br)).ok());
+    return made;
+  };
+  using State = MeasuredPoint::State;
+  MeasuredModel model;
+  const QAbstractItemModelTester tester(&model);
+  model.set_points({point(32, State::waiting), point(48, State::cancelled), point(64, State::running),
+                    point(shown.point.spec.tile.br, State::waiting)},
+                   shown);
+  QStringList order;
+  for (int row = 0; row < model.rowCount(); ++row) order << model.index(row, 1).data().toString();
+  EXPECT_EQ(order, (QStringList{"waits", "cancelled", "is measured …", "waits"}));
+  EXPECT_EQ(model.index(0, 0).data().toString(), short_title(shown));
+}
+
 TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   const QAbstractItemModelTester tester(page.measured()->model());
   ASSERT_TRUE(button("measure")->isEnabled());

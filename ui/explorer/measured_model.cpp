@@ -70,9 +70,13 @@ void MeasuredModel::set_points(const std::vector<MeasuredPoint>& points, const E
     return point.choices.point.spec == shown.point.spec && point.choices.device == shown.device;
   };
   std::vector<Line> lines;
-  for (const bool of_shown : {true, false}) {
+  // What waits tells least: it comes last.
+  const auto rank = [&](const MeasuredPoint& point) {
+    return same(point) ? 0 : point.state != MeasuredPoint::State::waiting ? 1 : 2;
+  };
+  for (const int wanted : {0, 1, 2}) {
     for (const MeasuredPoint& point : points) {
-      if (same(point) == of_shown && lines.size() < most_lines) lines.push_back(line_of(point, of_shown));
+      if (rank(point) == wanted && lines.size() < most_lines) lines.push_back(line_of(point, wanted == 0));
     }
   }
   beginResetModel();
