@@ -327,8 +327,11 @@ TEST_F(Serve, options_of_a_plan_do_not_go_with_a_session) {
     EXPECT_THAT(outcome.err, HasSubstr("--serve"));
     EXPECT_FALSE(std::filesystem::exists(file_));
   }
-  const Outcome warm = run(folder_, command({"--cache-control", "none"}));
-  EXPECT_EQ(warm.exit_code, 0) << warm.err;
+  SessionClient warm(folder_, command({"--cache-control", "none"}));
+  warm.ask(asks_for("a", 64) + asks_for("b", 64, 0, "fa2", R"(,"cache":"cold")") + end_line() + "\n");
+  EXPECT_EQ(warm.end().exit_code, 0);
+  EXPECT_EQ(warm.points().at("a").spec.cache, CacheState::warm);
+  EXPECT_EQ(warm.points().at("b").spec.cache, CacheState::cold);
 }
 
 TEST_F(Serve, a_file_that_cannot_be_written_is_the_last_event) {
