@@ -8,9 +8,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <deque>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "app/format.h"
@@ -33,6 +38,72 @@ class JsonlReporter final : public Reporter {
  private:
   bool listened_to_ = true;
   bool ended_ = false;
+};
+
+class SessionReporter final : public Reporter {
+ public:
+  SessionReporter() : writer_([this] { write(); }) {}
+  SessionReporter(const SessionReporter&) = delete;
+  SessionReporter& operator=(const SessionReporter&) = delete;
+  ~SessionReporter() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      closing_ = true;
+    }
+    changed_.notify_all();
+    writer_.join();
+  }
+
+  void report(const Event& event) override {
+    const std::scoped_lock lock(mutex_);
+    ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
+    if (!listened_to_) return;
+    waiting_.push_back(event);
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool ended() const override {
+    const std::scoped_lock lock(mutex_);
+    return ended_;
+  }
+  [[nodiscard]] bool listened_to() const override {
+    const std::scoped_lock lock(mutex_);
+    return listened_to_;
+  }
+  void flush() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waiting_.empty() && !writing_; });
+  }
+
+ private:
+  void write() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const Event event = std::move(waiting_.front());
+      waiting_.pop_front();
+      writing_ = true;
+      lock.unlock();
+      lines_.report(event);
+      lock.lock();
+      writing_ = false;
+      if (!lines_.listened_to()) {
+        listened_to_ = false;
+        waiting_.clear();
+      }
+      changed_.notify_all();
+    }
+  }
+
+  JsonlReporter lines_;  ///< the writer's
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Event> waiting_;
+  bool writing_ = false;
+  bool closing_ = false;
+  bool ended_ = false;
+  bool listened_to_ = true;
+  std::thread writer_;  ///< the last: it uses the others
 };
 
 /// One line at the bottom of a terminal that is written over; nothing where stderr is no terminal.
@@ -118,6 +189,10 @@ class TextReporter final : public Reporter {
     if (e.remaining_s >= 0) remaining_ = " | " + text(say::terminal::left{.time = format_duration(e.remaining_s)});
     status_.show(text(say::terminal::points_done{.done = e.done, .total = e.total}) + remaining_);
   }
+  // A session's, which speaks JSON lines alone.
+  void on(const QueuedEvent&) {}
+  void on(const CancelledEvent&) {}
+  void on(const RefusedEvent&) {}
   void on(const LogEvent& e) {
     status_.clear();
     spdlog::log(spdlog::level::from_str(e.level), "{}", e.text);
@@ -141,6 +216,10 @@ class TextReporter final : public Reporter {
 
 std::unique_ptr<Reporter> make_jsonl_reporter() {
   return std::make_unique<JsonlReporter>();
+}
+
+std::unique_ptr<Reporter> make_session_reporter() {
+  return std::make_unique<SessionReporter>();
 }
 
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {

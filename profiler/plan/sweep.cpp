@@ -291,6 +291,25 @@ Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis
   return spec;
 }
 
+Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState where_no_axis_says,
+                                      const DeviceLimits& limits, const Registry& registry) {
+  if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
+  for (const Axis& axis : axes) {
+    if (axis.values.size() != 1) {
+      return Error{say::sweep::one_value{.axis = axis.name, .values = axis.values.size()}};
+    }
+  }
+  if (std::ranges::find(axes, "algorithm", &Axis::name) == axes.end()) return Error{say::sweep::no_algorithm{}};
+  SweepRequest request;
+  request.cache = where_no_axis_says;
+  Expansion expansion(limits, registry, request);
+  const std::vector<Axis> given(axes.begin(), axes.end());
+  if (Message wrong = expansion.add(complete(given, axis_kinds(registry))); !wrong.empty()) {
+    return Error{std::move(wrong)};
+  }
+  return expansion.take().front();
+}
+
 std::int64_t memory_need_bytes(const PointSpec& spec, const DeviceLimits& limits, const Registry& registry) {
   const Algorithm* algorithm = registry.find(spec.algorithm);
   if (algorithm == nullptr || algorithm->refusal(spec.problem, spec.config(), limits)) return 0;
