@@ -118,6 +118,7 @@ int run(int argc, char** argv) {
     add_version(*command);
     command->footer(exit_codes);
     for (CLI::App* below : command->get_subcommands(nullptr)) add_version(*below);
+    attnscope::refuse_empty_values(*command);
   }
 
   try {

@@ -78,6 +78,20 @@ TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
   }
 }
 
+TEST(GuiProgram, AScreenshotOfAKindThatThereIsNotNamesThoseThatThereAre) {
+  const QTemporaryDir folder;
+  for (const char* name : {"a.xyz", "a.pdf"}) {
+    const QString picture = folder.filePath(name);
+    const Ended ended = run_gui({QStringLiteral("--screenshot"), picture});
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+    EXPECT_TRUE(ended.errors.contains(picture + QStringLiteral(": a picture of the window is no ")) &&
+                ended.errors.contains(QStringLiteral(".png")))
+        << ended.errors.toStdString();
+    EXPECT_FALSE(QFile::exists(picture));
+  }
+}
+
 TEST(GuiProgram, SpeaksTheLanguageThatIsNamed) {
   const QTemporaryDir folder;
   QFile texts(folder.filePath("texts.json"));
