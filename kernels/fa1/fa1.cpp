@@ -157,17 +157,22 @@ class Fa1Program final : public TileProgram {
 
 /// K and V once where any query sees them; Q and the fp32 state of every Q tile again for each K/V tile it visits; the
 /// state once more to initialise it; O once, in place of the accumulator's last store.
-Traffic forward_traffic(const AttentionProblem& p, const TileCounts& counts, const ColumnCounts& columns) {
+std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileCounts& counts,
+                                            const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
-  constexpr std::int64_t statistics = 8;  // l, m in fp32
   const std::int64_t rows = p.instances() * p.n_q;
   const std::int64_t passes = counts.query_rows_seen;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
-  return {
-      .l2_to_sm_bytes = 2 * columns.key_rows_touched * group_size(p) * row + passes * (row + accumulator + statistics),
-      .sm_to_l2_bytes =
-          accumulator_stores * accumulator + (rows + passes) * statistics + rows * p.d * output_bytes(p.dtype)};
+  const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * group_size(p) * row};
+  const Traffic statistics{.l2_to_sm_bytes = passes * fp32_bytes, .sm_to_l2_bytes = (rows + passes) * fp32_bytes};
+  return {{Tensor::q, {.l2_to_sm_bytes = passes * row}},
+          {Tensor::k, keys},
+          {Tensor::v, keys},
+          {Tensor::o_acc, {.l2_to_sm_bytes = passes * accumulator, .sm_to_l2_bytes = accumulator_stores * accumulator}},
+          {Tensor::l, statistics},
+          {Tensor::m, statistics},
+          {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}}};
 }
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};

@@ -27,6 +27,7 @@
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/ceilings_page.h"
+#include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/points_page.h"
@@ -730,6 +731,7 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   table.search()->setText("fa2");
   table.table()->sortByColumn(2, Qt::DescendingOrder);
   page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
+  page_of<ExplorerPage>(window).edit(QStringLiteral("mask"), QStringLiteral("causal"), -1);
 
   MainWindow other(false);
   for (const PageKind& kind : page_kinds()) {
