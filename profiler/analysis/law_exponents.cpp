@@ -115,11 +115,13 @@ class Builder {
       sweeps[{table_.run_index(row), place, problems[row]}].emplace_back(row, *m);
     }
     for (const auto& [key, sweep] : sweeps) {
+      const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(sweep.front().first));
+      if (algorithm == nullptr) continue;
       if (!is_trial(sweep)) {
         ++report_.others;
         continue;
       }
-      for (const LawLevel level : {LawLevel::sm_l2, LawLevel::dram}) add_family(sweep, level);
+      for (const LawLevel level : {LawLevel::sm_l2, LawLevel::dram}) add_family(*algorithm, sweep, level);
     }
     return std::move(report_);
   }
@@ -151,7 +153,7 @@ class Builder {
     return (n.size() > 1 ? 1 : 0) + (d.size() > 1 ? 1 : 0) + (m.size() > 1 ? 1 : 0) >= 2;
   }
 
-  void add_family(const Sweep& sweep, LawLevel level) {
+  void add_family(const Algorithm& algorithm, const Sweep& sweep, LawLevel level) {
     const Row first = sweep.front().first;
     const PointSpec spec = table_.spec(first);
     LawFamily family;
@@ -161,7 +163,6 @@ class Builder {
     family.cache = spec.cache;
     family.knobs = spec.knobs;
     family.level = level;
-    const Algorithm& algorithm = *table_.algorithms().find(spec.algorithm);
     family.cycles = algorithm.working_set_bytes(spec.problem, spec.config(), table_.run(first).limits) > 0;
     bool any = false;
     for (const auto& [row, memory] : sweep) any = add_point(family, algorithm, row, memory) || any;

@@ -61,8 +61,8 @@ enum class ExponentRefusal {
 inline constexpr std::size_t fewest_of_a_law = 8;
 /// Exponents closer than this are not told apart: 1 and 2 would both be within.
 inline constexpr double vaguest = 0.5;
-/// As much as ragged last tiles make.
-inline constexpr double small_miss = 0.05;
+/// As much as ragged last tiles, and what every byte is moved once, make where a side has eight tiles.
+inline constexpr double small_miss = 0.1;
 
 /// The points of one run, algorithm and problem, but for N, d and M, at one level.
 struct LawFamily {

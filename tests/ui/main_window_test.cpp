@@ -28,6 +28,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/io_curve_page.h"
+#include "ui/pages/law_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"
@@ -687,6 +688,8 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   table.search()->setText("fa2");
   table.table()->sortByColumn(2, Qt::DescendingOrder);
   page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
+  page_of<LawPage>(window).set_level(LawLevel::dram);
+  page_of<LawPage>(window).set_view(LawView::collapse);
 
   MainWindow other(false);
   for (const PageKind& kind : page_kinds()) {

@@ -88,7 +88,7 @@ QString axis_words(LawVariable variable) {
   return to_qstring(analysis::to_string(variable));
 }
 
-void style(QCPAxis& axis, const PlotColors& colors, const QFont& font) {
+void color_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font) {
   axis.setBasePen(QPen(colors.axis));
   axis.setTickPen(QPen(colors.axis));
   axis.setSubTickPen(QPen(colors.axis));
@@ -185,7 +185,7 @@ QCPAxisRect* LawPlot::add_panel(int column, const QString& heading, const QStrin
   for (QCPAxis* axis : panel->axes()) {
     axis->setLayer(QStringLiteral("axes"));
     axis->grid()->setLayer(QStringLiteral("grid"));
-    style(*axis, colors, font());
+    color_axis(*axis, colors, font());
   }
   for (QCPAxis* axis : {panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft)}) {
     axis->setScaleType(QCPAxis::stLogarithmic);

@@ -56,11 +56,14 @@ TEST(PowerFit, WhatHasNoLogarithmOrNoSpreadHasNoFit) {
   EXPECT_FALSE(fit_power_law(Values{1, 2, 3}, Values{1, 2}).has_value());
 }
 
+/// A column a variable.
+using Columns = std::vector<std::vector<double>>;
+
 TEST(PowersFit, OfOneVariableItIsThePowerLaw) {
   const std::vector<double> x{1, std::exp(1), std::exp(2), std::exp(3)};
   const std::vector<double> y{std::exp(0.1), std::exp(0.9), std::exp(1.9), std::exp(3.1)};
   const auto one = fit_power_law(x, y);
-  const auto fit = fit_powers(std::vector{x}, y);
+  const auto fit = fit_powers(Columns{x}, y);
   ASSERT_TRUE(fit.has_value());
   EXPECT_NEAR(fit->exponents[0], one->slope, 1e-12);
   EXPECT_NEAR(fit->intervals[0].low, one->slope_interval.low, 1e-9);
@@ -86,7 +89,7 @@ TEST(PowersFit, AnExactLawOfTwoVariablesIsFoundFarFromOne) {
       y.push_back(7 * a * a / b);
     }
   }
-  const auto fit = fit_powers(std::vector{n, m}, y);
+  const auto fit = fit_powers(Columns{n, m}, y);
   ASSERT_TRUE(fit.has_value());
   EXPECT_NEAR(fit->exponents[0], 2, 1e-12);
   EXPECT_NEAR(fit->exponents[1], -1, 1e-12);
@@ -100,11 +103,11 @@ TEST(PowersFit, VariablesThatMoveTogetherHaveNone) {
   std::vector<double> square = n;
   for (double& value : square) value *= value;
   const std::vector<double> y{1, 3, 9, 27, 81};
-  EXPECT_FALSE(fit_powers(std::vector{n, square}, y).has_value());
-  EXPECT_FALSE(fit_powers(std::vector{n, std::vector<double>(5, 3.0)}, y).has_value());
-  EXPECT_FALSE(fit_powers(std::vector{n, {1.0, 2.0}}, y).has_value());
-  EXPECT_FALSE(fit_powers(std::vector{std::vector<double>{1, 2}}, std::vector<double>{1}).has_value());
-  EXPECT_FALSE(fit_powers(std::vector{std::vector<double>{1, -2, 3}}, std::vector<double>{1, 2, 3}).has_value());
+  EXPECT_FALSE(fit_powers(Columns{n, square}, y).has_value());
+  EXPECT_FALSE(fit_powers(Columns{n, std::vector<double>(5, 3.0)}, y).has_value());
+  EXPECT_FALSE(fit_powers(Columns{n, {1.0, 2.0}}, y).has_value());
+  EXPECT_FALSE(fit_powers(Columns{{1, 2}}, std::vector<double>{1}).has_value());
+  EXPECT_FALSE(fit_powers(Columns{{1, -2, 3}}, std::vector<double>{1, 2, 3}).has_value());
 }
 
 TEST(LawFit, AnExactLawIsFoundWithItsLowerOrder) {

@@ -11,6 +11,7 @@
 
 #include "kernels/model/io_model.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis {
