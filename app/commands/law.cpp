@@ -203,7 +203,8 @@ void print_notes(const Loaded& loaded, const analysis::LawReport& report) {
     const std::string name = family_name(loaded, family);
     if (family.refusal) {
       std::cout << text(say::law::withheld{.family = name, .reason = refusal_words(family)}) << '\n';
-    } else if (family.level == analysis::LawLevel::dram && !family.cycles) {
+    }
+    if (family.level == analysis::LawLevel::dram && !family.cycles) {
       std::cout << text(say::law::served{.family = name}) << '\n';
     }
     if (family.outside > 0) std::cout << text(say::law::outside{.family = name, .points = family.outside}) << '\n';

@@ -14,7 +14,8 @@ namespace attnscope::ui {
 namespace {
 
 QString exponent_text(double value) {
-  return QString::number(value, 'f', 3);
+  const QString text = QString::number(value, 'f', 3);
+  return text == QLatin1String("-0.000") ? QStringLiteral("0.000") : text;
 }
 
 /// Half of an interval, with one digit that tells something.
@@ -51,8 +52,9 @@ QString family_title(const LawSet& set, const LawFamily& family) {
   });
   if (alone) return title;
   const RunInfo& run = set.points->run(family.run);
-  return QStringLiteral("%1 (%2, %3)")
-      .arg(title, QString::fromStdString(analysis::device_title(set.points->table(), family.run)), run.title);
+  return QStringLiteral("%1 (%2, %3, %4)")
+      .arg(title, QString::fromStdString(analysis::device_title(set.points->table(), family.run)),
+           to_qstring(run.summary.provenance), run.title);
 }
 
 QColor family_color(const LawSet& set, const LawFamily& family, bool dark) {

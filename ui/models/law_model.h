@@ -23,7 +23,7 @@ struct LawSet {
 
 /// "SM↔L2", "DRAM, settled".
 [[nodiscard]] QString level_words(LawLevel level);
-/// "FA1"; with device and run where the set has several of an algorithm.
+/// "FA1"; with device, kind of run and run where the set has several of an algorithm.
 [[nodiscard]] QString family_title(const LawSet& set, const LawFamily& family);
 /// The algorithm's colour; paler for each further series of it.
 [[nodiscard]] QColor family_color(const LawSet& set, const LawFamily& family, bool dark);
@@ -34,13 +34,13 @@ class LawModel : public TableModel {
   using TableModel::TableModel;
   enum Column {
     series_column,
+    source_column,
     n_column,
     d_column,
     m_column,
     points_column,
     miss_column,
     band_column,
-    source_column,
     column_count
   };
 

@@ -65,11 +65,13 @@ void LawPage::add_content() {
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
-  splitter_ = new QSplitter(Qt::Vertical, content);
-  splitter_->setChildrenCollapsible(false);
-  plot_ = new LawPlot(splitter_);
+  shown_ = new QWidget(content);
+  auto* column = new QVBoxLayout(shown_);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(6);
+  plot_ = new LawPlot(shown_);
   model_ = new LawModel(this);
-  table_ = new QTableView(splitter_);
+  table_ = new QTableView(shown_);
   table_->setModel(model_);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setAlternatingRowColors(true);
@@ -81,10 +83,10 @@ void LawPage::add_content() {
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->setAccessibleName(said(say::law_page::title{}));
-  splitter_->setStretchFactor(0, 1);
-  splitter_->setStretchFactor(1, 0);
+  column->addWidget(plot_, 1);
+  column->addWidget(table_);
   empty_ = new EmptyState(content);
-  stack_->addWidget(splitter_);
+  stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
   note_ = new ErrorNote(workspace_.published_errors(), this);
@@ -97,7 +99,7 @@ QString LawPage::title() const {
 }
 
 bool LawPage::has_plot() const {
-  return stack_->currentWidget() == splitter_;
+  return stack_->currentWidget() == shown_;
 }
 
 QString LawPage::words() const {
@@ -196,7 +198,7 @@ void LawPage::refresh() {
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level(); });
   if (of_level) {
     note_->show_for(simulated_parts(*points_, filter_.rows()), ErrorNote::First::bytes);
-    stack_->setCurrentWidget(splitter_);
+    stack_->setCurrentWidget(shown_);
     return;
   }
   note_->show_for({}, ErrorNote::First::bytes);
@@ -216,12 +218,19 @@ void LawPage::fit_table() {
     if (model_->is_withheld(row))
       table_->setSpan(row, LawModel::n_column, 1, LawModel::m_column - LawModel::n_column + 1);
   }
-  constexpr int most_rows = 9;  // of more the table scrolls: the plot keeps its room
+  // Of more rows than two fifths of the page hold, the table scrolls: the plot keeps its room.
+  constexpr int fewest_rows = 5;
   const int row_height = table_->verticalHeader()->defaultSectionSize();
-  const int height = table_->horizontalHeader()->sizeHint().height() +
-                     row_height * std::min(model_->rowCount(), most_rows) + 2 * table_->frameWidth() + 2;
-  table_->setMinimumHeight(std::min(height, 4 * row_height));
-  table_->setMaximumHeight(std::max(height, 4 * row_height));
+  const auto height_of = [&](int rows) {
+    return table_->horizontalHeader()->sizeHint().height() + row_height * rows + 2 * table_->frameWidth() + 2;
+  };
+  const int most = std::max(height_of(fewest_rows), height() * 2 / 5);
+  table_->setFixedHeight(std::min(height_of(model_->rowCount()), most));
+}
+
+void LawPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  fit_table();
 }
 
 }  // namespace attnscope::ui

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QComboBox>
-#include <QSplitter>
 #include <QStackedLayout>
 #include <QTableView>
 #include <memory>
@@ -44,6 +43,9 @@ class LawPage : public Page {
   /// The words in place of the plot; empty while there is one.
   [[nodiscard]] QString words() const;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void add_controls();
   void add_content();
@@ -66,7 +68,7 @@ class LawPage : public Page {
   LawPlot* plot_ = nullptr;
   LawModel* model_ = nullptr;
   QTableView* table_ = nullptr;
-  QSplitter* splitter_ = nullptr;
+  QWidget* shown_ = nullptr;  ///< plot and table
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
   QStackedLayout* stack_ = nullptr;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "messages/law_page.h"
@@ -24,6 +25,7 @@ using analysis::LawVariable;
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 constexpr double reach = 14;         ///< pixels from the pointer to the mark that it reads
 constexpr double faint = 0.4;        ///< strength of the slices that have no fit's line
+constexpr double rim = 4.5;          ///< pixels that a covered mark is larger
 constexpr double small_mark = 4.5;   ///< diameter in pixels
 constexpr int band_strength = 46;    ///< of 255
 constexpr double band_margin = 2.5;  ///< of the axis beyond the bands, as a factor
@@ -112,6 +114,10 @@ LawPlot::LawPlot(QWidget* parent) : QCustomPlot(parent) {
   plotLayout()->addElement(0, 0, title_);
   grid_ = new QCPLayoutGrid;
   plotLayout()->addElement(1, 0, grid_);
+  key_ = new QCPTextElement(this);
+  key_->setMargins({0, 0, 0, 4});
+  plotLayout()->addElement(2, 0, key_);
+  plotLayout()->setRowStretchFactor(2, 0.001);
   plotLayout()->setRowStretchFactor(0, 0.001);
   grid_->setColumnSpacing(4);
   overlay_ = new HoverOverlay(this);
@@ -154,6 +160,10 @@ void LawPlot::rebuild() {
   for (std::size_t i = 0; i < set_.families.size(); ++i) {
     if (set_.families[i].level == level_ && !set_.families[i].points.empty()) drawn_.push_back(i);
   }
+  // What was measured lies above what was simulated, which shows as a rim where they agree.
+  const auto measured = [&](std::size_t place) { return !is_simulated(set_.families[place].provenance); };
+  std::ranges::stable_partition(drawn_, [&](std::size_t place) { return !measured(place); });
+  rim_ = !drawn_.empty() && !measured(drawn_.front()) && measured(drawn_.back());
   const std::string level = level_words(level_).toStdString();
   const std::string problem = set_.problem.toStdString();
   title_text_ = view_ == LawView::growth ? said(say::law_page::plot_title{.level = level, .problem = problem})
@@ -164,7 +174,12 @@ void LawPlot::rebuild() {
   bold.setBold(true);
   title_->setFont(bold);
   title_->setTextColor(colors.text);
-  fit_title(width());
+  key_text_ = drawn_.empty()             ? QString()
+              : view_ == LawView::growth ? said(say::law_page::growth_key{})
+                                         : said(say::law_page::collapse_key{});
+  key_->setFont(small_font(font()));
+  key_->setTextColor(colors.muted);
+  fit_words(width());
   setAccessibleName(said(say::law_page::name{.title = title_text_.toStdString()}));
   if (drawn_.empty()) return;
   if (view_ == LawView::growth) {
@@ -264,7 +279,7 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
 
 void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vector<std::size_t>& points, bool strong) {
   const LawFamily& family = set_.families[place];
-  const QColor color = faded(color_of(place), strong || view_ == LawView::collapse ? 1 : 0.7);
+  const QColor color = faded(color_of(place), strong ? 1 : 0.7);
   const QColor background = plot_colors(palette()).background;
   std::map<Provenance, QCPGraph*> by_provenance;
   for (const std::size_t i : points) {
@@ -275,6 +290,7 @@ void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vecto
       graph->setLineStyle(QCPGraph::lsNone);
       QCPScatterStyle marks = scatter_of(mark_of(point.provenance), color, background);
       if (!strong) marks.setSize(small_mark);
+      if (rim_ && is_simulated(point.provenance)) marks.setSize(marks.size() + rim);
       graph->setScatterStyle(marks);
     }
     const bool growth = view_ == LawView::growth;
@@ -289,12 +305,22 @@ void LawPlot::draw_collapse() {
   QStringList heading;
   for (const std::size_t place : drawn_) {
     const LawFamily& family = set_.families[place];
+    if (!has_band(place)) {
+      heading << said(say::law_page::no_band{.algorithm = family_title(set_, family).toStdString()});
+      continue;
+    }
     heading << said(say::law_page::spread{.algorithm = family_title(set_, family).toStdString(),
                                           .low = format_number(family.band.low).toStdString(),
                                           .high = format_number(family.band.high).toStdString(),
                                           .range = format_number(family.bytes_range).toStdString()});
   }
-  QCPAxisRect* panel = add_panel(0, heading.join(QStringLiteral("   ")), said(say::law_page::law_axis{}));
+  QString lines;
+  for (qsizetype i = 0; i < heading.size(); ++i) {
+    constexpr qsizetype of_a_line = 2;
+    if (i > 0) lines += i % of_a_line == 0 ? QStringLiteral("\n") : QStringLiteral("   ");
+    lines += heading[i];
+  }
+  QCPAxisRect* panel = add_panel(0, lines, said(say::law_page::law_axis{}));
   const Range law = range_of([](const LawPoint& point) { return point.law_bytes; });
   const Range ratio = range_of([](const LawPoint& point) { return point.ratio(); });
   QCPAxis* x = panel->axis(QCPAxis::atBottom);
@@ -304,12 +330,33 @@ void LawPlot::draw_collapse() {
   y->setTicker(QSharedPointer<RatioTicker>::create());
   y->setRange(ratio.low / band_margin, ratio.high * band_margin);
   y->setLabel(said(say::law_page::ratio_axis{}));
-  for (const std::size_t family : drawn_) draw_band(panel, family);
+  for (const std::size_t family : drawn_) draw_family(panel, family);
 }
 
-void LawPlot::draw_band(QCPAxisRect* panel, std::size_t place) {
+bool LawPlot::has_band(std::size_t family) const {
+  return level_ == LawLevel::sm_l2 || set_.families[family].cycles;
+}
+
+void LawPlot::draw_family(QCPAxisRect* panel, std::size_t place) {
   const LawFamily& family = set_.families[place];
-  QColor color = color_of(place);
+  if (has_band(place)) draw_band(panel, family.band, color_of(place));
+  // The closed form at the very same points, as dashes behind the marks.
+  constexpr double reach_of_dash = 9;
+  QPainterPath dash;
+  dash.moveTo(-reach_of_dash, 0);
+  dash.lineTo(reach_of_dash, 0);
+  QCPGraph* exact = addGraph(panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft));
+  exact->setLineStyle(QCPGraph::lsNone);
+  exact->setScatterStyle(QCPScatterStyle(dash, QPen(plot_colors(palette()).text, 1.1), Qt::NoBrush, 6));
+  for (const LawPoint& point : family.points) {
+    if (point.model_bytes) exact->addData(point.law_bytes, *point.model_bytes / point.law_bytes);
+  }
+  std::vector<std::size_t> all(family.points.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  draw_marks(panel, place, all, true);
+}
+
+void LawPlot::draw_band(QCPAxisRect* panel, const LawFamily::Band& ratios, QColor color) {
   auto* band = new QCPItemRect(this);
   for (QCPItemPosition* corner : {band->topLeft, band->bottomRight}) {
     corner->setAxisRect(panel);
@@ -318,25 +365,12 @@ void LawPlot::draw_band(QCPAxisRect* panel, std::size_t place) {
     corner->setTypeY(QCPItemPosition::ptPlotCoords);
   }
   band->setClipAxisRect(panel);
-  band->topLeft->setCoords(0, family.band.high);
-  band->bottomRight->setCoords(1, family.band.low);
+  band->topLeft->setCoords(0, ratios.high);
+  band->bottomRight->setCoords(1, ratios.low);
   band->setPen(Qt::NoPen);
   color.setAlpha(band_strength);
   band->setBrush(color);
   band->setLayer(QStringLiteral("grid"));
-  std::vector<std::size_t> all(family.points.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  draw_marks(panel, place, all, false);
-  // The closed form at the very same points, as dashes across the marks.
-  QPainterPath dash;
-  dash.moveTo(-6, 0);
-  dash.lineTo(6, 0);
-  QCPGraph* exact = addGraph(panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft));
-  exact->setLineStyle(QCPGraph::lsNone);
-  exact->setScatterStyle(QCPScatterStyle(dash, QPen(plot_colors(palette()).text, 1.1), Qt::NoBrush, 6));
-  for (const LawPoint& point : family.points) {
-    if (point.model_bytes) exact->addData(point.law_bytes, *point.model_bytes / point.law_bytes);
-  }
 }
 
 const LawPlot::Mark* LawPlot::mark_near(const QPointF& position) const {
@@ -411,13 +445,14 @@ void LawPlot::leaveEvent(QEvent* event) {
   overlay_->clear();
 }
 
-void LawPlot::fit_title(int width) {
+void LawPlot::fit_words(int width) {
   constexpr int sides = 16;
   title_->setText(QFontMetrics(title_->font()).elidedText(title_text_, Qt::ElideRight, width - sides));
+  key_->setText(QFontMetrics(key_->font()).elidedText(key_text_, Qt::ElideRight, width - sides));
 }
 
 void LawPlot::resizeEvent(QResizeEvent* event) {
-  fit_title(event->size().width());
+  fit_words(event->size().width());
   QCustomPlot::resizeEvent(event);
   overlay_->setGeometry(rect());
   overlay_->clear();
@@ -432,13 +467,13 @@ void LawPlot::changeEvent(QEvent* event) {
 }
 
 QString LawPlot::save(const QString& file, const QSize& size) {
-  fit_title(size.width());
+  fit_words(size.width());
   auto* source = new QCPTextElement(this, source_, small_font(font()));
   source->setTextColor(plot_colors(palette()).muted);
   source->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
   source->setMargins({12, 0, 8, 6});
-  plotLayout()->addElement(2, 0, source);
-  plotLayout()->setRowStretchFactor(2, 0.001);
+  plotLayout()->addElement(3, 0, source);
+  plotLayout()->setRowStretchFactor(3, 0.001);
   QString error;
   if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) {
     error = save_plot_svg(*this, file, size, title_text_);
@@ -449,7 +484,7 @@ QString LawPlot::save(const QString& file, const QSize& size) {
   }
   plotLayout()->remove(source);
   plotLayout()->simplify();
-  fit_title(width());
+  fit_words(width());
   replot(rpQueuedReplot);
   return error;
 }

@@ -63,7 +63,8 @@ class LawPlot : public QCustomPlot {
   void draw_growth();
   void draw_growth_of(QCPAxisRect* panel, analysis::LawVariable variable, std::size_t family);
   void draw_collapse();
-  void draw_band(QCPAxisRect* panel, std::size_t family);
+  void draw_family(QCPAxisRect* panel, std::size_t family);
+  void draw_band(QCPAxisRect* panel, const LawFamily::Band& ratios, QColor color);
   void draw_marks(QCPAxisRect* panel, std::size_t family, const std::vector<std::size_t>& points, bool strong);
   /// Of the families drawn, over all their points.
   template <class Value>
@@ -71,15 +72,21 @@ class LawPlot : public QCustomPlot {
   [[nodiscard]] QColor color_of(std::size_t family) const;
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const;
-  void fit_title(int width);
+  /// Whether the law speaks of the family's bytes: none of M's where the L2 serves what is read again.
+  [[nodiscard]] bool has_band(std::size_t family) const;
+  /// Shortens title and key to a plot of that width.
+  void fit_words(int width);
 
   LawSet set_;
   LawLevel level_ = LawLevel::sm_l2;
   LawView view_ = LawView::growth;
-  std::vector<std::size_t> drawn_;  ///< places of families
+  std::vector<std::size_t> drawn_;  ///< places of families, from below
+  bool rim_ = false;                ///< some are simulated, others measured
   QString title_text_;
+  QString key_text_;
   QString source_;
   QCPTextElement* title_ = nullptr;
+  QCPTextElement* key_ = nullptr;  ///< what marks and lines mean
   QCPLayoutGrid* grid_ = nullptr;
   std::vector<QCPAxisRect*> panels_;
   std::vector<Mark> marks_;
