@@ -23,6 +23,10 @@ QString half_text(const Interval& interval) {
   return QString::number((interval.high - interval.low) / 2, 'f', 3);
 }
 
+QString algorithm_title(const LawSet& set, const LawFamily& family) {
+  return QString::fromStdString(analysis::short_title(set.points->table().algorithms(), family.algorithm));
+}
+
 /// How many series of its algorithm and level stand before this one.
 int place_among_its_own(const LawSet& set, const LawFamily& family) {
   int place = 0;
@@ -46,7 +50,7 @@ QString level_words(LawLevel level) {
 }
 
 QString family_title(const LawSet& set, const LawFamily& family) {
-  QString title = QString::fromStdString(analysis::short_title(set.points->table().algorithms(), family.algorithm));
+  QString title = algorithm_title(set, family);
   const bool alone = std::ranges::none_of(set.families, [&](const LawFamily& other) {
     return &other != &family && other.algorithm == family.algorithm && other.level == family.level;
   });
@@ -97,7 +101,7 @@ QString LawModel::text_of(const Line& line, int column) const {
   }
   switch (column) {
     case series_column:
-      return QStringLiteral("%1 · %2").arg(family_title(set_, family), level_words(family.level));
+      return QStringLiteral("%1 · %2").arg(algorithm_title(set_, family), level_words(family.level));
     case points_column:
       return QString::number(family.points.size());
     case source_column: {

@@ -380,7 +380,7 @@ const LawPlot::Mark* LawPlot::mark_near(const QPointF& position) const {
     const QPointF pixel(mark.panel->axis(QCPAxis::atBottom)->coordToPixel(mark.x),
                         mark.panel->axis(QCPAxis::atLeft)->coordToPixel(mark.y));
     const double away = QLineF(pixel, position).length();
-    if (away >= best) continue;
+    if (away > best) continue;  // of marks at one place the last lies above the others
     best = away;
     nearest = &mark;
   }
