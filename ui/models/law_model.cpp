@@ -176,10 +176,13 @@ QVariant LawModel::header(int column, int role) const {
     return QVariant::fromValue<Qt::Alignment>((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
   }
   if (role != Qt::DisplayRole) return {};
-  if (const auto variable = variable_of(column)) {
-    return to_qstring(analysis::to_string(static_cast<analysis::LawVariable>(*variable)));
-  }
   switch (column) {
+    case n_column:
+      return said(say::law_page::n{});
+    case d_column:
+      return said(say::law_page::d{});
+    case m_column:
+      return said(say::law_page::m{});
     case series_column:
       return said(say::law_page::series{});
     case points_column:

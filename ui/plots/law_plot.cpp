@@ -87,7 +87,7 @@ std::size_t strong_slice(const std::vector<Slice>& slices) {
 
 QString axis_words(LawVariable variable) {
   if (variable == LawVariable::m) return said(say::law_page::m_axis{});
-  return to_qstring(analysis::to_string(variable));
+  return variable == LawVariable::n ? said(say::law_page::n{}) : said(say::law_page::d{});
 }
 
 void color_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font) {
