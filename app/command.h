@@ -52,6 +52,7 @@ Action add_import(CLI::App& command, Arguments arguments);
 Action add_info(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_launch(CLI::App& command);
+Action add_law(CLI::App& command);
 Action add_merge(CLI::App& command);
 Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);

@@ -29,6 +29,7 @@
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
+#include "ui/pages/law_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"
@@ -732,6 +733,8 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   table.table()->sortByColumn(2, Qt::DescendingOrder);
   page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
   page_of<ExplorerPage>(window).edit(QStringLiteral("mask"), QStringLiteral("causal"), -1);
+  page_of<LawPage>(window).set_level(LawLevel::dram);
+  page_of<LawPage>(window).set_view(LawView::collapse);
 
   MainWindow other(false);
   for (const PageKind& kind : page_kinds()) {
