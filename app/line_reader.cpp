@@ -38,7 +38,7 @@ std::string LineReader::stop() {
 }
 
 void LineReader::read() {
-  std::array<char, 16 * 1024> buffer{};
+  std::array<char, 16'384> buffer{};
   for (;;) {
     std::array<pollfd, 2> watched{{{STDIN_FILENO, POLLIN, 0}, {stop_, POLLIN, 0}}};
     if (::poll(watched.data(), watched.size(), -1) < 0) {

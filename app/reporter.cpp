@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
@@ -19,6 +16,7 @@
 #include <variant>
 
 #include "app/format.h"
+#include "app/status_line.h"
 #include "messages/terminal.h"
 
 namespace attnscope {
@@ -104,32 +102,6 @@ class SessionReporter final : public Reporter {
   bool ended_ = false;
   bool listened_to_ = true;
   std::thread writer_;  ///< the last: it uses the others
-};
-
-/// One line at the bottom of a terminal that is written over; nothing where stderr is no terminal.
-class StatusLine {
- public:
-  void show(const std::string& text) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!terminal_ || (shown_ && now - last_ < std::chrono::milliseconds(50))) return;
-    last_ = now;
-    winsize size{};
-    const std::size_t width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79;
-    fmt::print(stderr, "\r\033[K{}", text.substr(0, width));
-    std::fflush(stderr);
-    shown_ = true;
-  }
-  void clear() {
-    if (!shown_) return;
-    fmt::print(stderr, "\r\033[K");
-    std::fflush(stderr);
-    shown_ = false;
-  }
-
- private:
-  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point last_;
 };
 
 class TextReporter final : public Reporter {

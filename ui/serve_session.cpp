@@ -61,7 +61,7 @@ void ServeSession::set_target(const ServeTarget& target) {
 }
 
 QString ServeSession::measure(const PointSpec& spec, std::int64_t priority) {
-  const QString id = QString::number(++asked_);
+  QString id = QString::number(++asked_);
   Request& request = *open_.insert(id, {.spec = spec, .priority = priority, .arrival = asked_});
   if (state_ == State::idle) {
     start();

@@ -59,7 +59,7 @@ std::string new_session() {
 /// All that the descriptor holds, from its beginning; it is closed.
 std::string read_whole(int descriptor) {
   std::string whole;
-  std::array<char, 16 * 1024> buffer{};
+  std::array<char, 16'384> buffer{};
   ::lseek(descriptor, 0, SEEK_SET);
   for (;;) {
     const ssize_t length = ::read(descriptor, buffer.data(), buffer.size());

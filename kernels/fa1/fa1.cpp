@@ -261,7 +261,7 @@ FlashAttention1::FlashAttention1()
                  .forward_side = TileSide::bc,
                  .backward_side = TileSide::bc,
                  .paper_column = PaperColumn::flash,
-                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::paper_blocks},
+                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::paper_blocks, Group::law},
                  .head_dims = supported_head_dims<fa1::supported_head_dim>()}) {}
 
 std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
@@ -272,12 +272,8 @@ Config FlashAttention1::default_config(const AttentionProblem& p, const DeviceLi
   if (p.pass != Pass::fwd) {
     return fa1_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
   }
-  // The paper's rule, in whole steps of the matrix instruction.
-  const PaperTile paper = paper_tile(device.sram_elements(bytes_per_element(p.dtype)), p.d);
-  const auto whole_steps = [&](std::int64_t n) {
-    return dividing_blocks(p, static_cast<int>(std::max<std::int64_t>(n / 16 * 16, 16)));
-  };
-  const TileShape wished{.br = whole_steps(paper.br), .bc = whole_steps(paper.bc)};
+  const TileShape paper = tile_of_memory(device.sram_elements(bytes_per_element(p.dtype)), p.d, TileSide::bc);
+  const TileShape wished{.br = dividing_blocks(p, paper.br), .bc = dividing_blocks(p, paper.bc)};
   return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/descriptor.h"
+#include "kernels/model/io_model.h"
 #include "kernels/tile_table.h"
 #include "messages/preset.h"
 #include "messages/sweep.h"
@@ -68,12 +69,19 @@ Config config_of_curve(const Algorithm& algorithm, const Draft& draft, const Lon
 Config choose_config(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                      const DeviceLimits& limits) {
   Config config = config_of_curve(algorithm, draft, longest, limits);
-  if (draft.br || draft.bc) {
+  // Of who has no such side, M decides nothing.
+  const TileSide divides = algorithm.facts().traffic_side(draft.spec.problem.pass);
+  const bool by_rule = draft.m > 0 && divides != TileSide::none;
+  if (draft.br || draft.bc || by_rule) {
     for (const Knob& knob : algorithm.facts().knobs) {
       if (knob.with_tile) config.knobs.set(knob.name, std::int64_t{0});
     }
   }
   for (const auto& [name, value] : draft.knobs) config.knobs.set(name, value.value_or(std::int64_t{0}));
+  if (by_rule) {
+    config.tile = tile_of_memory(draft.m, draft.spec.problem.d, divides);
+    return config;
+  }
   if (draft.br) config.tile.br = draft.spec.tile.br;
   if (draft.bc) config.tile.bc = draft.spec.tile.bc;
   if (draft.br && draft.bc) return config;

@@ -9,8 +9,9 @@ namespace attnscope {
 /// steps.
 class CancelToken {
  public:
-  /// `also`: whatever it cancels is cancelled here, too; it outlives this one.
-  explicit constexpr CancelToken(const CancelToken* also = nullptr) noexcept : also_(also) {}
+  constexpr CancelToken() noexcept = default;
+  /// Cancelled with `also` as well, which outlives it.
+  explicit constexpr CancelToken(const CancelToken* also) noexcept : also_(also) {}
 
   void cancel() noexcept { flag_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool cancelled() const noexcept {
@@ -18,7 +19,7 @@ class CancelToken {
   }
 
  private:
-  const CancelToken* also_;
+  const CancelToken* also_ = nullptr;
   std::atomic<bool> flag_{false};
 };
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sessions.h"
@@ -20,6 +21,7 @@ namespace attnscope::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
@@ -159,10 +161,10 @@ TEST_F(Serve, cancels_what_waits_while_another_is_in_flight) {
   }
   EXPECT_EQ(client.end().exit_code, 0) << "what was cancelled by request leaves the session whole";
   EXPECT_EQ(client.done()->state, "complete");
-  EXPECT_THAT(client.answers(),
-              ElementsAre("cancelled waits", "refused waits", "cancelled x", "cancelled y", "point first", "point z"))
-      << "the first was measured when the cancel came";
-  EXPECT_EQ(stored().size(), 2U);
+  // The first was measured when the cancel came, or not yet.
+  EXPECT_THAT(client.answers(), ElementsAre("cancelled waits", "refused waits", "cancelled x", "cancelled y",
+                                            AnyOf("point first", "cancelled first"), "point z"));
+  EXPECT_EQ(stored().size(), client.points().size());
 }
 
 TEST_F(Serve, a_point_in_flight_is_cancelled_and_nothing_of_it_is_kept) {
@@ -236,9 +238,9 @@ TEST_F(Serve, the_end_of_the_input_cancels_what_is_open) {
     }
     EXPECT_EQ(client.end().exit_code, 5);
     EXPECT_EQ(client.done()->state, "cancelled");
-    EXPECT_THAT(client.answers(), ElementsAre("cancelled b", "point a"));
+    EXPECT_THAT(client.answers(), ElementsAre("cancelled b", AnyOf("point a", "cancelled a")));
     EXPECT_EQ(the_run().state, StoredRunState::cancelled);
-    EXPECT_EQ(stored().size(), 1U);
+    EXPECT_EQ(stored().size(), client.points().size());
   }
   std::filesystem::remove(file_);
   SessionClient idle(folder_, command());
@@ -313,10 +315,14 @@ TEST_F(Serve, a_client_that_asks_without_reading_is_not_waited_for) {
 
 TEST_F(Serve, a_reader_that_goes_away_ends_it) {
   SessionClient client(folder_, command());
-  client.until<PlanEvent>();
+  client.ask(asks_for_many());
+  client.until<StartedEvent>();
   client.process().close_stdout();
-  client.ask(asks_for("a", 64));
+  // Its input stays open: it ends because nobody hears it.
+  while (the_run().state == StoredRunState::running) std::this_thread::yield();
+  EXPECT_EQ(the_run().state, StoredRunState::cancelled);
   EXPECT_EQ(client.process().wait().exit_code, 5);
+  EXPECT_LT(stored().size(), 1000U);
 }
 
 TEST_F(Serve, options_of_a_plan_do_not_go_with_a_session) {
@@ -327,8 +333,11 @@ TEST_F(Serve, options_of_a_plan_do_not_go_with_a_session) {
     EXPECT_THAT(outcome.err, HasSubstr("--serve"));
     EXPECT_FALSE(std::filesystem::exists(file_));
   }
-  const Outcome warm = run(folder_, command({"--cache-control", "none"}));
-  EXPECT_EQ(warm.exit_code, 0) << warm.err;
+  SessionClient warm(folder_, command({"--cache-control", "none"}));
+  warm.ask(asks_for("a", 64) + asks_for("b", 64, 0, "fa2", R"(,"cache":"cold")") + end_line() + "\n");
+  EXPECT_EQ(warm.end().exit_code, 0);
+  EXPECT_EQ(warm.points().at("a").spec.cache, CacheState::warm);
+  EXPECT_EQ(warm.points().at("b").spec.cache, CacheState::cold);
 }
 
 TEST_F(Serve, a_file_that_cannot_be_written_is_the_last_event) {
