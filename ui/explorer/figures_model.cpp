@@ -30,7 +30,7 @@ QString distance(double ratio) {
 
 QString compared_text(const ComparedValue& value, std::string_view unit, bool first) {
   if (!value.value) return said(say::explorer_page::no_figure{});
-  const QString text = format_figure(*value.value, unit);
+  QString text = format_figure(*value.value, unit);
   if (first || value.standing == Standing::same) return text;
   const std::string by = distance(value.ratio).toStdString();
   if (value.standing == Standing::better)
@@ -60,6 +60,7 @@ QColor standing_color(Standing standing, bool dark) {
 
 std::vector<FiguresModel::Line> FiguresModel::lines_of(const std::vector<Column>& columns) {
   std::vector<const analysis::Exploration*> all;
+  all.reserve(columns.size());
   for (const Column& column : columns) all.push_back(column.exploration);
   std::vector<Line> lines;
   for (const analysis::DifferingChoice& choice : analysis::differing_choices(all, built_in_algorithms())) {

@@ -89,8 +89,7 @@ std::vector<int> round_stops(int least, int most) {
     }
   }
   std::ranges::sort(stops);
-  const auto doubles = std::ranges::unique(stops);
-  stops.erase(doubles.begin(), doubles.end());
+  stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
   return stops;
 }
 

@@ -80,7 +80,7 @@ QString name_of(const analysis::MemorySpan& span, OnChipPlace place) {
 }
 
 QString words_of(const analysis::MemorySpan& span, OnChipPlace place) {
-  const auto each = static_cast<double>(span.bytes / span.stages);
+  const auto each = static_cast<double>(span.bytes) / span.stages;
   const QString size = span.stages > 1 ? QStringLiteral("%1 × %2").arg(span.stages).arg(format_capacity(each))
                                        : format_capacity(static_cast<double>(span.bytes));
   return QStringLiteral("%1 %2").arg(name_of(span, place), size);
