@@ -69,7 +69,7 @@ class ExplorerPage : public Page {
   [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
- public slots:
+  // To be connected to.
   /// Explores that point, on the device of that name where it is a known one; what no kernel of ours knows is left.
   void show_point(const attnscope::PointSpec& spec, const QString& device = {});
   void edit(const QString& name, const QString& text, int gesture);
