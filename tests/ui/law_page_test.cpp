@@ -50,9 +50,10 @@ std::vector<QPointF> marks_in(const LawPlot& plot, const QCPAxisRect* panel) {
   std::vector<QPointF> marks;
   for (int i = 0; i < plot.graphCount(); ++i) {
     const QCPGraph& graph = *plot.graph(i);
+    const QCPAxis* axis = graph.keyAxis();
     const QCPScatterStyle::ScatterShape shape = graph.scatterStyle().shape();
-    if (graph.keyAxis()->axisRect() != panel || shape == QCPScatterStyle::ssNone || shape == QCPScatterStyle::ssCustom)
-      continue;
+    if (axis == nullptr || axis->axisRect() != panel) continue;
+    if (shape == QCPScatterStyle::ssNone || shape == QCPScatterStyle::ssCustom) continue;
     for (const QCPGraphData& data : *graph.data()) marks.emplace_back(data.key, data.value);
   }
   return marks;
