@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every test: set up, then build and test the whole, then again without CUDA and, the libraries, under sanitizers; build
-# without Qt; lint.
+# Every test: set up, then build and test the whole, then again without CUDA and Qt and, the libraries, under sanitizers;
+# lint.
 #   ./test.sh         all of it
 #   ./test.sh quick   the whole build's tests only
 set -euo pipefail
@@ -38,9 +38,7 @@ check() {
 
 check release
 if [ "${1:-}" != quick ]; then
-  check no-cuda
-  # Its tests are the release build's and no-cuda's.
-  build no-gui
+  check no-cuda  # nor Qt: with CUDA and without Qt is what asan builds
   check asan  # the libraries: the programs would take half as long again, most of it in CLI11's templates
   echo "== lint"
   bash cmake/lint.sh

@@ -101,6 +101,8 @@ int run(int argc, char** argv) {
       [&](CLI::App& command) { return attnscope::add_import(command, arguments); });
   add("paper", "Set the preset paper's numbers beside Fig. 2 of the FlashAttention paper",
       [](CLI::App& command) { return attnscope::add_paper(command); });
+  add("law", "Hold counted bytes to N^2 d^2 / M: fitted exponents beside 2, 2 and -1, and the closed form's own",
+      [](CLI::App& command) { return attnscope::add_law(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",
@@ -118,6 +120,7 @@ int run(int argc, char** argv) {
     add_version(*command);
     command->footer(exit_codes);
     for (CLI::App* below : command->get_subcommands(nullptr)) add_version(*below);
+    attnscope::refuse_empty_values(*command);
   }
 
   try {

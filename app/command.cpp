@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -13,6 +15,30 @@
 #include "storage/run_store.h"
 
 namespace attnscope {
+
+CLI::Validator whole_number_from(std::int64_t least) {
+  const std::string range = fmt::format("{} to {}", least, std::numeric_limits<std::int64_t>::max());
+  return {[=](const std::string& text) -> std::string {
+            std::int64_t value = 0;
+            const char* const last = text.data() + text.size();
+            const auto [end, error] = std::from_chars(text.data(), last, value);
+            if (error == std::errc() && end == last && value >= least) return {};
+            return attnscope::text(say::terminal::not_in_range{.word = text, .range = range});
+          },
+          range};
+}
+
+void refuse_empty_values(CLI::App& command) {
+  const CLI::Validator given(
+      [](const std::string& text) -> std::string {
+        return text.empty() ? attnscope::text(say::terminal::empty_word{}) : std::string();
+      },
+      "");
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_items_expected_max() > 0) option->check(given);
+  }
+  for (CLI::App* below : command.get_subcommands(nullptr)) refuse_empty_values(*below);
+}
 
 CLI::Validator number_within(double least, double most) {
   const std::string range = fmt::format("{} to {}", least, most);

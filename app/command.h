@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <span>
@@ -51,6 +52,7 @@ Action add_import(CLI::App& command, Arguments arguments);
 Action add_info(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_launch(CLI::App& command);
+Action add_law(CLI::App& command);
 Action add_merge(CLI::App& command);
 Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
@@ -60,6 +62,10 @@ Action add_verify(CLI::App& command);
 
 /// A number from `least` to `most`; CLI::Range() lets a NaN pass.
 [[nodiscard]] CLI::Validator number_within(double least, double most);
+/// A whole number that 64 bits hold; CLI11 takes the nearest one that they do.
+[[nodiscard]] CLI::Validator whole_number_from(std::int64_t least);
+/// Every option that takes values refuses one that is empty, as an unset variable of a script gives.
+void refuse_empty_values(CLI::App& command);
 
 /// What went wrong, for whoever ran the command: where, and what to do about it. The messages of our own errors are
 /// whole; of others, which were not foreseen, the text alone says nothing.

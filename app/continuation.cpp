@@ -80,6 +80,7 @@ std::vector<std::string> restart_arguments(Arguments given, const Restart& resta
   std::vector<std::string> words(given.begin(), given.end());
   std::vector<std::string> added{fmt::format("--continue-after={}", restart.losses),
                                  fmt::format("--continue-on={}", restart.device_uuid)};
+  added.insert(added.end(), restart.more.begin(), restart.more.end());
   if (!restart.resumes) added.emplace_back("--resume");
   if (!restart.names_file) added.push_back(fmt::format("--output={}", restart.file.string()));
   // What an earlier restart added is added anew; it stood in the same place.
@@ -99,6 +100,7 @@ void restart(Arguments given, const Restart& restart) {
   std::cout.flush();
   std::fflush(nullptr);
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // the driver's files, the database and its lock
+  if (restart.keeps_open >= 0) ::fcntl(restart.keeps_open, F_SETFD, 0);
   ::execv("/proc/self/exe", argv.data());
 }
 

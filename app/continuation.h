@@ -43,9 +43,11 @@ using HashOfPlan = std::function<std::optional<std::string>(const DeviceLimits&)
 struct Restart {
   std::filesystem::path file;
   std::string device_uuid;
-  int losses = 0;           ///< points in a row that cost the device
-  bool names_file = false;  ///< the user's own arguments do
-  bool resumes = false;     ///< likewise
+  int losses = 0;                      ///< points in a row that cost the device
+  bool names_file = false;             ///< the user's own arguments do
+  bool resumes = false;                ///< likewise
+  std::vector<std::string> more = {};  ///< arguments of the session that goes on: "--continue-..."
+  int keeps_open = -1;                 ///< a descriptor that the process gets as well; -1: none
 };
 /// The arguments of that process. They stand right behind the command's name, for the user's own may end in "--".
 [[nodiscard]] std::vector<std::string> restart_arguments(Arguments, const Restart&);

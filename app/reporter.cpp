@@ -3,17 +3,20 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <deque>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "app/format.h"
+#include "app/status_line.h"
 #include "messages/terminal.h"
 
 namespace attnscope {
@@ -35,30 +38,70 @@ class JsonlReporter final : public Reporter {
   bool ended_ = false;
 };
 
-/// One line at the bottom of a terminal that is written over; nothing where stderr is no terminal.
-class StatusLine {
+class SessionReporter final : public Reporter {
  public:
-  void show(const std::string& text) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!terminal_ || (shown_ && now - last_ < std::chrono::milliseconds(50))) return;
-    last_ = now;
-    winsize size{};
-    const std::size_t width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79;
-    fmt::print(stderr, "\r\033[K{}", text.substr(0, width));
-    std::fflush(stderr);
-    shown_ = true;
+  SessionReporter() : writer_([this] { write(); }) {}
+  SessionReporter(const SessionReporter&) = delete;
+  SessionReporter& operator=(const SessionReporter&) = delete;
+  ~SessionReporter() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      closing_ = true;
+    }
+    changed_.notify_all();
+    writer_.join();
   }
-  void clear() {
-    if (!shown_) return;
-    fmt::print(stderr, "\r\033[K");
-    std::fflush(stderr);
-    shown_ = false;
+
+  void report(const Event& event) override {
+    const std::scoped_lock lock(mutex_);
+    ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
+    if (!listened_to_) return;
+    waiting_.push_back(event);
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool ended() const override {
+    const std::scoped_lock lock(mutex_);
+    return ended_;
+  }
+  [[nodiscard]] bool listened_to() const override {
+    const std::scoped_lock lock(mutex_);
+    return listened_to_;
+  }
+  void flush() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waiting_.empty() && !writing_; });
   }
 
  private:
-  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point last_;
+  void write() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const Event event = std::move(waiting_.front());
+      waiting_.pop_front();
+      writing_ = true;
+      lock.unlock();
+      lines_.report(event);
+      lock.lock();
+      writing_ = false;
+      if (!lines_.listened_to()) {
+        listened_to_ = false;
+        waiting_.clear();
+      }
+      changed_.notify_all();
+    }
+  }
+
+  JsonlReporter lines_;  ///< the writer's
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Event> waiting_;
+  bool writing_ = false;
+  bool closing_ = false;
+  bool ended_ = false;
+  bool listened_to_ = true;
+  std::thread writer_;  ///< the last: it uses the others
 };
 
 class TextReporter final : public Reporter {
@@ -118,6 +161,10 @@ class TextReporter final : public Reporter {
     if (e.remaining_s >= 0) remaining_ = " | " + text(say::terminal::left{.time = format_duration(e.remaining_s)});
     status_.show(text(say::terminal::points_done{.done = e.done, .total = e.total}) + remaining_);
   }
+  // A session's, which speaks JSON lines alone.
+  void on(const QueuedEvent&) {}
+  void on(const CancelledEvent&) {}
+  void on(const RefusedEvent&) {}
   void on(const LogEvent& e) {
     status_.clear();
     spdlog::log(spdlog::level::from_str(e.level), "{}", e.text);
@@ -141,6 +188,10 @@ class TextReporter final : public Reporter {
 
 std::unique_ptr<Reporter> make_jsonl_reporter() {
   return std::make_unique<JsonlReporter>();
+}
+
+std::unique_ptr<Reporter> make_session_reporter() {
+  return std::make_unique<SessionReporter>();
 }
 
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {

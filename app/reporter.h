@@ -19,10 +19,16 @@ class Reporter {
   [[nodiscard]] virtual bool ended() const = 0;
   /// False once stdout cannot be written any more: whoever was listening is gone.
   [[nodiscard]] virtual bool listened_to() const { return true; }
+  /// Returns when all that was reported is written, or cannot be.
+  virtual void flush() {}
 };
 
 /// One JSON line an event, flushed.
 std::unique_ptr<Reporter> make_jsonl_reporter();
+
+/// The same, for several threads at once: report() only takes the event, and a thread of its own writes it, so that a
+/// reader who is slow keeps nobody from reading what he asks for. flush(), and its end, wait until all is written.
+std::unique_ptr<Reporter> make_session_reporter();
 
 /// A line a point on `lines` (null: none) and, where stderr is a terminal, a progress line below; logs on stderr.
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines);

@@ -43,6 +43,10 @@ std::string SweepOptions::preset() const {
   return named.empty() ? "custom" : named;
 }
 
+CacheState SweepOptions::cache() const {
+  return cache_control_ == "none" ? CacheState::warm : CacheState::cold;
+}
+
 SweepPlan SweepOptions::plan(const DeviceLimits& limits, const std::function<bool()>& cancelled) const {
   SweepRequest request;
   request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
@@ -53,7 +57,7 @@ SweepPlan SweepOptions::plan(const DeviceLimits& limits, const std::function<boo
   }
   request.algorithms = algorithms_;
   request.cancelled = cancelled;
-  request.cache = cache_control_ == "none" ? CacheState::warm : CacheState::cold;
+  request.cache = cache();
   Result<SweepPlan, Message> plan = make_plan(request, limits, built_in_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   return std::move(plan).value();

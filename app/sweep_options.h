@@ -20,6 +20,8 @@ class SweepOptions {
 
   /// SweepPlan::preset, known before anything is planned.
   [[nodiscard]] std::string preset() const;
+  /// What a point's L2 holds where no axis says.
+  [[nodiscard]] CacheState cache() const;
   /// Throws CommandError (usage).
   [[nodiscard]] SweepPlan plan(const DeviceLimits&, const std::function<bool()>& cancelled = {}) const;
 

@@ -109,9 +109,6 @@ struct AttentionPlan {
 /// score in global memory, or with tiles of M on-chip elements. Decoding reads the K/V cache once: `nd`.
 enum class Growth { n2, n2d2_over_m, nd };
 
-/// The side of the tile that the traffic of long sequences is divided by: N^2 d / Br or N^2 d / Bc.
-enum class TileSide { none, br, bc };
-
 /// A column of Fig. 2 of the FlashAttention paper, left: forward and backward on an A100.
 enum class PaperColumn { standard, flash };
 
@@ -121,6 +118,7 @@ enum class Group {
   tile_maps,     ///< maps of Br x Bc
   paper,         ///< Fig. 2 left of the FlashAttention paper
   paper_blocks,  ///< Fig. 2 middle: the forward pass against the block size
+  law,           ///< Theorem 2: tiles by the paper's rule, from what memory a block is given
   decoding,      ///< one query against a K/V cache
 };
 

@@ -145,16 +145,17 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
   return std::nullopt;
 }
 
-KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds& needs, const Traffic& traffic,
-                         double matrix_flops, std::vector<OnChipPart> on_chip, LoadOrder load_order,
-                         const KernelWork& work, const KernelTiming& timing) {
+KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds& needs,
+                         std::vector<OperandTraffic> operands, double matrix_flops, std::vector<OnChipPart> on_chip,
+                         LoadOrder load_order, const KernelWork& work, const KernelTiming& timing) {
   return {.name = std::move(name),
           .grid = grid_of(blocks),
           .block = block_of(needs.threads),
           .dynamic_shared_bytes = needs.shared_bytes,
           .registers_per_thread = needs.registers,
           .matrix_flops = matrix_flops,
-          .traffic = traffic,
+          .traffic = sum_of(operands),
+          .operands = std::move(operands),
           .work = work,
           .timing = timing,
           .on_chip = std::move(on_chip),

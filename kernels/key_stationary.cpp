@@ -174,26 +174,41 @@ std::int64_t accumulator_rows(const AttentionProblem& p, const Tiling& tile, boo
   return p.instances() * (whole_tiles ? round_up(p.n_q, tile.br) : p.n_q);
 }
 
-Traffic dot_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
+using Operands = std::vector<OperandTraffic>;
+
+Operands dot_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
   const std::int64_t rows = p.instances() * p.n_q;
-  return {.l2_to_sm_bytes = rows * p.d * (output_bytes(p.dtype) + bytes_per_element(p.dtype)),
-          .sm_to_l2_bytes = (rows + accumulator_rows * p.d) * fp32_bytes};
+  return {{Tensor::o, {.l2_to_sm_bytes = rows * p.d * output_bytes(p.dtype)}},
+          {Tensor::dout, {.l2_to_sm_bytes = rows * p.d * bytes_per_element(p.dtype)}},
+          {Tensor::delta, {.sm_to_l2_bytes = rows * fp32_bytes}},
+          {Tensor::dq_acc, {.sm_to_l2_bytes = accumulator_rows * p.d * fp32_bytes}}};
 }
 
-Traffic convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
-  return {.l2_to_sm_bytes = accumulator_rows * p.d * fp32_bytes,
-          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)};
+Operands convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
+  return {{Tensor::dq_acc, {.l2_to_sm_bytes = accumulator_rows * p.d * fp32_bytes}},
+          {Tensor::dq, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
 }
 
 /// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid; dQ's additions
 /// likewise, which go to L2 and do not come back; dK and dV once.
-Traffic main_traffic(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
-                     const ColumnCounts& columns, bool whole_tiles) {
+Operands main_traffic(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
+                      const ColumnCounts& columns, bool whole_tiles) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t query_rows = counts.query_rows_seen;
   const std::int64_t added_rows = whole_tiles ? counts.tiles * tile.br : query_rows;
-  return {.l2_to_sm_bytes = 2 * columns.key_rows_touched * row + query_rows * 2 * (row + fp32_bytes),
-          .sm_to_l2_bytes = 2 * p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype) + added_rows * p.d * fp32_bytes};
+  const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
+  const Traffic queries{.l2_to_sm_bytes = query_rows * row};
+  const Traffic statistics{.l2_to_sm_bytes = query_rows * fp32_bytes};
+  const Traffic key_gradients{.sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype)};
+  return {{Tensor::q, queries},
+          {Tensor::k, keys},
+          {Tensor::v, keys},
+          {Tensor::dout, queries},
+          {Tensor::lse, statistics},
+          {Tensor::delta, statistics},
+          {Tensor::dq_acc, {.sm_to_l2_bytes = added_rows * p.d * fp32_bytes}},
+          {Tensor::dk, key_gradients},
+          {Tensor::dv, key_gradients}};
 }
 
 KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
@@ -242,15 +257,15 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, c
   const BatchGrid grids(p, tile);
   const TileCounts counts = grids.counts();
   const ColumnCounts columns = grids.columns_kv();
-  const Traffic dot = dot_traffic(p, accumulator);
-  const Traffic convert = convert_traffic(p, accumulator);
-  return {kernel_model("dot", row_blocks, row_needs(kernels), dot, 0, {}, rows, rows_work(p, row_blocks, dot),
+  const Operands dot = dot_traffic(p, accumulator);
+  const Operands convert = convert_traffic(p, accumulator);
+  return {kernel_model("dot", row_blocks, row_needs(kernels), dot, 0, {}, rows, rows_work(p, row_blocks, sum_of(dot)),
                        kernels.dot_timing),
           kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, counts, columns, kernels.whole_tiles),
                        backward_flops(p), kernels.on_chip, kernels.load_order,
                        main_work(p, tile, counts, columns, kernels), kernels.timing),
           kernel_model("convert", row_blocks, row_needs(kernels), convert, 0, {}, rows,
-                       rows_work(p, row_blocks, convert), kernels.convert_timing)};
+                       rows_work(p, row_blocks, sum_of(convert)), kernels.convert_timing)};
 }
 
 std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p, const Tiling& tile) {

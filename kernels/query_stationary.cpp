@@ -95,10 +95,15 @@ class Program final : public TileProgram {
 };
 
 /// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them.
-Traffic forward_traffic(const AttentionProblem& p, const TileCounts& counts) {
+std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileCounts& counts) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  return {.l2_to_sm_bytes = (counts.query_rows_touched + 2 * counts.key_rows_seen) * row,
-          .sm_to_l2_bytes = p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes)};
+  const std::int64_t rows = p.instances() * p.n_q;
+  const Traffic keys{.l2_to_sm_bytes = counts.key_rows_seen * row};
+  return {{Tensor::q, {.l2_to_sm_bytes = counts.query_rows_touched * row}},
+          {Tensor::k, keys},
+          {Tensor::v, keys},
+          {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
+          {Tensor::lse, {.sm_to_l2_bytes = rows * fp32_bytes}}};
 }
 
 KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids, const TileCounts& counts,
@@ -115,8 +120,8 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Bat
           .exponentials = cells,
           .fp32_values = tiles * tile.br * static_cast<double>(p.d),
           .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, execution.operand_rows)) * 2 * tile.bc * row,
-          .distinct_bytes =
-              static_cast<double>(read_once) * row + static_cast<double>(forward_traffic(p, counts).sm_to_l2_bytes)};
+          .distinct_bytes = static_cast<double>(read_once) * row +
+                            static_cast<double>(sum_of(forward_traffic(p, counts)).sm_to_l2_bytes)};
 }
 
 }  // namespace

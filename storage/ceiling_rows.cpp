@@ -60,6 +60,14 @@ std::vector<Ceiling> read_rows(SQLite::Database& database, std::int64_t set) {
   return ceilings;
 }
 
+void remove_set(SQLite::Database& database, std::int64_t id) {
+  for (const char* removal : {"DELETE FROM ceilings WHERE set_id = ?", "DELETE FROM ceiling_sets WHERE id = ?"}) {
+    SQLite::Statement remove(database, removal);
+    remove.bind(1, id);
+    remove.exec();
+  }
+}
+
 }  // namespace
 
 Digest digest_of_ceilings(SQLite::Database& database, std::int64_t set) {
@@ -88,13 +96,7 @@ std::vector<std::int64_t> remove_changed_ceilings(SQLite::Database& database) {
       if (parse_digest(sets.getColumn(1).getString()) != digest_of_ceilings(database, id)) changed.push_back(id);
     }
   }
-  for (const std::int64_t id : changed) {
-    for (const char* removal : {"DELETE FROM ceilings WHERE set_id = ?", "DELETE FROM ceiling_sets WHERE id = ?"}) {
-      SQLite::Statement remove(database, removal);
-      remove.bind(1, id);
-      remove.exec();
-    }
-  }
+  for (const std::int64_t id : changed) remove_set(database, id);
   return changed;
 }
 
@@ -123,6 +125,13 @@ std::string RunStore::Impl::insert_ceilings(const DeviceInfo& device, const Envi
     row.exec();
   }
   std::string uid = to_string(digest_of_ceilings(*database, set));
+  SQLite::Statement& same = statement("SELECT count(*) FROM ceiling_sets WHERE uid = ?");
+  Binder(same) << uid;
+  same.executeStep();
+  if (same.getColumn(0).getInt() != 0) {  // all that it says is there already, to the second
+    remove_set(*database, set);
+    return uid;
+  }
   SQLite::Statement& name = statement("UPDATE ceiling_sets SET uid = ? WHERE id = ?");
   Binder(name) << uid << set;
   name.exec();

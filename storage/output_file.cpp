@@ -204,7 +204,11 @@ std::filesystem::path behind_links(const std::filesystem::path& name) {
 
 void require_regular(const std::filesystem::path& file) {
   struct stat there {};
-  if (::stat(file.c_str(), &there) != 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode)) return;
+  if (::stat(file.c_str(), &there) != 0) {
+    if (errno == ELOOP) throw StorageError(Kind::not_a_database, say::file::link_loop{.file = file.string()});
+    return;
+  }
+  if (S_ISREG(there.st_mode) || S_ISDIR(there.st_mode)) return;
   throw StorageError(Kind::not_a_database, say::file::no_regular_file{.file = file.string()});
 }
 

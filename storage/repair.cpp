@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -200,7 +201,12 @@ Source source_of(const std::filesystem::path& file, const std::filesystem::path&
   if (written || reads_as_ours(*source.database)) return source;
   source.database.reset();
   source.copy.emplace(scratch.string() + ".mended");
-  std::filesystem::copy_file(file, source.copy->path(), std::filesystem::copy_options::overwrite_existing);
+  std::error_code error;
+  std::filesystem::copy_file(file, source.copy->path(), std::filesystem::copy_options::overwrite_existing, error);
+  if (const int code = error.value(); code == ENOSPC || code == EDQUOT || code == EFBIG) {
+    throw StorageError(Kind::disk_full, say::file::no_space{.file = scratch.string()});
+  }
+  if (error) throw StorageError(Kind::other, say::file::unreadable{.file = file.string(), .error = error.message()});
   mend_definitions(source.copy->path());
   source.database = open_database(source.copy->path(), DatabaseAccess::immutable);
   read_past_definitions(*source.database);
@@ -361,12 +367,22 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
 
 Salvage repair_file(const std::filesystem::path& file, const std::filesystem::path& target) {
   std::error_code error;
+  require_regular(file);  // to open a pipe takes as long as nobody writes into it
+  if (std::filesystem::is_directory(file, error)) {
+    throw StorageError(Kind::not_a_database, say::file::is_folder{.file = file.string()});
+  }
   if (stamp_of(file).size < 0) throw StorageError(Kind::not_found, say::file::missing{.file = file.string()});
   if (std::filesystem::exists(std::filesystem::symlink_status(target, error))) {
     throw StorageError(Kind::other, say::file::saved_goes_into_new{.file = target.string()});
   }
   TemporaryFile scratch(target);
-  std::vector<Message> left = with_storage_errors(file, [&] { return salvage_rows(file, scratch.path()); });
+  std::vector<Message> left;
+  try {
+    left = with_storage_errors(file, [&] { return salvage_rows(file, scratch.path()); });
+  } catch (const StorageError& named) {
+    if (named.kind() != Kind::disk_full) throw;
+    throw StorageError(Kind::disk_full, say::file::no_space{.file = target.string()});  // only that one is written
+  }
   Salvage salvage = with_storage_errors(target, [&] { return remove_bad_rows(scratch.path()); });
   salvage.left.insert(salvage.left.begin(), left.begin(), left.end());
   scratch.publish(TemporaryFile::Over::nothing);

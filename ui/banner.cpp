@@ -51,22 +51,41 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   refresh();
 }
 
-void Banner::add(Topic topic, const QString& text) {
+void Banner::add(Topic topic, const QString& text, const QString& about) {
   const QString message = one_line(text);
   const bool there =
       std::any_of(messages_.begin(), messages_.end(), [&](const Message& known) { return known.text == message; });
-  if (!there) messages_.push_back({topic, message});
+  if (!there) messages_.push_back({topic, message, about});
   refresh();
 }
 
-void Banner::offer(Topic topic, const QString& message, const QString& action, std::function<void()> act) {
+void Banner::offer(Topic topic, const QString& message, const QString& about, const QString& action,
+                   std::function<void()> act) {
   std::erase_if(messages_, [](const Message& known) { return known.act != nullptr; });
-  messages_.push_back({topic, one_line(message), action, std::move(act)});
+  messages_.push_back({topic, one_line(message), about, action, std::move(act)});
   refresh();
 }
 
 void Banner::clear(Topic topic) {
   std::erase_if(messages_, [topic](const Message& message) { return message.topic == topic; });
+  refresh();
+}
+
+void Banner::forget(Topic topic, const QString& about) {
+  std::erase_if(messages_, [&](const Message& message) { return message.topic == topic && message.about == about; });
+  refresh();
+}
+
+void Banner::forget(const QString& about) {
+  std::erase_if(messages_, [&](const Message& message) { return message.about == about; });
+  refresh();
+}
+
+void Banner::forget_all_but(const QStringList& open) {
+  std::erase_if(messages_, [&](const Message& message) {
+    const bool of_what_is_shown = message.topic == Topic::rows || message.topic == Topic::replaced;
+    return (of_what_is_shown || message.act != nullptr) && !open.contains(message.about);
+  });
   refresh();
 }
 

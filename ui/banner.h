@@ -5,6 +5,7 @@
 #include <QFrame>
 #include <QLabel>
 #include <QString>
+#include <QStringList>
 #include <QToolButton>
 #include <functional>
 #include <vector>
@@ -14,17 +15,30 @@ namespace attnscope::ui {
 class Banner : public QFrame {
   Q_OBJECT
  public:
-  enum class Topic { open, write, collect };
+  enum class Topic {
+    open,      ///< a file that could not be opened
+    replaced,  ///< a file that another one has come in the place of
+    rows,      ///< rows that are left out of what is shown of a file
+    collect,
+    write,   ///< what could not be written
+    choice,  ///< what could not be written of what is shown now
+  };
 
   explicit Banner(QWidget* parent = nullptr);
 
-  /// Adds a line to those that are there.
-  void add(Topic topic, const QString& message);
+  /// Adds a line to those that are there. `about`: the file that it is about.
+  void add(Topic topic, const QString& message, const QString& about = {});
   /// Forgets the messages of a topic: it is being tried again, or has succeeded.
   void clear(Topic topic);
+  /// Those that are about a file: of a topic, or all.
+  void forget(Topic topic, const QString& about);
+  void forget(const QString& about);
+  /// Those of rows and replaced files that are about others than these: they are closed.
+  void forget_all_but(const QStringList& open);
   void clear_all();
   /// A line with a button beside it that does something about it, once.
-  void offer(Topic topic, const QString& message, const QString& action, std::function<void()> act);
+  void offer(Topic topic, const QString& message, const QString& about, const QString& action,
+             std::function<void()> act);
   /// All messages, a line each; empty when the banner is hidden.
   [[nodiscard]] QString text() const;
 
@@ -34,6 +48,7 @@ class Banner : public QFrame {
   struct Message {
     Topic topic;
     QString text;
+    QString about = {};
     QString action = {};
     std::function<void()> act = {};
   };

@@ -119,6 +119,11 @@ void CollectorProcess::cancel() {
   insist_.start(patience);
 }
 
+void CollectorProcess::write_request(std::string_view line) {
+  process_.write(line.data(), static_cast<qint64>(line.size()));
+  process_.write("\n");
+}
+
 void CollectorProcess::read_lines() {
   output_ += process_.readAllStandardOutput();
   qsizetype start = 0;
@@ -138,6 +143,9 @@ void CollectorProcess::take_line(const QByteArray& line) {
                  [this](const BuildEvent& e) { emit kernel_built(e); },
                  [this](const StartedEvent& e) { emit point_started(e); },
                  [this](const PointEvent& e) { emit point_done(e); },
+                 [this](const QueuedEvent& e) { emit request_queued(e); },
+                 [this](const CancelledEvent& e) { emit request_cancelled(e); },
+                 [this](const RefusedEvent& e) { emit request_refused(e); },
                  [this](const ProgressEvent& e) { emit progressed(e); },
                  [this](const LogEvent& e) { emit logged(e); },
                  [this](const DoneEvent& e) { done_ = e; },

@@ -9,6 +9,7 @@
 #include <QStringList>
 #include <QTimer>
 #include <optional>
+#include <string_view>
 
 #include "profiler/measure/events.h"
 
@@ -39,6 +40,12 @@ class CollectorProcess : public QObject {
   void start(const CollectRequest& request);
   /// `attnscope ceilings` on a GPU, kept in that file.
   void measure_ceilings(const QString& device, const QString& database);
+  /// The command-line program with these arguments.
+  void start_collector(const QStringList& arguments);
+  /// Asks a session (`collect --serve`) for something: a line of profiler/measure/requests.h.
+  void write_request(std::string_view line);
+  /// What it said last on its standard error.
+  [[nodiscard]] QString last_error_line() const;
   /// For tests and for what is not a collection: any program that speaks the protocol.
   void start(const QString& program, const QStringList& arguments);
   /// Asks it to stop after the launch in flight; insists when it does not.
@@ -50,6 +57,9 @@ class CollectorProcess : public QObject {
   void kernel_built(const attnscope::BuildEvent& event);
   void point_started(const attnscope::StartedEvent& event);
   void point_done(const attnscope::PointEvent& event);
+  void request_queued(const attnscope::QueuedEvent& event);  ///< a session's, as the next two
+  void request_cancelled(const attnscope::CancelledEvent& event);
+  void request_refused(const attnscope::RefusedEvent& event);
   void progressed(const attnscope::ProgressEvent& event);
   void logged(const attnscope::LogEvent& event);
 
@@ -60,11 +70,9 @@ class CollectorProcess : public QObject {
   void crashed(const QString& reason);
 
  private:
-  void start_collector(const QStringList& arguments);
   void read_lines();
   void take_line(const QByteArray& line);
   void process_ended(int exit_code, QProcess::ExitStatus status);
-  [[nodiscard]] QString last_error_line() const;
 
   QProcess process_;
   QByteArray output_;

@@ -104,12 +104,15 @@ SavedTable save_shown_points(const Workspace& workspace, const std::optional<Fil
                              const QString& path) {
   try {
     const auto ticked = [](const LoadedRun& run) { return run.visible; };
-    if (std::ranges::none_of(workspace.runs(), ticked)) return {.error = said(say::output::no_run_ticked{})};
+    if (std::ranges::none_of(workspace.runs(), ticked)) {
+      return {.error = said(say::output::no_run_ticked{}), .nothing_to_write = true};
+    }
     const std::shared_ptr<const PointSet> points = filtered ? filtered->points : workspace.visible();
-    if (points->empty()) return {.error = said(say::output::no_point_ticked{})};
+    if (points->empty()) return {.error = said(say::output::no_point_ticked{}), .nothing_to_write = true};
     if (filtered && filtered->rows.empty()) {
       return {.error = said(say::output::all_filtered{.filter = filtered->filter.toStdString(),
-                                                      .points = counted_points(points->size())})};
+                                                      .points = counted_points(points->size())}),
+              .nothing_to_write = true};
     }
     return save_parts(parts_of(*points, filtered), workspace.files(), path);
   } catch (const std::bad_alloc&) {

@@ -14,6 +14,7 @@ namespace attnscope::ui {
 
 struct SavedTable {
   QString error = {};  ///< as save_file(): empty when the file is written whole
+  bool nothing_to_write = false;
   ExportCount written = {};
   RunPtr replaced = {};  ///< set: nothing was written, for this run's file is not the one that was read
 };

@@ -25,7 +25,9 @@
 #include "ui/export_table.h"
 #include "ui/format.h"
 #include "ui/help.h"
+#include "ui/pages/ceilings_page.h"
 #include "ui/pages/page_list.h"
+#include "ui/pages/points_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
 #include "ui/panels/runs_panel.h"
@@ -87,8 +89,12 @@ void MainWindow::build_center() {
     pages_.push_back(page);
     tabs_->addTab(page, page->icon(), page->title());
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
+    if (const auto* points = qobject_cast<PointsPage*>(page)) {
+      connect(points, &PointsPage::filter_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
+    }
   }
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
+    banner_->clear(Banner::Topic::choice);
     if (details_ == nullptr) return;
     const auto known = selected_.find(current_page());
     details_->show_point(known == selected_.end() ? std::nullopt : std::optional(known->second));
@@ -186,15 +192,24 @@ void MainWindow::follow_workspace() {
   connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
     name_window();
     recent_->add(path);
+    banner_->forget(Banner::Topic::open, path);
   });
-  connect(&workspace_, &Workspace::open_failed, this,
-          [this](const QString&, const QString& reason) { banner_->add(Banner::Topic::open, reason); });
-  connect(&workspace_, &Workspace::rows_skipped, this,
-          [this](const QString&, const QString& what) { banner_->add(Banner::Topic::open, what); });
+  connect(&workspace_, &Workspace::open_failed, this, [this](const QString& path, const QString& reason) {
+    banner_->forget(Banner::Topic::open, path);
+    banner_->add(Banner::Topic::open, reason, path);
+  });
+  connect(&workspace_, &Workspace::runs_changed, this, [this] { banner_->forget_all_but(workspace_.files()); });
+  connect(&workspace_, &Workspace::rows_skipped, this, [this](const QString& path, const QString& what) {
+    banner_->forget(Banner::Topic::rows, path);
+    banner_->add(Banner::Topic::rows, what, path);
+  });
   connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& path, const QString& what) {
-    banner_->add(Banner::Topic::open, what);
+    banner_->forget(path);  // it was about the file that is gone
+    banner_->add(Banner::Topic::replaced, what, path);
     forget_details_of(path);
   });
+  // Other runs are ticked: whether there is something to export is another question.
+  connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
   // Once the click is over that asked for the details: the page it came from is about to change.
   connect(
       details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.read_anew(*run); },
@@ -208,8 +223,11 @@ void MainWindow::forget_details_of(const QString& path) {
 }
 
 void MainWindow::follow_collection() {
+  connect(collect_, &CollectPanel::begun, this, [this] { banner_->clear(Banner::Topic::collect); });
+  connect(collect_, &CollectPanel::ceilings_progressed, this, [this](const QString& words) {
+    if (auto* ceilings = qobject_cast<CeilingsPage*>(page(QStringLiteral("ceilings")))) ceilings->show_progress(words);
+  });
   connect(collect_, &CollectPanel::collection_started, this, [this](const QString& database, qint64 run) {
-    banner_->clear(Banner::Topic::collect);
     for (Page* page : pages_) page->expect_sweep();
     sweep_ = Sweep{database, run};
     workspace_.follow(database);
@@ -242,7 +260,7 @@ void MainWindow::show_sweep() {
   if (kept == nullptr) return;
   const Message words = say::window::sweep_elsewhere{.points = counted_points(run.points.size()),
                                                      .problem = kept->problem_of(file, id).toStdString()};
-  banner_->offer(Banner::Topic::collect, said(words), said(say::window::show_sweep{}), [this, kept, file, id] {
+  banner_->offer(Banner::Topic::collect, said(words), file, said(say::window::show_sweep{}), [this, kept, file, id] {
     kept->follow(file, id, true);
     tabs_->setCurrentWidget(kept);
   });
@@ -282,7 +300,9 @@ void MainWindow::open_files(const QStringList& files) {
 
 void MainWindow::open_by_hand(const QStringList& files) {
   // What an earlier attempt said is over: whatever fails now says so again.
-  banner_->clear(Banner::Topic::open);
+  for (const Banner::Topic topic : {Banner::Topic::open, Banner::Topic::replaced, Banner::Topic::rows}) {
+    banner_->clear(topic);
+  }
   for (const QString& file : files) workspace_.open(file);
 }
 
@@ -339,8 +359,7 @@ void MainWindow::open_dialog() {
 void MainWindow::export_plot() {
   const Page& page = *current_page();
   if (!page.has_plot()) {
-    banner_->clear(Banner::Topic::write);
-    banner_->add(Banner::Topic::write, said(say::window::no_plot{}));
+    say_written({}, said(say::window::no_plot{}), Banner::Topic::choice);
     return;
   }
   QString chosen;
@@ -397,16 +416,17 @@ void MainWindow::save_csv(const QString& path) {
                                                             .rows = saved.written.rows})
                        : said(say::window::written_table{
                              .file = file, .points = counted_points(saved.written.points), .rows = saved.written.rows}),
-              saved.error);
+              saved.error, saved.nothing_to_write ? Banner::Topic::choice : Banner::Topic::write);
   if (saved.replaced != nullptr) workspace_.read_anew(*saved.replaced);
 }
 
-void MainWindow::say_written(const QString& words, const QString& error) {
+void MainWindow::say_written(const QString& words, const QString& error, Banner::Topic topic) {
   banner_->clear(Banner::Topic::write);
+  banner_->clear(Banner::Topic::choice);
   if (error.isEmpty()) {
     statusBar()->showMessage(words, 6000);
   } else {
-    banner_->add(Banner::Topic::write, error);
+    banner_->add(topic, error);
   }
 }
 

@@ -79,7 +79,7 @@ class MainWindow : public QMainWindow {
   void open_dialog();
   void export_plot();
   void export_csv_file();
-  void say_written(const QString& words, const QString& error);
+  void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   /// What the first page with a filter leaves; nothing where none is set.
   [[nodiscard]] std::optional<FilteredPoints> filtered_points() const;
   /// "6 of 30 points"

@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QFileInfo>
+#include <QImageWriter>
 #include <QSvgGenerator>
 #include <algorithm>
 #include <chrono>
@@ -190,6 +191,14 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
 }
 
 QString write_screenshot(const QStringList& files, const Screenshot& shot, QStringList* skipped) {
+  const QByteArray kind = QFileInfo(shot.file).suffix().toLatin1();
+  const QByteArray format = kind.isEmpty() ? QByteArrayLiteral("png") : kind;
+  const QList<QByteArray> kinds = QImageWriter::supportedImageFormats();
+  if (!kinds.contains(format.toLower())) {
+    return said(say::output::no_picture_kind{.file = shot.file.toStdString(),
+                                             .kind = kind.toStdString(),
+                                             .kinds = (QByteArrayLiteral(".") + kinds.join(" .")).toStdString()});
+  }
   MainWindow window(false);
   window.set_theme(shot.theme);
   note_skipped(window.workspace(), skipped);
@@ -206,8 +215,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   window.workspace().published_errors().wait(patience);
   settle();
   const QPixmap picture = window.grab();
-  const QByteArray format = QFileInfo(shot.file).suffix().toLatin1();
-  return save_image(shot.file, picture.toImage(), format.isEmpty() ? "PNG" : format.constData(), shot.existing);
+  return save_image(shot.file, picture.toImage(), format.constData(), shot.existing);
 }
 
 }  // namespace attnscope::ui

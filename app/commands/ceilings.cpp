@@ -22,6 +22,7 @@
 #include "app/interrupt.h"
 #include "app/reporter.h"
 #include "app/skipped_rows.h"
+#include "app/status_line.h"
 #include "app/table.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
@@ -56,19 +57,30 @@ void print_remarks(const std::vector<Message>& remarks, const Options& options, 
   }
 }
 
-/// Says how far it is.
-CeilingProgress progress_to(Reporter* reporter) {
-  if (reporter == nullptr) return {};
-  return [reporter, begin = std::chrono::steady_clock::now()](std::size_t done, std::size_t total) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    reporter->report(ProgressEvent{done, total, elapsed.count(), -1});
+/// Says how far it is: to programs a few times a second, and at the end.
+CeilingProgress progress_to(Reporter* reporter, StatusLine& line) {
+  using Clock = std::chrono::steady_clock;
+  if (reporter == nullptr) {
+    return [&line](std::size_t done, std::size_t total) {
+      line.show(text(say::ceiling::progress{.percent = 100 * done / total}));
+    };
+  }
+  return [reporter, begin = Clock::now(), last = Clock::time_point()](std::size_t done, std::size_t total) mutable {
+    const auto now = Clock::now();
+    if (done < total && now - last < std::chrono::milliseconds(250)) return;
+    last = now;
+    reporter->report(ProgressEvent{done, total, std::chrono::duration<double>(now - begin).count(), -1});
   };
 }
 
-void report_end(Reporter* reporter, ExitCode code, const Message& why) {
-  if (reporter == nullptr) return;
-  const char* state = code == ExitCode::ok ? "complete" : code == ExitCode::partial ? "cancelled" : "failed";
-  reporter->report(DoneEvent{state, why, 0, 0, static_cast<int>(code)});
+/// Whether one that this device has could not be measured.
+bool lacks_a_ceiling(const CeilingSet& set) {
+  const Message failed = say::ceiling::kernel_failed{.load = "", .reason = ""};
+  return std::ranges::find(set.remarks, failed.id, &Message::id) != set.remarks.end();
+}
+
+void report_end(Reporter* reporter, const char* state, ExitCode code, const Message& why) {
+  if (reporter != nullptr) reporter->report(DoneEvent{state, why, 0, 0, static_cast<int>(code)});
 }
 
 /// `reporter`: what happens is said to it, and nothing to people; null for people.
@@ -86,11 +98,13 @@ ExitCode measured(const Options& options, Reporter* reporter) {
   if (options.format == TableFormat::text && reporter == nullptr) {
     std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n';
   }
-  const auto set = device.ceilings(options.measure, cancel, progress_to(reporter));
+  StatusLine line;
+  const auto set = device.ceilings(options.measure, cancel, progress_to(reporter, line));
+  line.clear();
   if (!set) {
     if (!device.usable()) {
       // The driver's own exit handlers may wait for a kernel that never ends.
-      report_end(reporter, ExitCode::error, set.error().reason);
+      report_end(reporter, "failed", ExitCode::error, set.error().reason);
       std::cout.flush();
       fmt::print(stderr, "attnscope: {}\n", one_line(text(set.error().reason)));
       std::fflush(nullptr);
@@ -100,14 +114,15 @@ ExitCode measured(const Options& options, Reporter* reporter) {
   }
   if (reporter == nullptr) print_ceilings(set->ceilings, options.format, std::cout);
   print_remarks(set->remarks, options, reporter);
-  if (!store) return ExitCode::ok;
+  const ExitCode code = lacks_a_ceiling(*set) ? ExitCode::partial : ExitCode::ok;
+  if (!store) return code;
   Environment environment = device.environment();
   environment.app_version = ATTNSCOPE_VERSION;
   const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
   if (reporter == nullptr && options.for_people()) {
     std::cout << text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
   }
-  return ExitCode::ok;
+  return code;
 }
 
 /// For the window, and for scripts: JSON lines, of which the last says how it ended.
@@ -116,13 +131,14 @@ ExitCode measured_for_programs(const Options& options) {
   const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
   try {
     const ExitCode code = measured(options, reporter.get());
-    report_end(reporter.get(), code, {});
+    report_end(reporter.get(), "complete", code, {});
     return code;
   } catch (const CommandError& error) {
-    report_end(reporter.get(), error.code(), error.message());
+    report_end(reporter.get(), error.code() == ExitCode::partial ? "cancelled" : "failed", error.code(),
+               error.message());
     throw;
   } catch (const std::exception& error) {
-    report_end(reporter.get(), ExitCode::error, Message::verbatim(one_line(explain(error))));
+    report_end(reporter.get(), "failed", ExitCode::error, Message::verbatim(one_line(explain(error))));
     throw;
   }
 }
@@ -131,10 +147,10 @@ ExitCode measured_for_programs(const Options& options) {
 ExitCode kept(const Options& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<StoredCeilings> sets = store.ceilings();
-  std::map<std::string, DeviceLimits> never_measured;
+  std::map<std::string, RunSummary> never_measured;  // a run of each such device
   for (const RunSummary& run : store.runs()) {
     if (std::ranges::find(sets, run.device_uuid, &StoredCeilings::device_uuid) == sets.end()) {
-      never_measured.emplace(run.device_uuid, run.limits);
+      never_measured.emplace(run.device_uuid, run);
     }
   }
   if (sets.empty() && never_measured.empty()) {
@@ -144,7 +160,7 @@ ExitCode kept(const Options& options) {
     std::vector<CeilingsOf> all;
     all.reserve(sets.size() + never_measured.size());
     for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
-    for (const auto& [uuid, limits] : never_measured) all.push_back({uuid, "", datasheet_ceilings(limits)});
+    for (const auto& [uuid, run] : never_measured) all.push_back({uuid, "", datasheet_ceilings(run.limits)});
     print_ceilings_of(all, options.format, std::cout);
     return with_skipped_rows(store, ExitCode::ok);
   }
@@ -159,8 +175,12 @@ ExitCode kept(const Options& options) {
             .device = set.device_name, .uuid = set.device_uuid, .time = set.measured_at, .uid = set.uid},
         set.ceilings);
   }
-  for (const auto& [uuid, limits] : never_measured) {
-    part(say::ceiling::not_measured{.device = limits.name}, datasheet_ceilings(limits));
+  for (const auto& [uuid, run] : never_measured) {
+    const std::string& name = run.limits.name;
+    part(run.provenance == Provenance::imported
+             ? Message(say::ceiling::not_measured_imported{.device = name, .uuid = uuid})
+             : Message(say::ceiling::not_measured_of_file{.device = name, .uuid = uuid}),
+         datasheet_ceilings(run.limits));
   }
   return with_skipped_rows(store, ExitCode::ok);
 }

@@ -17,6 +17,7 @@
 #include <set>
 
 #include "app/command.h"
+#include "app/commands/collect.h"
 #include "app/continuation.h"
 #include "app/devices.h"
 #include "app/format.h"
@@ -41,35 +42,6 @@ namespace attnscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Points in a row that may cost the device before the run is given up.
-constexpr int max_losses = 5;
-
-struct Options {
-  Options(CLI::App& command, Arguments given) : arguments(given), sweep(command, "quick") {}
-
-  Arguments arguments;
-  SweepOptions sweep;
-  std::string device;
-  std::string output;
-  std::vector<std::string> metrics;
-  MeasureOptions measure;
-  double timeout_seconds = 15;
-  bool why = false;
-  bool no_verify = false;
-  bool no_counters = false;
-  bool require_counters = false;
-  bool dry_run = false;
-  bool resume = false;
-  bool jsonl = false;
-  bool quiet = false;
-  TableFormat format = TableFormat::text;
-  int losses = 0;           ///< internal: points in a row that cost the device before this process took over
-  std::string continue_on;  ///< internal: the UUID of that device
-
-  [[nodiscard]] bool counters_asked_for() const { return require_counters || why || !metrics.empty(); }
-  [[nodiscard]] bool table_on_stdout() const { return format != TableFormat::text; }
-};
 
 /// Ends the command where nothing is begun yet.
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
@@ -107,7 +79,7 @@ std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
 }
 
 /// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
-std::string hashed_options(const Options& options) {
+std::string hashed_options(const CollectOptions& options) {
   return fmt::format("counters {} verify {} {}{}", options.measure.counters, options.measure.verify,
                      fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "");
 }
@@ -159,13 +131,16 @@ std::vector<std::string> why_counters(const Device& device, bool says_what_lacks
   return counters;
 }
 
-/// "available", or why not.
-std::string counters_text(const Device& device, const Options& options) {
+}  // namespace
+
+std::string counters_text(const Device& device, const CollectOptions& options) {
   if (!options.measure.counters) return text(say::terminal::counters_not_asked_for{});
   const CounterAvailability counters = device.counters();
   if (counters.state == CounterState::available) return "available";
   return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
 }
+
+namespace {
 
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format,
                 const CancelToken& cancel, Reporter& reporter) {
@@ -202,8 +177,9 @@ std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& hea
   return newest;
 }
 
-/// The file to continue in: the one named, or the newest of the preset's that has a run of this plan.
-std::filesystem::path file_to_write(const Options& options, const RunHeader& header) {
+}  // namespace
+
+std::filesystem::path file_to_write(const CollectOptions& options, const RunHeader& header) {
   if (!options.output.empty()) return options.output;
   if (options.resume) {
     for (const std::filesystem::path& file : run_files(header.preset)) {
@@ -225,7 +201,6 @@ std::filesystem::path file_to_write(const Options& options, const RunHeader& hea
   return new_run_file(header.preset);
 }
 
-/// Says that another program's lock keeps the file from being written, and waits for its end or the user's.
 std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Reporter& reporter,
                                           const CancelToken& cancel) {
   constexpr int first_notice_ms = 2'000;
@@ -242,11 +217,51 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
   };
 }
 
+ExitCode exit_code_of_points(const RunStore& store, std::int64_t run, const CollectOptions& options) {
+  ExitCode code = ExitCode::ok;
+  for (const StoredPoint& point : store.points({{run}})) {
+    switch (point.record.disposition) {
+      case Disposition::ok:
+      case Disposition::infeasible:
+      case Disposition::out_of_memory:
+        break;  // what the sweep set out to find
+      case Disposition::no_counters:
+        if (options.counters_asked_for()) return ExitCode::no_counters;
+        break;
+      case Disposition::incorrect:
+      case Disposition::compile_error:
+      case Disposition::timeout:
+      case Disposition::crashed:
+      case Disposition::cancelled:
+        code = ExitCode::partial;
+        break;
+    }
+  }
+  return code;
+}
+
+void report_done(const RunStore& store, std::int64_t run_id, const std::string& state, const Message& reason,
+                 ExitCode code, Reporter& reporter) {
+  std::size_t ok = 0;
+  std::size_t points = 0;
+  try {
+    for (const RunSummary& run : store.runs()) {
+      if (run.id != run_id) continue;
+      ok = run.ok_points;
+      points = run.points;
+    }
+  } catch (const StorageError&) {  // already failing for a reason of its own
+  }
+  reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
+}
+
+namespace {
+
 /// One sweep: from an open device and store to the exit code.
 class Collection {
  public:
-  Collection(const Options& options, const SweepPlan& plan, std::int64_t max_memory, Device& device, RunStore store,
-             const RunHeader& header, Reporter& reporter, const CancelToken& cancel)
+  Collection(const CollectOptions& options, const SweepPlan& plan, std::int64_t max_memory, Device& device,
+             RunStore store, const RunHeader& header, Reporter& reporter, const CancelToken& cancel)
       : options_(options),
         plan_(plan),
         max_memory_(max_memory),
@@ -325,21 +340,7 @@ class Collection {
 
   void keep(std::size_t index, const PointRecord& record, const RunCounts& counts) {
     const std::int64_t id = store_.add_point(run_, index, record);
-    const auto value = [&](std::string_view key) {
-      const std::optional<MetricValue> metric = evaluate(key, record);
-      return metric ? metric->value : 0.0;
-    };
-    reporter_.report(PointEvent{.index = index,
-                                .point_id = id,
-                                .point = describe(record.spec),
-                                .spec = record.spec,
-                                .disposition = std::string(to_string(record.disposition)),
-                                .reason = record.reason,
-                                .time_median_ns = value(metric_key::time_median_ns),
-                                .dram_bytes = value(metric_key::dram_bytes),
-                                .l2_sm_bytes = value(metric_key::l2_sm_bytes),
-                                .throttled = record.clocks && record.clocks->throttled,
-                                .provenance = std::string(to_string(record.origin()))});
+    reporter_.report(point_event(index, id, record));
     any_ok_ = any_ok_ || record.disposition == Disposition::ok;
     estimator_->finished(index, record.wall_seconds, !record.kernels.empty() && !record.kernels[0].samples_ns.empty());
 
@@ -377,45 +378,12 @@ class Collection {
       return done("device-lost", say::collect::devices_lost{.points = losses}, ExitCode::partial);
     }
     store_.finish_run(run_, StoredRunState::complete);
-    return done("complete", {}, lost ? ExitCode::partial : exit_code_of_points());
-  }
-
-  ExitCode exit_code_of_points() const {
-    ExitCode code = ExitCode::ok;
-    for (const StoredPoint& point : store_.points({{run_}})) {
-      switch (point.record.disposition) {
-        case Disposition::ok:
-        case Disposition::infeasible:
-        case Disposition::out_of_memory:
-          break;  // what the sweep set out to find
-        case Disposition::no_counters:
-          if (options_.counters_asked_for()) return ExitCode::no_counters;
-          break;
-        case Disposition::incorrect:
-        case Disposition::compile_error:
-        case Disposition::timeout:
-        case Disposition::crashed:
-        case Disposition::cancelled:
-          code = ExitCode::partial;
-          break;
-      }
-    }
-    return code;
+    return done("complete", {}, lost ? ExitCode::partial : exit_code_of_points(store_, run_, options_));
   }
 
   /// The last event, with the run's counts over all its processes; then the table that was asked for.
   ExitCode done(const std::string& state, const Message& reason, ExitCode code) {
-    std::size_t ok = 0;
-    std::size_t points = 0;
-    try {
-      for (const RunSummary& run : store_.runs()) {
-        if (run.id != run_) continue;
-        ok = run.ok_points;
-        points = run.points;
-      }
-    } catch (const StorageError&) {  // already failing for a reason of its own
-    }
-    reporter_.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
+    report_done(store_, run_, state, reason, code, reporter_);
     if (state == "failed") return code;
     print_result();
     return with_skipped_rows(store_, code);
@@ -452,7 +420,7 @@ class Collection {
     print(table, TableFormat::markdown, std::cout);
   }
 
-  const Options& options_;
+  const CollectOptions& options_;
   const SweepPlan& plan_;
   std::int64_t max_memory_;  ///< bytes, of the largest point
   Device& device_;
@@ -469,7 +437,7 @@ class Collection {
 };
 
 /// The run that goes on, where it decides on which device: unless the user names one.
-std::optional<StoppedRun> run_to_continue(const Options& options, const CancelToken& cancel) {
+std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const CancelToken& cancel) {
   if (!options.continue_on.empty()) return stopped_run_on(options.output, options.continue_on);
   const bool any_gpu = options.device == "gpu";
   if (!options.resume || options.dry_run || !(options.device.empty() || any_gpu)) return std::nullopt;
@@ -487,7 +455,8 @@ std::optional<StoppedRun> run_to_continue(const Options& options, const CancelTo
   return stopped;
 }
 
-SweepPlan planned(const Options& options, const DeviceLimits& limits, const CancelToken& cancel, Reporter& reporter) {
+SweepPlan planned(const CollectOptions& options, const DeviceLimits& limits, const CancelToken& cancel,
+                  Reporter& reporter) {
   try {
     return options.sweep.plan(limits, [&] { return cancel.cancelled(); });
   } catch (const CommandError&) {
@@ -497,7 +466,7 @@ SweepPlan planned(const Options& options, const DeviceLimits& limits, const Canc
 }
 
 /// Whoever asked for no simulation is told of it, wherever he looks.
-void announce(const OpenedDevice& opened, const Options& options, Reporter& reporter, std::FILE* people) {
+void announce(const OpenedDevice& opened, const CollectOptions& options, Reporter& reporter, std::FILE* people) {
   if (options.losses > 0) return;
   if (people != nullptr) {
     fmt::print(people, "{}\n", text(say::terminal::device{.device = opened.announcement}));
@@ -508,15 +477,8 @@ void announce(const OpenedDevice& opened, const Options& options, Reporter& repo
   if (options.jsonl) spdlog::warn("{}", warning);
 }
 
-ExitCode sweep(Options& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
-  const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
-  OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter,
-                                                 waiting_for_lock(stopped->file, reporter, cancel))
-                                : open_device(options.device, options.measure.counters);
-  Device& device = *opened.device;
-  announce(opened, options, reporter, people);
-
-  const SweepPlan plan = planned(options, device.info().limits, cancel, reporter);
+/// What is counted is what the device can count: else CommandError.
+void settle_counters(CollectOptions& options, const Device& device, Reporter& reporter) {
   require_known_metrics(device, options.measure.extra_metrics);
   if (options.why) {
     for (std::string& counter : why_counters(device, options.losses == 0, reporter)) {
@@ -530,6 +492,46 @@ ExitCode sweep(Options& options, Reporter& reporter, std::FILE* people, CancelTo
     throw CommandError(ExitCode::no_counters,
                        say::command::counters_required{.reason = counters.reason, .fix = counters.fix});
   }
+}
+
+RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
+  RunHeader header{.device = opened.device->info(),
+                   .environment = opened.device->environment(),
+                   .preset = {},
+                   .argv = {options.arguments.begin(), options.arguments.end()},
+                   .plan_hash = {},
+                   .planned_points = 0,
+                   .options = options.measure,
+                   .simulated_because = opened.simulated_because};
+  header.environment.app_version = ATTNSCOPE_VERSION;
+  return header;
+}
+
+/// Ends the process at once where the device was lost: the driver's own exit handlers may wait for a kernel that never
+/// ends.
+ExitCode leave(const Device& device, ExitCode code, Reporter& reporter) {
+  if (device.usable()) return code;
+  reporter.flush();
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(code));
+}
+
+ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
+  const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
+  OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter,
+                                                 waiting_for_lock(stopped->file, reporter, cancel))
+                                : open_device(options.device, options.measure.counters);
+  Device& device = *opened.device;
+  announce(opened, options, reporter, people);
+
+  if (options.serve) {
+    settle_counters(options, device, reporter);
+    return leave(device, serve(options, device, header_of(options, opened), reporter, cancel), reporter);
+  }
+
+  const SweepPlan plan = planned(options, device.info().limits, cancel, reporter);
+  settle_counters(options, device, reporter);
 
   if (options.dry_run) {
     if (options.jsonl) {
@@ -559,30 +561,19 @@ ExitCode sweep(Options& options, Reporter& reporter, std::FILE* people, CancelTo
     return ExitCode::ok;
   }
 
-  RunHeader header{.device = device.info(),
-                   .environment = device.environment(),
-                   .preset = plan.preset,
-                   .argv = {options.arguments.begin(), options.arguments.end()},
-                   .plan_hash = plan_hash(plan, hashed_options(options)),
-                   .planned_points = plan.points.size(),
-                   .options = options.measure,
-                   .simulated_because = opened.simulated_because};
-  header.environment.app_version = ATTNSCOPE_VERSION;
+  RunHeader header = header_of(options, opened);
+  header.preset = plan.preset;
+  header.plan_hash = plan_hash(plan, hashed_options(options));
+  header.planned_points = plan.points.size();
   // After a restart the plan is not said again.
   const std::int64_t most = options.losses > 0 ? 0 : max_memory(plan, device.info().limits, cancel, reporter);
   const std::filesystem::path file = stopped ? stopped->file : file_to_write(options, header);
   RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
   const ExitCode code = Collection(options, plan, most, device, std::move(store), header, reporter, cancel).run(cancel);
-  if (!device.usable()) {
-    // The driver's own exit handlers may wait for a kernel that never ends.
-    std::cout.flush();
-    std::fflush(nullptr);
-    std::_Exit(static_cast<int>(code));
-  }
-  return code;
+  return leave(device, code, reporter);
 }
 
-ExitCode collect(Options& options) {
+ExitCode collect(CollectOptions& options) {
   options.measure.counters = !options.no_counters;
   options.measure.verify = !options.no_verify;
   options.measure.max_samples = std::max(options.measure.max_samples, options.measure.min_samples);
@@ -591,11 +582,14 @@ ExitCode collect(Options& options) {
 
   CancelToken& cancel = cancel_on_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away cancels; it does not kill
-  if (options.jsonl) cancel_on_stdin(cancel);
+  options.jsonl = options.jsonl || options.serve;
+  if (options.jsonl && !options.serve) cancel_on_stdin(cancel);
 
   // People read what happens on stdout, unless that belongs to a table.
   std::FILE* people = options.quiet || options.jsonl ? nullptr : options.table_on_stdout() ? stderr : stdout;
-  const std::unique_ptr<Reporter> reporter = options.jsonl ? make_jsonl_reporter() : make_text_reporter(people);
+  const std::unique_ptr<Reporter> reporter = options.serve   ? make_session_reporter()
+                                             : options.jsonl ? make_jsonl_reporter()
+                                                             : make_text_reporter(people);
   try {
     return sweep(options, *reporter, people, cancel);
   } catch (const std::exception& error) {
@@ -612,7 +606,7 @@ ExitCode collect(Options& options) {
 }  // namespace
 
 Action add_collect(CLI::App& command, Arguments arguments) {
-  auto options = std::make_shared<Options>(command, arguments);
+  auto options = std::make_shared<CollectOptions>(command, arguments);
   command
       .add_option("-o,--output", options->output,
                   "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
@@ -649,11 +643,21 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   CLI::Option* jsonl =
       command.add_flag("--jsonl", options->jsonl,
                        "Events as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current launch");
+  CLI::Option* serve =
+      command.add_flag("--serve", options->serve,
+                       "Measure what JSON lines on stdin ask for, one by one, until \"end\" or the end of stdin; "
+                       "events on stdout as with --jsonl. "
+                       "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
+  for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume"}) {
+    command.get_option(name)->excludes(serve);
+  }
   command.add_flag("-q,--quiet", options->quiet, "No lines while running");
   add_format_options(command, options->format);
-  for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl);
+  for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl)->excludes(serve);
   command.add_option("--continue-after", options->losses)->group("");  // internal, see continuation.h
   command.add_option("--continue-on", options->continue_on)->group("");
+  command.add_option("--continue-session", options->continue_session)->group("");
+  command.add_option("--continue-requests", options->continue_requests)->group("");
   return [options] { return collect(*options); };
 }
 

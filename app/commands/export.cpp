@@ -109,6 +109,7 @@ Action add_export(CLI::App& command) {
   command.add_flag("--force", options->force, "Replace a file of another kind, too");
   command.add_option("--run", options->runs, "Only this run; may be given again")
       ->type_name("N")
+      ->check(whole_number_from(1))
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
   return [options] { return run_export(*options); };

@@ -157,17 +157,22 @@ class Fa1Program final : public TileProgram {
 
 /// K and V once where any query sees them; Q and the fp32 state of every Q tile again for each K/V tile it visits; the
 /// state once more to initialise it; O once, in place of the accumulator's last store.
-Traffic forward_traffic(const AttentionProblem& p, const TileCounts& counts, const ColumnCounts& columns) {
+std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileCounts& counts,
+                                            const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
-  constexpr std::int64_t statistics = 8;  // l, m in fp32
   const std::int64_t rows = p.instances() * p.n_q;
   const std::int64_t passes = counts.query_rows_seen;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
-  return {
-      .l2_to_sm_bytes = 2 * columns.key_rows_touched * group_size(p) * row + passes * (row + accumulator + statistics),
-      .sm_to_l2_bytes =
-          accumulator_stores * accumulator + (rows + passes) * statistics + rows * p.d * output_bytes(p.dtype)};
+  const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * group_size(p) * row};
+  const Traffic statistics{.l2_to_sm_bytes = passes * fp32_bytes, .sm_to_l2_bytes = (rows + passes) * fp32_bytes};
+  return {{Tensor::q, {.l2_to_sm_bytes = passes * row}},
+          {Tensor::k, keys},
+          {Tensor::v, keys},
+          {Tensor::o_acc, {.l2_to_sm_bytes = passes * accumulator, .sm_to_l2_bytes = accumulator_stores * accumulator}},
+          {Tensor::l, statistics},
+          {Tensor::m, statistics},
+          {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}}};
 }
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
@@ -256,7 +261,7 @@ FlashAttention1::FlashAttention1()
                  .forward_side = TileSide::bc,
                  .backward_side = TileSide::bc,
                  .paper_column = PaperColumn::flash,
-                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::paper_blocks},
+                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::paper_blocks, Group::law},
                  .head_dims = supported_head_dims<fa1::supported_head_dim>()}) {}
 
 std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
@@ -267,12 +272,8 @@ Config FlashAttention1::default_config(const AttentionProblem& p, const DeviceLi
   if (p.pass != Pass::fwd) {
     return fa1_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
   }
-  // The paper's rule, in whole steps of the matrix instruction.
-  const PaperTile paper = paper_tile(device.sram_elements(bytes_per_element(p.dtype)), p.d);
-  const auto whole_steps = [&](std::int64_t n) {
-    return dividing_blocks(p, static_cast<int>(std::max<std::int64_t>(n / 16 * 16, 16)));
-  };
-  const TileShape wished{.br = whole_steps(paper.br), .bc = whole_steps(paper.bc)};
+  const TileShape paper = tile_of_memory(device.sram_elements(bytes_per_element(p.dtype)), p.d, TileSide::bc);
+  const TileShape wished{.br = dividing_blocks(p, paper.br), .bc = dividing_blocks(p, paper.bc)};
   return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
 }
 

@@ -157,16 +157,30 @@ class Fa1BackwardProgram final : public TileProgram {
 /// K and V once where any query sees them; Q, O, dO, their statistics and the accumulator of dQ for each tile of the
 /// grid; the accumulator's stores likewise, and once more to clear it; dQ once, in place of the accumulator's last
 /// store; dK and dV once.
-Traffic backward_traffic(const AttentionProblem& p, const TileCounts& counts, const ColumnCounts& columns) {
+std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const TileCounts& counts,
+                                             const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t output = p.d * output_bytes(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
-  constexpr std::int64_t statistics = 8;  // l, m in fp32
   const std::int64_t rows = p.instances() * p.n_q;
   const std::int64_t passes = counts.query_rows_seen;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
-  return {.l2_to_sm_bytes = 2 * columns.key_rows_touched * row + passes * (2 * row + output + accumulator + statistics),
-          .sm_to_l2_bytes = accumulator_stores * accumulator + rows * output + 2 * p.kv_instances() * p.n_k * output};
+  const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
+  const Traffic queries{.l2_to_sm_bytes = passes * row};
+  const Traffic statistics{.l2_to_sm_bytes = passes * fp32_bytes};
+  const Traffic key_gradients{.sm_to_l2_bytes = p.kv_instances() * p.n_k * output};
+  return {
+      {Tensor::q, queries},
+      {Tensor::k, keys},
+      {Tensor::v, keys},
+      {Tensor::o, {.l2_to_sm_bytes = passes * output}},
+      {Tensor::dout, queries},
+      {Tensor::l, statistics},
+      {Tensor::m, statistics},
+      {Tensor::dq_acc, {.l2_to_sm_bytes = passes * accumulator, .sm_to_l2_bytes = accumulator_stores * accumulator}},
+      {Tensor::dq, {.sm_to_l2_bytes = rows * output}},
+      {Tensor::dk, key_gradients},
+      {Tensor::dv, key_gradients}};
 }
 
 KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,

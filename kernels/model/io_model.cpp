@@ -8,6 +8,11 @@
 namespace attnscope {
 namespace {
 
+/// Rows and columns that tiles come in: one step of the matrix instruction.
+constexpr std::int64_t matrix_step = 16;
+/// No tile is longer, whatever M: what a tile axis takes.
+constexpr std::int64_t most_rows = 4096;
+
 template <class Count>
 Count over_pass(Pass pass, Count forward, const Count& backward) {
   if (pass == Pass::bwd) return backward;
@@ -74,6 +79,21 @@ double n2d2_over_m_bytes(const AttentionProblem& p, std::int64_t m_elements) {
 PaperTile paper_tile(std::int64_t m_elements, std::int64_t d) {
   const std::int64_t bc = ceil_div(m_elements, 4 * d);
   return {.br = std::min(bc, d), .bc = bc};
+}
+
+TileShape tile_of_memory(std::int64_t m_elements, std::int64_t d, TileSide divides) {
+  const PaperTile rule = paper_tile(m_elements, d);
+  const auto whole_steps = [](std::int64_t rows) {
+    return static_cast<int>(std::clamp<std::int64_t>(rows / matrix_step * matrix_step, matrix_step, most_rows));
+  };
+  const TileShape first{.br = whole_steps(rule.br), .bc = whole_steps(rule.bc)};
+  return divides == TileSide::br ? TileShape{.br = first.bc, .bc = first.br} : first;
+}
+
+std::optional<std::int64_t> memory_of_tile(const TileShape& tile, std::int64_t d, TileSide divides) {
+  if (divides == TileSide::none || tile.br < 1 || tile.bc < 1 || d < 1) return std::nullopt;
+  const std::int64_t m = 4 * d * (divides == TileSide::br ? tile.br : tile.bc);
+  return tile_of_memory(m, d, divides) == tile ? std::optional(m) : std::nullopt;
 }
 
 }  // namespace attnscope

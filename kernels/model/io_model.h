@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "kernels/model/attention.h"
+#include "kernels/model/knobs.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
@@ -33,5 +35,14 @@ struct PaperTile {
   std::int64_t bc = 0;
 };
 [[nodiscard]] PaperTile paper_tile(std::int64_t m_elements, std::int64_t d);
+
+/// The rule for either loop order, as kernels have it: ceil(M / 4d) on the side that the traffic is divided by (FA1:
+/// Bc, FA2: Br), at most d on the other, both in whole steps of the matrix instruction, 16, rounded down, one at least.
+/// Pre: the side is br or bc, M and d are at least 1.
+[[nodiscard]] TileShape tile_of_memory(std::int64_t m_elements, std::int64_t d, TileSide divides);
+
+/// M of a tile that the rule gives, in elements: 4 d times the side that the traffic is divided by, the least M that it
+/// gives this tile for where M/4d is a whole step. Empty for other tiles, and where no side divides.
+[[nodiscard]] std::optional<std::int64_t> memory_of_tile(const TileShape&, std::int64_t d, TileSide divides);
 
 }  // namespace attnscope

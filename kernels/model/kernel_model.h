@@ -57,11 +57,12 @@ struct KernelModel {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared_bytes = 0;
-  int registers_per_thread = 0;  ///< the estimate that refusal() uses; the compiler's count may differ a little
-  double matrix_flops = 0;       ///< matrix-product operations this kernel issues, tile padding left out
-  Traffic traffic;               ///< closed form, exact
-  KernelWork work{};             ///< closed form, of what a time is predicted from
-  KernelTiming timing{};         ///< the kernel's own constants, for the same
+  int registers_per_thread = 0;          ///< the estimate that refusal() uses; the compiler's count may differ a little
+  double matrix_flops = 0;               ///< matrix-product operations this kernel issues, tile padding left out
+  Traffic traffic;                       ///< closed form, exact
+  std::vector<OperandTraffic> operands;  ///< which sum to it, each matrix once; also those of which nothing crosses
+  KernelWork work{};                     ///< closed form, of what a time is predicted from
+  KernelTiming timing{};                 ///< the kernel's own constants, for the same
   /// Of one block, in the order of its addresses; the parts in shared memory sum to dynamic_shared_bytes. What the
   /// registers hold beside the named parts (addresses, fragments, temporaries) is in none. At most 16: OnChipParts.
   std::vector<OnChipPart> on_chip;

@@ -58,6 +58,9 @@ struct TileShape {
   bool operator==(const TileShape&) const = default;
 };
 
+/// The side of the tile that the traffic of long sequences is divided by: N^2 d / Br or N^2 d / Bc.
+enum class TileSide { none, br, bc };
+
 /// One knob, as an algorithm states it.
 struct Knob {
   std::string name;  ///< axis, column and facet: "splits"

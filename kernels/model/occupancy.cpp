@@ -14,6 +14,10 @@ constexpr std::int64_t warp_unit = 4;  // an SM has four partitions, each with a
 constexpr std::int64_t register_unit = 256;
 constexpr std::int64_t shared_unit = 128;
 
+std::int64_t registers_per_warp(const LaunchFootprint& launch) {
+  return round_up(launch.registers_per_thread * threads_per_warp, register_unit);
+}
+
 }  // namespace
 
 int most_registers_per_thread(const DeviceLimits& limits, int threads_per_block) {
@@ -23,6 +27,16 @@ int most_registers_per_thread(const DeviceLimits& limits, int threads_per_block)
   return static_cast<int>(std::min(per_warp / threads_per_warp, addressable));
 }
 
+std::int64_t shared_bytes_taken(const DeviceLimits& limits, const LaunchFootprint& launch) {
+  return round_up(launch.shared_bytes + limits.shared_bytes_reserved, shared_unit);
+}
+
+std::int64_t register_bytes_taken(const LaunchFootprint& launch) {
+  constexpr std::int64_t register_bytes = 4;
+  const std::int64_t warps = std::max<std::int64_t>(1, ceil_div(launch.threads_per_block, threads_per_warp));
+  return warps * registers_per_warp(launch) * register_bytes;
+}
+
 Occupancy theoretical_occupancy(const DeviceLimits& limits, const LaunchFootprint& launch) {
   constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
   const std::int64_t warps = std::max<std::int64_t>(1, ceil_div(launch.threads_per_block, threads_per_warp));
@@ -30,12 +44,11 @@ Occupancy theoretical_occupancy(const DeviceLimits& limits, const LaunchFootprin
 
   std::int64_t by_registers = unlimited;
   if (launch.registers_per_thread > 0) {
-    const std::int64_t per_warp = round_up(launch.registers_per_thread * threads_per_warp, register_unit);
-    const std::int64_t warps_that_fit = limits.registers_per_sm / warp_unit / per_warp * warp_unit;
+    const std::int64_t warps_that_fit = limits.registers_per_sm / warp_unit / registers_per_warp(launch) * warp_unit;
     // One block is let in only if a full set of warps on every partition would fit; beside others it takes what it has.
     by_registers = round_up(warps, warp_unit) <= warps_that_fit ? warps_that_fit / warps : 0;
   }
-  const std::int64_t shared = round_up(launch.shared_bytes + limits.shared_bytes_reserved, shared_unit);
+  const std::int64_t shared = shared_bytes_taken(limits, launch);
   const std::int64_t by_shared = shared > 0 ? limits.shared_bytes_per_sm / shared : unlimited;
 
   struct Limit {

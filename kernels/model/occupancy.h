@@ -28,6 +28,11 @@ struct Occupancy {
 /// an instruction addresses 255.
 [[nodiscard]] int most_registers_per_thread(const DeviceLimits&, int threads_per_block);
 
+/// Bytes of its SM's shared memory that a block takes, with what the system adds to it.
+[[nodiscard]] std::int64_t shared_bytes_taken(const DeviceLimits&, const LaunchFootprint&);
+/// Bytes of its SM's registers that a block takes; 0 where they are unknown.
+[[nodiscard]] std::int64_t register_bytes_taken(const LaunchFootprint&);
+
 /// Registers are handed out in units of 256 a warp, by four partitions with a quarter of them each, shared memory in
 /// units of 128 bytes (CUDA programming guide, compute capabilities 8.0 to 12.x). As the driver's own occupancy for
 /// every launch of the recorded sample.

@@ -264,12 +264,7 @@ double point_ns(std::span<const LaunchTime> times) {
   return ns;
 }
 
-std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceLimits& limits) {
-  return predict_times(model, limits, device_rates(limits));
-}
-
-std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceLimits& limits,
-                                      const DeviceRates& rates) {
+std::vector<LaunchLoad> predict_loads(const AttentionModel& model, const DeviceLimits& limits) {
   std::vector<LaunchLoad> loads;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
@@ -277,7 +272,16 @@ std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceL
     const double missed = missed_share(kernel.work.cycled_bytes, static_cast<double>(limits.l2_bytes));
     loads.push_back(launch_load(kernel, limits, kernel.work.distinct_bytes + missed * again));
   }
-  return launch_times(loads, rates);
+  return loads;
+}
+
+std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceLimits& limits) {
+  return predict_times(model, limits, device_rates(limits));
+}
+
+std::vector<LaunchTime> predict_times(const AttentionModel& model, const DeviceLimits& limits,
+                                      const DeviceRates& rates) {
+  return launch_times(predict_loads(model, limits), rates);
 }
 
 }  // namespace attnscope

@@ -76,6 +76,8 @@ struct LaunchTime {
 /// The launches run one after the other.
 [[nodiscard]] double point_ns(std::span<const LaunchTime>);
 
+/// What predict_times() starts from. Pre: the model has no refusal.
+[[nodiscard]] std::vector<LaunchLoad> predict_loads(const AttentionModel&, const DeviceLimits&);
 /// Times without anything played: DRAM bytes too are estimated by the closed form (KernelWork::distinct_bytes, and what
 /// an L2 of the device's size misses of the rest). One for each measured kernel. Pre: the model has no refusal.
 [[nodiscard]] std::vector<LaunchTime> predict_times(const AttentionModel&, const DeviceLimits&);

@@ -53,6 +53,12 @@ std::string_view to_string(Tensor tensor) {
   return "?";
 }
 
+Traffic sum_of(std::span<const OperandTraffic> operands) {
+  Traffic sum;
+  for (const OperandTraffic& operand : operands) sum += operand.traffic;
+  return sum;
+}
+
 void TileProgram::compute(std::int64_t /*block*/, std::int64_t /*step*/, std::vector<Computation>& /*out*/) const {}
 
 std::vector<StepEvent> events(const TileProgram& program, std::int64_t block, std::int64_t step) {

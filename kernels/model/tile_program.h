@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -103,6 +104,15 @@ struct Traffic {
   }
   bool operator==(const Traffic&) const = default;
 };
+
+/// What of it one matrix accounts for.
+struct OperandTraffic {
+  Tensor tensor = Tensor::q;
+  Traffic traffic;
+
+  bool operator==(const OperandTraffic&) const = default;
+};
+[[nodiscard]] Traffic sum_of(std::span<const OperandTraffic>);
 
 /// The accesses of every thread block of one kernel launch, in launch order. Random access by (block, step), so that a
 /// reader can interleave blocks or stop in the middle; no state, safe to share between threads. A step is loads, then

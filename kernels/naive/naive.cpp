@@ -83,12 +83,12 @@ class Models {
         product_flops_(2.0 * static_cast<double>(problem.d) *
                        static_cast<double>(problem.instances() * problem.n_q * problem.n_k)) {}
 
-  [[nodiscard]] KernelModel qk(std::string name, const ProductNames& names) const {
+  [[nodiscard]] KernelModel qk(std::string name, const Product& product, const ProductNames& names) const {
     const TileGrid grid = whole_grid(p_, tile_);
     const std::int64_t columns = naive::qk_chunk_columns(tile_.br, tile_.bc);
     return kernel_model(
         std::move(name), grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
-        naive::qk_traffic(p_, tile_), product_flops_,
+        naive::qk_traffic(p_, tile_, product), product_flops_,
         {in_shared(names.left, tile_.br * p_.d * element_), in_shared(names.right, tile_.bc * p_.d * element_),
          in_registers(names.out, tile_.br * columns * accumulator_)},
         {.why = say::load_order::both_first{}}, qk_work(grid, columns), naive::qk_timing);
@@ -106,22 +106,22 @@ class Models {
                         rows_work(work), work.computes == Phase::softmax ? naive::softmax_timing : naive::ds_timing);
   }
 
-  [[nodiscard]] KernelModel pv(std::string name, const ProductNames& names) const {
+  [[nodiscard]] KernelModel pv(std::string name, const Product& product, const ProductNames& names) const {
     const int d = static_cast<int>(p_.d);
     const int stages = naive::pv_stages(tile_.br, d, element_);
     return kernel_model(
-        std::move(name), p_.instances() * ceil_div(p_.n_q, tile_.br), pv_needs(p_, tile_), naive::pv_traffic(p_, tile_),
-        product_flops_,
+        std::move(name), p_.instances() * ceil_div(p_.n_q, tile_.br), pv_needs(p_, tile_),
+        naive::pv_traffic(p_, tile_, product), product_flops_,
         {in_shared(names.left, std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
          in_shared(names.right, std::int64_t{stages} * naive::pv_step * d * element_, stages),
          in_registers(names.out, std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
         through_ring(stages), pv_work(), naive::pv_timing);
   }
 
-  [[nodiscard]] KernelModel tn(std::string name, const ProductNames& names) const {
+  [[nodiscard]] KernelModel tn(std::string name, const Product& product, const ProductNames& names) const {
     constexpr std::int64_t stages = naive::tn_stages;
     return kernel_model(std::move(name), p_.kv_instances() * ceil_div(p_.n_k, tile_.bc), tn_needs(p_, tile_),
-                        naive::tn_traffic(p_, tile_), product_flops_,
+                        naive::tn_traffic(p_, tile_, product), product_flops_,
                         {in_shared(names.left, stages * naive::tn_step * tile_.bc * element_, stages),
                          in_shared(names.right, stages * naive::tn_step * p_.d * element_, stages),
                          in_registers(names.out, tile_.bc * p_.d * accumulator_)},
@@ -211,15 +211,16 @@ class Models {
 /// The models of all launches, in stream order.
 std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile) {
   const Models make(p, tile);
-  std::vector<KernelModel> all{make.qk("qk", {"Q", "K", "S"}), make.rows("softmax", "naive softmax", softmax),
-                               make.pv("pv", {"P", "V", "O"})};
+  std::vector<KernelModel> all{make.qk("qk", naive::scores_product, {"Q", "K", "S"}),
+                               make.rows("softmax", "naive softmax", softmax),
+                               make.pv("pv", naive::values_product, {"P", "V", "O"})};
   if (p.pass == Pass::fwd) return all;
   for (KernelModel& forward : all) forward.setup = p.pass == Pass::bwd;
-  all.push_back(make.tn("dv", {"P", "dO", "dV"}));
-  all.push_back(make.qk("dp", {"dO", "V", "dP"}));
+  all.push_back(make.tn("dv", naive::dv_product, {"P", "dO", "dV"}));
+  all.push_back(make.qk("dp", naive::dp_product, {"dO", "V", "dP"}));
   all.push_back(make.rows("ds", "naive ds", ds));
-  all.push_back(make.pv("dq", {"dS", "K", "dQ"}));
-  all.push_back(make.tn("dk", {"dS", "Q", "dK"}));
+  all.push_back(make.pv("dq", naive::dq_product, {"dS", "K", "dQ"}));
+  all.push_back(make.tn("dk", naive::dk_product, {"dS", "Q", "dK"}));
   return all;
 }
 
@@ -377,23 +378,18 @@ AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& conf
 
   const Launches make(p, tile);
   std::vector<KernelModel> model = models(p, tile);
-  plan.launches.push_back(make.qk(model[0], {Tensor::q, Tensor::k, Tensor::s, Phase::scores}, {"q", "k", "s"}, scale));
+  plan.launches.push_back(make.qk(model[0], naive::scores_product, {"q", "k", "s"}, scale));
   plan.launches.push_back(make.softmax_rows(model[1]));
-  plan.launches.push_back(
-      make.pv(model[2], {Tensor::p, Tensor::v, Tensor::o, Phase::values}, {"p", "v", "o"}, true, kept));
+  plan.launches.push_back(make.pv(model[2], naive::values_product, {"p", "v", "o"}, true, kept));
   if (p.pass == Pass::fwd) return plan;
 
   // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
   // row by row, and so both live where S was.
-  plan.launches.push_back(make.tn(model[3], {Tensor::p, Tensor::dout, Tensor::dv, Phase::value_gradients},
-                                  {"p", "dout", "dv"}, true, kept));
-  plan.launches.push_back(
-      make.qk(model[4], {Tensor::dout, Tensor::v, Tensor::dp, Phase::probability_gradients}, {"dout", "v", "s"}, 1.0F));
+  plan.launches.push_back(make.tn(model[3], naive::dv_product, {"p", "dout", "dv"}, true, kept));
+  plan.launches.push_back(make.qk(model[4], naive::dp_product, {"dout", "v", "s"}, 1.0F));
   plan.launches.push_back(make.ds_rows(model[5], "s"));
-  plan.launches.push_back(
-      make.pv(model[6], {Tensor::ds, Tensor::k, Tensor::dq, Phase::query_gradients}, {"s", "k", "dq"}, false, scale));
-  plan.launches.push_back(
-      make.tn(model[7], {Tensor::ds, Tensor::q, Tensor::dk, Phase::key_gradients}, {"s", "q", "dk"}, false, scale));
+  plan.launches.push_back(make.pv(model[6], naive::dq_product, {"s", "k", "dq"}, false, scale));
+  plan.launches.push_back(make.tn(model[7], naive::dk_product, {"s", "q", "dk"}, false, scale));
   return plan;
 }
 

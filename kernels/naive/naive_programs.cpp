@@ -351,32 +351,38 @@ ProgramPointer tn_program(const AttentionProblem& p, const Tiling& tile, const P
   return std::make_shared<const TnProgram>(p, tile, product);
 }
 
-Traffic qk_traffic(const AttentionProblem& p, const Tiling& tile) {
+std::vector<OperandTraffic> qk_traffic(const AttentionProblem& p, const Tiling& tile, const Product& product) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t q_reads = p.n_q * ceil_div(p.n_k, tile.bc);
   const std::int64_t k_reads = p.n_k * ceil_div(p.n_q, tile.br);
-  return {.l2_to_sm_bytes = p.instances() * (q_reads + k_reads) * p.d * element,
-          .sm_to_l2_bytes = p.instances() * p.n_q * row_stride(p.n_k) * element};
+  return {{product.left, {.l2_to_sm_bytes = p.instances() * q_reads * p.d * element}},
+          {product.right, {.l2_to_sm_bytes = p.instances() * k_reads * p.d * element}},
+          {product.out, {.sm_to_l2_bytes = p.instances() * p.n_q * row_stride(p.n_k) * element}}};
 }
 
-Traffic row_traffic(const AttentionProblem& p, const RowWork& work) {
+std::vector<OperandTraffic> row_traffic(const AttentionProblem& p, const RowWork& work) {
   const std::int64_t matrix = p.instances() * p.n_q * row_stride(p.n_k) * bytes_per_element(p.dtype);
   const std::int64_t reads = long_rows(p.n_k, work.pieces) ? 2 : 1;
-  return {.l2_to_sm_bytes = reads * std::ssize(work.in) * matrix, .sm_to_l2_bytes = matrix};
+  std::vector<OperandTraffic> operands;
+  for (const Tensor in : work.in) operands.push_back({in, {.l2_to_sm_bytes = reads * matrix}});
+  operands.push_back({work.out, {.sm_to_l2_bytes = matrix}});
+  return operands;
 }
 
-Traffic pv_traffic(const AttentionProblem& p, const Tiling& tile) {
+std::vector<OperandTraffic> pv_traffic(const AttentionProblem& p, const Tiling& tile, const Product& product) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t v_reads = p.n_k * ceil_div(p.n_q, tile.br);
-  return {.l2_to_sm_bytes = p.instances() * (p.n_q * row_stride(p.n_k) + v_reads * p.d) * element,
-          .sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)};
+  return {{product.left, {.l2_to_sm_bytes = p.instances() * p.n_q * row_stride(p.n_k) * element}},
+          {product.right, {.l2_to_sm_bytes = p.instances() * v_reads * p.d * element}},
+          {product.out, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
 }
 
-Traffic tn_traffic(const AttentionProblem& p, const Tiling& tile) {
+std::vector<OperandTraffic> tn_traffic(const AttentionProblem& p, const Tiling& tile, const Product& product) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t dout_reads = p.n_q * ceil_div(p.n_k, tile.bc);
-  return {.l2_to_sm_bytes = p.instances() * (p.n_q * row_stride(p.n_k) + dout_reads * p.d) * element,
-          .sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype)};
+  return {{product.left, {.l2_to_sm_bytes = p.instances() * p.n_q * row_stride(p.n_k) * element}},
+          {product.right, {.l2_to_sm_bytes = p.instances() * dout_reads * p.d * element}},
+          {product.out, {.sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype)}}};
 }
 
 }  // namespace attnscope::naive

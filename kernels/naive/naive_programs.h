@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kernels/common_knobs.h"
 #include "kernels/model/attention.h"
@@ -25,6 +26,13 @@ struct Product {
   Tensor out;
   Phase computes;
 };
+
+inline constexpr Product scores_product{Tensor::q, Tensor::k, Tensor::s, Phase::scores};
+inline constexpr Product values_product{Tensor::p, Tensor::v, Tensor::o, Phase::values};
+inline constexpr Product dv_product{Tensor::p, Tensor::dout, Tensor::dv, Phase::value_gradients};
+inline constexpr Product dp_product{Tensor::dout, Tensor::v, Tensor::dp, Phase::probability_gradients};
+inline constexpr Product dq_product{Tensor::ds, Tensor::k, Tensor::dq, Phase::query_gradients};
+inline constexpr Product dk_product{Tensor::ds, Tensor::q, Tensor::dk, Phase::key_gradients};
 
 /// Whole rows of n_q x n_k matrices, over all instances: what is read, what is written, on how many pieces of a row a
 /// thread works at most, and what is computed: sums over a row, and then `out` in the place of the last matrix of `in`.
@@ -58,9 +66,9 @@ using ProgramPointer = std::shared_ptr<const TileProgram>;
 [[nodiscard]] ProgramPointer pv_program(const AttentionProblem&, const Tiling&, const Product&);
 [[nodiscard]] ProgramPointer tn_program(const AttentionProblem&, const Tiling&, const Product&);
 
-[[nodiscard]] Traffic qk_traffic(const AttentionProblem&, const Tiling&);
-[[nodiscard]] Traffic row_traffic(const AttentionProblem&, const RowWork&);
-[[nodiscard]] Traffic pv_traffic(const AttentionProblem&, const Tiling&);
-[[nodiscard]] Traffic tn_traffic(const AttentionProblem&, const Tiling&);
+[[nodiscard]] std::vector<OperandTraffic> qk_traffic(const AttentionProblem&, const Tiling&, const Product&);
+[[nodiscard]] std::vector<OperandTraffic> row_traffic(const AttentionProblem&, const RowWork&);
+[[nodiscard]] std::vector<OperandTraffic> pv_traffic(const AttentionProblem&, const Tiling&, const Product&);
+[[nodiscard]] std::vector<OperandTraffic> tn_traffic(const AttentionProblem&, const Tiling&, const Product&);
 
 }  // namespace attnscope::naive

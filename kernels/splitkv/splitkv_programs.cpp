@@ -228,7 +228,7 @@ std::shared_ptr<const TileProgram> combine_program(const SplitGrid& grid) {
 }
 
 /// K and V once, Q once for every split that has keys; partial O of those, partial LSE of all.
-Traffic partial_traffic(const SplitGrid& grid) {
+std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   std::int64_t keys = 0;
@@ -244,17 +244,23 @@ Traffic partial_traffic(const SplitGrid& grid) {
     }
   }
   const std::int64_t used = grid.all_used();
-  return {
-      .l2_to_sm_bytes = (used * grid.rows() + 2 * keys) * row + sectors * sector_bytes,
-      .sm_to_l2_bytes = (used * grid.rows() * p.d + grid.splits() * p.kv_instances() * grid.lse_rows()) * fp32_bytes};
+  return {{Tensor::q, {.l2_to_sm_bytes = used * grid.rows() * row}},
+          {Tensor::k, {.l2_to_sm_bytes = keys * row}},
+          {Tensor::v, {.l2_to_sm_bytes = keys * row}},
+          {Tensor::block_table, {.l2_to_sm_bytes = sectors * sector_bytes}},
+          {Tensor::o_part, {.sm_to_l2_bytes = used * grid.rows() * p.d * fp32_bytes}},
+          {Tensor::lse_part, {.sm_to_l2_bytes = grid.splits() * p.kv_instances() * grid.lse_rows() * fp32_bytes}}};
 }
 
 /// What the splits with keys wrote, once, partial LSE once for every 16 columns; O and LSE once.
-Traffic combine_traffic(const SplitGrid& grid) {
+std::vector<OperandTraffic> combine_traffic(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t slices = p.d / combine_columns;
-  return {.l2_to_sm_bytes = grid.all_used() * (grid.rows() * p.d + slices * grid.lse_rows()) * fp32_bytes,
-          .sm_to_l2_bytes = p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes)};
+  const std::int64_t rows = p.instances() * p.n_q;
+  return {{Tensor::o_part, {.l2_to_sm_bytes = grid.all_used() * grid.rows() * p.d * fp32_bytes}},
+          {Tensor::lse_part, {.l2_to_sm_bytes = grid.all_used() * slices * grid.lse_rows() * fp32_bytes}},
+          {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
+          {Tensor::lse, {.sm_to_l2_bytes = rows * fp32_bytes}}};
 }
 
 KernelWork partial_work(const SplitGrid& grid, const Tiling& tile) {
@@ -286,7 +292,7 @@ KernelWork partial_work(const SplitGrid& grid, const Tiling& tile) {
     }
   }
   const double cells = keys_worked_on * tile.br;
-  const Traffic traffic = partial_traffic(grid);
+  const Traffic traffic = sum_of(partial_traffic(grid));
   work.tensor_flops = 4 * static_cast<double>(p.d) * cells;
   work.exponentials = cells;
   work.fp32_values = cells / static_cast<double>(chunk) * static_cast<double>(p.d);
@@ -313,7 +319,7 @@ KernelWork combine_work(const SplitGrid& grid) {
   const std::int64_t column_groups = p.d / combine_columns;
   work.exponentials = static_cast<double>(grid.all_used() * grid.lse_rows() * column_groups);
   work.distinct_bytes = static_cast<double>(grid.all_used() * (grid.rows() * p.d + grid.lse_rows()) * fp32_bytes +
-                                            combine_traffic(grid).sm_to_l2_bytes);
+                                            sum_of(combine_traffic(grid)).sm_to_l2_bytes);
   return work;
 }
 

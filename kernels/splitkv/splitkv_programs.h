@@ -87,8 +87,8 @@ class SplitGrid {
                                                                  std::span<const OnChipPart> on_chip);
 [[nodiscard]] std::shared_ptr<const TileProgram> combine_program(const SplitGrid&);
 
-[[nodiscard]] Traffic partial_traffic(const SplitGrid&);
-[[nodiscard]] Traffic combine_traffic(const SplitGrid&);
+[[nodiscard]] std::vector<OperandTraffic> partial_traffic(const SplitGrid&);
+[[nodiscard]] std::vector<OperandTraffic> combine_traffic(const SplitGrid&);
 
 [[nodiscard]] KernelWork partial_work(const SplitGrid&, const Tiling&);
 [[nodiscard]] KernelWork combine_work(const SplitGrid&);

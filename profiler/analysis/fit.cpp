@@ -12,6 +12,8 @@ namespace attnscope {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Columns whose part apart from the others is smaller than this share tell nothing of their own.
+constexpr double dependent = 1e-9;
 
 // Logarithms; empty when a value has none.
 std::vector<double> logs(std::span<const double> values) {
@@ -115,6 +117,75 @@ std::optional<LawFit> fit_law(std::span<const double> law, std::span<const doubl
     if (miss <= fit.worst) continue;
     fit.worst = miss;
     fit.worst_point = i;
+  }
+  return fit;
+}
+
+double PowersFit::worst() const {
+  return std::abs(residuals[worst_point]);
+}
+
+double PowersFit::at(std::span<const double> x) const {
+  double y = coefficient;
+  for (std::size_t k = 0; k < exponents.size(); ++k) y *= std::pow(x[k], exponents[k]);
+  return y;
+}
+
+std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std::span<const double> y) {
+  const std::vector<double> v = logs(y);
+  const std::size_t n = y.size();
+  const std::size_t terms = x.size() + 1;
+  if (v.empty() || n < terms) return std::nullopt;
+
+  // Columns about their means: far from 1, where the constant is said, they would all but be multiples of its column.
+  const auto rows = static_cast<Eigen::Index>(n);
+  const auto variables = static_cast<Eigen::Index>(x.size());
+  Eigen::MatrixXd a(rows, variables);
+  Eigen::VectorXd means(variables);
+  for (Eigen::Index k = 0; k < variables; ++k) {
+    const std::vector<double> u = logs(x[static_cast<std::size_t>(k)]);
+    if (u.size() != n) return std::nullopt;
+    means(k) = mean(u);
+    for (Eigen::Index i = 0; i < rows; ++i) a(i, k) = u[static_cast<std::size_t>(i)] - means(k);
+  }
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
+  qr.setThreshold(dependent);
+  if (qr.rank() < variables) return std::nullopt;
+  const double v_mean = mean(v);
+  const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(v.data(), rows).array() - v_mean;
+  const Eigen::VectorXd slopes = qr.solve(b);
+  const Eigen::VectorXd off = b - (a * slopes);
+  const Eigen::MatrixXd covariance = (a.transpose() * a).inverse();
+
+  const std::size_t freedom = n - terms;
+  const double variance = freedom > 0 ? off.squaredNorm() / static_cast<double>(freedom) : 0;
+  const auto around = [&](double value, double share) {
+    const double half = half_width(std::sqrt(variance * share), freedom);
+    return Interval{value - half, value + half};
+  };
+  PowersFit fit;
+  for (Eigen::Index k = 0; k < variables; ++k) {
+    fit.exponents.push_back(slopes(k));
+    fit.intervals.push_back(around(slopes(k), covariance(k, k)));
+  }
+  const double constant = v_mean - slopes.dot(means);
+  const Interval interval = around(constant, 1 / static_cast<double>(n) + means.dot(covariance * means));
+  fit.coefficient = std::exp(constant);
+  fit.coefficient_interval = {std::exp(interval.low), std::exp(interval.high)};
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    fit.residuals.push_back(std::expm1(off(i)));
+    if (std::abs(fit.residuals.back()) > fit.worst()) fit.worst_point = static_cast<std::size_t>(i);
+  }
+  if (freedom < 2) return fit;
+  // Bonferroni's bound of the largest of n.
+  const boost::math::students_t distribution(static_cast<double>(freedom - 1));
+  fit.errors_limit = boost::math::quantile(boost::math::complement(distribution, 0.025 / static_cast<double>(n)));
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    const double left = 1 - 1 / static_cast<double>(n) - (a.row(i) * covariance * a.row(i).transpose())(0);
+    if (left <= 0) continue;  // the fit goes through it whatever it is
+    const double others = std::max(0.0, off.squaredNorm() - off(i) * off(i) / left) / static_cast<double>(freedom - 1);
+    const double errors = others > 0 ? std::abs(off(i)) / std::sqrt(others * left) : off(i) == 0 ? 0 : infinity;
+    fit.worst_errors = std::max(fit.worst_errors, errors);
   }
   return fit;
 }

@@ -11,6 +11,8 @@
 #include "kernels/common_knobs.h"
 #include "kernels/model/message_json.h"
 #include "messages/event.h"
+#include "profiler/measure/spec_json.h"
+#include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -45,6 +47,7 @@ template <class Io>
 void fields(Io&& io, StartedEvent& e) {
   io("index", e.index);
   io("point", e.point);
+  io.where_given("id", e.id);
 }
 template <class Io>
 void fields(Io&& io, PointEvent& e) {
@@ -59,6 +62,25 @@ void fields(Io&& io, PointEvent& e) {
   io("l2_sm_bytes", e.l2_sm_bytes);
   io("throttled", e.throttled);
   io("provenance", e.provenance);
+  io.where_given("id", e.id);
+}
+template <class Io>
+void fields(Io&& io, QueuedEvent& e) {
+  io("id", e.id);
+  io("priority", e.priority);
+  io("point", e.point);
+  io(e.spec);
+}
+template <class Io>
+void fields(Io&& io, CancelledEvent& e) {
+  io("id", e.id);
+  io("reason", e.reason);
+}
+template <class Io>
+void fields(Io&& io, RefusedEvent& e) {
+  io("request", e.request);
+  io("id", e.id);
+  io("reason", e.reason);
 }
 template <class Io>
 void fields(Io&& io, ProgressEvent& e) {
@@ -87,6 +109,9 @@ constexpr std::string_view event_name() {
   if constexpr (std::is_same_v<E, BuildEvent>) return "build";
   if constexpr (std::is_same_v<E, StartedEvent>) return "started";
   if constexpr (std::is_same_v<E, PointEvent>) return "point";
+  if constexpr (std::is_same_v<E, QueuedEvent>) return "queued";
+  if constexpr (std::is_same_v<E, CancelledEvent>) return "cancelled";
+  if constexpr (std::is_same_v<E, RefusedEvent>) return "refused";
   if constexpr (std::is_same_v<E, ProgressEvent>) return "progress";
   if constexpr (std::is_same_v<E, LogEvent>) return "log";
   if constexpr (std::is_same_v<E, DoneEvent>) return "done";
@@ -98,6 +123,9 @@ struct Writer {
   void operator()(const char* key, const T& member) {
     json[key] = member;
   }
+  void where_given(const char* key, const std::string& word) {
+    if (!word.empty()) json[key] = word;
+  }
   /// In English, and as id and arguments for a reader that speaks another language.
   void operator()(const char* key, const Message& message) {
     json[key] = english_text(message);
@@ -107,10 +135,9 @@ struct Writer {
   }
   /// A field each, and the knobs as one object.
   void operator()(const PointSpec& spec) {
-    const auto value = [](const auto& held) { return std::visit([](const auto& v) { return Json(v); }, held); };
-    for (const Field& field : point_fields()) json[std::string(field.name)] = value(field.get(spec));
+    write_fields(json, spec);
     Json& knobs = json["knobs"] = Json::object();
-    for (const auto& [name, held] : spec.knobs) knobs[name] = value(held);
+    for (const auto& [name, held] : spec.knobs) knobs[name] = json_of(held);
   }
 };
 
@@ -124,12 +151,10 @@ struct WrongLine {
 struct Reader {
   const Json& json;
 
-  /// Words and numbers as text, which the field reads as it reads an axis.
   static std::string text_of(const Json& value, std::string_view key) {
-    if (value.is_string()) return value.get<std::string>();
-    if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-    if (value.is_number()) return value.dump();
-    throw WrongLine{say::event::no_word{.key = key}};
+    auto text = axis_text(value, key);
+    if (!text) throw WrongLine{text.error()};
+    return std::move(text).value();
   }
 
   static void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
@@ -174,6 +199,8 @@ struct Reader {
     }
   }
 
+  void where_given(const char* key, std::string& word) { (*this)(key, word); }
+
   template <class T>
   void operator()(const char* key, T& member) {
     const auto found = json.find(key);
@@ -209,6 +236,24 @@ bool read_any(const Json& json, std::string_view name, Event& out, std::type_ide
 }
 
 }  // namespace
+
+PointEvent point_event(std::size_t index, std::int64_t point_id, const PointRecord& record) {
+  const auto value = [&](std::string_view key) {
+    const std::optional<MetricValue> metric = evaluate(key, record);
+    return metric ? metric->value : 0.0;
+  };
+  return {.index = index,
+          .point_id = point_id,
+          .point = describe(record.spec),
+          .spec = record.spec,
+          .disposition = std::string(to_string(record.disposition)),
+          .reason = record.reason,
+          .time_median_ns = value(metric_key::time_median_ns),
+          .dram_bytes = value(metric_key::dram_bytes),
+          .l2_sm_bytes = value(metric_key::l2_sm_bytes),
+          .throttled = record.clocks && record.clocks->throttled,
+          .provenance = std::string(to_string(record.origin()))};
+}
 
 std::string to_json_line(const Event& event) {
   Json json;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collector's JSON-lines protocol: `attnscope collect --jsonl` writes one event a line on stdout; the window, or a
-// script over ssh, reads them. Version 1. Unknown fields and events are to be ignored by readers.
+// script over ssh, reads them. Version 1. Unknown fields and events are to be ignored by readers. `collect --serve`
+// says the same of what it is asked (requests.h), each time with the id of the request.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace attnscope {
 
-struct PlanEvent {  ///< "plan": first line
+struct PlanEvent {  ///< "plan": first line; a session has no plan, and says "explore" and 0 points
   int version = 1;
   std::string device_name;
   std::string device_uuid;
@@ -39,7 +40,8 @@ struct BuildEvent {  ///< "build": one kernel compiled
 };
 struct StartedEvent {  ///< "started"
   std::size_t index = 0;
-  std::string point;  ///< describe(PointSpec)
+  std::string point;    ///< describe(PointSpec)
+  std::string id = {};  ///< of a session's request; empty and left out in a sweep
 };
 struct PointEvent {  ///< "point": it is committed in the database
   std::size_t index = 0;
@@ -54,8 +56,24 @@ struct PointEvent {  ///< "point": it is committed in the database
   bool throttled = false;
   /// Of the numbers above, as PointRecord::origin() has it; older collectors' lines have none.
   std::string provenance = {};
+  std::string id = {};  ///< of a session's request; empty and left out in a sweep
 };
-struct ProgressEvent {  ///< "progress": at most a few a second
+struct QueuedEvent {  ///< "queued": a session has taken a request, which waits
+  std::string id;
+  std::int64_t priority = 0;
+  std::string point;  ///< describe(PointSpec)
+  PointSpec spec;     ///< as it will run: what the request left open is chosen
+};
+struct CancelledEvent {  ///< "cancelled": a request that was taken will not be measured; nothing of it is kept
+  std::string id;
+  Message reason;  ///< empty where a request cancelled it
+};
+struct RefusedEvent {   ///< "refused": a session did not understand a line, or cannot do what it asks
+  std::string request;  ///< what it asks: "measure", "cancel"; empty where that cannot be told
+  std::string id;       ///< likewise
+  Message reason;
+};
+struct ProgressEvent {  ///< "progress": at most a few a second; of a session: of all that it was asked for so far
   std::size_t done = 0;
   std::size_t total = 0;
   double elapsed_s = 0;
@@ -65,14 +83,18 @@ struct LogEvent {     ///< "log"
   std::string level;  ///< "info", "warning", "error"
   std::string text;
 };
-struct DoneEvent {    ///< "done": last line
+struct DoneEvent {    ///< "done": last line; what a session was asked for and did not answer was not measured
   std::string state;  ///< "complete", "cancelled", "interrupted", "device-lost", "failed"
   Message reason;
   std::size_t ok = 0;
   std::size_t not_ok = 0;
   int exit_code = 0;
 };
-using Event = std::variant<PlanEvent, BuildEvent, StartedEvent, PointEvent, ProgressEvent, LogEvent, DoneEvent>;
+using Event = std::variant<PlanEvent, BuildEvent, StartedEvent, PointEvent, QueuedEvent, CancelledEvent, RefusedEvent,
+                           ProgressEvent, LogEvent, DoneEvent>;
+
+/// What is said of a point once it is kept: `index` is its place in the run, `point_id` its id in the database.
+[[nodiscard]] PointEvent point_event(std::size_t index, std::int64_t point_id, const PointRecord&);
 
 /// One line, no newline at its end.
 [[nodiscard]] std::string to_json_line(const Event&);

@@ -20,6 +20,19 @@ namespace {
 
 constexpr std::size_t max_axis_values = 4096;
 
+/// Set the whole tile, so that one of them stands alone.
+constexpr std::string_view tile_name = "tile";
+constexpr std::string_view memory_name = "M";
+/// More than any SM has: 4 MiB of 16-bit elements.
+constexpr std::int64_t most_memory = std::int64_t{1} << 21;
+
+bool sets_tile(std::string_view name) {
+  return name == tile_name || name == memory_name;
+}
+bool sets_extent(std::string_view name) {
+  return name == "br" || name == "bc";
+}
+
 // "auto", or both extents: "128x64".
 Result<std::optional<TileShape>, Message> parse_tile(std::string_view word) {
   if (word == "auto") return std::optional<TileShape>();
@@ -110,7 +123,7 @@ AxisKind wide_axis(const WideAxis& wide) {
 }
 
 AxisKind tile_axis() {
-  return {.name = "tile",
+  return {.name = std::string(tile_name),
           .words = true,
           .refusable = true,
           .nesting = tile_nesting,
@@ -126,6 +139,16 @@ AxisKind tile_axis() {
                 draft.br = draft.bc = tile.has_value();
                 if (tile) draft.spec.tile = *tile;
               }};
+}
+
+AxisKind memory_axis() {
+  return {.name = std::string(memory_name),
+          .smallest = 1,
+          .largest = most_memory,
+          .refusable = true,
+          .nesting = tile_nesting,
+          .wrong = [](std::string_view) { return Message(); },
+          .set = [](Draft& draft, const std::string& text) { draft.m = std::stoll(text); }};
 }
 
 AxisKind knob_axis(const Knob& knob) {
@@ -298,11 +321,12 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
 
 std::vector<AxisKind> axis_kinds(const Registry& registry) {
   std::vector<AxisKind> kinds;
-  kinds.reserve(wide_axes.size() + point_fields().size() + registry.knobs().size() + 1);
+  kinds.reserve(wide_axes.size() + point_fields().size() + registry.knobs().size() + 2);
   for (const WideAxis& wide : wide_axes) kinds.push_back(wide_axis(wide));
   for (const Field& field : point_fields()) kinds.push_back(field_axis(field, registry));
   for (const Knob& knob : registry.knobs()) kinds.push_back(knob_axis(knob));
   kinds.push_back(tile_axis());
+  kinds.push_back(memory_axis());
   std::ranges::stable_sort(kinds, {}, &AxisKind::nesting);
   // Fields that a wide axis sets have its fallback.
   for (const WideAxis& wide : wide_axes) {
@@ -315,7 +339,9 @@ std::vector<AxisKind> axis_kinds(const Registry& registry) {
 
 bool axis_replaces(std::string_view name, std::string_view other) {
   if (name == other) return true;
-  if (name == "tile") return other == "br" || other == "bc";
+  if (sets_tile(name)) return sets_tile(other) || sets_extent(other);
+  // A part of the tile refines none that a rule makes whole.
+  if (sets_extent(name)) return other == memory_name;
   const WideAxis* wide = find_wide(name);
   return wide != nullptr && (other == wide->first || other == wide->second);
 }
@@ -328,7 +354,7 @@ Message axis_overlap(std::span<const Axis> axes) {
       }
       const bool wider = axis_replaces(axes[i].name, other.name);
       if (!wider && !axis_replaces(other.name, axes[i].name)) continue;
-      const std::string& name = wider ? axes[i].name : other.name;
+      const std::string& name = wider && !sets_extent(axes[i].name) ? axes[i].name : other.name;
       const WideAxis* wide = find_wide(name);
       return say::axis::overlap{.one = axes[i].name,
                                 .other = other.name,

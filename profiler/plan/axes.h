@@ -22,7 +22,8 @@ namespace attnscope {
 /// (first:last:step), "mask=[none,causal,window:1024:0]", "d=64". Names are those of the fields (fields.h), of the
 /// registry's knobs, and N, heads and tile, which stand for two fields each. tile is "auto", the best of each N, or
 /// "128x64"; where no axis says, a curve has one tile, the best of its longest N, but for decoding and where that does
-/// not run. A knob may be 0, the algorithm's choice.
+/// not run. M, in elements, is a tile by the paper's rule (tile_of_memory()), for algorithms whose traffic a side of
+/// the tile divides. A knob may be 0, the algorithm's choice.
 struct Axis {
   std::string name;  ///< canonical: as the table of axes spells it
   std::vector<std::string> values;
@@ -40,6 +41,7 @@ struct Draft {
   bool br = false;         ///< an axis set it
   bool bc = false;         ///< likewise
   bool auto_tile = false;  ///< asked for: each N has its own
+  std::int64_t m = 0;      ///< elements on chip that the paper's rule makes a tile of; 0: no axis set it
   bool cache = false;      ///< an axis set it
   /// Knobs that axes set; no value: to the algorithm's choice.
   std::map<std::string, std::optional<KnobValue>> knobs = {};

@@ -37,6 +37,10 @@ const std::vector<Preset>& preset_table() {
          Group::prefill}}},
       {{"decode", say::preset::decode{}},
        {{{"d=128", "heads_q=16", "heads_kv=2", "n_q=1", "n_k[pow2]=[12:17]"}, Group::decoding}}},
+      // Lengths that tiles of 448 and 896 rows nearly divide, all beyond the L2 for what FA1 cycles through; M up to
+      // 224 KiB of 16-bit elements.
+      {{"law", say::preset::law{}},
+       {{{"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]", "M=[8192,16384,32768,65536,114688]"}, Group::law}}},
   };
   return table;
 }

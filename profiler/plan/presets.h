@@ -14,7 +14,7 @@
 namespace attnscope {
 
 struct PresetInfo {
-  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode
+  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode, law
   Message description;
 };
 [[nodiscard]] std::span<const PresetInfo> presets();

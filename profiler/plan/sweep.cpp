@@ -11,6 +11,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/descriptor.h"
+#include "kernels/model/io_model.h"
 #include "kernels/tile_table.h"
 #include "messages/preset.h"
 #include "messages/sweep.h"
@@ -68,12 +69,19 @@ Config config_of_curve(const Algorithm& algorithm, const Draft& draft, const Lon
 Config choose_config(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                      const DeviceLimits& limits) {
   Config config = config_of_curve(algorithm, draft, longest, limits);
-  if (draft.br || draft.bc) {
+  // Of who has no such side, M decides nothing.
+  const TileSide divides = algorithm.facts().traffic_side(draft.spec.problem.pass);
+  const bool by_rule = draft.m > 0 && divides != TileSide::none;
+  if (draft.br || draft.bc || by_rule) {
     for (const Knob& knob : algorithm.facts().knobs) {
       if (knob.with_tile) config.knobs.set(knob.name, std::int64_t{0});
     }
   }
   for (const auto& [name, value] : draft.knobs) config.knobs.set(name, value.value_or(std::int64_t{0}));
+  if (by_rule) {
+    config.tile = tile_of_memory(draft.m, draft.spec.problem.d, divides);
+    return config;
+  }
   if (draft.br) config.tile.br = draft.spec.tile.br;
   if (draft.bc) config.tile.bc = draft.spec.tile.bc;
   if (draft.br && draft.bc) return config;
@@ -289,6 +297,25 @@ Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis
   if (!algorithm.empty()) spec.algorithm = std::move(algorithm);
   for (const auto& [name, value] : draft.knobs) spec.knobs.set(name, value.value_or(std::int64_t{0}));
   return spec;
+}
+
+Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState where_no_axis_says,
+                                      const DeviceLimits& limits, const Registry& registry) {
+  if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
+  for (const Axis& axis : axes) {
+    if (axis.values.size() != 1) {
+      return Error{say::sweep::one_value{.axis = axis.name, .values = axis.values.size()}};
+    }
+  }
+  if (std::ranges::find(axes, "algorithm", &Axis::name) == axes.end()) return Error{say::sweep::no_algorithm{}};
+  SweepRequest request;
+  request.cache = where_no_axis_says;
+  Expansion expansion(limits, registry, request);
+  const std::vector<Axis> given(axes.begin(), axes.end());
+  if (Message wrong = expansion.add(complete(given, axis_kinds(registry))); !wrong.empty()) {
+    return Error{std::move(wrong)};
+  }
+  return expansion.take().front();
 }
 
 std::int64_t memory_need_bytes(const PointSpec& spec, const DeviceLimits& limits, const Registry& registry) {

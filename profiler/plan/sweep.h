@@ -44,6 +44,11 @@ struct SweepRequest {
 /// word, and what of the tile no axis sets is 0.
 [[nodiscard]] Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry&);
 
+/// The one point that axes of one value each ask for on that device: what they leave open is what a sweep of them would
+/// take. What the device cannot run is a point all the same, which ends as `infeasible`.
+[[nodiscard]] Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState where_no_axis_says,
+                                                    const DeviceLimits&, const Registry&);
+
 /// Device bytes that a point's buffers need on that device; 0 where it cannot run.
 [[nodiscard]] std::int64_t memory_need_bytes(const PointSpec&, const DeviceLimits&, const Registry&);
 

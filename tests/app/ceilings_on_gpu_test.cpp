@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <sstream>
 #include <variant>
 
@@ -13,7 +15,9 @@
 namespace attnscope::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class CeilingsOnGpu : public ::testing::Test {
  protected:
@@ -49,11 +53,13 @@ TEST_F(CeilingsOnGpu, lines_say_how_far_it_is_and_how_it_ended) {
   const Outcome outcome = run(folder_, arguments_, gpu("throttle=4"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto progress = events<ProgressEvent>(outcome.out);
-  ASSERT_EQ(progress.size(), 4U) << "one a round";
+  ASSERT_FALSE(progress.empty());
   for (std::size_t i = 0; i < progress.size(); ++i) {
-    EXPECT_EQ(progress[i].done, i + 1);
-    EXPECT_EQ(progress[i].total, 4U);
+    EXPECT_EQ(progress[i].total, progress.back().total);
+    EXPECT_GT(progress[i].done, i == 0 ? 0 : progress[i - 1].done);
   }
+  EXPECT_EQ(progress.back().done, progress.back().total);
+  EXPECT_LT(progress.front().done, progress.front().total) << "from its first kernel on";
   const auto done = events<DoneEvent>(outcome.out);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].state, "complete");
@@ -70,6 +76,78 @@ TEST_F(CeilingsOnGpu, cancelled_on_stdin_keeps_nothing) {
   EXPECT_EQ(done[0].state, "cancelled");
   EXPECT_EQ(done[0].exit_code, 5);
   EXPECT_EQ(sets_kept(), 0U);
+}
+
+TEST_F(CeilingsOnGpu, what_costs_the_device_is_named_and_nothing_is_kept) {
+  struct Case {
+    const char* fault;
+    std::vector<std::string> said;
+  };
+  for (const Case& each :
+       {Case{"crash=attn_ceiling_exp2", {"exp2, fp32 could not be measured.", "ILLEGAL_ADDRESS"}},
+        Case{"crash=attn_ceiling_link", {"Preparing to measure the ceilings failed.", "ILLEGAL_ADDRESS"}},
+        Case{"lost=attn_ceiling_mma", {"The GPU is gone.", "cuLaunchKernelEx"}}}) {
+    const Outcome outcome = run(folder_, arguments_, gpu(each.fault));
+    EXPECT_EQ(outcome.exit_code, 1) << each.fault;
+    for (const std::string& words : each.said) EXPECT_THAT(outcome.err, HasSubstr(words)) << each.fault;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("point"))) << each.fault;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+    EXPECT_EQ(sets_kept(), 0U) << each.fault;
+  }
+}
+
+TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
+  const auto warnings = [&](const Outcome& outcome) {
+    std::string all;
+    for (const LogEvent& event : events<LogEvent>(outcome.out)) all += event.text + "\n";
+    return all;
+  };
+  // A kernel that is in the cache is not compiled again.
+  const auto uncompiled = [&](const std::string& faults) {
+    Process::Options options = gpu(faults);
+    options.environment["ATTNSCOPE_CACHE_DIR"] = folder_ / std::to_string(std::hash<std::string>()(faults));
+    return options;
+  };
+  const auto figures = [&] {
+    std::set<std::string> names;
+    const auto sets = RunStore::open(file_, RunStore::Mode::read_only).ceilings();
+    for (const Ceiling& ceiling : sets.back().ceilings) names.insert(ceiling.name);
+    return names;
+  };
+  // A ceiling that only one load finds out, and one that several do.
+  const Outcome none = run(folder_, arguments_, uncompiled("compile-error=ceilings/mma.cuh"));
+  EXPECT_EQ(none.exit_code, 5) << none.err;
+  EXPECT_THAT(warnings(none), HasSubstr("Tensor cores, fp16, mma.sync could not be measured: "));
+  EXPECT_FALSE(figures().contains("mma_fp16"));
+  EXPECT_TRUE(figures().contains("dram_read"));
+  EXPECT_EQ(events<DoneEvent>(none.out).at(0).state, "complete");
+  EXPECT_EQ(events<DoneEvent>(none.out).at(0).exit_code, 5);
+
+  const Outcome some = run(folder_, arguments_, uncompiled("compile-error=ATTN_AT_ONCE=8"));
+  EXPECT_EQ(some.exit_code, 0) << some.err;
+  EXPECT_THAT(warnings(some), AllOf(HasSubstr("DRAM read was measured without one of the ways to: "),
+                                    Not(HasSubstr("could not be measured"))));
+  EXPECT_TRUE(figures().contains("dram_read"));
+
+  const Outcome all = run(folder_, arguments_, uncompiled("compile-error=ceilings/"));
+  EXPECT_EQ(all.exit_code, 1) << "nothing was measured";
+  EXPECT_EQ(sets_kept(), 2U);
+}
+
+TEST_F(CeilingsOnGpu, what_nvml_does_not_say_is_not_known) {
+  for (const char* fault : {"nvml-reasons=3", "nvml-clock=999"}) {
+    const Outcome outcome = run(folder_, arguments_, gpu(fault));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("by what, is not known: NVML did not say")) << fault;
+    for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
+      EXPECT_NE(ceiling.name, "throttle_reasons") << fault << ": 0 would say that nothing slowed it down";
+    }
+  }
+  const Outcome busy = run(folder_, arguments_, gpu("nvml-use=3"));
+  EXPECT_THAT(busy.out, HasSubstr("Whether others used this GPU is not known: NVML did not say"));
+  for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
+    EXPECT_NE(ceiling.name, "others_use");
+  }
 }
 
 TEST_F(CeilingsOnGpu, what_fails_ends_in_a_line_too) {

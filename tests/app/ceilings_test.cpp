@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "storage/run_store.h"
@@ -89,6 +90,17 @@ TEST(CeilingsCommand, datasheets_stand_in_for_a_device_that_was_never_measured) 
                                  HasSubstr("312.0 Tflop/s")));
   const Outcome csv = run(folder, {"ceilings", file, "--csv"});
   EXPECT_THAT(csv.out, HasSubstr(",,mma_fp16,0,312000000000000,,,flop/s,datasheet\n"));
+
+  // Of another machine's points, beside those of a device of one's own: each says whose it is.
+  const auto table = folder / "peers.csv";
+  std::ofstream(table) << "algorithm,kernel,pass,dtype,batch,heads_q,n_q,n_k,d,device,time_median_ns\n"
+                          "peer,all,fwd,fp16,1,16,1024,1024,64,NVIDIA H200,50000\n";
+  const Outcome imported = run(folder, {"import", table, "--into", file});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const Outcome both = run(folder, {"ceilings", file});
+  EXPECT_THAT(both.out, AllOf(HasSubstr("(SIM-NVIDIA-A100-80GB) was not measured: these are datasheet figures."),
+                              HasSubstr("NVIDIA H200 (IMPORTED-NVIDIA H200), of imported points, was not measured")))
+      << both.out;
 
   const auto empty = folder / "empty.attnscope";
   { const RunStore store = RunStore::open(empty, RunStore::Mode::collect); }

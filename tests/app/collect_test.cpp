@@ -464,6 +464,51 @@ TEST_F(Collect, the_papers_figure_is_compared_with_its_own_workload_alone) {
   EXPECT_EQ(run(folder_, {"paper", imported}).exit_code, 1);
 }
 
+TEST_F(Collect, the_law_is_held_to_a_sweep_over_n_d_and_m) {
+  const Words sweep_of_law{"collect",
+                           "--device",
+                           "simulated",
+                           "--preset",
+                           "law",
+                           "-a",
+                           "N=[3072,6144]",
+                           "-a",
+                           "d=[32,64]",
+                           "-a",
+                           "M=[8192,16384,32768]",
+                           "--quiet",
+                           "-o",
+                           file_};
+  ASSERT_EQ(run(folder_, sweep_of_law).exit_code, 0);
+  const Outcome text = run(folder_, {"law", file_});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("Theorem 2"), HasSubstr("1 (law)"), HasSubstr("NVIDIA H200"),
+                              HasSubstr("closed form, same points"), HasSubstr("the L2 serves")));
+  const auto rows = nlohmann::json::parse(run(folder_, {"law", file_, "--json"}).out);
+  ASSERT_EQ(rows.size(), 4U) << "two algorithms at two levels";
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["points"], 12);
+    EXPECT_THAT(row["provenance"], ::testing::AnyOf("simulated", "extrapolated"));
+    EXPECT_EQ(row["M_theorem"], -1);
+    // What FA2 reads again the L2 serves: no law at DRAM.
+    const bool served = row["algorithm"] == "fa2" && row["level"] == "DRAM, settled";
+    EXPECT_NEAR(row["N_closed_form"].get<double>(), served ? 1 : 2, 0.05) << row;
+    EXPECT_NEAR(row["M_closed_form"].get<double>(), served ? 0 : -1, 0.05) << row;
+    if (served) continue;
+    EXPECT_EQ(row["withheld"], nullptr) << row;
+    EXPECT_NEAR(row["N"].get<double>(), 2, 0.05) << row;
+    EXPECT_NEAR(row["M"].get<double>(), -1, 0.05) << row;
+  }
+  const Outcome csv = run(folder_, {"law", file_, file_, "--csv"});
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 8) << "runs of two files stand apart";
+
+  const auto other = folder_ / "other.attnscope";
+  ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", other}).exit_code, 0);
+  const Outcome none = run(folder_, {"law", other});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("collect --preset law"));
+}
+
 TEST_F(Collect, export_goes_over_no_measurements_and_follows_links) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const auto size = std::filesystem::file_size(file_);

@@ -504,7 +504,7 @@ TEST_F(GpuCeilings, a_busy_or_slowed_gpu_is_marked_and_not_refused) {
 
 TEST_F(GpuCeilings, a_load_that_fails_is_named_and_the_others_are_measured) {
   const Outcome outcome = ceilings("compile-error=wgmma", {"-o", file_});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Tensor cores, fp16, wgmma could not be measured: "));
   EXPECT_FALSE(kept().contains("wgmma_fp16"));
   EXPECT_TRUE(kept().contains("mma_fp16"));

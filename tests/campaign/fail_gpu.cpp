@@ -10,6 +10,7 @@
 //                        again meets one failure in all
 //   ATTNSCOPE_FAIL_WHEN  a file; where it is not, nothing fails
 //   ATTNSCOPE_FAIL_LOG   a file that at the end gets a line a function: its name, and how often it was called
+//   ATTNSCOPE_FAIL_SECONDS  a process that takes longer ends by SIGALRM: it hangs
 #include <cuda.h>
 #include <cupti_result.h>
 
@@ -140,6 +141,10 @@ Lookup real_lookup() {
     std::abort();
   }();
   return found;
+}
+
+[[gnu::constructor]] void limit_time() {
+  if (const char* seconds = std::getenv("ATTNSCOPE_FAIL_SECONDS")) ::alarm(static_cast<unsigned>(std::atoi(seconds)));
 }
 
 [[gnu::destructor]] void write_log() {

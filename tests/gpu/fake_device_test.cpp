@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of a GPU, its driver and its tools, met by the real code through the loader: see fake/fake_gpu.h.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
@@ -899,6 +900,39 @@ TEST_F(CountedTogether, ARefusalOfTheCountersConcernsOnlyThePointThatMeetsItAlon
   all_but(*lost, "by-grid,lose-range=of point 2", nobody);
 }
 
+// CUPTI goes on with the pass after the one that broke off: what is counted next would lack that pass's counters.
+TEST_F(CountedTogether, AfterASessionThatBrokeOffNoCounterIsMissing) {
+  std::vector<std::map<std::string, double>> whole;
+  {
+    const auto device = open("by-grid");
+    ASSERT_NE(device, nullptr);
+    for (const PointSpec& spec : four()) whole.push_back(alone(*device, spec, cancel_));
+  }
+  const auto expect_whole = [&](const Counted& counted, const std::string& broken) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(counted.records[i].disposition, Disposition::ok) << broken << ": " << counted.records[i].reason;
+      EXPECT_EQ(values(counted.records[i]), whole[i]) << broken << ", point " << i;
+    }
+  };
+  for (const std::string broken : {"cupti-push-at=2", "cupti-pop-at=1", "cupti-pop-at=3", "cupti-pop-at=13",
+                                   "cupti-stop-at=1", "refuse-in-range=1"}) {
+    const auto device = open(("by-grid," + broken).c_str());
+    ASSERT_NE(device, nullptr);
+    const PointRecord first = device->measure(point(), quick(), cancel_);
+    EXPECT_NE(first.disposition, Disposition::ok) << broken;
+    EXPECT_EQ(metric(first, metric_key::dram_read_bytes), -1) << broken;
+    faults("by-grid");
+    expect_whole(count(*device, four()), broken);
+  }
+  // In the middle of a session of several: each is counted alone then.
+  for (int at = 1; at <= 16; ++at) {
+    const auto device = open("by-grid");
+    ASSERT_NE(device, nullptr);
+    const std::string broken = fmt::format("by-grid,cupti-pop-at={}", at);
+    expect_whole(count(*device, four(), broken.c_str()), broken);
+  }
+}
+
 TEST_F(CountedTogether, APointWhoseRangesAreRefusedInAnyCompanyHasNoCounters) {
   for (const char* fault : {"by-grid,refuse-range=softmax", "by-grid,lose-range=softmax"}) {
     const auto device = open("by-grid");
@@ -1265,6 +1299,25 @@ TEST_F(FakeDeviceTest, CountersThatCannotBeDecoded) {
   ASSERT_NE(device, nullptr);
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::no_counters);
   faults("");
+  EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+}
+
+TEST_F(FakeDeviceTest, APointLacksNoCounterWithoutAWord) {
+  for (const char* counter : {"l1tex__m_xbar2l1tex_read_bytes", "dram__bytes_write.sum"}) {
+    const auto device = open();
+    ASSERT_NE(device, nullptr);
+    faults((std::string("no-value=") + counter).c_str());
+    const PointRecord record = device->measure(point(), quick(), cancel_);
+    EXPECT_EQ(record.disposition, Disposition::no_counters);
+    EXPECT_THAT(text(record.reason), HasSubstr(std::string("CUPTI gave no value of ") + counter));
+    EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1) << "part of the counts would pass for the whole";
+    EXPECT_EQ(record.kernels.front().samples_ns.size(), 3U);
+    faults("");
+    EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
+  }
+  // Of what did not happen a ratio has none.
+  const auto device = open("no-value=sm__warps_active");
+  ASSERT_NE(device, nullptr);
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
 }
 

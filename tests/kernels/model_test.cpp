@@ -26,6 +26,30 @@ std::string label(const Algorithm& algorithm, const AttentionProblem& p, const C
   return algorithm.name() + " " + describe(p) + " " + describe(config);
 }
 
+using BytesOfMatrix = std::map<Tensor, std::pair<std::int64_t, std::int64_t>>;
+
+/// Loads and stores of each matrix of which anything crosses, by the closed form; a matrix that it names twice fails.
+BytesOfMatrix by_matrix(const KernelModel& kernel) {
+  BytesOfMatrix all;
+  for (const auto& [tensor, traffic] : kernel.operands) {
+    if (traffic.total() == 0) continue;
+    EXPECT_TRUE(all.emplace(tensor, std::pair(traffic.l2_to_sm_bytes, traffic.sm_to_l2_bytes)).second)
+        << to_string(tensor);
+  }
+  return all;
+}
+
+/// The same as the program walks.
+BytesOfMatrix by_matrix(const TileProgram& program) {
+  BytesOfMatrix all;
+  for (const TileAccess& access : test::all_accesses(program)) {
+    if (access.bytes() == 0) continue;
+    auto& [loads, stores] = all[access.tensor];
+    (access.access == Access::load ? loads : stores) += access.bytes();
+  }
+  return all;
+}
+
 /// All the problems and tiles that the closed forms are proved on, in each pass.
 template <class Check>
 int for_each_model(const Check& check) {
@@ -71,6 +95,8 @@ TEST(Model, IsThePlansToTheByte) {
           EXPECT_EQ(kernel.registers_per_thread, launch.registers_per_thread);
           EXPECT_EQ(kernel.matrix_flops, launch.matrix_flops);
           EXPECT_EQ(kernel.traffic, launch.traffic);
+          EXPECT_EQ(kernel.operands, launch.operands);
+          EXPECT_EQ(by_matrix(kernel), by_matrix(*launch.program)) << kernel.name;
           EXPECT_EQ(kernel.on_chip, launch.on_chip);
           EXPECT_EQ(kernel.load_order, launch.load_order);
         }

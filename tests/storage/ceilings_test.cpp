@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "storage/check.h"
@@ -52,6 +53,21 @@ TEST_F(Ceilings, come_back_as_they_were_written) {
   EXPECT_EQ(sets[0].environment.driver_version, full_header().environment.driver_version);
   EXPECT_THAT(sets[0].measured_at, ::testing::MatchesRegex("....-..-..T..:..:..Z"));
   EXPECT_EQ(sets[0].ceilings, some()) << "by name and argument";
+  EXPECT_TRUE(check_file(file_).ok());
+}
+
+// Two measurements that found the same, in one second, are one set; in two seconds they are two.
+TEST_F(Ceilings, that_are_kept_twice_are_no_error) {
+  std::set<std::string> times;
+  std::set<std::string> names;
+  for (int again = 0; again < 5; ++again) names.insert(add(file_));
+  const auto sets = read(file_);
+  for (const StoredCeilings& set : sets) {
+    times.insert(set.measured_at);
+    EXPECT_EQ(set.ceilings, some());
+  }
+  EXPECT_EQ(sets.size(), times.size());
+  EXPECT_EQ(names.size(), times.size());
   EXPECT_TRUE(check_file(file_).ok());
 }
 

@@ -12,7 +12,9 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
+#include "ui/explorer/number_editor.h"
 #include "ui/main_window.h"
+#include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/tile_heatmap_page.h"
 
@@ -30,6 +32,29 @@ double median_ms(int repetitions, const std::function<void(int)>& body) {
   }
   std::nth_element(times.begin(), times.begin() + repetitions / 2, times.end());
   return times[static_cast<std::size_t>(repetitions / 2)];
+}
+
+double percentile_ms(double share, int repetitions, const std::function<void(int)>& body) {
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) times.push_back(median_ms(1, [&](int) { body(i); }));
+  std::sort(times.begin(), times.end());
+  return times[static_cast<std::size_t>(share * (repetitions - 1))];
+}
+
+/// From a slider's movement to the frame that shows what follows from it, p50 and p99.
+void bench_slider(MainWindow& window, const char* what, const QString& name, double target) {
+  auto* slider = window.findChild<QSlider*>(name);
+  const int places = slider->maximum() - slider->minimum();
+  const auto move = [&](int i) {
+    // Back and forth, never to where it stands.
+    const int at = i % (2 * places);
+    slider->setValue(slider->minimum() + (at < places ? at + 1 : 2 * places - at - 1));
+    QApplication::processEvents();
+    window.repaint();
+  };
+  const double p50 = percentile_ms(0.5, 200, move);
+  const double p99 = percentile_ms(0.99, 400, move);
+  std::printf("%-28s %9.3f ms p50, %.3f ms p99   (target %g ms p99)\n", what, p50, p99, target);
 }
 
 void report(const char* what, double ms, double target) {
@@ -131,5 +156,14 @@ int main(int argc, char** argv) {
                      plot->repaint();
                    }),
          16);
+
+  window.show_page(QStringLiteral("explorer"));
+  QApplication::processEvents();
+  auto* explorer = window.findChild<ExplorerPage*>();
+  explorer->pin();
+  bench_slider(window, "explorer, Br to frame", QStringLiteral("br-slider"), 33);
+  bench_slider(window, "explorer, Bc to frame", QStringLiteral("bc-slider"), 33);
+  bench_slider(window, "explorer, N to frame", QStringLiteral("n_k-slider"), 33);
+  bench_slider(window, "explorer, M to frame", QStringLiteral("m-slider"), 33);
   return 0;
 }

@@ -150,10 +150,19 @@ TEST_F(CeilingsButtonTest, MeasuresKeepsAndShows) {
   window.show();
   QSignalSpy kept(window.collect(), &CollectPanel::ceilings_kept);
   QSignalSpy trouble(window.collect(), &CollectPanel::trouble);
+  auto& page = page_of<CeilingsPage>(window);
+  QStringList progress;
+  QObject::connect(window.collect(), &CollectPanel::ceilings_progressed, &window, [&] { progress << page.progress(); });
+  window.banner().add(Banner::Topic::collect, QStringLiteral("of an earlier attempt"));
   ASSERT_NO_FATAL_FAILURE(measure(window));
+  EXPECT_EQ(window.banner().text(), QString());
+  EXPECT_TRUE(page.progress().contains("about to be measured")) << page.progress().toStdString();
   ASSERT_TRUE(kept.wait(patience_ms)) << (trouble.isEmpty() ? "" : trouble[0][0].toString().toStdString());
   EXPECT_FALSE(window.collect()->running());
-  auto& page = page_of<CeilingsPage>(window);
+  ASSERT_GE(progress.size(), 3);
+  EXPECT_EQ(progress.constLast(), QString()) << "it is over";
+  EXPECT_TRUE(progress[progress.size() - 2].endsWith("are being measured: 100%"))
+      << progress[progress.size() - 2].toStdString();
   QSignalSpy read(&window.workspace(), &Workspace::ceilings_changed);
   ASSERT_TRUE(!page.sets().empty() || read.wait(patience_ms));
   EXPECT_TRUE(page.isVisible()) << "the window turns to them";

@@ -77,7 +77,13 @@ const std::set<QString>& data_words() {
       all.insert(stated);
     };
     for (const Field& field : point_fields()) add(field.name);
-    for (const Knob& knob : built_in_algorithms().knobs()) add(knob.name);
+    for (const Knob& knob : built_in_algorithms().knobs()) {
+      add(knob.name);
+      for (const std::string& word : knob.words) add(word);
+    }
+    for (const DTypeTrait& trait : dtype_traits) add(trait.word);
+    for (const CacheState state : {CacheState::cold, CacheState::warm}) add(to_string(state));
+    for (const DeviceLimits& gpu : known_gpus()) add(gpu.name);
     for (const PresetInfo& preset : presets()) add(preset.name);
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       add(algorithm->name());
@@ -103,6 +109,7 @@ class Texts {
   void add(const QString& text, const char* what) {
     ++seen_;
     if (text.isEmpty() || marked(text) || data_words().contains(text)) return;
+    if (parse_mask(text.toStdString())) return;
     // Numbers, with their units, and signs.
     static const QRegularExpression number(QStringLiteral("^[\\d.,×÷±%…✕\\s–-]*([kMGT]?i?B|[mµn]?s|[kMGT]?)$"));
     if (number.match(text).hasMatch()) return;
@@ -203,7 +210,7 @@ TEST_F(LanguageTest, EveryWidgetSpeaksIt) {
   EXPECT_EQ(empty.forgotten(), "") << "before a file is open";
 
   ASSERT_EQ(window.workspace().open_now(recorded_sample()), QString());
-  for (const char* page : {"table", "tiles", "io"}) {
+  for (const char* page : {"explorer", "table", "tiles", "io"}) {
     window.show_page(QString::fromUtf8(page));
     settle();
     Texts texts;

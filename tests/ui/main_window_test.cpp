@@ -27,7 +27,9 @@
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/ceilings_page.h"
+#include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
+#include "ui/pages/law_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"
@@ -238,6 +240,49 @@ TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
   EXPECT_TRUE(window.banner().text().contains("/proc/new.csv"));
   window.save_csv(folder.filePath("new.csv"));
   EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
+  MainWindow window(false);
+  const QString late = folder.filePath("late.attnscope");
+  Workspace& workspace = window.workspace();
+  // A file that could not be opened, and can be now.
+  EXPECT_NE(workspace.open_now(late), QString());
+  emit workspace.open_failed(late, QStringLiteral("late.attnscope does not exist"));
+  EXPECT_TRUE(window.banner().text().contains("late.attnscope"));
+  ASSERT_TRUE(QFile::copy(file, late));
+  ASSERT_EQ(workspace.open_now(late), QString());
+  EXPECT_EQ(window.banner().text(), QString());
+  // Rows that are left out of it: other ones, then a file that is closed.
+  emit workspace.rows_skipped(late, QStringLiteral("1 row of late.attnscope"));
+  emit workspace.rows_skipped(late, QStringLiteral("2 rows of late.attnscope"));
+  EXPECT_EQ(window.banner().text(), QStringLiteral("2 rows of late.attnscope"));
+  workspace.close(late);
+  EXPECT_EQ(window.banner().text(), QString());
+  // No plot on a page, and then another page.
+  ASSERT_EQ(workspace.open_now(file), QString());
+  window.show_page(QStringLiteral("table"));
+  for (QAction* action : window.findChildren<QAction*>()) {
+    if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+E"))) action->trigger();
+  }
+  EXPECT_TRUE(window.banner().text().contains("no plot on this page"));
+  window.show_page(QStringLiteral("io"));
+  EXPECT_EQ(window.banner().text(), QString());
+  // Nothing to export, and then another filter, or other runs.
+  page_of<PointsPage>(window).search()->setText(QStringLiteral("nonsense"));
+  window.save_csv(folder.filePath("none.csv"));
+  EXPECT_TRUE(window.banner().text().contains("hides all"));
+  page_of<PointsPage>(window).search()->clear();
+  EXPECT_EQ(window.banner().text(), QString());
+  for (std::size_t run = 0; run < workspace.runs().size(); ++run) workspace.set_run_visible(run, false);
+  window.save_csv(folder.filePath("none.csv"));
+  EXPECT_TRUE(window.banner().text().contains("no run is ticked"));
+  workspace.set_run_visible(0, true);
+  EXPECT_EQ(window.banner().text(), QString());
+  // A disk that is full stays full.
+  window.save_csv(QStringLiteral("/proc/new.csv"));
+  workspace.set_run_visible(0, false);
+  EXPECT_TRUE(window.banner().text().contains("/proc/new.csv"));
 }
 
 TEST_F(WindowTest, FilesOfOneNameAreToldApart) {
@@ -687,6 +732,9 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   table.search()->setText("fa2");
   table.table()->sortByColumn(2, Qt::DescendingOrder);
   page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
+  page_of<ExplorerPage>(window).edit(QStringLiteral("mask"), QStringLiteral("causal"), -1);
+  page_of<LawPage>(window).set_level(LawLevel::dram);
+  page_of<LawPage>(window).set_view(LawView::collapse);
 
   MainWindow other(false);
   for (const PageKind& kind : page_kinds()) {

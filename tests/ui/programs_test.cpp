@@ -78,6 +78,20 @@ TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
   }
 }
 
+TEST(GuiProgram, AScreenshotOfAKindThatThereIsNotNamesThoseThatThereAre) {
+  const QTemporaryDir folder;
+  for (const char* name : {"a.xyz", "a.pdf"}) {
+    const QString picture = folder.filePath(name);
+    const Ended ended = run_gui({QStringLiteral("--screenshot"), picture});
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+    EXPECT_TRUE(ended.errors.contains(picture + QStringLiteral(": a picture of the window is no ")) &&
+                ended.errors.contains(QStringLiteral(".png")))
+        << ended.errors.toStdString();
+    EXPECT_FALSE(QFile::exists(picture));
+  }
+}
+
 TEST(GuiProgram, SpeaksTheLanguageThatIsNamed) {
   const QTemporaryDir folder;
   QFile texts(folder.filePath("texts.json"));
@@ -89,11 +103,11 @@ TEST(GuiProgram, SpeaksTheLanguageThatIsNamed) {
   qputenv("ATTNSCOPE_MESSAGES", "/nowhere.json");
   const Ended english = run_gui({QStringLiteral("--page"), QStringLiteral("nope")});
   qunsetenv("ATTNSCOPE_MESSAGES");
-  EXPECT_EQ(misused.errors, "attnscope-gui: --page ist eines von io, tiles, table, ceilings\n");
+  EXPECT_EQ(misused.errors, "attnscope-gui: --page ist eines von io, tiles, law, table, ceilings\n");
   EXPECT_EQ(
       english.errors,
       "attnscope-gui: ATTNSCOPE_MESSAGES: /nowhere.json: it cannot be read (No such file or directory). English is "
-      "used.\nattnscope-gui: --page takes one of io, tiles, table, ceilings\n");
+      "used.\nattnscope-gui: --page takes one of io, tiles, law, table, ceilings\n");
 }
 
 TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {

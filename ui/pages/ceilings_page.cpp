@@ -22,6 +22,11 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice_->setMinimumContentsLength(20);
   column->addWidget(choice_);
+  progress_ = new QLabel(this);
+  progress_->setTextFormat(Qt::PlainText);
+  progress_->setWordWrap(true);
+  progress_->hide();
+  column->addWidget(progress_);
   note_ = new QLabel(this);
   note_->setTextFormat(Qt::PlainText);
   note_->setWordWrap(true);
@@ -73,6 +78,11 @@ void CeilingsPage::restore(const QJsonObject& state) {
 void CeilingsPage::choose(const QString& uuid) {
   wanted_ = uuid;
   refresh();
+}
+
+void CeilingsPage::show_progress(const QString& words) {
+  progress_->setText(words);
+  progress_->setVisible(!words.isEmpty());
 }
 
 void CeilingsPage::refresh() {

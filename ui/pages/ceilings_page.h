@@ -25,6 +25,9 @@ class CeilingsPage : public Page {
   [[nodiscard]] QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
+  /// How far the measurement of a GPU's ceilings is, in words; empty: none runs.
+  void show_progress(const QString& words);
+
   /// The newest set of a device, by its UUID, once there is one.
   void choose(const QString& uuid);
   [[nodiscard]] QTableView* table() const { return table_; }
@@ -32,6 +35,8 @@ class CeilingsPage : public Page {
   [[nodiscard]] const std::vector<ShownCeilings>& sets() const { return sets_; }
   /// What stands above the table of those that were not measured; empty for others.
   [[nodiscard]] QString note() const { return note_->isVisibleTo(this) ? note_->text() : QString(); }
+  /// How far a measurement is that runs; empty where none does.
+  [[nodiscard]] QString progress() const { return progress_->isVisibleTo(this) ? progress_->text() : QString(); }
 
  private:
   void refresh();
@@ -41,6 +46,7 @@ class CeilingsPage : public Page {
   std::vector<ShownCeilings> sets_;
   QString wanted_;  ///< the UUID of the device chosen by hand
   QComboBox* choice_ = nullptr;
+  QLabel* progress_ = nullptr;
   QLabel* note_ = nullptr;
   CeilingsModel* model_ = nullptr;
   QTableView* table_ = nullptr;

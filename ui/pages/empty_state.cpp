@@ -35,8 +35,9 @@ EmptyWords why_no_points(const Workspace& workspace) {
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
     const std::size_t planned = running->info->summary.planned_points;
     return {said(say::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
-            planned == 1 ? said(say::empty_page::only_point_runs{})
-                         : said(say::empty_page::no_point_ended{.points = planned})};
+            planned == 0   ? said(say::empty_page::beginning_help{})  // a session, which has no plan
+            : planned == 1 ? said(say::empty_page::only_point_runs{})
+                           : said(say::empty_page::no_point_ended{.points = planned})};
   }
   if (runs.empty() && workspace.following()) {
     return {said(say::empty_page::beginning{}), said(say::empty_page::beginning_help{})};

@@ -4,7 +4,9 @@
 #include <array>
 
 #include "ui/pages/ceilings_page.h"
+#include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
+#include "ui/pages/law_page.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"
 
@@ -17,10 +19,9 @@ Page* make(Workspace& workspace, QWidget* parent) {
 }
 
 constexpr std::array kinds{
-    PageKind{"io", make<IoCurvePage>},
-    PageKind{"tiles", make<TileHeatmapPage>},
-    PageKind{"table", make<PointsPage>},
-    PageKind{"ceilings", make<CeilingsPage>},
+    PageKind{"io", make<IoCurvePage>},        PageKind{"tiles", make<TileHeatmapPage>},
+    PageKind{"explorer", make<ExplorerPage>}, PageKind{"law", make<LawPage>},
+    PageKind{"table", make<PointsPage>},      PageKind{"ceilings", make<CeilingsPage>},
 };
 
 }  // namespace

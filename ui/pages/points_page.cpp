@@ -103,6 +103,7 @@ void PointsPage::add_keys() {
   connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
     filter_->set_words(text);
     show_rows();
+    emit filter_changed();
   });
   connect(empty_, &QLabel::linkActivated, search_, &QLineEdit::clear);  // its only one
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);

@@ -37,6 +37,9 @@ class PointsPage : public Page {
  protected:
   void showEvent(QShowEvent* event) override;
 
+ signals:
+  void filter_changed();  ///< what filtered_points() gives
+
  private:
   void add_search();
   void add_table();

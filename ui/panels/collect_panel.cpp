@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "messages/ceiling.h"
+#include "messages/ceilings_page.h"
 #include "messages/collect_panel.h"
 #include "ui/format.h"
 #include "ui/said.h"
@@ -128,22 +129,31 @@ void CollectPanel::connect_progress() {
     in_flight_->setToolTip(plain_tip(said(say::collect_panel::being_measured{.point = event.point})));
     in_flight_->show();
   });
-  connect(&collector_, &CollectorProcess::progressed, this, [this](const ProgressEvent& event) {
-    progress_->setMaximum(static_cast<int>(std::max<std::size_t>(1, event.total)));
-    progress_->setValue(static_cast<int>(event.done));
-    if (!cancel_->isEnabled()) return;
-    progress_->setFormat(
-        event.remaining_s < 0
-            ? said(say::collect_panel::progress{.done = event.done, .total = event.total})
-            : said(say::collect_panel::progress_and_rest{
-                  .done = event.done, .total = event.total, .rest = format_wait(event.remaining_s).toStdString()}));
-  });
+  connect(&collector_, &CollectorProcess::progressed, this, &CollectPanel::show_progress);
   connect(&collector_, &CollectorProcess::logged, this, [this](const LogEvent& event) {
     const Disposition severity = event.level == "error"     ? Disposition::crashed
                                  : event.level == "warning" ? Disposition::no_counters
                                                             : Disposition::infeasible;
     log_->add(in_controls(QString::fromStdString(event.text)), severity);
   });
+}
+
+void CollectPanel::show_progress(const ProgressEvent& event) {
+  const std::size_t total = std::max<std::size_t>(1, event.total);
+  progress_->setMaximum(static_cast<int>(total));
+  progress_->setValue(static_cast<int>(event.done));
+  if (!cancel_->isEnabled()) return;
+  if (measures_ceilings_) {
+    const std::size_t percent = 100 * event.done / total;
+    progress_->setFormat(said(say::ceiling::progress{.percent = percent}));
+    emit ceilings_progressed(said(say::ceilings_page::measuring{.device = measured_device_, .percent = percent}));
+    return;
+  }
+  progress_->setFormat(
+      event.remaining_s < 0
+          ? said(say::collect_panel::progress{.done = event.done, .total = event.total})
+          : said(say::collect_panel::progress_and_rest{
+                .done = event.done, .total = event.total, .rest = format_wait(event.remaining_s).toStdString()}));
 }
 
 void CollectPanel::connect_end() {
@@ -232,6 +242,7 @@ void CollectPanel::begin(const QString& database) {
   progress_->setRange(0, 0);
   progress_->setFormat(said(say::collect_panel::starting{}));
   cancel_->setEnabled(true);
+  emit begun();
 }
 
 void CollectPanel::start() {
@@ -246,7 +257,9 @@ void CollectPanel::measure_ceilings() {
   const CollectRequest wanted = form_->request();
   begin(wanted.database);
   measures_ceilings_ = true;
-  log_->add(said(say::collect_panel::ceilings_of{.device = form_->device_name().toStdString()}), {});
+  measured_device_ = form_->device_name().toStdString();
+  log_->add(said(say::collect_panel::ceilings_of{.device = measured_device_}), {});
+  emit ceilings_progressed(said(say::ceilings_page::preparing{.device = measured_device_}));
   collector_.measure_ceilings(wanted.device, wanted.database);
   validate();
 }
@@ -264,6 +277,7 @@ void CollectPanel::ended(const QString& summary) {
   if (progress_->maximum() == 0) progress_->setRange(0, 1);
   progress_->setFormat(summary);
   log_->add(summary, {});
+  if (measures_ceilings_) emit ceilings_progressed({});
   emit collection_ended(database_in_use_, run_);
   validate();
 }

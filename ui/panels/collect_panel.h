@@ -6,6 +6,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QWidget>
+#include <string>
 
 #include "ui/collector_process.h"
 #include "ui/panels/collect_form.h"
@@ -36,6 +37,10 @@ class CollectPanel : public QWidget {
   void collection_started(const QString& database, qint64 run);
   void collection_grew(const QString& database);
   void collection_ended(const QString& database, qint64 run);
+  /// The collector is being started, for whatever.
+  void begun();
+  /// How far the measurement of a GPU's ceilings is, in words; empty: it has ended.
+  void ceilings_progressed(const QString& words);
   /// A GPU's ceilings are in this file now.
   void ceilings_kept(const QString& database);
   /// One line for the window's banner: what went wrong.
@@ -55,6 +60,7 @@ class CollectPanel : public QWidget {
   void measure_ceilings();
   /// What all that the collector does begins with.
   void begin(const QString& database);
+  void show_progress(const ProgressEvent& event);
   void validate();
   void ended(const QString& summary);
 
@@ -62,6 +68,7 @@ class CollectPanel : public QWidget {
   QString blocker_;
   QString database_in_use_;
   qint64 run_ = 0;
+  std::string measured_device_;     ///< whose ceilings
   bool measures_ceilings_ = false;  ///< what runs, or ran last
 
   CollectForm* form_ = nullptr;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "messages/ceiling.h"
@@ -42,6 +43,19 @@ std::string half_of(const std::string& buffer) {
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t free) {
   throw PointEnd(Disposition::out_of_memory,
                  say::ceiling::no_memory{.needed = needed, .needed_iec = format_iec_bytes(needed), .free = free});
+}
+
+/// Several loads may fail for one reason.
+void add_remark(const Message& remark, CeilingSet& set) {
+  const bool said = std::ranges::any_of(set.remarks, [&](const Message& other) { return text(other) == text(remark); });
+  if (!said) set.remarks.push_back(remark);
+}
+
+/// How many ceilings the loads find out: several may stand for one.
+std::size_t ceilings_of(const std::vector<CeilingLoad>& loads) {
+  std::set<std::pair<std::string_view, double>> all;
+  for (const CeilingLoad& load : loads) all.emplace(load.key, load.argument);
+  return all.size();
 }
 
 Ceiling summary_of(std::string name, double argument, std::string_view unit, const std::vector<double>& values,
@@ -121,9 +135,16 @@ void CeilingBench::enqueue(Sampled& sampled) {
   }
 }
 
+void CeilingBench::advance(std::size_t steps) {
+  if (steps == 0) return;
+  done_ = std::min(done_ + steps, steps_);
+  if (progress_) progress_(done_, steps_);
+}
+
 CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
   KernelRunner& runner = place_.runner;
   const CeilingLoad& load = sampled.load;
+  at_ = find_ceiling(load.key);
   if (load.cold) runner.enqueue_cold_cache();
   if (load.warm) enqueue(sampled);
   runner.enqueue_delay(load.method == Method::launches ? launches_delay : one_delay);
@@ -131,7 +152,7 @@ CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
   enqueue(sampled);
   cuda_.check(cuda_.cuEventRecord(end_.get(), runner.stream()), "cuEventRecord");
   if (const auto reading = place_.nvml != nullptr ? place_.nvml->read() : std::nullopt) {
-    sampled.throttle_reasons |= reading->throttle_reasons;
+    sampled.throttle_reasons = sampled.throttle_reasons.value_or(0) | reading->throttle_reasons;
   }
   runner.wait(end_.get(), limit);
   float milliseconds = 0;
@@ -146,6 +167,7 @@ CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
 }
 
 void CeilingBench::calibrate(Sampled& sampled) {
+  at_ = find_ceiling(sampled.load.key);
   int& iterations = sampled.load.iterations;
   if (iterations > 0) {
     prepare(sampled);
@@ -179,12 +201,15 @@ void CeilingBench::take_value(Sampled& sampled) {
   if (sample.nanoseconds > 0) sampled.clocks_hz.push_back(1e9 * sample.cycles / sample.nanoseconds);
 }
 
-void CeilingBench::begin(CeilingSet& set) {
+void CeilingBench::begin(const std::vector<CeilingLoad>& loads) {
   KernelRunner& runner = place_.runner;
-  std::vector<CeilingLoad> loads = ceiling_loads(place_.limits, sizes_);
   std::vector<KernelLaunch> launches{ring_launch("ring_dram", sizes_.ring_bytes)};
   for (const CeilingLoad& load : loads) launches.push_back(load.launch);
-  (void)place_.builder.build_all(place_.arch, launches, 0, *cancel_, {});
+  const std::size_t before = done_;
+  // What does not compile is met again where it is loaded.
+  (void)place_.builder.build_all(place_.arch, launches, 0, *cancel_,
+                                 [&](std::size_t, std::size_t, const BuildReport&) { advance(); });
+  advance(before + launches.size() - done_);  // several loads may share a kernel
   stop_if_cancelled();
 
   runner.enqueue_store_noise(buffers_.at("data").get(), sizes_.data_bytes);
@@ -196,19 +221,43 @@ void CeilingBench::begin(CeilingSet& set) {
     }).enqueue(cuda_, runner.stream());
   }
   runner.wait(limit);
+}
 
+void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
+  struct Failed {
+    std::string_view key;
+    double argument;
+    Message reason;
+  };
+  std::vector<Failed> failures;
   loads_.clear();
   loads_.reserve(loads.size());  // what is prepared refers to its load
   for (CeilingLoad& load : loads) {
     stop_if_cancelled();
-    loads_.push_back({.load = std::move(load), .prepared = {}, .values = {}, .clocks_hz = {}});
+    loads_.push_back({.load = std::move(load), .prepared = {}, .values = {}, .clocks_hz = {}, .throttle_reasons = {}});
     try {
       calibrate(loads_.back());
     } catch (const PointEnd& end) {
       if (end.disposition() == Disposition::cancelled) throw;
-      const CeilingKind& kind = *find_ceiling(loads_.back().load.key);
-      set.remarks.push_back(say::ceiling::kernel_failed{.load = kind.label(), .reason = end.reason()});
+      failures.push_back({loads_.back().load.key, loads_.back().load.argument, end.reason()});
       loads_.pop_back();
+    }
+    advance();
+  }
+  if (loads_.empty() && !failures.empty()) {
+    const Failed& first = failures.front();
+    throw PointEnd(Disposition::crashed,
+                   say::ceiling::kernel_failed{.load = find_ceiling(first.key)->label(), .reason = first.reason});
+  }
+  for (const Failed& failed : failures) {
+    const Message label = find_ceiling(failed.key)->label();
+    const bool another_way = std::ranges::any_of(loads_, [&](const Sampled& sampled) {
+      return sampled.load.key == failed.key && sampled.load.argument == failed.argument;
+    });
+    if (another_way) {
+      add_remark(say::ceiling::way_failed{.load = label, .reason = failed.reason}, set);
+    } else {
+      add_remark(say::ceiling::kernel_failed{.load = label, .reason = failed.reason}, set);
     }
   }
   keep_fastest();
@@ -246,9 +295,16 @@ void CeilingBench::keep_fastest() {
 CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToken& cancel,
                                  const CeilingProgress& progress) {
   cancel_ = &cancel;
+  progress_ = progress;
   stop_if_cancelled();
   CeilingSet set;
-  begin(set);
+  std::vector<CeilingLoad> loads = ceiling_loads(place_.limits, sizes_);
+  const std::size_t kernels = loads.size() + 1;  // and the one that links rings
+  const std::size_t each_round = ceilings_of(loads);
+  done_ = 0;
+  steps_ = kernels + loads.size() + static_cast<std::size_t>(options.rounds) * each_round;
+  begin(loads);
+  choose(std::move(loads), set);
   std::vector<std::size_t> order(loads_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937_64 random(options.seed);
@@ -257,8 +313,9 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
     for (const std::size_t i : order) {
       stop_if_cancelled();
       take_value(loads_[i]);
+      advance();
     }
-    if (progress) progress(static_cast<std::size_t>(round) + 1, static_cast<std::size_t>(options.rounds));
+    advance(each_round - loads_.size());  // those that could not be measured
   }
   for (const Sampled& sampled : loads_) add_ceilings(sampled, set);
   add_capacities(set);
@@ -269,7 +326,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
 void CeilingBench::add_ceilings(const Sampled& sampled, CeilingSet& set) const {
   const CeilingKind& kind = *find_ceiling(sampled.load.key);
   if (sampled.values.empty()) {
-    set.remarks.push_back(say::ceiling::kernel_failed{.load = kind.label(), .reason = say::point::timing_crashed{}});
+    add_remark(say::ceiling::kernel_failed{.load = kind.label(), .reason = say::ceiling::no_value{}}, set);
     return;
   }
   set.ceilings.push_back(summary_of(std::string(kind.key), sampled.load.argument, kind.unit, sampled.values));
@@ -288,6 +345,7 @@ std::vector<Ceiling> CeilingBench::counted_misses(std::string_view read, std::st
   };
   const auto run = [this](Sampled& sampled) {
     stop_if_cancelled();
+    at_ = find_ceiling(sampled.load.key);
     enqueue(sampled);
     place_.runner.wait(limit);
   };
@@ -299,6 +357,7 @@ std::vector<Ceiling> CeilingBench::counted_misses(std::string_view read, std::st
                         .work = [&sampled, run] { run(sampled); }});
     }
   }
+  if (ranges.empty()) return {};
   const auto raw = profiler.collect(config, ranges);
   std::vector<Ceiling> misses;
   for (const Sampled& sampled : loads_) {
@@ -374,13 +433,18 @@ void CeilingBench::add_conditions(CeilingSet& set) const {
     if (*others_use_ >= busy_pct) {
       set.remarks.push_back(say::ceiling::was_busy{.percent = fmt::format("{:.0f}", *others_use_)});
     }
+  } else {
+    set.remarks.push_back(say::ceiling::use_unknown{});
   }
-  if (place_.nvml == nullptr) return;
+  if (std::ranges::any_of(loads_, [](const Sampled& sampled) { return !sampled.throttle_reasons; })) {
+    set.remarks.push_back(say::ceiling::reasons_unknown{});  // of a load that nobody looked at while it ran
+    return;
+  }
   std::uint64_t reasons = 0;
   std::map<std::string_view, double> clocks;
   double highest = 0;
   for (const Sampled& sampled : loads_) {
-    reasons |= sampled.throttle_reasons;
+    reasons |= *sampled.throttle_reasons;
     if (const auto clock = summarize(sampled.clocks_hz)) {
       clocks.emplace(sampled.load.key, clock->median);
       highest = std::max(highest, clock->median);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ class CeilingBench {
   /// Throws DriverError and LaunchTimeout for what loses the device; PointEnd when it is cancelled.
   [[nodiscard]] CeilingSet measure(const CeilingOptions& options, const CancelToken& cancel,
                                    const CeilingProgress& progress);
+  /// What it was at, where it threw; nullptr: at nothing that one load alone needs.
+  [[nodiscard]] const CeilingKind* load() const { return at_; }
 
  private:
   /// A load, and what its samples came to.
@@ -44,7 +47,7 @@ class CeilingBench {
     std::vector<PreparedLaunch> prepared;  ///< one
     std::vector<double> values;
     std::vector<double> clocks_hz;
-    std::uint64_t throttle_reasons = 0;
+    std::optional<std::uint64_t> throttle_reasons;  ///< absent until NVML has said any
   };
   struct Sample {
     double milliseconds = 0;  ///< by events
@@ -53,14 +56,18 @@ class CeilingBench {
   };
 
   void stop_if_cancelled() const;
+  /// A step is done, of about steps_.
+  void advance(std::size_t steps = 1);
   void prepare(Sampled& sampled);
   /// As many iterations as take as long as they should.
   void calibrate(Sampled& sampled);
   void enqueue(Sampled& sampled);
   [[nodiscard]] Sample take(Sampled& sampled);
   void take_value(Sampled& sampled);
-  /// Compiles, loads and calibrates; loads that fail at it go, with a remark.
-  void begin(CeilingSet& set);
+  /// Compiles, and fills the buffers.
+  void begin(const std::vector<CeilingLoad>& loads);
+  /// Loads and calibrates them; those that fail at it go, with a remark.
+  void choose(std::vector<CeilingLoad> loads, CeilingSet& set);
   /// Of loads that find out the same.
   void keep_fastest();
   void add_ceilings(const Sampled& sampled, CeilingSet& set) const;
@@ -80,6 +87,10 @@ class CeilingBench {
   std::optional<double> others_use_;
   std::vector<Sampled> loads_;
   const CancelToken* cancel_ = nullptr;
+  const CeilingKind* at_ = nullptr;
+  CeilingProgress progress_;
+  std::size_t done_ = 0;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace attnscope::gpu

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "messages/ceiling.h"
 #include "messages/counters.h"
 #include "messages/gpu.h"
 #include "messages/point.h"
@@ -118,21 +119,27 @@ std::int64_t GpuDevice::free_bytes() const {
 
 Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& options, const CancelToken& cancel,
                                                        const CeilingProgress& progress) {
-  if (!usable_) return Failure{CeilingFailure{.reason = say::point::device_lost_earlier{}}};
-  current_work_ = say::point::timing_crashed{};
+  if (!usable_) return Failure{CeilingFailure{.reason = say::ceiling::device_lost{}}};
+  current_work_ = say::ceiling::preparing_failed{};
+  std::optional<CeilingBench> bench;
   try {
     session_->context.make_current();
-    return CeilingBench({.runner = session_->runner,
-                         .builder = *session_->builder,
-                         .limits = info_.limits,
-                         .arch = arch_,
-                         .nvml = nvml_.get(),
-                         .counters = session_->counters ? &*session_->counters : nullptr,
-                         .no_counters = no_counters_reason()})
-        .measure(options, cancel, progress);
+    bench.emplace(CeilingBench::Place{.runner = session_->runner,
+                                      .builder = *session_->builder,
+                                      .limits = info_.limits,
+                                      .arch = arch_,
+                                      .nvml = nvml_.get(),
+                                      .counters = session_->counters ? &*session_->counters : nullptr,
+                                      .no_counters = no_counters_reason()});
+    return bench->measure(options, cancel, progress);
   } catch (...) {
+    const CeilingKind* const load = bench ? bench->load() : nullptr;
+    if (load != nullptr) current_work_ = say::ceiling::failed{.load = load->label()};
     PointRecord ended;
     end_by_exception(ended);
+    if (load != nullptr && ended.disposition == Disposition::timeout) {
+      ended.reason = say::ceiling::kernel_failed{.load = load->label(), .reason = ended.reason};
+    }
     return Failure{CeilingFailure{ended.disposition == Disposition::cancelled, ended.reason}};
   }
 }

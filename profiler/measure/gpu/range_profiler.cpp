@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -84,6 +86,22 @@ CounterHost open_host(const CuptiApi& cupti, CUcontext context, int device) {
   check_supported(cupti, device);
   std::string chip = chip_name(cupti, device);
   return {cupti, std::move(chip), counter_availability(cupti, context)};
+}
+
+/// A ratio may have no value, of what did not happen at all.
+bool always_has_a_value(std::string_view metric) {
+  return std::ranges::any_of(std::array{".sum", ".avg", ".min", ".max"},
+                             [&](const char* rollup) { return metric.ends_with(rollup); });
+}
+
+/// `values` of a range. Throws CuptiError where a counter that counts in any case has none: its pass did not run.
+std::vector<double> whole(std::vector<double> values, const CounterConfig& config, const char* range) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string& metric = config.metrics()[i];
+    if (std::isfinite(values[i]) || !always_has_a_value(metric)) continue;
+    throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::no_value{.metric = metric, .range = range});
+  }
+  return values;
 }
 
 }  // namespace
@@ -242,12 +260,13 @@ RangeProfiler::Configured RangeProfiler::memory_for(const CounterConfig& config,
 }
 
 void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
-  const bool other =
-      given_ && (ranges > given_->most_ranges || !std::ranges::equal(given_->config_image, config.image()));
+  // After a session that broke off CUPTI goes on with the pass that would have come next, whatever it is told: the
+  // passes before it, and their counters, would be missing.
+  const bool other = given_ && (!configured_ || ranges > given_->most_ranges ||
+                                !std::ranges::equal(given_->config_image, config.image()));
   if (other) disable();
   if (object_ == nullptr) enable();
   if (!given_) given_ = memory_for(config, ranges);
-  configured_ = true;
   given_->passes = 0;
   clear_counter_data();
 
@@ -266,6 +285,7 @@ void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
   set.passIndex = 0;
   set.targetNestingLevel = 1;
   cupti_.check(cupti_.cuptiRangeProfilerSetConfig(&set), "cuptiRangeProfilerSetConfig");
+  configured_ = true;
 }
 
 void RangeProfiler::clear_counter_data() {
@@ -306,11 +326,12 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
     }
   }
   if (!complete) throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::more_passes{});
-  if (given_->passes == 0) given_->passes = passes;
   // A pass left out would leave its metrics without a value, and say nothing.
-  if (passes != given_->passes) {
-    throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::other_passes{.passes = passes, .announced = given_->passes});
+  const std::size_t announced = given_->passes != 0 ? given_->passes : config.passes();
+  if (passes < announced || (given_->passes != 0 && passes != announced)) {
+    throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::other_passes{.passes = passes, .announced = announced});
   }
+  given_->passes = passes;
 }
 
 RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::span<const Range> ranges) {
@@ -339,7 +360,7 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::sp
     range.rangeIndex = i;
     range.rangeDelimiter = "/";
     cupti_.check(cupti_.cuptiRangeProfilerCounterDataGetRangeInfo(&range), "cuptiRangeProfilerCounterDataGetRangeInfo");
-    values.emplace(range.rangeName, config.evaluate(counter_data, i));
+    values.emplace(range.rangeName, whole(config.evaluate(counter_data, i), config, range.rangeName));
   }
   for (const Range& range : ranges) {
     if (values.contains(range.name)) continue;

@@ -23,6 +23,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -255,6 +256,7 @@ struct FakeRange {
   std::int64_t moved = 0;  ///< between SMs and L2, each way
   std::int64_t dram_read = 0;
   std::int64_t dram_written = 0;
+  std::set<int> passes = {};  ///< that it was in
 };
 
 // What CUPTI keeps: the configuration, the session, and the counter data image's ranges.
@@ -279,6 +281,11 @@ constexpr std::int64_t bytes_per_launch = 4096;
 int passes_of(std::string_view metrics) {
   const auto has = [&](std::string_view name) { return metrics.find(name) != std::string_view::npos; };
   return has("l1tex__m_xbar2l1tex_read_bytes") && has("l1tex__m_l1tex2xbar_write_bytes") ? 2 : 1;
+}
+
+/// Which of the passes counts it.
+int pass_of(std::string_view metric, int passes) {
+  return passes == 2 && metric.starts_with("l1tex__m_xbar2l1tex_read_bytes") ? 1 : 0;
 }
 
 /// What the launch of a kernel does to DRAM, counted where a range is open.
@@ -957,9 +964,12 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
                                  : name.starts_with("dram__bytes_write") ? range.dram_written
                                                                          : range.moved;
     const bool percent = name.find(".pct") != std::string_view::npos;
-    const double value = use_of(name).value_or(percent ? 50 : static_cast<double>(counted) / profiler.passes_done);
-    const bool collected = profiler.config.find(name) != std::string::npos;
-    params->pMetricValues[i] = collected ? value : std::numeric_limits<double>::quiet_NaN();
+    const double value =
+        use_of(name).value_or(percent ? 50 : static_cast<double>(counted) / static_cast<double>(range.passes.size()));
+    const bool collected =
+        profiler.config.find(name) != std::string::npos && range.passes.contains(pass_of(name, profiler.passes));
+    const bool lost = !collected || Faults().matches("no-value", name);
+    params->pMetricValues[i] = lost ? std::numeric_limits<double>::quiet_NaN() : value;
   }
   return CUPTI_SUCCESS;
 }
@@ -995,7 +1005,10 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   WELL_FORMED(CUpti_RangeProfiler_SetConfig_Params);
   const bool user = params->range == CUPTI_UserRange && params->replayMode == CUPTI_UserReplay;
   if (!user || profiler.in_session) return CUPTI_ERROR_INVALID_OPERATION;
+  // After a session that broke off, it goes on with the pass that would have come next.
+  const int begun = given_configs.empty() || profiler.passes_done >= profiler.passes ? 0 : profiler.passes_done;
   profiler = {};
+  profiler.passes_done = begun;
   const std::string wanted{reinterpret_cast<const char*>(params->pConfig), params->configSize};
   given_configs.push_back({params->pConfig, wanted});
   if (given_room == 0) given_room = params->counterDataImageSize;
@@ -1047,6 +1060,7 @@ CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pa
   profiler.open_range = params->pRangeName;
   const auto same = [&](const FakeRange& range) { return range.name == profiler.open_range; };
   if (std::ranges::none_of(profiler.ranges, same)) profiler.ranges.push_back({.name = profiler.open_range});
+  std::ranges::find_if(profiler.ranges, same)->passes.insert(profiler.passes_done);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* params) {

@@ -44,6 +44,7 @@ namespace attnscope::fake {
 ///   cupti-CALL=CODE       that call answers CODE; CALL: init, availability, enable, start, decode
 ///   refuse-range=TEXT     ranges whose name contains TEXT cannot be pushed
 ///   lose-range=TEXT       they are missing from what is decoded
+///   no-value=NAME         counters in whose name NAME is have none
 ///   cupti-CALL-at=N       its Nth call since cuInit answers an unknown error; CALL: start, push, pop, stop, decode
 ///   crash-in-range=N      the Nth launch of a kernel (no service kernel's) in a range of counters leaves a sticky
 ///                         illegal address

@@ -107,6 +107,35 @@ TEST(IoModel, PaperTileOnAnH200) {
   EXPECT_EQ(paper_tile(1024, 64).br, 4);
 }
 
+TEST(IoModel, TilesOfMemoryAreThePapersInWholeStepsAndSwappedForTheOtherLoopOrder) {
+  const std::int64_t m = known_gpus().front().sram_elements(2);
+  EXPECT_EQ(tile_of_memory(m, 64, TileSide::bc), (TileShape{.br = 64, .bc = 448}));
+  EXPECT_EQ(tile_of_memory(m, 128, TileSide::bc), (TileShape{.br = 128, .bc = 224}));
+  EXPECT_EQ(tile_of_memory(m, 64, TileSide::br), (TileShape{.br = 448, .bc = 64}));
+  EXPECT_EQ(tile_of_memory(8192, 128, TileSide::bc), (TileShape{.br = 16, .bc = 16}));
+  EXPECT_EQ(tile_of_memory(1, 256, TileSide::br), (TileShape{.br = 16, .bc = 16})) << "one step at least";
+  EXPECT_EQ(tile_of_memory(20'000, 72, TileSide::bc), (TileShape{.br = 64, .bc = 64})) << "70 and 70 rounded down";
+}
+
+TEST(IoModel, TheMemoryOfATileIsTheLeastThatGivesIt) {
+  EXPECT_EQ(memory_of_tile({.br = 64, .bc = 448}, 64, TileSide::bc), 114'688);
+  EXPECT_EQ(memory_of_tile({.br = 448, .bc = 64}, 64, TileSide::br), 114'688);
+  EXPECT_EQ(memory_of_tile({.br = 448, .bc = 64}, 64, TileSide::bc), std::nullopt) << "the other loop order's";
+  EXPECT_EQ(memory_of_tile({.br = 128, .bc = 64}, 128, TileSide::bc), std::nullopt);
+  EXPECT_EQ(memory_of_tile({.br = 64, .bc = 64}, 64, TileSide::none), std::nullopt);
+  EXPECT_EQ(memory_of_tile({.br = 0, .bc = 0}, 64, TileSide::bc), std::nullopt) << "of an import that does not say";
+  for (const std::int64_t d : {32, 72, 128}) {
+    for (std::int64_t m = 128 * d; m < 120'000; m += 999) {
+      const TileShape tile = tile_of_memory(m, d, TileSide::bc);
+      const auto least = memory_of_tile(tile, d, TileSide::bc);
+      ASSERT_TRUE(least.has_value()) << m;
+      EXPECT_LE(*least, m + 4 * d) << "ceil(M / 4d) may round a part up";
+      EXPECT_EQ(tile_of_memory(*least, d, TileSide::bc), tile) << m;
+      EXPECT_NE(tile_of_memory(*least - 4 * d, d, TileSide::bc), tile) << m;
+    }
+  }
+}
+
 TEST(IoModel, SharedMemoryBudgets) {
   EXPECT_EQ(fa2::shared_bytes(64, 64, 128, 2), 49'152);
   EXPECT_EQ(fa2::shared_bytes(128, 64, 128, 2), 65'536);

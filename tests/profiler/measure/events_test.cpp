@@ -129,6 +129,21 @@ TEST(Events, TheOthersReadBack) {
       << "with what another language needs";
   EXPECT_DOUBLE_EQ(round_trip(ProgressEvent{.done = 1, .total = 2, .elapsed_s = 3, .remaining_s = -1}).remaining_s, -1);
   EXPECT_EQ(round_trip(LogEvent{.level = "warning", .text = "t"}).level, "warning");
+  EXPECT_EQ(round_trip(StartedEvent{.index = 1, .point = "p", .id = "7"}).id, "7");
+  PointEvent point;
+  point.id = "7";
+  EXPECT_EQ(round_trip(point).id, "7");
+  QueuedEvent waits{.id = "7", .priority = -2, .point = "p", .spec = {}};
+  waits.spec.algorithm = "fa1";
+  const QueuedEvent queued = round_trip(waits);
+  EXPECT_EQ(queued.id, "7");
+  EXPECT_EQ(queued.priority, -2);
+  EXPECT_EQ(queued.spec.algorithm, "fa1");
+  EXPECT_EQ(round_trip(CancelledEvent{.id = "7", .reason = log}).reason, log);
+  const RefusedEvent refused = round_trip(RefusedEvent{.request = "measure", .id = "7", .reason = log});
+  EXPECT_EQ(refused.request, "measure");
+  EXPECT_EQ(refused.id, "7");
+  EXPECT_EQ(refused.reason, log);
   EXPECT_EQ(round_trip(DoneEvent{.state = "cancelled", .reason = {}, .exit_code = 5}).exit_code, 5);
 }
 

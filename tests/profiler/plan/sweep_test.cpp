@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
 
+#include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "kernels/tile_table.h"
 #include "tests/profiler/plan/later_field.h"
@@ -259,6 +261,32 @@ TEST(MakePlan, AxesThatWouldDropOneAnothersValuesAreAnError) {
   EXPECT_THAT(plan_error(request_of({"heads_q=8", "heads=4"})), HasSubstr("heads stands for heads_q and heads_kv"));
 }
 
+TEST(MakePlan, MemoryIsATileByThePapersRuleForEitherLoopOrder) {
+  const auto points = points_of(request_of({"N=4096", "d=64", "M=[16384,114688]"}, {"naive", "fa1", "fa2"}));
+  std::map<std::string, std::vector<TileShape>> tiles;
+  for (const PointSpec& point : points) tiles[point.algorithm].push_back(point.tile);
+  EXPECT_THAT(tiles["fa1"], ElementsAre(TileShape{.br = 64, .bc = 64}, TileShape{.br = 64, .bc = 448}));
+  EXPECT_THAT(tiles["fa2"], ElementsAre(TileShape{.br = 64, .bc = 64}, TileShape{.br = 448, .bc = 64}));
+  EXPECT_EQ(tiles["naive"].size(), 1U) << "M decides nothing for it";
+  // The backward pass of FA2 is key-stationary: its traffic is divided by Bc.
+  const auto backward = points_of(request_of({"N=4096", "d=64", "pass=bwd", "M=32768"}, {"fa2"}));
+  ASSERT_EQ(backward.size(), 1U);
+  EXPECT_EQ(backward[0].tile, (TileShape{.br = 64, .bc = 128}));
+}
+
+TEST(MakePlan, MemoryAndTilesStandInOneAnothersPlace) {
+  EXPECT_THAT(plan_error(request_of({"M=16384", "tile=64x64"})), HasSubstr("axes M and tile overlap"));
+  EXPECT_THAT(plan_error(request_of({"br=64", "M=16384"})), HasSubstr("M stands for br and bc"));
+  EXPECT_THAT(plan_error(request_of({"M=16384", "bc=64"})), HasSubstr("M stands for br and bc"));
+  for (const PointSpec& point : points_of(request_of({"tile=64x32"}, {"fa1"}, "law"))) {
+    EXPECT_EQ(point.tile, (TileShape{.br = 64, .bc = 32}));
+  }
+  for (const PointSpec& point : points_of(request_of({"bc=32"}, {"fa1"}, "law"))) EXPECT_EQ(point.tile.bc, 32);
+  const auto map = points_of(request_of({"M=[8192,32768]"}, {"fa1"}, "tiles"));
+  ASSERT_EQ(map.size(), 2U);
+  EXPECT_EQ(map[1].tile, (TileShape{.br = 64, .bc = 64}));
+}
+
 TEST(MakePlan, BothLengthsAndBothHeadCountsCanBeSet) {
   auto points = points_of(request_of({"heads_q=8", "heads_kv=2", "n_q=512", "n_k=1024"}, {"fa2"}));
   ASSERT_EQ(points.size(), 1U);
@@ -424,7 +452,7 @@ TEST(MakePlan, WhatCannotBePosedIsAnError) {
   EXPECT_THAT(plan_error(request_of({}, {"fa9"})), HasSubstr("unknown algorithm 'fa9'"));
   EXPECT_THAT(plan_error(request_of({}, {}, "qiuck")), HasSubstr("did you mean quick?"));
   EXPECT_THAT(plan_error(request_of({}, {}, "everything")),
-              HasSubstr("accepted: quick, memory-wall, tiles, paper, backward, masks, decode"));
+              HasSubstr("accepted: quick, memory-wall, tiles, paper, backward, masks, decode, law"));
   EXPECT_THAT(plan_error(request_of({"N=[1:4000]", "d=[1:4000]"})), HasSubstr("points; at most 100000"));
 }
 
@@ -438,7 +466,7 @@ TEST(Presets, AreNamedAndDescribed) {
     EXPECT_EQ(plan->preset, preset.name);
     EXPECT_EQ(plan->description, preset.description);
   }
-  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode"));
+  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode", "law"));
 }
 
 TEST(Presets, QuickHasCurvesOfAllTakersAndATileGrid) {
@@ -596,6 +624,27 @@ TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {
   }
   const auto tiles = points_of(request_of({"N=512"}, {"naive", "fa2"}, "quick"));
   EXPECT_EQ(std::ranges::count(tiles, "naive", &PointSpec::algorithm), 2);  // naive has no part in the tile grid
+}
+
+TEST(Presets, LawVariesNAndDAndTheMemoryThatMakesTheTile) {
+  std::map<std::string, std::array<std::set<std::int64_t>, 3>> varied;
+  for (const PointSpec& point : points_of(request_of({}, {}, "law"))) {
+    const TileSide side = built_in_algorithms().find(point.algorithm)->facts().traffic_side(Pass::fwd);
+    const auto m = memory_of_tile(point.tile, point.problem.d, side);
+    ASSERT_TRUE(m.has_value()) << describe(point);
+    auto& [lengths, dims, memories] = varied[point.algorithm];
+    lengths.insert(point.problem.n_k);
+    dims.insert(point.problem.d);
+    memories.insert(*m);
+  }
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    EXPECT_EQ(varied.contains(algorithm->name()), algorithm->facts().in(Group::law)) << algorithm->name();
+  }
+  for (const auto& [name, axes] : varied) {
+    EXPECT_THAT(axes[0], ElementsAre(3072, 6144, 12288)) << name;
+    EXPECT_THAT(axes[1], ElementsAre(32, 64, 128)) << name;
+    EXPECT_THAT(axes[2], ElementsAre(8192, 16384, 32768, 65536, 114688)) << name;
+  }
 }
 
 TEST(Presets, NoPointComesTwice) {

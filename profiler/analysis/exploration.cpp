@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/exploration.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/model/device_rates.h"
+#include "kernels/model/integer.h"
+#include "kernels/model/io_model.h"
+#include "messages/explorer.h"
+#include "profiler/analysis/tile_rule.h"
+
+namespace attnscope::analysis {
+namespace {
+
+void append(MemoryMap& map, MemorySpan span) {
+  if (span.bytes <= 0) return;
+  span.offset = map.block.empty() ? 0 : map.block.back().offset + map.block.back().bytes;
+  map.block.push_back(std::move(span));
+}
+
+std::int64_t bytes_held(const MemoryMap& map) {
+  return map.block.empty() ? 0 : map.block.back().offset + map.block.back().bytes;
+}
+
+MemoryMap named_parts(const KernelModel& kernel, OnChipPlace place, int blocks) {
+  MemoryMap map;
+  map.place = place;
+  map.blocks = blocks;
+  for (const OnChipPart& part : kernel.on_chip) {
+    if (part.place == place) append(map, {.name = part.name, .bytes = part.bytes, .stages = part.stages});
+  }
+  return map;
+}
+
+/// `limits` with the padding in what the system takes.
+MemoryMap shared_map(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding, int blocks) {
+  MemoryMap map = named_parts(kernel, OnChipPlace::shared, blocks);
+  map.sm_bytes = limits.shared_bytes_per_sm;
+  map.block_bytes = shared_bytes_taken(limits, kernel.footprint());
+  // Static shared memory is no part of what a launch asks for.
+  append(map, {.kind = SpanKind::unnamed, .bytes = kernel.dynamic_shared_bytes - bytes_held(map)});
+  append(map, {.kind = SpanKind::padding, .bytes = padding});
+  append(map, {.kind = SpanKind::reserved, .bytes = map.block_bytes - bytes_held(map)});
+  return map;
+}
+
+MemoryMap register_map(const KernelModel& kernel, const DeviceLimits& limits, int blocks) {
+  constexpr std::int64_t register_bytes = 4;
+  MemoryMap map = named_parts(kernel, OnChipPlace::registers, blocks);
+  map.sm_bytes = limits.registers_per_sm * register_bytes;
+  map.block_bytes = std::max(register_bytes_taken(kernel.footprint()), bytes_held(map));
+  append(map, {.kind = SpanKind::unnamed, .bytes = map.block_bytes - bytes_held(map)});
+  return map;
+}
+
+ExploredKernel explored(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding,
+                        const LaunchLoad& load, const LaunchTime& time) {
+  ExploredKernel result;
+  result.name = kernel.name;
+  result.blocks = kernel.blocks();
+  result.threads_per_block = kernel.threads_per_block();
+  result.registers_per_thread = kernel.registers_per_thread;
+  result.shared_bytes = kernel.dynamic_shared_bytes;
+  result.occupancy = theoretical_occupancy(limits, kernel.footprint());
+  const std::int64_t on_each = ceil_div(result.blocks, std::max(1, limits.sm_count));
+  const int at_once = static_cast<int>(std::min<std::int64_t>(result.occupancy.blocks_per_sm, on_each));
+  result.shared = shared_map(kernel, limits, padding, at_once);
+  result.registers = register_map(kernel, limits, at_once);
+  result.operands = kernel.operands;
+  result.dram_bytes = load.dram_bytes;
+  result.tensor_flops = kernel.work.tensor_flops;
+  result.time = time;
+  return result;
+}
+
+void add(std::vector<OperandTraffic>& sums, const OperandTraffic& operand) {
+  if (operand.traffic.total() == 0) return;
+  const auto known = std::ranges::find(sums, operand.tensor, &OperandTraffic::tensor);
+  if (known == sums.end()) {
+    sums.push_back(operand);
+  } else {
+    known->traffic += operand.traffic;
+  }
+}
+
+/// Where the padded block is more than a block can have.
+std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceLimits& limits, std::int64_t padding) {
+  for (const KernelModel& kernel : model.kernels) {
+    const std::int64_t needed = kernel.dynamic_shared_bytes + padding;
+    if (padding == 0 || kernel.setup || needed <= limits.shared_bytes_per_block) continue;
+    return Refusal{Refusal::Cause::shared_memory,
+                   say::explorer::padding_refused{.kernel = kernel.name,
+                                                  .padding = padding,
+                                                  .needed = needed,
+                                                  .device = limits.name,
+                                                  .available = limits.shared_bytes_per_block}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::size_t Exploration::longest() const {
+  const auto longest = std::ranges::max_element(kernels, {}, [](const ExploredKernel& k) { return k.time.ns; });
+  return static_cast<std::size_t>(longest - kernels.begin());
+}
+
+TimeTerm Exploration::bound() const {
+  return bound_of(terms);
+}
+
+double Exploration::l2_intensity() const {
+  return traffic.total() > 0 ? flops / static_cast<double>(traffic.total()) : 0;
+}
+
+double Exploration::dram_intensity() const {
+  return dram_bytes > 0 ? flops / dram_bytes : 0;
+}
+
+double Exploration::flops_per_second() const {
+  return ns > 0 ? flops / ns * 1e9 : 0;
+}
+
+Exploration explore(const ExploredPoint& point, const DeviceLimits& device, const Registry& registry) {
+  const PointSpec& spec = point.spec;
+  const Algorithm& algorithm = *registry.find(spec.algorithm);
+  Exploration result;
+  result.point = point;
+  result.device = device.name;
+  // What the system takes with each block decides residency alone, wherever it is asked for.
+  DeviceLimits limits = device;
+  limits.shared_bytes_reserved += point.padding_bytes;
+  const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
+  result.refusal = model.refusal ? model.refusal : refuse_padding(model, limits, point.padding_bytes);
+  if (result.refusal) {
+    if (model.refusal) result.nearest = nearest_tile(algorithm, spec.problem, spec.config(), device);
+    return result;
+  }
+  result.flops = pass_flops(spec.problem);
+  result.compulsory_bytes = compulsory_traffic(spec.problem).total();
+  const DeviceRates rates = device_rates(limits);
+  result.rates_of = rates.measured_on;
+  result.rates_inherited = rates.inherited;
+  const std::vector<LaunchLoad> loads = predict_loads(model, limits);
+  const std::vector<LaunchTime> times = launch_times(loads, rates);
+  result.ns = point_ns(times);
+  std::size_t measured = 0;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    const LaunchTime& time = times[measured];
+    result.kernels.push_back(explored(kernel, limits, point.padding_bytes, loads[measured], time));
+    ++measured;
+    for (const OperandTraffic& operand : kernel.operands) add(result.operands, operand);
+    result.traffic += kernel.traffic;
+    result.dram_bytes += result.kernels.back().dram_bytes;
+    result.tensor_flops += kernel.work.tensor_flops;
+    for (std::size_t term = 0; term < time_term_count; ++term) result.terms[term] += time.terms[term];
+  }
+  return result;
+}
+
+bool is_quick(const AttentionProblem& problem) {
+  constexpr std::int64_t few_entries = 8;
+  return !problem.mask.sparse() && (!problem.mask.padded() || problem.batch <= few_entries);
+}
+
+TimeTerm bound_of(const TimeTerms& terms) {
+  return static_cast<TimeTerm>(std::ranges::max_element(terms) - terms.begin());
+}
+
+std::span<const TimeTerm> time_terms() {
+  static constexpr std::array all{TimeTerm::tensor,  TimeTerm::exponential, TimeTerm::fp32, TimeTerm::shared_memory,
+                                  TimeTerm::l2_port, TimeTerm::latency,     TimeTerm::l2,   TimeTerm::dram,
+                                  TimeTerm::launch};
+  static_assert(all.size() == time_term_count);
+  return all;
+}
+
+}  // namespace attnscope::analysis

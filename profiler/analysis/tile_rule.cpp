@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/tile_rule.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr int step = 16;
+
+Knobs without_those_of_the_tile(const Algorithm& algorithm, const Knobs& given) {
+  Knobs kept = given;
+  for (const Knob& knob : algorithm.facts().knobs) {
+    if (knob.with_tile && given.find(knob.name) != nullptr) kept.set(knob.name, std::int64_t{0});
+  }
+  return kept;
+}
+
+int whole_steps(std::int64_t side) {
+  return static_cast<int>(std::clamp<std::int64_t>(side / step * step, step, most_tile_side));
+}
+
+/// The rule's, with its sides named by what they are for.
+class Rule {
+ public:
+  Rule(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config, const DeviceLimits& device)
+      : algorithm_(algorithm),
+        problem_(problem),
+        device_(device),
+        outer_(algorithm.facts().traffic_side(problem.pass)),
+        knobs_(without_those_of_the_tile(algorithm, config.knobs)) {}
+
+  [[nodiscard]] TileShape asked(std::int64_t m_bytes) const {
+    const PaperTile paper = paper_tile(m_bytes / bytes_per_element(problem_.dtype), problem_.d);
+    return shape(static_cast<int>(paper.bc), static_cast<int>(paper.br));
+  }
+
+  /// The one that runs with at most so much shared memory.
+  [[nodiscard]] std::optional<Config> config(std::int64_t m_bytes) const {
+    const TileShape wish = asked(m_bytes);
+    for (int outer = whole_steps(outer_of(wish)); outer >= step; outer -= step) {
+      if (!refusal(outer, inner(outer), m_bytes)) return Config(shape(outer, inner(outer)), knobs_);
+    }
+    // Not even the smallest with the rule's other side: with less of that, then.
+    for (int other = whole_steps(problem_.d); other >= step; other -= step) {
+      if (!refusal(step, other, m_bytes)) return Config(shape(step, other), knobs_);
+    }
+    return std::nullopt;
+  }
+
+  /// Why the next larger tile that the rule asks for with all that the device has is not run there.
+  [[nodiscard]] std::optional<Refusal> held_back(const TileShape& chosen) const {
+    const int most = whole_steps(outer_of(asked(device_.shared_bytes_per_block)));
+    const int next = outer_of(chosen) + step;
+    if (next > most) return std::nullopt;
+    return refusal(next, inner(next), device_.shared_bytes_per_block);
+  }
+
+ private:
+  [[nodiscard]] int inner(int outer) const { return std::min(outer, whole_steps(problem_.d)); }
+  [[nodiscard]] TileShape shape(int outer, int inner) const {
+    return outer_ == TileSide::bc ? TileShape{.br = inner, .bc = outer} : TileShape{.br = outer, .bc = inner};
+  }
+  [[nodiscard]] int outer_of(const TileShape& tile) const { return outer_ == TileSide::bc ? tile.bc : tile.br; }
+  [[nodiscard]] std::optional<Refusal> refusal(int outer, int inner, std::int64_t m_bytes) const {
+    DeviceLimits within = device_;
+    within.shared_bytes_per_block = std::min(m_bytes, device_.shared_bytes_per_block);
+    return algorithm_.refusal(problem_, Config(shape(outer, inner), knobs_), within);
+  }
+
+  const Algorithm& algorithm_;
+  const AttentionProblem& problem_;
+  const DeviceLimits& device_;
+  TileSide outer_;
+  Knobs knobs_;
+};
+
+}  // namespace
+
+double tile_distance(const TileShape& a, const TileShape& b) {
+  const auto logarithm = [](int of, int over) { return std::log(static_cast<double>(of) / over); };
+  return std::hypot(logarithm(a.br, b.br), logarithm(a.bc, b.bc));
+}
+
+std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                                   const DeviceLimits& device) {
+  struct Candidate {
+    TileShape tile;
+    double distance;
+  };
+  const TileShape from{.br = std::max(1, config.tile.br), .bc = std::max(1, config.tile.bc)};
+  std::vector<Candidate> candidates;
+  for (int br = step; br <= most_tile_side; br += step) {
+    for (int bc = step; bc <= most_tile_side; bc += step) {
+      const TileShape tile{.br = br, .bc = bc};
+      candidates.push_back({tile, tile_distance(tile, from)});
+    }
+  }
+  std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+    if (a.distance != b.distance) return a.distance < b.distance;
+    return a.tile.br * a.tile.bc > b.tile.br * b.tile.bc;
+  });
+  const Knobs knobs = without_those_of_the_tile(algorithm, config.knobs);
+  for (const Candidate& candidate : candidates) {
+    Config tried(candidate.tile, knobs);
+    if (!algorithm.refusal(problem, tried, device)) return tried;
+  }
+  return std::nullopt;
+}
+
+std::vector<TileShape> tiles_around(const TileShape& tile, int steps) {
+  constexpr std::array sides{16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
+  const auto near = [&](int side) {
+    const auto below = std::ranges::lower_bound(sides, side);
+    const auto above = std::ranges::upper_bound(sides, side);
+    std::vector<int> some(below - std::min<std::ptrdiff_t>(steps, below - sides.begin()), below);
+    some.push_back(side);
+    some.insert(some.end(), above, above + std::min<std::ptrdiff_t>(steps, sides.end() - above));
+    return some;
+  };
+  std::vector<TileShape> tiles;
+  for (const int br : near(tile.br)) {
+    for (const int bc : near(tile.bc)) {
+      if (const TileShape other{.br = br, .bc = bc}; other != tile) tiles.push_back(other);
+    }
+  }
+  std::ranges::stable_sort(tiles, {}, [&](const TileShape& other) { return tile_distance(other, tile); });
+  return tiles;
+}
+
+std::optional<RuleTile> tile_of_m(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                                  const DeviceLimits& device, std::int64_t m_bytes) {
+  const TileSide outer = algorithm.facts().traffic_side(problem.pass);
+  if (outer == TileSide::none) return std::nullopt;
+  const Rule rule(algorithm, problem, config, device);
+  RuleTile result;
+  result.outer = outer;
+  result.m_bytes = std::min(m_bytes, device.shared_bytes_per_block);
+  result.asked = rule.asked(result.m_bytes);
+  result.config = rule.config(result.m_bytes);
+  if (!result.config) return result;
+  // The rule asks for no less with more, and what runs with less runs with more: the two ends say it of all between.
+  result.larger_changes_nothing = rule.config(device.shared_bytes_per_block) == result.config;
+  if (result.larger_changes_nothing) result.held_back = rule.held_back(result.config->tile);
+  return result;
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session makes of a GPU's faults, on the library that stands for a GPU (tests/gpu/fake): each costs its point
+// only, and what waits is measured by the process that goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sessions.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+using Words = std::vector<std::string>;
+
+class ServeFaults : public ::testing::Test {
+ protected:
+  [[nodiscard]] Words command(const Words& more = {}) const {
+    Words words{"collect", "--serve", "--device", "gpu", "--no-verify", "--timeout", "0.1", "-o", file_};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  static Process::Options gpu(const std::string& faults) {
+    Process::Options options;
+    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
+      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
+    }
+    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
+    return options;
+  }
+  [[nodiscard]] RunSummary the_run() const {
+    const auto runs = RunStore::open(file_, Mode::read_only).runs();
+    EXPECT_EQ(runs.size(), 1U);
+    return runs.at(0);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "explore.attnscope";
+};
+
+TEST_F(ServeFaults, a_crash_and_a_hang_cost_their_point_only) {
+  for (const auto& [fault, disposition] : {std::pair("crash=fa1", "crashed"), std::pair("hang=fa1", "timeout")}) {
+    std::filesystem::remove(file_);
+    SessionClient client(folder_, command(), gpu(fault));
+    client.ask(asks_for("a", 16) + asks_for("bad", 16, 0, "fa1") + asks_for("b", 32) + asks_for("c", 48, 9) +
+               asks_for("worse", 32, 0, "fa1") + asks_for("d", 64) + end_line() + "\n");
+    const Outcome outcome = client.end();
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+    EXPECT_EQ(client.answers().size(), 6U) << "each once";
+    EXPECT_EQ(client.plans(), 1U) << "one session, over several processes";
+    for (const char* id : {"a", "b", "c", "d"}) EXPECT_EQ(client.points().at(id).disposition, "ok") << id;
+    for (const char* id : {"bad", "worse"}) EXPECT_EQ(client.points().at(id).disposition, disposition) << id;
+    EXPECT_EQ(client.done()->state, "complete");
+    EXPECT_EQ(the_run().state, StoredRunState::complete);
+    const auto points = RunStore::open(file_, Mode::read_only).points();
+    ASSERT_EQ(points.size(), 6U);
+    for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(points[i].index, i) << "one run goes on";
+  }
+}
+
+TEST_F(ServeFaults, what_is_asked_while_it_starts_again_is_not_lost) {
+  SessionClient client(folder_, command(), gpu("crash=fa1"));
+  client.until<PlanEvent>();
+  // A line that comes in two halves, with the crash between them.
+  const std::string whole = asks_for("halves", 32);
+  client.ask(asks_for("bad", 16, 0, "fa1") + whole.substr(0, 30));
+  EXPECT_EQ(client.until<PointEvent>().id, "bad");
+  client.until<LogEvent>();  // "going on"
+  client.ask(whole.substr(30));
+  EXPECT_EQ(client.until<PointEvent>().id, "halves");
+  client.ask(end_line() + "\n");
+  EXPECT_EQ(client.end().exit_code, 5);
+  EXPECT_THAT(client.answers(), ElementsAre("point bad", "point halves"));
+}
+
+TEST_F(ServeFaults, a_gpu_that_only_crashes_is_given_up) {
+  SessionClient client(folder_, command(), gpu("crash=fa1"));
+  std::string lines;
+  for (int i = 0; i < 9; ++i) lines += asks_for(std::to_string(i), 16 + i, 0, "fa1");
+  client.ask(lines);
+  const Outcome outcome = client.end();
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(client.done()->state, "device-lost");
+  EXPECT_EQ(client.points().size(), 6U);
+  EXPECT_EQ(client.answers().size(), 9U) << "the others are cancelled, by id";
+  EXPECT_EQ(the_run().state, StoredRunState::failed);
+}
+
+TEST_F(ServeFaults, why_counts_for_every_point_of_the_session) {
+  SessionClient client(folder_, command({"--why"}), gpu(""));
+  client.ask(asks_for("a", 16) + end_line() + "\n");
+  EXPECT_EQ(client.end().exit_code, 0);
+  const auto points = RunStore::open(file_, Mode::read_only).points();
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_TRUE(points[0].record.kernels.front().metric("tensor_pipe_pct").has_value());
+}
+
+TEST_F(ServeFaults, counters_that_are_demanded_and_not_there_are_code_3) {
+  SessionClient client(folder_, command({"--require-counters"}), gpu("cupti-availability=35"));
+  EXPECT_EQ(client.end().exit_code, 3);
+  EXPECT_EQ(client.done()->state, "failed");
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions by the real program on the simulated device: what is asked for is answered once, and what is answered is
+// kept.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sessions.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+using Words = std::vector<std::string>;
+
+class Serve : public ::testing::Test {
+ protected:
+  [[nodiscard]] Words command(const Words& more = {}) const {
+    Words words{"collect", "--serve", "--device", "simulated", "-o", file_};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  [[nodiscard]] RunSummary the_run() const {
+    const auto runs = RunStore::open(file_, Mode::read_only).runs();
+    EXPECT_EQ(runs.size(), 1U);
+    return runs.at(0);
+  }
+  [[nodiscard]] std::vector<StoredPoint> stored() const { return RunStore::open(file_, Mode::read_only).points(); }
+
+  /// As long as it lives, the point in flight is not kept, and so not answered: what is asked meanwhile waits.
+  class Hold {
+   public:
+    explicit Hold(const std::filesystem::path& file)
+        : database_(file.string(), SQLite::OPEN_READWRITE, 10'000),
+          transaction_(database_, SQLite::TransactionBehavior::IMMEDIATE) {}
+
+   private:
+    SQLite::Database database_;
+    SQLite::Transaction transaction_;
+  };
+
+  /// More than anybody waits for.
+  static std::string asks_for_many() {
+    std::string lines;
+    for (int i = 0; i < 1000; ++i) lines += asks_for(fmt::format("many{}", i), 16384, 0, "naive");
+    return lines;
+  }
+  /// Of the many, each with its answer: as many are cancelled as are not there.
+  static void expect_each_answered_once(const SessionClient& client) {
+    const std::set<std::string> once(client.answers().begin(), client.answers().end());
+    EXPECT_EQ(once.size(), client.answers().size());
+    EXPECT_GT(client.answers().size(), client.points().size()) << "some were cancelled";
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "explore.attnscope";
+};
+
+TEST_F(Serve, answers_each_request_with_its_point_and_keeps_it) {
+  SessionClient client(folder_, command());
+  const auto hello = client.until<PlanEvent>();
+  EXPECT_EQ(hello.preset, "explore");
+  EXPECT_EQ(hello.total, 0U);
+  EXPECT_TRUE(hello.simulated);
+  EXPECT_EQ(hello.database, file_.string());
+  client.ask(asks_for("first", 256));
+  const auto queued = client.until<QueuedEvent>();
+  EXPECT_EQ(queued.id, "first");
+  EXPECT_EQ(queued.spec.problem.n_q, 256);
+  EXPECT_EQ(client.until<StartedEvent>().id, "first");
+  const auto point = client.until<PointEvent>();
+  EXPECT_EQ(point.id, "first");
+  EXPECT_EQ(point.disposition, "ok");
+  EXPECT_EQ(point.spec, queued.spec);
+  EXPECT_GT(point.time_median_ns, 0);
+  EXPECT_EQ(point.provenance, "simulated");
+  const std::optional<StoredPoint> kept = RunStore::open(file_, Mode::read_only).point(point.point_id);
+  ASSERT_TRUE(kept) << "what was said is there, while the session goes on";
+  EXPECT_EQ(kept->record.spec, point.spec);
+  EXPECT_EQ(the_run().state, StoredRunState::running);
+
+  client.ask(asks_for("second", 512) + asks_for("first", 256) + end_line() + "\n");
+  const Outcome outcome = client.end();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(client.answers(), ElementsAre("point first", "point second", "point first"))
+      << "an id that was answered may be used again, and a point measured again";
+  ASSERT_TRUE(client.done());
+  EXPECT_EQ(client.done()->state, "complete");
+  EXPECT_EQ(client.done()->ok, 3U);
+  EXPECT_EQ(the_run().state, StoredRunState::complete);
+  EXPECT_EQ(the_run().preset, "explore");
+  EXPECT_EQ(stored().size(), 3U);
+  EXPECT_EQ(stored()[2].index, 2U);
+  const Outcome info = run(folder_, {"info", file_});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_THAT(info.out, AllOf(HasSubstr("explore"), HasSubstr("complete"), HasSubstr("3 ok")));
+  EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 0);
+}
+
+TEST_F(Serve, two_sessions_are_two_runs_of_a_file) {
+  for (int i = 0; i < 2; ++i) {
+    SessionClient client(folder_, command());
+    client.ask(asks_for("1", 64) + end_line() + "\n");
+    EXPECT_EQ(client.end().exit_code, 0);
+  }
+  const auto runs = RunStore::open(file_, Mode::read_only).runs();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_NE(runs[0].plan_hash, runs[1].plan_hash) << "the one does not continue the other";
+}
+
+TEST_F(Serve, the_highest_priority_comes_first_then_the_first_that_came) {
+  SessionClient client(folder_, command());
+  client.until<PlanEvent>();
+  {
+    const Hold hold(file_);
+    client.ask(asks_for("first", 64));
+    EXPECT_EQ(client.until<StartedEvent>().id, "first");
+    client.ask(asks_for("a", 64) + asks_for("b", 64, 5) + asks_for("c", 64) + asks_for("d", 64, -1) +
+               asks_for("e", 64, 5) + end_line() + "\n");
+    for (int i = 0; i < 5; ++i) client.until<QueuedEvent>();
+  }
+  EXPECT_EQ(client.end().exit_code, 0);
+  EXPECT_THAT(client.answers(), ElementsAre("point first", "point b", "point e", "point a", "point c", "point d"));
+}
+
+TEST_F(Serve, cancels_what_waits_while_another_is_in_flight) {
+  SessionClient client(folder_, command());
+  client.until<PlanEvent>();
+  {
+    const Hold hold(file_);
+    client.ask(asks_for("first", 64));
+    EXPECT_EQ(client.until<StartedEvent>().id, "first");
+    client.ask(asks_for("waits", 64) + cancel_line("waits") + "\n");
+    const auto waited = client.until<CancelledEvent>();
+    EXPECT_EQ(waited.id, "waits");
+    EXPECT_TRUE(waited.reason.empty());
+    client.ask(cancel_line("waits") + "\n");
+    const auto refused = client.until<RefusedEvent>();
+    EXPECT_EQ(refused.request, "cancel");
+    EXPECT_EQ(refused.id, "waits");
+    EXPECT_THAT(text(refused.reason), HasSubstr("no request of the id 'waits'"));
+    client.ask(asks_for("x", 64) + asks_for("y", 64) + cancel_all_line() + "\n" + asks_for("z", 64) + end_line() +
+               "\n");
+    EXPECT_EQ(client.until<CancelledEvent>().id, "x");
+    EXPECT_EQ(client.until<CancelledEvent>().id, "y");
+  }
+  EXPECT_EQ(client.end().exit_code, 0) << "what was cancelled by request leaves the session whole";
+  EXPECT_EQ(client.done()->state, "complete");
+  // The first was measured when the cancel came, or not yet.
+  EXPECT_THAT(client.answers(), ElementsAre("cancelled waits", "refused waits", "cancelled x", "cancelled y",
+                                            AnyOf("point first", "cancelled first"), "point z"));
+  EXPECT_EQ(stored().size(), client.points().size());
+}
+
+TEST_F(Serve, a_point_in_flight_is_cancelled_and_nothing_of_it_is_kept) {
+  // The simulation may be over before the cancel is there: then the point is the answer, and another is tried.
+  SessionClient client(folder_, command());
+  std::size_t points = 0;
+  bool cancelled = false;
+  for (int i = 0; i < 100 && !cancelled; ++i) {
+    const std::string id = fmt::format("try{}", i);
+    client.ask(asks_for(id, 16384, 0, "naive", R"(,"pass":"fwd+bwd","d":128)"));
+    EXPECT_EQ(client.until<StartedEvent>().id, id);
+    client.ask(cancel_line(id) + "\n");
+    while (client.answers().empty() || !client.answers().back().ends_with(" " + id)) ASSERT_TRUE(client.next());
+    cancelled = client.answers().back() == "cancelled " + id;
+    if (!cancelled) ++points;
+  }
+  EXPECT_TRUE(cancelled);
+  client.ask(asks_for("after", 64) + end_line() + "\n");
+  EXPECT_EQ(client.end().exit_code, 0);
+  EXPECT_EQ(stored().size(), points + 1);
+}
+
+TEST_F(Serve, a_bad_line_is_refused_and_the_session_goes_on) {
+  SessionClient client(folder_, command());
+  client.ask("noise\n\n  \n{\"request\":\"measure\",\"id\":\"m\",\"point\":{\"algorithm\":\"fa2\",\"N\":0}}\n");
+  EXPECT_THAT(text(client.until<RefusedEvent>().reason), HasSubstr("no JSON object"));
+  const auto below = client.until<RefusedEvent>();
+  EXPECT_EQ(below.request, "measure");
+  EXPECT_EQ(below.id, "m");
+  EXPECT_THAT(text(below.reason), HasSubstr("N"));
+  client.ask(std::string(200'000, 'x') + "\n");
+  EXPECT_THAT(text(client.until<RefusedEvent>().reason), HasSubstr("longer than 65536 bytes"));
+  {
+    const Hold hold(file_);
+    client.ask(asks_for("twice", 64) + asks_for("twice", 64));
+    const auto twice = client.until<RefusedEvent>();
+    EXPECT_EQ(twice.request, "measure");
+    EXPECT_THAT(text(twice.reason), HasSubstr("'twice'"));
+  }
+  client.ask("  " + cancel_line("nobody") + "\r\n" + asks_for("good", 64) + end_line() + "\n" + asks_for("late", 64));
+  EXPECT_EQ(client.end().exit_code, 0);
+  EXPECT_EQ(client.points().count("good"), 1U);
+  EXPECT_EQ(client.points().count("late"), 0U);
+}
+
+TEST_F(Serve, an_infeasible_point_is_an_answer_with_its_reason) {
+  SessionClient client(folder_, command());
+  client.ask(asks_for("odd", 256, 0, "fa2", R"(,"br":24,"bc":64)") + end_line() + "\n");
+  EXPECT_EQ(client.end().exit_code, 0);
+  ASSERT_EQ(client.points().count("odd"), 1U);
+  EXPECT_EQ(client.points().at("odd").disposition, "infeasible");
+  EXPECT_THAT(text(client.points().at("odd").reason), HasSubstr("24"));
+  ASSERT_EQ(stored().size(), 1U);
+  EXPECT_EQ(stored()[0].record.disposition, Disposition::infeasible);
+}
+
+TEST_F(Serve, the_end_of_the_input_cancels_what_is_open) {
+  {
+    SessionClient client(folder_, command());
+    client.until<PlanEvent>();
+    {
+      const Hold hold(file_);
+      client.ask(asks_for("a", 64));
+      EXPECT_EQ(client.until<StartedEvent>().id, "a");
+      client.ask(asks_for("b", 64));
+      EXPECT_EQ(client.until<QueuedEvent>().id, "b");
+      client.process().close_stdin();
+      const auto gone = client.until<CancelledEvent>();
+      EXPECT_EQ(gone.id, "b");
+      EXPECT_THAT(text(gone.reason), HasSubstr("the session ended"));
+    }
+    EXPECT_EQ(client.end().exit_code, 5);
+    EXPECT_EQ(client.done()->state, "cancelled");
+    EXPECT_THAT(client.answers(), ElementsAre("cancelled b", AnyOf("point a", "cancelled a")));
+    EXPECT_EQ(the_run().state, StoredRunState::cancelled);
+    EXPECT_EQ(stored().size(), client.points().size());
+  }
+  std::filesystem::remove(file_);
+  SessionClient idle(folder_, command());
+  idle.ask(asks_for("a", 64));
+  idle.until<PointEvent>();
+  idle.until<ProgressEvent>();
+  idle.process().close_stdin();
+  EXPECT_EQ(idle.end().exit_code, 0) << "nothing was left to do";
+  EXPECT_EQ(the_run().state, StoredRunState::complete);
+}
+
+TEST_F(Serve, a_signal_and_the_line_cancel_end_it_as_they_end_a_sweep) {
+  for (const bool by_signal : {true, false}) {
+    std::filesystem::remove(file_);
+    SessionClient client(folder_, command());
+    client.ask(asks_for("a", 64));
+    client.until<PointEvent>();
+    client.ask(asks_for_many());
+    client.until<StartedEvent>();
+    if (by_signal) {
+      client.process().send(SIGINT);
+    } else {
+      client.ask("cancel\n");
+    }
+    EXPECT_EQ(client.end().exit_code, 5);
+    EXPECT_EQ(client.done()->state, "cancelled");
+    EXPECT_EQ(client.done()->ok, client.points().size());
+    expect_each_answered_once(client);
+    EXPECT_EQ(the_run().state, StoredRunState::cancelled);
+  }
+  std::filesystem::remove(file_);
+  SessionClient idle(folder_, command());
+  idle.until<PlanEvent>();
+  idle.process().send(SIGTERM);
+  EXPECT_EQ(idle.end().exit_code, 5);
+}
+
+TEST_F(Serve, a_kill_keeps_what_was_said) {
+  SessionClient client(folder_, command());
+  for (const char* id : {"a", "b", "c"}) client.ask(asks_for(id, 64));
+  for (int i = 0; i < 3; ++i) client.until<PointEvent>();
+  client.ask(asks_for_many());
+  client.until<StartedEvent>();
+  client.process().send(SIGKILL);
+  EXPECT_EQ(client.end().exit_code, -SIGKILL);
+  std::vector<std::int64_t> said;
+  for (const auto& [id, point] : client.points()) said.push_back(point.point_id);
+  EXPECT_EQ(the_run().state, StoredRunState::interrupted);
+  std::vector<std::int64_t> kept;
+  for (const StoredPoint& point : stored()) kept.push_back(point.id);
+  EXPECT_THAT(kept, ::testing::IsSupersetOf(said));
+  EXPECT_LT(kept.size(), 1000U);
+  EXPECT_EQ(run(folder_, {"info", file_}).exit_code, 0);
+
+  SessionClient again(folder_, command());
+  again.ask(asks_for("d", 64) + end_line() + "\n");
+  EXPECT_EQ(again.end().exit_code, 0);
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 2U) << "a killed session leaves its file usable";
+}
+
+TEST_F(Serve, a_client_that_asks_without_reading_is_not_waited_for) {
+  // More answers than a pipe holds, and more requests: a client that reads only at its end would stand still for ever
+  // if one waited for the other.
+  SessionClient client(folder_, command(), {.narrow_pipe = true});
+  std::string lines;
+  constexpr std::size_t requests = 2000;
+  for (std::size_t i = 0; i < requests; ++i) lines += asks_for(fmt::format("r{}", i), 64, 0, "fa9");
+  client.ask(lines + end_line() + "\n");
+  EXPECT_EQ(client.end().exit_code, 0);
+  EXPECT_EQ(client.answers().size(), requests);
+}
+
+TEST_F(Serve, a_reader_that_goes_away_ends_it) {
+  SessionClient client(folder_, command());
+  client.ask(asks_for_many());
+  client.until<StartedEvent>();
+  client.process().close_stdout();
+  // Its input stays open: it ends because nobody hears it.
+  while (the_run().state == StoredRunState::running) std::this_thread::yield();
+  EXPECT_EQ(the_run().state, StoredRunState::cancelled);
+  EXPECT_EQ(client.process().wait().exit_code, 5);
+  EXPECT_LT(stored().size(), 1000U);
+}
+
+TEST_F(Serve, options_of_a_plan_do_not_go_with_a_session) {
+  for (const Words& more :
+       {Words{"--preset", "quick"}, Words{"-a", "N=64"}, Words{"--resume"}, Words{"--dry-run"}, Words{"--csv"}}) {
+    const Outcome outcome = run(folder_, command(more));
+    EXPECT_EQ(outcome.exit_code, 2) << more[0];
+    EXPECT_THAT(outcome.err, HasSubstr("--serve"));
+    EXPECT_FALSE(std::filesystem::exists(file_));
+  }
+  SessionClient warm(folder_, command({"--cache-control", "none"}));
+  warm.ask(asks_for("a", 64) + asks_for("b", 64, 0, "fa2", R"(,"cache":"cold")") + end_line() + "\n");
+  EXPECT_EQ(warm.end().exit_code, 0);
+  EXPECT_EQ(warm.points().at("a").spec.cache, CacheState::warm);
+  EXPECT_EQ(warm.points().at("b").spec.cache, CacheState::cold);
+}
+
+TEST_F(Serve, a_file_that_cannot_be_written_is_the_last_event) {
+  Words words = command();
+  words.back() = folder_ / "no/such/file.attnscope";
+  SessionClient client(folder_, words);
+  const Outcome outcome = client.end();
+  EXPECT_EQ(outcome.exit_code, 1);
+  ASSERT_TRUE(client.done());
+  EXPECT_EQ(client.done()->state, "failed");
+  EXPECT_THAT(outcome.err, HasSubstr(text(client.done()->reason)));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

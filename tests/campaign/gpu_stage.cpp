@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+namespace attnscope::testing {
+namespace {
+
+/// A command that takes longer hangs.
+constexpr int most_seconds = 180;
+
+}  // namespace
+
+Variables GpuOfTests::variables(const std::string& faults) const {
+  Variables all;
+  if (real) return all;
+  for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
+    all[fmt::format("ATTNSCOPE_{}_LIBRARY", library)] = fake;
+  }
+  // As much memory as the ceilings need at least, twice; a GPU that is slowed down and used by others, so that what
+  // NVML was not asked is not what it would have said.
+  all["ATTNSCOPE_FAKE_GPU"] = "compute-output,free=80000000,throttle=4,use=3" + (faults.empty() ? "" : "," + faults);
+  return all;
+}
+
+Variables GpuOfTests::disturbed(const Fault& fault, const TemporaryFolder& folder) const {
+  // The device is lost once: by a kernel that faults, in the first process.
+  const std::string mark = folder / "mark";
+  Variables all = variables(fault.at_restart ? "crash=splitkv,mark=" + mark : "");
+  all["LD_PRELOAD"] = between;
+  all["ATTNSCOPE_FAIL_CALL"] = fault.call;
+  all["ATTNSCOPE_FAIL_AT"] = std::to_string(fault.at);
+  all["ATTNSCOPE_FAIL_CODE"] = std::to_string(fault.code);
+  all["ATTNSCOPE_FAIL_SECONDS"] = std::to_string(most_seconds);
+  if (fault.stays) all["ATTNSCOPE_FAIL_STAYS"] = "1";
+  if (!fault.stays) all["ATTNSCOPE_FAIL_ONCE"] = folder / "failed";
+  if (fault.at_restart) all["ATTNSCOPE_FAIL_WHEN"] = mark;
+  return all;
+}
+
+Calls GpuOfTests::calls_of(const TemporaryFolder& home, const Words& words) const {
+  Variables logging = variables();
+  logging["ATTNSCOPE_FAIL_LOG"] = home / "calls.txt";
+  logging["LD_PRELOAD"] = between;
+  require_success(run(home, words, logging));
+  Calls calls;
+  std::ifstream lines(home / "calls.txt");
+  std::string name;
+  for (long count = 0; lines >> name >> count;) calls[name] = count;
+  if (calls.size() < 20) throw std::runtime_error("no calls were seen: is the library preloaded?");
+  return calls;
+}
+
+Outcome GpuOfTests::run(const TemporaryFolder& home, const Words& words, const Variables& variables) const {
+  return testing::run(home, words, {.environment = variables, .program = program});
+}
+
+void require_success(const Outcome& outcome) {
+  if (outcome.exit_code != 0) throw std::runtime_error("undisturbed: " + outcome.err + outcome.out);
+}
+
+void judge_end(const Outcome& outcome, const std::filesystem::path& file) {
+  std::ofstream(file.parent_path() / "said.txt") << outcome.out << outcome.err;
+  require(outcome.exit_code >= 0, fmt::format("it ended by signal {}", -outcome.exit_code));
+  require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1, "more than a line: " + outcome.err);
+}
+
+bool is_near(double value, double wanted, double factor) {
+  return value * factor >= wanted && value <= wanted * factor;
+}
+
+}  // namespace attnscope::testing

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The law of N^2 d^2 / M on its page: what is drawn, and what the table says of it.
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QFileInfo>
+#include <QSignalSpy>
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/model/io_model.h"
+#include "tests/ui/window_test.h"
+#include "ui/pages/law_page.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// Of FA1 and FA2, tiles by the paper's rule; their SM<->L2 bytes are the closed form's x 1.001.
+std::vector<PointRecord> law_points(std::initializer_list<std::int64_t> dims, bool simulated = false) {
+  std::vector<PointRecord> points;
+  for (const auto& [name, side] : {std::pair{"fa1", TileSide::bc}, std::pair{"fa2", TileSide::br}}) {
+    for (const std::int64_t n : {3072, 6144}) {
+      for (const std::int64_t d : dims) {
+        for (const std::int64_t m : {8192, 16384, 32768}) {
+          const TileShape tile = tile_of_memory(m, d, side);
+          points.push_back(fixtures::ok_point(fixtures::spec(name, n, tile.br, tile.bc, d), simulated));
+        }
+      }
+    }
+  }
+  return points;
+}
+
+class LawPageTest : public testing::Test {
+ protected:
+  QString written(const std::vector<fixtures::RunOf>& runs) {
+    const QString path = folder.filePath("law.attnscope");
+    fixtures::write_file(path, runs);
+    return path;
+  }
+  QTemporaryDir folder;
+};
+
+QString cell(const LawPage& page, int row, int column) {
+  return page.table()->model()->index(row, column).data().toString();
+}
+
+/// All that the plot draws with marks, as x and y.
+std::vector<QPointF> marks_in(const LawPlot& plot, const QCPAxisRect* panel) {
+  std::vector<QPointF> marks;
+  for (int i = 0; i < plot.graphCount(); ++i) {
+    const QCPGraph& graph = *plot.graph(i);
+    const QCPAxis* axis = graph.keyAxis();
+    const QCPScatterStyle::ScatterShape shape = graph.scatterStyle().shape();
+    if (axis == nullptr || axis->axisRect() != panel) continue;
+    if (shape == QCPScatterStyle::ssNone || shape == QCPScatterStyle::ssCustom) continue;
+    for (const QCPGraphData& data : *graph.data()) marks.emplace_back(data.key, data.value);
+  }
+  return marks;
+}
+
+TEST_F(LawPageTest, ExponentsStandBesideTheTheoremsAndTheClosedForms) {
+  Workspace workspace;
+  LawPage page(workspace);
+  const QAbstractItemModelTester tester(page.table()->model());
+  EXPECT_FALSE(page.has_plot());
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
+  ASSERT_EQ(page.laws().families.size(), 2U) << "nobody settled their DRAM bytes";
+  ASSERT_EQ(page.table()->model()->rowCount(), 5);
+  EXPECT_EQ(cell(page, 0, LawModel::n_column), "2");
+  EXPECT_EQ(cell(page, 0, LawModel::m_column), "-1");
+  EXPECT_EQ(cell(page, 1, LawModel::series_column), "FA1 · SM↔L2");
+  EXPECT_TRUE(cell(page, 1, LawModel::source_column).startsWith("derived · law")) << "of what was measured";
+  EXPECT_EQ(cell(page, 1, LawModel::points_column), "12");
+  // The same factor on every point leaves the exponents alone.
+  for (const int column : {LawModel::n_column, LawModel::d_column, LawModel::m_column}) {
+    EXPECT_EQ(cell(page, 1, column).section(QLatin1Char(' '), 0, 0), cell(page, 2, column)) << column;
+  }
+  EXPECT_EQ(cell(page, 2, LawModel::source_column), "modelled");
+  EXPECT_EQ(cell(page, 3, LawModel::series_column), "FA2 · SM↔L2");
+}
+
+TEST_F(LawPageTest, EveryPointIsAMarkInEveryPanelAndOnTheBandOfTheCollapse) {
+  Workspace workspace;
+  LawPage page(workspace);
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  page.resize(1000, 700);
+  ASSERT_EQ(page.plot()->panels().size(), 3U);
+  for (const QCPAxisRect* panel : page.plot()->panels()) {
+    std::vector<QPointF> marks = marks_in(*page.plot(), panel);
+    ASSERT_EQ(marks.size(), 24U);
+    std::vector<double> drawn;
+    for (const QPointF& mark : marks) drawn.push_back(mark.y());
+    std::vector<double> expected;
+    for (const LawFamily& family : page.laws().families) {
+      for (const analysis::LawPoint& point : family.points) expected.push_back(point.bytes);
+    }
+    std::ranges::sort(drawn);
+    std::ranges::sort(expected);
+    EXPECT_EQ(drawn, expected);
+  }
+  page.set_view(LawView::collapse);
+  ASSERT_EQ(page.plot()->panels().size(), 1U);
+  const std::vector<QPointF> marks = marks_in(*page.plot(), page.plot()->panels().front());
+  ASSERT_EQ(marks.size(), 24U);
+  // FA1's constant is about 20, FA2's about 8, and some more where tiles are few.
+  for (const QPointF& mark : marks) {
+    EXPECT_GT(mark.y(), 8);
+    EXPECT_LT(mark.y(), 26);
+  }
+  EXPECT_GT(std::ranges::max(marks, {}, &QPointF::x).x(), 8 * std::ranges::min(marks, {}, &QPointF::x).x());
+}
+
+TEST_F(LawPageTest, HoverNamesThePointItsRunAndTileAndAClickSelectsIt) {
+  Workspace workspace;
+  LawPage page(workspace);
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}, true), true}})), QString());
+  page.set_view(LawView::collapse);
+  page.resize(1000, 700);
+  page.show();
+  settle();
+  LawPlot& plot = *page.plot();
+  plot.replot();
+  const QCPAxisRect* panel = plot.panels().front();
+  const QPointF first = marks_in(plot, panel).front();
+  const QPointF pixel(panel->axis(QCPAxis::atBottom)->coordToPixel(first.x()),
+                      panel->axis(QCPAxis::atLeft)->coordToPixel(first.y()));
+  ASSERT_TRUE(plot.hover_at(pixel));
+  const HoverContent& read = *plot.hover_content();
+  EXPECT_TRUE(read.title.startsWith("FA1 · N 3,072 · d 32 · M ")) << read.title.toStdString();
+  EXPECT_TRUE(read.rows.front().label.contains("simulated")) << read.rows.front().label.toStdString();
+  EXPECT_EQ(read.rows.front().mark, SampleMark::hollow_disc);
+  EXPECT_TRUE(read.notes.join(QLatin1Char(' ')).contains("tile 32 × "))
+      << read.notes.join(QLatin1Char(' ')).toStdString();
+  EXPECT_TRUE(read.notes.join(QLatin1Char(' ')).contains("law · H200"));
+  QSignalSpy clicked(&page, &Page::point_selected);
+  QMouseEvent press(QEvent::MouseButtonPress, pixel, plot.mapToGlobal(pixel), Qt::LeftButton, Qt::LeftButton,
+                    Qt::NoModifier);
+  QApplication::sendEvent(&plot, &press);
+  ASSERT_EQ(clicked.count(), 1);
+  EXPECT_EQ(clicked[0][0].value<ShownPoint>().spec.problem.d, 32);
+  EXPECT_FALSE(plot.hover_at({1, 1}));
+}
+
+TEST_F(LawPageTest, WhatIsWithheldSaysWhyAcrossTheExponentsColumns) {
+  Workspace workspace;
+  LawPage page(workspace);
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({64}), false}})), QString());
+  EXPECT_EQ(cell(page, 1, LawModel::n_column), "withheld: only 6 points, where 8 are the least");
+  EXPECT_EQ(page.table()->columnSpan(1, LawModel::n_column), 3);
+  EXPECT_EQ(page.table()->columnSpan(0, LawModel::n_column), 1);
+}
+
+TEST_F(LawPageTest, WithoutATrialThePageSaysWhatRecordsOne) {
+  Workspace workspace;
+  LawPage page(workspace);
+  ASSERT_EQ(workspace.open_now(written({{"quick", fixtures::memory_wall(), false}})), QString());
+  EXPECT_FALSE(page.has_plot());
+  EXPECT_TRUE(page.words().contains("attnscope collect --preset law")) << page.words().toStdString();
+}
+
+TEST_F(LawPageTest, ALevelThatNobodyCountedSaysSo) {
+  Workspace workspace;
+  LawPage page(workspace);
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  page.set_level(LawLevel::dram);
+  EXPECT_FALSE(page.has_plot());
+  EXPECT_TRUE(page.words().contains("settled")) << page.words().toStdString();
+}
+
+TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
+  Workspace workspace;
+  LawPage page(workspace);
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  EXPECT_TRUE(page.file_stem().startsWith("law-growth-sm_l2-")) << page.file_stem().toStdString();
+  for (const char* ending : {".png", ".svg", ".pdf"}) {
+    const QString path = folder.filePath(page.file_stem() + QLatin1String(ending));
+    EXPECT_EQ(page.save_plot(path, {1000, 600}), QString());
+    EXPECT_GT(QFileInfo(path).size(), 2000);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::ui

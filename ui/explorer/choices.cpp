@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/explorer/choices.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/tile_table.h"
+#include "messages/explorer_page.h"
+#include "messages/value.h"
+#include "profiler/plan/fields.h"
+#include "ui/format.h"
+#include "ui/models/curve_series.h"
+
+namespace attnscope::ui {
+namespace {
+
+using Chosen = Result<std::monostate, Message>;
+
+const QString device_key = QStringLiteral("device");
+const QString m_key = QStringLiteral("m");
+const QString padding_key = QStringLiteral("padding");
+const QString algorithm_key = QStringLiteral("algorithm");
+
+const Algorithm& algorithm_of(const ExplorerChoices& choices) {
+  return *built_in_algorithms().find(choices.point.spec.algorithm);
+}
+
+const Knob* knob_of(const Algorithm& algorithm, std::string_view name) {
+  const auto& knobs = algorithm.facts().knobs;
+  const auto found = std::ranges::find(knobs, name, &Knob::name);
+  return found == knobs.end() ? nullptr : &*found;
+}
+
+/// Another algorithm states other knobs, and other words for those that it shares.
+void drop_foreign_knobs(ExplorerChoices& choices) {
+  const Knobs given = choices.point.spec.knobs;
+  for (const auto& [name, value] : given) {
+    const Knob* knob = knob_of(algorithm_of(choices), name);
+    if (knob == nullptr || !parse_knob(*knob, attnscope::to_string(value)))
+      choices.point.spec.knobs.set(name, std::int64_t{0});
+  }
+}
+
+Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
+  if (built_in_algorithms().find(name) == nullptr) {
+    return Failure{Message(say::explorer_page::no_such_algorithm{.name = name})};
+  }
+  choices.point.spec.algorithm = name;
+  drop_foreign_knobs(choices);
+  return std::monostate();
+}
+
+Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
+  const auto gpus = known_gpus();
+  if (std::ranges::find(gpus, name, &DeviceLimits::name) == gpus.end()) {
+    return Failure{Message(say::explorer_page::no_such_device{.name = name})};
+  }
+  choices.device = name;
+  return std::monostate();
+}
+
+Chosen choose_bytes(std::int64_t& target, const QString& text) {
+  bool whole = false;
+  const qint64 bytes = text.toLongLong(&whole);
+  if (!whole || bytes < 0) return Failure{Message(say::explorer_page::no_bytes{.word = text.toStdString()})};
+  target = bytes;
+  return std::monostate();
+}
+
+/// Two sides that were equal stay so: a square problem is one slider.
+template <class Value>
+void keep_equal(const Value& before, const Value& now, Value& other) {
+  if (other == before) other = now;
+}
+
+Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::string& text) {
+  PointSpec& spec = choices.point.spec;
+  const AttentionProblem before = spec.problem;
+  const TileShape tile = spec.tile;
+  const auto value = parse_field(field, text);
+  if (!value) return Failure{value.error()};
+  if (field.type == FieldType::integer &&
+      (std::get<std::int64_t>(*value) < field.smallest || std::get<std::int64_t>(*value) > field.largest)) {
+    return Failure{Message(say::value::out_of_range{.value = std::get<std::int64_t>(*value)})};
+  }
+  if (Chosen done = field.set(spec, *value); !done) return done;
+  if (field.name == "n_k") keep_equal(before.n_k, spec.problem.n_k, spec.problem.n_q);
+  if (field.name == "heads_q") keep_equal(before.heads_q, spec.problem.heads_q, spec.problem.heads_kv);
+  if (spec.tile != tile) {
+    // A tile that is chosen by hand is no rule's, and what was chosen for another one goes with that.
+    choices.m_bytes.reset();
+    const Knobs given = spec.knobs;
+    for (const auto& [name, chosen] : given) {
+      const Knob* knob = knob_of(algorithm_of(choices), name);
+      if (knob != nullptr && knob->with_tile) spec.knobs.set(name, std::int64_t{0});
+    }
+  }
+  return std::monostate();
+}
+
+Chosen choose_knob(ExplorerChoices& choices, const Knob& knob, const std::string& text) {
+  const auto value = parse_knob(knob, text);
+  if (!value) return Failure{value.error()};
+  choices.point.spec.knobs.set(knob.name, value->value_or(std::int64_t{0}));
+  return std::monostate();
+}
+
+}  // namespace
+
+ExplorerChoices default_choices() {
+  constexpr std::int64_t length = 4096;
+  constexpr std::int64_t heads = 16;
+  ExplorerChoices choices;
+  choices.device = known_gpus().front().name;
+  PointSpec& spec = choices.point.spec;
+  const auto& all = built_in_algorithms().algorithms();
+  const auto usual = std::ranges::find_if(all, [](const Algorithm* algorithm) {
+    return algorithm->facts().traffic_side(Pass::fwd) == TileSide::br && algorithm->facts().in(Group::tile_maps);
+  });
+  const Algorithm& algorithm = usual == all.end() ? *all.front() : **usual;
+  spec.algorithm = algorithm.name();
+  spec.problem.n_q = spec.problem.n_k = length;
+  spec.problem.heads_q = spec.problem.heads_kv = heads;
+  spec.problem.d = 128;
+  spec.set_config(auto_config(algorithm, spec.problem, known_gpus().front()));
+  return choices;
+}
+
+const DeviceLimits& limits_of(const ExplorerChoices& choices) {
+  const auto gpus = known_gpus();
+  const auto found = std::ranges::find(gpus, choices.device, &DeviceLimits::name);
+  return found == gpus.end() ? gpus.front() : *found;
+}
+
+QJsonObject to_json(const ExplorerChoices& choices) {
+  QJsonObject json{{device_key, QString::fromStdString(choices.device)},
+                   {padding_key, QString::number(choices.point.padding_bytes)}};
+  for (const Field& field : point_fields()) {
+    json[to_qstring(field.name)] = QString::fromStdString(field_text(field, choices.point.spec));
+  }
+  for (const auto& [name, value] : choices.point.spec.knobs) {
+    json[QString::fromStdString(name)] = QString::fromStdString(attnscope::to_string(value));
+  }
+  if (choices.m_bytes) json[m_key] = QString::number(*choices.m_bytes);
+  return json;
+}
+
+void take_json(const QJsonObject& json, ExplorerChoices& choices) {
+  const auto take = [&](const QString& name) {
+    const QJsonValue value = json[name];
+    if (value.isString()) (void)choose(choices, name, value.toString());
+  };
+  // Knobs are those of the algorithm, and go with another tile.
+  take(algorithm_key);
+  take(device_key);
+  for (const Field& field : point_fields()) {
+    if (field.name != "algorithm") take(to_qstring(field.name));
+  }
+  for (const Knob& knob : algorithm_of(choices).facts().knobs) take(QString::fromStdString(knob.name));
+  take(padding_key);
+  take(m_key);
+}
+
+Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text) {
+  const std::string word = text.toStdString();
+  if (name == algorithm_key) return choose_algorithm(choices, word);
+  if (name == device_key) return choose_device(choices, word);
+  if (name == padding_key) return choose_bytes(choices.point.padding_bytes, text);
+  if (name == m_key) {
+    std::int64_t bytes = 0;
+    if (Chosen done = choose_bytes(bytes, text); !done) return done;
+    choices.m_bytes = bytes > 0 ? std::optional(bytes) : std::nullopt;
+    return std::monostate();
+  }
+  if (const Field* field = find_field(name.toStdString())) return choose_field(choices, *field, word);
+  if (const Knob* knob = knob_of(algorithm_of(choices), name.toStdString())) return choose_knob(choices, *knob, word);
+  return Failure{Message(say::explorer_page::no_such_choice{.name = name.toStdString()})};
+}
+
+Explored work_out(ExplorerChoices choices) {
+  Explored explored;
+  const DeviceLimits& limits = limits_of(choices);
+  PointSpec& spec = choices.point.spec;
+  if (choices.m_bytes) {
+    explored.rule = analysis::tile_of_m(algorithm_of(choices), spec.problem, spec.config(), limits, *choices.m_bytes);
+    if (explored.rule && explored.rule->config) spec.set_config(*explored.rule->config);
+  }
+  explored.exploration = analysis::explore(choices.point, limits, built_in_algorithms());
+  explored.choices = std::move(choices);
+  return explored;
+}
+
+QString short_title(const ExplorerChoices& choices) {
+  const PointSpec& spec = choices.point.spec;
+  return QStringLiteral("%1 %2 × %3").arg(short_title(spec.algorithm)).arg(spec.tile.br).arg(spec.tile.bc);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is chosen in the explorer, and what theory says of it.
+#pragma once
+
+#include <QJsonObject>
+#include <QString>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "profiler/analysis/exploration.h"
+#include "profiler/analysis/tile_rule.h"
+
+namespace attnscope::ui {
+
+struct ExplorerChoices {
+  analysis::ExploredPoint point;
+  std::string device;  ///< DeviceLimits::name of a known GPU
+  /// Shared memory of a block, in bytes: the paper's rule then picks the tile. Empty: the tile is chosen by hand.
+  std::optional<std::int64_t> m_bytes = {};
+
+  bool operator==(const ExplorerChoices&) const = default;
+};
+
+/// A usual forward pass on the first known GPU, with the tile that is best there.
+[[nodiscard]] ExplorerChoices default_choices();
+/// Of the device; those of the first known GPU for a name that is none.
+[[nodiscard]] const DeviceLimits& limits_of(const ExplorerChoices& choices);
+
+/// By the names of fields and knobs, each as text.
+[[nodiscard]] QJsonObject to_json(const ExplorerChoices& choices);
+/// Entries that are unknown or cannot be leave what stands there.
+void take_json(const QJsonObject& json, ExplorerChoices& choices);
+
+/// What an editor calls for: a field or knob by name, "algorithm", "device", "m" or "padding" (bytes, 0 of "m": the
+/// tile by hand). The other choices follow where they have to: knobs that an algorithm does not state go, and equal
+/// lengths and heads stay equal. The error is one sentence; the choices are left as they were.
+[[nodiscard]] Result<std::monostate, Message> choose(ExplorerChoices& choices, const QString& name,
+                                                     const QString& text);
+
+struct Explored {
+  ExplorerChoices choices;                 ///< with the rule's tile, where M picks it
+  std::optional<analysis::RuleTile> rule;  ///< where M is chosen and the rule speaks of the algorithm
+  analysis::Exploration exploration;
+};
+[[nodiscard]] Explored work_out(ExplorerChoices choices);
+
+/// "FA2 128 × 64", for the heading of a column.
+[[nodiscard]] QString short_title(const ExplorerChoices& choices);
+
+}  // namespace attnscope::ui

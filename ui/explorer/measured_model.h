@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What was measured from the explorer, beside what was predicted of it.
+#pragma once
+
+#include <QString>
+#include <array>
+#include <vector>
+
+#include "ui/explorer/point_measurer.h"
+#include "ui/models/table_model.h"
+
+namespace attnscope::ui {
+
+class MeasuredModel : public TableModel {
+  Q_OBJECT
+ public:
+  using TableModel::TableModel;
+  enum Column { what_column, time_column, time_ratio_column, l2_ratio_column, dram_ratio_column, column_count };
+
+  /// The points of `shown` first, then the latest; not more than are read at a glance.
+  void set_points(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown);
+
+ protected:
+  [[nodiscard]] int rows() const override { return static_cast<int>(lines_.size()); }
+  [[nodiscard]] int columns() const override { return column_count; }
+  [[nodiscard]] QVariant cell(int row, int column, int role) const override;
+  [[nodiscard]] QVariant header(int column, int role) const override;
+
+ private:
+  struct Line {
+    std::array<QString, column_count> texts;
+    QString help;
+    bool shown = false;
+  };
+  [[nodiscard]] static Line line_of(const MeasuredPoint& point, bool shown);
+
+  std::vector<Line> lines_;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/explorer/point_measurer.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::int64_t at_once = 1'000;
+constexpr int steps_around = 3;
+/// A GPU is not held for somebody who has gone on to read.
+constexpr std::chrono::minutes held_idle{2};
+/// Older ones are in the file.
+constexpr std::size_t most_points = 200;
+
+}  // namespace
+
+PointMeasurer::PointMeasurer(QObject* parent) : QObject(parent) {
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
+  database_ = QDir(folder).filePath(QStringLiteral("attnscope/runs/explored.attnscope"));
+  idle_.setSingleShot(true);
+  idle_.setInterval(held_idle);
+  connect(&idle_, &QTimer::timeout, &session_, &ServeSession::end);
+  connect(&devices_, &DeviceList::changed, this, &PointMeasurer::devices_changed);
+  connect(&session_, &ServeSession::session_started, this, [this] { emit kept(session_.target().database); });
+  connect(&session_, &ServeSession::point_started, this, [this](const QString& id) {
+    if (MeasuredPoint* point = find(id)) point->state = MeasuredPoint::State::running;
+    emit changed();
+  });
+  connect(&session_, &ServeSession::point_finished, this, &PointMeasurer::finish);
+  connect(&session_, &ServeSession::point_refused, this,
+          [this](const QString& id, const QString& why) { close(id, MeasuredPoint::State::refused, why); });
+  connect(&session_, &ServeSession::point_cancelled, this,
+          [this](const QString& id) { close(id, MeasuredPoint::State::cancelled, {}); });
+  connect(&session_, &ServeSession::failed, this, &PointMeasurer::trouble);
+  connect(&session_, &ServeSession::ended, this, [this] { emit let_go(session_.target().database); });
+}
+
+PointMeasurer::~PointMeasurer() {
+  disconnect(&session_, nullptr, this, nullptr);
+}
+
+void PointMeasurer::find_devices() {
+  if (std::exchange(probed_, true)) return;
+  devices_.probe();
+}
+
+std::vector<ListedDevice> PointMeasurer::devices_of(const std::string& gpu) const {
+  std::vector<ListedDevice> found;
+  for (const ListedDevice& device : devices_.devices()) {
+    if (device.gpu == QString::fromStdString(gpu)) found.push_back(device);
+  }
+  return found;
+}
+
+void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& device, std::int64_t priority,
+                        bool around) {
+  idle_.stop();
+  (void)QDir().mkpath(QFileInfo(database_).absolutePath());
+  session_.set_target({.device = device.argument, .database = database_});
+  points_.insert(points_.begin(), MeasuredPoint{.choices = choices, .device = device.name});
+  // The oldest go, but never one that is waited for.
+  while (points_.size() > most_points && points_.back().state != MeasuredPoint::State::waiting &&
+         points_.back().state != MeasuredPoint::State::running) {
+    points_.pop_back();
+    ++first_number_;
+  }
+  const QString id = session_.measure(choices.point.spec, priority);
+  asked_[id] = {.number = first_number_ + points_.size() - 1, .around = around};
+}
+
+void PointMeasurer::measure(const ExplorerChoices& choices, const ListedDevice& device) {
+  ask(choices, device, at_once, false);
+  emit changed();
+}
+
+void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDevice& device) {
+  std::vector<QString> earlier;
+  for (const auto& [id, asked] : asked_) {
+    if (asked.around) earlier.push_back(id);
+  }
+  for (const QString& id : earlier) session_.cancel(id);
+  std::int64_t priority = 0;
+  ask(choices, device, priority, true);
+  for (const TileShape& tile : analysis::tiles_around(choices.point.spec.tile, steps_around)) {
+    ExplorerChoices other = choices;
+    if (choose(other, QStringLiteral("br"), QString::number(tile.br)) &&
+        choose(other, QStringLiteral("bc"), QString::number(tile.bc))) {
+      ask(other, device, --priority, true);
+    }
+  }
+  emit changed();
+}
+
+void PointMeasurer::cancel() {
+  session_.cancel_all();
+}
+
+MeasuredPoint* PointMeasurer::find(const QString& id) {
+  const auto asked = asked_.find(id);
+  if (asked == asked_.end() || asked->second.number < first_number_) return nullptr;
+  return &points_[points_.size() - 1 - (asked->second.number - first_number_)];
+}
+
+void PointMeasurer::finish(const QString& id, const PointEvent& event) {
+  if (MeasuredPoint* point = find(id)) {
+    point->event = event;
+    const ExplorerChoices& choices = point->choices;
+    analysis::Exploration theory =
+        analysis::explore({.spec = choices.point.spec}, limits_of(choices), built_in_algorithms());
+    if (!theory.refusal) point->theory = std::move(theory);
+  }
+  close(id, MeasuredPoint::State::finished, {});
+  emit kept(session_.target().database);
+}
+
+void PointMeasurer::close(const QString& id, MeasuredPoint::State state, const QString& why) {
+  if (MeasuredPoint* point = find(id)) {
+    point->state = state;
+    point->why = why;
+  }
+  asked_.erase(id);
+  if (session_.open() == 0) idle_.start();
+  emit changed();
+}
+
+}  // namespace attnscope::ui

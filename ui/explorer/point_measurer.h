@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Measures what is explored: points asked for one by one of one long-lived collector, which keeps them in a file.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <map>
+#include <vector>
+
+#include "ui/explorer/choices.h"
+#include "ui/panels/device_list.h"
+#include "ui/serve_session.h"
+
+namespace attnscope::ui {
+
+/// A point that was asked for, and what came of it.
+struct MeasuredPoint {
+  enum class State { waiting, running, finished, refused, cancelled };
+  State state = State::waiting;
+  ExplorerChoices choices;
+  QString device;                                 ///< that measures: its name for people
+  PointEvent event{};                             ///< of what is finished
+  QString why{};                                  ///< of what was refused
+  std::optional<analysis::Exploration> theory{};  ///< of what is finished and runs in theory, without padding
+};
+
+class PointMeasurer : public QObject {
+  Q_OBJECT
+ public:
+  explicit PointMeasurer(QObject* parent = nullptr);
+  ~PointMeasurer() override;
+
+  /// Looks for the devices of this machine; again, it does nothing.
+  void find_devices();
+  /// Those of that GPU, real ones first.
+  [[nodiscard]] std::vector<ListedDevice> devices_of(const std::string& gpu) const;
+
+  /// Where points are kept from now on; a file of its own unless it is set.
+  void set_database(const QString& path) { database_ = path; }
+  [[nodiscard]] const QString& database() const { return database_; }
+
+  /// Exactly this point, before all of a neighbourhood.
+  void measure(const ExplorerChoices& choices, const ListedDevice& device);
+  /// The tiles around it, the nearest first; those that wait of an earlier neighbourhood are let go.
+  void sweep_around(const ExplorerChoices& choices, const ListedDevice& device);
+  void cancel();
+
+  /// The latest first.
+  [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }
+  /// Of those, without an answer yet.
+  [[nodiscard]] qsizetype open() const { return session_.open(); }
+
+ signals:
+  void devices_changed();
+  void changed();
+  /// A file is being written: it began, or has a point more.
+  void kept(const QString& database);
+  void let_go(const QString& database);
+  void trouble(const QString& reason);
+
+ private:
+  void ask(const ExplorerChoices& choices, const ListedDevice& device, std::int64_t priority, bool around);
+  void finish(const QString& id, const PointEvent& event);
+  void close(const QString& id, MeasuredPoint::State state, const QString& why);
+  [[nodiscard]] MeasuredPoint* find(const QString& id);
+
+  struct Asked {
+    std::uint64_t number = 0;  ///< of the point
+    bool around = false;
+  };
+  QString database_;
+  DeviceList devices_;
+  bool probed_ = false;
+  ServeSession session_;
+  QTimer idle_;
+  std::vector<MeasuredPoint> points_;
+  std::uint64_t first_number_ = 0;  ///< of points_.back()
+  std::map<QString, Asked> asked_;
+};
+
+}  // namespace attnscope::ui

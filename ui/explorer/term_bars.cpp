@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/explorer/term_bars.h"
+
+#include <QPainter>
+#include <algorithm>
+
+#include "messages/explorer_page.h"
+#include "ui/format.h"
+#include "ui/said.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double gap = 8;
+constexpr int row_padding = 5;
+
+constexpr std::array<Saying, time_term_count> titles{
+    attnscope::said<say::explorer_page::term_tensor>,  attnscope::said<say::explorer_page::term_exponential>,
+    attnscope::said<say::explorer_page::term_fp32>,    attnscope::said<say::explorer_page::term_shared_memory>,
+    attnscope::said<say::explorer_page::term_l2_port>, attnscope::said<say::explorer_page::term_latency>,
+    attnscope::said<say::explorer_page::term_l2>,      attnscope::said<say::explorer_page::term_dram>,
+    attnscope::said<say::explorer_page::term_launch>};
+
+int place_of(TimeTerm term) {
+  return 1 + static_cast<int>(term);
+}
+
+}  // namespace
+
+QString term_title(TimeTerm term) {
+  return said(titles.at(static_cast<std::size_t>(term))());
+}
+
+TermBars::TermBars(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setFocusPolicy(Qt::TabFocus);
+  setAccessibleName(said(say::explorer_page::predicted_time{}));
+}
+
+void TermBars::set_times(const std::optional<Times>& times) {
+  times_ = times;
+  QStringList all;
+  if (times_) {
+    all << said(say::explorer_page::predicted{}) + QLatin1Char(' ') + total_words();
+    for (const TimeTerm term : analysis::time_terms()) all << term_title(term) + QLatin1Char(' ') + words(term);
+  }
+  setAccessibleDescription(all.join(QStringLiteral(", ")));
+  update();
+}
+
+QString TermBars::words(TimeTerm term) const {
+  if (!times_) return {};
+  const QString time = format_duration(times_->terms[static_cast<std::size_t>(term)]);
+  return term == analysis::bound_of(times_->terms) ? said(say::explorer_page::bounds{.time = time.toStdString()})
+                                                   : time;
+}
+
+QString TermBars::total_words() const {
+  return times_ ? format_duration(times_->ns) : QString();
+}
+
+double TermBars::label_width() const {
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetrics metrics(bold);
+  int widest = metrics.horizontalAdvance(said(say::explorer_page::predicted{}));
+  for (const Saying title : titles) widest = std::max(widest, metrics.horizontalAdvance(said(title())));
+  return widest;
+}
+
+double TermBars::words_width() const {
+  QFont bold = font();
+  bold.setBold(true);
+  return QFontMetrics(bold).horizontalAdvance(
+      said(say::explorer_page::bounds{.time = format_duration(8.88e8).toStdString()}));
+}
+
+QRectF TermBars::row(int place) const {
+  const double height = fontMetrics().height() + row_padding;
+  return {0, place * height, static_cast<double>(width()), height};
+}
+
+QRectF TermBars::bar_of(int place, double ns) const {
+  if (!times_) return {};
+  const QRectF whole = row(place);
+  const double left = label_width() + gap;
+  const double room = std::max(8.0, whole.width() - left - gap - words_width());
+  const double most = std::max(times_->ns, *std::ranges::max_element(times_->terms));
+  return {left, whole.y() + 2, most > 0 ? room * ns / most : 0, whole.height() - 4};
+}
+
+QRectF TermBars::total_bar() const {
+  return times_ ? bar_of(0, times_->ns) : QRectF();
+}
+
+QRectF TermBars::bar(TimeTerm term) const {
+  return times_ ? bar_of(place_of(term), times_->terms[static_cast<std::size_t>(term)]) : QRectF();
+}
+
+QSize TermBars::sizeHint() const {
+  return {360,
+          static_cast<int>((time_term_count + 1) * static_cast<std::size_t>(fontMetrics().height() + row_padding))};
+}
+
+void TermBars::paintEvent(QPaintEvent* /*event*/) {
+  const PlotColors colors = plot_colors(palette());
+  QPainter painter(this);
+  if (!times_) {
+    painter.setPen(colors.muted);
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, said(say::explorer_page::does_not_run{}));
+    return;
+  }
+  const auto draw = [&](int place, const QString& label, const QRectF& bar, const QString& words, bool marked,
+                        const QColor& color) {
+    const QRectF whole = row(place);
+    QFont font = this->font();
+    font.setBold(marked);
+    painter.setFont(font);
+    painter.setPen(colors.text);
+    painter.drawText(QRectF(0, whole.y(), label_width() + gap, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                     label);
+    // A hairline for what is next to nothing.
+    painter.fillRect(QRectF(bar.x(), bar.y(), std::max(1.0, bar.width()), bar.height()), color);
+    painter.drawText(QRectF(bar.right() + gap / 2, whole.y(), words_width() + gap, whole.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, words);
+  };
+  draw(0, said(say::explorer_page::predicted{}), total_bar(), total_words(), false, colors.muted);
+  const TimeTerm bound = analysis::bound_of(times_->terms);
+  const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);
+  for (const TimeTerm term : analysis::time_terms()) {
+    draw(place_of(term), term_title(term), bar(term), words(term), term == bound,
+         term == bound ? colors.accent : quiet);
+  }
+}
+
+}  // namespace attnscope::ui

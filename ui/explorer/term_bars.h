@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A predicted time, and beside it what the launch would take if it waited for one thing alone: a bar each, the bounding
+// one marked.
+#pragma once
+
+#include <QString>
+#include <QWidget>
+#include <array>
+#include <optional>
+
+#include "profiler/analysis/exploration.h"
+
+namespace attnscope::ui {
+
+/// "tensor cores", "L2": for people.
+[[nodiscard]] QString term_title(TimeTerm term);
+
+class TermBars : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TermBars(QWidget* parent = nullptr);
+
+  struct Times {
+    double ns = 0;  ///< predicted
+    analysis::TimeTerms terms{};
+  };
+  /// Nothing: the configuration does not run.
+  void set_times(const std::optional<Times>& times);
+
+  [[nodiscard]] QRectF total_bar() const;
+  [[nodiscard]] QRectF bar(TimeTerm term) const;
+  /// What stands at the end of its bar: "12.3 µs", of the bounding one "12.3 µs, bounds".
+  [[nodiscard]] QString words(TimeTerm term) const;
+  [[nodiscard]] QString total_words() const;
+
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override { return {200, sizeHint().height()}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  [[nodiscard]] QRectF row(int place) const;
+  [[nodiscard]] QRectF bar_of(int place, double ns) const;
+  [[nodiscard]] double label_width() const;
+  [[nodiscard]] double words_width() const;
+
+  std::optional<Times> times_;
+};
+
+}  // namespace attnscope::ui

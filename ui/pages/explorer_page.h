@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One configuration, turned knob by knob: what theory says of it follows at every movement, and up to three others
+// stand pinned beside it.
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QTableView>
+#include <QToolButton>
+#include <QUndoStack>
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "ui/explorer/background_explorer.h"
+#include "ui/explorer/choices.h"
+#include "ui/explorer/point_measurer.h"
+#include "ui/pages/page.h"
+
+namespace attnscope::ui {
+
+class ChoiceEditors;
+class FiguresModel;
+class MeasuredModel;
+class OnChipMap;
+class OperandsModel;
+class TermBars;
+class TileGridView;
+
+class ExplorerPage : public Page {
+  Q_OBJECT
+ public:
+  explicit ExplorerPage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] QString title() const override;
+  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("explorer")); }
+  [[nodiscard]] QWidget* view() override;
+  [[nodiscard]] QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
+
+  static constexpr std::size_t most_pins = 3;
+
+  /// All that undo takes back.
+  struct State {
+    ExplorerChoices choices;
+    std::vector<ExplorerChoices> pins;
+    bool operator==(const State&) const = default;
+  };
+  [[nodiscard]] const State& chosen() const { return chosen_; }
+  /// Null until the first of a block mask is worked out.
+  [[nodiscard]] const Explored* shown() const { return shown_.get(); }
+  /// Whether what is shown is behind what is chosen: the rest is being worked out.
+  [[nodiscard]] bool behind() const { return behind_ || background_.busy(); }
+  /// Whether the configuration runs, or why it does not.
+  [[nodiscard]] QString verdict() const { return verdict_->text(); }
+  [[nodiscard]] QString error_words() const { return errors_->text(); }
+
+  [[nodiscard]] ChoiceEditors* editors() const { return editors_; }
+  [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
+  [[nodiscard]] TermBars* terms() const { return terms_; }
+  [[nodiscard]] TileGridView* grid() const { return grid_; }
+  [[nodiscard]] QTableView* figures() const { return figures_view_; }
+  [[nodiscard]] QTableView* operands() const { return operands_view_; }
+  [[nodiscard]] QTableView* measured() const { return measured_view_; }
+  [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
+  [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
+
+  // To be connected to.
+  /// Explores that point, on the device of that name where it is a known one; what no kernel of ours knows is left.
+  void show_point(const attnscope::PointSpec& spec, const QString& device = {});
+  void edit(const QString& name, const QString& text, int gesture);
+  void pin();
+  void unpin(int place);
+  /// The tile of the table of tiles, else of the algorithm's own rule.
+  void take_default_tile();
+  /// The nearest tile that runs, where what is chosen does not.
+  void take_nearest();
+  /// Exactly what is shown, on the device chosen for that.
+  void measure();
+  void sweep_around();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void build_bar();
+  void build_measuring(QWidget* bar);
+  void build_cards();
+  [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
+  [[nodiscard]] QTableView* table(QAbstractItemModel* model, const QString& name);
+  /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.
+  void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
+  void apply(const State& state);
+  void work_out_chosen();
+  void take(std::shared_ptr<const Explored> explored);
+  void show_explored();
+  void show_kernel();
+  void show_figures();
+  void show_rule();
+  void show_verdict();
+  void show_errors();
+  void show_grid();
+  void show_pins();
+  void show_devices();
+  void show_measured();
+  /// Works out what of the pins is not known.
+  void know_pins();
+  [[nodiscard]] const Explored* pinned(const ExplorerChoices& choices) const;
+  void fit_table(QTableView* view);
+
+  class Change;
+  Workspace& workspace_;
+  State chosen_;
+  std::shared_ptr<const Explored> shown_;
+  bool behind_ = false;
+  bool queued_ = false;
+  std::vector<std::shared_ptr<const Explored>> known_pins_;
+  BackgroundExplorer background_;
+  BackgroundExplorer pins_background_;
+  PointMeasurer measurer_;
+  QUndoStack undo_;
+
+  QComboBox* algorithm_ = nullptr;
+  QComboBox* device_ = nullptr;
+  QComboBox* kernel_ = nullptr;
+  QPushButton* pin_button_ = nullptr;
+  std::array<QToolButton*, most_pins> unpin_buttons_{};
+  QPushButton* nearest_button_ = nullptr;
+  QComboBox* measures_on_ = nullptr;
+  QPushButton* measure_button_ = nullptr;
+  QPushButton* around_button_ = nullptr;
+  QPushButton* cancel_button_ = nullptr;
+  QLabel* measuring_ = nullptr;
+  QString trouble_;
+  QLabel* verdict_ = nullptr;
+  QLabel* occupancy_ = nullptr;
+  QLabel* errors_ = nullptr;
+  QLabel* of_kernel_ = nullptr;
+  ChoiceEditors* editors_ = nullptr;
+  QScrollArea* editor_area_ = nullptr;
+  QScrollArea* card_area_ = nullptr;
+  OnChipMap* on_chip_ = nullptr;
+  TermBars* terms_ = nullptr;
+  TileGridView* grid_ = nullptr;
+  FiguresModel* figures_ = nullptr;
+  OperandsModel* operands_ = nullptr;
+  QTableView* figures_view_ = nullptr;
+  QTableView* operands_view_ = nullptr;
+  MeasuredModel* measured_ = nullptr;
+  QTableView* measured_view_ = nullptr;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Theorem 2 of FlashAttention held to points: the controls around a LawPlot, and the table of exponents below it.
+#pragma once
+
+#include <QComboBox>
+#include <QStackedLayout>
+#include <QTableView>
+#include <memory>
+#include <optional>
+
+#include "ui/models/law_model.h"
+#include "ui/pages/empty_state.h"
+#include "ui/pages/error_note.h"
+#include "ui/pages/facet_bar.h"
+#include "ui/pages/page.h"
+#include "ui/plots/law_plot.h"
+
+namespace attnscope::ui {
+
+class LawPage : public Page {
+  Q_OBJECT
+ public:
+  explicit LawPage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] QString title() const override;
+  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("law")); }
+  [[nodiscard]] QWidget* view() override { return plot_; }
+  [[nodiscard]] bool has_plot() const override;
+  /// "law-collapse-dram-full-1x132"
+  [[nodiscard]] QString file_stem() const override;
+  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+  Followed follow(const QString& file, std::int64_t run, bool insist) override;
+  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
+
+  void set_level(LawLevel level);
+  void set_view(LawView view);
+  [[nodiscard]] LawPlot* plot() const { return plot_; }
+  [[nodiscard]] QTableView* table() const { return table_; }
+  /// What is shown of the problem chosen.
+  [[nodiscard]] const LawSet& laws() const { return laws_; }
+  /// The words in place of the plot; empty while there is one.
+  [[nodiscard]] QString words() const;
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void add_controls();
+  void add_content();
+  void refresh();
+  void fit_table();
+  [[nodiscard]] LawLevel level() const { return static_cast<LawLevel>(level_->currentData().toInt()); }
+  [[nodiscard]] LawView law_view() const { return static_cast<LawView>(view_->currentData().toInt()); }
+  [[nodiscard]] bool is_of_run(Row row, const QString& file, std::int64_t run) const;
+  /// The first row of a run among those that try the law.
+  [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
+
+  Workspace& workspace_;
+  ProblemFilter filter_;
+  std::shared_ptr<const PointSet> points_;  ///< all that are visible
+  std::vector<Row> tried_;                  ///< the rows of all families
+  LawSet laws_;
+  FacetBar* facets_ = nullptr;
+  QComboBox* level_ = nullptr;
+  QComboBox* view_ = nullptr;
+  LawPlot* plot_ = nullptr;
+  LawModel* model_ = nullptr;
+  QTableView* table_ = nullptr;
+  QWidget* shown_ = nullptr;  ///< plot and table
+  EmptyState* empty_ = nullptr;
+  ErrorNote* note_ = nullptr;
+  QStackedLayout* stack_ = nullptr;
+};
+
+}  // namespace attnscope::ui
