@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/registry.h"
+#include "messages/request.h"
 #include "messages/serve_session.h"
 #include "profiler/measure/requests.h"
 #include "ui/said.h"
@@ -100,8 +101,17 @@ void ServeSession::start() {
 }
 
 void ServeSession::send(const QString& id, Request& request) {
+  const std::string line = measure_line(id.toStdString(), request.priority, request.spec, built_in_algorithms());
+  if (line.size() > longest_request) {
+    // Its refusal could not name it. Queued: whoever called measure() has no id yet.
+    const auto refuse = [this, id] {
+      if (close_request(id)) emit point_refused(id, said(say::request::long_line{.bytes = longest_request}));
+    };
+    QMetaObject::invokeMethod(this, refuse, Qt::QueuedConnection);
+    return;
+  }
   request.sent = true;
-  process_.write_request(measure_line(id.toStdString(), request.priority, request.spec, built_in_algorithms()));
+  process_.write_request(line);
 }
 
 bool ServeSession::close_request(const QString& id) {

@@ -130,8 +130,11 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
 DeviceRates rates_of(const Options& options, const DeviceLimits& limits, Message& said) {
   if (options.ceilings.empty()) return device_rates(limits);
   const std::vector<StoredCeilings> sets = RunStore::open(options.ceilings, RunStore::Mode::read_only).ceilings();
-  const auto found = std::ranges::find(sets.rbegin(), sets.rend(), limits.name, &StoredCeilings::device_name);
-  const DeviceRates rates = found == sets.rend() ? DeviceRates{} : device_rates(limits, found->ceilings);
+  const StoredCeilings* found = nullptr;  // the newest, of whichever GPU of that name
+  for (const StoredCeilings& set : sets) {
+    if (set.device_name == limits.name && (found == nullptr || set.measured_at > found->measured_at)) found = &set;
+  }
+  const DeviceRates rates = found == nullptr ? DeviceRates{} : device_rates(limits, found->ceilings);
   if (!rates.dram_measured && !rates.l2_measured) {
     throw CommandError(ExitCode::usage, say::command::no_measured_rates{.file = options.ceilings, .gpu = limits.name});
   }

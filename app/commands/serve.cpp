@@ -139,10 +139,12 @@ class Session {
     std::string begun;
     if (options_.continue_requests >= 0) {
       begun = read_whole(options_.continue_requests);
-      for (std::size_t end = begun.find('\n'); end != std::string::npos; end = begun.find('\n')) {
-        take_line(std::string_view(begun).substr(0, end), false);
-        begun.erase(0, end + 1);
+      std::size_t from = 0;
+      for (std::size_t end = begun.find('\n'); end != std::string::npos; end = begun.find('\n', from)) {
+        take_line(std::string_view(begun).substr(from, end - from), false);
+        from = end + 1;
       }
+      begun.erase(0, from);
     }
     reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { take_line(line, true); },
                                          .on_long_line = [this] { refuse({}, {}, long_line()); },
@@ -290,6 +292,10 @@ class Session {
     if (queue_.closed()) requests += end_line() + "\n";
     const int held = held_in_memory(requests + begun);
     reporter_.flush();
+    if (cancel_.cancelled() || dropped_) {  // while the reader stopped, or nobody read what was said
+      ::close(held);
+      return std::nullopt;
+    }
     restart(options_.arguments,
             {.file = store_.file(),
              .device_uuid = device_.info().uuid,

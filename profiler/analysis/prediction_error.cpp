@@ -123,7 +123,8 @@ std::vector<const Judged*> distinct_tiles(std::span<const Judged* const> points)
   }
   std::vector<const Judged*> result;
   for (const Judged* point : points) {
-    if (taken.at(identity_text(*point->spec)) == point) result.push_back(point);
+    const auto tile = taken.find(identity_text(*point->spec));
+    if (tile != taken.end() && tile->second == point) result.push_back(point);
   }
   return result;
 }

@@ -53,8 +53,11 @@ bool stands_for_a_unit(const Metric& term) {
 
 bool uses_are_of_kernel(const PointRecord& point, std::string_view kernel) {
   const KernelRecord* record = point.kernel(kernel);
-  return record != nullptr &&
-         (point.provenance == Provenance::imported || record->metric(metric_key::sm_active_cycles));
+  if (record == nullptr) return false;
+  if (point.provenance == Provenance::imported) return true;
+  constexpr std::array scales{metric_key::sm_cycles, metric_key::sm_active_cycles, metric_key::counted_range_ns};
+  return !record->samples_ns.empty() &&
+         std::ranges::all_of(scales, [&](std::string_view key) { return record->metric(key).has_value(); });
 }
 
 std::vector<UnitUse> time_terms(const PointRecord& point, std::string_view kernel) {

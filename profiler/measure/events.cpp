@@ -59,6 +59,7 @@ void fields(Io&& io, PointEvent& e) {
   io("reason", e.reason);
   io("time_median_ns", e.time_median_ns);
   io("dram_bytes", e.dram_bytes);
+  io("dram_settled_bytes", e.dram_settled_bytes);
   io("l2_sm_bytes", e.l2_sm_bytes);
   io("throttled", e.throttled);
   io("provenance", e.provenance);
@@ -250,6 +251,7 @@ PointEvent point_event(std::size_t index, std::int64_t point_id, const PointReco
           .reason = record.reason,
           .time_median_ns = value(metric_key::time_median_ns),
           .dram_bytes = value(metric_key::dram_bytes),
+          .dram_settled_bytes = value(metric_key::dram_settled_bytes),
           .l2_sm_bytes = value(metric_key::l2_sm_bytes),
           .throttled = record.clocks && record.clocks->throttled,
           .provenance = std::string(to_string(record.origin()))};

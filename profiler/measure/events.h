@@ -52,7 +52,8 @@ struct PointEvent {  ///< "point": it is committed in the database
   Message reason;             ///< "reason" in English, "reason_id" and "reason_arguments"
   double time_median_ns = 0;  ///< 0 when there is none
   double dram_bytes = 0;
-  double l2_sm_bytes = 0;  ///< both directions
+  double dram_settled_bytes = 0;  ///< with what is written back later; 0 when that was not counted
+  double l2_sm_bytes = 0;         ///< both directions
   bool throttled = false;
   /// Of the numbers above, as PointRecord::origin() has it; older collectors' lines have none.
   std::string provenance = {};

@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"verify", "--device", "simulated", "--part", "0/4"}, 2, {"0/4", "K/M"}},
         Mistake{{"verify", "--device", "simulated", "--part", "2"}, 2, {"'2'", "K/M"}},
         Mistake{simulated({"-a", "N"}), 2, {"'N'", "="}}, Mistake{simulated({"-a", "N=[1024"}), 2, {"]"}},
-        Mistake{simulated({"-a", "M=12"}), 2, {"M"}}, Mistake{simulated({"-a", "N=0"}), 2, {"N", "0"}},
+        Mistake{simulated({"-a", "Nk=12"}), 2, {"Nk"}}, Mistake{simulated({"-a", "N=0"}), 2, {"N", "0"}},
         Mistake{simulated({"-a", "N=[-9223372036854775808:9223372036854775807]"}), 2, {"2^64 values"}},
         Mistake{simulated({"-a", "N=" + std::string(300, '9')}), 2, {"999... (300 characters) is far too large"}},
         Mistake{{"import", "@/notes.txt", "--launches", "7:3"}, 2, {"--launches '7:3'", "3:7"}},

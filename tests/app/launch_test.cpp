@@ -97,7 +97,7 @@ TEST_F(Launch, takes_exactly_one_point) {
   const Outcome no_algorithm = launch({"N=256", "d=64"});
   EXPECT_EQ(no_algorithm.exit_code, 2);
   EXPECT_THAT(no_algorithm.err, HasSubstr("algorithm"));
-  const Outcome mistyped = launch({"algorithm=fa2", "M=256"});
+  const Outcome mistyped = launch({"algorithm=fa2", "Nk=256"});
   EXPECT_EQ(mistyped.exit_code, 2);
   expect_one_line(mistyped);
 }

@@ -346,6 +346,27 @@ TEST_F(ExplorerPageTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_TRUE(page.editors()->error("mask").isEmpty());
 }
 
+TEST_F(ExplorerPageTest, AProblemThatIsNotSquareComesBackAsItWas) {
+  type("n_k", 16384);
+  type("n_q", 4096);
+  ASSERT_EQ(page.chosen().choices.point.spec.problem.n_q, 4096);
+  ExplorerPage other(workspace);
+  other.restore(page.state());
+  settle();
+  EXPECT_EQ(other.chosen(), page.chosen());
+  other.show_point(page.chosen().choices.point.spec, QString::fromStdString(page.chosen().choices.device));
+  settle();
+  EXPECT_EQ(other.chosen().choices.point.spec.problem, page.chosen().choices.point.spec.problem);
+  // Sums of it would be no numbers.
+  QJsonObject state = page.state();
+  QJsonObject choices = state["choices"].toObject();
+  choices["padding"] = "9223372036854775807";
+  state["choices"] = choices;
+  other.restore(state);
+  settle();
+  EXPECT_EQ(other.chosen().choices.point.padding_bytes, 0);
+}
+
 TEST_F(ExplorerPageTest, StateComesBackWhole) {
   choose("algorithm", "fa3");
   type("stages", 2);
@@ -524,12 +545,16 @@ TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {
 }
 
 TEST_F(ExplorerMeasuringTest, WhatWaitsIsCancelled) {
+  type("n_k", 16384);  // long enough for cancels to find some that wait
+  settle();
   button("around")->click();
   button("cancel-measuring")->click();
   ASSERT_TRUE(wait_for_answers());
   const auto& points = page.measurer().points();
+  ASSERT_GT(points.size(), 1U);
   EXPECT_TRUE(std::any_of(points.begin(), points.end(),
-                          [](const MeasuredPoint& p) { return p.state == MeasuredPoint::State::cancelled; }));
+                          [](const MeasuredPoint& p) { return p.state == MeasuredPoint::State::cancelled; }))
+      << static_cast<int>(points[0].state) << points[0].why.toStdString() << points[0].event.disposition;
   EXPECT_FALSE(button("cancel-measuring")->isEnabled());
   EXPECT_TRUE(button("measure")->isEnabled());
 }

@@ -62,7 +62,9 @@ Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
 Chosen choose_bytes(std::int64_t& target, const QString& text) {
   bool whole = false;
   const qint64 bytes = text.toLongLong(&whole);
-  if (!whole || bytes < 0) return Failure{Message(say::explorer_page::no_bytes{.word = text.toStdString()})};
+  constexpr qint64 most = qint64{1} << 30U;  // no block has more, and sums of it stay numbers
+  if (!whole || bytes < 0 || bytes > most)
+    return Failure{Message(say::explorer_page::no_bytes{.word = text.toStdString()})};
   target = bytes;
   return std::monostate();
 }
@@ -156,6 +158,7 @@ void take_json(const QJsonObject& json, ExplorerChoices& choices) {
   for (const Field& field : point_fields()) {
     if (field.name != "algorithm") take(to_qstring(field.name));
   }
+  take(QStringLiteral("n_q"));  // n_k takes an n_q with it that is as long
   for (const Knob& knob : algorithm_of(choices).facts().knobs) take(QString::fromStdString(knob.name));
   take(padding_key);
   take(m_key);
@@ -179,6 +182,7 @@ Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text
 
 Explored work_out(ExplorerChoices choices) {
   Explored explored;
+  explored.asked = choices;
   const DeviceLimits& limits = limits_of(choices);
   PointSpec& spec = choices.point.spec;
   if (choices.m_bytes) {

@@ -39,6 +39,7 @@ void take_json(const QJsonObject& json, ExplorerChoices& choices);
                                                      const QString& text);
 
 struct Explored {
+  ExplorerChoices asked;                   ///< as they were given
   ExplorerChoices choices;                 ///< with the rule's tile, where M picks it
   std::optional<analysis::RuleTile> rule;  ///< where M is chosen and the rule speaks of the algorithm
   analysis::Exploration exploration;

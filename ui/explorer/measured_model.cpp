@@ -58,7 +58,7 @@ MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool show
     if (point.theory) {
       line.texts[time_ratio_column] = ratio(event.time_median_ns, point.theory->ns);
       line.texts[l2_ratio_column] = ratio(event.l2_sm_bytes, static_cast<double>(point.theory->traffic.total()));
-      line.texts[dram_ratio_column] = ratio(event.dram_bytes, point.theory->dram_bytes);
+      line.texts[dram_ratio_column] = ratio(event.dram_settled_bytes, point.theory->dram_bytes);
     }
   }
   line.help = help.join(QLatin1Char('\n'));

@@ -38,6 +38,8 @@ PointMeasurer::PointMeasurer(QObject* parent) : QObject(parent) {
   connect(&session_, &ServeSession::point_cancelled, this,
           [this](const QString& id) { close(id, MeasuredPoint::State::cancelled, {}); });
   connect(&session_, &ServeSession::failed, this, &PointMeasurer::trouble);
+  connect(&session_, &ServeSession::logged, this,
+          [this](const LogEvent& event) { emit trouble(QString::fromStdString(event.text)); });
   connect(&session_, &ServeSession::ended, this, [this] { emit let_go(session_.target().database); });
 }
 

@@ -370,6 +370,8 @@ void ExplorerPage::show_measured() {
 }
 
 void ExplorerPage::measure() {
+  work_out_chosen();
+  if (behind_) return;  // M has not picked its tile yet
   const auto devices = measurer_.devices_of(chosen_.choices.device);
   const int place = measures_on_->currentIndex();
   if (!measure_button_->isEnabled() || place < 0 || static_cast<std::size_t>(place) >= devices.size()) return;
@@ -378,6 +380,8 @@ void ExplorerPage::measure() {
 }
 
 void ExplorerPage::sweep_around() {
+  work_out_chosen();
+  if (behind_) return;  // M has not picked its tile yet
   const auto devices = measurer_.devices_of(chosen_.choices.device);
   const int place = measures_on_->currentIndex();
   if (!around_button_->isEnabled() || place < 0 || static_cast<std::size_t>(place) >= devices.size()) return;
@@ -446,6 +450,7 @@ void ExplorerPage::change(State next, const QString& words, const QString& what,
 void ExplorerPage::apply(const State& state) {
   chosen_ = state;
   behind_ = true;
+  background_.drop();  // its answer is of what was chosen before
   // However many changes one turn of the event loop brings, the last one is worked out.
   if (queued_) return;
   queued_ = true;
@@ -453,8 +458,8 @@ void ExplorerPage::apply(const State& state) {
 }
 
 void ExplorerPage::work_out_chosen() {
+  if (!queued_) return;
   queued_ = false;
-  background_.drop();
   const ExplorerChoices& choices = chosen_.choices;
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
@@ -479,6 +484,7 @@ void ExplorerPage::work_out_chosen() {
   set_text(verdict_, said(say::explorer_page::working_out{}));
   grid_->set_picture(nullptr, said(say::explorer_page::working_out{}));
   background_.ask(choices);
+  show_measured();
 }
 
 void ExplorerPage::take(std::shared_ptr<const Explored> explored) {
@@ -699,12 +705,17 @@ void ExplorerPage::show_pins() {
 }
 
 const Explored* ExplorerPage::pinned(const ExplorerChoices& choices) const {
-  const auto found = std::ranges::find_if(known_pins_, [&](const auto& known) { return known->choices == choices; });
+  const auto found = std::ranges::find_if(
+      known_pins_, [&](const auto& known) { return known->asked == choices || known->choices == choices; });
   return found == known_pins_.end() ? nullptr : found->get();
 }
 
 void ExplorerPage::know_pins() {
   if (pins_background_.busy()) return;
+  std::erase_if(known_pins_, [&](const auto& known) {
+    return std::ranges::none_of(chosen_.pins,
+                                [&](const auto& pin) { return known->asked == pin || known->choices == pin; });
+  });
   for (const ExplorerChoices& pin : chosen_.pins) {
     if (pinned(pin) != nullptr) continue;
     if (!analysis::is_quick(pin.point.spec.problem)) return pins_background_.ask(pin);
@@ -736,7 +747,7 @@ void ExplorerPage::take_default_tile() {
 }
 
 void ExplorerPage::take_nearest() {
-  if (shown_ == nullptr || !shown_->exploration.nearest) return;
+  if (behind() || shown_ == nullptr || !shown_->exploration.nearest) return;
   State next = chosen_;
   next.choices.m_bytes.reset();
   next.choices.point.spec.set_config(*shown_->exploration.nearest);

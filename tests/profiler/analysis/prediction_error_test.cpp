@@ -127,6 +127,7 @@ TEST(PredictionError, ATileThatTwoRunsMeasuredIsOne) {
   for (int i = 0; i < 11; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 100 + i);
   points.run = "2";
   points.add(1024, {.br = 16, .bc = 64}, 300, 100);
+  points.add(1024, {.br = 256, .bc = 64}, 300, 100);  // of its own, but of a run that is left out
   EXPECT_TRUE(points.errors().ranks.empty()) << "eleven tiles, one of them twice";
   points.run = "3";  // shares none with the first
   for (int i = 0; i < 4; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 128}, 200 + i, 200 + i);
@@ -134,7 +135,7 @@ TEST(PredictionError, ATileThatTwoRunsMeasuredIsOne) {
   ASSERT_EQ(errors.ranks.size(), 1U);
   EXPECT_EQ(errors.ranks[0].tiles, 15U);
   EXPECT_NEAR(errors.ranks[0].spearman, 1, 1e-12) << "the time of another run is not ranked beside them";
-  EXPECT_EQ(points.sum().time->points, 16U);
+  EXPECT_EQ(points.sum().time->points, 17U);
   EXPECT_EQ(points.sum().time->problems, 1U);
 }
 

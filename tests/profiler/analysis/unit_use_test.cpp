@@ -106,7 +106,14 @@ TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
 
 TEST(UnitUse, SharesAreOfTheKernelWhereItsCyclesWereCounted) {
   EXPECT_FALSE(uses_are_of_kernel(counted({{"use_tensor_pct", 61}})));
-  EXPECT_TRUE(uses_are_of_kernel(counted({{"use_tensor_pct", 61}, {"sm_active_cycles", 1e6}})));
+  PointRecord scaled =
+      counted({{"use_tensor_pct", 61}, {"sm_cycles", 2e6}, {"sm_active_cycles", 1e6}, {"counted_range_ns", 1e6}});
+  EXPECT_FALSE(uses_are_of_kernel(scaled)) << "no time was taken";
+  scaled.kernels.front().samples_ns = {5e5};
+  EXPECT_TRUE(uses_are_of_kernel(scaled));
+  PointRecord half = counted({{"use_tensor_pct", 61}, {"sm_active_cycles", 1e6}});
+  half.kernels.front().samples_ns = {5e5};
+  EXPECT_FALSE(uses_are_of_kernel(half)) << "somebody asked for that counter alone";
   PointRecord imported = counted({{"use_tensor_pct", 61}});
   imported.provenance = Provenance::imported;
   EXPECT_TRUE(uses_are_of_kernel(imported)) << "Nsight Compute counts the kernel alone";
