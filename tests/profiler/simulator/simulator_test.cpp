@@ -97,6 +97,23 @@ TEST(Simulation, WithAnEndlessL2DramSeesTheDistinctBytes) {
   }
 }
 
+// The part that is played may end before a second head is read: its continuation alone knew of one head's bytes.
+TEST(Simulation, AContinuedLaunchMovesWhatACompleteOneMustToo) {
+  struct Case {
+    std::int64_t d;
+    TileShape tile;
+  };
+  for (const auto& [d, tile] :
+       {Case{.d = 128, .tile = {.br = 16, .bc = 16}}, Case{.d = 32, .tile = {.br = 64, .bc = 32}}}) {
+    const AttentionProblem problem = problem_of(132, 12288, d);
+    const auto results = simulate("fa2", problem, tile);
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_FALSE(results[0].complete);
+    EXPECT_GE(dram_bytes(results), 0.999 * compulsory(problem)) << d;
+    EXPECT_LE(dram_bytes(results), 1.2 * compulsory(problem)) << d;
+  }
+}
+
 TEST(Simulation, BackwardPassesMoveTheirClosedFormToo) {
   for (const char* name : {"fa1", "fa2"}) {
     const AttentionProblem problem{
