@@ -162,7 +162,8 @@ void LawPlot::rebuild() {
   }
   // What was measured lies above what was simulated, which shows as a rim where they agree.
   const auto measured = [&](std::size_t place) { return !is_simulated(set_.families[place].provenance); };
-  std::ranges::stable_partition(drawn_, [&](std::size_t place) { return !measured(place); });
+  // Not of std::ranges: clang 14 does not take gcc 12's subrange.
+  std::stable_partition(drawn_.begin(), drawn_.end(), [&](std::size_t place) { return !measured(place); });
   rim_ = !drawn_.empty() && !measured(drawn_.front()) && measured(drawn_.back());
   const std::string level = level_words(level_).toStdString();
   const std::string problem = set_.problem.toStdString();
