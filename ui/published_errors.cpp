@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/published_errors.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <QCryptographicHash>
@@ -13,6 +14,7 @@
 #include <QSaveFile>
 #include <QStandardPaths>
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "messages/collect_panel.h"
@@ -148,6 +150,8 @@ void PublishedErrors::begin() {
     if (auto table = parse_prediction_table(read_whole(kept_in_))) return set_known(std::move(*table));
   }
   process_.setStandardInputFile(QProcess::nullDevice());
+  // A window that is killed has no time to end it.
+  process_.setChildProcessModifier([] { ::prctl(PR_SET_PDEATHSIG, SIGTERM); });
   process_.start(program, {QStringLiteral("model"), QStringLiteral("--against"), sample, QStringLiteral("--json")});
 }
 

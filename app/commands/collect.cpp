@@ -643,11 +643,11 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   CLI::Option* jsonl =
       command.add_flag("--jsonl", options->jsonl,
                        "Events as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current launch");
-  CLI::Option* serve =
-      command.add_flag("--serve", options->serve,
-                       "Measure what JSON lines on stdin ask for, one by one, until \"end\" or the end of stdin; "
-                       "events on stdout as with --jsonl. "
-                       "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
+  CLI::Option* serve = command.add_flag(
+      "--serve", options->serve,
+      "Measure what JSON lines on stdin ask for, one by one, until {\"request\":\"end\"}; the end of stdin without "
+      "it cancels what waits. Events on stdout as with --jsonl. Requests: cancel, cancel-all, end, and "
+      "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
   for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume"}) {
     command.get_option(name)->excludes(serve);
   }

@@ -39,6 +39,20 @@ class RatioTicker : public ByteTicker {
   }
 };
 
+/// Elements in powers of ten: "10 M".
+class ElementTicker : public ByteTicker {
+ protected:
+  QString getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) override {
+    constexpr std::array prefixes{"", " k", " M", " G", " T", " P"};
+    std::size_t prefix = 0;
+    while (tick >= 999.5 && prefix + 1 < prefixes.size()) {
+      tick /= 1000;
+      ++prefix;
+    }
+    return format_number(tick) + QLatin1String(prefixes[prefix]);
+  }
+};
+
 bool is_simulated(Provenance provenance) {
   return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
 }
@@ -326,7 +340,7 @@ void LawPlot::draw_collapse() {
   const Range ratio = range_of([](const LawPoint& point) { return point.ratio(); });
   QCPAxis* x = panel->axis(QCPAxis::atBottom);
   QCPAxis* y = panel->axis(QCPAxis::atLeft);
-  x->setTicker(QSharedPointer<ByteTicker>::create());
+  x->setTicker(QSharedPointer<ElementTicker>::create());
   x->setRange(law.low / margin, law.high * margin);
   y->setTicker(QSharedPointer<RatioTicker>::create());
   y->setRange(ratio.low / band_margin, ratio.high * band_margin);
