@@ -52,7 +52,8 @@ unsaid=$(comm -23 \
 
 # gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.
 tidy() {
-  xargs -P "$(nproc)" -n 3 clang-tidy-14 --quiet -p build/release "$@" 2>build/clang-tidy.err || { cat build/clang-tidy.err >&2; exit 1; }
+  xargs -P "$(nproc)" -n 3 clang-tidy-14 --quiet -p build/release --extra-arg=-Wno-unknown-warning-option "$@" \
+    2>build/clang-tidy.err || { grep -v ' warnings generated\.$' build/clang-tidy.err >&2; exit 1; }
 }
 git ls-files 'kernels/*.cpp' 'profiler/*.cpp' 'storage/*.cpp' 'ui/*.cpp' | tidy
 # In CLI11's templates this check alone takes as long as all the others.
