@@ -163,6 +163,9 @@ void MainWindow::build_view_menu() {
     if (dock == details_dock_) toggle->setShortcut(QKeySequence(QStringLiteral("F9")));
   }
   view->addSeparator();
+  QAction* explore = view->addAction(said(say::window::explore{}), this, &MainWindow::explore_selected);
+  explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));
+  view->addSeparator();
   QMenu* theme = view->addMenu(said(say::window::theme{}));
   theme_actions_ = new QActionGroup(this);
   const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::system, said(say::window::system_theme{})},
@@ -210,6 +213,7 @@ void MainWindow::follow_workspace() {
   });
   // Other runs are ticked: whether there is something to export is another question.
   connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
+  connect(details_, &DetailsPanel::explore_wanted, this, &MainWindow::explore_selected);
   // Once the click is over that asked for the details: the page it came from is about to change.
   connect(
       details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.read_anew(*run); },
@@ -345,6 +349,18 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   }
 }
 
+void MainWindow::explore_selected() {
+  const std::optional<ShownPoint> point = details_->point();
+  if (!point) return say_written({}, said(say::window::select_first{}), Banner::Topic::choice);
+  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
+  if (explorer == pages_.end()) return;
+  const QString gpu = QString::fromStdString(point->run->summary.device_name);
+  tabs_->setCurrentWidget(*explorer);
+  if (!(*explorer)->explore(point->spec, gpu)) {
+    statusBar()->showMessage(said(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), 10'000);
+  }
+}
+
 void MainWindow::name_window() {
   const QString names = open_files_in_words(workspace_);
   setWindowTitle(names.isEmpty() ? QStringLiteral("Attnscope") : QStringLiteral("%1 – Attnscope").arg(names));
@@ -437,6 +453,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
   keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), said(say::window::key_open{})},
                            {QStringLiteral("Ctrl+E"), said(say::window::key_export_plot{})},
                            {QStringLiteral("Ctrl+Shift+E"), said(say::window::key_export_csv{})},
+                           {QStringLiteral("Ctrl+Shift+X"), said(say::window::key_explore{})},
                            {QStringLiteral("F9"), said(say::window::key_details{})}});
   for (const Page* page : pages_) {
     for (const auto& row : page->shortcuts()) keys.push_back(row);
@@ -446,18 +463,17 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
   return keys;
 }
 
-void MainWindow::ask_before_stopping() {
-  auto* box =
-      new QMessageBox(QMessageBox::Question, said(say::window::sweep_runs{}),
-                      said(say::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
-                      QMessageBox::NoButton, this);
+void MainWindow::ask_before_stopping(const QString& title, const QString& question, const QString& what_stays) {
+  if (closes_when_stopped_ || findChild<QMessageBox*>(QStringLiteral("stop-and-quit")) != nullptr) return;
+  auto* box = new QMessageBox(QMessageBox::Question, title, question, QMessageBox::NoButton, this);
   box->setObjectName(QStringLiteral("stop-and-quit"));
   box->setAttribute(Qt::WA_DeleteOnClose);
-  box->setInformativeText(said(say::window::points_are_kept{}));
+  box->setInformativeText(what_stays);
   QPushButton* stop = box->addButton(said(say::window::stop_and_quit{}), QMessageBox::AcceptRole);
   box->setDefaultButton(box->addButton(said(say::window::go_on{}), QMessageBox::RejectRole));
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
+    for (Page* page : pages_) page->end_work();
     if (collect_->running()) {
       collect_->cancel();
     } else {
@@ -467,6 +483,14 @@ void MainWindow::ask_before_stopping() {
   box->open();
 }
 
+QString MainWindow::work_of_pages() const {
+  QStringList all;
+  for (const Page* page : pages_) {
+    if (const QString work = page->under_way(); !work.isEmpty()) all << work;
+  }
+  return all.join(QStringLiteral("; "));
+}
+
 void MainWindow::close_question() {
   if (auto* box = findChild<QMessageBox*>(QStringLiteral("stop-and-quit"))) box->close();
 }
@@ -474,10 +498,16 @@ void MainWindow::close_question() {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (collect_->running()) {
     event->ignore();
-    if (!closes_when_stopped_ && findChild<QMessageBox*>(QStringLiteral("stop-and-quit")) == nullptr) {
-      ask_before_stopping();
-    }
-    return;
+    return ask_before_stopping(
+        said(say::window::sweep_runs{}),
+        said(say::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
+        said(say::window::points_are_kept{}));
+  }
+  if (const QString work = work_of_pages(); !work.isEmpty() && !closes_when_stopped_) {
+    event->ignore();
+    return ask_before_stopping(said(say::window::points_wait{}),
+                               said(say::window::points_wait_question{.work = work.toStdString()}),
+                               said(say::window::measured_are_kept{}));
   }
   if (remember_) save_settings();
   QMainWindow::closeEvent(event);

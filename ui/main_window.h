@@ -86,7 +86,11 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] static QString counted(const FilteredPoints& filtered);
   void forget_details_of(const QString& path);
   void close_question();
-  void ask_before_stopping();
+  void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
+  /// Of the pages, joined; empty where none has any.
+  [[nodiscard]] QString work_of_pages() const;
+  /// The point whose details are shown.
+  void explore_selected();
   [[nodiscard]] Page* current_page() const;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;
 

@@ -212,7 +212,11 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   };
   settle();
   if (Page* page = window.page(shot.page)) page->pose();
-  window.workspace().published_errors().wait(patience);
+  PublishedErrors& errors = window.workspace().published_errors();
+  if (shot.notice && errors.state() == PublishedErrors::State::computing) {
+    shot.notice(said(say::output::waits_for_errors{}));
+  }
+  errors.wait(patience);
   settle();
   const QPixmap picture = window.grab();
   return save_image(shot.file, picture.toImage(), format.constData(), shot.existing);

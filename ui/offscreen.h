@@ -5,6 +5,7 @@
 #include <QSize>
 #include <QString>
 #include <QStringList>
+#include <functional>
 
 #include "profiler/analysis/plot_list.h"
 #include "ui/save_file.h"
@@ -31,6 +32,7 @@ struct Screenshot {
   QSize size{1280, 800};
   ThemeChoice theme = ThemeChoice::light;
   Existing existing = Existing::of_its_kind;
+  std::function<void(const QString&)> notice = nullptr;  ///< told what takes long, before it does
 };
 /// Draws the whole window on these files. Returns the error, empty when it is written; `skipped` as above.
 [[nodiscard]] QString write_screenshot(const QStringList& files, const Screenshot& shot,

@@ -118,8 +118,11 @@ std::optional<PredictionTable> parse_prediction_table(const QByteArray& json) {
 }
 
 PublishedErrors::PublishedErrors(QObject* parent) : QObject(parent) {
-  // It has all processors, and the window goes first.
-  process_.setChildProcessModifier([] { (void)::nice(below_the_window); });
+  // It has all processors, and the window goes first; a window that is killed has no time to end it.
+  process_.setChildProcessModifier([] {
+    (void)::nice(below_the_window);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  });
   connect(&process_, &QProcess::finished, this, &PublishedErrors::process_ended);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error == QProcess::FailedToStart) set_unknown(process_.errorString());
@@ -150,8 +153,6 @@ void PublishedErrors::begin() {
     if (auto table = parse_prediction_table(read_whole(kept_in_))) return set_known(std::move(*table));
   }
   process_.setStandardInputFile(QProcess::nullDevice());
-  // A window that is killed has no time to end it.
-  process_.setChildProcessModifier([] { ::prctl(PR_SET_PDEATHSIG, SIGTERM); });
   process_.start(program, {QStringLiteral("model"), QStringLiteral("--against"), sample, QStringLiteral("--json")});
 }
 

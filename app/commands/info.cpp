@@ -109,6 +109,11 @@ std::string dispositions(const Seen& of_run) {
   return words;
 }
 
+/// A session has no plan.
+std::string planned(const RunSummary& run) {
+  return run.planned_points > 0 || run.points == 0 ? fmt::to_string(run.planned_points) : std::string();
+}
+
 ExitCode info(const Options& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<RunSummary> runs = store.runs();
@@ -131,7 +136,7 @@ ExitCode info(const Options& options) {
   for (const RunSummary& run : runs) {
     table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
                           std::string(to_string(run.provenance)), run.started_at, run.finished_at,
-                          fmt::to_string(run.planned_points), fmt::to_string(run.points), dispositions(seen[run.id]),
+                          planned(run), fmt::to_string(run.points), dispositions(seen[run.id]),
                           contents(seen[run.id]), run.environment.app_version, run.environment.driver_version,
                           run.environment.cupti_version});
   }

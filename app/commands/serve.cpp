@@ -3,6 +3,7 @@
 // thread of its own reads what is asked, so that a cancel finds its point in flight. Where a point costs the device its
 // context, the process replaces itself as a sweep's does, and hands on what it was asked for and has not answered.
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -82,6 +84,12 @@ int held_in_memory(const std::string& whole) {
     done += static_cast<std::size_t>(length);
   }
   return descriptor;
+}
+
+/// Whether nobody can ask for anything any more: the other end of standard input is closed, and nothing is left in it.
+bool input_is_over() {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  return ::poll(&input, 1, 0) == 1 && (input.revents & POLLIN) == 0 && (input.revents & POLLHUP) != 0;
 }
 
 class Session {
@@ -345,8 +353,16 @@ ExitCode serve(const CollectOptions& options, Device& device, RunHeader header, 
   header.preset = preset_of_sessions;
   header.plan_hash = options.continue_session.empty() ? new_session() : options.continue_session;
   const std::filesystem::path file = file_to_write(options, header);
-  RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
-  return Session(options, device, std::move(store), header, reporter, cancel).run();
+  // Nothing is read before the run is in the file: that whoever asked has gone shows all the same.
+  const auto reads = std::make_shared<bool>(false);
+  const auto wait = [waits = waiting_for_lock(file, reporter, cancel), reads, &cancel](int waited_ms) mutable {
+    if (!*reads && input_is_over()) cancel.cancel();
+    return waits(waited_ms);
+  };
+  RunStore store = RunStore::open(file, RunStore::Mode::collect, wait);
+  Session session(options, device, std::move(store), header, reporter, cancel);
+  *reads = true;
+  return session.run();
 }
 
 }  // namespace attnscope

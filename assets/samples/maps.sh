@@ -4,20 +4,7 @@
 # fitted to (odd lengths, d 80 and 96, windows, GQA, backward), with the ceilings of the GPU at hand.
 #   assets/samples/maps.sh ATTNSCOPE OUTPUT.attnscope
 set -euo pipefail
-usage="usage: maps.sh ATTNSCOPE OUTPUT.attnscope"
-program=$(realpath "${1:?$usage}")
-output=$(realpath "${2:?$usage}")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-PATH=$(dirname "$program"):$PATH
-
-record() {
-  local status=0
-  attnscope collect --device gpu --output maps.attnscope --quiet "$@" || status=$?
-  # 5: some points could not run; they are in the file with their reasons.
-  [ $status -eq 0 ] || [ $status -eq 5 ] || exit $status
-}
+source "$(dirname "${BASH_SOURCE[0]}")/in_a_folder_of_its_own.sh" maps.sh "$@"
 
 for d in 64 128; do
   record --preset tiles -a d=$d -a N=4096 -a heads=16 -a mask=causal
@@ -27,6 +14,5 @@ record --algorithms naive,fa1,fa2 -a heads=24 -a pass=bwd -a 'd=[64,96]' -a 'N=[
 record --algorithms fa2,fa3 -a heads_q=32 -a heads_kv=4 -a batch=2 -a d=128 -a 'N=[777,2500,9000]' -a 'mask=[full,causal]'
 record --algorithms fa2 -a pass=bwd -a heads=16 -a d=64 -a N=4096 \
   -a 'tile=[32x64,64x32,64x64,64x96,64x128,96x64,96x96,128x32,128x64,128x96,128x128,128x192]'
-attnscope ceilings --device gpu --output maps.attnscope >/dev/null
-attnscope export maps.attnscope --format attnscope --output "$output"
-attnscope info "$output"
+attnscope ceilings --device gpu --output recorded.attnscope >/dev/null
+finish

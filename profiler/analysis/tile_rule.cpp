@@ -20,10 +20,6 @@ Knobs without_those_of_the_tile(const Algorithm& algorithm, const Knobs& given) 
   return kept;
 }
 
-int whole_steps(std::int64_t side) {
-  return static_cast<int>(std::clamp<std::int64_t>(side / step * step, step, most_tile_side));
-}
-
 /// The rule's, with its sides named by what they are for.
 class Rule {
  public:
@@ -41,35 +37,37 @@ class Rule {
 
   /// The one that runs with at most so much shared memory.
   [[nodiscard]] std::optional<Config> config(std::int64_t m_bytes) const {
-    const TileShape wish = asked(m_bytes);
-    for (int outer = whole_steps(outer_of(wish)); outer >= step; outer -= step) {
-      if (!refusal(outer, inner(outer), m_bytes)) return Config(shape(outer, inner(outer)), knobs_);
-    }
-    // Not even the smallest with the rule's other side: with less of that, then.
-    for (int other = whole_steps(problem_.d); other >= step; other -= step) {
-      if (!refusal(step, other, m_bytes)) return Config(shape(step, other), knobs_);
+    for (int outer = most_outer(m_bytes); outer >= step; outer -= step) {
+      const TileShape tile = with_outer(outer);
+      if (!refusal(tile, m_bytes)) return Config(tile, knobs_);
     }
     return std::nullopt;
   }
 
   /// Why the next larger tile that the rule asks for with all that the device has is not run there.
   [[nodiscard]] std::optional<Refusal> held_back(const TileShape& chosen) const {
-    const int most = whole_steps(outer_of(asked(device_.shared_bytes_per_block)));
     const int next = outer_of(chosen) + step;
-    if (next > most) return std::nullopt;
-    return refusal(next, inner(next), device_.shared_bytes_per_block);
+    if (next > most_outer(device_.shared_bytes_per_block)) return std::nullopt;
+    return refusal(with_outer(next), device_.shared_bytes_per_block);
   }
 
  private:
-  [[nodiscard]] int inner(int outer) const { return std::min(outer, whole_steps(problem_.d)); }
   [[nodiscard]] TileShape shape(int outer, int inner) const {
     return outer_ == TileSide::bc ? TileShape{.br = inner, .bc = outer} : TileShape{.br = outer, .bc = inner};
   }
+  /// The rule's tile with so many rows there.
+  [[nodiscard]] TileShape with_outer(int outer) const {
+    return tile_of_memory(4 * problem_.d * outer, problem_.d, outer_);
+  }
+  [[nodiscard]] int most_outer(std::int64_t m_bytes) const {
+    const std::int64_t elements = std::max<std::int64_t>(1, m_bytes / bytes_per_element(problem_.dtype));
+    return std::min(outer_of(tile_of_memory(elements, problem_.d, outer_)), most_tile_side);
+  }
   [[nodiscard]] int outer_of(const TileShape& tile) const { return outer_ == TileSide::bc ? tile.bc : tile.br; }
-  [[nodiscard]] std::optional<Refusal> refusal(int outer, int inner, std::int64_t m_bytes) const {
+  [[nodiscard]] std::optional<Refusal> refusal(const TileShape& tile, std::int64_t m_bytes) const {
     DeviceLimits within = device_;
     within.shared_bytes_per_block = std::min(m_bytes, device_.shared_bytes_per_block);
-    return algorithm_.refusal(problem_, Config(shape(outer, inner), knobs_), within);
+    return algorithm_.refusal(problem_, Config(tile, knobs_), within);
   }
 
   const Algorithm& algorithm_;

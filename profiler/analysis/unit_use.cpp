@@ -5,6 +5,7 @@
 #include <array>
 
 #include "messages/bound.h"
+#include "profiler/metrics/model_metrics.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -84,6 +85,16 @@ std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::str
   return BoundComparison{.predicted = *predicted,
                          .measured = *measured,
                          .agree = stands_for_a_unit(term) ? same : measured->value < busy_pct};
+}
+
+std::optional<UnitUse> use_beside(TimeTerm term, const PointRecord& point, std::string_view kernel) {
+  const std::string_view key = metric_of(term).key;
+  for (const UnitUse& use : unit_uses(point, kernel)) {
+    const bool shows = std::ranges::any_of(
+        shown_by, [&](const ShownBy& each) { return each.term == key && each.use == use.metric->key; });
+    if (shows) return use;
+  }
+  return std::nullopt;
 }
 
 std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {

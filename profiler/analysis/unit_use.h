@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/pipeline_model.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -39,6 +40,8 @@ struct PredictedBound {
   double factor = 1;  ///< over the next term
 };
 [[nodiscard]] std::optional<PredictedBound> predicted_bound(const PointRecord& point, std::string_view kernel = "all");
+/// Of the units that a term stands for, the busiest that was counted; empty for latency and launch, and where none was.
+[[nodiscard]] std::optional<UnitUse> use_beside(TimeTerm, const PointRecord& point, std::string_view kernel = "all");
 /// What the model and the counters name, and whether it is the same: the busiest unit is one that the term stands for;
 /// of latency and launch, no unit is busy.
 struct BoundComparison {

@@ -41,13 +41,17 @@ void add_model_metrics(const AttentionPlan& plan, const AttentionProblem& proble
   }
 }
 
+const Metric& metric_of(TimeTerm term) {
+  // The table has them in the terms' order.
+  const auto first = std::ranges::find_if(metrics_table(), &Metric::time_term);
+  return first[static_cast<std::ptrdiff_t>(term)];
+}
+
 void add_time_terms(KernelRecord& kernel, std::span<const LaunchTime> times, Provenance provenance) {
-  std::size_t term = 0;
-  for (const Metric& metric : metrics_table()) {
-    if (!metric.time_term) continue;
+  for (std::size_t term = 0; term < time_term_count; ++term) {
+    const Metric& metric = metric_of(static_cast<TimeTerm>(term));
     double ns = 0;
     for (const LaunchTime& time : times) ns += time.terms.at(term);
-    ++term;
     kernel.metrics.push_back({std::string(metric.key), ns, std::string(metric.unit), provenance});
   }
 }

@@ -6,6 +6,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/model/pipeline_model.h"
+#include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope {
@@ -17,6 +18,9 @@ void add_model_metrics(const AttentionPlan&, const AttentionProblem&, PointRecor
 
 /// Adds what the predicted time of these launches, one after the other, is made of: each term's sum over them.
 void add_time_terms(KernelRecord&, std::span<const LaunchTime>, Provenance);
+
+/// The metric that keeps a term.
+[[nodiscard]] const Metric& metric_of(TimeTerm);
 
 /// The record's entry for a kernel, made at the end when there is none.
 KernelRecord& kernel_record(PointRecord&, std::string_view kernel);

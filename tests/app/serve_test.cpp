@@ -252,6 +252,16 @@ TEST_F(Serve, the_end_of_the_input_cancels_what_is_open) {
   EXPECT_EQ(the_run().state, StoredRunState::complete);
 }
 
+TEST_F(Serve, whoever_asked_may_go_while_another_program_holds_the_file) {
+  { RunStore::open(file_, Mode::collect); }
+  const Hold hold(file_);
+  SessionClient client(folder_, command());
+  client.process().close_stdin();
+  const auto result = client.end();
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_TRUE(client.answers().empty());
+}
+
 TEST_F(Serve, a_signal_and_the_line_cancel_end_it_as_they_end_a_sweep) {
   for (const bool by_signal : {true, false}) {
     std::filesystem::remove(file_);

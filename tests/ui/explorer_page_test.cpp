@@ -17,7 +17,8 @@
 #include "tests/ui/window_test.h"
 #include "ui/explorer/choice_editors.h"
 #include "ui/explorer/figures_model.h"
-#include "ui/explorer/measured_model.h"
+#include "ui/explorer/fitted_table.h"
+#include "ui/explorer/measuring_card.h"
 #include "ui/explorer/on_chip_map.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/explorer/tile_grid_view.h"
@@ -354,7 +355,7 @@ TEST_F(ExplorerPageTest, AProblemThatIsNotSquareComesBackAsItWas) {
   other.restore(page.state());
   settle();
   EXPECT_EQ(other.chosen(), page.chosen());
-  other.show_point(page.chosen().choices.point.spec, QString::fromStdString(page.chosen().choices.device));
+  (void)other.explore(page.chosen().choices.point.spec, QString::fromStdString(page.chosen().choices.device));
   settle();
   EXPECT_EQ(other.chosen().choices.point.spec.problem, page.chosen().choices.point.spec.problem);
   // Sums of it would be no numbers.
@@ -427,13 +428,41 @@ TEST_F(ExplorerPageTest, LargeGridsComeAsideAndAggregated) {
 TEST_F(ExplorerPageTest, ShowsAPointFromElsewhere) {
   PointSpec spec = fixtures::spec("fa1", 2048, 64, 128, 64);
   spec.problem.mask = Mask::causal;
-  page.show_point(spec, "NVIDIA A100 80GB");
+  EXPECT_TRUE(page.explore(spec, "NVIDIA A100 80GB"));
   settle();
   EXPECT_EQ(page.chosen().choices.point.spec, spec);
   EXPECT_EQ(page.chosen().choices.device, "NVIDIA A100 80GB");
   page.undo_stack().undo();
   settle();
   EXPECT_EQ(page.chosen().choices.point.spec.algorithm, "fa2");
+}
+
+TEST_F(ExplorerPageTest, APointOfAnUnknownGpuStaysOnTheOneThatWasChosen) {
+  const std::string before = page.chosen().choices.device;
+  EXPECT_FALSE(page.explore(fixtures::spec("fa2", 1024, 64, 64, 64), "NVIDIA Imaginary 1"));
+  settle();
+  EXPECT_EQ(page.chosen().choices.device, before);
+  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_k, 1024);
+}
+
+TEST(TermBars, TheUseOfAUnitStandsBesideItsTermAndTheTimeBelowThePredicted) {
+  TermBars bars;
+  bars.resize(500, 300);
+  TermBars::Times times{.ns = 1e6};
+  times.terms[static_cast<std::size_t>(TimeTerm::tensor)] = 8e5;
+  bars.set_times(times);
+  const double before = bars.bar(TimeTerm::tensor).y();
+  EXPECT_EQ(bars.use_words(TimeTerm::tensor), QString());
+  times.measured = TermBars::Measured{.ns = 2e6, .provenance = "measured"};
+  times.measured->use_pct[static_cast<std::size_t>(TimeTerm::tensor)] = 62.6;
+  bars.set_times(times);
+  EXPECT_EQ(bars.use_words(TimeTerm::tensor), "63% busy");
+  EXPECT_EQ(bars.use_words(TimeTerm::latency), QString());
+  EXPECT_EQ(bars.measured_words(), format_duration(2e6));
+  EXPECT_GT(bars.bar(TimeTerm::tensor).y(), before) << "the measured time has a line of its own";
+  // One scale for all: half of the measured time is half as long.
+  EXPECT_NEAR(bars.total_bar().width() / bars.bar(TimeTerm::tensor).width(), 1e6 / 8e5, 1e-9);
+  EXPECT_TRUE(bars.accessibleDescription().contains("63% busy"));
 }
 
 TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
@@ -472,19 +501,19 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
   void SetUp() override {
     qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
     ExplorerPageTest::SetUp();
-    page.measurer().set_database(file);
-    QSignalSpy found(&page.measurer(), &PointMeasurer::devices_changed);
-    page.measurer().find_devices();
-    if (page.measurer().devices_of(page.chosen().choices.device).empty()) (void)found.wait(patience_ms);
+    page.measuring().measurer().set_database(file);
+    QSignalSpy found(&page.measuring().measurer(), &PointMeasurer::devices_changed);
+    page.measuring().measurer().find_devices();
+    if (page.measuring().measurer().devices_of(page.chosen().choices.device).empty()) (void)found.wait(patience_ms);
     type("n_k", 512);
     settle();
   }
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
   bool wait_for_answers() {
-    return QTest::qWaitFor([this] { return page.measurer().open() == 0; }, patience_ms);
+    return QTest::qWaitFor([this] { return page.measuring().measurer().open() == 0; }, patience_ms);
   }
   [[nodiscard]] QString measured(int row, int column) const {
-    return page.measured()->model()->index(row, column).data().toString();
+    return page.measuring().table()->model()->index(row, column).data().toString();
   }
 
   QTemporaryDir folder;
@@ -511,14 +540,14 @@ TEST(MeasuredModel, WhatIsShownComesFirstAndWhatWaitsLast) {
 }
 
 TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
-  const QAbstractItemModelTester tester(page.measured()->model());
+  const QAbstractItemModelTester tester(page.measuring().table()->model());
   ASSERT_TRUE(button("measure")->isEnabled());
   const PointSpec spec = page.chosen().choices.point.spec;
   button("measure")->click();
   EXPECT_TRUE(button("cancel-measuring")->isEnabled());
   ASSERT_TRUE(wait_for_answers());
-  ASSERT_EQ(page.measurer().points().size(), 1U);
-  const MeasuredPoint& point = page.measurer().points()[0];
+  ASSERT_EQ(page.measuring().measurer().points().size(), 1U);
+  const MeasuredPoint& point = page.measuring().measurer().points()[0];
   EXPECT_EQ(point.event.spec, spec);
   ASSERT_TRUE(point.theory);
   EXPECT_DOUBLE_EQ(point.theory->ns, exploration().ns);
@@ -526,8 +555,24 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   EXPECT_EQ(measured(0, MeasuredModel::time_ratio_column),
             QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
   EXPECT_EQ(measured(0, MeasuredModel::l2_ratio_column), "1.000") << "the closed form is the simulation's, to the byte";
+  // The record that the file keeps stands with the terms; its use of units was not counted.
+  const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
+  ASSERT_NE(record, nullptr);
+  EXPECT_EQ(page.terms()->measured_words(), format_duration(point.event.time_median_ns));
+  EXPECT_EQ(page.terms()->use_words(TimeTerm::tensor), QString());
   // It stands in the file, which is open.
   ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 1; }, patience_ms));
+}
+
+TEST_F(ExplorerMeasuringTest, WhatWasMeasuredOfAnotherPointIsNotShownWithThisOne) {
+  button("measure")->click();
+  ASSERT_TRUE(wait_for_answers());
+  EXPECT_FALSE(page.terms()->measured_words().isEmpty());
+  type("d", 64);
+  EXPECT_EQ(page.terms()->measured_words(), QString());
+  page.undo_stack().undo();
+  settle();
+  EXPECT_FALSE(page.terms()->measured_words().isEmpty());
 }
 
 TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {
@@ -536,7 +581,7 @@ TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {
   EXPECT_EQ(page.chosen().choices.point.spec.problem.d, 64);
   EXPECT_FALSE(page.behind()) << "exploring goes on";
   ASSERT_TRUE(wait_for_answers());
-  const auto& points = page.measurer().points();
+  const auto& points = page.measuring().measurer().points();
   ASSERT_GT(points.size(), 20U);
   EXPECT_TRUE(std::all_of(points.begin(), points.end(), [](const MeasuredPoint& p) {
     return p.state == MeasuredPoint::State::finished && p.choices.point.spec.problem.d == 128;
@@ -550,7 +595,7 @@ TEST_F(ExplorerMeasuringTest, WhatWaitsIsCancelled) {
   button("around")->click();
   button("cancel-measuring")->click();
   ASSERT_TRUE(wait_for_answers());
-  const auto& points = page.measurer().points();
+  const auto& points = page.measuring().measurer().points();
   ASSERT_GT(points.size(), 1U);
   EXPECT_TRUE(std::any_of(points.begin(), points.end(),
                           [](const MeasuredPoint& p) { return p.state == MeasuredPoint::State::cancelled; }))
@@ -573,7 +618,7 @@ TEST_F(ExplorerMeasuringTest, ACollectorThatFailsIsSaid) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   button("measure")->click();
   ASSERT_TRUE(wait_for_answers());
-  EXPECT_EQ(page.measurer().points()[0].state, MeasuredPoint::State::refused);
+  EXPECT_EQ(page.measuring().measurer().points()[0].state, MeasuredPoint::State::refused);
   EXPECT_EQ(measured(0, MeasuredModel::time_column), "not measured");
   EXPECT_FALSE(page.findChild<QLabel*>("measuring")->text().isEmpty());
 }

@@ -17,6 +17,7 @@
 #include <QTest>
 #include <QTextBrowser>
 #include <QToolButton>
+#include <QUrl>
 #include <new>
 
 #include "kernels/algorithm.h"
@@ -53,6 +54,31 @@ TEST_F(WindowTest, ShowsAFileOnEveryPage) {
   EXPECT_EQ(page_of<PointsPage>(window).table()->model()->rowCount(),
             static_cast<int>(window.workspace().visible()->size()));
   EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, ASelectedPointGoesToTheExplorer) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  const auto explore = [&] {
+    for (QAction* action : window.findChildren<QAction*>()) {
+      if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+Shift+X"))) action->trigger();
+    }
+  };
+  explore();
+  EXPECT_TRUE(window.banner().text().contains("No point is selected"));
+  Page* const curves = window.page(QStringLiteral("io"));
+  const ShownPoint point = (*window.workspace().visible())[3];
+  emit curves->point_selected(point);
+  emit window.details()->anchorClicked(QUrl(QStringLiteral("explore:")));
+  QApplication::processEvents();
+  const auto& page = page_of<ExplorerPage>(window);
+  EXPECT_TRUE(page.isVisible());
+  EXPECT_EQ(page.chosen().choices.point.spec.problem, point.spec.problem);
+  EXPECT_EQ(page.chosen().choices.point.spec.tile, point.spec.tile);
+  EXPECT_EQ(page.chosen().choices.point.spec.algorithm, point.spec.algorithm);
+  EXPECT_EQ(page.chosen().choices.device, point.run->summary.device_name);
 }
 
 TEST_F(WindowTest, ABadFileIsABannerAndNotADialog) {

@@ -16,6 +16,8 @@
 #include <algorithm>
 
 #include "tests/ui/window_test.h"
+#include "ui/explorer/measuring_card.h"
+#include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/runs_panel.h"
@@ -347,6 +349,34 @@ TEST(Window, QuittingInASweepAsksAndStopsItFirst) {
   const FileContents contents = read_file(folder.filePath("long.attnscope"));
   ASSERT_EQ(contents.runs.size(), 1U) << contents.error.toStdString();
   EXPECT_EQ(contents.runs[0].state, StoredRunState::cancelled);
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(Window, QuittingWhilePointsOfTheExplorerWaitAsksFirst) {
+  const QTemporaryDir folder;
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  {
+    MainWindow window(false);
+    window.show();
+    window.show_page(QStringLiteral("explorer"));
+    auto* page = qobject_cast<ExplorerPage*>(window.page(QStringLiteral("explorer")));
+    ASSERT_NE(page, nullptr);
+    PointMeasurer& measurer = page->measuring().measurer();
+    measurer.set_database(folder.filePath("explored.attnscope"));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->findChild<QPushButton*>("measure")->isEnabled(); }, 60'000));
+    page->sweep_around();
+    ASSERT_GT(measurer.open(), 0);
+    EXPECT_FALSE(window.close());
+    auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
+    ASSERT_NE(question, nullptr);
+    EXPECT_TRUE(question->text().contains("The explorer still has points")) << question->text().toStdString();
+    EXPECT_FALSE(window.close()) << "asked already";
+    EXPECT_EQ(window.findChildren<QMessageBox*>().size(), 1);
+    for (QAbstractButton* button : question->buttons()) {
+      if (question->buttonRole(button) == QMessageBox::AcceptRole) button->click();
+    }
+    EXPECT_FALSE(window.isVisible());
+  }
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The figures beside simulated points, by the real program: what analysis says of the same predictions.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <QDir>
 #include <QFile>
@@ -67,6 +68,17 @@ class PublishedErrorsTest : public WindowTest {
   QString sample;
   std::vector<PointRecord> measured;
 };
+
+TEST_F(PublishedErrorsTest, TheWindowGoesBeforeWhatPlaysTheSample) {
+  QFile script(program);
+  ASSERT_TRUE(script.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  script.write("#!/bin/sh\nnice >&2\nexit 1\n");
+  script.close();
+  PublishedErrors errors;
+  answer(errors);
+  ASSERT_EQ(errors.state(), PublishedErrors::State::unknown);
+  EXPECT_EQ(errors.why_unknown().toInt(), 10 + getpriority(PRIO_PROCESS, 0));
+}
 
 TEST_F(PublishedErrorsTest, AreThoseOfTheSamplePlayedByTheProgram) {
   PublishedErrors errors;

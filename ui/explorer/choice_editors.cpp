@@ -63,7 +63,7 @@ QStringList words_of(const Field& field) {
   } else if (field.name == "cache") {
     for (const CacheState state : {CacheState::cold, CacheState::warm}) words << to_qstring(to_string(state));
   } else if (field.name == "mask") {
-    for (const char* mask : {"none", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp",
+    for (const char* mask : {"full", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp",
                              "blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"}) {
       words << QString::fromLatin1(mask);
     }
@@ -211,7 +211,8 @@ void ChoiceEditors::add_field(const Field& field) {
       const QStringList words = words_of(field);
       QComboBox* combo = add_words(name, label, help, words, field.name == "mask" || words.isEmpty());
       rows_[name].show = [combo, of](const ExplorerChoices& choices) {
-        const QString text = QString::fromStdString(field_text(*of, choices.point.spec));
+        QString text = QString::fromStdString(field_text(*of, choices.point.spec));
+        if (of->name == "mask" && text == QLatin1String("none")) text = QStringLiteral("full");  // as people read it
         combo->setCurrentIndex(combo->findText(text));
         if (combo->isEditable()) combo->setEditText(text);
       };

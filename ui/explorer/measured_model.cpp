@@ -66,13 +66,10 @@ MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool show
 }
 
 void MeasuredModel::set_points(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown) {
-  const auto same = [&](const MeasuredPoint& point) {
-    return point.choices.point.spec == shown.point.spec && point.choices.device == shown.device;
-  };
   std::vector<Line> lines;
   // What waits tells least: it comes last.
   const auto rank = [&](const MeasuredPoint& point) {
-    return same(point) ? 0 : point.state != MeasuredPoint::State::waiting ? 1 : 2;
+    return point.is_of(shown) ? 0 : point.state != MeasuredPoint::State::waiting ? 1 : 2;
   };
   for (const int wanted : {0, 1, 2}) {
     for (const MeasuredPoint& point : points) {

@@ -6,7 +6,11 @@
 #include <QStandardPaths>
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <optional>
 #include <utility>
+
+#include "storage/run_store.h"
 
 namespace attnscope::ui {
 namespace {
@@ -17,6 +21,17 @@ constexpr int steps_around = 3;
 constexpr std::chrono::minutes held_idle{2};
 /// Older ones are in the file.
 constexpr std::size_t most_points = 200;
+
+/// Nothing where the file has gone, or has another point there.
+std::optional<PointRecord> read_record(const QString& file, const PointEvent& event) {
+  try {
+    const RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::read_only);
+    std::optional<StoredPoint> found = store.point(event.point_id);
+    if (found && found->record.spec == event.spec) return std::move(found->record);
+  } catch (const std::exception&) {  // what the collector said of it is shown all the same
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -64,7 +79,7 @@ void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& devi
                         bool around) {
   idle_.stop();
   (void)QDir().mkpath(QFileInfo(database_).absolutePath());
-  session_.set_target({.device = device.argument, .database = database_});
+  session_.set_target({.device = device.argument, .database = database_, .why = !device.simulated});
   points_.insert(points_.begin(), MeasuredPoint{.choices = choices, .device = device.name});
   // The oldest go, but never one that is waited for.
   while (points_.size() > most_points && points_.back().state != MeasuredPoint::State::waiting &&
@@ -109,6 +124,18 @@ MeasuredPoint* PointMeasurer::find(const QString& id) {
   return &points_[points_.size() - 1 - (asked->second.number - first_number_)];
 }
 
+const PointRecord* PointMeasurer::record_of(const ExplorerChoices& choices) {
+  const auto point = std::ranges::find_if(points_, [&](const MeasuredPoint& each) {
+    return each.state == MeasuredPoint::State::finished && each.is_of(choices);
+  });
+  if (point == points_.end()) return nullptr;
+  if (!point->read) {
+    point->read = true;
+    point->record = read_record(point->file, point->event);
+  }
+  return point->record ? &*point->record : nullptr;
+}
+
 void PointMeasurer::finish(const QString& id, const PointEvent& event) {
   if (MeasuredPoint* point = find(id)) {
     point->event = event;
@@ -116,6 +143,7 @@ void PointMeasurer::finish(const QString& id, const PointEvent& event) {
     analysis::Exploration theory =
         analysis::explore({.spec = choices.point.spec}, limits_of(choices), built_in_algorithms());
     if (!theory.refusal) point->theory = std::move(theory);
+    point->file = session_.target().database;
   }
   close(id, MeasuredPoint::State::finished, {});
   emit kept(session_.target().database);

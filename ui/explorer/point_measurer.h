@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QTimer>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "ui/explorer/choices.h"
@@ -21,7 +22,15 @@ struct MeasuredPoint {
   QString device;                                 ///< that measures: its name for people
   PointEvent event{};                             ///< of what is finished
   QString why{};                                  ///< of what was refused
+  QString file{};                                 ///< that keeps what is finished
+  bool read = false;                              ///< whether `record` was looked for
+  std::optional<PointRecord> record{};            ///< of what is finished, whole; nothing where the file is gone
   std::optional<analysis::Exploration> theory{};  ///< of what is finished and runs in theory, without padding
+
+  /// Whether it is of exactly this configuration and GPU.
+  [[nodiscard]] bool is_of(const ExplorerChoices& shown) const {
+    return choices.point.spec == shown.point.spec && choices.device == shown.device;
+  }
 };
 
 class PointMeasurer : public QObject {
@@ -45,6 +54,9 @@ class PointMeasurer : public QObject {
   void sweep_around(const ExplorerChoices& choices, const ListedDevice& device);
   void cancel();
 
+  /// The latest that is finished of exactly this configuration, whole; null where there is none, or its file is gone.
+  /// Reads it from the file the first time.
+  [[nodiscard]] const PointRecord* record_of(const ExplorerChoices& choices);
   /// The latest first.
   [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }
   /// Of those, without an answer yet.

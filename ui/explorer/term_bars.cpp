@@ -22,10 +22,6 @@ constexpr std::array<Saying, time_term_count> titles{
     attnscope::said<say::explorer_page::term_l2>,      attnscope::said<say::explorer_page::term_dram>,
     attnscope::said<say::explorer_page::term_launch>};
 
-int place_of(TimeTerm term) {
-  return 1 + static_cast<int>(term);
-}
-
 }  // namespace
 
 QString term_title(TimeTerm term) {
@@ -43,10 +39,33 @@ void TermBars::set_times(const std::optional<Times>& times) {
   QStringList all;
   if (times_) {
     all << said(say::explorer_page::predicted{}) + QLatin1Char(' ') + total_words();
-    for (const TimeTerm term : analysis::time_terms()) all << term_title(term) + QLatin1Char(' ') + words(term);
+    if (times_->measured) all << times_->measured->provenance + QLatin1Char(' ') + measured_words();
+    for (const TimeTerm term : analysis::time_terms()) {
+      all << QStringList{term_title(term), words(term), use_words(term)}.join(QLatin1Char(' ')).trimmed();
+    }
   }
   setAccessibleDescription(all.join(QStringLiteral(", ")));
+  updateGeometry();
   update();
+}
+
+int TermBars::place_of(TimeTerm term) const {
+  return lines() - static_cast<int>(time_term_count) + static_cast<int>(term);
+}
+
+int TermBars::lines() const {
+  return static_cast<int>(time_term_count) + (times_ && times_->measured ? 2 : 1);
+}
+
+QString TermBars::measured_words() const {
+  if (!times_ || !times_->measured) return {};
+  return format_duration(times_->measured->ns);
+}
+
+QString TermBars::use_words(TimeTerm term) const {
+  if (!times_ || !times_->measured) return {};
+  const std::optional<double>& use = times_->measured->use_pct.at(static_cast<std::size_t>(term));
+  return use ? said(say::explorer_page::use{.percent = QString::number(*use, 'f', 0).toStdString()}) : QString();
 }
 
 QString TermBars::words(TimeTerm term) const {
@@ -65,6 +84,9 @@ double TermBars::label_width() const {
   bold.setBold(true);
   const QFontMetrics metrics(bold);
   int widest = metrics.horizontalAdvance(said(say::explorer_page::predicted{}));
+  if (times_ && times_->measured) {
+    widest = std::max(widest, metrics.horizontalAdvance(times_->measured->provenance));
+  }
   for (const Saying title : titles) widest = std::max(widest, metrics.horizontalAdvance(said(title())));
   return widest;
 }
@@ -76,6 +98,12 @@ double TermBars::words_width() const {
       said(say::explorer_page::bounds{.time = format_duration(8.88e8).toStdString()}));
 }
 
+double TermBars::use_width() const {
+  const bool counted = times_ && times_->measured &&
+                       std::ranges::any_of(times_->measured->use_pct, [](const auto& use) { return use.has_value(); });
+  return counted ? fontMetrics().horizontalAdvance(said(say::explorer_page::use{.percent = "100"})) + gap : 0;
+}
+
 QRectF TermBars::row(int place) const {
   const double height = fontMetrics().height() + row_padding;
   return {0, place * height, static_cast<double>(width()), height};
@@ -85,8 +113,9 @@ QRectF TermBars::bar_of(int place, double ns) const {
   if (!times_) return {};
   const QRectF whole = row(place);
   const double left = label_width() + gap;
-  const double room = std::max(8.0, whole.width() - left - gap - words_width());
-  const double most = std::max(times_->ns, *std::ranges::max_element(times_->terms));
+  const double room = std::max(8.0, whole.width() - left - gap - words_width() - use_width());
+  double most = std::max(times_->ns, *std::ranges::max_element(times_->terms));
+  if (times_->measured) most = std::max(most, times_->measured->ns);
   return {left, whole.y() + 2, most > 0 ? room * ns / most : 0, whole.height() - 4};
 }
 
@@ -99,8 +128,7 @@ QRectF TermBars::bar(TimeTerm term) const {
 }
 
 QSize TermBars::sizeHint() const {
-  return {360,
-          static_cast<int>((time_term_count + 1) * static_cast<std::size_t>(fontMetrics().height() + row_padding))};
+  return {360, lines() * (fontMetrics().height() + row_padding)};
 }
 
 void TermBars::paintEvent(QPaintEvent* /*event*/) {
@@ -126,11 +154,16 @@ void TermBars::paintEvent(QPaintEvent* /*event*/) {
                      Qt::AlignLeft | Qt::AlignVCenter, words);
   };
   draw(0, said(say::explorer_page::predicted{}), total_bar(), total_words(), false, colors.muted);
+  if (times_->measured) {
+    draw(1, times_->measured->provenance, bar_of(1, times_->measured->ns), measured_words(), false, colors.text);
+  }
   const TimeTerm bound = analysis::bound_of(times_->terms);
   const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);
   for (const TimeTerm term : analysis::time_terms()) {
     draw(place_of(term), term_title(term), bar(term), words(term), term == bound,
          term == bound ? colors.accent : quiet);
+    painter.setPen(colors.muted);
+    painter.drawText(row(place_of(term)), Qt::AlignRight | Qt::AlignVCenter, use_words(term));
   }
 }
 

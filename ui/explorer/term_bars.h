@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A predicted time, and beside it what the launch would take if it waited for one thing alone: a bar each, the bounding
-// one marked.
+// one marked. What a device measured of the same launch stands with it: its time, and how busy each unit was.
 #pragma once
 
 #include <QString>
@@ -20,9 +20,17 @@ class TermBars : public QWidget {
  public:
   explicit TermBars(QWidget* parent = nullptr);
 
+  /// What a device gave.
+  struct Measured {
+    double ns = 0;
+    QString provenance;  ///< "measured", "simulated"
+    /// Percent of its peak that the unit of a term was busy; empty where it was not counted, or the term has no unit.
+    std::array<std::optional<double>, time_term_count> use_pct{};
+  };
   struct Times {
     double ns = 0;  ///< predicted
     analysis::TimeTerms terms{};
+    std::optional<Measured> measured{};  ///< of the same launch
   };
   /// Nothing: the configuration does not run.
   void set_times(const std::optional<Times>& times);
@@ -32,6 +40,10 @@ class TermBars : public QWidget {
   /// What stands at the end of its bar: "12.3 µs", of the bounding one "12.3 µs, bounds".
   [[nodiscard]] QString words(TimeTerm term) const;
   [[nodiscard]] QString total_words() const;
+  /// "1.2 ms"; empty while nothing is.
+  [[nodiscard]] QString measured_words() const;
+  /// "63% busy", measured; empty where it was not.
+  [[nodiscard]] QString use_words(TimeTerm term) const;
 
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override { return {200, sizeHint().height()}; }
@@ -40,10 +52,14 @@ class TermBars : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  /// The measured time has a line of its own between the total and the terms.
+  [[nodiscard]] int place_of(TimeTerm term) const;
+  [[nodiscard]] int lines() const;
   [[nodiscard]] QRectF row(int place) const;
   [[nodiscard]] QRectF bar_of(int place, double ns) const;
   [[nodiscard]] double label_width() const;
   [[nodiscard]] double words_width() const;
+  [[nodiscard]] double use_width() const;
 
   std::optional<Times> times_;
 };

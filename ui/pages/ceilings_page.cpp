@@ -8,6 +8,7 @@
 
 #include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
+#include "ui/pages/plain_table.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -36,19 +37,10 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new CeilingsModel(this);
-  table_ = new QTableView(content);
-  table_->setModel(model_);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setAlternatingRowColors(true);
-  table_->setShowGrid(false);
-  table_->setWordWrap(false);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
-  table_->horizontalHeader()->setHighlightSections(false);
+  table_ = make_plain_table(model_, said(say::ceilings_page::title{}), content);
   // Where a value comes from stays in sight: what is too long for a narrow window is the label.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(CeilingsModel::name_column, QHeaderView::Stretch);
-  table_->setAccessibleName(said(say::ceilings_page::title{}));
   empty_ = new EmptyState(content);
   stack_->addWidget(table_);
   stack_->addWidget(empty_);

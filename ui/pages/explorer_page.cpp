@@ -16,11 +16,14 @@
 #include "messages/explorer.h"
 #include "messages/explorer_page.h"
 #include "messages/field.h"
+#include "profiler/analysis/unit_use.h"
 #include "profiler/plan/fields.h"
 #include "ui/explorer/card_layout.h"
+#include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
 #include "ui/explorer/figures_model.h"
-#include "ui/explorer/measured_model.h"
+#include "ui/explorer/fitted_table.h"
+#include "ui/explorer/measuring_card.h"
 #include "ui/explorer/on_chip_map.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/explorer/tile_grid_view.h"
@@ -48,19 +51,6 @@ QString limiter_words(std::string_view limiter) {
   if (limiter == "threads") return said(say::explorer_page::limited_by_threads{});
   if (limiter == "blocks") return said(say::explorer_page::limited_by_blocks{});
   return said(say::explorer_page::limited_by_grid{});
-}
-
-QLabel* words(QWidget* parent, const QString& name) {
-  auto* label = new QLabel(parent);
-  label->setObjectName(name);
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
-  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  return label;
-}
-
-void set_text(QLabel* label, const QString& text) {
-  if (label->text() != text) label->setText(text);
 }
 
 /// Of a point: the device's own words, then all that is chosen.
@@ -104,7 +94,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
   column->setContentsMargins(10, 8, 10, 6);
   column->setSpacing(6);
   build_bar();
-  verdict_ = words(this, QStringLiteral("verdict"));
+  verdict_ = card_words(this, QStringLiteral("verdict"));
   column->addWidget(verdict_);
 
   auto* row = new QHBoxLayout();
@@ -119,6 +109,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
   editor_area_->setFixedWidth(editors_width);
   row->addWidget(editor_area_);
   build_cards();
+  follow_measuring();
   row->addWidget(card_area_, 1);
 
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
@@ -232,57 +223,33 @@ QWidget* ExplorerPage::card(const QString& title, const std::vector<QWidget*>& p
   return frame;
 }
 
-QTableView* ExplorerPage::table(QAbstractItemModel* model, const QString& name) {
-  auto* view = new QTableView();
-  view->setModel(model);
-  view->setAccessibleName(name);
-  view->setFrameShape(QFrame::NoFrame);
-  view->setShowGrid(false);
-  view->setAlternatingRowColors(true);
-  view->setSelectionBehavior(QAbstractItemView::SelectRows);
-  view->setSelectionMode(QAbstractItemView::SingleSelection);
-  view->setTabKeyNavigation(false);
-  view->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  view->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
-  view->verticalHeader()->hide();
-  view->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  view->verticalHeader()->setDefaultSectionSize(view->fontMetrics().height() + 6);
-  view->horizontalHeader()->setHighlightSections(false);
-  view->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  view->installEventFilter(this);
-  view->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  return view;
-}
-
 void ExplorerPage::build_cards() {
   kernel_ = new QComboBox();
   kernel_->setObjectName(QStringLiteral("kernel"));
   kernel_->setAccessibleName(said(say::explorer_page::kernel{}));
   kernel_->setToolTip(plain_tip(said(say::explorer_page::kernel_help{})));
   connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
-  occupancy_ = words(nullptr, QStringLiteral("occupancy"));
-  errors_ = words(nullptr, QStringLiteral("errors"));
-  of_kernel_ = words(nullptr, QStringLiteral("of-kernel"));
+  occupancy_ = card_words(nullptr, QStringLiteral("occupancy"));
+  errors_ = card_words(nullptr, QStringLiteral("errors"));
+  of_kernel_ = card_words(nullptr, QStringLiteral("of-kernel"));
+  terms_note_ = card_words(nullptr, QStringLiteral("terms-note"));
   on_chip_ = new OnChipMap();
   terms_ = new TermBars();
   grid_ = new TileGridView();
   figures_ = new FiguresModel(this);
   operands_ = new OperandsModel(this);
-  figures_view_ = table(figures_, said(say::explorer_page::figures{}));
-  measured_ = new MeasuredModel(this);
-  measured_view_ = table(measured_, said(say::explorer_page::measured{}));
-  auto* bar = new QWidget();
-  build_measuring(bar);
-  operands_view_ = table(operands_, said(say::explorer_page::operands{}));
+  figures_view_ = new FittedTable(figures_, said(say::explorer_page::figures{}));
+  measuring_ = new MeasuringCard();
+  operands_view_ = new FittedTable(operands_, said(say::explorer_page::operands{}));
 
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
   layout->addWidget(card(said(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(said(say::explorer_page::predicted_time{}), {of_kernel_, terms_, errors_}));
+  layout->addWidget(card(said(say::explorer_page::predicted_time{}), {of_kernel_, terms_, terms_note_, errors_}));
   layout->addWidget(card(said(say::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(said(say::explorer_page::tile_grid{}), {grid_}));
   layout->addWidget(card(said(say::explorer_page::operands{}), {operands_view_}));
-  layout->addWidget(card(said(say::explorer_page::measured{}), {bar, measuring_, measured_view_}));
+  layout->addWidget(card(said(say::explorer_page::measured{}), {measuring_}));
   card_area_ = new QScrollArea(this);
   card_area_->setWidget(cards);
   card_area_->setWidgetResizable(true);
@@ -290,103 +257,42 @@ void ExplorerPage::build_cards() {
   card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 }
 
-void ExplorerPage::build_measuring(QWidget* bar) {
-  auto* flow = new FlowLayout(bar);
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  bar->setSizePolicy(policy);
-  measures_on_ = new QComboBox(bar);
-  measures_on_->setObjectName(QStringLiteral("measures-on"));
-  measures_on_->setAccessibleName(said(say::explorer_page::measures_on{}));
-  measures_on_->setToolTip(plain_tip(said(say::explorer_page::measures_on{})));
-  measures_on_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  flow->addWidget(measures_on_);
-  const auto button = [&](const QString& name, const QString& text, const QString& help) {
-    auto* made = new QPushButton(text, bar);
-    made->setObjectName(name);
-    made->setToolTip(plain_tip(help));
-    flow->addWidget(made);
-    return made;
-  };
-  measure_button_ =
-      button(QStringLiteral("measure"), said(say::explorer_page::measure{}), said(say::explorer_page::measure_help{}));
-  around_button_ =
-      button(QStringLiteral("around"), said(say::explorer_page::around{}), said(say::explorer_page::around_help{}));
-  cancel_button_ = button(QStringLiteral("cancel-measuring"), said(say::explorer_page::cancel{}),
-                          said(say::explorer_page::cancel_help{}));
-  measuring_ = words(nullptr, QStringLiteral("measuring"));
-  connect(measure_button_, &QPushButton::clicked, this, &ExplorerPage::measure);
-  connect(around_button_, &QPushButton::clicked, this, &ExplorerPage::sweep_around);
-  connect(cancel_button_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
-  connect(&measurer_, &PointMeasurer::devices_changed, this, &ExplorerPage::show_devices);
-  connect(&measurer_, &PointMeasurer::changed, this, &ExplorerPage::show_measured);
-  connect(&measurer_, &PointMeasurer::kept, &workspace_, &Workspace::follow);
-  connect(&measurer_, &PointMeasurer::let_go, &workspace_, &Workspace::stop_following);
-  connect(&measurer_, &PointMeasurer::trouble, this, [this](const QString& reason) {
-    trouble_ = reason;
-    show_measured();
-  });
-}
-
-void ExplorerPage::show_devices() {
-  const std::vector<ListedDevice> devices = measurer_.devices_of(chosen_.choices.device);
-  QStringList there;
-  for (int i = 0; i < measures_on_->count(); ++i) there << measures_on_->itemData(i).toString();
-  QStringList found;
-  for (const ListedDevice& device : devices) found << device.argument;
-  if (found == there) return;
-  const QVariant before = measures_on_->currentData();
-  measures_on_->clear();
-  for (const ListedDevice& device : devices) measures_on_->addItem(device.name, device.argument);
-  measures_on_->setCurrentIndex(std::max(0, measures_on_->findData(before)));
-  show_measured();
+void ExplorerPage::follow_measuring() {
+  PointMeasurer& measurer = measuring_->measurer();
+  connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
+  connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
+  connect(measuring_, &MeasuringCard::measured, this, &ExplorerPage::show_kernel);
+  connect(&measurer, &PointMeasurer::kept, &workspace_, &Workspace::follow);
+  connect(&measurer, &PointMeasurer::let_go, &workspace_, &Workspace::stop_following);
 }
 
 void ExplorerPage::show_measured() {
-  const bool device = measures_on_->count() > 0;
-  const bool runs = shown_ != nullptr && !shown_->exploration.refusal && !behind_;
-  const bool padded = chosen_.choices.point.padding_bytes > 0;
-  measures_on_->setEnabled(device);
-  measure_button_->setEnabled(device && runs && !padded);
-  around_button_->setEnabled(device && runs && !padded);
-  cancel_button_->setEnabled(measurer_.open() > 0);
-  QString line;
-  if (!trouble_.isEmpty()) {
-    line = trouble_;
-  } else if (padded) {
-    line = said(say::explorer_page::padding_is_modelled{});
-  } else if (measurer_.open() > 0) {
-    line = said(say::explorer_page::points_open{.open = static_cast<std::int64_t>(measurer_.open()),
-                                                .file = measurer_.database().toStdString()});
-  } else if (measurer_.points().empty()) {
-    line = said(say::explorer_page::nothing_measured{});
-  } else {
-    line = said(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
-  }
-  set_text(measuring_, line);
-  measured_->set_points(measurer_.points(), chosen_.choices);
-  measured_view_->setVisible(measured_->rowCount() > 0);
-  fit_table(measured_view_);
+  measuring_->show_choices(chosen_.choices, shown_ != nullptr && !shown_->exploration.refusal && !behind_);
 }
 
 void ExplorerPage::measure() {
   work_out_chosen();
-  if (behind_) return;  // M has not picked its tile yet
-  const auto devices = measurer_.devices_of(chosen_.choices.device);
-  const int place = measures_on_->currentIndex();
-  if (!measure_button_->isEnabled() || place < 0 || static_cast<std::size_t>(place) >= devices.size()) return;
-  trouble_.clear();
-  measurer_.measure(chosen_.choices, devices[static_cast<std::size_t>(place)]);
+  if (!behind_) measuring_->measure();  // else M has not picked its tile yet
 }
 
 void ExplorerPage::sweep_around() {
   work_out_chosen();
-  if (behind_) return;  // M has not picked its tile yet
-  const auto devices = measurer_.devices_of(chosen_.choices.device);
-  const int place = measures_on_->currentIndex();
-  if (!around_button_->isEnabled() || place < 0 || static_cast<std::size_t>(place) >= devices.size()) return;
-  trouble_.clear();
-  measurer_.sweep_around(chosen_.choices, devices[static_cast<std::size_t>(place)]);
+  if (!behind_) measuring_->sweep_around();
+}
+
+std::optional<TermBars::Measured> ExplorerPage::measured_of(const std::string& kernel) {
+  const PointRecord* record = measuring_->measurer().record_of(shown_->choices);
+  const std::string name = shown_->exploration.kernels.size() > 1 ? kernel : "all";
+  const KernelRecord* there = record == nullptr ? nullptr : record->kernel(name);
+  const auto time = there == nullptr ? std::nullopt : evaluate(metric_key::time_median_ns, *record, name);
+  if (!time) return std::nullopt;
+  TermBars::Measured measured{.ns = time->value, .provenance = to_qstring(to_string(time->provenance))};
+  for (const TimeTerm term : analysis::time_terms()) {
+    if (const auto use = analysis::use_beside(term, *record, name)) {
+      measured.use_pct.at(static_cast<std::size_t>(term)) = use->value;
+    }
+  }
+  return measured;
 }
 
 QString ExplorerPage::title() const {
@@ -423,15 +329,24 @@ std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
           {said(say::explorer_page::keys_grid{}), said(say::explorer_page::key_grid{})}};
 }
 
-void ExplorerPage::show_point(const PointSpec& spec, const QString& device) {
+bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
   // By way of their texts: a point of a file may hold what none of ours takes.
-  ExplorerChoices point{.point = {.spec = spec}, .device = next.choices.device};
+  const ExplorerChoices point{.point = {.spec = spec}, .device = next.choices.device};
   next.choices = default_choices();
   next.choices.device = point.device;
   take_json(to_json(point), next.choices);
-  (void)choose(next.choices, QStringLiteral("device"), device);
+  const bool known = choose(next.choices, QStringLiteral("device"), gpu).ok();
   change(std::move(next), said(say::explorer_page::did_show{}));
+  return known;
+}
+
+QString ExplorerPage::under_way() const {
+  return measuring_->measurer().open() > 0 ? measuring_->state_words() : QString();
+}
+
+void ExplorerPage::end_work() {
+  measuring_->measurer().cancel();
 }
 
 void ExplorerPage::edit(const QString& name, const QString& text, int gesture) {
@@ -481,7 +396,7 @@ void ExplorerPage::work_out_chosen() {
     }
     return;
   }
-  set_text(verdict_, said(say::explorer_page::working_out{}));
+  set_words(verdict_, said(say::explorer_page::working_out{}));
   grid_->set_picture(nullptr, said(say::explorer_page::working_out{}));
   background_.ask(choices);
   show_measured();
@@ -516,13 +431,13 @@ void ExplorerPage::show_explored() {
     }
     kernel_->setVisible(names.size() > 1);
   }
+  set_words(terms_note_, said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}));
   show_kernel();
   show_figures();
   operands_->set_exploration(&e);
-  fit_table(operands_view_);
+  operands_view_->fit();
   show_grid();
   show_errors();
-  show_devices();
   show_measured();
 }
 
@@ -533,7 +448,7 @@ void ExplorerPage::show_kernel() {
   if (e.refusal || place < 0) {
     on_chip_->set_kernel(nullptr);
     terms_->set_times({});
-    set_text(occupancy_, {});
+    set_words(occupancy_, {});
     occupancy_->hide();
     of_kernel_->hide();
     return;
@@ -541,15 +456,16 @@ void ExplorerPage::show_kernel() {
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
   of_kernel_->setVisible(e.kernels.size() > 1);
-  set_text(of_kernel_,
-           said(say::explorer_page::of_kernel{.kernel = kernel.name, .time = format_duration(e.ns).toStdString()}));
-  terms_->set_times(TermBars::Times{.ns = kernel.time.ns, .terms = kernel.time.terms});
-  set_text(occupancy_, said(say::explorer_page::occupancy_line{
-                           .occupancy = format_value(kernel.occupancy.warps_pct, "percent").toStdString(),
-                           .blocks = kernel.occupancy.blocks_per_sm,
-                           .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),
-                           .all = kernel.blocks,
-                           .waves = format_number(kernel.time.waves).toStdString()}));
+  set_words(of_kernel_,
+            said(say::explorer_page::of_kernel{.kernel = kernel.name, .time = format_duration(e.ns).toStdString()}));
+  terms_->set_times(
+      TermBars::Times{.ns = kernel.time.ns, .terms = kernel.time.terms, .measured = measured_of(kernel.name)});
+  set_words(occupancy_, said(say::explorer_page::occupancy_line{
+                            .occupancy = format_value(kernel.occupancy.warps_pct, "percent").toStdString(),
+                            .blocks = kernel.occupancy.blocks_per_sm,
+                            .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),
+                            .all = kernel.blocks,
+                            .waves = format_number(kernel.time.waves).toStdString()}));
   occupancy_->show();
 }
 
@@ -593,9 +509,9 @@ void ExplorerPage::show_verdict() {
                                                  .rate = format_value(e.flops_per_second(), "flop/s").toStdString(),
                                                  .bound = term_title(e.bound()).toStdString()});
     if (e.rates_inherited) {
-      line += QLatin1Char(' ') + said(say::explorer_page::rates_inherited{.measured = e.rates_of, .device = e.device});
+      line += QLatin1Char(' ') + said(say::explorer_page::rates_inherited{.device = e.device});
     }
-    return set_text(verdict_, line);
+    return set_words(verdict_, line);
   }
   QString line = said(say::explorer_page::refused{.why = e.refusal->reason});
   if (e.nearest) {
@@ -605,7 +521,7 @@ void ExplorerPage::show_verdict() {
   } else if (e.refusal->cause != Refusal::Cause::architecture && e.point.padding_bytes == 0) {
     line += QLatin1Char(' ') + said(say::explorer_page::no_tile_runs{});
   }
-  set_text(verdict_, line);
+  set_words(verdict_, line);
 }
 
 void ExplorerPage::show_errors() {
@@ -634,7 +550,7 @@ void ExplorerPage::show_errors() {
                                         .p95 = percent(row->p95.value_or(*row->median)),
                                         .problems = row->problems});
   };
-  set_text(errors_, line());
+  set_words(errors_, line());
 }
 
 void ExplorerPage::show_figures() {
@@ -652,43 +568,7 @@ void ExplorerPage::show_figures() {
   figures_->set_columns(columns);
   static_cast<CardLayout*>(card_area_->widget()->layout())
       ->set_column_width(columns.size() > 2 ? card_width_beside_pins : card_width);
-  fit_table(figures_view_);
-}
-
-void ExplorerPage::fit_table(QTableView* view) {
-  constexpr int room = 18;  // beside a text, with what a style adds
-  const QAbstractItemModel& model = *view->model();
-  const int rows = model.rowCount();
-  const int columns = model.columnCount();
-  QHeaderView* header = view->horizontalHeader();
-  QFont bold = view->font();
-  bold.setBold(true);
-  const QFontMetrics metrics(bold);
-  std::vector<int> widths;
-  int sum = 0;
-  for (int column = 0; column < columns; ++column) {
-    int widest = metrics.horizontalAdvance(model.headerData(column, Qt::Horizontal).toString());
-    for (int row = 0; row < rows; ++row) {
-      widest = std::max(widest, metrics.horizontalAdvance(model.index(row, column).data().toString()));
-    }
-    widths.push_back(widest + room);
-    sum += widths.back();
-  }
-  // Where the columns need more room than there is, the table scrolls; the texts stay whole.
-  const bool narrow = sum > view->width();
-  if (!narrow && columns > 0) widths[0] += view->width() - sum;
-  for (int column = 0; column < columns; ++column) {
-    header->resizeSection(column, widths[static_cast<std::size_t>(column)]);
-  }
-  const int bar = narrow ? view->style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, view) : 0;
-  const int height = header->sizeHint().height() + rows * view->verticalHeader()->defaultSectionSize() + bar + 2;
-  if (view->minimumHeight() != height) view->setFixedHeight(height);
-}
-
-bool ExplorerPage::eventFilter(QObject* watched, QEvent* event) {
-  auto* view = qobject_cast<QTableView*>(watched);
-  if (view != nullptr && event->type() == QEvent::Resize) fit_table(view);
-  return Page::eventFilter(watched, event);
+  figures_view_->fit();
 }
 
 void ExplorerPage::show_pins() {
@@ -757,9 +637,9 @@ void ExplorerPage::take_nearest() {
 void ExplorerPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   workspace_.published_errors().want();
-  measurer_.find_devices();
-  fit_table(figures_view_);
-  fit_table(operands_view_);
+  measuring_->measurer().find_devices();
+  figures_view_->fit();
+  operands_view_->fit();
 }
 
 }  // namespace attnscope::ui

@@ -7,7 +7,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QTableView>
 #include <QToolButton>
 #include <QUndoStack>
 #include <array>
@@ -17,17 +16,17 @@
 
 #include "ui/explorer/background_explorer.h"
 #include "ui/explorer/choices.h"
-#include "ui/explorer/point_measurer.h"
+#include "ui/explorer/term_bars.h"
 #include "ui/pages/page.h"
 
 namespace attnscope::ui {
 
 class ChoiceEditors;
 class FiguresModel;
-class MeasuredModel;
+class FittedTable;
+class MeasuringCard;
 class OnChipMap;
 class OperandsModel;
-class TermBars;
 class TileGridView;
 
 class ExplorerPage : public Page {
@@ -41,6 +40,11 @@ class ExplorerPage : public Page {
   [[nodiscard]] QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
+  [[nodiscard]] bool explores() const override { return true; }
+  /// What no kernel of ours knows is left.
+  bool explore(const PointSpec& spec, const QString& gpu) override;
+  [[nodiscard]] QString under_way() const override;
+  void end_work() override;
 
   static constexpr std::size_t most_pins = 3;
 
@@ -63,15 +67,12 @@ class ExplorerPage : public Page {
   [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
   [[nodiscard]] TermBars* terms() const { return terms_; }
   [[nodiscard]] TileGridView* grid() const { return grid_; }
-  [[nodiscard]] QTableView* figures() const { return figures_view_; }
-  [[nodiscard]] QTableView* operands() const { return operands_view_; }
-  [[nodiscard]] QTableView* measured() const { return measured_view_; }
-  [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
+  [[nodiscard]] FittedTable* figures() const { return figures_view_; }
+  [[nodiscard]] FittedTable* operands() const { return operands_view_; }
+  [[nodiscard]] MeasuringCard& measuring() const { return *measuring_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
   // To be connected to.
-  /// Explores that point, on the device of that name where it is a known one; what no kernel of ours knows is left.
-  void show_point(const attnscope::PointSpec& spec, const QString& device = {});
   void edit(const QString& name, const QString& text, int gesture);
   void pin();
   void unpin(int place);
@@ -85,14 +86,12 @@ class ExplorerPage : public Page {
 
  protected:
   void showEvent(QShowEvent* event) override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void build_bar();
-  void build_measuring(QWidget* bar);
+  void follow_measuring();
   void build_cards();
   [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
-  [[nodiscard]] QTableView* table(QAbstractItemModel* model, const QString& name);
   /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
@@ -106,12 +105,12 @@ class ExplorerPage : public Page {
   void show_errors();
   void show_grid();
   void show_pins();
-  void show_devices();
   void show_measured();
+  /// What was measured of a kernel of exactly what is shown.
+  [[nodiscard]] std::optional<TermBars::Measured> measured_of(const std::string& kernel);
   /// Works out what of the pins is not known.
   void know_pins();
   [[nodiscard]] const Explored* pinned(const ExplorerChoices& choices) const;
-  void fit_table(QTableView* view);
 
   class Change;
   Workspace& workspace_;
@@ -122,7 +121,6 @@ class ExplorerPage : public Page {
   std::vector<std::shared_ptr<const Explored>> known_pins_;
   BackgroundExplorer background_;
   BackgroundExplorer pins_background_;
-  PointMeasurer measurer_;
   QUndoStack undo_;
 
   QComboBox* algorithm_ = nullptr;
@@ -131,16 +129,12 @@ class ExplorerPage : public Page {
   QPushButton* pin_button_ = nullptr;
   std::array<QToolButton*, most_pins> unpin_buttons_{};
   QPushButton* nearest_button_ = nullptr;
-  QComboBox* measures_on_ = nullptr;
-  QPushButton* measure_button_ = nullptr;
-  QPushButton* around_button_ = nullptr;
-  QPushButton* cancel_button_ = nullptr;
-  QLabel* measuring_ = nullptr;
-  QString trouble_;
+  MeasuringCard* measuring_ = nullptr;
   QLabel* verdict_ = nullptr;
   QLabel* occupancy_ = nullptr;
   QLabel* errors_ = nullptr;
   QLabel* of_kernel_ = nullptr;
+  QLabel* terms_note_ = nullptr;
   ChoiceEditors* editors_ = nullptr;
   QScrollArea* editor_area_ = nullptr;
   QScrollArea* card_area_ = nullptr;
@@ -149,10 +143,8 @@ class ExplorerPage : public Page {
   TileGridView* grid_ = nullptr;
   FiguresModel* figures_ = nullptr;
   OperandsModel* operands_ = nullptr;
-  QTableView* figures_view_ = nullptr;
-  QTableView* operands_view_ = nullptr;
-  MeasuredModel* measured_ = nullptr;
-  QTableView* measured_view_ = nullptr;
+  FittedTable* figures_view_ = nullptr;
+  FittedTable* operands_view_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -45,34 +45,22 @@ Message lacks(bool imported, bool bytes) {
 }  // namespace
 
 IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
-    : Page(parent),
-      workspace_(workspace),
-      filter_(analysis::curve_filter()),
-      points_(std::make_shared<const PointSet>()) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 10, 10, 6);
-  column->setSpacing(7);
+    : ProblemPage(workspace, analysis::curve_filter, parent) {
   add_choices();
   add_toggles();
   add_plot();
-  connect(&workspace_, &Workspace::points_changed, this, [this] { refresh(true); });
+  connect(&workspace, &Workspace::points_changed, this, [this] { refresh(true); });
   refresh(false);
 }
 
 void IoCurvePage::add_choices() {
-  facets_ = new FacetBar(filter_, this);
-  tile_ = facets_->add_combo(said(say::curve_page::tile{}), said(say::curve_page::tile_help{}));
-  ordinate_ = facets_->add_combo(said(say::curve_page::plot{}), said(say::curve_page::plot_help{}));
+  tile_ = facets().add_combo(said(say::curve_page::tile{}), said(say::curve_page::tile_help{}));
+  ordinate_ = facets().add_combo(said(say::curve_page::plot{}), said(say::curve_page::plot_help{}));
   for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, said(say::curve_page::bytes{})},
                                        std::pair{Ordinate::time, said(say::curve_page::time{})},
                                        std::pair{Ordinate::rate, said(say::curve_page::rate{})}}) {
     ordinate_->addItem(text, static_cast<int>(ordinate));
   }
-  layout()->addWidget(facets_);
-  connect(facets_, &FacetBar::chosen, this, [this] {
-    touch();
-    refresh(false);
-  });
   connect(tile_, &QComboBox::activated, this, [this] {
     wanted_tile_ = tile_->currentData().toString();
     touch();
@@ -109,7 +97,7 @@ void IoCurvePage::add_plot() {
   stack_->addWidget(plot_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace_.published_errors(), this);
+  note_ = new ErrorNote(workspace().published_errors(), this);
   layout()->addWidget(note_);
   connect(plot_, &IoPlot::point_clicked, this, &Page::point_selected);
 }
@@ -126,7 +114,7 @@ QString IoCurvePage::title() const {
 QJsonObject IoCurvePage::state() const {
   QJsonArray hidden;
   for (const std::string& name : hidden_) hidden.append(QString::fromStdString(name));
-  return {{QStringLiteral("choices"), facets_->state()},
+  return {{QStringLiteral("choices"), facets().state()},
           {QStringLiteral("tile"), wanted_tile_},
           {QStringLiteral("plot"), to_qstring(analysis::to_string(ordinate()))},
           {QStringLiteral("show"), toggles_->state()},
@@ -134,7 +122,7 @@ QJsonObject IoCurvePage::state() const {
 }
 
 void IoCurvePage::restore(const QJsonObject& state) {
-  facets_->restore(state[QStringLiteral("choices")].toObject());
+  facets().restore(state[QStringLiteral("choices")].toObject());
   wanted_tile_ = state[QStringLiteral("tile")].toString(wanted_tile_);
   tile_->clear();
   for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
@@ -167,51 +155,8 @@ void IoCurvePage::set_ordinate(Ordinate ordinate) {
   ordinate_->setCurrentIndex(ordinate_->findData(static_cast<int>(ordinate)));
 }
 
-QStringList IoCurvePage::options(const QString& field) const {
-  QStringList ids;
-  for (const std::string& id : filter_.options(field.toStdString())) ids << QString::fromStdString(id);
-  return ids;
-}
-
-void IoCurvePage::choose(const QString& field, const QString& id) {
-  const std::size_t place = filter_.place_of(field.toStdString());
-  if (place == filter_.facets().size()) return;
-  filter_.choose(place, id.toStdString());
-  refresh(false);
-}
-
-std::optional<Row> IoCurvePage::row_of(const QString& file, std::int64_t run) const {
-  for (Row row = 0; row < points_->table().size(); ++row) {
-    const RunInfo& info = *points_->run_of(row);
-    if (info.summary.id == run && info.file == file) return row;
-  }
-  return {};
-}
-
-Page::Followed IoCurvePage::follow(const QString& file, std::int64_t run, bool insist) {
-  const auto first = row_of(file, run);
-  if (!first) return Followed::no_points;
-  const bool shown = std::ranges::any_of(filter_.rows(), [&](Row row) {
-    const RunInfo& info = *points_->run_of(row);
-    return info.summary.id == run && info.file == file;
-  });
-  if (shown) return Followed::shown;
-  if (touched() && !insist) return Followed::kept;
-  facets_->choose_problem_of(points_->table(), *first);
-  refresh(false);
-  return Followed::shown;
-}
-
-QString IoCurvePage::problem_of(const QString& file, std::int64_t run) const {
-  const auto first = row_of(file, run);
-  if (!first) return {};
-  ProblemFilter filter = analysis::curve_filter();
-  filter.update(points_->table(), {*first});
-  return QString::fromStdString(filter.summary());
-}
-
 QString IoCurvePage::file_stem() const {
-  return QString::fromStdString(analysis::curve_stem(ordinate(), filter_, tile_selection()));
+  return QString::fromStdString(analysis::curve_stem(ordinate(), filter(), tile_selection()));
 }
 
 TileSelection IoCurvePage::tile_selection() const {
@@ -246,13 +191,12 @@ void IoCurvePage::refresh(bool keep_view) {
   const bool was_empty = curves_.empty();
   const QString title_before = curves_.title;
   const Ordinate ordinate_before = curves_.ordinate;
-  points_ = workspace_.visible();
-  filter_.update(points_->table(), points_->table().rows());
-  facets_->refresh();
+  const auto visible = workspace().visible();
+  set_points(visible, visible->table().rows());
   show_toggles();
   refresh_chips();
   refresh_tiles();
-  curves_ = build_curves(points_, filter_, request());
+  curves_ = build_curves(points(), filter(), request());
   if (const auto words = words_instead()) {
     empty_->set_words(*words);
     stack_->setCurrentWidget(empty_);
@@ -260,7 +204,7 @@ void IoCurvePage::refresh(bool keep_view) {
     return;
   }
   stack_->setCurrentWidget(plot_);
-  note_->show_for(simulated_parts(*points_, drawn_rows(curves_)),
+  note_->show_for(simulated_parts(*points(), drawn_rows(curves_)),
                   curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     plot_->user_view();
@@ -268,9 +212,9 @@ void IoCurvePage::refresh(bool keep_view) {
 }
 
 std::optional<EmptyWords> IoCurvePage::words_instead() const {
-  if (points_->empty()) return why_no_points(workspace_);
-  const auto shown = [this](Row row) { return analysis::shows_on(points_->table(), row, ordinate()); };
-  if (std::ranges::any_of(filter_.rows(), shown)) return {};
+  if (points()->empty()) return why_no_points(workspace());
+  const auto shown = [this](Row row) { return analysis::shows_on(points()->table(), row, ordinate()); };
+  if (std::ranges::any_of(filter().rows(), shown)) return {};
   // Theory alone would look like a result.
   if (ordinate() == Ordinate::bytes) {
     return EmptyWords{said(say::curve_page::no_bytes{}), said(say::curve_page::no_bytes_help{})};
@@ -292,8 +236,8 @@ void IoCurvePage::refresh_chips() {
     bool imported = true;
   };
   std::map<std::string, Present> present;
-  const analysis::PointTable& table = points_->table();
-  for (const Row row : filter_.rows()) {
+  const analysis::PointTable& table = points()->table();
+  for (const Row row : filter().rows()) {
     Present& entry = present[table.algorithm(row)];
     entry.shown = entry.shown || analysis::shows_on(table, row, ordinate());
     entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
@@ -353,8 +297,8 @@ void IoCurvePage::color_chips() {
 }
 
 void IoCurvePage::refresh_tiles() {
-  const std::vector<Config> tiles = analysis::tiles_of(points_->table(), filter_.rows());
-  const std::vector<analysis::SweptValue> swept = analysis::swept_values(points_->table(), filter_.rows());
+  const std::vector<Config> tiles = analysis::tiles_of(points()->table(), filter().rows());
+  const std::vector<analysis::SweptValue> swept = analysis::swept_values(points()->table(), filter().rows());
   if (tiles == tiles_ && swept == swept_ && tile_->count() > 0) return;
   tiles_ = tiles;
   swept_ = swept;
@@ -371,7 +315,7 @@ void IoCurvePage::refresh_tiles() {
 }
 
 void IoCurvePage::resizeEvent(QResizeEvent* event) {
-  Page::resizeEvent(event);
+  ProblemPage::resizeEvent(event);
   const bool compact = event->size().height() < roomy_height;
   if (compact == compact_) return;
   compact_ = compact;
@@ -380,7 +324,7 @@ void IoCurvePage::resizeEvent(QResizeEvent* event) {
 }
 
 void IoCurvePage::changeEvent(QEvent* event) {
-  Page::changeEvent(event);
+  ProblemPage::changeEvent(event);
   if (event->type() == QEvent::PaletteChange) color_chips();
 }
 

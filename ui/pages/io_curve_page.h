@@ -14,14 +14,13 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
-#include "ui/pages/facet_bar.h"
-#include "ui/pages/page.h"
+#include "ui/pages/problem_page.h"
 #include "ui/pages/toggle_bar.h"
 #include "ui/plots/io_plot.h"
 
 namespace attnscope::ui {
 
-class IoCurvePage : public Page {
+class IoCurvePage : public ProblemPage {
   Q_OBJECT
  public:
   explicit IoCurvePage(Workspace& workspace, QWidget* parent = nullptr);
@@ -35,19 +34,15 @@ class IoCurvePage : public Page {
   [[nodiscard]] QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
-  Followed follow(const QString& file, std::int64_t run, bool insist) override;
-  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }
   [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
   void set_stacks(bool on);
   void set_ordinate(Ordinate ordinate);
-  /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
-  [[nodiscard]] QStringList options(const QString& field) const;
-  void choose(const QString& field, const QString& id);
 
  protected:
+  void show_problem() override { refresh(false); }
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
@@ -63,17 +58,11 @@ class IoCurvePage : public Page {
   void add_chip(const std::string& name);
   void color_chips();
   void show_toggles();
-  /// The first row of a run among all that are visible.
-  [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
   [[nodiscard]] Ordinate ordinate() const;
 
-  Workspace& workspace_;
-  ProblemFilter filter_;
   CurveSet curves_;
-  std::shared_ptr<const PointSet> points_;  ///< all that are visible; the filter's rows are shown
-  FacetBar* facets_ = nullptr;
   QComboBox* ordinate_ = nullptr;
   QComboBox* tile_ = nullptr;
   QString wanted_tile_;  ///< the choice of tile, which comes back when the points have it again

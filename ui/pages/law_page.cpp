@@ -9,6 +9,7 @@
 #include "messages/law_page.h"
 #include "profiler/analysis/facets.h"
 #include "ui/format.h"
+#include "ui/pages/plain_table.h"
 #include "ui/said.h"
 #include "ui/source_note.h"
 
@@ -32,31 +33,21 @@ QString word_of(LawView view) {
 
 }  // namespace
 
-LawPage::LawPage(Workspace& workspace, QWidget* parent)
-    : Page(parent), workspace_(workspace), filter_(law_filter()), points_(std::make_shared<const PointSet>()) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 10, 10, 6);
-  column->setSpacing(7);
+LawPage::LawPage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, law_filter, parent) {
   add_controls();
   add_content();
-  connect(&workspace_, &Workspace::points_changed, this, &LawPage::refresh);
+  connect(&workspace, &Workspace::points_changed, this, &LawPage::refresh);
   refresh();
 }
 
 void LawPage::add_controls() {
-  facets_ = new FacetBar(filter_, this);
-  level_ = facets_->add_combo(said(say::law_page::level{}), said(say::law_page::level_help{}));
+  level_ = facets().add_combo(said(say::law_page::level{}), said(say::law_page::level_help{}));
   for (const LawLevel level : {LawLevel::sm_l2, LawLevel::dram}) {
     level_->addItem(level_words(level), static_cast<int>(level));
   }
-  view_ = facets_->add_combo(said(say::law_page::view{}), said(say::law_page::view_help{}));
+  view_ = facets().add_combo(said(say::law_page::view{}), said(say::law_page::view_help{}));
   view_->addItem(said(say::law_page::growth{}), static_cast<int>(LawView::growth));
   view_->addItem(said(say::law_page::collapse{}), static_cast<int>(LawView::collapse));
-  layout()->addWidget(facets_);
-  connect(facets_, &FacetBar::chosen, this, [this] {
-    touch();
-    refresh();
-  });
   connect(level_, &QComboBox::currentIndexChanged, this, &LawPage::refresh);
   connect(view_, &QComboBox::currentIndexChanged, this, &LawPage::refresh);
 }
@@ -71,25 +62,16 @@ void LawPage::add_content() {
   column->setSpacing(6);
   plot_ = new LawPlot(shown_);
   model_ = new LawModel(this);
-  table_ = new QTableView(shown_);
-  table_->setModel(model_);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setAlternatingRowColors(true);
-  table_->setShowGrid(false);
-  table_->setWordWrap(false);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
-  table_->horizontalHeader()->setHighlightSections(false);
+  table_ = make_plain_table(model_, said(say::law_page::title{}), shown_);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
-  table_->setAccessibleName(said(say::law_page::title{}));
   column->addWidget(plot_, 1);
   column->addWidget(table_);
   empty_ = new EmptyState(content);
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace_.published_errors(), this);
+  note_ = new ErrorNote(workspace().published_errors(), this);
   layout()->addWidget(note_);
   connect(plot_, &LawPlot::point_clicked, this, &Page::point_selected);
 }
@@ -108,7 +90,7 @@ QString LawPage::words() const {
 
 QString LawPage::file_stem() const {
   return QStringLiteral("law-%1-%2%3")
-      .arg(word_of(law_view()), word_of(level()), QString::fromStdString(filter_.stem()));
+      .arg(word_of(law_view()), word_of(level()), QString::fromStdString(filter().stem()));
 }
 
 QString LawPage::save_plot(const QString& path, const QSize& size) {
@@ -117,18 +99,18 @@ QString LawPage::save_plot(const QString& path, const QSize& size) {
     if (family.level != level()) continue;
     for (const analysis::LawPoint& point : family.points) rows.push_back(point.row);
   }
-  plot_->set_source(source_note(points_->runs_of(rows)));
+  plot_->set_source(source_note(points()->runs_of(rows)));
   return plot_->save(path, size);
 }
 
 QJsonObject LawPage::state() const {
-  return {{QStringLiteral("choices"), facets_->state()},
+  return {{QStringLiteral("choices"), facets().state()},
           {QStringLiteral("level"), word_of(level())},
           {QStringLiteral("view"), word_of(law_view())}};
 }
 
 void LawPage::restore(const QJsonObject& state) {
-  facets_->restore(state[QStringLiteral("choices")].toObject());
+  facets().restore(state[QStringLiteral("choices")].toObject());
   for (const LawLevel each : {LawLevel::sm_l2, LawLevel::dram}) {
     if (state[QStringLiteral("level")].toString() == word_of(each)) set_level(each);
   }
@@ -146,64 +128,34 @@ void LawPage::set_view(LawView view) {
   view_->setCurrentIndex(view_->findData(static_cast<int>(view)));
 }
 
-bool LawPage::is_of_run(Row row, const QString& file, std::int64_t run) const {
-  const RunInfo& info = *points_->run_of(row);
-  return info.summary.id == run && info.file == file;
-}
-
-std::optional<Row> LawPage::row_of(const QString& file, std::int64_t run) const {
-  const auto found = std::ranges::find_if(tried_, [&](Row row) { return is_of_run(row, file, run); });
-  return found == tried_.end() ? std::nullopt : std::optional(*found);
-}
-
-Page::Followed LawPage::follow(const QString& file, std::int64_t run, bool insist) {
-  const auto first = row_of(file, run);
-  if (!first) return Followed::no_points;
-  if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;
-  if (touched() && !insist) return Followed::kept;
-  facets_->choose_problem_of(points_->table(), *first);
-  refresh();
-  return Followed::shown;
-}
-
-QString LawPage::problem_of(const QString& file, std::int64_t run) const {
-  const auto first = row_of(file, run);
-  if (!first) return {};
-  ProblemFilter filter = law_filter();
-  filter.update(points_->table(), {*first});
-  return QString::fromStdString(filter.summary());
-}
-
 void LawPage::refresh() {
-  points_ = workspace_.visible();
-  const analysis::PointTable& table = points_->table();
+  const auto visible = workspace().visible();
+  const analysis::PointTable& table = visible->table();
   analysis::LawReport report = analysis::fit_law_exponents(table, table.rows());
   std::set<Row> tried;
   for (const LawFamily& family : report.families) {
     for (const analysis::LawPoint& point : family.points) tried.insert(point.row);
   }
-  tried_.assign(tried.begin(), tried.end());
-  filter_.update(table, tried_);
-  facets_->refresh();
+  set_points(visible, {tried.begin(), tried.end()});
 
-  const std::set<Row> shown(filter_.rows().begin(), filter_.rows().end());
+  const std::set<Row> shown(filter().rows().begin(), filter().rows().end());
   std::erase_if(report.families, [&](const LawFamily& family) {
     return family.points.empty() || !shown.contains(family.points.front().row);
   });
-  laws_ = {points_, std::move(report.families), QString::fromStdString(filter_.summary())};
+  laws_ = {visible, std::move(report.families), QString::fromStdString(filter().summary())};
   model_->set_laws(laws_);
   plot_->set_laws(laws_, level(), law_view());
   fit_table();
   const bool of_level =
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level(); });
   if (of_level) {
-    note_->show_for(simulated_parts(*points_, filter_.rows()), ErrorNote::First::bytes);
+    note_->show_for(simulated_parts(*points(), filter().rows()), ErrorNote::First::bytes);
     stack_->setCurrentWidget(shown_);
     return;
   }
   note_->show_for({}, ErrorNote::First::bytes);
-  if (points_->empty()) {
-    empty_->set_words(why_no_points(workspace_));
+  if (points()->empty()) {
+    empty_->set_words(why_no_points(workspace()));
   } else if (laws_.families.empty()) {
     empty_->set_words({said(say::law_page::none{}), said(say::law_page::none_help{})});
   } else {
@@ -229,7 +181,7 @@ void LawPage::fit_table() {
 }
 
 void LawPage::resizeEvent(QResizeEvent* event) {
-  Page::resizeEvent(event);
+  ProblemPage::resizeEvent(event);
   fit_table();
 }
 

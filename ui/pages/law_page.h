@@ -11,13 +11,12 @@
 #include "ui/models/law_model.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
-#include "ui/pages/facet_bar.h"
-#include "ui/pages/page.h"
+#include "ui/pages/problem_page.h"
 #include "ui/plots/law_plot.h"
 
 namespace attnscope::ui {
 
-class LawPage : public Page {
+class LawPage : public ProblemPage {
   Q_OBJECT
  public:
   explicit LawPage(Workspace& workspace, QWidget* parent = nullptr);
@@ -31,8 +30,6 @@ class LawPage : public Page {
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
   [[nodiscard]] QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
-  Followed follow(const QString& file, std::int64_t run, bool insist) override;
-  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
 
   void set_level(LawLevel level);
   void set_view(LawView view);
@@ -44,6 +41,7 @@ class LawPage : public Page {
   [[nodiscard]] QString words() const;
 
  protected:
+  void show_problem() override { refresh(); }
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -53,16 +51,8 @@ class LawPage : public Page {
   void fit_table();
   [[nodiscard]] LawLevel level() const { return static_cast<LawLevel>(level_->currentData().toInt()); }
   [[nodiscard]] LawView law_view() const { return static_cast<LawView>(view_->currentData().toInt()); }
-  [[nodiscard]] bool is_of_run(Row row, const QString& file, std::int64_t run) const;
-  /// The first row of a run among those that try the law.
-  [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
 
-  Workspace& workspace_;
-  ProblemFilter filter_;
-  std::shared_ptr<const PointSet> points_;  ///< all that are visible
-  std::vector<Row> tried_;                  ///< the rows of all families
   LawSet laws_;
-  FacetBar* facets_ = nullptr;
   QComboBox* level_ = nullptr;
   QComboBox* view_ = nullptr;
   LawPlot* plot_ = nullptr;

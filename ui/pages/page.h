@@ -53,6 +53,16 @@ class Page : public QWidget {
   /// Makes the page show what a picture of the window should: a selection, where it has one.
   virtual void pose() {}
 
+  /// Whether explore() does something.
+  [[nodiscard]] virtual bool explores() const { return false; }
+  /// Takes over that point, on the GPU of that name. False: the GPU is none that the page knows, and another one stays.
+  virtual bool explore(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
+
+  /// Of what the page has under way and closing the window would end: "3 to measure, into FILE"; empty without any.
+  [[nodiscard]] virtual QString under_way() const { return {}; }
+  /// Lets go of it.
+  virtual void end_work() {}
+
   /// A sweep has been started: what the user chooses on the page from now on holds against it.
   void expect_sweep() { touched_ = false; }
   enum class Followed { no_points, shown, kept };

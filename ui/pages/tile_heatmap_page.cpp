@@ -15,16 +15,9 @@
 
 namespace attnscope::ui {
 TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
-    : Page(parent),
-      workspace_(workspace),
-      filter_(analysis::map_filter()),
-      points_(std::make_shared<const PointSet>()) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 10, 10, 6);
-  column->setSpacing(7);
-
-  facets_ = new FacetBar(filter_, this);
-  metric_ = facets_->add_combo(said(say::tile_map::colour{}), said(say::tile_map::colour_help{}));
+    : ProblemPage(
+          workspace, [] { return analysis::map_filter(); }, parent) {
+  metric_ = facets().add_combo(said(say::tile_map::colour{}), said(say::tile_map::colour_help{}));
   for (const Metric& metric : metrics_table()) {
     if (!metric.on_heatmap) continue;
     metric_->addItem(metric_label(metric.key), to_qstring(metric.key));
@@ -33,8 +26,7 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
   log_ = new QCheckBox(said(say::tile_map::log{}), this);
   log_->setChecked(true);
   log_->setToolTip(said(say::tile_map::log_help{}));
-  facets_->layout()->addWidget(log_);
-  column->addWidget(facets_);
+  facets().layout()->addWidget(log_);
 
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
@@ -43,19 +35,16 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
   empty_ = new EmptyState(content);
   stack_->addWidget(view_);
   stack_->addWidget(empty_);
+  auto* column = static_cast<QVBoxLayout*>(layout());
   column->addWidget(content, 1);
-  note_ = new ErrorNote(workspace_.published_errors(), this);
+  note_ = new ErrorNote(workspace.published_errors(), this);
   column->addWidget(note_);
 
   set_metric(metric_key::time_median_ns);
-  connect(facets_, &FacetBar::chosen, this, [this] {
-    touch();
-    refresh();
-  });
   connect(metric_, &QComboBox::currentIndexChanged, this, &TileHeatmapPage::refresh);
   connect(log_, &QCheckBox::toggled, this, &TileHeatmapPage::refresh);
   connect(view_, &HeatmapView::cell_selected, this, &Page::point_selected);
-  connect(&workspace_, &Workspace::points_changed, this, &TileHeatmapPage::refresh);
+  connect(&workspace, &Workspace::points_changed, this, &TileHeatmapPage::refresh);
   refresh();
 }
 
@@ -63,21 +52,8 @@ void TileHeatmapPage::set_metric(std::string_view key) {
   metric_->setCurrentIndex(metric_->findData(to_qstring(key)));
 }
 
-QStringList TileHeatmapPage::options(const QString& field) const {
-  QStringList ids;
-  for (const std::string& id : filter_.options(field.toStdString())) ids << QString::fromStdString(id);
-  return ids;
-}
-
-void TileHeatmapPage::choose(const QString& field, const QString& id) {
-  const std::size_t place = filter_.place_of(field.toStdString());
-  if (place == filter_.facets().size()) return;
-  filter_.choose(place, id.toStdString());
-  refresh();
-}
-
 QString TileHeatmapPage::file_stem() const {
-  return QString::fromStdString(analysis::map_stem(filter_, metric_->currentData().toString().toStdString()));
+  return QString::fromStdString(analysis::map_stem(filter(), metric_->currentData().toString().toStdString()));
 }
 
 QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
@@ -93,13 +69,13 @@ QString TileHeatmapPage::title() const {
 }
 
 QJsonObject TileHeatmapPage::state() const {
-  return {{QStringLiteral("choices"), facets_->state()},
+  return {{QStringLiteral("choices"), facets().state()},
           {QStringLiteral("metric"), metric_->currentData().toString()},
           {QStringLiteral("log"), log_->isChecked()}};
 }
 
 void TileHeatmapPage::restore(const QJsonObject& state) {
-  facets_->restore(state[QStringLiteral("choices")].toObject());
+  facets().restore(state[QStringLiteral("choices")].toObject());
   const int metric = metric_->findData(state[QStringLiteral("metric")].toString());
   if (metric >= 0) metric_->setCurrentIndex(metric);
   log_->setChecked(state[QStringLiteral("log")].toBool(log_->isChecked()));
@@ -115,40 +91,10 @@ void TileHeatmapPage::pose() {
   if (has_grid()) view_->select(view_->landmark());
 }
 
-std::optional<Row> TileHeatmapPage::row_of(const QString& file, std::int64_t run) const {
-  const analysis::PointTable& table = points_->table();
-  const std::vector<Row> swept = analysis::swept_rows(table, table.rows());
-  const auto found = std::ranges::find_if(swept, [&](Row row) { return is_of_run(row, file, run); });
-  return found == swept.end() ? std::nullopt : std::optional(*found);
-}
-
-bool TileHeatmapPage::is_of_run(Row row, const QString& file, std::int64_t run) const {
-  const RunInfo& info = *points_->run_of(row);
-  return info.summary.id == run && info.file == file;
-}
-
-Page::Followed TileHeatmapPage::follow(const QString& file, std::int64_t run, bool insist) {
-  const auto first = row_of(file, run);
-  if (!first) return Followed::no_points;
-  if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;
-  if (touched() && !insist) return Followed::kept;
-  facets_->choose_problem_of(points_->table(), *first);
-  refresh();
-  return Followed::shown;
-}
-
-QString TileHeatmapPage::problem_of(const QString& file, std::int64_t run) const {
-  const auto first = row_of(file, run);
-  if (!first) return {};
-  ProblemFilter filter = analysis::map_filter();
-  filter.update(points_->table(), {*first});
-  return QString::fromStdString(filter.summary());
-}
-
 void TileHeatmapPage::show_words() {
-  if (points_->empty()) {
-    empty_->set_words(why_no_points(workspace_));
-  } else if (ticked_run_is_running(workspace_)) {
+  if (points()->empty()) {
+    empty_->set_words(why_no_points(workspace()));
+  } else if (ticked_run_is_running(workspace())) {
     empty_->set_words(
         {said(say::tile_map::no_map_yet{}), said(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
   } else {
@@ -158,10 +104,9 @@ void TileHeatmapPage::show_words() {
 }
 
 void TileHeatmapPage::refresh() {
-  points_ = workspace_.visible();
-  filter_.update(points_->table(), analysis::swept_rows(points_->table(), points_->table().rows()));
-  facets_->refresh();
-  const HeatmapGrid grid = build_heatmap(points_, filter_, metric_->currentData().toString().toStdString());
+  const auto visible = workspace().visible();
+  set_points(visible, analysis::swept_rows(visible->table(), visible->table().rows()));
+  const HeatmapGrid grid = build_heatmap(points(), filter(), metric_->currentData().toString().toStdString());
   if (grid.empty()) {
     view_->set_grid(grid, {}, false);
     note_->show_for({}, ErrorNote::First::bytes);
@@ -169,7 +114,7 @@ void TileHeatmapPage::refresh() {
   }
   view_->set_grid(grid, heatmap_title(grid), log_->isChecked());
   const Metric* metric = find_metric(grid.metric);
-  note_->show_for(simulated_parts(*points_, grid.shown_rows()),
+  note_->show_for(simulated_parts(*points(), grid.shown_rows()),
                   metric != nullptr && metric->follows_clocks ? ErrorNote::First::time : ErrorNote::First::bytes);
   stack_->setCurrentWidget(view_);
 }

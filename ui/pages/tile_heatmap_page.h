@@ -10,13 +10,12 @@
 
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
-#include "ui/pages/facet_bar.h"
-#include "ui/pages/page.h"
+#include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
 
 namespace attnscope::ui {
 
-class TileHeatmapPage : public Page {
+class TileHeatmapPage : public ProblemPage {
   Q_OBJECT
  public:
   explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
@@ -32,8 +31,6 @@ class TileHeatmapPage : public Page {
   void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
-  Followed follow(const QString& file, std::int64_t run, bool insist) override;
-  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
 
   [[nodiscard]] HeatmapView* heatmap() const { return view_; }
   [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
@@ -41,21 +38,14 @@ class TileHeatmapPage : public Page {
   [[nodiscard]] bool has_grid() const { return !view_->grid().empty(); }
   /// By key of the metrics table.
   void set_metric(std::string_view key);
-  /// Choices by a field's label or key ("Algorithm", "n", ...), as IoCurvePage has them.
-  [[nodiscard]] QStringList options(const QString& field) const;
-  void choose(const QString& field, const QString& id);
+
+ protected:
+  void show_problem() override { refresh(); }
 
  private:
   void refresh();
   void show_words();
-  [[nodiscard]] bool is_of_run(Row row, const QString& file, std::int64_t run) const;
-  /// The first row of a run among those that swept tiles.
-  [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
 
-  Workspace& workspace_;
-  ProblemFilter filter_;
-  std::shared_ptr<const PointSet> points_;  ///< all that are visible; the filter's rows are of the problem shown
-  FacetBar* facets_ = nullptr;
   QComboBox* metric_ = nullptr;
   QCheckBox* log_ = nullptr;
   HeatmapView* view_ = nullptr;

@@ -14,6 +14,8 @@ DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
   setFrameShape(QFrame::NoFrame);
   setAccessibleName(said(say::details::name{}));
   document()->setDocumentMargin(10);
+  setOpenLinks(false);  // a file's text has none, and ours is no page
+  connect(this, &QTextBrowser::anchorClicked, this, &DetailsPanel::explore_wanted);
   render();
 }
 
@@ -25,7 +27,9 @@ void DetailsPanel::show_point(const std::optional<ShownPoint>& point) {
 void DetailsPanel::render() {
   if (point_) {
     const PointRecords::Read read = records_.read(*point_);
-    setHtml(read.record != nullptr ? describe_point_html(*point_->run, *read.record, palette())
+    const QString link =
+        QStringLiteral("<p><a href='explore:'>%1</a></p>").arg(said(say::details::explore{}).toHtmlEscaped());
+    setHtml(read.record != nullptr ? describe_point_html(*point_->run, *read.record, palette()) + link
                                    : describe_lost_point_html(*point_, read.error, palette()));
     if (read.replaced) emit file_replaced(point_->run);
   } else {

@@ -18,6 +18,8 @@ class DetailsPanel : public QTextBrowser {
   [[nodiscard]] const std::optional<ShownPoint>& point() const { return point_; }
 
  signals:
+  /// The shown point is to be explored.
+  void explore_wanted();
   /// Another file has come in the place of the one that this run of the point was read from.
   void file_replaced(const attnscope::ui::RunPtr& run);
 

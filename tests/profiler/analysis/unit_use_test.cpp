@@ -58,6 +58,16 @@ TEST(UnitUse, ThreeLongestStallsThatAnyWarpMet) {
   EXPECT_EQ(longest_stalls(counted({{"stall_wait", 0.4}, {"stall_gmma", 0}})).size(), 1U) << "nobody waited for wgmma";
 }
 
+TEST(UnitUse, BesideATermStandsTheBusiestOfItsUnits) {
+  const PointRecord record =
+      counted({{"use_tensor_pct", 61}, {"use_fma_pct", 20}, {"use_alu_pct", 35}, {"use_issue_pct", 90}});
+  EXPECT_EQ(use_beside(TimeTerm::tensor, record)->value, 61);
+  EXPECT_EQ(use_beside(TimeTerm::fp32, record)->metric->key, "use_alu_pct") << "of FMA and ALU";
+  EXPECT_FALSE(use_beside(TimeTerm::dram, record)) << "not counted";
+  EXPECT_FALSE(use_beside(TimeTerm::latency, record)) << "no unit stands for it";
+  EXPECT_FALSE(use_beside(TimeTerm::launch, record));
+}
+
 TEST(UnitUse, TheModelsBoundIsItsLongestTerm) {
   EXPECT_FALSE(predicted_bound(counted({{"use_tensor_pct", 61}})));
   const auto bound = predicted_bound(counted({{"time_tensor_ns", 300}, {"time_dram_ns", 150}, {"time_fp32_ns", 0}}));

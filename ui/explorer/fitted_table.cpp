@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/explorer/fitted_table.h"
+
+#include <QHeaderView>
+#include <QStyle>
+#include <algorithm>
+#include <vector>
+
+#include "ui/pages/plain_table.h"
+
+namespace attnscope::ui {
+
+FittedTable::FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent) : QTableView(parent) {
+  set_up_plain_table(*this, model, name);
+  setFrameShape(QFrame::NoFrame);
+  setSelectionMode(QAbstractItemView::SingleSelection);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+  verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+}
+
+void FittedTable::fit() {
+  constexpr int room = 18;  // beside a text, with what a style adds
+  const int rows = model()->rowCount();
+  const int columns = model()->columnCount();
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetrics metrics(bold);
+  std::vector<int> widths;
+  int sum = 0;
+  for (int column = 0; column < columns; ++column) {
+    int widest = metrics.horizontalAdvance(model()->headerData(column, Qt::Horizontal).toString());
+    for (int row = 0; row < rows; ++row) {
+      widest = std::max(widest, metrics.horizontalAdvance(model()->index(row, column).data().toString()));
+    }
+    widths.push_back(widest + room);
+    sum += widths.back();
+  }
+  // Where the columns need more room than there is, the table scrolls; the texts stay whole.
+  const bool narrow = sum > width();
+  if (!narrow && columns > 0) widths[0] += width() - sum;
+  for (int column = 0; column < columns; ++column) {
+    horizontalHeader()->resizeSection(column, widths[static_cast<std::size_t>(column)]);
+  }
+  const int bar = narrow ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this) : 0;
+  const int height = horizontalHeader()->sizeHint().height() + rows * verticalHeader()->defaultSectionSize() + bar + 2;
+  if (minimumHeight() != height) setFixedHeight(height);
+}
+
+void FittedTable::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  fit();
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/explorer/measuring_card.h"
+
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "messages/explorer_page.h"
+#include "ui/explorer/card_words.h"
+#include "ui/format.h"
+#include "ui/pages/flow_layout.h"
+#include "ui/said.h"
+
+namespace attnscope::ui {
+
+MeasuringCard::MeasuringCard(QWidget* parent) : QWidget(parent), choices_(default_choices()) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(6);
+  auto* bar = new QWidget(this);
+  auto* flow = new FlowLayout(bar);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  bar->setSizePolicy(policy);
+  device_ = new QComboBox(bar);
+  device_->setObjectName(QStringLiteral("measures-on"));
+  device_->setAccessibleName(said(say::explorer_page::measures_on{}));
+  device_->setToolTip(plain_tip(said(say::explorer_page::measures_on{})));
+  device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  flow->addWidget(device_);
+  const auto button = [&](const QString& name, const QString& text, const QString& help) {
+    auto* made = new QPushButton(text, bar);
+    made->setObjectName(name);
+    made->setToolTip(plain_tip(help));
+    flow->addWidget(made);
+    return made;
+  };
+  measure_ =
+      button(QStringLiteral("measure"), said(say::explorer_page::measure{}), said(say::explorer_page::measure_help{}));
+  around_ =
+      button(QStringLiteral("around"), said(say::explorer_page::around{}), said(say::explorer_page::around_help{}));
+  cancel_ = button(QStringLiteral("cancel-measuring"), said(say::explorer_page::cancel{}),
+                   said(say::explorer_page::cancel_help{}));
+  state_ = card_words(this, QStringLiteral("measuring"));
+  model_ = new MeasuredModel(this);
+  table_ = new FittedTable(model_, said(say::explorer_page::measured{}), this);
+  column->addWidget(bar);
+  column->addWidget(state_);
+  column->addWidget(table_);
+  follow_measurer();
+  show_state();
+}
+
+void MeasuringCard::follow_measurer() {
+  connect(measure_, &QPushButton::clicked, this, &MeasuringCard::measure_wanted);
+  connect(around_, &QPushButton::clicked, this, &MeasuringCard::around_wanted);
+  connect(cancel_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
+  connect(device_, &QComboBox::activated, this, &MeasuringCard::show_state);
+  connect(&measurer_, &PointMeasurer::devices_changed, this, &MeasuringCard::show_devices);
+  connect(&measurer_, &PointMeasurer::changed, this, [this] {
+    show_state();
+    emit measured();
+  });
+  connect(&measurer_, &PointMeasurer::trouble, this, [this](const QString& reason) {
+    trouble_ = reason;
+    show_state();
+  });
+}
+
+void MeasuringCard::show_choices(const ExplorerChoices& choices, bool runs) {
+  choices_ = choices;
+  runs_ = runs;
+  show_devices();
+  show_state();
+}
+
+void MeasuringCard::show_devices() {
+  const std::vector<ListedDevice> devices = measurer_.devices_of(choices_.device);
+  QStringList there;
+  for (int i = 0; i < device_->count(); ++i) there << device_->itemData(i).toString();
+  QStringList found;
+  for (const ListedDevice& device : devices) found << device.argument;
+  if (found == there) return;
+  const QVariant before = device_->currentData();
+  device_->clear();
+  for (const ListedDevice& device : devices) device_->addItem(device.name, device.argument);
+  device_->setCurrentIndex(std::max(0, device_->findData(before)));
+  show_state();
+}
+
+QString MeasuringCard::state_words() const {
+  if (!trouble_.isEmpty()) return trouble_;
+  if (padded()) return said(say::explorer_page::padding_is_modelled{});
+  if (measurer_.open() > 0) {
+    return said(say::explorer_page::points_open{.open = static_cast<std::int64_t>(measurer_.open()),
+                                                .file = measurer_.database().toStdString()});
+  }
+  if (measurer_.points().empty()) return said(say::explorer_page::nothing_measured{});
+  return said(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
+}
+
+void MeasuringCard::show_state() {
+  const bool device = device_->count() > 0;
+  device_->setEnabled(device);
+  measure_->setEnabled(device && runs_ && !padded());
+  around_->setEnabled(device && runs_ && !padded());
+  cancel_->setEnabled(measurer_.open() > 0);
+  set_words(state_, state_words());
+  model_->set_points(measurer_.points(), choices_);
+  table_->setVisible(model_->rowCount() > 0);
+  table_->fit();
+}
+
+void MeasuringCard::measure() {
+  ask(*measure_, &PointMeasurer::measure);
+}
+
+void MeasuringCard::sweep_around() {
+  ask(*around_, &PointMeasurer::sweep_around);
+}
+
+void MeasuringCard::ask(const QPushButton& button, Ask how) {
+  const std::vector<ListedDevice> devices = measurer_.devices_of(choices_.device);
+  const int place = device_->currentIndex();
+  if (!button.isEnabled() || place < 0 || static_cast<std::size_t>(place) >= devices.size()) return;
+  trouble_.clear();
+  (measurer_.*how)(choices_, devices[static_cast<std::size_t>(place)]);
+}
+
+}  // namespace attnscope::ui

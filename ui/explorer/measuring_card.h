@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Measure, Sweep around and Cancel, what they are at, and what came of it beside what was predicted.
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QWidget>
+#include <optional>
+
+#include "ui/explorer/fitted_table.h"
+#include "ui/explorer/measured_model.h"
+#include "ui/explorer/point_measurer.h"
+
+namespace attnscope::ui {
+
+class MeasuringCard : public QWidget {
+  Q_OBJECT
+ public:
+  explicit MeasuringCard(QWidget* parent = nullptr);
+
+  /// What is to be measured from now on; `runs`: theory says that it runs.
+  void show_choices(const ExplorerChoices& choices, bool runs);
+  /// Exactly what is shown, on the device chosen for that; nothing where a button says that it cannot be.
+  void measure();
+  void sweep_around();
+
+  [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
+  /// What it is at, in a sentence.
+  [[nodiscard]] QString state_words() const;
+  [[nodiscard]] QTableView* table() const { return table_; }
+
+ signals:
+  void measure_wanted();
+  void around_wanted();
+  /// A point was measured.
+  void measured();
+
+ private:
+  using Ask = void (PointMeasurer::*)(const ExplorerChoices&, const ListedDevice&);
+  void ask(const QPushButton& button, Ask how);
+  void follow_measurer();
+  void show_devices();
+  void show_state();
+  [[nodiscard]] bool padded() const { return choices_.point.padding_bytes > 0; }
+
+  ExplorerChoices choices_;
+  bool runs_ = false;
+  PointMeasurer measurer_;
+  QString trouble_;
+  QComboBox* device_ = nullptr;
+  QPushButton* measure_ = nullptr;
+  QPushButton* around_ = nullptr;
+  QPushButton* cancel_ = nullptr;
+  QLabel* state_ = nullptr;
+  MeasuredModel* model_ = nullptr;
+  FittedTable* table_ = nullptr;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/problem_page.h"
+
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+namespace attnscope::ui {
+
+ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent)
+    : Page(parent),
+      workspace_(workspace),
+      new_filter_(std::move(new_filter)),
+      filter_(new_filter_()),
+      points_(std::make_shared<const PointSet>()),
+      facets_(new FacetBar(filter_, this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 10, 10, 6);
+  column->setSpacing(7);
+  column->addWidget(facets_);
+  connect(facets_, &FacetBar::chosen, this, [this] {
+    touch();
+    show_problem();
+  });
+}
+
+QStringList ProblemPage::options(const QString& field) const {
+  QStringList ids;
+  for (const std::string& id : filter_.options(field.toStdString())) ids << QString::fromStdString(id);
+  return ids;
+}
+
+void ProblemPage::choose(const QString& field, const QString& id) {
+  const std::size_t place = filter_.place_of(field.toStdString());
+  if (place == filter_.facets().size()) return;
+  filter_.choose(place, id.toStdString());
+  show_problem();
+}
+
+void ProblemPage::set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates) {
+  points_ = std::move(points);
+  candidates_ = std::move(candidates);
+  filter_.update(points_->table(), candidates_);
+  facets_->refresh();
+}
+
+bool ProblemPage::is_of_run(Row row, const QString& file, std::int64_t run) const {
+  const RunInfo& info = *points_->run_of(row);
+  return info.summary.id == run && info.file == file;
+}
+
+std::optional<Row> ProblemPage::row_of(const QString& file, std::int64_t run) const {
+  const auto found = std::ranges::find_if(candidates_, [&](Row row) { return is_of_run(row, file, run); });
+  return found == candidates_.end() ? std::nullopt : std::optional(*found);
+}
+
+Page::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool insist) {
+  const auto first = row_of(file, run);
+  if (!first) return Followed::no_points;
+  if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;
+  if (touched() && !insist) return Followed::kept;
+  facets_->choose_problem_of(points_->table(), *first);
+  show_problem();
+  return Followed::shown;
+}
+
+QString ProblemPage::problem_of(const QString& file, std::int64_t run) const {
+  const auto first = row_of(file, run);
+  if (!first) return {};
+  ProblemFilter filter = new_filter_();
+  filter.update(points_->table(), {*first});
+  return QString::fromStdString(filter.summary());
+}
+
+}  // namespace attnscope::ui

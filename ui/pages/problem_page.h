@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the pages share that show one problem at a time: a filter over the visible points, and how it follows a run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/pages/facet_bar.h"
+#include "ui/pages/page.h"
+
+namespace attnscope::ui {
+
+class ProblemPage : public Page {
+  Q_OBJECT
+ public:
+  Followed follow(const QString& file, std::int64_t run, bool insist) override;
+  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
+  /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
+  [[nodiscard]] QStringList options(const QString& field) const;
+  void choose(const QString& field, const QString& id);
+
+ protected:
+  using NewFilter = std::function<ProblemFilter()>;
+  /// `new_filter`: one with nothing chosen. The page's layout is a column that holds the facets.
+  ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent);
+
+  /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
+  virtual void show_problem() = 0;
+  /// What is visible from now on, and those rows of it that the page can show.
+  void set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates);
+  [[nodiscard]] Workspace& workspace() const { return workspace_; }
+  [[nodiscard]] const ProblemFilter& filter() const { return filter_; }
+  [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return points_; }
+  [[nodiscard]] FacetBar& facets() const { return *facets_; }
+
+ private:
+  [[nodiscard]] bool is_of_run(Row row, const QString& file, std::int64_t run) const;
+  /// The first candidate of a run.
+  [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
+
+  Workspace& workspace_;
+  NewFilter new_filter_;
+  ProblemFilter filter_;
+  std::shared_ptr<const PointSet> points_;  ///< all that are visible; the filter's rows are of the problem shown
+  std::vector<Row> candidates_;
+  FacetBar* facets_;
+};
+
+}  // namespace attnscope::ui
