@@ -135,10 +135,9 @@ ExitCode info(const Options& options) {
               {}};
   for (const RunSummary& run : runs) {
     table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
-                          std::string(to_string(run.provenance)), run.started_at, run.finished_at,
-                          planned(run), fmt::to_string(run.points), dispositions(seen[run.id]),
-                          contents(seen[run.id]), run.environment.app_version, run.environment.driver_version,
-                          run.environment.cupti_version});
+                          std::string(to_string(run.provenance)), run.started_at, run.finished_at, planned(run),
+                          fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id]),
+                          run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   if (options.format == TableFormat::text) {
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
