@@ -34,6 +34,7 @@
 #include "ui/recent_files.h"
 #include "ui/said.h"
 #include "ui/status_line.h"
+#include "ui/view_modes.h"
 
 namespace attnscope::ui {
 namespace {
@@ -117,6 +118,9 @@ void MainWindow::build_docks() {
       add_dock(said(say::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
   details_dock_ = add_dock(said(say::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
   details_dock_->hide();
+  view_modes_ = new ViewModes(*this, {{runs, QKeySequence(Qt::Key_F7)},
+                                      {collect, QKeySequence(Qt::Key_F8)},
+                                      {details_dock_, QKeySequence(Qt::Key_F9)}});
   resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
   resizeDocks({runs}, {290}, Qt::Horizontal);
   resizeDocks({details_dock_}, {340}, Qt::Horizontal);
@@ -126,6 +130,7 @@ void MainWindow::build_menus() {
   build_file_menu();
   build_view_menu();
   build_help_menu();
+  view_modes_->keep_keys();
 }
 
 void MainWindow::build_file_menu() {
@@ -156,12 +161,7 @@ void MainWindow::build_view_menu() {
     page->setShortcut(QKeySequence(QStringLiteral("Ctrl+%1").arg(i + 1)));
   }
   view->addSeparator();
-  const QList<QDockWidget*> docks = findChildren<QDockWidget*>();
-  for (QDockWidget* dock : docks) {
-    QAction* toggle = dock->toggleViewAction();
-    view->addAction(toggle);
-    if (dock == details_dock_) toggle->setShortcut(QKeySequence(QStringLiteral("F9")));
-  }
+  view_modes_->add_actions(*view);
   view->addSeparator();
   QAction* explore = view->addAction(said(say::window::explore{}), this, &MainWindow::explore_selected);
   explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));
@@ -273,7 +273,8 @@ void MainWindow::show_sweep() {
 void MainWindow::restore_settings() {
   const QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
-  restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), state_version);
+  folds_at_first_ = !restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), state_version);
+  view_modes_->set_text_scale(settings.value(QStringLiteral("window/text"), 1).toDouble());
   set_theme(parse_theme(settings.value(QStringLiteral("window/theme")).toString()));
   show_page(settings.value(QStringLiteral("window/page")).toString());
   for (std::size_t i = 0; i < pages_.size(); ++i) {
@@ -285,8 +286,10 @@ void MainWindow::restore_settings() {
 
 void MainWindow::save_settings() {
   QSettings settings;
+  view_modes_->set_presenting(false);  // the next window is to have its panels
   settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
   settings.setValue(QStringLiteral("window/state"), saveState(state_version));
+  settings.setValue(QStringLiteral("window/text"), view_modes_->text_scale());
   for (std::size_t i = 0; i < pages_.size(); ++i) {
     const PageKind& kind = page_kinds()[i];
     if (pages_[i] == current_page()) settings.setValue(QStringLiteral("window/page"), to_qstring(kind.id));
@@ -454,7 +457,9 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+E"), said(say::window::key_export_plot{})},
                            {QStringLiteral("Ctrl+Shift+E"), said(say::window::key_export_csv{})},
                            {QStringLiteral("Ctrl+Shift+X"), said(say::window::key_explore{})},
-                           {QStringLiteral("F9"), said(say::window::key_details{})}});
+                           {QStringLiteral("F7, F8, F9"), said(say::window::key_panels{})},
+                           {QStringLiteral("F11"), said(say::window::key_present{})},
+                           {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), said(say::window::key_text{})}});
   for (const Page* page : pages_) {
     for (const auto& row : page->shortcuts()) keys.push_back(row);
   }
@@ -493,6 +498,11 @@ QString MainWindow::work_of_pages() const {
 
 void MainWindow::close_question() {
   if (auto* box = findChild<QMessageBox*>(QStringLiteral("stop-and-quit"))) box->close();
+}
+
+void MainWindow::showEvent(QShowEvent* event) {
+  if (std::exchange(folds_at_first_, false)) view_modes_->fold_below(roomy_width);
+  QMainWindow::showEvent(event);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

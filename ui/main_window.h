@@ -24,6 +24,7 @@ class CollectPanel;
 class DetailsPanel;
 class RecentFiles;
 class RunsPanel;
+class ViewModes;
 
 /// The size of a first window on a screen with that much room for windows: frame and panels leave it whole.
 [[nodiscard]] QSize default_window_size(const QSize& available);
@@ -51,9 +52,11 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] DetailsPanel* details() const { return details_; }
   [[nodiscard]] CollectPanel* collect() const { return collect_; }
   [[nodiscard]] RunsPanel* runs_panel() const { return runs_; }
+  [[nodiscard]] ViewModes& view_modes() const { return *view_modes_; }
   [[nodiscard]] Banner& banner() { return *banner_; }
 
  protected:
+  void showEvent(QShowEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
@@ -110,6 +113,8 @@ class MainWindow : public QMainWindow {
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;
   QDockWidget* details_dock_ = nullptr;
+  ViewModes* view_modes_ = nullptr;
+  bool folds_at_first_ = true;  ///< no earlier window has said which panels are open
   RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
 };

@@ -190,17 +190,20 @@ PlotColors plot_colors(const QPalette& palette) {
   return colors;
 }
 
-QColor algorithm_color(std::string_view algorithm, bool dark) {
+QColor category_color(std::size_t place, bool dark) {
   static constexpr std::array<QRgb, 7> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
                                                 0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
   static constexpr std::array<QRgb, 7> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
                                                0xffb79af0, 0xff8fcdf5, 0xfff0e442};
+  return QColor((dark ? on_dark : on_light)[place % on_light.size()]);
+}
+
+QColor algorithm_color(std::string_view algorithm, bool dark) {
   const auto all = built_in_algorithms().algorithms();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });
   if (found == all.end()) return QColor((dark ? foreign_on_dark : foreign_on_light)[foreign_place(algorithm)]);
-  const auto place = static_cast<std::size_t>(found - all.begin());
-  return QColor((dark ? on_dark : on_light)[place % on_light.size()]);
+  return category_color(static_cast<std::size_t>(found - all.begin()), dark);
 }
 
 QColor disposition_color(Disposition disposition, bool dark) {

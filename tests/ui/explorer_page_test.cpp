@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The explorer reads out what theory says, and draws it to scale.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>
@@ -495,6 +496,12 @@ TEST_F(ExplorerPageTest, ModelsKeepTheirPromises) {
   settle();
 }
 
+bool find_gpu_driver() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY);
+  if (driver != nullptr) ::dlclose(driver);
+  return driver != nullptr;
+}
+
 /// The real program, on the simulated device.
 class ExplorerMeasuringTest : public ExplorerPageTest {
  protected:
@@ -562,6 +569,43 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   EXPECT_EQ(page.terms()->use_words(TimeTerm::tensor), QString());
   // It stands in the file, which is open.
   ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 1; }, patience_ms));
+}
+
+TEST_F(ExplorerMeasuringTest, OnAGpuTheUseOfEachUnitStandsBesideItsTerm) {
+  PointMeasurer& measurer = page.measuring().measurer();
+  // GPUs are asked for one by one, after the simulated devices are listed.
+  const auto gpu_found = [&] {
+    for (const DeviceLimits& gpu : known_gpus()) {
+      for (const ListedDevice& device : measurer.devices_of(gpu.name)) {
+        if (!device.simulated) return true;
+      }
+    }
+    return false;
+  };
+  constexpr int probing_ms = 5000;
+  if (!find_gpu_driver() || !QTest::qWaitFor(gpu_found, probing_ms)) GTEST_SKIP() << "no GPU of the table here";
+  type("n_k", 8192);
+  auto* devices = page.findChild<QComboBox*>("measures-on");
+  ASSERT_EQ(devices->currentIndex(), 0);
+  button("measure")->click();
+  ASSERT_TRUE(wait_for_answers());
+  const PointRecord* record = measurer.record_of(page.chosen().choices);
+  ASSERT_NE(record, nullptr) << page.measuring().state_words().toStdString();
+  EXPECT_EQ(record->disposition, Disposition::ok) << text(record->reason);
+  EXPECT_EQ(record->provenance, Provenance::measured);
+  EXPECT_FALSE(page.terms()->measured_words().isEmpty());
+  // A long FA2 forward keeps the tensor cores more than half busy.
+  const QString use = page.terms()->use_words(TimeTerm::tensor);
+  ASSERT_TRUE(use.endsWith("% busy")) << use.toStdString();
+  EXPECT_GT(use.section('%', 0, 0).toInt(), 40);
+  const double ratio = measured(0, MeasuredModel::time_ratio_column).toDouble();
+  EXPECT_GT(ratio, 0.7);
+  EXPECT_LT(ratio, 1.4);
+  page.pin();
+  settle();
+  if (const QByteArray picture = qgetenv("ATTNSCOPE_PICTURE"); !picture.isEmpty()) {
+    EXPECT_TRUE(page.grab().save(QString::fromLocal8Bit(picture)));
+  }
 }
 
 TEST_F(ExplorerMeasuringTest, WhatWasMeasuredOfAnotherPointIsNotShownWithThisOne) {

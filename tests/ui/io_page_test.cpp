@@ -8,6 +8,7 @@
 #include <QTest>
 #include <QToolButton>
 #include <QToolTip>
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <map>
@@ -38,6 +39,153 @@ class IoPageTest : public WindowTest {
   IoCurvePage page{workspace};
   IoPlot* plot = page.plot();
 };
+
+/// On screen, as a click on the legend's entry finds it.
+class IoLegendTest : public IoPageTest {
+ protected:
+  void SetUp() override {
+    IoPageTest::SetUp();
+    ASSERT_NO_FATAL_FAILURE(show({file}));
+    plot->replot();
+  }
+  void click(const QString& text, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    plot->replot();
+    for (QCPLegend* box : plot->findChildren<QCPLegend*>()) {
+      for (int i = 0; i < box->itemCount(); ++i) {
+        const auto key = plot->plot_legend().key_of(box->item(i));
+        if (!key || key->text != text) continue;
+        QTest::mouseClick(plot, Qt::LeftButton, modifiers, box->item(i)->rect().center());
+        return;
+      }
+    }
+    FAIL() << "no key " << text.toStdString();
+  }
+  [[nodiscard]] QStringList drawn() const {
+    QStringList names;
+    for (int i = 0; i < plot->graphCount(); ++i) {
+      if (plot->graph(i)->visible() && plot->graph(i)->scatterStyle().isNone() == false)
+        names << plot->graph(i)->name();
+    }
+    return names;
+  }
+  [[nodiscard]] QString any_key(const QString& part) const {
+    for (const PlotLegend::Key& key : plot->plot_legend().keys()) {
+      if (key.text.contains(part)) return key.text;
+    }
+    return {};
+  }
+};
+
+TEST_F(IoLegendTest, AClickOnAKeyHidesWhatItStandsForAndShowsItAgain) {
+  const QString key = any_key(QStringLiteral("DRAM · measured"));
+  ASSERT_FALSE(key.isEmpty());
+  const QStringList before = drawn();
+  const QCPRange view = plot->yAxis->range();
+  click(key);
+  EXPECT_EQ(plot->hidden().size(), 1U);
+  EXPECT_LT(drawn().size(), before.size());
+  EXPECT_TRUE(drawn().filter(QStringLiteral("DRAM")).isEmpty() || !plot->plot_legend().is_short());
+  EXPECT_EQ(plot->yAxis->range(), view) << "what is left stays where it is";
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
+  const qsizetype read = static_cast<qsizetype>(plot->hover_content()->rows.size());
+  click(key);
+  EXPECT_TRUE(plot->hidden().empty());
+  EXPECT_EQ(drawn(), before);
+  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
+  EXPECT_GT(static_cast<qsizetype>(plot->hover_content()->rows.size()), read) << "the read-out follows";
+}
+
+TEST_F(IoLegendTest, CtrlAndAClickShowAKeyAloneAndThenAll) {
+  const QString key = any_key(QStringLiteral("DRAM · measured"));
+  const QStringList before = drawn();
+  click(key, Qt::ControlModifier);
+  const QStringList alone = drawn();
+  ASSERT_FALSE(alone.isEmpty());
+  EXPECT_EQ(alone.filter(QStringLiteral("DRAM · measured")), alone);
+  click(key, Qt::ControlModifier);
+  EXPECT_EQ(drawn(), before);
+}
+
+TEST_F(IoLegendTest, AnAlgorithmIsShownAloneByCtrlAndAClick) {
+  QToolButton* fa2 = nullptr;
+  for (auto* chip : page.findChildren<QToolButton*>()) {
+    if (chip->text() == QLatin1String("FA2")) fa2 = chip;
+  }
+  ASSERT_NE(fa2, nullptr);
+  QTest::mouseClick(fa2, Qt::LeftButton, Qt::ControlModifier);
+  for (const Curve& curve : page.curves().curves) {
+    EXPECT_TRUE(curve.name.algorithm == "fa2" || curve.name.algorithm.empty()) << curve.label.toStdString();
+  }
+  QTest::mouseClick(fa2, Qt::LeftButton, Qt::ControlModifier);
+  EXPECT_TRUE(std::ranges::any_of(page.curves().curves, [](const Curve& c) { return c.name.algorithm == "naive"; }));
+  EXPECT_TRUE(fa2->isChecked());
+}
+
+TEST_F(IoPageTest, CurvesAreNamedAtTheirEnds) {
+  ASSERT_NO_FATAL_FAILURE(show({file}));
+  plot->replot();
+  const QStringList names = plot->line_labels();
+  ASSERT_FALSE(names.isEmpty());
+  // Every owner has a name; one that ends before the others (naive runs out of memory) as well.
+  for (const char* owner : {"Naive", "FA1", "FA2"}) {
+    EXPECT_FALSE(names.filter(QString::fromLatin1(owner)).isEmpty()) << owner << names.join('|').toStdString();
+  }
+  // No two overlap, and none leaves the plot.
+  std::vector<QRectF> boxes;
+  for (int i = 0; i < plot->itemCount(); ++i) {
+    const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
+    if (text == nullptr || !text->visible() || !names.contains(text->text())) continue;
+    boxes.emplace_back(text->topLeft->pixelPosition(), text->bottomRight->pixelPosition());
+    EXPECT_TRUE(QRectF(plot->rect()).contains(boxes.back())) << text->text().toStdString();
+  }
+  ASSERT_EQ(boxes.size(), static_cast<std::size_t>(names.size()));
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_LT(boxes[i].intersected(boxes[j]).height(), 4) << names[static_cast<qsizetype>(i)].toStdString();
+    }
+  }
+  page.resize(420, 700);
+  settle();
+  plot->replot();
+  EXPECT_TRUE(plot->line_labels().isEmpty()) << "too narrow: the axes need the room";
+}
+
+TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
+  std::vector<PointRecord> records;
+  for (const char* algorithm : {"fa1", "fa2"}) {
+    for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
+  }
+  std::vector<fixtures::RunOf> runs;
+  for (const char* gpu : {"H200", "H100", "A100", "B200"}) runs.push_back({"wall", records, true, false, gpu});
+  const QString four = folder.filePath("four.attnscope");
+  fixtures::write_file(four, runs);
+  const QStringList files{four};
+  ASSERT_NO_FATAL_FAILURE(show(files));
+  const auto colors_of = [&] {
+    std::map<std::string, std::set<QRgb>> colors;
+    for (const Curve& curve : page.curves().curves) {
+      if (curve.kind == CurveKind::measured) {
+        colors[curve.name.device].insert(curve_color(curve, plot_colors(plot->palette())).rgb());
+      }
+    }
+    return colors;
+  };
+  EXPECT_EQ(page.curves().color, ColorOf::device);
+  std::set<QRgb> all;
+  for (const auto& [device, colors] : colors_of()) {
+    EXPECT_EQ(colors.size(), 1U) << device << ": one colour, whatever the algorithm";
+    all.insert(colors.begin(), colors.end());
+  }
+  EXPECT_EQ(all.size(), 4U);
+  page.set_color(ColorOf::algorithm);
+  EXPECT_EQ(page.curves().color, ColorOf::algorithm);
+  for (const auto& [device, colors] : colors_of()) EXPECT_EQ(colors.size(), 2U) << device << ": FA1's and FA2's";
+  page.set_color(ColorOf::run);
+  EXPECT_EQ(page.curves().color, ColorOf::run);
+  IoCurvePage other{workspace};
+  other.restore(page.state());
+  EXPECT_EQ(other.curves().color, ColorOf::run);
+}
 
 TEST_F(IoPageTest, HoverReadsEveryCurveAtTheNearestN) {
   ASSERT_NO_FATAL_FAILURE(show({file}));

@@ -15,6 +15,8 @@ namespace {
 
 /// An interval that reads as none is not said.
 constexpr double worth_saying = 0.005;
+/// Devices that an algorithm's colour has shades for.
+constexpr std::size_t most_of_shades = 3;
 
 /// " · memory-wall (2)", where runs have to be told apart.
 QString of_run(const analysis::SeriesName& name) {
@@ -104,6 +106,28 @@ QString hidden_words(const PointSet& points, const std::set<analysis::HiddenSwee
              : said(say::curves::on_tile_map_alone{.runs = sweeps.join(QStringLiteral(", ")).toStdString()});
 }
 
+/// Theory belongs to no run, and to a device only where several are shown.
+void give_hues(std::vector<Curve>& curves, const PointSet& points, ColorOf color) {
+  if (color == ColorOf::algorithm) return;
+  QStringList owners;
+  for (Curve& curve : curves) {
+    const auto of_row =
+        std::ranges::find_if(curve.points, [](const CurvePoint& point) { return point.row.has_value(); });
+    if (color == ColorOf::device && !curve.name.device.empty()) {
+      curve.hue_words = QString::fromStdString(curve.name.device);
+    } else if (of_row == curve.points.end()) {
+      continue;
+    } else if (color == ColorOf::device) {
+      curve.hue_words = device_title(points.run_of(*of_row->row)->summary);
+    } else {
+      curve.hue_words =
+          curve.name.runs.empty() ? points.run_of(*of_row->row)->title : QString::fromStdString(curve.name.runs);
+    }
+    if (!owners.contains(curve.hue_words)) owners << curve.hue_words;
+    curve.hue = static_cast<int>(owners.indexOf(curve.hue_words));
+  }
+}
+
 }  // namespace
 
 QString owner_words(const analysis::SeriesName& name) {
@@ -182,8 +206,22 @@ std::vector<RunPtr> drawn_runs(const CurveSet& set) {
   return set.points->runs_of(rows);
 }
 
-CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
-                      const CurveRequest& request) {
+QString to_string(ColorOf color) {
+  switch (color) {
+    case ColorOf::automatic:
+      return QStringLiteral("automatic");
+    case ColorOf::algorithm:
+      return QStringLiteral("algorithm");
+    case ColorOf::device:
+      return QStringLiteral("device");
+    case ColorOf::run:
+      return QStringLiteral("run");
+  }
+  return {};
+}
+
+CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter, const CurveRequest& request,
+                      ColorOf color) {
   analysis::CurveSet built = analysis::build_curves(points->table(), filter.rows(), request);
   CurveSet set;
   set.ordinate = built.ordinate;
@@ -194,11 +232,15 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
   for (const analysis::Curve& curve : built.curves) {
     if (!curve.name.device.empty()) devices.insert(curve.name.device);
   }
+  set.color = color != ColorOf::automatic       ? color
+              : devices.size() > most_of_shades ? ColorOf::device
+                                                : ColorOf::algorithm;
   for (analysis::Curve& curve : built.curves) {
     QString label = label_of(curve);
     const auto shade = std::distance(devices.begin(), devices.lower_bound(curve.name.device));
     set.curves.push_back({std::move(curve), std::move(label), static_cast<int>(shade)});
   }
+  give_hues(set.curves, *points, set.color);
   for (const analysis::WithheldFit& fit : built.withheld) {
     set.withheld.push_back(
         {fit.name.algorithm, fit_label(fit.name, fit.quantity, fit.provenance, withheld_words(fit.law))});

@@ -24,9 +24,16 @@ using analysis::Ordinate;
 using analysis::Quantity;
 using analysis::TileSelection;
 
+/// Whose a colour is. `automatic`: an algorithm's, which a few devices have shades of; of more devices, a device's.
+enum class ColorOf { automatic, algorithm, device, run };
+/// As saved settings have it.
+[[nodiscard]] QString to_string(ColorOf);
+
 struct Curve : analysis::Curve {
-  QString label;  ///< "FA2 · DRAM · measured"
-  int shade = 0;  ///< the place of its device among those shown: devices share an algorithm's colour
+  QString label;           ///< "FA2 · DRAM · measured"
+  int shade = 0;           ///< the place of its device among those shown: devices share an algorithm's colour
+  int hue = -1;            ///< the place of its device or run, where colours are theirs; -1: the algorithm's
+  QString hue_words = {};  ///< whose the hue is
 };
 
 /// A law that its points do not carry.
@@ -47,6 +54,7 @@ struct CurveSet {
   std::vector<Boundary> boundaries;
   std::vector<KernelStack> stacks;
   QString title;
+  ColorOf color = ColorOf::algorithm;      ///< never automatic
   std::shared_ptr<const PointSet> points;  ///< what rows refer to
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
@@ -56,7 +64,7 @@ struct CurveSet {
 
 /// `filter` stands on the problem.
 [[nodiscard]] CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
-                                    const CurveRequest& request);
+                                    const CurveRequest& request, ColorOf color = ColorOf::automatic);
 
 /// Of the points on the curves.
 [[nodiscard]] std::vector<Row> drawn_rows(const CurveSet& set);

@@ -2,6 +2,7 @@
 #include "ui/pages/io_curve_page.h"
 #include "kernels/registry.h"
 
+#include <QApplication>
 #include <QEvent>
 #include <QJsonArray>
 #include <QResizeEvent>
@@ -61,6 +62,14 @@ void IoCurvePage::add_choices() {
                                        std::pair{Ordinate::rate, said(say::curve_page::rate{})}}) {
     ordinate_->addItem(text, static_cast<int>(ordinate));
   }
+  color_ = facets().add_combo(said(say::curve_page::color{}), said(say::curve_page::color_help{}));
+  for (const auto& [of, text] : {std::pair{ColorOf::automatic, said(say::curve_page::color_automatic{})},
+                                 std::pair{ColorOf::algorithm, said(say::curve_page::color_algorithm{})},
+                                 std::pair{ColorOf::device, said(say::curve_page::color_device{})},
+                                 std::pair{ColorOf::run, said(say::curve_page::color_run{})}}) {
+    color_->addItem(text, static_cast<int>(of));
+  }
+  connect(color_, &QComboBox::currentIndexChanged, this, [this] { refresh(true); });
   connect(tile_, &QComboBox::activated, this, [this] {
     wanted_tile_ = tile_->currentData().toString();
     touch();
@@ -102,8 +111,13 @@ void IoCurvePage::add_plot() {
   connect(plot_, &IoPlot::point_clicked, this, &Page::point_selected);
 }
 
+void IoCurvePage::set_color(ColorOf color) {
+  color_->setCurrentIndex(color_->findData(static_cast<int>(color)));
+}
+
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
-  return {{said(say::curve_page::on_curves{}), said(say::curve_page::key_next{})},
+  return {{said(say::curve_page::on_legend{}), said(say::curve_page::key_legend{})},
+          {said(say::curve_page::on_curves{}), said(say::curve_page::key_next{})},
           {said(say::curve_page::home_on_curves{}), said(say::curve_page::key_whole{})}};
 }
 
@@ -117,6 +131,7 @@ QJsonObject IoCurvePage::state() const {
   return {{QStringLiteral("choices"), facets().state()},
           {QStringLiteral("tile"), wanted_tile_},
           {QStringLiteral("plot"), to_qstring(analysis::to_string(ordinate()))},
+          {QStringLiteral("color"), to_string(color())},
           {QStringLiteral("show"), toggles_->state()},
           {QStringLiteral("hidden"), hidden}};
 }
@@ -127,6 +142,9 @@ void IoCurvePage::restore(const QJsonObject& state) {
   tile_->clear();
   for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
     if (state[QStringLiteral("plot")].toString() == to_qstring(analysis::to_string(ordinate))) set_ordinate(ordinate);
+  }
+  for (const ColorOf each : {ColorOf::automatic, ColorOf::algorithm, ColorOf::device, ColorOf::run}) {
+    if (state[QStringLiteral("color")].toString() == to_string(each)) set_color(each);
   }
   toggles_->restore(state[QStringLiteral("show")].toObject());
   for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
@@ -196,13 +214,14 @@ void IoCurvePage::refresh(bool keep_view) {
   show_toggles();
   refresh_chips();
   refresh_tiles();
-  curves_ = build_curves(points(), filter(), request());
+  curves_ = build_curves(points(), filter(), request(), color());
   if (const auto words = words_instead()) {
     empty_->set_words(*words);
     stack_->setCurrentWidget(empty_);
     note_->show_for({}, ErrorNote::First::bytes);
     return;
   }
+  color_chips();
   stack_->setCurrentWidget(plot_);
   note_->show_for(simulated_parts(*points(), drawn_rows(curves_)),
                   curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
@@ -271,6 +290,9 @@ void IoCurvePage::add_chip(const std::string& name) {
   chip->setCheckable(true);
   chip->setChecked(!hidden_.contains(name));
   toggles_->add_widget(chip);
+  connect(chip, &QToolButton::clicked, this, [this, name] {
+    if ((QApplication::keyboardModifiers() & Qt::ControlModifier) != 0) isolate(name);
+  });
   connect(chip, &QToolButton::toggled, this, [this, name](bool on) {
     if (on) {
       hidden_.erase(name);
@@ -281,10 +303,17 @@ void IoCurvePage::add_chip(const std::string& name) {
   });
 }
 
+void IoCurvePage::isolate(const std::string& name) {
+  const bool alone = std::ranges::all_of(
+      chip_of_, [&](const auto& chip) { return chip.first == name || hidden_.contains(chip.first); });
+  for (const auto& [other, chip] : chip_of_) chip->setChecked(alone || other == name);
+}
+
 void IoCurvePage::color_chips() {
   const PlotColors colors = plot_colors(palette());
   for (const auto& [name, chip] : chip_of_) {
-    const QColor color = algorithm_color(name, colors.dark);
+    // Where colours are a device's or a run's, an algorithm has none.
+    const QColor color = curves_.color == ColorOf::algorithm ? algorithm_color(name, colors.dark) : colors.muted;
     const QString sheet =
         QStringLiteral(
             "QToolButton { border: 1.5px solid %1; border-radius: 10px; padding: 2px 10px; color: %2; }"

@@ -40,6 +40,7 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
   void set_stacks(bool on);
   void set_ordinate(Ordinate ordinate);
+  void set_color(ColorOf color);
 
  protected:
   void show_problem() override { refresh(false); }
@@ -57,13 +58,17 @@ class IoCurvePage : public ProblemPage {
   void refresh_tiles();
   void add_chip(const std::string& name);
   void color_chips();
+  /// Shows this algorithm alone; where it is alone already, all.
+  void isolate(const std::string& name);
   void show_toggles();
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
   [[nodiscard]] Ordinate ordinate() const;
+  [[nodiscard]] ColorOf color() const { return static_cast<ColorOf>(color_->currentData().toInt()); }
 
   CurveSet curves_;
   QComboBox* ordinate_ = nullptr;
+  QComboBox* color_ = nullptr;
   QComboBox* tile_ = nullptr;
   QString wanted_tile_;  ///< the choice of tile, which comes back when the points have it again
   std::vector<Config> tiles_;

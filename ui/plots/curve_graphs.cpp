@@ -14,6 +14,8 @@ namespace {
 constexpr double path_unit_size = 6;  ///< the size at which QCPScatterStyle draws a path's units as pixels
 constexpr double alike = 0.02;        ///< relative: on these axes such marks are one
 constexpr double rim = 5;             ///< pixels that a covered mark is larger
+constexpr int most_rims = 3;          ///< beyond, marks would hide their neighbours
+constexpr double line_rim = 2.5;      ///< likewise, that a covered line is wider
 constexpr double lone_dash = 1.07;    ///< half the length of a dash that stands for theory at one N, as a factor of N
 
 void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
@@ -89,8 +91,19 @@ bool coincide(const Curve& a, const Curve& b) {
   });
 }
 
-/// `covered`: how many curves drawn later hide this one's marks; each makes them larger, so that a rim of them is seen.
-void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend, int covered) {
+/// Whose the colour is, for the legend; nothing where the curve has none of its own.
+void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) {
+  if (curve.name.age > 0) return;
+  if (curve.hue >= 0) return legend.add_color(curve.hue_words, color, false);
+  if (curve.name.algorithm.empty()) return;
+  // A chip above the plot has an algorithm's colour, but no device's shade of it.
+  legend.add_color(owner_words(curve.name), color, curve.name.device.empty());
+}
+
+/// `covered`: how many curves drawn later lie upon this one; each makes its marks and line larger, so that a rim of
+/// them is seen.
+void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend, int covered,
+               bool hidden) {
   const QColor color = curve_color(curve, colors);
   QCPGraph* graph = plot.addGraph();
   graph->setName(curve.label);
@@ -115,17 +128,21 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   }
   graph->setData(n, values, true);
   if (measured) {
+    QPen pen = graph->pen();
+    // A dash grows with its line: of dotted ones the marks alone tell.
+    if (covered > 0 && pen.style() == Qt::SolidLine) pen.setWidthF(pen.widthF() + line_rim);
+    graph->setPen(pen);
     QCPScatterStyle marks = scatter_of(curve, color, colors.background);
-    marks.setSize(marks.size() + covered * rim);
+    marks.setSize(marks.size() + std::min(covered, most_rims) * rim);
     graph->setScatterStyle(marks);
-    add_spread(plot, graph, curve, color);
+    if (!hidden) add_spread(plot, graph, curve, color);
   }
   legend.add(QString::fromStdString(curve.name.algorithm), graph,
-             PlotLegend::Style{style_words(curve), graph->pen(), graph->scatterStyle()});
-  if (!curve.name.algorithm.empty() && curve.name.age == 0) {
-    // A chip above the plot has an algorithm's colour, but no device's shade of it.
-    legend.add_color(owner_words(curve.name), color, curve.name.device.empty());
-  }
+             PlotLegend::Style{style_words(curve), curve_pen(curve, color),
+                               measured ? scatter_of(curve, color, colors.background) : QCPScatterStyle()});
+  add_color_key(curve, color, legend);
+  graph->setVisible(!hidden);
+  if (hidden) return;
   add_throttled(plot, curve, colors, graph->layer());
   add_extrapolated(plot, curve, colors, graph->layer()->name());
 }
@@ -166,7 +183,12 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
   for (const WithheldNote& note : set.withheld) {
     add(QString::fromStdString(note.algorithm), note.text, said(say::curve_plot::fits_withheld{}));
   }
-  if (!set.boundaries.empty()) add({}, said(say::curve_plot::band{}), said(say::curve_plot::band{}));
+  if (set.boundaries.size() > most_bands) {
+    const QString words = said(say::curve_plot::bands_left_out{.bands = set.boundaries.size()});
+    add({}, words, words);
+  } else if (!set.boundaries.empty()) {
+    add({}, said(say::curve_plot::band{}), said(say::curve_plot::band{}));
+  }
   if (!set.hidden.isEmpty()) add({}, set.hidden, QString(set.hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));
 }
 
@@ -178,13 +200,14 @@ QString older_layer() {
   return QStringLiteral("older");
 }
 
-void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend) {
+void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend,
+                      const IsHidden& is_hidden) {
   const PlotColors colors = plot_colors(plot.palette());
   for (auto curve = curves.begin(); curve != curves.end(); ++curve) {
     const auto covered = std::count_if(curve + 1, curves.end(), [&](const Curve& later) {
-      return later.name.age == curve->name.age && coincide(*curve, later);
+      return later.name.age == curve->name.age && !is_hidden(later) && coincide(*curve, later);
     });
-    add_curve(plot, *curve, colors, legend, static_cast<int>(covered));
+    add_curve(plot, *curve, colors, legend, static_cast<int>(covered), is_hidden(*curve));
   }
   const bool any_throttled = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
     return slowed_by_clocks(curve) && std::any_of(curve.points.begin(), curve.points.end(),

@@ -108,7 +108,9 @@ QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& b
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   if (curve.name.algorithm.empty()) return colors.muted;
-  const QColor color = shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
+  const QColor color = curve.hue >= 0
+                           ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
+                           : shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
   return curve.name.age == 0 ? color : mixed(color, colors.background, older_strength);
 }
 

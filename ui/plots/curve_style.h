@@ -21,8 +21,8 @@ inline constexpr double disc_size = 7.5;  ///< diameter of a mark, in pixels
 [[nodiscard]] SampleMark mark_of(const Curve& curve, const CurvePoint& point);
 [[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);
 [[nodiscard]] QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& background);
-/// The algorithm's colour, in a shade for each of several devices and paler for an older run; muted for what belongs to
-/// the problem alone.
+/// The algorithm's colour, in a shade for each of several devices, or the device's or run's own (Curve::hue); paler for
+/// an older run; muted for what belongs to the problem alone.
 [[nodiscard]] QColor curve_color(const Curve& curve, const PlotColors& colors);
 /// Whether throttled clocks change what the curve shows: bytes do not depend on them.
 [[nodiscard]] bool slowed_by_clocks(const Curve& curve);

@@ -24,6 +24,7 @@ namespace {
 
 constexpr double click_radius = 14;
 constexpr int title_margin = 8;
+constexpr int least_right_margin = 14;
 constexpr double guide_reach = 60;  ///< pixels from the pointer to the N that it reads
 
 enum PlotRow { title_row, main_row, stack_row };
@@ -96,28 +97,91 @@ IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent), stacks_(*this, stack_row)
   connect(this, &QCustomPlot::mouseMove, this, [this](const QMouseEvent* event) {
     if ((event->buttons() & Qt::LeftButton) != 0) user_view_ = true;
   });
+  connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
+  connect(this, &QCustomPlot::legendClick, this,
+          [this](QCPLegend* /*box*/, QCPAbstractLegendItem* item, const QMouseEvent* event) {
+            const auto key = legend_.key_of(item);
+            if (!key) return;
+            (event->modifiers() & Qt::ControlModifier) != 0 ? isolate(*key) : toggle(*key);
+          });
   rebuild();
 }
 
 void IoPlot::set_curves(const CurveSet& set, bool stacks, bool keep_view) {
   set_ = set;
   stacks_shown_ = stacks;
+  if (keep_view) return redraw();
+  rebuild();
+  reset_view();
+}
+
+void IoPlot::redraw() {
   const QCPRange x = xAxis->range();
   const QCPRange y = yAxis->range();
   rebuild();
-  if (keep_view) {
-    xAxis->setRange(x);
-    yAxis->setRange(y);
-    replot(rpQueuedReplot);
-  } else {
-    reset_view();
+  xAxis->setRange(x);
+  yAxis->setRange(y);
+  make_room_for_labels(width());
+  replot(rpQueuedReplot);
+}
+
+bool IoPlot::is_hidden(const Curve& curve) const {
+  using Key = PlotLegend::Key;
+  const QString owner = curve.hue >= 0 ? curve.hue_words : owner_words(curve.name);
+  return hidden_.contains({Key::Of::style, style_words(curve)}) || hidden_.contains({Key::Of::color, owner}) ||
+         hidden_.contains({Key::Of::curve, curve.label});
+}
+
+CurveSet IoPlot::in_sight() const {
+  CurveSet shown = set_;
+  std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(curve); });
+  // Marks and bands go with an algorithm of which nothing is left.
+  const auto gone = [&](const auto& mark) {
+    const auto of_algorithm = [&](const Curve& curve) { return curve.name.algorithm == mark.algorithm; };
+    return std::ranges::any_of(set_.curves, of_algorithm) && std::ranges::none_of(shown.curves, of_algorithm);
+  };
+  std::erase_if(shown.failed, gone);
+  std::erase_if(shown.boundaries, [&](const Boundary& band) {
+    const auto of_band = [&](const Curve& curve) {
+      return curve.name.algorithm == band.algorithm && (band.device.empty() || curve.name.device == band.device);
+    };
+    return std::ranges::any_of(set_.curves, of_band) && std::ranges::none_of(shown.curves, of_band);
+  });
+  std::erase_if(shown.stacks, gone);
+  return shown;
+}
+
+void IoPlot::toggle(const PlotLegend::Key& key) {
+  if (hidden_.erase(key) == 0) hidden_.insert(key);
+  redraw();
+}
+
+void IoPlot::isolate(const PlotLegend::Key& key) {
+  std::set<PlotLegend::Key> others = legend_.keys();
+  std::erase_if(others, [&](const PlotLegend::Key& other) { return other.of != key.of || other == key; });
+  const bool alone =
+      !hidden_.contains(key) && std::includes(hidden_.begin(), hidden_.end(), others.begin(), others.end());
+  for (const PlotLegend::Key& other : others) {
+    if (alone) {
+      hidden_.erase(other);
+    } else {
+      hidden_.insert(other);
+    }
   }
+  hidden_.erase(key);
+  redraw();
+}
+
+void IoPlot::make_room_for_labels(int width) {
+  const int room = labels_.room(width);
+  axisRect()->setMinimumMargins({0, 0, std::max(room, least_right_margin), 0});
 }
 
 void IoPlot::reset_view() {
   const View view = whole_view(set_);
   xAxis->setRange(view.n);
   yAxis->setRange(view.value);
+  make_room_for_labels(width());
   user_view_ = false;
   replot(rpQueuedReplot);
 }
@@ -129,12 +193,15 @@ void IoPlot::rebuild() {
   overlay_->clear();
   current_column_ = -1;
 
-  add_curve_graphs(*this, set_.curves, legend_);
-  add_omissions(*this, set_, legend_);
-  failed_heights_ = add_failed_marks(*this, set_, legend_);
-  add_boundary_bands(*this, set_.boundaries);
-  stacks_.show(set_, stacks_shown_, legend_);
-  columns_ = build_hover_columns(set_, plot_colors(palette()));
+  shown_ = in_sight();
+  legend_.set_hidden(hidden_);
+  add_curve_graphs(*this, set_.curves, legend_, [this](const Curve& curve) { return is_hidden(curve); });
+  add_omissions(*this, shown_, legend_);
+  failed_heights_ = add_failed_marks(*this, shown_, legend_);
+  if (shown_.boundaries.size() <= most_bands) add_boundary_bands(*this, shown_.boundaries);
+  stacks_.show(shown_, stacks_shown_, legend_);
+  labels_.set(shown_.curves, plot_colors(palette()));
+  columns_ = build_hover_columns(shown_, plot_colors(palette()));
   style_axes();
   name_axes();
   legend_.lay_out(size(), Medium::screen);
@@ -224,14 +291,14 @@ std::optional<Row> IoPlot::row_at(const QPointF& position) const {
     best = away;
     found = row;
   };
-  for (const Curve& curve : set_.curves) {
+  for (const Curve& curve : shown_.curves) {
     for (const CurvePoint& point : curve.points) {
       if (point.row) take({xAxis->coordToPixel(point.n), yAxis->coordToPixel(point.value)}, *point.row);
     }
   }
   const QRect area = axisRect()->rect();
-  for (std::size_t i = 0; i < set_.failed.size(); ++i) {
-    const FailedPoint& point = set_.failed[i];
+  for (std::size_t i = 0; i < shown_.failed.size(); ++i) {
+    const FailedPoint& point = shown_.failed[i];
     take({xAxis->coordToPixel(point.n), area.top() + failed_heights_[i] * area.height()}, point.row);
   }
   return found;
@@ -239,7 +306,7 @@ std::optional<Row> IoPlot::row_at(const QPointF& position) const {
 
 void IoPlot::select_at(double n) {
   if (!followed_) return;
-  for (const Curve& curve : set_.curves) {
+  for (const Curve& curve : shown_.curves) {
     if (curve.kind != CurveKind::measured || curve.name != followed_->name || curve.quantity != followed_->quantity ||
         curve.provenance != followed_->provenance) {
       continue;
@@ -255,7 +322,9 @@ bool IoPlot::event(QEvent* event) {
     // A legend that found no room for all of itself says the rest here.
     const auto* help = static_cast<QHelpEvent*>(event);
     if (legend_.contains(help->pos())) {
-      QToolTip::showText(help->globalPos(), plain_tip(legend_.words()), this);
+      QToolTip::showText(help->globalPos(),
+                         plain_tip(legend_.words() + QStringLiteral("\n\n") + said(say::curve_plot::legend_help{})),
+                         this);
     } else {
       QToolTip::hideText();
       event->ignore();
@@ -281,7 +350,7 @@ void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
   const auto row = row_at(event->position());
   if (!row) return;
   followed_.reset();
-  for (const Curve& curve : set_.curves) {
+  for (const Curve& curve : shown_.curves) {
     for (const CurvePoint& at : curve.points) {
       if (at.row == row && !followed_) {
         followed_ = Followed{curve.name, curve.quantity, curve.provenance};
@@ -303,6 +372,7 @@ void IoPlot::leaveEvent(QEvent* event) {
 
 void IoPlot::resizeEvent(QResizeEvent* event) {
   fit_title(event->size().width());
+  make_room_for_labels(event->size().width());
   legend_.lay_out(event->size(), Medium::screen);
   QCustomPlot::resizeEvent(event);
   overlay_->setGeometry(rect());
@@ -313,12 +383,7 @@ void IoPlot::changeEvent(QEvent* event) {
   QCustomPlot::changeEvent(event);
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
     if (overlay_ == nullptr) return;
-    const QCPRange x = xAxis->range();
-    const QCPRange y = yAxis->range();
-    rebuild();
-    xAxis->setRange(x);
-    yAxis->setRange(y);
-    replot(rpQueuedReplot);
+    redraw();
   }
 }
 
@@ -358,6 +423,7 @@ void IoPlot::focusOutEvent(QFocusEvent* event) {
 template <class Draw>
 auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
   fit_title(size.width());
+  make_room_for_labels(size.width());
   legend_.lay_out(size, Medium::paper);
   QCPTextElement* source = nullptr;
   if (!source_.isEmpty()) {
@@ -374,6 +440,7 @@ auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
     plotLayout()->simplify();
   }
   fit_title(width());
+  make_room_for_labels(width());
   legend_.lay_out(this->size(), Medium::screen);
   replot(rpQueuedReplot);
   return result;

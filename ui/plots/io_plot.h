@@ -5,12 +5,14 @@
 
 #include <qcustomplot.h>
 
+#include <set>
 #include <vector>
 
 #include "ui/models/curve_series.h"
 #include "ui/plots/hover_overlay.h"
 #include "ui/plots/io_hover.h"
 #include "ui/plots/kernel_stacks.h"
+#include "ui/plots/line_labels.h"
 #include "ui/plots/plot_legend.h"
 
 namespace attnscope::ui {
@@ -23,6 +25,15 @@ class IoPlot : public QCustomPlot {
   /// `stacks`: also draws the kernels of multi-kernel algorithms in a panel below. `keep_view` leaves a zoom as it is.
   void set_curves(const CurveSet& set, bool stacks, bool keep_view);
   void reset_view();
+  /// What the legend's keys have hidden; it stays so until the key is clicked again.
+  [[nodiscard]] const std::set<PlotLegend::Key>& hidden() const { return hidden_; }
+  /// As a click on the legend: hides what the key stands for, or shows it again.
+  void toggle(const PlotLegend::Key& key);
+  /// As Ctrl and a click: all other keys of its kind are hidden; where they are already, all are shown.
+  void isolate(const PlotLegend::Key& key);
+  [[nodiscard]] const PlotLegend& plot_legend() const { return legend_; }
+  /// The names at the curves' ends, from the top.
+  [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }
   /// True once the user has zoomed or dragged, until the view is reset.
   [[nodiscard]] bool user_view() const { return user_view_; }
   /// Stands below pictures in files: source_note().
@@ -57,6 +68,11 @@ class IoPlot : public QCustomPlot {
 
  private:
   void rebuild();
+  void redraw();
+  [[nodiscard]] bool is_hidden(const Curve& curve) const;
+  /// What is drawn: the set without what is hidden.
+  [[nodiscard]] CurveSet in_sight() const;
+  void make_room_for_labels(int width);
   /// After a click on a point, the crosshair's next N selects the point of the same curve there.
   void select_at(double n);
   void style_axes();
@@ -70,14 +86,17 @@ class IoPlot : public QCustomPlot {
   auto with_layout_for(const QSize& size, Draw draw);
 
   CurveSet set_;
+  CurveSet shown_;  ///< in_sight()
+  std::set<PlotLegend::Key> hidden_;
   QString source_;
   bool stacks_shown_ = false;
   QCPTextElement* title_ = nullptr;
   PlotLegend legend_{*this};
+  LineLabels labels_{*this};
   KernelStacks stacks_;
   HoverOverlay* overlay_ = nullptr;
   std::vector<HoverColumn> columns_;
-  std::vector<double> failed_heights_;  ///< of set_.failed, as shares of the axes' height from the top
+  std::vector<double> failed_heights_;  ///< of shown_.failed, as shares of the axes' height from the top
   bool user_view_ = false;
   int current_column_ = -1;
   struct Followed {

@@ -72,7 +72,31 @@ void PlotLegend::add_color(const QString& text, const QColor& color, bool known_
   if (!said) colors_.push_back({text, color, known_on_screen});
 }
 
+std::optional<PlotLegend::Key> PlotLegend::key_of(const Entry& entry) const {
+  if (entry.color) return Key{Key::Of::color, entry.style->text};
+  if (entry.drawn_as_style(short_)) {
+    // Words alone, which stand for no line.
+    if (entry.style->pen.style() == Qt::NoPen) return std::nullopt;
+    return Key{Key::Of::style, entry.style->text};
+  }
+  return entry.style && entry.style->pen.style() != Qt::NoPen
+             ? std::optional(Key{Key::Of::curve, entry.plottable->name()})
+             : std::nullopt;
+}
+
+std::optional<PlotLegend::Key> PlotLegend::key_of(const QCPAbstractLegendItem* item) const {
+  const auto found = items_.find(item);
+  return found == items_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::set<PlotLegend::Key> PlotLegend::keys() const {
+  std::set<Key> all;
+  for (const auto& [item, key] : items_) all.insert(key);
+  return all;
+}
+
 void PlotLegend::remove() {
+  items_.clear();
   if (box_ == nullptr) return;
   plot_.plotLayout()->remove(box_);
   plot_.plotLayout()->simplify();
@@ -112,13 +136,23 @@ std::vector<PlotLegend::Entry> PlotLegend::short_entries(Medium medium) const {
   return entries;
 }
 
+std::vector<int> PlotLegend::most_columns(const std::vector<Entry>& entries, int available, bool short_form) const {
+  for (std::size_t columns = entries.size(); columns > 1; --columns) {
+    std::vector<int> widths(columns, 0);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      int& width = widths[i % columns];
+      width = std::max(width, size_of(entries[i].text(short_form)).width());
+    }
+    if (std::accumulate(widths.begin(), widths.end(), 0) <= available) return widths;
+  }
+  return {available};
+}
+
 PlotLegend::Grid PlotLegend::arrange(const std::vector<Entry>& entries, int width, bool short_form) const {
   std::vector<QString> groups;
   std::vector<int> group_widths;
-  int widest = 1;
   for (const Entry& entry : entries) {
     const int entry_width = size_of(entry.text(short_form)).width();
-    widest = std::max(widest, entry_width);
     const auto place = static_cast<std::size_t>(std::find(groups.begin(), groups.end(), entry.group) - groups.begin());
     if (place == groups.size()) {
       groups.push_back(entry.group);
@@ -127,17 +161,16 @@ PlotLegend::Grid PlotLegend::arrange(const std::vector<Entry>& entries, int widt
     group_widths[place] = std::max(group_widths[place], entry_width);
   }
   const int available = width - both_margins;
-  const int columns = std::max(1, available / widest);
   Grid grid;
-  if (!short_form && groups.size() > 1 && std::accumulate(group_widths.begin(), group_widths.end(), 0) <= available) {
-    grid.column_widths = group_widths;
-  }
+  const bool by_group =
+      !short_form && groups.size() > 1 && std::accumulate(group_widths.begin(), group_widths.end(), 0) <= available;
+  grid.column_widths = by_group ? group_widths : most_columns(entries, available, short_form);
+  const int columns = static_cast<int>(grid.column_widths.size());
   std::map<int, int> row_heights;
   std::map<QString, int> next_row;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     const auto group = std::find(groups.begin(), groups.end(), entry.group) - groups.begin();
-    const bool by_group = !grid.column_widths.empty();
     const int row = by_group ? next_row[entry.group]++ : static_cast<int>(i) / columns;
     const int column = by_group ? static_cast<int>(group) : static_cast<int>(i) % columns;
     grid.cells.push_back({entry, row, column});
@@ -205,8 +238,13 @@ void PlotLegend::lay_out(const QSize& size, Medium medium) {
     } else {
       item = new QCPPlottableLegendItem(box_, cell.entry.plottable);
     }
-    item->setFont(font);
-    item->setTextColor(colors.text);
+    const std::optional<Key> key = key_of(cell.entry);
+    const bool hidden = key && hidden_.contains(*key);
+    QFont words = font;
+    words.setStrikeOut(hidden);
+    item->setFont(words);
+    item->setTextColor(hidden ? colors.muted : colors.text);
+    if (key) items_.emplace(item, *key);
     box_->addElement(cell.row, cell.column, item);
   }
   for (std::size_t i = 0; i < grid.column_widths.size(); ++i) {

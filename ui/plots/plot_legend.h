@@ -6,7 +6,11 @@
 
 #include <qcustomplot.h>
 
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ui/plots/medium.h"
@@ -22,6 +26,15 @@ class PlotLegend {
     QCPScatterStyle scatter = {};
   };
 
+  /// What an entry stands for, by which it is hidden: all of a style, all of a colour, or one curve.
+  struct Key {
+    enum class Of { style, color, curve };
+    Of of = Of::curve;
+    QString text;
+    bool operator==(const Key&) const = default;
+    bool operator<(const Key& other) const { return std::tie(of, text) < std::tie(other.of, other.text); }
+  };
+
   explicit PlotLegend(QCustomPlot& plot) : plot_(plot) {}
 
   /// Entries appear in this order; those of one group stand together. The plottable stays the plot's. Without a style
@@ -29,6 +42,12 @@ class PlotLegend {
   void add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style = {});
   /// Whose a colour is, for the short legend; said once. `known_on_screen`: controls above the plot say so too.
   void add_color(const QString& text, const QColor& color, bool known_on_screen);
+  /// Whose entries are struck out, and drawn muted.
+  void set_hidden(std::set<Key> hidden) { hidden_ = std::move(hidden); }
+  /// Of an entry that stands in the plot; nothing for one that stands for nothing that can be hidden.
+  [[nodiscard]] std::optional<Key> key_of(const QCPAbstractLegendItem* item) const;
+  /// Of all entries that stand in the plot.
+  [[nodiscard]] std::set<Key> keys() const;
   /// Forgets the entries; what is laid out stays until the next lay_out() or remove().
   void clear() {
     entries_.clear();
@@ -70,11 +89,14 @@ class PlotLegend {
       int column;
     };
     std::vector<Cell> cells;
-    std::vector<int> column_widths;  ///< as shares; empty: all alike
+    std::vector<int> column_widths;  ///< as shares
     int height = 0;
   };
+  [[nodiscard]] std::optional<Key> key_of(const Entry& entry) const;
   [[nodiscard]] std::vector<Entry> short_entries(Medium medium) const;
   [[nodiscard]] Grid arrange(const std::vector<Entry>& entries, int width, bool short_form) const;
+  /// The widths of as many columns as fit side by side, filled row by row; one at least.
+  [[nodiscard]] std::vector<int> most_columns(const std::vector<Entry>& entries, int available, bool short_form) const;
   /// Leaves the rows that fit into `room`, at least one; the last place says how many entries are left out.
   void shorten(Grid& grid, int room) const;
   [[nodiscard]] QSize size_of(const QString& text) const;
@@ -84,6 +106,8 @@ class PlotLegend {
   std::vector<Entry> entries_;
   std::vector<Color> colors_;
   QCPLegend* box_ = nullptr;
+  std::map<const QCPAbstractLegendItem*, Key> items_;  ///< of box_
+  std::set<Key> hidden_;
   bool short_ = false;
 };
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/line_labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "ui/plots/curve_style.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int least_plot_width = 520;  ///< below it the axes need the room more than names do
+constexpr int most_room = 170;
+constexpr int gap = 8;           ///< pixels between a curve's end and its name
+constexpr double alike = 0.6;    ///< lines of text: ends nearer than that have one name
+constexpr double alike_x = 4;    ///< pixels
+constexpr double spacing = 1.0;  ///< likewise, between two names
+
+/// The last point within the axes; nothing where the curve leaves them below or above.
+std::optional<QPointF> end_in_sight(const std::vector<QPointF>& points, const QCPRange& n, const QCPRange& value) {
+  const auto last =
+      std::find_if(points.rbegin(), points.rend(), [&](const QPointF& point) { return n.contains(point.x()); });
+  if (last == points.rend() || !value.contains(last->y())) return std::nullopt;
+  return *last;
+}
+
+}  // namespace
+
+QString LineLabels::Label::text() const {
+  const QString names = owners.join(QStringLiteral(", "));
+  return quantity.isEmpty() ? names : QStringLiteral("%1 · %2").arg(names, quantity);
+}
+
+void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors) {
+  ends_.clear();
+  items_.clear();
+  neutral_ = colors.text;
+  QStringList quantities;
+  for (const Curve& curve : curves) {
+    if (curve.kind != CurveKind::measured || curve.name.age > 0 || curve.points.empty()) continue;
+    // Where colour tells devices or runs apart, a name of theirs would say it twice.
+    const QString owner = curve.hue < 0 ? owner_words(curve.name) : short_title(curve.name.algorithm);
+    const QString quantity = to_string(curve.quantity);
+    const bool named = std::ranges::any_of(
+        ends_, [&](const End& end) { return end.owner == owner && end.quantity == quantity && curve.hue < 0; });
+    if (named) continue;
+    if (!quantities.contains(quantity)) quantities << quantity;
+    End end{.owner = owner, .quantity = quantity, .color = curve_color(curve, colors), .points = {}};
+    for (const CurvePoint& point : curve.points) end.points.emplace_back(point.n, point.value);
+    ends_.push_back(std::move(end));
+  }
+  if (quantities.size() < 2) {
+    for (End& end : ends_) end.quantity.clear();
+  }
+  const QFont font = small_font(plot_.font());
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    auto* item = new QCPItemText(&plot_);
+    item->setClipToAxisRect(false);
+    item->setFont(font);
+    item->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    item->setTextAlignment(Qt::AlignLeft);
+    item->position->setType(QCPItemPosition::ptAbsolute);
+    item->setText({});
+    QColor behind = colors.background;  // a line that a name lies on is seen through it
+    behind.setAlpha(200);
+    item->setBrush(behind);
+    item->setVisible(false);
+    items_.push_back(item);
+  }
+}
+
+int LineLabels::room(int plot_width) const {
+  if (plot_width < least_plot_width || ends_.empty()) return 0;
+  const QFontMetrics metrics(small_font(plot_.font()));
+  int widest = 0;
+  for (const Label& label : merged(metrics.height())) {
+    if (label.inside) continue;
+    widest = std::max(widest, metrics.horizontalAdvance(label.text()));
+  }
+  return std::min({widest + 2 * gap, most_room, plot_width / 4});
+}
+
+std::vector<LineLabels::Label> LineLabels::merged(double line) const {
+  std::vector<Label> labels;
+  double last = 0;
+  for (const End& end : ends_) {
+    const auto at = end_in_sight(end.points, plot_.xAxis->range(), plot_.yAxis->range());
+    if (!at) continue;
+    const QPointF pixel{plot_.xAxis->coordToPixel(at->x()), plot_.yAxis->coordToPixel(at->y())};
+    labels.push_back(
+        {.owners = {end.owner}, .quantity = end.quantity, .color = end.color, .end = pixel, .y = pixel.y()});
+    last = std::max(last, pixel.x());
+  }
+  for (Label& label : labels) label.inside = label.end.x() < last - alike_x;
+  // Those beside the axes from the top, then those within.
+  std::ranges::stable_sort(labels, {}, [](const Label& label) { return std::pair(label.inside, label.y); });
+  std::vector<Label> one_each;
+  for (Label& label : labels) {
+    Label* before = one_each.empty() ? nullptr : &one_each.back();
+    const bool one = before != nullptr && before->quantity == label.quantity && before->inside == label.inside &&
+                     std::abs(label.end.x() - before->end.x()) <= alike_x && label.y - before->y <= alike * line;
+    if (!one) {
+      one_each.push_back(std::move(label));
+      continue;
+    }
+    if (before->color != label.color) before->color = neutral_;
+    if (!before->owners.contains(label.owners.first())) before->owners << label.owners;
+  }
+  return one_each;
+}
+
+void LineLabels::place() {
+  for (QCPItemText* item : items_) item->setVisible(false);
+  const QRect area = plot_.axisRect()->rect();
+  const int room = plot_.axisRect()->outerRect().right() - area.right();
+  const QFontMetrics metrics(small_font(plot_.font()));
+  if (room <= 2 * gap) return;
+  const double line = metrics.height();
+  std::vector<Label> labels = merged(line);
+  // From the top each is pushed below the one before; what then hangs over the bottom is pushed back up.
+  const auto beside = std::ranges::find_if(labels, &Label::inside);
+  for (auto label = labels.begin(); label != beside; ++label) {
+    if (label != labels.begin()) label->y = std::max(label->y, std::prev(label)->y + spacing * line);
+  }
+  double floor = area.bottom();
+  for (auto label = std::make_reverse_iterator(beside); label != labels.rend(); ++label) {
+    label->y = std::min(label->y, floor);
+    floor = label->y - spacing * line;
+  }
+  // Within the axes each stands below and beside its end, where its own rising line is not.
+  for (auto label = beside; label != labels.end(); ++label) {
+    label->y = label->end.y() + line / 2;
+    if (label != beside) label->y = std::max(label->y, std::prev(label)->y + spacing * line);
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].y < area.top()) continue;  // more names than lines
+    QCPItemText* item = items_[i];
+    item->setText(metrics.elidedText(labels[i].text(), Qt::ElideRight, room - gap));
+    item->setColor(labels[i].color);
+    item->position->setCoords(labels[i].inside ? labels[i].end.x() + gap : area.right() + gap, labels[i].y);
+    item->setVisible(true);
+  }
+}
+
+QStringList LineLabels::texts() const {
+  QStringList all;
+  for (const QCPItemText* item : items_) {
+    if (item->visible()) all << item->text();
+  }
+  return all;
+}
+
+}  // namespace attnscope::ui
