@@ -168,10 +168,10 @@ std::string ProblemFilter::summary() const {
     const std::string& text = state.value().text;
     if (facets_[f]->quiet && state.options.size() < 2 && text == facets_[f]->usual) continue;
     std::string label = attnscope::text(facets_[f]->label);
-    // Within a sentence; but N, n_q and L2 stay as they are.
-    // "L2 at start" stays so.
-    if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0)
+    // Within a sentence; but N, n_q and "L2 at start" stay as they are.
+    if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0) {
       label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+    }
     words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, text);
   }
   return words;
