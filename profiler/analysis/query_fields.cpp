@@ -132,6 +132,7 @@ QueryField of_foreign_knob(const std::string& name) {
 template <class Enum, std::size_t count>
 std::vector<std::string> words_of(const std::array<Enum, count>& all) {
   std::vector<std::string> texts;
+  texts.reserve(count);
   for (const Enum each : all) texts.emplace_back(to_string(each));
   return texts;
 }
