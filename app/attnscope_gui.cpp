@@ -90,6 +90,9 @@ struct Switches {
                           QStringLiteral("1280x800")};
   QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
                            QStringLiteral("theme"), QStringLiteral("light")};
+  QCommandLineOption filter{QStringLiteral("filter"),
+                            QStringLiteral("Filter of the screenshot, as the window's: \"algo:fa2 d:128 N>=4096\"."),
+                            QStringLiteral("words")};
   QCommandLineOption force{
       QStringLiteral("force"),
       QStringLiteral("Let --plots and --screenshot replace files that are no pictures of theirs, too.")};
@@ -112,6 +115,7 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
     return said(say::gui::theme{});
   }
   screenshot.theme = parse_theme(word);
+  screenshot.filter = parser.value(known.filter);
   return {};
 }
 
@@ -139,8 +143,8 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
       QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
-  parser.addOptions(
-      {known.help, known.plots, known.only, known.screenshot, known.page, known.size, known.theme, known.force});
+  parser.addOptions({known.help, known.plots, known.only, known.screenshot, known.page, known.size, known.theme,
+                     known.filter, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, the recorded sample."),
                                QStringLiteral("[FILE...]"));

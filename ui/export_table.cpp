@@ -23,7 +23,7 @@ struct Part {
   std::vector<std::int64_t> points;
 };
 
-std::map<QString, Part> parts_of(const PointSet& points, const std::optional<FilteredPoints>& filtered) {
+std::map<QString, Part> parts_of(const PointSet& points) {
   std::map<QString, Part> parts;
   const auto add = [&](Row row) {
     const RunPtr& run = points.run_of(row);
@@ -31,11 +31,7 @@ std::map<QString, Part> parts_of(const PointSet& points, const std::optional<Fil
     if (std::ranges::find(part.runs, run) == part.runs.end()) part.runs.push_back(run);
     part.points.push_back(points.id(row));
   };
-  if (filtered) {
-    for (const Row row : filtered->rows) add(row);
-  } else {
-    for (Row row = 0; row < points.size(); ++row) add(row);
-  }
+  for (Row row = 0; row < points.size(); ++row) add(row);
   return parts;
 }
 
@@ -100,21 +96,21 @@ SavedTable save_parts(const std::map<QString, Part>& parts, const QStringList& f
 
 }  // namespace
 
-SavedTable save_shown_points(const Workspace& workspace, const std::optional<FilteredPoints>& filtered,
-                             const QString& path) {
+SavedTable save_shown_points(const Workspace& workspace, const QString& path) {
   try {
     const auto ticked = [](const LoadedRun& run) { return run.visible; };
     if (std::ranges::none_of(workspace.runs(), ticked)) {
       return {.error = said(say::output::no_run_ticked{}), .nothing_to_write = true};
     }
-    const std::shared_ptr<const PointSet> points = filtered ? filtered->points : workspace.visible();
-    if (points->empty()) return {.error = said(say::output::no_point_ticked{}), .nothing_to_write = true};
-    if (filtered && filtered->rows.empty()) {
-      return {.error = said(say::output::all_filtered{.filter = filtered->filter.toStdString(),
-                                                      .points = counted_points(points->size())}),
+    const std::size_t ticked_points = workspace.ticked()->size();
+    if (ticked_points == 0) return {.error = said(say::output::no_point_ticked{}), .nothing_to_write = true};
+    const std::shared_ptr<const PointSet> points = workspace.visible();
+    if (points->empty()) {
+      return {.error = said(say::output::all_filtered{.filter = workspace.query().toStdString(),
+                                                      .points = counted_points(ticked_points)}),
               .nothing_to_write = true};
     }
-    return save_parts(parts_of(*points, filtered), workspace.files(), path);
+    return save_parts(parts_of(*points), workspace.files(), path);
   } catch (const std::bad_alloc&) {
     return {.error = said(say::output::no_memory{.file = path.toStdString()})};
   } catch (const std::exception& error) {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the table of points shows as one CSV table: the points of the ticked runs of all open files, or what a filter
-// leaves of them.
+// What the table of points shows as one CSV table: the points of the ticked runs of all open files that the filter
+// leaves.
 #pragma once
 
 #include <QString>
-#include <optional>
 
 #include "storage/exchange/export.h"
-#include "ui/pages/page.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
@@ -19,7 +17,6 @@ struct SavedTable {
   RunPtr replaced = {};  ///< set: nothing was written, for this run's file is not the one that was read
 };
 /// Points are read from their files again. No ticked run, and none that the filter leaves, are errors too.
-[[nodiscard]] SavedTable save_shown_points(const Workspace& workspace, const std::optional<FilteredPoints>& filtered,
-                                           const QString& path);
+[[nodiscard]] SavedTable save_shown_points(const Workspace& workspace, const QString& path);
 
 }  // namespace attnscope::ui

@@ -15,22 +15,23 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QSettings>
+#include <QShortcut>
 #include <QStatusBar>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
-#include "messages/points_table.h"
+#include "messages/query.h"
 #include "messages/window.h"
 #include "ui/export_table.h"
 #include "ui/format.h"
 #include "ui/help.h"
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/page_list.h"
-#include "ui/pages/points_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/query_bar.h"
 #include "ui/recent_files.h"
 #include "ui/said.h"
 #include "ui/status_line.h"
@@ -81,6 +82,8 @@ void MainWindow::build_center() {
   column->setSpacing(0);
   banner_ = new Banner(central);
   column->addWidget(banner_);
+  query_ = new QueryBar(workspace_, central);
+  column->addWidget(query_);
   tabs_ = new QTabWidget(central);
   tabs_->setDocumentMode(true);
   column->addWidget(tabs_, 1);
@@ -90,10 +93,8 @@ void MainWindow::build_center() {
     pages_.push_back(page);
     tabs_->addTab(page, page->icon(), page->title());
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
-    if (const auto* points = qobject_cast<PointsPage*>(page)) {
-      connect(points, &PointsPage::filter_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
-    }
   }
+  tabs_->setFocus();  // a key that nobody aimed is no filter
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
     banner_->clear(Banner::Topic::choice);
     if (details_ == nullptr) return;
@@ -190,6 +191,9 @@ void MainWindow::build_help_menu() {
 }
 
 void MainWindow::follow_workspace() {
+  for (const QKeySequence& keys : {QKeySequence(QStringLiteral("Ctrl+L")), QKeySequence(QKeySequence::Find)}) {
+    connect(new QShortcut(keys, this), &QShortcut::activated, query_, &QueryBar::begin);
+  }
   connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::name_window);
   connect(&workspace_, &Workspace::points_changed, this, &MainWindow::show_sweep);
   connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
@@ -404,37 +408,31 @@ void MainWindow::export_csv_file() {
   if (std::none_of(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; })) {
     return save_csv({});  // says so
   }
-  const std::optional<FilteredPoints> filtered = filtered_points();
-  const QString title =
-      filtered ? said(say::window::export_csv_title_filtered{.points = counted(*filtered).toStdString(),
-                                                             .filter = one_line(filtered->filter).toStdString()})
-               : said(say::window::export_csv_title{});
+  const QString filter = one_line(workspace_.query());
+  const QString title = filter.isEmpty() ? said(say::window::export_csv_title{})
+                                         : said(say::window::export_csv_title_filtered{
+                                               .points = counted().toStdString(), .filter = filter.toStdString()});
   const QString path =
       QFileDialog::getSaveFileName(this, title, QStringLiteral("attnscope.csv"), said(say::window::csv_filter{}));
   if (!path.isEmpty()) save_csv(path);
 }
 
-std::optional<FilteredPoints> MainWindow::filtered_points() const {
-  for (Page* page : pages_) {
-    if (std::optional<FilteredPoints> filtered = page->filtered_points()) return filtered;
-  }
-  return {};
-}
-
-QString MainWindow::counted(const FilteredPoints& filtered) {
-  return said(say::points_table::shown{.shown = filtered.rows.size(), .all = filtered.points->size()});
+QString MainWindow::counted() const {
+  if (workspace_.query().isEmpty()) return {};
+  return said(say::query::shown{.shown = workspace_.visible()->size(), .all = workspace_.ticked()->size()});
 }
 
 void MainWindow::save_csv(const QString& path) {
-  const std::optional<FilteredPoints> filtered = filtered_points();
-  const SavedTable saved = save_shown_points(workspace_, filtered, path);
+  const QString filter = one_line(workspace_.query());
+  const SavedTable saved = save_shown_points(workspace_, path);
   const std::string file = one_line(path).toStdString();
-  say_written(filtered ? said(say::window::written_filtered{.file = file,
-                                                            .points = counted(*filtered).toStdString(),
-                                                            .filter = one_line(filtered->filter).toStdString(),
-                                                            .rows = saved.written.rows})
-                       : said(say::window::written_table{
-                             .file = file, .points = counted_points(saved.written.points), .rows = saved.written.rows}),
+  say_written(filter.isEmpty()
+                  ? said(say::window::written_table{
+                        .file = file, .points = counted_points(saved.written.points), .rows = saved.written.rows})
+                  : said(say::window::written_filtered{.file = file,
+                                                       .points = counted().toStdString(),
+                                                       .filter = filter.toStdString(),
+                                                       .rows = saved.written.rows}),
               saved.error, saved.nothing_to_write ? Banner::Topic::choice : Banner::Topic::write);
   if (saved.replaced != nullptr) workspace_.read_anew(*saved.replaced);
 }
@@ -454,6 +452,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
   keys.reserve(pages_.size());
   for (int i = 0; i < tabs_->count(); ++i) keys.emplace_back(QStringLiteral("Ctrl+%1").arg(i + 1), tabs_->tabText(i));
   keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), said(say::window::key_open{})},
+                           {QStringLiteral("Ctrl+L, Ctrl+F"), said(say::window::key_filter{})},
                            {QStringLiteral("Ctrl+E"), said(say::window::key_export_plot{})},
                            {QStringLiteral("Ctrl+Shift+E"), said(say::window::key_export_csv{})},
                            {QStringLiteral("Ctrl+Shift+X"), said(say::window::key_explore{})},

@@ -22,6 +22,7 @@ namespace attnscope::ui {
 
 class CollectPanel;
 class DetailsPanel;
+class QueryBar;
 class RecentFiles;
 class RunsPanel;
 class ViewModes;
@@ -54,6 +55,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] RunsPanel* runs_panel() const { return runs_; }
   [[nodiscard]] ViewModes& view_modes() const { return *view_modes_; }
   [[nodiscard]] Banner& banner() { return *banner_; }
+  [[nodiscard]] QueryBar& query() const { return *query_; }
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -83,10 +85,8 @@ class MainWindow : public QMainWindow {
   void export_plot();
   void export_csv_file();
   void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
-  /// What the first page with a filter leaves; nothing where none is set.
-  [[nodiscard]] std::optional<FilteredPoints> filtered_points() const;
-  /// "6 of 30 points"
-  [[nodiscard]] static QString counted(const FilteredPoints& filtered);
+  /// "6 of 30 points"; empty without a filter.
+  [[nodiscard]] QString counted() const;
   void forget_details_of(const QString& path);
   void close_question();
   void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
@@ -106,6 +106,7 @@ class MainWindow : public QMainWindow {
   std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
   Workspace workspace_;
   Banner* banner_ = nullptr;
+  QueryBar* query_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   std::vector<Page*> pages_;                    ///< as page_kinds() has them
   std::map<const Page*, ShownPoint> selected_;  ///< what each page's details are of

@@ -17,6 +17,7 @@
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/io_plot.h"
+#include "ui/query_bar.h"
 #include "ui/said.h"
 #include "ui/save_file.h"
 #include "ui/source_note.h"
@@ -203,6 +204,8 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   window.set_theme(shot.theme);
   note_skipped(window.workspace(), skipped);
   if (QString error = open_all(window.workspace(), files); !error.isEmpty()) return error;
+  window.query().set_text(shot.filter);
+  if (!window.query().error().isEmpty()) return window.query().error();
   window.resize(shot.size);
   window.show_page(shot.page);
   window.show();

@@ -42,10 +42,19 @@ void StatusLine::refresh() {
 
   std::map<Provenance, std::size_t> count;
   std::set<QString> devices;
-  for (const LoadedRun& run : workspace_.runs()) {
-    if (!run.visible) continue;
-    count[run.info->summary.provenance] += run.points.size();
-    if (const QString name = device_title(run.info->summary); !name.isEmpty()) devices.insert(name);
+  const auto add = [&](const RunSummary& run, std::size_t points) {
+    count[run.provenance] += points;
+    if (const QString name = device_title(run); !name.isEmpty()) devices.insert(name);
+  };
+  if (workspace_.query().isEmpty()) {
+    for (const LoadedRun& run : workspace_.runs()) {
+      if (run.visible) add(run.info->summary, run.points.size());
+    }
+  } else {
+    const std::shared_ptr<const PointSet> points = workspace_.visible();
+    std::map<analysis::RunIndex, std::size_t> of_run;
+    for (Row row = 0; row < points->size(); ++row) ++of_run[points->table().run_index(row)];
+    for (const auto& [run, rows] : of_run) add(points->run(run).summary, rows);
   }
   QStringList parts;
   for (const auto& [origin, points] : count) {

@@ -509,18 +509,41 @@ void Workspace::name_runs() {
   }
 }
 
-std::shared_ptr<const PointSet> Workspace::visible() const {
-  if (visible_ != nullptr) return visible_;
+std::shared_ptr<const PointSet> Workspace::ticked() const {
+  if (ticked_ != nullptr) return ticked_;
   std::vector<PointSet::Part> shown;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
     if (run.visible && !original_of(runs_, i, true)) shown.push_back({run.info, &run.points});
   }
-  visible_ = std::make_shared<const PointSet>(shown);
+  ticked_ = std::make_shared<const PointSet>(shown);
+  return ticked_;
+}
+
+std::shared_ptr<const PointSet> Workspace::visible() const {
+  if (query_.empty()) return ticked();
+  if (visible_ == nullptr) {
+    const std::shared_ptr<const PointSet> all = ticked();
+    visible_ = std::make_shared<const PointSet>(*all, query_.rows(all->table()));
+  }
   return visible_;
 }
 
+Message Workspace::set_query(const QString& text) {
+  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table());
+  if (!query) return query.error();
+  const QString words = text.trimmed();
+  if (words == query_text_) return {};
+  query_ = std::move(query).value();
+  query_text_ = words;
+  visible_.reset();
+  emit query_changed();
+  emit points_changed();
+  return {};
+}
+
 void Workspace::announce_points() {
+  ticked_.reset();
   visible_.reset();
   emit points_changed();
 }

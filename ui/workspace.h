@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/point_query.h"
 #include "storage/file_stamp.h"
 #include "storage/run_store.h"
 #include "ui/models/point_set.h"
@@ -100,7 +101,14 @@ class Workspace : public QObject {
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
   /// The points of the ticked runs, of which a copy in another file adds nothing; made once for all who ask, until
   /// points_changed().
+  [[nodiscard]] std::shared_ptr<const PointSet> ticked() const;
+  /// What the query leaves of them: what all views show.
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
+  /// From now on only points that fit (analysis/point_query.h) are visible; of an empty one all are. The error, empty
+  /// when it is understood; an error changes nothing.
+  Message set_query(const QString& text);
+  /// The one that holds, without blanks around it.
+  [[nodiscard]] QString query() const { return query_text_; }
   /// What the devices of all open files were found to be capable of.
   [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
   /// Of what is simulated.
@@ -123,6 +131,8 @@ class Workspace : public QObject {
   void file_replaced(const QString& path, const QString& what);
   /// What opening() gives has changed.
   void opening_changed();
+  /// Another query holds.
+  void query_changed();
   /// Runs were added, removed or changed state.
   void runs_changed();
   void ceilings_changed();
@@ -157,7 +167,10 @@ class Workspace : public QObject {
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
   std::vector<FileCeilings> ceilings_;
-  mutable std::shared_ptr<const PointSet> visible_;  ///< null: to be made
+  analysis::PointQuery query_;
+  QString query_text_;
+  mutable std::shared_ptr<const PointSet> ticked_;   ///< null: to be made
+  mutable std::shared_ptr<const PointSet> visible_;  ///< likewise
   std::map<QString, QString> skipped_;               ///< path -> what was said of it
   std::map<QString, bool> followed_;                 ///< path -> a read of it is under way
   QTimer follow_timer_;

@@ -101,6 +101,8 @@ class PointColumns {
   [[nodiscard]] PointSpec spec(Row) const;
   /// The same, but of these fields alone, and of the knobs where there are none.
   [[nodiscard]] PointSpec spec(Row, std::span<const std::string_view> fields) const;
+  /// In the order of the table of fields.
+  [[nodiscard]] std::span<const FieldColumn> fields() const { return fields_; }
   /// nullptr for an unknown name.
   [[nodiscard]] const FieldColumn* find_field(std::string_view name) const;
   /// Throws std::logic_error for an unknown name.

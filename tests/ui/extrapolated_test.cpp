@@ -4,9 +4,9 @@
 
 #include <QTextDocument>
 
+#include "profiler/analysis/point_query.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
-#include "ui/models/points_filter.h"
 #include "ui/models/points_table_model.h"
 #include "ui/panels/point_html.h"
 #include "ui/plots/curve_graphs.h"
@@ -71,11 +71,10 @@ TEST_F(Extrapolated, InTheTable) {
     EXPECT_FALSE(at(0, column, Qt::ToolTipRole).contains("extrapolated")) << column;
   }
   EXPECT_FALSE(at(2, "SM↔L2", Qt::ToolTipRole).contains("extrapolated"));
-  PointsFilter filter(model);
-  filter.set_words("extrapolated");
-  EXPECT_EQ(filter.rowCount(), 1);
-  filter.set_words("simulated");
-  EXPECT_EQ(filter.rowCount(), 3);
+  const analysis::PointTable& table = model.points()->table();
+  EXPECT_EQ(analysis::PointQuery::parse("extrapolated", table)->rows(table).size(), 1U);
+  EXPECT_EQ(analysis::PointQuery::parse("simulated", table)->rows(table).size(), 3U);
+  EXPECT_EQ(analysis::PointQuery::parse("from:simulated", table)->rows(table).size(), 3U);
 }
 
 TEST_F(Extrapolated, OnCurvesAndInTheirReadOut) {

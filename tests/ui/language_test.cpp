@@ -341,8 +341,11 @@ TEST_F(LanguageTest, EmptyPagesSpeakIt) {
   fixtures::write_file(beginning, {{"quick", {}}});
   ASSERT_EQ(workspace.open_now(beginning), QString());
   add();
+  workspace.set_run_visible(0, true);
+  ASSERT_TRUE(workspace.set_query(QStringLiteral("nonsense")).empty());
+  add();
   EXPECT_EQ(texts.forgotten(), "");
-  EXPECT_EQ(texts.seen(), 6);
+  EXPECT_EQ(texts.seen(), 8);
 }
 
 TEST_F(LanguageTest, RunsSpeakIt) {

@@ -37,6 +37,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/query_bar.h"
 
 namespace attnscope::ui {
 namespace {
@@ -157,19 +158,18 @@ TEST_F(WindowTest, TheExportIsWhatTheTableShowsAndItsCountIsSaid) {
 
   // The page need not be looked at.
   window.show_page(QStringLiteral("io"));
-  auto& table = page_of<PointsPage>(window);
-  table.search()->setText("fa1");
+  window.query().set_text("fa1");
   const QStringList filtered = algorithms();
   ASSERT_GT(filtered.size(), 0);
   EXPECT_EQ(filtered.size(), unfiltered.count("fa1"));
   EXPECT_EQ(filtered.count("fa1"), filtered.size()) << "none but what the filter leaves";
-  const int shown = table.table()->model()->rowCount();
-  ASSERT_LT(shown, static_cast<int>(all));
+  const auto shown = window.workspace().visible()->size();
+  ASSERT_LT(shown, all);
   const QString said = window.statusBar()->currentMessage();
   EXPECT_TRUE(said.contains(QStringLiteral("%1 of %2 points").arg(shown).arg(all))) << said.toStdString();
   EXPECT_TRUE(said.contains(QStringLiteral("“fa1” leaves; %1 rows").arg(filtered.size()))) << said.toStdString();
 
-  table.search()->setText("nonsense");
+  window.query().set_text("nonsense");
   const QString none = folder.filePath("none.csv");
   window.save_csv(none);
   EXPECT_FALSE(QFile::exists(none));
@@ -295,10 +295,10 @@ TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(window.banner().text(), QString());
   // Nothing to export, and then another filter, or other runs.
-  page_of<PointsPage>(window).search()->setText(QStringLiteral("nonsense"));
+  window.query().set_text(QStringLiteral("nonsense"));
   window.save_csv(folder.filePath("none.csv"));
   EXPECT_TRUE(window.banner().text().contains("hides all"));
-  page_of<PointsPage>(window).search()->clear();
+  window.query().set_text({});
   EXPECT_EQ(window.banner().text(), QString());
   for (std::size_t run = 0; run < workspace.runs().size(); ++run) workspace.set_run_visible(run, false);
   window.save_csv(folder.filePath("none.csv"));
@@ -755,7 +755,6 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   tiles.choose(QStringLiteral("Algorithm"), QStringLiteral("fa1"));
   tiles.set_metric(metric_key::l2_sm_bytes);
   auto& table = page_of<PointsPage>(window);
-  table.search()->setText("fa2");
   table.table()->sortByColumn(2, Qt::DescendingOrder);
   page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
   page_of<ExplorerPage>(window).edit(QStringLiteral("mask"), QStringLiteral("causal"), -1);

@@ -11,7 +11,7 @@
 #include "tests/profiler/plan/later_field.h"
 #include "tests/ui/fixtures.h"
 #include "ui/models/point_settings.h"
-#include "ui/models/points_filter.h"
+#include "ui/models/points_order.h"
 #include "ui/models/points_table_model.h"
 #include "ui/models/runs_model.h"
 #include "ui/panels/point_html.h"
@@ -124,45 +124,38 @@ TEST(PointsTableModel, AFieldThatComesLaterIsAColumnAsItStatesItself) {
   EXPECT_TRUE(model.column_in_use(strip));
   EXPECT_EQ(at(model, 0, "Strip").toString(), "");
   EXPECT_EQ(at(model, 1, "Strip").toString(), "64");
-  PointsFilter filter(model);
-  filter.set_words("strip=64");
-  ASSERT_EQ(filter.rowCount(), 1);
-  EXPECT_EQ(filter.mapToSource(filter.index(0, 0)).row(), 1);
 }
 
 // A file with a knob that no registry has brings a column, which moves those behind it.
-TEST(PointsFilter, KnowsColumnsByTheirKeysWhenTheyMove) {
+TEST(PointsOrder, KnowsColumnsByTheirKeysWhenTheyMove) {
   PointsTableModel model;
-  PointsFilter filter(model);
-  const QAbstractItemModelTester tester(&filter, Mode::Fatal);
+  PointsOrder order(model);
+  const QAbstractItemModelTester tester(&order, Mode::Fatal);
   std::vector<PointRecord> records{
       fixtures::ok_point(fixtures::spec("fa2", 1024)),
       fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB"),
       fixtures::ok_point(fixtures::spec("fa2", 2048))};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  filter.set_words("result=ok");
-  filter.sort(model.column_of("Time"), Qt::DescendingOrder);
+  order.sort(model.column_of("Time"), Qt::DescendingOrder);
   const auto lengths = [&] {
     QStringList texts;
-    for (int row = 0; row < filter.rowCount(); ++row) {
-      texts << filter.index(row, model.column_of("N")).data().toString();
+    for (int row = 0; row < order.rowCount(); ++row) {
+      texts << order.index(row, model.column_of("N")).data().toString();
     }
     return texts;
   };
-  ASSERT_EQ(lengths(), (QStringList{"2048", "1024"}));
+  ASSERT_EQ(lengths(), (QStringList{"2048", "1024", "65536"}));
   const int before = model.column_of("Time");
-  const QSignalSpy moved(&filter, &PointsFilter::sort_column_moved);
+  const QSignalSpy moved(&order, &PointsOrder::sort_column_moved);
 
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
   records.back().spec.knobs = {{"cluster", 4}};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
   ASSERT_EQ(model.column_of("Time"), before + 1);
-  EXPECT_EQ(lengths(), (QStringList{"4096", "2048", "1024"}));
-  EXPECT_EQ(filter.sortColumn(), before + 1);
+  EXPECT_EQ(lengths(), (QStringList{"4096", "2048", "1024", "65536"}));
+  EXPECT_EQ(order.sortColumn(), before + 1);
   ASSERT_EQ(moved.count(), 1);
   EXPECT_EQ(moved[0][0].toInt(), before + 1);
-  filter.set_words("cluster=4");
-  EXPECT_EQ(lengths(), QStringList{"4096"});
 }
 
 TEST(PointsTableModel, EveryFieldIsInTheDetails) {

@@ -33,6 +33,21 @@ PointSet::PointSet(const std::vector<Part>& parts, std::span<const Field> fields
   table_ = std::move(builder).finish();
 }
 
+PointSet::PointSet(const PointSet& all, std::span<const Row> rows, std::span<const Field> fields) {
+  analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
+  // A run's rows stand together.
+  while (!rows.empty()) {
+    const analysis::RunIndex run = all.table().run_index(rows.front());
+    const auto end = std::ranges::find_if(rows, [&](Row row) { return all.table().run_index(row) != run; });
+    const auto of_run = rows.first(static_cast<std::size_t>(end - rows.begin()));
+    runs_.push_back(all.runs_[run]);
+    builder.add(builder.add_run(all.table().runs()[run]), all.table().points(), of_run);
+    for (const Row row : of_run) ids_.push_back(all.ids_[row]);
+    rows = rows.subspan(of_run.size());
+  }
+  table_ = std::move(builder).finish();
+}
+
 std::vector<RunPtr> PointSet::runs_of(std::span<const Row> rows) const {
   std::vector<RunPtr> found;
   for (const Row row : rows) {

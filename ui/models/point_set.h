@@ -46,6 +46,8 @@ class PointSet {
   PointSet() : PointSet(std::vector<Part>()) {}
   /// All points of these runs, which are of these fields.
   explicit PointSet(const std::vector<Part>& parts, std::span<const Field> fields = point_fields());
+  /// Some of the points of another set of these fields; `rows` ascend.
+  PointSet(const PointSet& all, std::span<const Row> rows, std::span<const Field> fields = point_fields());
 
   [[nodiscard]] const analysis::PointTable& table() const { return table_; }
   [[nodiscard]] Row size() const { return table_.size(); }

@@ -15,7 +15,6 @@ namespace {
 
 using Value = PointSetting::Value;
 using Shown = PointSetting::Shown;
-using Search = PointSetting::Search;
 
 Value words(const QString& text) {
   return {text, text.isEmpty() ? QVariant() : QVariant(text), false};
@@ -45,19 +44,6 @@ Value value_of(const Field& field, const PointSpec& spec, Shown shown) {
   return words(text);
 }
 
-Search search_in(FieldType type) {
-  switch (type) {
-    case FieldType::word:
-      return Search::words;
-    case FieldType::real:
-      return Search::numbers;
-    case FieldType::integer:
-    case FieldType::flag:
-      break;
-  }
-  return Search::by_name;
-}
-
 PointSetting of_field(const Field& field) {
   const Shown shown = field.fallback.empty() ? Shown::always : Shown::where_set;
   return {said(field.label()),
@@ -66,19 +52,11 @@ PointSetting of_field(const Field& field) {
           {field.name},
           false,
           shown,
-          search_in(field.type),
           [&field, shown](const PointSpec& spec) { return value_of(field, spec, shown); }};
 }
 
 PointSetting of_knob(const QString& name, const QString& label, const QString& help) {
-  return {label,
-          name,
-          help,
-          {},
-          true,
-          Shown::where_set,
-          Search::by_name,
-          [knob = name.toStdString()](const PointSpec& spec) {
+  return {label, name, help, {}, true, Shown::where_set, [knob = name.toStdString()](const PointSpec& spec) {
             const KnobValue* given = spec.knobs.find(knob);
             if (given == nullptr) return Value{};
             const QString text = QString::fromStdString(to_string(*given)).replace(QLatin1Char('_'), QLatin1Char(' '));
@@ -89,43 +67,40 @@ PointSetting of_knob(const QString& name, const QString& label, const QString& h
 
 /// Fields that are read together, or in other words than they print.
 std::vector<PointSetting> stated_settings() {
-  const auto as_field = [](std::string_view name, Shown shown, Search search) {
+  const auto as_field = [](std::string_view name, Shown shown) {
     PointSetting setting = of_field(*find_field(name));
     setting.shown = shown;
-    setting.search = search;
     setting.value = [field = find_field(name), shown](const PointSpec& spec) { return value_of(*field, spec, shown); };
     return setting;
   };
-  PointSetting algorithm = as_field("algorithm", Shown::always, Search::words);
+  PointSetting algorithm = as_field("algorithm", Shown::always);
   algorithm.help = said(say::points_table::algorithm_help{});
-  PointSetting dtype = as_field("dtype", Shown::always, Search::words);
+  PointSetting dtype = as_field("dtype", Shown::always);
   dtype.key = QStringLiteral("type");
-  PointSetting cache = as_field("cache", Shown::in_details, Search::by_name);
+  PointSetting cache = as_field("cache", Shown::in_details);
   cache.label = said(say::points_table::l2{});
-  PointSetting br = as_field("br", Shown::always, Search::numbers);
-  PointSetting bc = as_field("bc", Shown::always, Search::numbers);
+  PointSetting br = as_field("br", Shown::always);
+  PointSetting bc = as_field("bc", Shown::always);
   br.of_tile = bc.of_tile = true;
   return {
       algorithm,
-      as_field("pass", Shown::always, Search::words),
+      as_field("pass", Shown::always),
       {said(say::points_table::n{}),
        QStringLiteral("n"),
        said(say::points_table::n_help{}),
        {"n_q", "n_k"},
        false,
        Shown::always,
-       Search::numbers,
        [](const PointSpec& spec) {
          return number(format_lengths(spec.problem), static_cast<double>(spec.problem.n_k));
        }},
-      as_field("d", Shown::always, Search::numbers),
+      as_field("d", Shown::always),
       {said(say::points_table::mask{}),
        QStringLiteral("mask"),
        said(say::points_table::mask_help{}),
        {"mask"},
        false,
        Shown::always,
-       Search::words,
        [](const PointSpec& spec) { return words(format_mask(spec.problem.mask)); }},
       dtype,
       {said(say::points_table::heads{}),
@@ -134,7 +109,6 @@ std::vector<PointSetting> stated_settings() {
        {"batch", "heads_q", "heads_kv"},
        false,
        Shown::always,
-       Search::by_name,
        [](const PointSpec& spec) {
          return number(format_heads(spec.problem), static_cast<double>(spec.problem.instances()));
        }},

@@ -30,20 +30,13 @@ struct PointSetting {
     in_details,  ///< in a table only where a point differs from what goes without saying
     where_set,
   };
-  /// What a bare word of a filter is looked for in.
-  enum class Search {
-    words,    ///< part of the text
-    numbers,  ///< a number that stands there whole
-    by_name,  ///< nothing: only what names the setting
-  };
 
   QString label;                         ///< "Batch × heads"
-  QString key;                           ///< in a filter: "heads=64"
+  QString key;                           ///< what it is known by where an order is kept: "heads"
   QString help;                          ///< one sentence
   std::vector<std::string_view> fields;  ///< that it speaks for; of a knob none
   bool of_tile = false;                  ///< part of the tile, as format_tile() has it
   Shown shown = Shown::where_set;
-  Search search = Search::by_name;
   /// With Shown::where_set, no text for what goes without saying.
   std::function<Value(const PointSpec&)> value;
   std::span<const Field> known = point_fields();  ///< the table that `fields` are of

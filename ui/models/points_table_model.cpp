@@ -22,7 +22,6 @@ namespace attnscope::ui {
 namespace {
 
 using Value = PointsTableModel::Value;
-using Search = PointsTableModel::Search;
 using Column = PointsTableModel::Column;
 
 Value text_value(const QString& text) {
@@ -61,7 +60,7 @@ constexpr QLatin1String result_key("result");
 /// What came of the point.
 std::vector<Column> outcome_columns() {
   return {
-      {said(say::points_table::result{}), result_key, said(say::points_table::result_help{}), Search::words,
+      {said(say::points_table::result{}), result_key, said(say::points_table::result_help{}),
        [](const PointSet& p, Row row) {
          const analysis::PointColumns& points = p.table().points();
          Value value = text_value(to_qstring(to_string(points.disposition(row))));
@@ -77,21 +76,19 @@ std::vector<Column> outcome_columns() {
          }
          return value;
        }},
-      {said(say::points_table::time{}), QStringLiteral("time"), said(say::points_table::time_help{}), Search::by_name,
+      {said(say::points_table::time{}), QStringLiteral("time"), said(say::points_table::time_help{}),
        [](const PointSet& p, Row row) { return metric(p, row, metric_key::time_median_ns); },
        metric_key::time_median_ns},
-      {said(say::points_table::rate{}), QStringLiteral("rate"), said(say::points_table::rate_help{}), Search::by_name,
+      {said(say::points_table::rate{}), QStringLiteral("rate"), said(say::points_table::rate_help{}),
        [](const PointSet& p, Row row) { return metric(p, row, metric_key::tflops); }, metric_key::tflops},
-      {said(say::points_table::dram{}), QStringLiteral("dram"), said(say::points_table::dram_help{}), Search::by_name,
+      {said(say::points_table::dram{}), QStringLiteral("dram"), said(say::points_table::dram_help{}),
        [](const PointSet& p, Row row) { return traffic(p, row, Quantity::dram); }, metric_key::dram_bytes},
       {said(say::points_table::sm_l2{}), QStringLiteral("sm_l2"), said(say::points_table::sm_l2_help{}),
-       Search::by_name, [](const PointSet& p, Row row) { return traffic(p, row, Quantity::sm_l2); },
-       metric_key::l2_sm_bytes},
+       [](const PointSet& p, Row row) { return traffic(p, row, Quantity::sm_l2); }, metric_key::l2_sm_bytes},
       {said(say::points_table::model{}), QStringLiteral("model"), said(say::points_table::model_help{}),
-       Search::by_name, [](const PointSet& p, Row row) { return metric(p, row, metric_key::model_l2_sm_bytes); },
+       [](const PointSet& p, Row row) { return metric(p, row, metric_key::model_l2_sm_bytes); },
        metric_key::model_l2_sm_bytes},
       {said(say::points_table::over_model{}), QStringLiteral("over_model"), said(say::points_table::over_model_help{}),
-       Search::by_name,
        [](const PointSet& p, Row row) {
          Value value = metric(p, row, metric_key::l2_sm_over_model);
          if (!value.text.isEmpty()) value.text = QString::number(value.sort.toDouble(), 'f', 4);
@@ -99,10 +96,9 @@ std::vector<Column> outcome_columns() {
        },
        metric_key::l2_sm_over_model},
       {said(say::points_table::occupancy{}), QStringLiteral("occupancy"), said(say::points_table::occupancy_help{}),
-       Search::by_name, [](const PointSet& p, Row row) { return metric(p, row, metric_key::achieved_occupancy_pct); },
+       [](const PointSet& p, Row row) { return metric(p, row, metric_key::achieved_occupancy_pct); },
        metric_key::achieved_occupancy_pct},
       {said(say::points_table::registers{}), QStringLiteral("registers"), said(say::points_table::registers_help{}),
-       Search::by_name,
        [](const PointSet& p, Row row) {
          Value value = metric(p, row, metric_key::registers);
          value.text = value.text.section(QLatin1Char(' '), 0, 0);
@@ -110,13 +106,10 @@ std::vector<Column> outcome_columns() {
        },
        metric_key::registers},
       {said(say::points_table::shared{}), QStringLiteral("shared"), said(say::points_table::shared_help{}),
-       Search::by_name, [](const PointSet& p, Row row) { return metric(p, row, metric_key::shared_bytes); },
-       metric_key::shared_bytes},
+       [](const PointSet& p, Row row) { return metric(p, row, metric_key::shared_bytes); }, metric_key::shared_bytes},
       {said(say::points_table::values{}), QStringLiteral("values"), said(say::points_table::values_help{}),
-       Search::words,
        [](const PointSet& p, Row row) { return text_value(to_qstring(p.table().points().origin(row))); }},
-      // By name alone: its title speaks of all points of the run ("quick · fwd/bwd"), not of this one.
-      {said(say::points_table::run{}), QStringLiteral("run"), said(say::points_table::run_help{}), Search::by_name,
+      {said(say::points_table::run{}), QStringLiteral("run"), said(say::points_table::run_help{}),
        [](const PointSet& p, Row row) {
          const RunInfo& run = *p.run_of(row);
          return text_value(said(
@@ -124,7 +117,7 @@ std::vector<Column> outcome_columns() {
                                        .device = device_title(run.summary).toStdString()}));
        }},
       {said(say::points_table::reason{}), QStringLiteral("reason"), said(say::points_table::reason_help{}),
-       Search::words, [](const PointSet& p, Row row) { return text_value(said(p.table().reason(row))); }},
+       [](const PointSet& p, Row row) { return text_value(said(p.table().reason(row))); }},
   };
 }
 
@@ -148,7 +141,7 @@ PointSpec spec_for(const PointSetting& setting, const PointSet& points, Row row)
 
 /// What was asked for.
 Column of_setting(PointSetting setting) {
-  Column column{setting.label, setting.key, setting.help, setting.search, nullptr};
+  Column column{setting.label, setting.key, setting.help, nullptr};
   column.value = [setting](const PointSet& points, Row row) {
     PointSetting::Value value = setting.value(spec_for(setting, points, row));
     return Value{std::move(value.text), std::move(value.sort), {}, value.number};
@@ -228,10 +221,6 @@ int PointsTableModel::column_named(const QString& key) const {
     return key.compare(column.key, Qt::CaseInsensitive) == 0 || key.compare(column.field, Qt::CaseInsensitive) == 0;
   });
   return found == columns_.end() ? -1 : static_cast<int>(found - columns_.begin());
-}
-
-PointsTableModel::Search PointsTableModel::search_of(int column) const {
-  return columns_[static_cast<std::size_t>(column)].search;
 }
 
 bool PointsTableModel::is_setting(int column) const {

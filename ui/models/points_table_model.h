@@ -35,12 +35,10 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] int column_of(const QString& heading) const;
   /// False for a column of a rarely set property that no point has.
   [[nodiscard]] bool column_in_use(int column) const;
-  /// The column that a filter knows by that name ("n", "heads", a field's or a knob's name); -1 when there is none.
+  /// The column of that key ("n", "heads", a field's or a knob's name); -1 when there is none.
   [[nodiscard]] int column_named(const QString& key) const;
   [[nodiscard]] QString key_of(int column) const;
 
-  using Search = PointSetting::Search;
-  [[nodiscard]] Search search_of(int column) const;
   /// Whether a column is read off the point's setting; the others compute.
   [[nodiscard]] bool is_setting(int column) const;
 
@@ -52,12 +50,11 @@ class PointsTableModel : public TableModel {
   };
   struct Column {
     QString heading;
-    QString key;  ///< in a filter: "heads=64"
+    QString key;  ///< what it is known by where an order is kept: "heads"
     QString help;
-    Search search = Search::by_name;
     std::function<Value(const PointSet&, Row)> value;
     std::string_view metric = {};  ///< of the metrics table, whose unit the values have; empty: a setting
-    QString field = {};            ///< the one field that it shows, which a filter knows it by as well
+    QString field = {};            ///< the one field that it shows, which it is known by as well
     std::function<bool(const PointSet&, Row)> in_use = nullptr;  ///< none: always shown
   };
 

@@ -31,6 +31,12 @@ bool ticked_run_is_running(const Workspace& workspace) {
 }
 
 EmptyWords why_no_points(const Workspace& workspace) {
+  if (const Row hidden = workspace.ticked()->size(); hidden > 0) {
+    constexpr qsizetype most = 60;
+    const QString filter = shortened(workspace.query(), most).toHtmlEscaped();
+    return {said(say::empty_page::all_filtered{.points = counted_points(hidden)}),
+            said(say::empty_page::all_filtered_help{.filter = filter.toStdString()})};
+  }
   const auto& runs = workspace.runs();
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
     const std::size_t planned = running->info->summary.planned_points;
@@ -64,16 +70,23 @@ EmptyWords why_no_points(const Workspace& workspace) {
   return {said(say::empty_page::no_run{}), said(say::empty_page::no_run_help{})};
 }
 
-EmptyState::EmptyState(QWidget* parent) : QLabel(parent) {
+EmptyState::EmptyState(QWidget* parent, Workspace* filtered) : QLabel(parent), filtered_(filtered) {
   setAlignment(Qt::AlignCenter);
   setWordWrap(true);
   setTextFormat(Qt::RichText);
   setMargin(24);
   setTextInteractionFlags(Qt::TextBrowserInteraction);
+  if (filtered_ == nullptr) return;
+  connect(this, &QLabel::linkActivated, this, [this] { (void)filtered_->set_query({}); });  // the only link
 }
 
 void EmptyState::set_words(const EmptyWords& words) {
-  setText(QStringLiteral("<h3>%1</h3><p>%2</p>").arg(words.title, words.text));
+  QString text = QStringLiteral("<h3>%1</h3><p>%2</p>").arg(words.title, words.text);
+  const Row left = filtered_ == nullptr ? 0 : filtered_->visible()->size();
+  const Row all = filtered_ == nullptr ? 0 : filtered_->ticked()->size();
+  if (left > 0 && left < all)
+    text += QStringLiteral("<p>%1</p>").arg(said(say::empty_page::some_filtered{.shown = left, .all = all}));
+  setText(text);
 }
 
 }  // namespace attnscope::ui

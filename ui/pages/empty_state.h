@@ -13,8 +13,8 @@ struct EmptyWords {
   QString text;  ///< rich text
 };
 
-/// Why no point is shown, and what to do: nothing is open, a file is being read, a sweep has not come to its first
-/// point, no run is ticked, all that a run has is damaged.
+/// Why no point is shown, and what to do: the filter hides all, nothing is open, a file is being read, a sweep has not
+/// come to its first point, no run is ticked, all that a run has is damaged.
 [[nodiscard]] EmptyWords why_no_points(const Workspace& workspace);
 /// Whether some ticked run is still being collected.
 [[nodiscard]] bool ticked_run_is_running(const Workspace& workspace);
@@ -22,10 +22,15 @@ struct EmptyWords {
 class EmptyState : public QLabel {
   Q_OBJECT
  public:
-  explicit EmptyState(QWidget* parent = nullptr);
+  /// `filtered`: where the points come from that would stand there: where its filter hides some, that is said too, and
+  /// a link in the words clears it. Null: what would stand there is not filtered.
+  explicit EmptyState(QWidget* parent = nullptr, Workspace* filtered = nullptr);
   void set_words(const EmptyWords& words);
   /// A word that is too long for the page is cut: it does not widen the window.
   [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
+
+ private:
+  Workspace* filtered_;
 };
 
 }  // namespace attnscope::ui

@@ -3,8 +3,8 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QSignalBlocker>
 #include <string>
+#include <utility>
 
 #include "ui/format.h"
 #include "ui/pages/flow_layout.h"
@@ -22,26 +22,29 @@ QString key_of(const analysis::Facet& facet) {
 }  // namespace
 
 FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent) : QWidget(parent), filter_(filter) {
-  new FlowLayout(this, 10);  // the widget's own from here on
+  new FlowLayout(this, 6);  // the widget's own from here on
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
-    QComboBox* combo = add_combo(said(facet.label), said(facet.help));
-    combos_.push_back(combo);
-    connect(combo, &QComboBox::activated, this, [this, f, combo] {
-      filter_.choose(f, combo->currentData().toString().toStdString());
+    auto* chip = new FacetChip(said(facet.label), said(facet.help), this);
+    chips_.push_back(chip);
+    layout()->addWidget(chip);
+    connect(chip, &FacetChip::picked, this, [this, f](const QString& id) {
+      filter_.choose(f, id.toStdString());
       emit chosen();
     });
   }
 }
 
-QComboBox* FacetBar::add_combo(const QString& name, const QString& help) {
+QComboBox* FacetBar::add_combo(const QString& name, const QString& help, int characters) {
   auto* pair = new QWidget(this);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(5);
   auto* label = new QLabel(name, pair);
   auto* combo = new QComboBox(pair);
-  combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  combo->setSizeAdjustPolicy(characters > 0 ? QComboBox::AdjustToMinimumContentsLengthWithIcon
+                                            : QComboBox::AdjustToContents);
+  combo->setMinimumContentsLength(characters);
   combo->setMaximumWidth(widest_combo);
   combo->setToolTip(help);
   combo->setAccessibleName(name);
@@ -75,26 +78,34 @@ void FacetBar::choose_problem_of(const analysis::PointTable& table, analysis::Ro
   }
 }
 
-void FacetBar::refresh() {
-  for (std::size_t f = 0; f < combos_.size(); ++f) {
-    QComboBox* combo = combos_[f];
-    const QSignalBlocker quiet(combo);
-    const ProblemFilter::State& state = filter_.state(f);
-    QStringList wanted;
-    for (const analysis::FacetValue& value : state.options) wanted << QString::fromStdString(value.id());
-    QStringList shown;
-    for (int i = 0; i < combo->count(); ++i) shown << combo->itemData(i).toString();
-    if (wanted != shown) {
-      combo->clear();
-      for (const analysis::FacetValue& value : state.options) {
-        combo->addItem(QString::fromStdString(value.text), QString::fromStdString(value.id()));
-        if (value.full.empty()) continue;
-        combo->setItemData(combo->count() - 1, QString::fromStdString(value.full), Qt::ToolTipRole);
-      }
+void FacetBar::show_chips_of(const analysis::PointTable& table, const std::vector<Row>& rows) {
+  for (std::size_t f = 0; f < chips_.size(); ++f) {
+    const analysis::CodeColumn& column = table.codes(*filter_.facets()[f]);
+    std::vector<bool> there(column.values.size());
+    for (const Row row : rows) there[column.codes[row]] = true;
+    QStringList texts;
+    for (std::size_t code = 0; code < there.size(); ++code) {
+      if (there[code]) texts << QString::fromStdString(column.values[code].text);
     }
-    combo->setCurrentIndex(state.current);
-    combo->setEnabled(wanted.size() > 1);
-    combo->parentWidget()->setVisible(wanted.size() > 1 || filter_.facets()[f]->always_shown);
+    chips_[f]->set_texts(texts);
+    chips_[f]->setVisible(texts.size() > 1 || (texts.size() == 1 && filter_.facets()[f]->always_shown));
+  }
+}
+
+void FacetBar::refresh(const std::shared_ptr<const PointSet>& points, const std::vector<Row>& rows) {
+  if (points != points_ || rows != rows_) {
+    points_ = points;
+    rows_ = rows;
+    show_chips_of(points->table(), rows);
+  }
+  for (std::size_t f = 0; f < chips_.size(); ++f) {
+    const ProblemFilter::State& state = filter_.state(f);
+    std::vector<FacetChip::Option> options;
+    for (const analysis::FacetValue& value : state.options) {
+      options.push_back(
+          {QString::fromStdString(value.text), QString::fromStdString(value.id()), QString::fromStdString(value.full)});
+    }
+    chips_[f]->offer(std::move(options), state.current);
   }
 }
 

@@ -55,7 +55,7 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
 }
 
 void IoCurvePage::add_choices() {
-  tile_ = facets().add_combo(said(say::curve_page::tile{}), said(say::curve_page::tile_help{}));
+  tile_ = facets().add_combo(said(say::curve_page::tile{}), said(say::curve_page::tile_help{}), 14);
   ordinate_ = facets().add_combo(said(say::curve_page::plot{}), said(say::curve_page::plot_help{}));
   for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, said(say::curve_page::bytes{})},
                                        std::pair{Ordinate::time, said(say::curve_page::time{})},
@@ -102,7 +102,7 @@ void IoCurvePage::add_plot() {
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   plot_ = new IoPlot(content);
-  empty_ = new EmptyState(content);
+  empty_ = new EmptyState(content, &workspace());
   stack_->addWidget(plot_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);

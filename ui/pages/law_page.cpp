@@ -67,7 +67,7 @@ void LawPage::add_content() {
   table_->horizontalHeader()->setStretchLastSection(true);
   column->addWidget(plot_, 1);
   column->addWidget(table_);
-  empty_ = new EmptyState(content);
+  empty_ = new EmptyState(content, &workspace());
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);

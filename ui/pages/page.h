@@ -7,20 +7,12 @@
 #include <QString>
 #include <QWidget>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
-
-/// Some of the points that are shown, which a filter leaves.
-struct FilteredPoints {
-  std::shared_ptr<const PointSet> points;
-  std::vector<Row> rows;
-  QString filter;  ///< as the user has written it
-};
 
 class Page : public QWidget {
   Q_OBJECT
@@ -39,9 +31,6 @@ class Page : public QWidget {
   [[nodiscard]] virtual QString file_stem() const { return {}; }
   /// PNG, SVG or PDF by the name's ending. The error, empty when the file is written.
   [[nodiscard]] virtual QString save_plot(const QString& path, const QSize& size);
-
-  /// What a filter of the page leaves; nothing where it has none, or none is set.
-  [[nodiscard]] virtual std::optional<FilteredPoints> filtered_points() { return {}; }
 
   /// What the user has chosen on the page; restore() takes it back, also before there are points. Unknown or missing
   /// entries leave things as they are.

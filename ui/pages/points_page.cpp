@@ -3,14 +3,12 @@
 
 #include <QApplication>
 #include <QClipboard>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QScopedValueRollback>
 #include <QShortcut>
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "messages/empty_page.h"
 #include "messages/points_table.h"
 #include "ui/format.h"
 #include "ui/said.h"
@@ -31,7 +29,6 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
-  add_search();
   add_table();
   add_keys();
   connect(&workspace_, &Workspace::points_changed, this, [this] {
@@ -40,30 +37,14 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   });
 }
 
-void PointsPage::add_search() {
-  auto* row = new QHBoxLayout;
-  search_ = new QLineEdit(this);
-  search_->setPlaceholderText(said(say::points_table::filter_hint{}));
-  search_->setToolTip(said(say::points_table::filter_help{}));
-  search_->setClearButtonEnabled(true);
-  search_->setAccessibleName(said(say::points_table::filter_name{}));
-  search_->setMinimumWidth(200);
-  search_->setMaximumWidth(360);
-  count_ = new QLabel(this);
-  row->addWidget(search_, 1);
-  row->addWidget(count_);
-  row->addStretch(1);
-  static_cast<QVBoxLayout*>(layout())->addLayout(row);
-}
-
 void PointsPage::add_table() {
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new PointsTableModel(this);
-  filter_ = new PointsFilter(*model_, this);
+  order_ = new PointsOrder(*model_, this);
   table_ = new QTableView(content);
-  table_->setModel(filter_);
+  table_->setModel(order_);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -76,18 +57,18 @@ void PointsPage::add_table() {
   table_->horizontalHeader()->setHighlightSections(false);
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->setAccessibleName(said(say::points_table::name{}));
-  empty_ = new EmptyState(content);
+  empty_ = new EmptyState(content, &workspace_);
   stack_->addWidget(table_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) emit point_selected(model_->point(filter_->mapToSource(current).row()));
+    if (current.isValid()) emit point_selected(model_->point(order_->mapToSource(current).row()));
   });
   // The heading with the arrow follows; setting it would sort again.
-  connect(filter_, &PointsFilter::sort_column_moved, this, [this](int column) {
+  connect(order_, &PointsOrder::sort_column_moved, this, [this](int column) {
     const QSignalBlocker quiet(table_->horizontalHeader());
-    table_->horizontalHeader()->setSortIndicator(column, filter_->sortOrder());
+    table_->horizontalHeader()->setSortIndicator(column, order_->sortOrder());
   });
   connect(table_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
     if (!sizing_) sized_by_hand_.insert(column);
@@ -100,20 +81,12 @@ void PointsPage::add_table() {
 }
 
 void PointsPage::add_keys() {
-  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    filter_->set_words(text);
-    show_rows();
-    emit filter_changed();
-  });
-  connect(empty_, &QLabel::linkActivated, search_, &QLineEdit::clear);  // its only one
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(selection_as_text()); });
-  auto* find = new QShortcut(QKeySequence::Find, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
-  connect(find, &QShortcut::activated, search_, qOverload<>(&QWidget::setFocus));
 }
 
 std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
-  return {{QStringLiteral("Ctrl+F, Ctrl+C"), said(say::points_table::key_filter_copy{})}};
+  return {{QStringLiteral("Ctrl+C"), said(say::points_table::key_copy{})}};
 }
 
 QString PointsPage::title() const {
@@ -122,7 +95,7 @@ QString PointsPage::title() const {
 
 QJsonObject PointsPage::state() const {
   const QHeaderView& header = *table_->horizontalHeader();
-  QJsonObject state{{QStringLiteral("filter"), search_->text()}};
+  QJsonObject state;
   const int column = header.sortIndicatorSection();
   if (column >= 0 && column < model_->columnCount()) {
     state[QStringLiteral("sorted_by")] = model_->key_of(column);
@@ -132,7 +105,6 @@ QJsonObject PointsPage::state() const {
 }
 
 void PointsPage::restore(const QJsonObject& state) {
-  search_->setText(state[QStringLiteral("filter")].toString(search_->text()));
   const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());
   if (column < 0) return;
   table_->sortByColumn(column, state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder);
@@ -154,30 +126,9 @@ void PointsPage::refresh() {
 }
 
 void PointsPage::show_rows() {
-  update_count();
-  if (filter_->rowCount() > 0) {
-    stack_->setCurrentWidget(table_);
-    return;
-  }
-  const auto points = static_cast<std::size_t>(model_->rowCount());
-  if (points == 0) {
-    empty_->set_words(why_no_points(workspace_));
-  } else {
-    const QString words = shortened(search_->text().trimmed(), 60).toHtmlEscaped();
-    empty_->set_words({said(say::empty_page::all_filtered{.points = counted_points(points)}),
-                       said(say::empty_page::all_filtered_help{.filter = words.toStdString()})});
-  }
+  if (model_->rowCount() > 0) return stack_->setCurrentWidget(table_);
+  empty_->set_words(why_no_points(workspace_));
   stack_->setCurrentWidget(empty_);
-}
-
-std::optional<FilteredPoints> PointsPage::filtered_points() {
-  if (search_->text().trimmed().isEmpty()) return {};
-  if (stale_) refresh();
-  FilteredPoints left{model_->points(), {}, search_->text().trimmed()};
-  for (int row = 0; row < filter_->rowCount(); ++row) {
-    left.rows.push_back(static_cast<Row>(filter_->mapToSource(filter_->index(row, 0)).row()));
-  }
-  return left;
 }
 
 void PointsPage::size_columns() {
@@ -209,16 +160,9 @@ void PointsPage::size_columns() {
   sized_rows_ = rows;
 }
 
-void PointsPage::update_count() {
-  const int all = model_->rowCount();
-  const int shown = filter_->rowCount();
-  count_->setText(shown == all ? said(counted_points(static_cast<std::size_t>(all)))
-                               : said(say::points_table::shown{.shown = shown, .all = all}));
-}
-
 QString PointsPage::selection_as_text() const {
   QList<int> columns;
-  for (int column = 0; column < filter_->columnCount(); ++column) {
+  for (int column = 0; column < order_->columnCount(); ++column) {
     if (!table_->isColumnHidden(column)) columns << column;
   }
   QStringList lines;
@@ -227,7 +171,7 @@ QString PointsPage::selection_as_text() const {
     for (const int column : columns) cells << text_of(column).toString();
     lines << cells.join(QLatin1Char('\t'));
   };
-  add_line([this](int column) { return filter_->headerData(column, Qt::Horizontal, PointsTableModel::copy_role); });
+  add_line([this](int column) { return order_->headerData(column, Qt::Horizontal, PointsTableModel::copy_role); });
   QModelIndexList rows = table_->selectionModel()->selectedRows();
   std::sort(rows.begin(), rows.end(), [](const QModelIndex& a, const QModelIndex& b) { return a.row() < b.row(); });
   for (const QModelIndex& row : rows) {

@@ -2,14 +2,12 @@
 // Every point of the shown runs as a sortable table.
 #pragma once
 
-#include <QLabel>
-#include <QLineEdit>
 #include <QStackedLayout>
 #include <QTableView>
 #include <set>
 #include <vector>
 
-#include "ui/models/points_filter.h"
+#include "ui/models/points_order.h"
 #include "ui/models/points_table_model.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
@@ -24,38 +22,29 @@ class PointsPage : public Page {
   [[nodiscard]] QString title() const override;
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("table")); }
   [[nodiscard]] QWidget* view() override { return table_; }
-  [[nodiscard]] std::optional<FilteredPoints> filtered_points() override;
   [[nodiscard]] QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] QTableView* table() const { return table_; }
-  [[nodiscard]] QLineEdit* search() const { return search_; }
   /// The selected rows as tab-separated values with a header, in base units.
   [[nodiscard]] QString selection_as_text() const;
 
  protected:
   void showEvent(QShowEvent* event) override;
 
- signals:
-  void filter_changed();  ///< what filtered_points() gives
-
  private:
-  void add_search();
   void add_table();
   void add_keys();
   void refresh();
   /// The table, or why it has no row.
   void show_rows();
   void size_columns();
-  void update_count();
 
   Workspace& workspace_;
   PointsTableModel* model_ = nullptr;
-  PointsFilter* filter_ = nullptr;
+  PointsOrder* order_ = nullptr;
   QTableView* table_ = nullptr;
-  QLineEdit* search_ = nullptr;
-  QLabel* count_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
   bool stale_ = true;

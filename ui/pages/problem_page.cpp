@@ -15,8 +15,8 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
       points_(std::make_shared<const PointSet>()),
       facets_(new FacetBar(filter_, this)) {
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 10, 10, 6);
-  column->setSpacing(7);
+  column->setContentsMargins(10, 5, 10, 4);
+  column->setSpacing(5);
   column->addWidget(facets_);
   connect(facets_, &FacetBar::chosen, this, [this] {
     touch();
@@ -41,7 +41,7 @@ void ProblemPage::set_points(std::shared_ptr<const PointSet> points, std::vector
   points_ = std::move(points);
   candidates_ = std::move(candidates);
   filter_.update(points_->table(), candidates_);
-  facets_->refresh();
+  facets_->refresh(points_, candidates_);
 }
 
 bool ProblemPage::is_of_run(Row row, const QString& file, std::int64_t run) const {

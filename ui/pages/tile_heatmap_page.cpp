@@ -32,7 +32,7 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   view_ = new HeatmapView(content);
-  empty_ = new EmptyState(content);
+  empty_ = new EmptyState(content, &workspace);
   stack_->addWidget(view_);
   stack_->addWidget(empty_);
   auto* column = static_cast<QVBoxLayout*>(layout());

@@ -6,6 +6,7 @@
 
 #include "profiler/analysis/curves.h"
 #include "profiler/analysis/plot_list.h"
+#include "profiler/analysis/point_query.h"
 #include "profiler/analysis/problem_filter.h"
 #include "profiler/analysis/tile_map.h"
 #include "tests/profiler/analysis/fixtures.h"
@@ -64,6 +65,23 @@ void first_curves(benchmark::State& state) {
   }
 }
 BENCHMARK(first_curves)->Unit(benchmark::kMillisecond);
+
+/// A line in the filter: read, and the rows that fit.
+void filter_by_query(benchmark::State& state) {
+  const PointTable table = many_points().table();
+  for (auto _ : state) {
+    const auto query = PointQuery::parse("algo:fa1,fa2 d:128 N>=1024 status:ok -bf16 causal -heads:32", table);
+    benchmark::DoNotOptimize(query->rows(table).size());
+  }
+}
+BENCHMARK(filter_by_query)->Unit(benchmark::kMillisecond);
+
+/// What the word at the cursor can become: the values of a field that occur.
+void complete_a_query(benchmark::State& state) {
+  const PointTable table = many_points().table();
+  for (auto _ : state) benchmark::DoNotOptimize(complete("causal heads:1", 14, table).texts.size());
+}
+BENCHMARK(complete_a_query)->Unit(benchmark::kMillisecond);
 
 /// Another choice, with the columns there.
 void choose_a_problem(benchmark::State& state) {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a query (point_query.h) can ask of a point. Derived from the table of fields (profiler/plan/fields.h) and the
+// knobs of the algorithms and of the points; what a point has beside them is a line of a table in query_fields.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/message.h"
+#include "profiler/analysis/point_table.h"
+
+namespace attnscope::analysis {
+
+struct QueryValue {
+  std::vector<std::string> texts;     ///< each of them is the value; the first is the one that is offered
+  std::optional<double> number = {};  ///< what is compared; none where the point does not state it
+};
+
+/// A field of the points of one table, which has to outlive it.
+struct QueryColumn {
+  std::function<std::uint64_t(Row)> key;  ///< equal for equal values alone
+  std::function<QueryValue(Row)> value;
+};
+
+struct QueryField {
+  std::string name;  ///< "d", "status"
+  Message label;     ///< for people
+  /// A bare word of a query is looked for in it: a number among numbers, whole, and any other word as a part of texts.
+  enum class Bare { no, numbers, words } bare = Bare::no;
+  bool number = false;                  ///< can be compared
+  std::vector<std::string> words = {};  ///< where there are no other: all of its words; of a number, words beside it
+  /// Where `words` does not say: why the word cannot be a value; empty where it can. None: any word can.
+  std::function<Message(std::string_view)> wrong = {};
+  std::function<QueryColumn(const PointTable&)> of = {};
+};
+
+/// Of this table's fields, of the knobs that its algorithms state and that its points have, and the others.
+[[nodiscard]] std::vector<QueryField> query_fields(const PointTable&);
+/// Upper and lower case count the same, as they do for axes, and "algo" is "algorithm"; nullptr for an unknown name.
+[[nodiscard]] const QueryField* find_query_field(const std::vector<QueryField>&, std::string_view name);
+/// What fields are called, other names of theirs ("N", "algo") among them.
+[[nodiscard]] std::vector<std::string> query_names(const std::vector<QueryField>&);
+
+/// Of ASCII letters alone.
+[[nodiscard]] std::string lower_case(std::string_view text);
+
+}  // namespace attnscope::analysis

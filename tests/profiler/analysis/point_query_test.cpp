@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/point_query.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/analysis/query_fields.h"
+#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/plan/later_field.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+using fixtures::spec;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+PointRecord with_mask(PointRecord record, const char* mask) {
+  record.spec.problem.mask = *parse_mask(mask);
+  return record;
+}
+
+/// Row by row what a query can be about.
+std::vector<PointRecord> records() {
+  std::vector<PointRecord> all{
+      fixtures::ok_point(spec("naive", 512, 64, 64, 64)),                                         // 0
+      fixtures::ok_point(spec("fa1", 1024, 64, 128, 64)),                                         // 1
+      fixtures::ok_point(spec("fa2", 4096, 128, 64, 128)),                                        // 2
+      with_mask(fixtures::ok_point(spec("fa2", 8192, 128, 32)), "causal"),                        // 3
+      with_mask(fixtures::ok_point(spec("fa2", 16384)), "window:256:0"),                          // 4
+      fixtures::failed_point(spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB"),  // 5
+  };
+  all[2].spec.problem.dropout = 0.1;
+  all[3].spec.problem.pass = Pass::bwd;
+  all[3].spec.problem.deterministic = true;
+  all[4].spec.knobs = {{"stages", 3}, {"raster", "heads_fastest"}};
+  all[4].spec.problem.heads_q = 64;
+  all[1].clocks = ClockReading{};
+  all[1].clocks->throttled = true;
+  return all;
+}
+
+class PointQueryTest : public testing::Test {
+ protected:
+  std::vector<Row> rows(std::string_view text) {
+    const auto query = PointQuery::parse(text, table);
+    EXPECT_TRUE(query) << text << ": " << (query ? "" : attnscope::text(query.error()));
+    return query ? query->rows(table) : std::vector<Row>();
+  }
+  std::string error(std::string_view text) {
+    const auto query = PointQuery::parse(text, table);
+    EXPECT_FALSE(query) << text;
+    return query ? std::string() : attnscope::text(query.error());
+  }
+  std::vector<std::string> completed(std::string_view text) { return complete(text, text.size(), table).texts; }
+
+  Points points{records()};
+  PointTable table = points.table();
+};
+
+TEST_F(PointQueryTest, NothingAskedForLeavesAll) {
+  EXPECT_TRUE(PointQuery::parse("", table)->empty());
+  EXPECT_TRUE(PointQuery::parse(" \t ", table)->empty());
+  EXPECT_THAT(rows("  "), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST_F(PointQueryTest, AFieldHasAnyOfItsValues) {
+  EXPECT_THAT(rows("algorithm:fa2"), ElementsAre(2, 3, 4));
+  EXPECT_THAT(rows("algo:fa1,naive"), ElementsAre(0, 1, 5));
+  EXPECT_THAT(rows("algo=FA2"), ElementsAre(2, 3, 4)) << "case counts nothing";
+  EXPECT_THAT(rows("algo:fa"), IsEmpty()) << "a value is whole";
+  EXPECT_THAT(rows("d:64"), ElementsAre(0, 1));
+  EXPECT_THAT(rows("d=64,128"), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(rows("br:64 bc:128"), ElementsAre(1));
+  EXPECT_THAT(rows("tile:128x32"), ElementsAre(3));
+  EXPECT_THAT(rows("dropout:0.1"), ElementsAre(2));
+  EXPECT_THAT(rows("deterministic:yes"), ElementsAre(3));
+  EXPECT_THAT(rows("pass:bwd"), ElementsAre(3));
+  EXPECT_THAT(rows("heads:64"), ElementsAre(4));
+  EXPECT_THAT(rows("preset:test device:h200"), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(rows("device:\"nvidia h200\""), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(rows("device:a100"), IsEmpty());
+}
+
+TEST_F(PointQueryTest, AMaskIsKnownByItsWordsAndAsViewsCallIt) {
+  EXPECT_THAT(rows("mask:none"), ElementsAre(0, 1, 2, 5));
+  EXPECT_THAT(rows("mask:full"), ElementsAre(0, 1, 2, 5));
+  EXPECT_THAT(rows("mask:window:256:0"), ElementsAre(4));
+  EXPECT_THAT(rows("mask:window,causal"), ElementsAre(3, 4));
+  EXPECT_THAT(rows("window:256:0"), ElementsAre(4)) << "a word of the point's own, though it has colons";
+}
+
+TEST_F(PointQueryTest, HowAPointEndedAndWhereItComesFrom) {
+  EXPECT_THAT(rows("status:ok"), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(rows("status:out-of-memory"), ElementsAre(5));
+  EXPECT_THAT(rows("status:throttled"), ElementsAre(1));
+  EXPECT_THAT(rows("result=ok -result=throttled"), ElementsAre(0, 2, 3, 4));
+  EXPECT_THAT(rows("reason:132"), ElementsAre(5));
+  Points of_two(records());
+  of_two.add({fixtures::ok_point(spec("fa2", 2048), true)}, fixtures::run(Provenance::simulated, "others"));
+  table = of_two.table();
+  EXPECT_THAT(rows("from:simulated"), ElementsAre(6));
+  EXPECT_THAT(rows("from:measured,imported N<2k"), ElementsAre(0, 1));
+  EXPECT_THAT(rows("run:others"), ElementsAre(6));
+}
+
+TEST_F(PointQueryTest, NumbersAreCompared) {
+  EXPECT_THAT(rows("N>=8192"), ElementsAre(3, 4, 5));
+  EXPECT_THAT(rows("n>8192"), ElementsAre(4, 5));
+  EXPECT_THAT(rows("n_k<=1024"), ElementsAre(0, 1));
+  EXPECT_THAT(rows("N<1024"), ElementsAre(0));
+  EXPECT_THAT(rows("N=4k"), ElementsAre(2)) << "k is 1024";
+  EXPECT_THAT(rows("N>=4k N<16k"), ElementsAre(2, 3));
+  EXPECT_THAT(rows("dropout>0"), ElementsAre(2));
+}
+
+TEST_F(PointQueryTest, KnobsAreFieldsWhoeverStatesThem) {
+  EXPECT_THAT(rows("stages:3"), ElementsAre(4));
+  EXPECT_THAT(rows("stages>=2"), ElementsAre(4)) << "what was left to the algorithm is no number";
+  EXPECT_THAT(rows("stages:auto"), ElementsAre(0, 1, 2, 3, 5));
+  EXPECT_THAT(rows("raster:heads_fastest"), ElementsAre(4));
+  EXPECT_THAT(rows("raster:q_fastest"), ElementsAre(0, 1, 2, 3, 5));
+  std::vector<PointRecord> foreign = records();
+  foreign[0].spec.knobs = {{"cluster", 4}};
+  foreign[1].spec.knobs = {{"cluster", "wide"}};
+  points = Points(foreign);
+  table = points.table();
+  EXPECT_THAT(rows("cluster:4"), ElementsAre(0));
+  EXPECT_THAT(rows("cluster:wide"), ElementsAre(1));
+  // Asked of a table without it, no point has it.
+  const auto query = PointQuery::parse("cluster:4", table);
+  EXPECT_THAT(query->rows(Points(records()).table()), IsEmpty());
+}
+
+TEST_F(PointQueryTest, AFieldThatComesLaterIsAskedForByItsName) {
+  std::vector<PointRecord> later = records();
+  later[1].spec.problem.page = 64;
+  points = Points(later);
+  table = points.table(Algorithms::built_in(), test::fields_with_a_later_one());
+  EXPECT_THAT(rows("strip:64"), ElementsAre(1));
+}
+
+TEST_F(PointQueryTest, ABareNumberIsALengthOrATilesAndWhole) {
+  EXPECT_THAT(rows("64"), ElementsAre(0, 1, 2, 4, 5)) << "d, Br or Bc; never a number of heads";
+  EXPECT_THAT(rows("4k"), ElementsAre(2));
+  EXPECT_THAT(rows("0.1"), ElementsAre(2));
+  EXPECT_THAT(rows("12"), IsEmpty());
+  EXPECT_THAT(rows("64x128"), ElementsAre(1));
+  EXPECT_THAT(rows("64×128"), ElementsAre(1));
+}
+
+TEST_F(PointQueryTest, ABareWordIsPartOfWhatThePointSays) {
+  EXPECT_THAT(rows("fa"), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(rows("CAUSAL"), ElementsAre(3));
+  EXPECT_THAT(rows("132"), IsEmpty()) << "a number is one of the point's";
+  EXPECT_THAT(rows("GiB"), ElementsAre(5)) << "the reason";
+  EXPECT_THAT(rows("memory"), ElementsAre(5)) << "how it ended";
+  EXPECT_THAT(rows("H200"), IsEmpty()) << "what its run is called says nothing of the point";
+}
+
+TEST_F(PointQueryTest, AMinusLeavesOut) {
+  EXPECT_THAT(rows("-naive"), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(rows("-algo:naive,fa1"), ElementsAre(2, 3, 4));
+  EXPECT_THAT(rows("-N>=4096"), ElementsAre(0, 1));
+  EXPECT_THAT(rows("-64"), ElementsAre(3));
+  EXPECT_THAT(rows("algo:fa2 d:128 N>=4096 status:ok -causal"), ElementsAre(2, 4));
+}
+
+TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
+  EXPECT_EQ(error("fa2 algoritm:fa2"), "“algoritm:fa2”: no field is called “algoritm”; did you mean algorithm?");
+  EXPECT_THAT(error("zzzzzz:1"), testing::StartsWith("“zzzzzz:1”: no field is called “zzzzzz”; there are algo, N, "));
+  EXPECT_EQ(error("d:"), "“d:”: a value is missing behind d:");
+  EXPECT_EQ(error("N>="), "“N>=”: a value is missing behind n_k>=");
+  EXPECT_EQ(error("d:64,"), "“d:64,”: a value is missing between the commas, or behind the last");
+  EXPECT_EQ(error("d:wide"), "“d:wide”: d is a number, “wide” is none");
+  EXPECT_EQ(error("d>auto"), "“d>auto”: d is a number, “auto” is none");
+  EXPECT_EQ(error("algo>fa1"), "“algo>fa1”: algorithm has words, which > does not compare: write algorithm:WORD");
+  EXPECT_EQ(error("N>1,2"), "“N>1,2”: > takes one number");
+  EXPECT_EQ(
+      error("status:oom"),
+      "“status:oom”: status is never “oom”; it is one of ok, infeasible, out-of-memory, incorrect, compile-error, "
+      "timeout, crashed, no-counters, cancelled, throttled, extrapolated");
+  EXPECT_EQ(error("from:simulatd"), "“from:simulatd”: from is never “simulatd”; did you mean simulated?");
+  EXPECT_THAT(error("pass:sideways"), testing::HasSubstr("fwd"));
+  EXPECT_EQ(error(":5"), "“:5”: a field is missing before “:”, as in d:128");
+  EXPECT_EQ(error("fa2 -"), "“-”: behind “-” stands what is left out, as in -naive");
+  EXPECT_EQ(error("device:\"NVIDIA H200"), "“device:\"NVIDIA H200”: the closing quotation mark is missing");
+}
+
+TEST_F(PointQueryTest, HostileTextIsRefusedOrFindsNothing) {
+  EXPECT_EQ(error(std::string(longest_query + 1, 'x')), "The filter has 2001 characters; at most 2000 are taken.");
+  EXPECT_LT(error(std::string(1000, 'y') + ":1").size(), 700U) << "a long word is cut where it is quoted";
+  EXPECT_THAT(rows("d:99999999999999999999999999999999999999M"), IsEmpty());
+  EXPECT_THAT(error("d:nan"), testing::HasSubstr("“nan” is none"));
+  EXPECT_THAT(error("N>inf"), testing::HasSubstr("“inf” is none"));
+  EXPECT_THAT(rows("{field} %n \xFF\xFE\x01"), IsEmpty());
+  std::string many;
+  while (many.size() + 4 < longest_query) many += "-64 ";
+  EXPECT_THAT(rows(many), ElementsAre(3));
+  EXPECT_FALSE(PointQuery::parse(std::string(longest_query, ':'), table));
+  EXPECT_THAT(rows(std::string("ok\0ok", 5)), IsEmpty());
+}
+
+TEST_F(PointQueryTest, CompletesNamesOfFields) {
+  EXPECT_THAT(completed("al"), ElementsAre("algo:", "algorithm:"));
+  EXPECT_THAT(completed("fa2 -STA"), ElementsAre("stages:", "status:"));
+  EXPECT_THAT(completed("n"), ElementsAre("N:", "n_q:", "n_k:"));
+  EXPECT_THAT(completed("xyz"), IsEmpty());
+  const QueryCompletion inside = complete("fa2 dty d:64", 6, table);
+  EXPECT_THAT(inside.texts, ElementsAre("dtype:"));
+  EXPECT_EQ(inside.begin, 4U);
+  EXPECT_EQ(inside.end, 7U);
+  EXPECT_FALSE(complete("fa2 ", 4, table).begun);
+  EXPECT_EQ(complete("d", 1, table, 2).texts.size(), 2U);
+}
+
+TEST_F(PointQueryTest, CompletesValuesThatOccur) {
+  EXPECT_THAT(completed("algo:"), ElementsAre("fa1", "fa2", "naive"));
+  EXPECT_THAT(completed("algo:naive,fa"), ElementsAre("fa1", "fa2"));
+  EXPECT_THAT(completed("N>=1"), ElementsAre("1024", "16384")) << "as numbers, not as words";
+  EXPECT_THAT(completed("d:"), ElementsAre("64", "128"));
+  EXPECT_THAT(completed("status:o"), ElementsAre("ok", "out-of-memory", "throttled"));
+  EXPECT_THAT(completed("device:h2"), Contains("\"NVIDIA H200\""));
+  EXPECT_THAT(completed("mask:"), Contains("window:256:0"));
+  EXPECT_THAT(completed("nosuch:"), IsEmpty());
+  const QueryCompletion second = complete("d:64,12 fa2", 7, table);
+  EXPECT_THAT(second.texts, ElementsAre("128"));
+  EXPECT_EQ(second.begin, 5U);
+  EXPECT_EQ(second.end, 7U);
+}
+
+/// What is offered can be written: names, and each value that occurs, find what has them.
+TEST_F(PointQueryTest, WhatIsOfferedIsUnderstood) {
+  const std::vector<QueryField> fields = query_fields(table);
+  for (const std::string& name : query_names(fields)) {
+    ASSERT_NE(find_query_field(fields, name), nullptr) << name;
+    for (const std::string& value : completed(name + ':')) {
+      EXPECT_THAT(rows(name + ':' + value), Not(IsEmpty())) << name << ':' << value;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

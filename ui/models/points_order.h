@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rows of a PointsTableModel, sorted with what has no value at the end.
+#pragma once
+
+#include <QSortFilterProxyModel>
+
+#include "ui/models/points_table_model.h"
+
+namespace attnscope::ui {
+
+class PointsOrder : public QSortFilterProxyModel {
+  Q_OBJECT
+ public:
+  explicit PointsOrder(PointsTableModel& model, QObject* parent = nullptr);
+
+ signals:
+  /// The rows are sorted by what they were sorted by, which now stands in another column; -1: in none.
+  void sort_column_moved(int column);
+
+ protected:
+  [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
+
+ private:
+  PointsTableModel& model_;
+  QString sorted_by_;  ///< while the model is reset
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/facet_chip.h"
+
+#include <QActionGroup>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+#include <utility>
+
+#include "ui/format.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int widest_value = 150;  ///< a list may hold one very long value
+constexpr int side = 8;            ///< between the border and what stands in it
+constexpr int gap = 5;
+constexpr int arrow = 8;
+constexpr int rounding = 5;
+
+}  // namespace
+
+FacetChip::FacetChip(const QString& label, const QString& help, QWidget* parent)
+    : QToolButton(parent), label_(label), help_(help) {
+  setPopupMode(InstantPopup);
+  setFocusPolicy(Qt::StrongFocus);
+  setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  setAccessibleName(label);
+  auto* menu = new QMenu(this);
+  menu->setToolTipsVisible(true);
+  setMenu(menu);
+  connect(menu, &QMenu::aboutToShow, this, &FacetChip::fill_menu);
+  offer({}, -1);
+}
+
+void FacetChip::set_texts(const QStringList& texts) {
+  if (texts == texts_) return;
+  texts_ = texts;
+  updateGeometry();
+}
+
+void FacetChip::offer(std::vector<Option> options, int current) {
+  options_ = std::move(options);
+  current_ = current;
+  setEnabled(options_.size() > 1);
+  setText(QString(label_ + QLatin1Char(' ') + value()).replace(QLatin1Char('&'), QStringLiteral("&&")));
+  setAccessibleDescription(label_ + QLatin1Char(' ') + value());
+  QString tip = help_;
+  if (current_ >= 0) {
+    const Option& chosen = options_[static_cast<std::size_t>(current_)];
+    tip += QLatin1Char('\n') + (chosen.full.isEmpty() ? chosen.text : chosen.full);
+  }
+  setToolTip(plain_tip(tip));
+  update();
+}
+
+QString FacetChip::value() const {
+  return current_ < 0 ? QString() : options_[static_cast<std::size_t>(current_)].text;
+}
+
+QFont FacetChip::value_font() const {
+  QFont bold = font();
+  bold.setBold(true);
+  return bold;
+}
+
+QSize FacetChip::sizeHint() const {
+  const QFontMetrics bold(value_font());
+  int value = 0;
+  for (const QString& text : texts_) value = std::max(value, bold.horizontalAdvance(text) + 1);
+  const int width =
+      side + fontMetrics().horizontalAdvance(label_) + gap + std::min(value, widest_value) + gap + arrow + side;
+  return {width, fontMetrics().height() + 8};
+}
+
+void FacetChip::paintEvent(QPaintEvent* /*event*/) {
+  const PlotColors colors = plot_colors(palette());
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const bool open = isEnabled() && (underMouse() || isDown());
+  painter.setPen(QPen(hasFocus() ? colors.accent : isEnabled() ? colors.axis : colors.grid, hasFocus() ? 1.5 : 1));
+  painter.setBrush(isEnabled() ? palette().color(open ? QPalette::Midlight : QPalette::Button) : Qt::transparent);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.75, 0.75, -0.75, -0.75), rounding, rounding);
+
+  QRect room = rect().adjusted(side, 0, -side, 0);
+  painter.setPen(colors.muted);
+  painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, label_);
+  room.setLeft(room.left() + fontMetrics().horizontalAdvance(label_) + gap);
+  room.setRight(room.right() - arrow - gap);
+  painter.setFont(value_font());
+  painter.setPen(isEnabled() ? colors.text : colors.muted);
+  painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
+                   painter.fontMetrics().elidedText(value(), Qt::ElideRight, room.width()));
+  if (!isEnabled()) return;  // nothing to open
+  QPainterPath down;
+  const QPointF tip(width() - side - arrow / 2.0, height() / 2.0 + 2);
+  down.moveTo(tip + QPointF(-3.5, -3.5));
+  down.lineTo(tip);
+  down.lineTo(tip + QPointF(3.5, -3.5));
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(colors.muted, 1.4));
+  painter.drawPath(down);
+}
+
+void FacetChip::keyPressEvent(QKeyEvent* event) {
+  const bool with_alt = event->modifiers().testFlag(Qt::AltModifier);
+  switch (event->key()) {
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+      if (with_alt) break;
+      return pick(current_ + (event->key() == Qt::Key_Down ? 1 : -1));
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_F4:
+      break;
+    default:
+      return QToolButton::keyPressEvent(event);
+  }
+  menu()->popup(mapToGlobal(rect().bottomLeft()));
+}
+
+/// When it opens: while one of its entries is being chosen, they stay.
+void FacetChip::fill_menu() {
+  menu()->clear();
+  auto* group = new QActionGroup(menu());
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    const auto place = static_cast<int>(i);
+    QString text = options_[i].text;
+    QAction* entry = menu()->addAction(text.replace(QLatin1Char('&'), QStringLiteral("&&")));
+    entry->setCheckable(true);
+    entry->setChecked(place == current_);
+    entry->setToolTip(plain_tip(options_[i].full));
+    group->addAction(entry);
+    connect(entry, &QAction::triggered, this, [this, place] { pick(place); });
+    if (place == current_) menu()->setActiveAction(entry);
+  }
+}
+
+void FacetChip::pick(int place) {
+  if (place < 0 || place >= static_cast<int>(options_.size()) || place == current_) return;
+  emit picked(options_[static_cast<std::size_t>(place)].id);
+}
+
+}  // namespace attnscope::ui

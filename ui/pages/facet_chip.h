@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One choice as a button with a menu: what is chosen, muted, then its value ("d 128"). Its width is that of the widest
+// value that it ever shows, so that nothing around it moves when another one is chosen.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <QToolButton>
+#include <vector>
+
+namespace attnscope::ui {
+
+class FacetChip : public QToolButton {
+  Q_OBJECT
+ public:
+  struct Option {
+    QString text;
+    QString id;         ///< what it is known by
+    QString full = {};  ///< where `text` is shortened
+    bool operator==(const Option&) const = default;
+  };
+
+  FacetChip(const QString& label, const QString& help, QWidget* parent = nullptr);
+
+  /// All that it may show, whatever is chosen elsewhere: the width follows from these alone.
+  void set_texts(const QStringList& texts);
+  /// What is offered now; `current` is its place, -1: none. With one option there is nothing to choose.
+  void offer(std::vector<Option> options, int current);
+  [[nodiscard]] const std::vector<Option>& options() const { return options_; }
+  [[nodiscard]] QString label() const { return label_; }
+  /// What is shown as chosen; empty when nothing is.
+  [[nodiscard]] QString value() const;
+
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
+
+ signals:
+  /// By hand.
+  void picked(const QString& id);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void fill_menu();
+  void pick(int place);
+  [[nodiscard]] QFont value_font() const;
+
+  QString label_;
+  QString help_;
+  QStringList texts_;
+  std::vector<Option> options_;
+  int current_ = -1;
+};
+
+}  // namespace attnscope::ui
