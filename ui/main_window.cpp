@@ -93,6 +93,9 @@ void MainWindow::build_center() {
     pages_.push_back(page);
     tabs_->addTab(page, page->icon(), page->title());
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
+    connect(page, &Page::work_ended, this, [this] {
+      if (collect_ != nullptr && !collect_->running() && work_of_pages().isEmpty()) close_question();
+    });
   }
   tabs_->setFocus();  // a key that nobody aimed is no filter
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
@@ -349,6 +352,7 @@ void MainWindow::set_theme(ThemeChoice choice) {
 void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   selected_.insert_or_assign(page, point);
   details_->show_point(point);
+  if (view_modes_->presenting()) return;  // it has no panels
   if (width() >= roomy_width || details_dock_->isVisible()) {
     details_dock_->show();
   } else {
@@ -364,7 +368,7 @@ void MainWindow::explore_selected() {
   const QString gpu = QString::fromStdString(point->run->summary.device_name);
   tabs_->setCurrentWidget(*explorer);
   if (!(*explorer)->explore(point->spec, gpu)) {
-    statusBar()->showMessage(said(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), 10'000);
+    say_written({}, said(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
   }
 }
 

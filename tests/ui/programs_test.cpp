@@ -369,7 +369,7 @@ TEST(Window, QuittingWhilePointsOfTheExplorerWaitAsksFirst) {
     EXPECT_FALSE(window.close());
     auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
     ASSERT_NE(question, nullptr);
-    EXPECT_TRUE(question->text().contains("The explorer still has points")) << question->text().toStdString();
+    EXPECT_TRUE(question->text().contains("Points still wait: ")) << question->text().toStdString();
     EXPECT_FALSE(window.close()) << "asked already";
     EXPECT_EQ(window.findChildren<QMessageBox*>().size(), 1);
     for (QAbstractButton* button : question->buttons()) {

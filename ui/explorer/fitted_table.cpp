@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/explorer/fitted_table.h"
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QStyle>
 #include <algorithm>
 #include <vector>
 
-#include "ui/pages/plain_table.h"
-
 namespace attnscope::ui {
 
-FittedTable::FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent) : QTableView(parent) {
-  set_up_plain_table(*this, model, name);
+FittedTable::FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent)
+    : PlainTable(model, name, parent) {
   setFrameShape(QFrame::NoFrame);
   setSelectionMode(QAbstractItemView::SingleSelection);
   setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -50,8 +49,13 @@ void FittedTable::fit() {
 }
 
 void FittedTable::resizeEvent(QResizeEvent* event) {
-  QTableView::resizeEvent(event);
+  PlainTable::resizeEvent(event);
   fit();
+}
+
+void FittedTable::changeEvent(QEvent* event) {
+  PlainTable::changeEvent(event);
+  if (event->type() == QEvent::FontChange) fit();
 }
 
 }  // namespace attnscope::ui

@@ -2,11 +2,11 @@
 // A table as high as its rows, whose columns are as wide as their texts: the first takes the room that is left.
 #pragma once
 
-#include <QTableView>
+#include "ui/pages/plain_table.h"
 
 namespace attnscope::ui {
 
-class FittedTable : public QTableView {
+class FittedTable : public PlainTable {
   Q_OBJECT
  public:
   /// `name` is what a screen reader says.
@@ -16,6 +16,7 @@ class FittedTable : public QTableView {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
 };
 
 }  // namespace attnscope::ui

@@ -58,7 +58,7 @@ void MeasuringCard::follow_measurer() {
   connect(&measurer_, &PointMeasurer::devices_changed, this, &MeasuringCard::show_devices);
   connect(&measurer_, &PointMeasurer::changed, this, [this] {
     show_state();
-    emit measured();
+    emit changed();
   });
   connect(&measurer_, &PointMeasurer::trouble, this, [this](const QString& reason) {
     trouble_ = reason;
@@ -87,13 +87,15 @@ void MeasuringCard::show_devices() {
   show_state();
 }
 
+QString MeasuringCard::open_words() const {
+  return said(say::explorer_page::points_open{.open = static_cast<std::int64_t>(measurer_.open()),
+                                              .file = measurer_.database().toStdString()});
+}
+
 QString MeasuringCard::state_words() const {
   if (!trouble_.isEmpty()) return trouble_;
   if (padded()) return said(say::explorer_page::padding_is_modelled{});
-  if (measurer_.open() > 0) {
-    return said(say::explorer_page::points_open{.open = static_cast<std::int64_t>(measurer_.open()),
-                                                .file = measurer_.database().toStdString()});
-  }
+  if (measurer_.open() > 0) return open_words();
   if (measurer_.points().empty()) return said(say::explorer_page::nothing_measured{});
   return said(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
 }

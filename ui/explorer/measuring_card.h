@@ -28,13 +28,15 @@ class MeasuringCard : public QWidget {
   [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
   /// What it is at, in a sentence.
   [[nodiscard]] QString state_words() const;
+  /// How many points it still has, and where they go.
+  [[nodiscard]] QString open_words() const;
   [[nodiscard]] QTableView* table() const { return table_; }
 
  signals:
   void measure_wanted();
   void around_wanted();
-  /// A point was measured.
-  void measured();
+  /// A point waits, is measured or has its answer.
+  void changed();
 
  private:
   using Ask = void (PointMeasurer::*)(const ExplorerChoices&, const ListedDevice&);

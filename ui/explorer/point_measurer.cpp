@@ -129,10 +129,7 @@ const PointRecord* PointMeasurer::record_of(const ExplorerChoices& choices) {
     return each.state == MeasuredPoint::State::finished && each.is_of(choices);
   });
   if (point == points_.end()) return nullptr;
-  if (!point->read) {
-    point->read = true;
-    point->record = read_record(point->file, point->event);
-  }
+  if (!point->record) point->record = read_record(point->file, point->event);
   return point->record ? &*point->record : nullptr;
 }
 

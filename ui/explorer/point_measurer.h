@@ -23,13 +23,12 @@ struct MeasuredPoint {
   PointEvent event{};                             ///< of what is finished
   QString why{};                                  ///< of what was refused
   QString file{};                                 ///< that keeps what is finished
-  bool read = false;                              ///< whether `record` was looked for
-  std::optional<PointRecord> record{};            ///< of what is finished, whole; nothing where the file is gone
+  std::optional<PointRecord> record{};            ///< of what is finished, once it was read from there
   std::optional<analysis::Exploration> theory{};  ///< of what is finished and runs in theory, without padding
 
   /// Whether it is of exactly this configuration and GPU.
   [[nodiscard]] bool is_of(const ExplorerChoices& shown) const {
-    return choices.point.spec == shown.point.spec && choices.device == shown.device;
+    return choices.point == shown.point && choices.device == shown.device;
   }
 };
 
@@ -55,7 +54,7 @@ class PointMeasurer : public QObject {
   void cancel();
 
   /// The latest that is finished of exactly this configuration, whole; null where there is none, or its file is gone.
-  /// Reads it from the file the first time.
+  /// Reads it from the file the first time that it can.
   [[nodiscard]] const PointRecord* record_of(const ExplorerChoices& choices);
   /// The latest first.
   [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/curve_series.h"
 
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -106,26 +108,50 @@ QString hidden_words(const PointSet& points, const std::set<analysis::HiddenSwee
              : said(say::curves::on_tile_map_alone{.runs = sweeps.join(QStringLiteral(", ")).toStdString()});
 }
 
-/// Theory belongs to no run, and to a device only where several are shown.
-void give_hues(std::vector<Curve>& curves, const PointSet& points, ColorOf color) {
-  if (color == ColorOf::algorithm) return;
-  QStringList owners;
+/// "quick, tiles on H200": the runs that a strand is joined from.
+QString runs_in_words(const std::vector<RunPtr>& runs, const std::string& device) {
+  QStringList titles;
+  for (const RunPtr& run : runs) titles << run->title;
+  titles.removeDuplicates();
+  return on_device(titles.join(QStringLiteral(", ")), device);
+}
+
+/// Places are among all that is visible, so that no choice of what is drawn changes a colour. Theory belongs to no run,
+/// and to a device only where several are shown.
+std::size_t give_hues(std::vector<Curve>& curves, const PointSet& points, ColorOf color) {
+  if (color == ColorOf::algorithm) return 0;
+  const std::vector<analysis::Run>& runs = points.table().runs();
+  std::set<std::string> devices;
+  for (const analysis::Run& run : runs) devices.insert(run.device_name);
+  const auto place_of_device = [&](const std::string& name) {
+    return static_cast<int>(std::distance(devices.begin(), devices.find(name)));
+  };
+  std::map<std::string, int> hue_of;  // by what curves call their device
   for (Curve& curve : curves) {
-    const auto of_row =
-        std::ranges::find_if(curve.points, [](const CurvePoint& point) { return point.row.has_value(); });
-    if (color == ColorOf::device && !curve.name.device.empty()) {
-      curve.hue_words = QString::fromStdString(curve.name.device);
-    } else if (of_row == curve.points.end()) {
-      continue;
-    } else if (color == ColorOf::device) {
-      curve.hue_words = device_title(points.run_of(*of_row->row)->summary);
-    } else {
-      curve.hue_words =
-          curve.name.runs.empty() ? points.run_of(*of_row->row)->title : QString::fromStdString(curve.name.runs);
+    curve.hue = no_hue;
+    std::vector<Row> rows;
+    for (const CurvePoint& point : curve.points) {
+      if (point.row) rows.push_back(*point.row);
     }
-    if (!owners.contains(curve.hue_words)) owners << curve.hue_words;
-    curve.hue = static_cast<int>(owners.indexOf(curve.hue_words));
+    if (rows.empty()) continue;
+    const analysis::Run& first = points.table().run(rows.front());
+    if (color == ColorOf::device) {
+      curve.hue = place_of_device(first.device_name);
+      curve.hue_words = QString::fromStdString(curve.name.device.empty() ? first.device_name : curve.name.device);
+      hue_of.emplace(curve.name.device, curve.hue);
+    } else {
+      curve.hue = static_cast<int>(points.table().run_index(rows.front()));
+      curve.hue_words = runs_in_words(points.runs_of(rows), curve.name.device);
+      curve.paler = false;
+    }
   }
+  for (Curve& curve : curves) {
+    const auto hue = hue_of.find(curve.name.device);
+    if (curve.hue != no_hue || curve.name.device.empty() || hue == hue_of.end()) continue;
+    curve.hue = hue->second;
+    curve.hue_words = QString::fromStdString(curve.name.device);
+  }
+  return color == ColorOf::device ? devices.size() : runs.size();
 }
 
 }  // namespace
@@ -206,18 +232,14 @@ std::vector<RunPtr> drawn_runs(const CurveSet& set) {
   return set.points->runs_of(rows);
 }
 
-QString to_string(ColorOf color) {
-  switch (color) {
-    case ColorOf::automatic:
-      return QStringLiteral("automatic");
-    case ColorOf::algorithm:
-      return QStringLiteral("algorithm");
-    case ColorOf::device:
-      return QStringLiteral("device");
-    case ColorOf::run:
-      return QStringLiteral("run");
-  }
-  return {};
+std::span<const std::pair<ColorOf, std::string_view>> colors_of() {
+  static constexpr std::array words{
+      std::pair<ColorOf, std::string_view>{ColorOf::automatic, "automatic"},
+      std::pair<ColorOf, std::string_view>{ColorOf::algorithm, "algorithm"},
+      std::pair<ColorOf, std::string_view>{ColorOf::device, "device"},
+      std::pair<ColorOf, std::string_view>{ColorOf::run, "run"},
+  };
+  return words;
 }
 
 CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter, const CurveRequest& request,
@@ -238,9 +260,14 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
   for (analysis::Curve& curve : built.curves) {
     QString label = label_of(curve);
     const auto shade = std::distance(devices.begin(), devices.lower_bound(curve.name.device));
-    set.curves.push_back({std::move(curve), std::move(label), static_cast<int>(shade)});
+    Curve named;
+    static_cast<analysis::Curve&>(named) = std::move(curve);
+    named.label = std::move(label);
+    named.shade = static_cast<int>(shade);
+    named.paler = named.name.age > 0;
+    set.curves.push_back(std::move(named));
   }
-  give_hues(set.curves, *points, set.color);
+  set.hues = give_hues(set.curves, *points, set.color);
   for (const analysis::WithheldFit& fit : built.withheld) {
     set.withheld.push_back(
         {fit.name.algorithm, fit_label(fit.name, fit.quantity, fit.provenance, withheld_words(fit.law))});

@@ -5,7 +5,10 @@
 #include <QString>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/curves.h"
@@ -26,14 +29,19 @@ using analysis::TileSelection;
 
 /// Whose a colour is. `automatic`: an algorithm's, which a few devices have shades of; of more devices, a device's.
 enum class ColorOf { automatic, algorithm, device, run };
-/// As saved settings have it.
-[[nodiscard]] QString to_string(ColorOf);
+/// All of them, each with the word that saved settings have.
+[[nodiscard]] std::span<const std::pair<ColorOf, std::string_view>> colors_of();
+
+inline constexpr int of_algorithm = -1;
+inline constexpr int no_hue = -2;  ///< theory, where colours are devices' or runs'
 
 struct Curve : analysis::Curve {
-  QString label;           ///< "FA2 · DRAM · measured"
-  int shade = 0;           ///< the place of its device among those shown: devices share an algorithm's colour
-  int hue = -1;            ///< the place of its device or run, where colours are theirs; -1: the algorithm's
+  QString label;  ///< "FA2 · DRAM · measured"
+  int shade = 0;  ///< the place of its device among those shown: devices share an algorithm's colour
+  /// The place of its device or run among all that are visible, where colours are theirs.
+  int hue = of_algorithm;
   QString hue_words = {};  ///< whose the hue is
+  bool paler = false;      ///< of an older run, which has no colour of its own
 };
 
 /// A law that its points do not carry.
@@ -55,6 +63,7 @@ struct CurveSet {
   std::vector<KernelStack> stacks;
   QString title;
   ColorOf color = ColorOf::algorithm;      ///< never automatic
+  std::size_t hues = 0;                    ///< of visible devices or runs, where colours are theirs
   std::shared_ptr<const PointSet> points;  ///< what rows refer to
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }

@@ -37,7 +37,7 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new CeilingsModel(this);
-  table_ = make_plain_table(model_, said(say::ceilings_page::title{}), content);
+  table_ = new PlainTable(model_, said(say::ceilings_page::title{}), content);
   // Where a value comes from stays in sight: what is too long for a narrow window is the label.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(CeilingsModel::name_column, QHeaderView::Stretch);

@@ -35,7 +35,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int editors_width = 292;
+constexpr double editors_width = 18.5;  ///< lines of text
 constexpr int card_width = 400;
 constexpr int card_width_beside_pins = 800;  ///< for their columns
 constexpr int most_columns = 3;
@@ -106,7 +106,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
   editor_area_->setWidgetResizable(true);
   editor_area_->setFrameShape(QFrame::NoFrame);
   editor_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  editor_area_->setFixedWidth(editors_width);
+  fit_editors();
   row->addWidget(editor_area_);
   build_cards();
   follow_measuring();
@@ -261,7 +261,10 @@ void ExplorerPage::follow_measuring() {
   PointMeasurer& measurer = measuring_->measurer();
   connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
   connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
-  connect(measuring_, &MeasuringCard::measured, this, &ExplorerPage::show_kernel);
+  connect(measuring_, &MeasuringCard::changed, this, [this] {
+    show_kernel();
+    if (under_way().isEmpty()) emit work_ended();
+  });
   connect(&measurer, &PointMeasurer::kept, &workspace_, &Workspace::follow);
   connect(&measurer, &PointMeasurer::let_go, &workspace_, &Workspace::stop_following);
 }
@@ -342,7 +345,7 @@ bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
 }
 
 QString ExplorerPage::under_way() const {
-  return measuring_->measurer().open() > 0 ? measuring_->state_words() : QString();
+  return measuring_->measurer().open() > 0 ? measuring_->open_words() : QString();
 }
 
 void ExplorerPage::end_work() {
@@ -431,7 +434,6 @@ void ExplorerPage::show_explored() {
     }
     kernel_->setVisible(names.size() > 1);
   }
-  set_words(terms_note_, said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}));
   show_kernel();
   show_figures();
   operands_->set_exploration(&e);
@@ -451,6 +453,7 @@ void ExplorerPage::show_kernel() {
     set_words(occupancy_, {});
     occupancy_->hide();
     of_kernel_->hide();
+    terms_note_->hide();
     return;
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
@@ -467,6 +470,8 @@ void ExplorerPage::show_kernel() {
                             .all = kernel.blocks,
                             .waves = format_number(kernel.time.waves).toStdString()}));
   occupancy_->show();
+  set_words(terms_note_, said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}));
+  terms_note_->show();
 }
 
 void ExplorerPage::show_grid() {
@@ -632,6 +637,15 @@ void ExplorerPage::take_nearest() {
   next.choices.m_bytes.reset();
   next.choices.point.spec.set_config(*shown_->exploration.nearest);
   change(std::move(next), said(say::explorer_page::did_take_nearest{}));
+}
+
+void ExplorerPage::fit_editors() {
+  editor_area_->setFixedWidth(qRound(editors_width * fontMetrics().height()));
+}
+
+void ExplorerPage::changeEvent(QEvent* event) {
+  Page::changeEvent(event);
+  if (event->type() == QEvent::FontChange && editor_area_ != nullptr) fit_editors();
 }
 
 void ExplorerPage::showEvent(QShowEvent* event) {

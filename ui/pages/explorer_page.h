@@ -86,10 +86,12 @@ class ExplorerPage : public Page {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   void build_bar();
   void follow_measuring();
+  void fit_editors();
   void build_cards();
   [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
   /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.

@@ -36,6 +36,11 @@ QString about_algorithm(const std::string& name) {
                                                               to_qstring(algorithm->facts().source));
 }
 
+QString word_of(ColorOf color) {
+  const auto found = std::ranges::find(colors_of(), color, &std::pair<ColorOf, std::string_view>::first);
+  return to_qstring(found->second);
+}
+
 Message lacks(bool imported, bool bytes) {
   if (imported && bytes) return say::curve_page::import_has_no_bytes{};
   if (imported) return say::curve_page::import_has_no_times{};
@@ -131,7 +136,7 @@ QJsonObject IoCurvePage::state() const {
   return {{QStringLiteral("choices"), facets().state()},
           {QStringLiteral("tile"), wanted_tile_},
           {QStringLiteral("plot"), to_qstring(analysis::to_string(ordinate()))},
-          {QStringLiteral("color"), to_string(color())},
+          {QStringLiteral("color"), word_of(color())},
           {QStringLiteral("show"), toggles_->state()},
           {QStringLiteral("hidden"), hidden}};
 }
@@ -143,8 +148,8 @@ void IoCurvePage::restore(const QJsonObject& state) {
   for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
     if (state[QStringLiteral("plot")].toString() == to_qstring(analysis::to_string(ordinate))) set_ordinate(ordinate);
   }
-  for (const ColorOf each : {ColorOf::automatic, ColorOf::algorithm, ColorOf::device, ColorOf::run}) {
-    if (state[QStringLiteral("color")].toString() == to_string(each)) set_color(each);
+  for (const auto& [each, word] : colors_of()) {
+    if (state[QStringLiteral("color")].toString() == to_qstring(word)) set_color(each);
   }
   toggles_->restore(state[QStringLiteral("show")].toObject());
   for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
@@ -306,7 +311,17 @@ void IoCurvePage::add_chip(const std::string& name) {
 void IoCurvePage::isolate(const std::string& name) {
   const bool alone = std::ranges::all_of(
       chip_of_, [&](const auto& chip) { return chip.first == name || hidden_.contains(chip.first); });
-  for (const auto& [other, chip] : chip_of_) chip->setChecked(alone || other == name);
+  for (const auto& [other, chip] : chip_of_) {
+    const bool shown = alone || other == name;
+    const QSignalBlocker quiet(chip);  // all at once
+    chip->setChecked(shown);
+    if (shown) {
+      hidden_.erase(other);
+    } else {
+      hidden_.insert(other);
+    }
+  }
+  refresh(true);
 }
 
 void IoCurvePage::color_chips() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/law_page.h"
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -62,7 +63,7 @@ void LawPage::add_content() {
   column->setSpacing(6);
   plot_ = new LawPlot(shown_);
   model_ = new LawModel(this);
-  table_ = make_plain_table(model_, said(say::law_page::title{}), shown_);
+  table_ = new PlainTable(model_, said(say::law_page::title{}), shown_);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
   column->addWidget(plot_, 1);
@@ -178,6 +179,11 @@ void LawPage::fit_table() {
   };
   const int most = std::max(height_of(fewest_rows), height() * 2 / 5);
   table_->setFixedHeight(std::min(height_of(model_->rowCount()), most));
+}
+
+void LawPage::changeEvent(QEvent* event) {
+  ProblemPage::changeEvent(event);
+  if (event->type() == QEvent::FontChange) fit_table();
 }
 
 void LawPage::resizeEvent(QResizeEvent* event) {

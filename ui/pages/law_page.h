@@ -43,6 +43,7 @@ class LawPage : public ProblemPage {
  protected:
   void show_problem() override { refresh(); }
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   void add_controls();

@@ -65,6 +65,8 @@ class Page : public QWidget {
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
+  /// Nothing is under way any more.
+  void work_ended();
 
  protected:
   void touch() { touched_ = true; }

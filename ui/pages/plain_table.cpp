@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/plain_table.h"
 
+#include <QEvent>
 #include <QHeaderView>
 
 namespace attnscope::ui {
+namespace {
 
-void set_up_plain_table(QTableView& table, QAbstractItemModel* model, const QString& name) {
-  constexpr int row_margin = 6;
-  table.setModel(model);
-  table.setAccessibleName(name);
-  table.setSelectionBehavior(QAbstractItemView::SelectRows);
-  table.setAlternatingRowColors(true);
-  table.setShowGrid(false);
-  table.setWordWrap(false);
-  table.setTabKeyNavigation(false);
-  table.verticalHeader()->hide();
-  table.verticalHeader()->setDefaultSectionSize(table.fontMetrics().height() + row_margin);
-  table.horizontalHeader()->setHighlightSections(false);
+int row_height(const QTableView& table) {
+  constexpr int margin = 6;
+  return table.fontMetrics().height() + margin;
 }
 
-QTableView* make_plain_table(QAbstractItemModel* model, const QString& name, QWidget* parent) {
-  auto* table = new QTableView(parent);
-  set_up_plain_table(*table, model, name);
-  return table;
+}  // namespace
+
+PlainTable::PlainTable(QAbstractItemModel* model, const QString& name, QWidget* parent) : QTableView(parent) {
+  setModel(model);
+  setAccessibleName(name);
+  setSelectionBehavior(QAbstractItemView::SelectRows);
+  setAlternatingRowColors(true);
+  setShowGrid(false);
+  setWordWrap(false);
+  setTabKeyNavigation(false);
+  verticalHeader()->hide();
+  verticalHeader()->setDefaultSectionSize(row_height(*this));
+  horizontalHeader()->setHighlightSections(false);
+}
+
+void PlainTable::changeEvent(QEvent* event) {
+  QTableView::changeEvent(event);
+  if (event->type() == QEvent::FontChange) verticalHeader()->setDefaultSectionSize(row_height(*this));
 }
 
 }  // namespace attnscope::ui

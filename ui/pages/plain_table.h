@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table to be read: rows are selected whole, without grid or row numbers.
+// A table to be read: rows are selected whole, without grid or row numbers, and are as high as the font asks for.
 #pragma once
 
-#include <QAbstractItemModel>
-#include <QString>
 #include <QTableView>
 
 namespace attnscope::ui {
 
-/// `name` is what a screen reader says. The rows are as high as the font asks for.
-void set_up_plain_table(QTableView& table, QAbstractItemModel* model, const QString& name);
-/// One that is set up so.
-[[nodiscard]] QTableView* make_plain_table(QAbstractItemModel* model, const QString& name, QWidget* parent);
+class PlainTable : public QTableView {
+  Q_OBJECT
+ public:
+  /// `name` is what a screen reader says.
+  PlainTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+};
 
 }  // namespace attnscope::ui

@@ -11,6 +11,7 @@
 
 #include "messages/points_table.h"
 #include "ui/format.h"
+#include "ui/pages/plain_table.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -43,20 +44,12 @@ void PointsPage::add_table() {
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new PointsTableModel(this);
   order_ = new PointsOrder(*model_, this);
-  table_ = new QTableView(content);
-  table_->setModel(order_);
+  table_ = new PlainTable(filter_, said(say::points_table::name{}), content);
+  table_->setTabKeyNavigation(true);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setAlternatingRowColors(true);
-  table_->setShowGrid(false);
-  table_->setWordWrap(false);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
-  table_->horizontalHeader()->setHighlightSections(false);
   table_->horizontalHeader()->setStretchLastSection(true);
-  table_->setAccessibleName(said(say::points_table::name{}));
   empty_ = new EmptyState(content, &workspace_);
   stack_->addWidget(table_);
   stack_->addWidget(empty_);

@@ -93,11 +93,13 @@ bool coincide(const Curve& a, const Curve& b) {
 
 /// Whose the colour is, for the legend; nothing where the curve has none of its own.
 void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) {
-  if (curve.name.age > 0) return;
-  if (curve.hue >= 0) return legend.add_color(curve.hue_words, color, false);
-  if (curve.name.algorithm.empty()) return;
+  if (curve.hue >= 0) {
+    if (!curve.paler) legend.add_color(curve.hue_words, color, false, curve.label);
+    return;
+  }
+  if (curve.hue == no_hue || curve.paler || curve.name.algorithm.empty()) return;
   // A chip above the plot has an algorithm's colour, but no device's shade of it.
-  legend.add_color(owner_words(curve.name), color, curve.name.device.empty());
+  legend.add_color(owner_words(curve.name), color, curve.name.device.empty(), curve.label);
 }
 
 /// `covered`: how many curves drawn later lie upon this one; each makes its marks and line larger, so that a rim of
@@ -139,7 +141,8 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   }
   legend.add(QString::fromStdString(curve.name.algorithm), graph,
              PlotLegend::Style{style_words(curve), curve_pen(curve, color),
-                               measured ? scatter_of(curve, color, colors.background) : QCPScatterStyle()});
+                               measured ? scatter_of(curve, color, colors.background) : QCPScatterStyle()},
+             curve.label);
   add_color_key(curve, color, legend);
   graph->setVisible(!hidden);
   if (hidden) return;
@@ -188,6 +191,10 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
     add({}, words, words);
   } else if (!set.boundaries.empty()) {
     add({}, said(say::curve_plot::band{}), said(say::curve_plot::band{}));
+  }
+  if (set.hues > category_colors) {
+    const QString words = said(say::curve_plot::colors_repeat{.colors = category_colors});
+    add({}, words, words);
   }
   if (!set.hidden.isEmpty()) add({}, set.hidden, QString(set.hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));
 }

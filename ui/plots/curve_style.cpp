@@ -107,11 +107,11 @@ QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& b
 }
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
-  if (curve.name.algorithm.empty()) return colors.muted;
+  if (curve.name.algorithm.empty() || curve.hue == no_hue) return colors.muted;
   const QColor color = curve.hue >= 0
                            ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
                            : shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
-  return curve.name.age == 0 ? color : mixed(color, colors.background, older_strength);
+  return !curve.paler ? color : mixed(color, colors.background, older_strength);
 }
 
 bool slowed_by_clocks(const Curve& curve) {

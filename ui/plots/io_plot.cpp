@@ -98,12 +98,12 @@ IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent), stacks_(*this, stack_row)
     if ((event->buttons() & Qt::LeftButton) != 0) user_view_ = true;
   });
   connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
-  connect(this, &QCustomPlot::legendClick, this,
-          [this](QCPLegend* /*box*/, QCPAbstractLegendItem* item, const QMouseEvent* event) {
-            const auto key = legend_.key_of(item);
-            if (!key) return;
-            (event->modifiers() & Qt::ControlModifier) != 0 ? isolate(*key) : toggle(*key);
-          });
+  // The second of two quick clicks is a click as well.
+  for (const auto clicked : {&QCustomPlot::legendClick, &QCustomPlot::legendDoubleClick}) {
+    connect(this, clicked, this, [this](QCPLegend* /*box*/, QCPAbstractLegendItem* item, const QMouseEvent* event) {
+      click_legend(item, event->modifiers());
+    });
+  }
   rebuild();
 }
 
@@ -125,11 +125,15 @@ void IoPlot::redraw() {
   replot(rpQueuedReplot);
 }
 
-bool IoPlot::is_hidden(const Curve& curve) const {
-  using Key = PlotLegend::Key;
-  const QString owner = curve.hue >= 0 ? curve.hue_words : owner_words(curve.name);
-  return hidden_.contains({Key::Of::style, style_words(curve)}) || hidden_.contains({Key::Of::color, owner}) ||
-         hidden_.contains({Key::Of::curve, curve.label});
+void IoPlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers) {
+  const PlotLegend::Shown* entry = legend_.shown(item);
+  if (entry == nullptr) return;
+  const QStringList curves = entry->curves;  // the legend is made anew
+  if ((modifiers & Qt::ControlModifier) != 0) {
+    isolate(curves);
+  } else {
+    toggle(curves);
+  }
 }
 
 CurveSet IoPlot::in_sight() const {
@@ -151,24 +155,24 @@ CurveSet IoPlot::in_sight() const {
   return shown;
 }
 
-void IoPlot::toggle(const PlotLegend::Key& key) {
-  if (hidden_.erase(key) == 0) hidden_.insert(key);
+void IoPlot::toggle(const QStringList& curves) {
+  const bool show = std::ranges::all_of(curves, [this](const QString& curve) { return hidden_.contains(curve); });
+  for (const QString& curve : curves) {
+    if (show) {
+      hidden_.erase(curve);
+    } else {
+      hidden_.insert(curve);
+    }
+  }
   redraw();
 }
 
-void IoPlot::isolate(const PlotLegend::Key& key) {
-  std::set<PlotLegend::Key> others = legend_.keys();
-  std::erase_if(others, [&](const PlotLegend::Key& other) { return other.of != key.of || other == key; });
-  const bool alone =
-      !hidden_.contains(key) && std::includes(hidden_.begin(), hidden_.end(), others.begin(), others.end());
-  for (const PlotLegend::Key& other : others) {
-    if (alone) {
-      hidden_.erase(other);
-    } else {
-      hidden_.insert(other);
-    }
+void IoPlot::isolate(const QStringList& curves) {
+  std::set<QString> others;
+  for (const Curve& curve : set_.curves) {
+    if (!curves.contains(curve.label)) others.insert(curve.label);
   }
-  hidden_.erase(key);
+  hidden_ = hidden_ == others ? std::set<QString>() : others;
   redraw();
 }
 
@@ -193,8 +197,13 @@ void IoPlot::rebuild() {
   overlay_->clear();
   current_column_ = -1;
 
+  // What went with other points is not hidden.
+  std::erase_if(hidden_, [this](const QString& label) {
+    return std::ranges::none_of(set_.curves, [&](const Curve& curve) { return curve.label == label; });
+  });
   shown_ = in_sight();
-  legend_.set_hidden(hidden_);
+  const auto hidden = static_cast<std::int64_t>(hidden_.size());
+  legend_.set_hidden(hidden_, hidden == 0 ? QString() : said(say::curve_plot::curves_hidden{.curves = hidden}));
   add_curve_graphs(*this, set_.curves, legend_, [this](const Curve& curve) { return is_hidden(curve); });
   add_omissions(*this, shown_, legend_);
   failed_heights_ = add_failed_marks(*this, shown_, legend_);
@@ -346,7 +355,7 @@ void IoPlot::mousePressEvent(QMouseEvent* event) {
 
 void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
   QCustomPlot::mouseReleaseEvent(event);
-  if ((event->pos() - press_position_).manhattanLength() > 3) return;
+  if ((event->pos() - press_position_).manhattanLength() > 3 || !axisRect()->rect().contains(event->pos())) return;
   const auto row = row_at(event->position());
   if (!row) return;
   followed_.reset();
@@ -362,7 +371,7 @@ void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
 
 void IoPlot::mouseDoubleClickEvent(QMouseEvent* event) {
   QCustomPlot::mouseDoubleClickEvent(event);
-  reset_view();
+  if (!legend_.contains(event->pos())) reset_view();
 }
 
 void IoPlot::leaveEvent(QEvent* event) {

@@ -25,12 +25,12 @@ class IoPlot : public QCustomPlot {
   /// `stacks`: also draws the kernels of multi-kernel algorithms in a panel below. `keep_view` leaves a zoom as it is.
   void set_curves(const CurveSet& set, bool stacks, bool keep_view);
   void reset_view();
-  /// What the legend's keys have hidden; it stays so until the key is clicked again.
-  [[nodiscard]] const std::set<PlotLegend::Key>& hidden() const { return hidden_; }
-  /// As a click on the legend: hides what the key stands for, or shows it again.
-  void toggle(const PlotLegend::Key& key);
-  /// As Ctrl and a click: all other keys of its kind are hidden; where they are already, all are shown.
-  void isolate(const PlotLegend::Key& key);
+  /// Curves that are hidden, by their labels; the legend says how many.
+  [[nodiscard]] const std::set<QString>& hidden() const { return hidden_; }
+  /// As a click on an entry of the legend, with the curves that it stands for: hides them; where all are, shows them.
+  void toggle(const QStringList& curves);
+  /// As Ctrl and a click: all others are hidden; where they are already, all are shown.
+  void isolate(const QStringList& curves);
   [[nodiscard]] const PlotLegend& plot_legend() const { return legend_; }
   /// The names at the curves' ends, from the top.
   [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }
@@ -69,7 +69,8 @@ class IoPlot : public QCustomPlot {
  private:
   void rebuild();
   void redraw();
-  [[nodiscard]] bool is_hidden(const Curve& curve) const;
+  [[nodiscard]] bool is_hidden(const Curve& curve) const { return hidden_.contains(curve.label); }
+  void click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers);
   /// What is drawn: the set without what is hidden.
   [[nodiscard]] CurveSet in_sight() const;
   void make_room_for_labels(int width);
@@ -87,7 +88,7 @@ class IoPlot : public QCustomPlot {
 
   CurveSet set_;
   CurveSet shown_;  ///< in_sight()
-  std::set<PlotLegend::Key> hidden_;
+  std::set<QString> hidden_;
   QString source_;
   bool stacks_shown_ = false;
   QCPTextElement* title_ = nullptr;

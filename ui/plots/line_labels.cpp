@@ -29,9 +29,10 @@ std::optional<QPointF> end_in_sight(const std::vector<QPointF>& points, const QC
 
 }  // namespace
 
-QString LineLabels::Label::text() const {
+QString LineLabels::Label::text(const QFontMetrics& metrics, int room) const {
+  const QString suffix = quantity.isEmpty() ? QString() : QStringLiteral(" · ") + quantity;
   const QString names = owners.join(QStringLiteral(", "));
-  return quantity.isEmpty() ? names : QStringLiteral("%1 · %2").arg(names, quantity);
+  return metrics.elidedText(names, Qt::ElideRight, std::max(0, room - metrics.horizontalAdvance(suffix))) + suffix;
 }
 
 void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors) {
@@ -78,7 +79,7 @@ int LineLabels::room(int plot_width) const {
   int widest = 0;
   for (const Label& label : merged(metrics.height())) {
     if (label.inside) continue;
-    widest = std::max(widest, metrics.horizontalAdvance(label.text()));
+    widest = std::max(widest, metrics.horizontalAdvance(label.text(metrics, most_room)));
   }
   return std::min({widest + 2 * gap, most_room, plot_width / 4});
 }
@@ -116,32 +117,45 @@ void LineLabels::place() {
   for (QCPItemText* item : items_) item->setVisible(false);
   const QRect area = plot_.axisRect()->rect();
   const int room = plot_.axisRect()->outerRect().right() - area.right();
-  const QFontMetrics metrics(small_font(plot_.font()));
   if (room <= 2 * gap) return;
+  const QFontMetrics metrics(small_font(plot_.font()));
   const double line = metrics.height();
   std::vector<Label> labels = merged(line);
+  const auto within = std::ranges::find_if(labels, &Label::inside);
   // From the top each is pushed below the one before; what then hangs over the bottom is pushed back up.
-  const auto beside = std::ranges::find_if(labels, &Label::inside);
-  for (auto label = labels.begin(); label != beside; ++label) {
+  for (auto label = labels.begin(); label != within; ++label) {
     if (label != labels.begin()) label->y = std::max(label->y, std::prev(label)->y + spacing * line);
   }
   double floor = area.bottom();
-  for (auto label = std::make_reverse_iterator(beside); label != labels.rend(); ++label) {
+  for (auto label = std::make_reverse_iterator(within); label != labels.rend(); ++label) {
     label->y = std::min(label->y, floor);
     floor = label->y - spacing * line;
   }
-  // Within the axes each stands below and beside its end, where its own rising line is not.
-  for (auto label = beside; label != labels.end(); ++label) {
-    label->y = label->end.y() + line / 2;
-    if (label != beside) label->y = std::max(label->y, std::prev(label)->y + spacing * line);
+  auto item = items_.begin();
+  const auto put = [&](const Label& label, const QString& text, double x) {
+    (*item)->setText(text);
+    (*item)->setColor(label.color);
+    (*item)->position->setCoords(x, label.y);
+    (*item)->setVisible(true);
+    ++item;
+  };
+  for (auto label = labels.begin(); label != within; ++label) {
+    // Where there are more names than lines, the uppermost go.
+    if (label->y >= area.top()) put(*label, label->text(metrics, room - gap), area.right() + gap);
   }
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i].y < area.top()) continue;  // more names than lines
-    QCPItemText* item = items_[i];
-    item->setText(metrics.elidedText(labels[i].text(), Qt::ElideRight, room - gap));
-    item->setColor(labels[i].color);
-    item->position->setCoords(labels[i].inside ? labels[i].end.x() + gap : area.right() + gap, labels[i].y);
-    item->setVisible(true);
+  // Within the axes each stands below and beside its end, where its own rising line is not; one without room goes.
+  std::vector<QRectF> taken;
+  for (auto label = within; label != labels.end(); ++label) {
+    const double x = label->end.x() + gap;
+    const QString text = label->text(metrics, area.right() - static_cast<int>(x));
+    QRectF box(x, label->end.y(), metrics.horizontalAdvance(text), line);
+    for (const QRectF& other : taken) {
+      if (box.intersects(other)) box.moveTop(other.bottom() + 1);
+    }
+    if (!QRectF(area).contains(box) || text.startsWith(QChar(0x2026))) continue;
+    taken.push_back(box);
+    label->y = box.center().y();
+    put(*label, text, x);
   }
 }
 

@@ -41,7 +41,8 @@ class LineLabels {
     double y = 0;         ///< of its middle, once it is placed
     bool inside = false;  ///< its curve ends before the others do: it stands there
 
-    [[nodiscard]] QString text() const;
+    /// Within so many pixels: names give way, the quantity stays.
+    [[nodiscard]] QString text(const QFontMetrics& metrics, int room) const;
   };
   [[nodiscard]] std::vector<Label> merged(double line) const;
 

@@ -63,35 +63,38 @@ class StyleItem : public QCPAbstractLegendItem {
 
 }  // namespace
 
-void PlotLegend::add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style) {
-  entries_.push_back({group, plottable, style, {}});
+void PlotLegend::add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style,
+                     const QString& curve) {
+  entries_.push_back({group, plottable, style, {}, curve.isEmpty() ? QStringList() : QStringList(curve)});
 }
 
-void PlotLegend::add_color(const QString& text, const QColor& color, bool known_on_screen) {
-  const bool said = std::any_of(colors_.begin(), colors_.end(), [&](const Color& known) { return known.text == text; });
-  if (!said) colors_.push_back({text, color, known_on_screen});
-}
-
-std::optional<PlotLegend::Key> PlotLegend::key_of(const Entry& entry) const {
-  if (entry.color) return Key{Key::Of::color, entry.style->text};
-  if (entry.drawn_as_style(short_)) {
-    // Words alone, which stand for no line.
-    if (entry.style->pen.style() == Qt::NoPen) return std::nullopt;
-    return Key{Key::Of::style, entry.style->text};
+void PlotLegend::add_color(const QString& text, const QColor& color, bool known_on_screen, const QString& curve) {
+  const auto known = std::ranges::find(colors_, text, &Color::text);
+  if (known == colors_.end()) {
+    colors_.push_back({text, color, known_on_screen, {curve}});
+  } else {
+    known->curves << curve;
   }
-  return entry.style && entry.style->pen.style() != Qt::NoPen
-             ? std::optional(Key{Key::Of::curve, entry.plottable->name()})
-             : std::nullopt;
 }
 
-std::optional<PlotLegend::Key> PlotLegend::key_of(const QCPAbstractLegendItem* item) const {
+void PlotLegend::set_hidden(std::set<QString> curves, const QString& words) {
+  hidden_ = std::move(curves);
+  hidden_words_ = words;
+}
+
+bool PlotLegend::is_hidden(const Entry& entry) const {
+  return !entry.curves.empty() &&
+         std::ranges::all_of(entry.curves, [this](const QString& curve) { return hidden_.contains(curve); });
+}
+
+const PlotLegend::Shown* PlotLegend::shown(const QCPAbstractLegendItem* item) const {
   const auto found = items_.find(item);
-  return found == items_.end() ? std::nullopt : std::optional(found->second);
+  return found == items_.end() ? nullptr : &found->second;
 }
 
-std::set<PlotLegend::Key> PlotLegend::keys() const {
-  std::set<Key> all;
-  for (const auto& [item, key] : items_) all.insert(key);
+std::vector<PlotLegend::Shown> PlotLegend::shown() const {
+  std::vector<Shown> all;
+  for (const auto& [item, entry] : items_) all.push_back(entry);
   return all;
 }
 
@@ -127,13 +130,31 @@ std::vector<PlotLegend::Entry> PlotLegend::short_entries(Medium medium) const {
   std::vector<Entry> entries;
   for (const Color& color : colors_) {
     if (medium == Medium::screen && color.known_on_screen) continue;
-    entries.push_back({color.text, nullptr, Style{color.text, QPen(color.color, swatch_width)}, color.color});
+    entries.push_back(
+        {color.text, nullptr, Style{color.text, QPen(color.color, swatch_width)}, color.color, color.curves});
   }
-  std::set<QString> said;
+  std::map<QString, std::size_t> said;
   for (const Entry& entry : entries_) {
-    if (!entry.style || said.insert(entry.style->text).second) entries.push_back(entry);
+    const auto known = entry.style ? said.find(entry.style->text) : said.end();
+    if (known != said.end()) {
+      entries[known->second].curves << entry.curves;
+      continue;
+    }
+    if (entry.style) said.emplace(entry.style->text, entries.size());
+    entries.push_back(entry);
   }
   return entries;
+}
+
+std::vector<PlotLegend::Entry> PlotLegend::entries(bool short_form, Medium medium) const {
+  std::vector<Entry> all = short_form ? short_entries(medium) : entries_;
+  // A file holds what is drawn. On screen what is hidden stays at hand, however little room there is.
+  if (medium == Medium::paper) std::erase_if(all, [this](const Entry& entry) { return is_hidden(entry); });
+  if (medium == Medium::screen && !hidden_words_.isEmpty()) {
+    all.insert(all.begin(),
+               Entry{{}, nullptr, Style{hidden_words_, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}});
+  }
+  return all;
 }
 
 std::vector<int> PlotLegend::most_columns(const std::vector<Entry>& entries, int available, bool short_form) const {
@@ -221,9 +242,9 @@ void PlotLegend::lay_out(const QSize& size, Medium medium) {
   if (entries_.empty()) return;
   const int line = QFontMetrics(plot_.font()).height();
   const int around_axes = 4 * line + 30;  // title, tick labels, axis label
-  Grid grid = arrange(entries_, size.width(), false);
+  Grid grid = arrange(entries(false, medium), size.width(), false);
   if (size.height() - grid.height - around_axes < least_axes_height) {
-    Grid shorter = arrange(short_entries(medium), size.width(), true);
+    Grid shorter = arrange(entries(true, medium), size.width(), true);
     short_ = shorter.height < grid.height;
     if (short_) grid = std::move(shorter);
     if (medium == Medium::screen) shorten(grid, size.height() - around_axes - smallest_axes_height);
@@ -238,13 +259,13 @@ void PlotLegend::lay_out(const QSize& size, Medium medium) {
     } else {
       item = new QCPPlottableLegendItem(box_, cell.entry.plottable);
     }
-    const std::optional<Key> key = key_of(cell.entry);
-    const bool hidden = key && hidden_.contains(*key);
+    const bool words_of_hidden = cell.entry.drawn_as_style(short_) && cell.entry.style->text == hidden_words_;
+    const bool hidden = !words_of_hidden && is_hidden(cell.entry);
     QFont words = font;
     words.setStrikeOut(hidden);
     item->setFont(words);
     item->setTextColor(hidden ? colors.muted : colors.text);
-    if (key) items_.emplace(item, *key);
+    if (!cell.entry.curves.empty()) items_.emplace(item, Shown{cell.entry.text(short_), cell.entry.curves});
     box_->addElement(cell.row, cell.column, item);
   }
   for (std::size_t i = 0; i < grid.column_widths.size(); ++i) {

@@ -9,8 +9,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "ui/plots/medium.h"
@@ -26,28 +24,27 @@ class PlotLegend {
     QCPScatterStyle scatter = {};
   };
 
-  /// What an entry stands for, by which it is hidden: all of a style, all of a colour, or one curve.
-  struct Key {
-    enum class Of { style, color, curve };
-    Of of = Of::curve;
+  /// An entry as it stands in the plot.
+  struct Shown {
     QString text;
-    bool operator==(const Key&) const = default;
-    bool operator<(const Key& other) const { return std::tie(of, text) < std::tie(other.of, other.text); }
+    QStringList curves;  ///< that it stands for, by their labels: they are hidden and shown by it; none of words alone
   };
 
   explicit PlotLegend(QCustomPlot& plot) : plot_(plot) {}
 
   /// Entries appear in this order; those of one group stand together. The plottable stays the plot's. Without a style
-  /// the short legend has the entry as it is.
-  void add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style = {});
-  /// Whose a colour is, for the short legend; said once. `known_on_screen`: controls above the plot say so too.
-  void add_color(const QString& text, const QColor& color, bool known_on_screen);
-  /// Whose entries are struck out, and drawn muted.
-  void set_hidden(std::set<Key> hidden) { hidden_ = std::move(hidden); }
-  /// Of an entry that stands in the plot; nothing for one that stands for nothing that can be hidden.
-  [[nodiscard]] std::optional<Key> key_of(const QCPAbstractLegendItem* item) const;
-  /// Of all entries that stand in the plot.
-  [[nodiscard]] std::set<Key> keys() const;
+  /// the short legend has the entry as it is. `curve`: the one that it stands for, by its label.
+  void add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style = {},
+           const QString& curve = {});
+  /// Whose a colour is, for the short legend; said once, of all its curves. `known_on_screen`: controls above the plot
+  /// say so too.
+  void add_color(const QString& text, const QColor& color, bool known_on_screen, const QString& curve);
+  /// Curves that are not drawn. An entry of which nothing is drawn is struck out, in the plot, and left out of a file;
+  /// `words` then stand before all others, and stand for all of them.
+  void set_hidden(std::set<QString> curves, const QString& words);
+  /// Null for what is no entry, or stands for no curve.
+  [[nodiscard]] const Shown* shown(const QCPAbstractLegendItem* item) const;
+  [[nodiscard]] std::vector<Shown> shown() const;
   /// Forgets the entries; what is laid out stays until the next lay_out() or remove().
   void clear() {
     entries_.clear();
@@ -70,6 +67,7 @@ class PlotLegend {
     QCPAbstractPlottable* plottable = nullptr;  ///< null for what only the short legend has
     std::optional<Style> style = {};
     std::optional<QColor> color = {};  ///< of a style that stands for a colour
+    QStringList curves = {};
 
     [[nodiscard]] bool drawn_as_style(bool short_form) const { return plottable == nullptr || (short_form && style); }
     [[nodiscard]] QString text(bool short_form) const {
@@ -80,6 +78,7 @@ class PlotLegend {
     QString text;
     QColor color;
     bool known_on_screen;
+    QStringList curves;
   };
   /// Where each entry stands.
   struct Grid {
@@ -92,7 +91,9 @@ class PlotLegend {
     std::vector<int> column_widths;  ///< as shares
     int height = 0;
   };
-  [[nodiscard]] std::optional<Key> key_of(const Entry& entry) const;
+  [[nodiscard]] bool is_hidden(const Entry& entry) const;
+  /// The entries of one form, with the words of what is hidden.
+  [[nodiscard]] std::vector<Entry> entries(bool short_form, Medium medium) const;
   [[nodiscard]] std::vector<Entry> short_entries(Medium medium) const;
   [[nodiscard]] Grid arrange(const std::vector<Entry>& entries, int width, bool short_form) const;
   /// The widths of as many columns as fit side by side, filled row by row; one at least.
@@ -106,8 +107,9 @@ class PlotLegend {
   std::vector<Entry> entries_;
   std::vector<Color> colors_;
   QCPLegend* box_ = nullptr;
-  std::map<const QCPAbstractLegendItem*, Key> items_;  ///< of box_
-  std::set<Key> hidden_;
+  std::map<const QCPAbstractLegendItem*, Shown> items_;  ///< of box_
+  std::set<QString> hidden_;
+  QString hidden_words_;
   bool short_ = false;
 };
 
