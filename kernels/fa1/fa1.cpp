@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/block_orders.h"
 #include "kernels/descriptor.h"
 #include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
@@ -192,7 +193,20 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling
   return teams;
 }
 
-KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
+/// A block is a head: they differ where batch entries do.
+BlockOrder forward_order(const AttentionProblem& p, const BatchGrid& grids, double rounds_of_tile) {
+  HeadTiles launch{.heads = p.instances()};
+  if (grids.grids().size() == 1) return {};
+  for (const TileGrid& grid : grids.grids()) {
+    const std::int64_t tiles = grid.counts().tiles;
+    launch.tiles.push_back({{.blocks = 1,
+                             .steps = static_cast<double>(1 + grid.columns().k_tiles_touched + tiles),
+                             .rounds = static_cast<double>(tiles) * rounds_of_tile}});
+  }
+  return order_of(launch);
+}
+
+KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids, const TileCounts& counts,
                         const ColumnCounts& columns, const DeviceLimits& device, int teams) {
   const int d = static_cast<int>(p.d);
   const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
@@ -205,8 +219,7 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Til
   const double state = static_cast<double>(p.d + 2) * fp32_bytes;
   return {
       .steps = static_cast<double>(p.instances() + columns.k_tiles_touched * group_size(p) + counts.tiles),
-      // The entry with the most keys has most of both.
-      .longest_steps = static_cast<double>(1 + columns.most_touched + counts.most_tiles),
+      .order = forward_order(p, grids, static_cast<double>(rounds_of_tile) / teams),
       .steps_at_once = static_cast<double>(teams),
       .rounds = tiles * static_cast<double>(rounds_of_tile) / teams,
       .tensor_flops = 4 * static_cast<double>(p.d) * cells,
@@ -240,7 +253,7 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const D
       {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      load_order(teams), forward_work(p, tile, counts, columns, device, teams), fa1::forward_timing);
+      load_order(teams), forward_work(p, tile, grids, counts, columns, device, teams), fa1::forward_timing);
 }
 
 }  // namespace

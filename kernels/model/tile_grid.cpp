@@ -166,11 +166,41 @@ std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
   });
 }
 
+std::int64_t TileGrid::rows_alike() const {
+  if (mask_.left != Mask::unlimited || mask_.right != Mask::unlimited) return 1;
+  return mask_.sparse() ? mask_.block_size / br_ : q_tiles_;
+}
+
+std::int64_t TileGrid::columns_alike() const {
+  if (mask_.left != Mask::unlimited || mask_.right != Mask::unlimited) return 1;
+  return mask_.sparse() ? mask_.block_size / bc_ : k_tiles_;
+}
+
+std::vector<TileRun> TileGrid::row_runs() const {
+  const std::int64_t alike = rows_alike();
+  std::vector<TileRun> runs;
+  runs.reserve(static_cast<std::size_t>(ceil_div(q_tiles_, alike)));
+  for (std::int64_t i = 0; i < q_tiles_; i += alike) {
+    runs.push_back({.tiles = std::min(alike, q_tiles_ - i), .seen = k_tiles_seen(i)});
+  }
+  return runs;
+}
+
+std::vector<TileRun> TileGrid::column_runs() const {
+  const std::int64_t alike = columns_alike();
+  const std::int64_t with_keys = ceil_div(length_, bc_);
+  std::vector<TileRun> runs;
+  runs.reserve(static_cast<std::size_t>(ceil_div(with_keys, alike) + 1));
+  for (std::int64_t j = 0; j < with_keys; j += alike) {
+    runs.push_back({.tiles = std::min(alike, with_keys - j), .seen = q_tiles_seen(j)});
+  }
+  if (with_keys < k_tiles_) runs.push_back({.tiles = k_tiles_ - with_keys, .seen = 0});
+  return runs;
+}
+
 ColumnCounts TileGrid::columns() const {
   ColumnCounts counts;
-  // Without a window, the tiles of one column of squares are seen by the same.
-  const bool windowed = mask_.left != Mask::unlimited || mask_.right != Mask::unlimited;
-  const std::int64_t alike = windowed ? 1 : mask_.sparse() ? mask_.block_size / bc_ : k_tiles_;
+  const std::int64_t alike = columns_alike();
   std::int64_t seen = 0;
   const std::int64_t with_keys = ceil_div(length_, bc_);
   for (std::int64_t j = 0, within = 0; j < with_keys; ++j) {
@@ -179,9 +209,7 @@ ColumnCounts TileGrid::columns() const {
     if (seen == 0) continue;
     ++counts.k_tiles_touched;
     counts.key_rows_touched += k_rows(j);
-    counts.longest_column = std::max(counts.longest_column, seen);
   }
-  counts.most_touched = counts.k_tiles_touched;
   return counts;
 }
 
@@ -191,9 +219,7 @@ TileCounts TileGrid::counts() const {
   // Only the last tile that holds keys is ragged.
   const std::int64_t last = (length_ - 1) / bc_;
   const std::int64_t missing = bc_ - k_rows(last);
-  // Without a window, the tiles of one row of squares see the same.
-  const bool windowed = mask_.left != Mask::unlimited || mask_.right != Mask::unlimited;
-  const std::int64_t alike = windowed ? 1 : mask_.sparse() ? mask_.block_size / br_ : q_tiles_;
+  const std::int64_t alike = rows_alike();
   std::int64_t seen = 0;
   bool sees_last = false;
   for (std::int64_t i = 0, within = 0; i < q_tiles_; ++i) {
@@ -207,12 +233,10 @@ TileCounts TileGrid::counts() const {
     const std::int64_t rows = q_rows(i);
     counts.tiles += seen;
     ++counts.q_tiles_touched;
-    counts.longest_row = std::max(counts.longest_row, seen);
     counts.query_rows_touched += rows;
     counts.query_rows_seen += seen * rows;
     counts.key_rows_seen += seen * bc_ - (sees_last ? missing : 0);
   }
-  counts.most_tiles = counts.tiles;
   return counts;
 }
 
@@ -240,8 +264,6 @@ TileCounts BatchGrid::counts() const {
     sum.key_rows_seen += times * one.key_rows_seen;
     sum.query_rows_seen += times * one.query_rows_seen;
     sum.q_tiles_touched += times * one.q_tiles_touched;
-    sum.longest_row = std::max(sum.longest_row, one.longest_row);
-    sum.most_tiles = std::max(sum.most_tiles, one.most_tiles);
   }
   return sum;
 }
@@ -253,8 +275,6 @@ ColumnCounts BatchGrid::columns_kv() const {
     const ColumnCounts one = grid.columns();
     sum.k_tiles_touched += times * one.k_tiles_touched;
     sum.key_rows_touched += times * one.key_rows_touched;
-    sum.longest_column = std::max(sum.longest_column, one.longest_column);
-    sum.most_touched = std::max(sum.most_touched, one.most_touched);
   }
   return sum;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/model/attention.h"
@@ -20,8 +21,6 @@ struct TileCounts {
   std::int64_t key_rows_seen = 0;       ///< rows of K that all Q tiles together read
   std::int64_t query_rows_seen = 0;     ///< rows of Q that all K tiles together read
   std::int64_t q_tiles_touched = 0;     ///< Q tiles that see any key
-  std::int64_t longest_row = 0;         ///< K tiles of the Q tile that visits most
-  std::int64_t most_tiles = 0;          ///< of one head, visited
 
   bool operator==(const TileCounts&) const = default;
 };
@@ -30,10 +29,16 @@ struct TileCounts {
 struct ColumnCounts {
   std::int64_t k_tiles_touched = 0;   ///< that any query sees
   std::int64_t key_rows_touched = 0;  ///< their rows
-  std::int64_t longest_column = 0;    ///< Q tiles of the K tile that most visit
-  std::int64_t most_touched = 0;      ///< of one head, K tiles that any query sees
 
   bool operator==(const ColumnCounts&) const = default;
+};
+
+/// Tiles along one side that follow one another and see as many of the other side each.
+struct TileRun {
+  std::int64_t tiles = 0;
+  std::int64_t seen = 0;
+
+  bool operator==(const TileRun&) const = default;
 };
 
 /// The grid of one batch entry. A kernel walks the K tiles [k_begin(i), k_end(i)) of Q tile i, or the Q tiles
@@ -67,6 +72,11 @@ class TileGrid {
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i) const;
   [[nodiscard]] std::int64_t q_tiles_seen(std::int64_t j) const;
 
+  /// How many K tiles the Q tiles see, from the first on; equal neighbours may be two runs. O(Tr), or less.
+  [[nodiscard]] std::vector<TileRun> row_runs() const;
+  /// How many Q tiles see the K tiles. O(Tc), or less.
+  [[nodiscard]] std::vector<TileRun> column_runs() const;
+
   /// O(Tr), under a block mask too, whose squares are counted a word at a time.
   [[nodiscard]] TileCounts counts() const;
   /// O(Tc).
@@ -79,6 +89,10 @@ class TileGrid {
     std::int64_t last = 0;
   };
   [[nodiscard]] Stretch k_stretch(std::int64_t i) const;
+  /// Neighbouring Q tiles, counted from the first one on, that see the same K tiles; and K tiles that hold keys, seen
+  /// by the same: without a window all, or those of one row or column of squares.
+  [[nodiscard]] std::int64_t rows_alike() const;
+  [[nodiscard]] std::int64_t columns_alike() const;
   /// With the stretch of Q tile i at hand.
   [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const Stretch&) const;
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const Stretch&) const;
@@ -103,6 +117,8 @@ class BatchGrid {
   [[nodiscard]] const TileGrid& of(std::int64_t instance) const;
   /// The grid of a K/V head's instance.
   [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
+  /// By batch entry, one where they are equal.
+  [[nodiscard]] std::span<const TileGrid> grids() const { return grids_; }
   /// Sums over all query heads' instances.
   [[nodiscard]] TileCounts counts() const;
   /// Sums over all K/V heads' instances.
