@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "kernels/block_orders.h"
@@ -222,12 +223,12 @@ Operands main_traffic(const AttentionProblem& p, const Tiling& tile, const TileC
 }
 
 /// As MainProgram::place() has it.
-BlockOrder main_order(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids,
+BlockOrder main_order(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> columns,
                       std::int64_t rounds_of_tile) {
   HeadTiles launch{.heads = p.kv_instances(), .raster = tile.raster, .last_first = hands_out_last_first(p)};
-  for (const TileGrid& grid : grids.grids()) {
+  for (const std::vector<TileRun>& of_entry : columns) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
-    for (const auto& [blocks, seen] : grid.column_runs()) {
+    for (const auto& [blocks, seen] : of_entry) {
       append(tiles, {.blocks = blocks,
                      .steps = static_cast<double>(steps_of(p, seen)),
                      .rounds = static_cast<double>(seen * group_size(p) * rounds_of_tile)});
@@ -236,8 +237,8 @@ BlockOrder main_order(const AttentionProblem& p, const Tiling& tile, const Batch
   return order_of(launch);
 }
 
-KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids, const TileCounts& counts,
-                     const ColumnCounts& columns, const Kernels& kernels) {
+KernelWork main_work(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> runs,
+                     const TileCounts& counts, const ColumnCounts& columns, const Kernels& kernels) {
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
   const std::int64_t rounds_of_tile = ceil_div(tile.bc, kernels.chunk_columns);
   const auto d = static_cast<double>(p.d);
@@ -247,7 +248,7 @@ KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const BatchG
   const auto query_rows = static_cast<double>(counts.query_rows_touched);
   // dQ is read, added to and written back in L2.
   return {.steps = static_cast<double>(counts.tiles + blocks + columns.k_tiles_touched),
-          .order = main_order(p, tile, grids, rounds_of_tile),
+          .order = main_order(p, tile, runs, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
           .tensor_flops = 10 * d * cells,
           .exponentials = cells,
@@ -280,14 +281,15 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, c
   const LoadOrder rows{.why = say::load_order::rows{}};
   const BatchGrid grids(p, tile);
   const TileCounts counts = grids.counts();
-  const ColumnCounts columns = grids.columns_kv();
+  const std::vector<std::vector<TileRun>> runs = grids.column_runs();
+  const ColumnCounts columns = grids.columns_kv(runs);
   const Operands dot = dot_traffic(p, accumulator);
   const Operands convert = convert_traffic(p, accumulator);
   return {kernel_model("dot", row_blocks, row_needs(kernels), dot, 0, {}, rows, rows_work(p, row_blocks, sum_of(dot)),
                        kernels.dot_timing),
           kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, counts, columns, kernels.whole_tiles),
                        backward_flops(p), kernels.on_chip, kernels.load_order,
-                       main_work(p, tile, grids, counts, columns, kernels), kernels.timing),
+                       main_work(p, tile, runs, counts, columns, kernels), kernels.timing),
           kernel_model("convert", row_blocks, row_needs(kernels), convert, 0, {}, rows,
                        rows_work(p, row_blocks, sum_of(convert)), kernels.convert_timing)};
 }

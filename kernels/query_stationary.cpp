@@ -2,6 +2,7 @@
 #include "kernels/query_stationary.h"
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -117,15 +118,15 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
 }
 
 /// As Program::place() has it.
-BlockOrder forward_order(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids,
+BlockOrder forward_order(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> rows,
                          std::int64_t rounds_of_tile) {
   HeadTiles launch{.heads = p.instances(),
                    .raster = tile.raster,
                    .last_first = hands_out_last_first(p),
                    .in_turn = heads_in_turn(p.n_k)};
-  for (const TileGrid& grid : grids.grids()) {
+  for (const std::vector<TileRun>& of_entry : rows) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
-    for (const auto& [blocks, seen] : grid.row_runs()) {
+    for (const auto& [blocks, seen] : of_entry) {
       append(tiles, {.blocks = blocks,
                      .steps = static_cast<double>(steps_of(seen)),
                      .rounds = static_cast<double>(seen * rounds_of_tile)});
@@ -134,7 +135,8 @@ BlockOrder forward_order(const AttentionProblem& p, const Tiling& tile, const Ba
   return order_of(launch);
 }
 
-KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids, const TileCounts& counts,
+KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids,
+                        std::span<const std::vector<TileRun>> rows, const TileCounts& counts,
                         const Execution& execution) {
   const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
   const auto tiles = static_cast<double>(counts.tiles);
@@ -143,7 +145,7 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Bat
   const std::int64_t read_once = counts.query_rows_touched + 2 * grids.columns_kv().key_rows_touched;
   const std::int64_t rounds_of_tile = ceil_div(tile.bc, execution.chunk_columns);
   return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
-          .order = forward_order(p, tile, grids, rounds_of_tile),
+          .order = forward_order(p, tile, rows, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
           .tensor_flops = 4 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
@@ -158,10 +160,11 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Bat
 KernelModel model(const AttentionProblem& p, const Tiling& tile, const KernelNeeds& needs,
                   std::vector<OnChipPart> on_chip, LoadOrder load_order, const Execution& execution) {
   const BatchGrid grids(p, tile);
-  const TileCounts counts = grids.counts();
+  const std::vector<std::vector<TileRun>> rows = grids.row_runs();
+  const TileCounts counts = grids.counts(rows);
   return kernel_model("fwd", p.instances() * ceil_div(p.n_q, tile.br), needs, forward_traffic(p, counts),
                       forward_flops(p), std::move(on_chip), std::move(load_order),
-                      forward_work(p, tile, grids, counts, execution), execution.timing);
+                      forward_work(p, tile, grids, rows, counts, execution), execution.timing);
 }
 
 std::vector<BufferSpec> buffers(const AttentionProblem& p) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -185,19 +186,20 @@ std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const Ti
 }
 
 /// A block is a K/V head: they differ where batch entries do.
-BlockOrder backward_order(const AttentionProblem& p, const BatchGrid& grids, std::int64_t rounds_of_tile) {
+BlockOrder backward_order(const AttentionProblem& p, std::span<const std::vector<TileRun>> columns,
+                          std::int64_t k_tiles, std::int64_t rounds_of_tile) {
+  if (columns.size() == 1) return {};
   HeadTiles launch{.heads = p.kv_instances()};
-  if (grids.grids().size() == 1) return {};
-  for (const TileGrid& grid : grids.grids()) {
-    const std::int64_t tiles = grid.counts().tiles * group_size(p);
+  for (const std::vector<TileRun>& of_entry : columns) {
+    const std::int64_t tiles = visited_tiles(of_entry) * group_size(p);
     launch.tiles.push_back({{.blocks = 1,
-                             .steps = static_cast<double>(1 + grid.k_tiles() + grid.columns().k_tiles_touched + tiles),
+                             .steps = static_cast<double>(1 + k_tiles + touched_tiles(of_entry) + tiles),
                              .rounds = static_cast<double>(tiles * rounds_of_tile)}});
   }
   return order_of(launch);
 }
 
-KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids,
+KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> runs,
                          const TileCounts& counts, const ColumnCounts& columns, const DeviceLimits& device) {
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
@@ -211,7 +213,7 @@ KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const Ba
   const auto key_rows = static_cast<double>(p.kv_instances() * p.n_k);
   const double output = static_cast<double>(p.d) * output_bytes(p.dtype);
   return {.steps = static_cast<double>(p.kv_instances() * (1 + k_tiles) + columns.k_tiles_touched + counts.tiles),
-          .order = backward_order(p, grids, rounds_of_tile),
+          .order = backward_order(p, runs, k_tiles, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
           .tensor_flops = 10 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
@@ -228,11 +230,12 @@ KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const Ba
 KernelModel model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   const BatchGrid grids(p, tile);
   const TileCounts counts = grids.counts();
-  const ColumnCounts columns = grids.columns_kv();
+  const std::vector<std::vector<TileRun>> runs = grids.column_runs();
+  const ColumnCounts columns = grids.columns_kv(runs);
   return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, counts, columns), backward_flops(p),
                       gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
                       {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}},
-                      backward_work(p, tile, grids, counts, columns, device), fa1::backward_timing);
+                      backward_work(p, tile, runs, counts, columns, device), fa1::backward_timing);
 }
 
 std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p) {

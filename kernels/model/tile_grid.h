@@ -41,6 +41,11 @@ struct TileRun {
   bool operator==(const TileRun&) const = default;
 };
 
+/// Tiles of the grid that a head visits, from either side's runs.
+[[nodiscard]] std::int64_t visited_tiles(std::span<const TileRun>);
+/// Tiles of the side whose runs they are that see any of the other.
+[[nodiscard]] std::int64_t touched_tiles(std::span<const TileRun>);
+
 /// The grid of one batch entry. A kernel walks the K tiles [k_begin(i), k_end(i)) of Q tile i, or the Q tiles
 /// [q_begin(j), q_end(j)) of K tile j, and leaves out those that the block mask leaves out whole (visited() is false).
 class TileGrid {
@@ -78,9 +83,13 @@ class TileGrid {
   [[nodiscard]] std::vector<TileRun> column_runs() const;
 
   /// O(Tr), under a block mask too, whose squares are counted a word at a time.
-  [[nodiscard]] TileCounts counts() const;
+  [[nodiscard]] TileCounts counts() const { return counts(row_runs()); }
+  /// With row_runs() at hand.
+  [[nodiscard]] TileCounts counts(std::span<const TileRun> rows) const;
   /// O(Tc).
-  [[nodiscard]] ColumnCounts columns() const;
+  [[nodiscard]] ColumnCounts columns() const { return columns(column_runs()); }
+  /// With column_runs() at hand.
+  [[nodiscard]] ColumnCounts columns(std::span<const TileRun> columns) const;
 
  private:
   /// [first, last) of the tiles along the other side.
@@ -117,12 +126,15 @@ class BatchGrid {
   [[nodiscard]] const TileGrid& of(std::int64_t instance) const;
   /// The grid of a K/V head's instance.
   [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
-  /// By batch entry, one where they are equal.
-  [[nodiscard]] std::span<const TileGrid> grids() const { return grids_; }
+  /// TileGrid::row_runs() and column_runs() by batch entry, one where they are equal.
+  [[nodiscard]] std::vector<std::vector<TileRun>> row_runs() const;
+  [[nodiscard]] std::vector<std::vector<TileRun>> column_runs() const;
   /// Sums over all query heads' instances.
-  [[nodiscard]] TileCounts counts() const;
+  [[nodiscard]] TileCounts counts() const { return counts(row_runs()); }
+  [[nodiscard]] TileCounts counts(std::span<const std::vector<TileRun>> rows) const;
   /// Sums over all K/V heads' instances.
-  [[nodiscard]] ColumnCounts columns_kv() const;
+  [[nodiscard]] ColumnCounts columns_kv() const { return columns_kv(column_runs()); }
+  [[nodiscard]] ColumnCounts columns_kv(std::span<const std::vector<TileRun>> columns) const;
 
  private:
   std::int64_t batch_;
