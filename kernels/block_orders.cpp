@@ -35,6 +35,7 @@ std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const Head
   for (const HeadsOfEntry& each : heads) left.emplace_back(launch.tiles[each.entry]);
   std::vector<std::int64_t> taken(heads.size(), 0);  // of the run that is at hand
   std::vector<BlockRun> runs;
+  runs.reserve(left.front().size() * heads.size());
   while (!left.front().empty()) {
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const BlockRun& at = launch.last_first ? left[i].back() : left[i].front();

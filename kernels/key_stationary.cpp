@@ -228,6 +228,7 @@ BlockOrder main_order(const AttentionProblem& p, const Tiling& tile, std::span<c
   HeadTiles launch{.heads = p.kv_instances(), .raster = tile.raster, .last_first = hands_out_last_first(p)};
   for (const std::vector<TileRun>& of_entry : columns) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
+    tiles.reserve(of_entry.size());
     for (const auto& [blocks, seen] : of_entry) {
       append(tiles, {.blocks = blocks,
                      .steps = static_cast<double>(steps_of(p, seen)),

@@ -126,6 +126,7 @@ BlockOrder forward_order(const AttentionProblem& p, const Tiling& tile, std::spa
                    .in_turn = heads_in_turn(p.n_k)};
   for (const std::vector<TileRun>& of_entry : rows) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
+    tiles.reserve(of_entry.size());
     for (const auto& [blocks, seen] : of_entry) {
       append(tiles, {.blocks = blocks,
                      .steps = static_cast<double>(steps_of(seen)),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -79,6 +80,7 @@ TEST(DealtCycles, ManyAtRandom) {
   std::mt19937 random(7);
   for (const int blocks : {1, 30, 131, 132, 133, 700, 2048}) {
     std::vector<double> steps;
+    steps.reserve(static_cast<std::size_t>(blocks));
     for (int i = 0; i < blocks; ++i) steps.push_back(1 + static_cast<double>(random() % 40));
     EXPECT_EQ(dealt_cycles(one_by_one(steps), 132, 1, its_steps).all, dealt_by_looking(steps, 132)) << blocks;
   }
