@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <utility>
 
+#include "kernels/block_orders.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
@@ -84,6 +86,16 @@ class ConvertProgram final : public RowProgram {
   }
 };
 
+/// Whether the launch begins with the last keys: where their blocks wait for no other's turn.
+bool hands_out_last_first(const AttentionProblem& p) {
+  return p.deterministic && p.mask.right != Mask::unlimited;
+}
+
+/// Of a block whose K/V tile so many Q tiles of a head see.
+std::int64_t steps_of(const AttentionProblem& p, std::int64_t seen) {
+  return seen == 0 ? 1 : 2 + seen * group_size(p);
+}
+
 /// A block owns K/V tile j of one K/V head. Step 0 loads K_j and V_j; then, for each query head of the group, a step
 /// for each Q tile that sees something of tile j; the last step stores dK_j and dV_j: zeros, and nothing was loaded,
 /// where no Q tile does.
@@ -96,7 +108,7 @@ class MainProgram final : public TileProgram {
 
   [[nodiscard]] std::int64_t steps(std::int64_t block) const override {
     const auto [j, kv] = place(block);
-    return steps_of(grids_.of_kv(kv).q_tiles_seen(j));
+    return steps_of(p_, grids_.of_kv(kv).q_tiles_seen(j));
   }
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
@@ -105,7 +117,7 @@ class MainProgram final : public TileProgram {
     const std::int64_t seen = grid.q_tiles_seen(j);
     const int element = bytes_per_element(p_.dtype);
     const std::int64_t key = j * tile_.bc;
-    if (step == steps_of(seen) - 1) {
+    if (step == steps_of(p_, seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
       const int bytes = output_bytes(p_.dtype);
       out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dk});
@@ -136,7 +148,7 @@ class MainProgram final : public TileProgram {
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
     const auto [j, kv] = place(block);
     const TileGrid& grid = grids_.of_kv(kv);
-    const std::int64_t last_step = steps_of(grid.q_tiles_seen(j)) - 1;
+    const std::int64_t last_step = steps_of(p_, grid.q_tiles_seen(j)) - 1;
     if (step == 0) append_cleared(out, parts_, p_, std::min<std::int64_t>(tile_.bc, p_.n_k - j * tile_.bc));
     if (step == 0 || step == last_step) return;
     const std::int64_t rows = grid.q_rows(q_tile(grid, j, step));
@@ -157,10 +169,9 @@ class MainProgram final : public TileProgram {
   [[nodiscard]] Place place(std::int64_t block) const {
     const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
     const BlockPlace place = place_of(block, tile_.raster, k_tiles, p_.kv_instances());
-    const bool last_first = p_.deterministic && p_.mask.right != Mask::unlimited;
-    return {.k_tile = last_first ? k_tiles - 1 - place.q_tile : place.q_tile, .kv_instance = place.instance};
+    return {.k_tile = hands_out_last_first(p_) ? k_tiles - 1 - place.q_tile : place.q_tile,
+            .kv_instance = place.instance};
   }
-  [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
 
   AttentionProblem p_;
   Tiling tile_;
@@ -211,10 +222,26 @@ Operands main_traffic(const AttentionProblem& p, const Tiling& tile, const TileC
           {Tensor::dv, key_gradients}};
 }
 
-KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
-                     const ColumnCounts& columns, const Kernels& kernels) {
+/// As MainProgram::place() has it.
+BlockOrder main_order(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> columns,
+                      std::int64_t rounds_of_tile) {
+  HeadTiles launch{.heads = p.kv_instances(), .raster = tile.raster, .last_first = hands_out_last_first(p)};
+  for (const std::vector<TileRun>& of_entry : columns) {
+    std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
+    tiles.reserve(of_entry.size());
+    for (const auto& [blocks, seen] : of_entry) {
+      append(tiles, {.blocks = blocks,
+                     .steps = static_cast<double>(steps_of(p, seen)),
+                     .rounds = static_cast<double>(seen * group_size(p) * rounds_of_tile)});
+    }
+  }
+  return order_of(launch);
+}
+
+KernelWork main_work(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> runs,
+                     const TileCounts& counts, const ColumnCounts& columns, const Kernels& kernels) {
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
-  const std::int64_t longest = columns.longest_column;
+  const std::int64_t rounds_of_tile = ceil_div(tile.bc, kernels.chunk_columns);
   const auto d = static_cast<double>(p.d);
   const auto row = d * bytes_per_element(p.dtype);
   const auto tiles = static_cast<double>(counts.tiles);
@@ -222,8 +249,8 @@ KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const TileCo
   const auto query_rows = static_cast<double>(counts.query_rows_touched);
   // dQ is read, added to and written back in L2.
   return {.steps = static_cast<double>(counts.tiles + blocks + columns.k_tiles_touched),
-          .longest_steps = static_cast<double>(longest > 0 ? 2 + longest * group_size(p) : 1),
-          .rounds = tiles * static_cast<double>(ceil_div(tile.bc, kernels.chunk_columns)),
+          .order = main_order(p, tile, runs, rounds_of_tile),
+          .rounds = tiles * static_cast<double>(rounds_of_tile),
           .tensor_flops = 10 * d * cells,
           .exponentials = cells,
           .fp32_values = tiles * tile.br * d,
@@ -236,7 +263,6 @@ KernelWork main_work(const AttentionProblem& p, const Tiling& tile, const TileCo
 /// Of dot and convert: each byte passes once.
 KernelWork rows_work(const AttentionProblem& p, std::int64_t blocks, const Traffic& traffic) {
   return {.steps = static_cast<double>(2 * blocks),
-          .longest_steps = 2,
           .rounds = static_cast<double>(blocks),
           .fp32_values = static_cast<double>(p.instances() * p.n_q * p.d),
           .distinct_bytes = static_cast<double>(traffic.total())};
@@ -256,14 +282,15 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, c
   const LoadOrder rows{.why = say::load_order::rows{}};
   const BatchGrid grids(p, tile);
   const TileCounts counts = grids.counts();
-  const ColumnCounts columns = grids.columns_kv();
+  const std::vector<std::vector<TileRun>> runs = grids.column_runs();
+  const ColumnCounts columns = grids.columns_kv(runs);
   const Operands dot = dot_traffic(p, accumulator);
   const Operands convert = convert_traffic(p, accumulator);
   return {kernel_model("dot", row_blocks, row_needs(kernels), dot, 0, {}, rows, rows_work(p, row_blocks, sum_of(dot)),
                        kernels.dot_timing),
           kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, counts, columns, kernels.whole_tiles),
                        backward_flops(p), kernels.on_chip, kernels.load_order,
-                       main_work(p, tile, counts, columns, kernels), kernels.timing),
+                       main_work(p, tile, runs, counts, columns, kernels), kernels.timing),
           kernel_model("convert", row_blocks, row_needs(kernels), convert, 0, {}, rows,
                        rows_work(p, row_blocks, sum_of(convert)), kernels.convert_timing)};
 }

@@ -2,9 +2,11 @@
 #include "kernels/query_stationary.h"
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "kernels/block_orders.h"
 #include "kernels/device/row_blocks_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
@@ -12,6 +14,16 @@
 
 namespace attnscope::query_stationary {
 namespace {
+
+/// Whether launches begin with the last Q tiles: where those see more keys.
+bool hands_out_last_first(const AttentionProblem& p) {
+  return p.mask.right != Mask::unlimited && p.mask.left == Mask::unlimited;
+}
+
+/// Of a block whose Q tile sees so many K tiles.
+std::int64_t steps_of(std::int64_t seen) {
+  return seen == 0 ? 1 : seen + 2;
+}
 
 /// A block owns Q tile i of one instance: step 0 loads Q_i, the next ones load K_j and V_j of the tiles j that it
 /// visits, the last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. Where later rows see more
@@ -72,12 +84,11 @@ class Program final : public TileProgram {
   }
 
   [[nodiscard]] std::int64_t steps_of_tile(const BlockPlace& at) const {
-    const std::int64_t seen = grids_.of(at.instance).k_tiles_seen(at.q_tile);
-    return seen == 0 ? 1 : seen + 2;
+    return steps_of(grids_.of(at.instance).k_tiles_seen(at.q_tile));
   }
 
   [[nodiscard]] BlockPlace place(std::int64_t block) const {
-    const bool last_first = p_.mask.right != Mask::unlimited && p_.mask.left == Mask::unlimited;
+    const bool last_first = hands_out_last_first(p_);
     if (tile_.raster == Raster::q_fastest) {
       const auto [tile, instance] = row_block(block, q_tiles_, p_.instances(), heads_in_turn(p_.n_k), last_first);
       return {.q_tile = tile, .instance = instance};
@@ -106,16 +117,37 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
           {Tensor::lse, {.sm_to_l2_bytes = rows * fp32_bytes}}};
 }
 
-KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids, const TileCounts& counts,
+/// As Program::place() has it.
+BlockOrder forward_order(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> rows,
+                         std::int64_t rounds_of_tile) {
+  HeadTiles launch{.heads = p.instances(),
+                   .raster = tile.raster,
+                   .last_first = hands_out_last_first(p),
+                   .in_turn = heads_in_turn(p.n_k)};
+  for (const std::vector<TileRun>& of_entry : rows) {
+    std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
+    tiles.reserve(of_entry.size());
+    for (const auto& [blocks, seen] : of_entry) {
+      append(tiles, {.blocks = blocks,
+                     .steps = static_cast<double>(steps_of(seen)),
+                     .rounds = static_cast<double>(seen * rounds_of_tile)});
+    }
+  }
+  return order_of(launch);
+}
+
+KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids,
+                        std::span<const std::vector<TileRun>> rows, const TileCounts& counts,
                         const Execution& execution) {
   const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
   const std::int64_t empty = p.instances() * ceil_div(p.n_q, tile.br) - counts.q_tiles_touched;
   const std::int64_t read_once = counts.query_rows_touched + 2 * grids.columns_kv().key_rows_touched;
+  const std::int64_t rounds_of_tile = ceil_div(tile.bc, execution.chunk_columns);
   return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
-          .longest_steps = static_cast<double>(counts.longest_row > 0 ? counts.longest_row + 2 : 1),
-          .rounds = tiles * static_cast<double>(ceil_div(tile.bc, execution.chunk_columns)),
+          .order = forward_order(p, tile, rows, rounds_of_tile),
+          .rounds = tiles * static_cast<double>(rounds_of_tile),
           .tensor_flops = 4 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
           .fp32_values = tiles * tile.br * static_cast<double>(p.d),
@@ -129,10 +161,11 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Bat
 KernelModel model(const AttentionProblem& p, const Tiling& tile, const KernelNeeds& needs,
                   std::vector<OnChipPart> on_chip, LoadOrder load_order, const Execution& execution) {
   const BatchGrid grids(p, tile);
-  const TileCounts counts = grids.counts();
+  const std::vector<std::vector<TileRun>> rows = grids.row_runs();
+  const TileCounts counts = grids.counts(rows);
   return kernel_model("fwd", p.instances() * ceil_div(p.n_q, tile.br), needs, forward_traffic(p, counts),
                       forward_flops(p), std::move(on_chip), std::move(load_order),
-                      forward_work(p, tile, grids, counts, execution), execution.timing);
+                      forward_work(p, tile, grids, rows, counts, execution), execution.timing);
 }
 
 std::vector<BufferSpec> buffers(const AttentionProblem& p) {

@@ -32,7 +32,6 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"warps", load.warps},
                   {"blocks_per_sm", load.blocks_per_sm},
                   {"steps", load.work.steps},
-                  {"longest_steps", load.work.longest_steps},
                   {"steps_at_once", load.work.steps_at_once},
                   {"rounds", load.work.rounds},
                   {"tensor_flops", load.work.tensor_flops},
@@ -58,8 +57,20 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
   append(numbers, "alone", load.timing.alone);
   append(numbers, "busy", load.timing.busy);
   numbers.insert(numbers.end(),
-                 {{"overlap", load.timing.overlap}, {"tail", load.timing.tail}, {"launch_ns", load.timing.launch_ns}});
+                 {{"skew", load.timing.skew}, {"overlap", load.timing.overlap}, {"launch_ns", load.timing.launch_ns}});
   return numbers;
+}
+
+/// "times*blocks:steps:rounds,...;...": turns, each of runs of blocks.
+std::string words_of(const BlockOrder& order) {
+  std::string words;
+  for (const BlockTurn& turn : order) {
+    words += fmt::format("{}{}*", words.empty() ? "" : ";", turn.times);
+    for (const BlockRun& run : turn.runs) {
+      words += fmt::format("{}{}:{:.12g}:{:.12g}", words.ends_with('*') ? "" : ",", run.blocks, run.steps, run.rounds);
+    }
+  }
+  return words;
 }
 
 struct Row {
@@ -99,7 +110,8 @@ std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, 
                  launches[i]->source.entry,
                  held_out ? "held out" : "fitted",
                  describe(spec.problem),
-                 fmt::format("{}x{}", spec.tile.br, spec.tile.bc)};
+                 fmt::format("{}x{}", spec.tile.br, spec.tile.bc),
+                 words_of(loads[i].work.order)};
     row.numbers = {{"measured_ns", summary->median}, {"predicted_ns", times[i].ns}, {"clock_hz", times[i].clock_hz}};
     attnscope::append(row.numbers, numbers_of(loads[i], rates));
   }
@@ -112,13 +124,14 @@ Table launch_table(const MeasuredPoints& points, const CancelToken& cancel) {
   std::vector<std::vector<Row>> rows(points.points().size());
   in_parallel(rows.size(), cancel,
               [&] { return [&](std::size_t i) { rows[i] = rows_of(i, points.points()[i], cancel); }; });
-  Table table{{{"point"}, {"algorithm"}, {"pass"}, {"launch"}, {"entry"}, {"half"}, {"problem"}, {"tile"}}, {}};
+  Table table{{{"point"}, {"algorithm"}, {"pass"}, {"launch"}, {"entry"}, {"half"}, {"problem"}, {"tile"}, {"order"}},
+              {}};
   bool first = true;
   for (std::vector<Row>& of_point : rows) {
     for (Row& row : of_point) {
       for (const auto& [name, value] : row.numbers) {
         if (first) table.columns.push_back({name, true});
-        row.words.push_back(fmt::format("{:.9g}", value));
+        row.words.push_back(fmt::format("{:.12g}", value));
       }
       first = false;
       table.rows.push_back(std::move(row.words));

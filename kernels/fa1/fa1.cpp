@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
+#include "kernels/block_orders.h"
 #include "kernels/descriptor.h"
 #include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
@@ -192,8 +194,22 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling
   return teams;
 }
 
-KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
-                        const ColumnCounts& columns, const DeviceLimits& device, int teams) {
+/// A block is a head: they differ where batch entries do.
+BlockOrder forward_order(const AttentionProblem& p, std::span<const std::vector<TileRun>> columns,
+                         double rounds_of_tile) {
+  if (columns.size() == 1) return {};
+  HeadTiles launch{.heads = p.instances()};
+  for (const std::vector<TileRun>& of_entry : columns) {
+    const auto tiles = static_cast<double>(visited_tiles(of_entry));
+    launch.tiles.push_back({{.blocks = 1,
+                             .steps = 1 + static_cast<double>(touched_tiles(of_entry)) + tiles,
+                             .rounds = tiles * rounds_of_tile}});
+  }
+  return order_of(launch);
+}
+
+KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> runs,
+                        const TileCounts& counts, const ColumnCounts& columns, const DeviceLimits& device, int teams) {
   const int d = static_cast<int>(p.d);
   const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
   const auto tiles = static_cast<double>(counts.tiles);
@@ -205,8 +221,7 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Til
   const double state = static_cast<double>(p.d + 2) * fp32_bytes;
   return {
       .steps = static_cast<double>(p.instances() + columns.k_tiles_touched * group_size(p) + counts.tiles),
-      // The entry with the most keys has most of both.
-      .longest_steps = static_cast<double>(1 + columns.most_touched + counts.most_tiles),
+      .order = forward_order(p, runs, static_cast<double>(rounds_of_tile) / teams),
       .steps_at_once = static_cast<double>(teams),
       .rounds = tiles * static_cast<double>(rounds_of_tile) / teams,
       .tensor_flops = 4 * static_cast<double>(p.d) * cells,
@@ -227,7 +242,8 @@ LoadOrder load_order(int teams) {
 KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   const BatchGrid grids(p, tile);
   const TileCounts counts = grids.counts();
-  const ColumnCounts columns = grids.columns_kv();
+  const std::vector<std::vector<TileRun>> runs = grids.column_runs();
+  const ColumnCounts columns = grids.columns_kv(runs);
   const int teams = teams_on(device, p, tile);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
@@ -240,7 +256,7 @@ KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const D
       {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      load_order(teams), forward_work(p, tile, counts, columns, device, teams), fa1::forward_timing);
+      load_order(teams), forward_work(p, tile, runs, counts, columns, device, teams), fa1::forward_timing);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "kernels/block_orders.h"
 #include "kernels/device/gradient_shape.h"
 #include "kernels/fa1/fa1_timing.h"
 #include "kernels/model/integer.h"
@@ -183,22 +185,36 @@ std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const Ti
       {Tensor::dv, key_gradients}};
 }
 
-KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
-                         const ColumnCounts& columns, const DeviceLimits& device) {
+/// A block is a K/V head: they differ where batch entries do.
+BlockOrder backward_order(const AttentionProblem& p, std::span<const std::vector<TileRun>> columns,
+                          std::int64_t k_tiles, std::int64_t rounds_of_tile) {
+  if (columns.size() == 1) return {};
+  HeadTiles launch{.heads = p.kv_instances()};
+  for (const std::vector<TileRun>& of_entry : columns) {
+    const std::int64_t tiles = visited_tiles(of_entry) * group_size(p);
+    launch.tiles.push_back({{.blocks = 1,
+                             .steps = static_cast<double>(1 + k_tiles + touched_tiles(of_entry) + tiles),
+                             .rounds = static_cast<double>(tiles * rounds_of_tile)}});
+  }
+  return order_of(launch);
+}
+
+KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> runs,
+                         const TileCounts& counts, const ColumnCounts& columns, const DeviceLimits& device) {
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
   const auto row = static_cast<double>(p.d * element);
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
   const std::int64_t k_tiles = ceil_div(p.n_k, tile.bc);
+  const std::int64_t rounds_of_tile = ceil_div(tile.bc, gradient::chunk_columns(tile.br, tile.bc, d));
   const auto query_rows = static_cast<double>(p.instances() * p.n_q);
   const auto seeing_rows = static_cast<double>(counts.query_rows_touched);
   const auto key_rows = static_cast<double>(p.kv_instances() * p.n_k);
   const double output = static_cast<double>(p.d) * output_bytes(p.dtype);
   return {.steps = static_cast<double>(p.kv_instances() * (1 + k_tiles) + columns.k_tiles_touched + counts.tiles),
-          // The entry with the most keys has most of both.
-          .longest_steps = static_cast<double>(1 + k_tiles + columns.most_touched + counts.most_tiles * group_size(p)),
-          .rounds = tiles * static_cast<double>(ceil_div(tile.bc, gradient::chunk_columns(tile.br, tile.bc, d))),
+          .order = backward_order(p, runs, k_tiles, rounds_of_tile),
+          .rounds = tiles * static_cast<double>(rounds_of_tile),
           .tensor_flops = 10 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
           .fp32_values = tiles * tile.br * d,
@@ -214,11 +230,12 @@ KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const Ti
 KernelModel model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   const BatchGrid grids(p, tile);
   const TileCounts counts = grids.counts();
-  const ColumnCounts columns = grids.columns_kv();
+  const std::vector<std::vector<TileRun>> runs = grids.column_runs();
+  const ColumnCounts columns = grids.columns_kv(runs);
   return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, counts, columns), backward_flops(p),
                       gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
                       {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}},
-                      backward_work(p, tile, counts, columns, device), fa1::backward_timing);
+                      backward_work(p, tile, runs, counts, columns, device), fa1::backward_timing);
 }
 
 std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p) {

@@ -10,26 +10,26 @@ namespace attnscope::fa1 {
 
 /// mma.sync, K and V kept, the fp32 state of the rows through memory at every step.
 inline constexpr KernelTiming forward_timing{
-    .block_latency = 5110,
-    .step_latency = 78.9,
+    .block_latency = 5710,
+    .step_latency = 75.9,
     .round_latency = 0,
-    .alone = {.tensor = 0.638, .exponential = 0, .fp32 = 0.642, .shared = 0.78, .l2 = 1.12},
-    .busy = {.tensor = 2.3, .exponential = 0.568, .fp32 = 0.46, .shared = 0.767, .l2 = 2.3},
+    .alone = {.tensor = 0.548, .exponential = 0, .fp32 = 0.58, .shared = 0.617, .l2 = 1.09},
+    .busy = {.tensor = 2.5, .exponential = 0.139, .fp32 = 0.449, .shared = 0.586, .l2 = 2.27},
+    .skew = 0.154,
     .overlap = 1,
-    .tail = 0.3,
-    .launch_ns = 7300,
+    .launch_ns = 7960,
 };
 
 /// mma.sync, K and V kept; the accumulator of dQ is read and written at every step.
 inline constexpr KernelTiming backward_timing{
-    .block_latency = 1520,
-    .step_latency = 306,
-    .round_latency = 701,
-    .alone = {.tensor = 0.534, .exponential = 0.55, .fp32 = 0.499, .shared = 0.529, .l2 = 0.471},
-    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 1.24, .l2 = 0.759},
+    .block_latency = 1510,
+    .step_latency = 322,
+    .round_latency = 583,
+    .alone = {.tensor = 0.519, .exponential = 0.521, .fp32 = 0.5, .shared = 0.553, .l2 = 0.507},
+    .busy = {.tensor = 2.09, .exponential = 0.532, .fp32 = 0.501, .shared = 0.994, .l2 = 0.934},
+    .skew = 0.106,
     .overlap = 1,
-    .tail = 0.3,
-    .launch_ns = 5580,
+    .launch_ns = 5270,
 };
 
 }  // namespace attnscope::fa1

@@ -10,50 +10,50 @@ namespace attnscope::fa3 {
 
 /// wgmma, warp-specialised: one warpgroup loads by TMA while the others multiply; their softmax and products overlap.
 inline constexpr KernelTiming forward_timing{
-    .block_latency = 6110,
-    .step_latency = 432,
-    .round_latency = 462,
-    .alone = {.tensor = 0.479, .exponential = 0.494, .fp32 = 0.47, .shared = 0.489, .l2 = 0.395},
-    .busy = {.tensor = 0.893, .exponential = 0.563, .fp32 = 0.472, .shared = 0.852, .l2 = 0.732},
-    .overlap = 1.76,
-    .tail = 0.203,
-    .launch_ns = 7520,
+    .block_latency = 6040,
+    .step_latency = 400,
+    .round_latency = 469,
+    .alone = {.tensor = 0.521, .exponential = 0.507, .fp32 = 0.486, .shared = 0.503, .l2 = 0.482},
+    .busy = {.tensor = 0.737, .exponential = 0.405, .fp32 = 0.48, .shared = 1.14, .l2 = 0.783},
+    .skew = 0.104,
+    .overlap = 1.75,
+    .launch_ns = 7540,
 };
 
 /// wgmma, warp-specialised.
 inline constexpr KernelTiming backward_timing{
-    .block_latency = 1830,
-    .step_latency = 321,
-    .round_latency = 487,
-    .alone = {.tensor = 0.488, .exponential = 0.555, .fp32 = 0.5, .shared = 0.463, .l2 = 0.508},
-    .busy = {.tensor = 1.12, .exponential = 0.673, .fp32 = 0.499, .shared = 1, .l2 = 1},
+    .block_latency = 1770,
+    .step_latency = 317,
+    .round_latency = 485,
+    .alone = {.tensor = 0.485, .exponential = 0.546, .fp32 = 0.5, .shared = 0.464, .l2 = 0.504},
+    .busy = {.tensor = 1.01, .exponential = 0.667, .fp32 = 0.498, .shared = 1, .l2 = 1},
+    .skew = 0.102,
     .overlap = 1,
-    .tail = 0.3,
-    .launch_ns = 7390,
+    .launch_ns = 7410,
 };
 
 /// Before the main kernel: rows of O and dO pass through.
 inline constexpr KernelTiming dot_timing{
     .block_latency = 1510,
-    .step_latency = 301,
-    .round_latency = 502,
-    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.501},
-    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.981},
+    .step_latency = 300,
+    .round_latency = 501,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.5},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.983},
+    .skew = 0.1,
     .overlap = 2,
-    .tail = 0.3,
-    .launch_ns = 4030,
+    .launch_ns = 4040,
 };
 
 /// After it: rows of dQ pass through.
 inline constexpr KernelTiming convert_timing{
-    .block_latency = 1460,
-    .step_latency = 297,
-    .round_latency = 496,
-    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.498},
-    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.903},
-    .overlap = 2.1,
-    .tail = 0.3,
-    .launch_ns = 3740,
+    .block_latency = 1470,
+    .step_latency = 300,
+    .round_latency = 497,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.499},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.915},
+    .skew = 0.1,
+    .overlap = 2.07,
+    .launch_ns = 3760,
 };
 
 }  // namespace attnscope::fa3

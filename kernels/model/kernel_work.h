@@ -2,13 +2,15 @@
 // What a launch asks of the units of its SMs, closed, and how its kernel goes about it: what a time is predicted from.
 #pragma once
 
+#include "kernels/model/block_order.h"
+
 namespace attnscope {
 
 /// Work of all blocks of a launch together, as the kernel issues it: tiles at ragged or masked edges count whole. The
 /// bytes between SM and L2 are KernelModel::traffic.
 struct KernelWork {
   double steps = 0;           ///< between two waits for memory: TileProgram::steps, summed over the blocks
-  double longest_steps = 0;   ///< of the block that has most
+  BlockOrder order{};         ///< in which the blocks come, where they differ in them
   double steps_at_once = 1;   ///< of one block, that different warps work on at the same time
   double rounds = 0;          ///< pieces of steps that each wait for the one before: product, softmax, product
   double tensor_flops = 0;    ///< of the matrix instructions
@@ -37,12 +39,12 @@ struct UnitCosts {
 /// Latencies are SM cycles.
 struct KernelTiming {
   double block_latency = 0;  ///< of a block: until its first work can begin, and after its last
-  double step_latency = 0;   ///< of a step: what waiting for its loads and barriers takes, beyond all work
+  double step_latency = 0;   ///< of a step: what waiting for its loads takes, while other blocks of the SM work
   double round_latency = 0;  ///< of a round: dependent instructions that no other warp of the block covers
   UnitCosts alone{};         ///< of work by one warp a scheduler that no other warp hides
   UnitCosts busy{};          ///< of work while warps compete for the unit
+  double skew = 0;           ///< of a block by itself: warps wait for one another at barriers, over its work
   double overlap = 1;        ///< exponent of the norm that joins latency and work: 1 they add up, large they hide
-  double tail = 0;           ///< of uneven blocks: share of the last ones' time in which SMs run out of work
   double launch_ns = 0;      ///< from the launch to the first block's first load, and from the last store to the end
 
   bool operator==(const KernelTiming&) const = default;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/model/block_deal.h"
+
 namespace attnscope {
 namespace {
 
@@ -20,6 +22,7 @@ double over(double amount, double rate) {
 double norm(double a, double b, double exponent) {
   const double most = std::max(a, b);
   if (most <= 0) return 0;
+  if (exponent == 1) return a + b;
   return most * std::pow(std::pow(a / most, exponent) + std::pow(b / most, exponent), 1 / exponent);
 }
 
@@ -62,52 +65,65 @@ double imbalance(double warps_of_block, double blocks) {
 /// One SM, in cycles.
 class Sm {
  public:
-  Sm(const LaunchLoad& load, const DeviceRates& rates)
-      : warps_(std::max(1.0, load.warps)), overlap_(load.timing.overlap) {
-    const double blocks = std::max(1.0, load.blocks);
+  Sm(const LaunchLoad& load, const DeviceRates& rates) : load_(load), warps_(std::max(1.0, load.warps)) {
     const UnitCosts peak = cycles_of_block(load, rates);
     const UnitCosts alone = load.timing.alone * peak;
     busy_ = load.timing.busy * peak;
-    latency_ = load.timing.block_latency +
-               load.timing.step_latency * load.work.steps / load.work.steps_at_once / blocks +
-               load.timing.round_latency * load.work.rounds / blocks +
-               schedulers / warps_ * (of_schedulers(alone) + of_sm(alone));
+    alone_ = schedulers / warps_ * (of_schedulers(alone) + of_sm(alone));
   }
 
-  /// Blocks of mean length that begin together.
-  [[nodiscard]] double cycles(double blocks) const {
-    const double work = std::max(of_schedulers(busy_) * imbalance(warps_, blocks), of_sm(busy_));
-    return norm(latency_, blocks * work, overlap_);
+  /// A block of mean length.
+  [[nodiscard]] BlockRun mean() const {
+    const double blocks = std::max(1.0, load_.blocks);
+    return {.blocks = 1, .steps = load_.work.steps / blocks, .rounds = load_.work.rounds / blocks};
   }
-  [[nodiscard]] double latency() const { return latency_; }
-  /// Of a block, work only.
+  /// Of such a block, `at_once` of which begin together.
+  [[nodiscard]] double cycles(const BlockRun& block, double at_once) const {
+    const double share = work_share(block);
+    const double work = share * std::max(of_schedulers(busy_) * imbalance(warps_, at_once), of_sm(busy_));
+    const double waits = std::max(0.0, waits_of_steps(block) - (at_once - 1) * work);
+    return norm(latency_of(block, share), at_once * work, load_.timing.overlap) + waits +
+           load_.timing.skew * work / at_once;
+  }
+  /// Of a mean block.
+  [[nodiscard]] double latency() const { return latency_of(mean(), 1) + waits_of_steps(mean()); }
+  /// Likewise, work only.
   [[nodiscard]] const UnitCosts& busy() const { return busy_; }
 
  private:
+  /// Of the units' work, over the mean.
+  [[nodiscard]] double work_share(const BlockRun& block) const {
+    const BlockRun of_mean = mean();
+    return of_mean.rounds > 0 ? block.rounds / of_mean.rounds : over(block.steps, of_mean.steps);
+  }
+  [[nodiscard]] double latency_of(const BlockRun& block, double share) const {
+    return load_.timing.block_latency + load_.timing.round_latency * block.rounds + alone_ * share;
+  }
+  [[nodiscard]] double waits_of_steps(const BlockRun& block) const {
+    return load_.timing.step_latency * block.steps / load_.work.steps_at_once;
+  }
+
+  const LaunchLoad& load_;
   double warps_;
-  double overlap_;
   UnitCosts busy_;
-  double latency_ = 0;
+  double alone_ = 0;
 };
 
-struct Cycles {
-  double all = 0;
-  double evenly = 0;  ///< if every place had work to the end
-};
-
-Cycles sm_cycles(const LaunchLoad& load, const Sm& sm, double sms) {
+/// Blocks that are alike: waves on all places, the last one as full as it is.
+DealtCycles cycles_in_waves(const LaunchLoad& load, const Sm& sm, double sms) {
+  const BlockRun block = sm.mean();
   const double blocks = std::max(1.0, load.blocks);
   const double each = std::max(1.0, load.blocks_per_sm);
-  const double mean_steps = std::max(1e-9, load.work.steps / blocks);
-  const double uneven = std::max(1.0, load.work.longest_steps / mean_steps);
-  const double evenly = blocks / (sms * each) * sm.cycles(each);
   const double full = std::floor(blocks / (sms * each));
   const double rest = std::ceil((blocks - full * sms * each) / sms);
-  const double in_waves = full * sm.cycles(each) + (rest > 0 ? sm.cycles(rest) : 0);
-  const double first = std::min(each, std::ceil(blocks / sms));
-  const double shared_out = evenly + load.timing.tail * sm.cycles(std::max(1.0, first / 2)) * uneven;
-  const double mixed = std::lerp(in_waves, shared_out, std::min(1.0, uneven - 1));
-  return {.all = std::max(mixed, sm.cycles(first) * uneven), .evenly = evenly};
+  const double wave = sm.cycles(block, each);
+  return {.all = full * wave + (rest > 0 ? sm.cycles(block, rest) : 0), .evenly = blocks / (sms * each) * wave};
+}
+
+DealtCycles sm_cycles(const LaunchLoad& load, const Sm& sm, double sms) {
+  if (load.work.order.empty()) return cycles_in_waves(load, sm, sms);
+  return dealt_cycles(load.work.order, static_cast<int>(sms), static_cast<int>(std::max(1.0, load.blocks_per_sm)),
+                      [&](const BlockRun& block, double at_once) { return sm.cycles(block, at_once); });
 }
 
 /// Of the L2's size: half of what is reread is missed where what the blocks pass through takes this share of it, and
@@ -197,7 +213,7 @@ class TimedLaunch {
   const LaunchLoad& load_;
   double sms_;
   Sm sm_;
-  Cycles cycles_;
+  DealtCycles cycles_;
   double l2_ns_;
   double dram_ns_;
 };

@@ -7,10 +7,12 @@
 // four schedulers, shared memory and the port to L2 to all of it; the longer of the two sums is what a block keeps the
 // SM busy with, more where its warps do not divide evenly among the schedulers. R blocks take
 //   t(R) = (alone^p + (R busy)^p)^(1/p)
-// Equal blocks come in waves of R on every SM, the last one as full as it is. Of unequal ones, the longest twice the
-// mean (a causal mask, longest first), the SMs share the sum and run empty at the end; in between, some of both. No
-// launch is shorter than its longest block. Beside all that stand the device's L2 and DRAM: the 4-norm of the three, so
-// that two of them near each other cost some more than one. Launching adds to it.
+// To it comes what waiting for the loads of its steps takes, beyond the other blocks' work; and what its warps wait for
+// one another at barriers, a share of its work that the others fill: a block by itself has all of it, each of R an
+// R-th. Equal blocks come in waves of R on every SM, the last one as full as it is. Unequal ones are dealt out in the
+// launch's order (KernelWork::order, block_deal.h), each to the place that is free first; a block's work and waits go
+// with its rounds and steps. Beside all that stand the device's L2 and DRAM: the 4-norm of the three, so that two of
+// them near each other cost some more than one. Launching adds to it.
 //
 // The clock is the highest at which the launches of a point, run again and again, stay within the board's power
 // (PowerShares).

@@ -48,6 +48,18 @@ std::int64_t nth_tile_of_squares(std::int64_t each, std::int64_t first, std::int
 
 }  // namespace
 
+std::int64_t visited_tiles(std::span<const TileRun> runs) {
+  std::int64_t visited = 0;
+  for (const auto& [tiles, seen] : runs) visited += tiles * seen;
+  return visited;
+}
+
+std::int64_t touched_tiles(std::span<const TileRun> runs) {
+  std::int64_t touched = 0;
+  for (const auto& [tiles, seen] : runs) touched += seen > 0 ? tiles : 0;
+  return touched;
+}
+
 TileGrid::TileGrid(const AttentionProblem& problem, const TileShape& tile, std::int64_t entry)
     : mask_(without_lengths(problem.mask)),
       n_q_(problem.n_q),
@@ -166,53 +178,72 @@ std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
   });
 }
 
-ColumnCounts TileGrid::columns() const {
-  ColumnCounts counts;
-  // Without a window, the tiles of one column of squares are seen by the same.
-  const bool windowed = mask_.left != Mask::unlimited || mask_.right != Mask::unlimited;
-  const std::int64_t alike = windowed ? 1 : mask_.sparse() ? mask_.block_size / bc_ : k_tiles_;
-  std::int64_t seen = 0;
-  const std::int64_t with_keys = ceil_div(length_, bc_);
-  for (std::int64_t j = 0, within = 0; j < with_keys; ++j) {
-    if (within == 0) seen = q_tiles_seen(j);
-    if (++within == alike) within = 0;
-    if (seen == 0) continue;
-    ++counts.k_tiles_touched;
-    counts.key_rows_touched += k_rows(j);
-    counts.longest_column = std::max(counts.longest_column, seen);
+std::int64_t TileGrid::rows_alike() const {
+  if (mask_.left != Mask::unlimited || mask_.right != Mask::unlimited) return 1;
+  return mask_.sparse() ? mask_.block_size / br_ : q_tiles_;
+}
+
+std::int64_t TileGrid::columns_alike() const {
+  if (mask_.left != Mask::unlimited || mask_.right != Mask::unlimited) return 1;
+  return mask_.sparse() ? mask_.block_size / bc_ : k_tiles_;
+}
+
+std::vector<TileRun> TileGrid::row_runs() const {
+  const std::int64_t alike = rows_alike();
+  std::vector<TileRun> runs;
+  runs.reserve(static_cast<std::size_t>(ceil_div(q_tiles_, alike)));
+  for (std::int64_t i = 0; i < q_tiles_; i += alike) {
+    runs.push_back({.tiles = std::min(alike, q_tiles_ - i), .seen = k_tiles_seen(i)});
   }
-  counts.most_touched = counts.k_tiles_touched;
+  return runs;
+}
+
+std::vector<TileRun> TileGrid::column_runs() const {
+  const std::int64_t alike = columns_alike();
+  const std::int64_t with_keys = ceil_div(length_, bc_);
+  std::vector<TileRun> runs;
+  runs.reserve(static_cast<std::size_t>(ceil_div(with_keys, alike) + 1));
+  for (std::int64_t j = 0; j < with_keys; j += alike) {
+    runs.push_back({.tiles = std::min(alike, with_keys - j), .seen = q_tiles_seen(j)});
+  }
+  if (with_keys < k_tiles_) runs.push_back({.tiles = k_tiles_ - with_keys, .seen = 0});
+  return runs;
+}
+
+ColumnCounts TileGrid::columns(std::span<const TileRun> runs) const {
+  ColumnCounts counts;
+  std::int64_t j = 0;
+  for (const auto& [tiles, seen] : runs) {
+    const std::int64_t end = j + tiles;
+    if (seen > 0) {
+      counts.k_tiles_touched += tiles;
+      for (; j < end; ++j) counts.key_rows_touched += k_rows(j);
+    }
+    j = end;
+  }
   return counts;
 }
 
-TileCounts TileGrid::counts() const {
+TileCounts TileGrid::counts(std::span<const TileRun> runs) const {
   TileCounts counts;
   if (length_ == 0) return counts;
   // Only the last tile that holds keys is ragged.
   const std::int64_t last = (length_ - 1) / bc_;
   const std::int64_t missing = bc_ - k_rows(last);
-  // Without a window, the tiles of one row of squares see the same.
-  const bool windowed = mask_.left != Mask::unlimited || mask_.right != Mask::unlimited;
-  const std::int64_t alike = windowed ? 1 : mask_.sparse() ? mask_.block_size / br_ : q_tiles_;
-  std::int64_t seen = 0;
-  bool sees_last = false;
-  for (std::int64_t i = 0, within = 0; i < q_tiles_; ++i) {
-    if (within == 0) {
-      const Stretch stretch = k_stretch(i);
-      seen = k_tiles_seen(i, stretch);
-      sees_last = missing > 0 && visited(i, last, stretch);
+  std::int64_t i = 0;
+  for (const auto& [tiles, seen] : runs) {
+    const std::int64_t end = i + tiles;
+    if (seen > 0) {
+      const std::int64_t rows = std::min(n_q_, end * br_) - i * br_;
+      const bool sees_last = missing > 0 && visited(i, last);
+      counts.tiles += tiles * seen;
+      counts.q_tiles_touched += tiles;
+      counts.query_rows_touched += rows;
+      counts.query_rows_seen += seen * rows;
+      counts.key_rows_seen += tiles * (seen * bc_ - (sees_last ? missing : 0));
     }
-    if (++within == alike) within = 0;
-    if (seen == 0) continue;
-    const std::int64_t rows = q_rows(i);
-    counts.tiles += seen;
-    ++counts.q_tiles_touched;
-    counts.longest_row = std::max(counts.longest_row, seen);
-    counts.query_rows_touched += rows;
-    counts.query_rows_seen += seen * rows;
-    counts.key_rows_seen += seen * bc_ - (sees_last ? missing : 0);
+    i = end;
   }
-  counts.most_tiles = counts.tiles;
   return counts;
 }
 
@@ -230,31 +261,41 @@ const TileGrid& BatchGrid::of_kv(std::int64_t kv_instance) const {
   return grids_.size() == 1 ? grids_.front() : grids_.at(static_cast<std::size_t>(kv_instance / heads_kv_));
 }
 
-TileCounts BatchGrid::counts() const {
+std::vector<std::vector<TileRun>> BatchGrid::row_runs() const {
+  std::vector<std::vector<TileRun>> runs;
+  runs.reserve(grids_.size());
+  for (const TileGrid& grid : grids_) runs.push_back(grid.row_runs());
+  return runs;
+}
+
+std::vector<std::vector<TileRun>> BatchGrid::column_runs() const {
+  std::vector<std::vector<TileRun>> runs;
+  runs.reserve(grids_.size());
+  for (const TileGrid& grid : grids_) runs.push_back(grid.column_runs());
+  return runs;
+}
+
+TileCounts BatchGrid::counts(std::span<const std::vector<TileRun>> rows) const {
   const std::int64_t times = heads_q_ * (batch_ / std::ssize(grids_));
   TileCounts sum;
-  for (const TileGrid& grid : grids_) {
-    const TileCounts one = grid.counts();
+  for (std::size_t entry = 0; entry < grids_.size(); ++entry) {
+    const TileCounts one = grids_[entry].counts(rows[entry]);
     sum.tiles += times * one.tiles;
     sum.query_rows_touched += times * one.query_rows_touched;
     sum.key_rows_seen += times * one.key_rows_seen;
     sum.query_rows_seen += times * one.query_rows_seen;
     sum.q_tiles_touched += times * one.q_tiles_touched;
-    sum.longest_row = std::max(sum.longest_row, one.longest_row);
-    sum.most_tiles = std::max(sum.most_tiles, one.most_tiles);
   }
   return sum;
 }
 
-ColumnCounts BatchGrid::columns_kv() const {
+ColumnCounts BatchGrid::columns_kv(std::span<const std::vector<TileRun>> columns) const {
   const std::int64_t times = heads_kv_ * (batch_ / std::ssize(grids_));
   ColumnCounts sum;
-  for (const TileGrid& grid : grids_) {
-    const ColumnCounts one = grid.columns();
+  for (std::size_t entry = 0; entry < grids_.size(); ++entry) {
+    const ColumnCounts one = grids_[entry].columns(columns[entry]);
     sum.k_tiles_touched += times * one.k_tiles_touched;
     sum.key_rows_touched += times * one.key_rows_touched;
-    sum.longest_column = std::max(sum.longest_column, one.longest_column);
-    sum.most_touched = std::max(sum.most_touched, one.most_touched);
   }
   return sum;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/model/attention.h"
@@ -20,8 +21,6 @@ struct TileCounts {
   std::int64_t key_rows_seen = 0;       ///< rows of K that all Q tiles together read
   std::int64_t query_rows_seen = 0;     ///< rows of Q that all K tiles together read
   std::int64_t q_tiles_touched = 0;     ///< Q tiles that see any key
-  std::int64_t longest_row = 0;         ///< K tiles of the Q tile that visits most
-  std::int64_t most_tiles = 0;          ///< of one head, visited
 
   bool operator==(const TileCounts&) const = default;
 };
@@ -30,11 +29,22 @@ struct TileCounts {
 struct ColumnCounts {
   std::int64_t k_tiles_touched = 0;   ///< that any query sees
   std::int64_t key_rows_touched = 0;  ///< their rows
-  std::int64_t longest_column = 0;    ///< Q tiles of the K tile that most visit
-  std::int64_t most_touched = 0;      ///< of one head, K tiles that any query sees
 
   bool operator==(const ColumnCounts&) const = default;
 };
+
+/// Tiles along one side that follow one another and see as many of the other side each.
+struct TileRun {
+  std::int64_t tiles = 0;
+  std::int64_t seen = 0;
+
+  bool operator==(const TileRun&) const = default;
+};
+
+/// Tiles of the grid that a head visits, from either side's runs.
+[[nodiscard]] std::int64_t visited_tiles(std::span<const TileRun>);
+/// Tiles of the side whose runs they are that see any of the other.
+[[nodiscard]] std::int64_t touched_tiles(std::span<const TileRun>);
 
 /// The grid of one batch entry. A kernel walks the K tiles [k_begin(i), k_end(i)) of Q tile i, or the Q tiles
 /// [q_begin(j), q_end(j)) of K tile j, and leaves out those that the block mask leaves out whole (visited() is false).
@@ -67,10 +77,19 @@ class TileGrid {
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i) const;
   [[nodiscard]] std::int64_t q_tiles_seen(std::int64_t j) const;
 
+  /// How many K tiles the Q tiles see, from the first on; equal neighbours may be two runs. O(Tr), or less.
+  [[nodiscard]] std::vector<TileRun> row_runs() const;
+  /// How many Q tiles see the K tiles. O(Tc), or less.
+  [[nodiscard]] std::vector<TileRun> column_runs() const;
+
   /// O(Tr), under a block mask too, whose squares are counted a word at a time.
-  [[nodiscard]] TileCounts counts() const;
+  [[nodiscard]] TileCounts counts() const { return counts(row_runs()); }
+  /// With row_runs() at hand.
+  [[nodiscard]] TileCounts counts(std::span<const TileRun> rows) const;
   /// O(Tc).
-  [[nodiscard]] ColumnCounts columns() const;
+  [[nodiscard]] ColumnCounts columns() const { return columns(column_runs()); }
+  /// With column_runs() at hand.
+  [[nodiscard]] ColumnCounts columns(std::span<const TileRun> columns) const;
 
  private:
   /// [first, last) of the tiles along the other side.
@@ -79,6 +98,10 @@ class TileGrid {
     std::int64_t last = 0;
   };
   [[nodiscard]] Stretch k_stretch(std::int64_t i) const;
+  /// Neighbouring Q tiles, counted from the first one on, that see the same K tiles; and K tiles that hold keys, seen
+  /// by the same: without a window all, or those of one row or column of squares.
+  [[nodiscard]] std::int64_t rows_alike() const;
+  [[nodiscard]] std::int64_t columns_alike() const;
   /// With the stretch of Q tile i at hand.
   [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const Stretch&) const;
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const Stretch&) const;
@@ -103,10 +126,15 @@ class BatchGrid {
   [[nodiscard]] const TileGrid& of(std::int64_t instance) const;
   /// The grid of a K/V head's instance.
   [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
+  /// TileGrid::row_runs() and column_runs() by batch entry, one where they are equal.
+  [[nodiscard]] std::vector<std::vector<TileRun>> row_runs() const;
+  [[nodiscard]] std::vector<std::vector<TileRun>> column_runs() const;
   /// Sums over all query heads' instances.
-  [[nodiscard]] TileCounts counts() const;
+  [[nodiscard]] TileCounts counts() const { return counts(row_runs()); }
+  [[nodiscard]] TileCounts counts(std::span<const std::vector<TileRun>> rows) const;
   /// Sums over all K/V heads' instances.
-  [[nodiscard]] ColumnCounts columns_kv() const;
+  [[nodiscard]] ColumnCounts columns_kv() const { return columns_kv(column_runs()); }
+  [[nodiscard]] ColumnCounts columns_kv(std::span<const std::vector<TileRun>> columns) const;
 
  private:
   std::int64_t batch_;

@@ -142,7 +142,6 @@ class Models {
     const double cells = blocks * tile_.br * tile_.bc;
     const std::int64_t row_groups = tile_.br / naive::qk_rows_per_warp(tile_.br);
     return {.steps = 2 * blocks,
-            .longest_steps = 2,
             .rounds = blocks * static_cast<double>(ceil_div(tile_.bc, chunk)),
             .tensor_flops = 2 * static_cast<double>(p_.d) * cells,
             .fp32_values = cells,
@@ -158,7 +157,6 @@ class Models {
         long_row ? static_cast<double>(2 * ceil_div(naive::row_stride(p_.n_k), naive::long_row_step)) : 2.0;
     const double values = s_bytes() / element_;
     return {.steps = steps * blocks,
-            .longest_steps = steps,
             .rounds = (long_row ? steps : 1) * blocks,
             .exponentials = work.computes == Phase::softmax ? values : 0,
             .fp32_values = values,
@@ -171,7 +169,6 @@ class Models {
     const auto loads = static_cast<double>(ceil_div(p_.n_k, naive::pv_step));
     const std::int64_t row_groups = tile_.br / naive::pv_rows_per_warp(tile_.br, d);
     return {.steps = blocks * (loads + 1),
-            .longest_steps = loads + 1,
             .rounds = blocks * loads,
             .tensor_flops = blocks * loads * 2 * naive::pv_step * tile_.br * d,
             .fp32_values = blocks * tile_.br * d * naive::pv_column_warps(tile_.br, d),
@@ -185,7 +182,6 @@ class Models {
     const auto loads = static_cast<double>(ceil_div(group_size(p_) * p_.n_q, naive::tn_step));
     const std::int64_t row_groups = tile_.bc / naive::tn_rows_per_warp(tile_.bc, d);
     return {.steps = blocks * (loads + 1),
-            .longest_steps = loads + 1,
             .rounds = blocks * loads,
             .tensor_flops = blocks * loads * 2 * naive::tn_step * tile_.bc * d,
             .fp32_values = blocks * tile_.bc * d,

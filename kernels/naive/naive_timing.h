@@ -10,62 +10,62 @@ namespace attnscope::naive {
 
 /// S = Q K^T, and dP: mma.sync, both tiles loaded before the product.
 inline constexpr KernelTiming qk_timing{
-    .block_latency = 1350,
-    .step_latency = 288,
-    .round_latency = 971,
-    .alone = {.tensor = 0.443, .exponential = 0, .fp32 = 0.522, .shared = 0.404, .l2 = 0.586},
-    .busy = {.tensor = 2.11, .exponential = 0, .fp32 = 0.58, .shared = 0.691, .l2 = 1.35},
+    .block_latency = 1600,
+    .step_latency = 301,
+    .round_latency = 886,
+    .alone = {.tensor = 0.447, .exponential = 0, .fp32 = 0.52, .shared = 0.414, .l2 = 0.557},
+    .busy = {.tensor = 2.21, .exponential = 0, .fp32 = 0.565, .shared = 0.698, .l2 = 1.44},
+    .skew = 0.106,
     .overlap = 1,
-    .tail = 0.3,
-    .launch_ns = 5080,
+    .launch_ns = 5040,
 };
 
 /// Rows held in registers, long ones read twice: streams.
 inline constexpr KernelTiming softmax_timing{
-    .block_latency = 1600,
-    .step_latency = 308,
-    .round_latency = 512,
-    .alone = {.tensor = 0, .exponential = 0.46, .fp32 = 0.495, .shared = 0, .l2 = 0.46},
+    .block_latency = 1960,
+    .step_latency = 432,
+    .round_latency = 549,
+    .alone = {.tensor = 0, .exponential = 0.461, .fp32 = 0.495, .shared = 0, .l2 = 0.461},
     .busy = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 1.63},
-    .overlap = 1.05,
-    .tail = 0.3,
-    .launch_ns = 5470,
+    .skew = 0.126,
+    .overlap = 1,
+    .launch_ns = 5000,
 };
 
 /// Likewise, of two matrices.
 inline constexpr KernelTiming ds_timing{
-    .block_latency = 1360,
-    .step_latency = 289,
-    .round_latency = 484,
-    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.495},
-    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.873},
-    .overlap = 2.15,
-    .tail = 0.3,
-    .launch_ns = 1680,
+    .block_latency = 1410,
+    .step_latency = 300,
+    .round_latency = 490,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.497},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.891},
+    .skew = 0.0999,
+    .overlap = 2.11,
+    .launch_ns = 1580,
 };
 
 /// O = P V, and dQ: mma.sync through a ring of steps.
 inline constexpr KernelTiming pv_timing{
-    .block_latency = 1590,
-    .step_latency = 306,
-    .round_latency = 507,
-    .alone = {.tensor = 0.6, .exponential = 0, .fp32 = 0.502, .shared = 0.601, .l2 = 0.584},
-    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 1.1, .l2 = 0.726},
-    .overlap = 2.06,
-    .tail = 0.3,
-    .launch_ns = 5390,
+    .block_latency = 1580,
+    .step_latency = 304,
+    .round_latency = 399,
+    .alone = {.tensor = 0.49, .exponential = 0, .fp32 = 0.501, .shared = 0.477, .l2 = 0.567},
+    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 1.02, .l2 = 1.02},
+    .skew = 0.101,
+    .overlap = 1.83,
+    .launch_ns = 5470,
 };
 
 /// dV and dK: the same with the left matrix transposed.
 inline constexpr KernelTiming tn_timing{
-    .block_latency = 1560,
-    .step_latency = 389,
-    .round_latency = 608,
-    .alone = {.tensor = 0.545, .exponential = 0, .fp32 = 0.499, .shared = 0.559, .l2 = 0.55},
-    .busy = {.tensor = 2.21, .exponential = 0, .fp32 = 0.499, .shared = 0.911, .l2 = 0.863},
-    .overlap = 1.95,
-    .tail = 0.3,
-    .launch_ns = 1200,
+    .block_latency = 1310,
+    .step_latency = 306,
+    .round_latency = 550,
+    .alone = {.tensor = 0.495, .exponential = 0, .fp32 = 0.498, .shared = 0.501, .l2 = 0.508},
+    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 1.23, .l2 = 1.04},
+    .skew = 0.1,
+    .overlap = 1.94,
+    .launch_ns = 948,
 };
 
 }  // namespace attnscope::naive

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/block_orders.h"
 #include "kernels/descriptor.h"
 #include "kernels/tile_computations.h"
 
@@ -271,11 +272,13 @@ KernelWork partial_work(const SplitGrid& grid, const Tiling& tile) {
   const bool paged = p.page > 0;
   const std::int64_t entries = p.mask.padded() || paged ? p.batch : 1;
   KernelWork work;
+  HeadTiles launch{.heads = p.kv_instances()};
   double keys_worked_on = 0;  // in whole chunks
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const std::int64_t kv = entry * p.heads_kv;
     const std::int64_t alike = p.batch / entries;
     const auto heads = static_cast<double>(p.heads_kv * alike);
+    std::vector<BlockRun>& blocks = launch.tiles.emplace_back();
     for (std::int64_t split = 0; split < grid.splits(); ++split) {
       const KeyRange keys = grid.keys(kv, split);
       std::int64_t steps = keys.first < keys.last ? 2 : 1;
@@ -285,12 +288,15 @@ KernelWork partial_work(const SplitGrid& grid, const Tiling& tile) {
         first = last;
       }
       const std::int64_t chunks = ceil_div(keys.last - keys.first, chunk);
-      work.steps += heads * static_cast<double>(steps);
-      work.longest_steps = std::max(work.longest_steps, static_cast<double>(steps));
-      work.rounds += heads * static_cast<double>(ceil_div(chunks, at_once));
+      const BlockRun block{
+          .blocks = 1, .steps = static_cast<double>(steps), .rounds = static_cast<double>(ceil_div(chunks, at_once))};
+      append(blocks, block);
+      work.steps += heads * block.steps;
+      work.rounds += heads * block.rounds;
       keys_worked_on += heads * static_cast<double>(chunks * chunk);
     }
   }
+  work.order = order_of(launch);
   const double cells = keys_worked_on * tile.br;
   const Traffic traffic = sum_of(partial_traffic(grid));
   work.tensor_flops = 4 * static_cast<double>(p.d) * cells;
@@ -307,13 +313,15 @@ KernelWork combine_work(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t blocks_of_entry = combine_blocks(grid) / p.batch;
   const std::int64_t entries = p.mask.padded() ? p.batch : 1;
+  HeadTiles launch{.heads = p.batch};  // of one entry, its heads' blocks are alike
   KernelWork work;
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const auto steps = static_cast<double>(ceil_div(grid.used(entry), at_once) + 1);
     const std::int64_t alike = p.batch / entries;
     work.steps += steps * static_cast<double>(blocks_of_entry * alike);
-    work.longest_steps = std::max(work.longest_steps, steps);
+    launch.tiles.push_back({{.blocks = blocks_of_entry, .steps = steps, .rounds = steps}});
   }
+  work.order = order_of(launch);
   work.rounds = work.steps;
   work.fp32_values = static_cast<double>(grid.all_used() * grid.rows() * p.d);
   const std::int64_t column_groups = p.d / combine_columns;

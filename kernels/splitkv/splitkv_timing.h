@@ -10,14 +10,14 @@ namespace attnscope::splitkv {
 
 /// mma.sync for a few rows: K and V stream by.
 inline constexpr KernelTiming partial_timing{
-    .block_latency = 1460,
-    .step_latency = 286,
-    .round_latency = 470,
-    .alone = {.tensor = 0.496, .exponential = 0.498, .fp32 = 0.498, .shared = 0.492, .l2 = 0.484},
-    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 0.996, .l2 = 0.992},
-    .overlap = 2.07,
-    .tail = 0.3,
-    .launch_ns = 5100,
+    .block_latency = 1470,
+    .step_latency = 285,
+    .round_latency = 468,
+    .alone = {.tensor = 0.496, .exponential = 0.498, .fp32 = 0.498, .shared = 0.492, .l2 = 0.483},
+    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 0.989, .l2 = 0.977},
+    .skew = 0.0992,
+    .overlap = 2.09,
+    .launch_ns = 5000,
 };
 
 /// A few results a row; starts while the other kernel ends.
@@ -27,9 +27,9 @@ inline constexpr KernelTiming combine_timing{
     .round_latency = 501,
     .alone = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 0.5},
     .busy = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 1},
+    .skew = 0.1,
     .overlap = 2,
-    .tail = 0.3,
-    .launch_ns = 5110,
+    .launch_ns = 5080,
 };
 
 }  // namespace attnscope::splitkv

@@ -13,6 +13,7 @@ judged on the other, which `attnscope model --against` judges by, too. Needs num
 """
 import argparse
 import csv
+import heapq
 import sys
 
 import numpy as np
@@ -21,22 +22,24 @@ from scipy.stats import spearmanr
 
 UNITS = ("tensor", "exponential", "fp32", "shared", "l2")
 NAMES = (["block_latency", "step_latency", "round_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
-         + ["overlap", "tail", "launch_ns"])
-#          latencies   alone      busy         overlap, tail, launch
-LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 1, 0, 500]
-HIGHEST = [20000, 8000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 8, 1, 9000]
-USUAL = [1500, 300, 500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 2, 0.3, 5000]
+         + ["skew", "overlap", "launch_ns"])
+#          latencies          alone                    busy                     skew, overlap, launch
+LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
+HIGHEST = [20000, 8000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
+USUAL = [1500, 300, 500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
 PULL = 0.1          # towards what is usual, of what few launches do not tell
 LEAST_LAUNCHES = 4  # of one half, for a fit
 LEAST_TILES = 12    # of one problem, for a rank
+MOST_DEALT = 2048   # blocks, one by one: block_deal.cpp
 
 
 def read(path):
+    csv.field_size_limit(10**9)  # orders are long
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     if not rows:
         sys.exit(f"{path}: no launches")
-    words = ("point", "algorithm", "pass", "launch", "entry", "half", "problem", "tile")
+    words = ("point", "algorithm", "pass", "launch", "entry", "half", "problem", "tile", "order")
     missing = [name for name in words + tuple(NAMES) if name not in rows[0]]
     if missing:
         sys.exit(f"{path}: no column {missing[0]}: make it with `attnscope model --against FILE --launches --csv`")
@@ -60,39 +63,134 @@ def norm(a, b, exponent):
     return most * ((a / most) ** exponent + (b / most) ** exponent) ** (1 / exponent)
 
 
+class Sm:
+    """Sm of pipeline_model.cpp, for every launch."""
+
+    def __init__(self, t, constants):
+        self.t = t
+        self.c = dict(zip(NAMES, constants))
+        self.blocks = np.maximum(1, t["blocks"])
+        self.warps = np.maximum(1, t["warps"])
+        work = {"tensor": t["tensor_flops"], "exponential": t["exponentials"], "fp32": t["fp32_values"],
+                "shared": t["shared_bytes"], "l2": t["l2_sm_bytes"]}
+        peak = {unit: over(work[unit] / self.blocks, t[f"peak_{unit}"]) for unit in UNITS}
+        self.alone = 4 / self.warps * sum(self.c[f"alone_{unit}"] * peak[unit] for unit in UNITS)
+        busy = {unit: self.c[f"busy_{unit}"] * peak[unit] for unit in UNITS}
+        self.of_schedulers = busy["tensor"] + busy["exponential"] + busy["fp32"]
+        self.of_sm = busy["shared"] + busy["l2"]
+        self.steps = t["steps"] / self.blocks
+        self.rounds = t["rounds"] / self.blocks
+
+    def cycles(self, count, steps=None, rounds=None):
+        """Of a block with so many steps and rounds, of the mean without them, `count` of which begin together."""
+        c = self.c
+        share = 1.0
+        if steps is None:
+            steps, rounds = self.steps, self.rounds
+        else:
+            share = np.where(self.rounds > 0, over(rounds, self.rounds), over(steps, self.steps))
+        latency = c["block_latency"] + c["round_latency"] * rounds + self.alone * share
+        dealt = np.where(self.warps > 4, self.warps, self.warps * count)
+        work = share * np.maximum(self.of_schedulers * np.ceil(dealt / 4) / (dealt / 4), self.of_sm)
+        waits = c["step_latency"] * steps / self.t["steps_at_once"]
+        return (norm(latency, count * work, c["overlap"]) + np.maximum(0, waits - (count - 1) * work)
+                + c["skew"] * work / count)
+
+
+def turns_of(order):
+    """"times*blocks:steps:rounds,...;...": turns, each of runs of blocks."""
+    turns = []
+    for turn in order.split(";"):
+        times, runs = turn.split("*")
+        turns.append((int(times), [(int(n), float(steps), float(rounds))
+                                   for n, steps, rounds in (run.split(":") for run in runs.split(","))]))
+    return turns
+
+
+def runs_from(turns, skipped):
+    """The runs of the blocks from `skipped` on."""
+    for times, runs in turns:
+        for _ in range(times):
+            for blocks, steps, rounds in runs:
+                left_out = min(blocks, skipped)
+                skipped -= left_out
+                if left_out < blocks:
+                    yield blocks - left_out, steps, rounds
+
+
+def rest_of_sm(left, cycles):
+    """Of blocks that share an SM and no other follows: (share that is left, steps, rounds)."""
+    rest = 0
+    while left:
+        lengths = [cycles(len(left), *block) for _, *block in left]
+        until = [share * length for (share, *_), length in zip(left, lengths)]
+        step = min(until)
+        rest += step
+        left = [(share - step / length, *block)
+                for (share, *block), length, end in zip(left, lengths, until) if share - step / length > 1e-12]
+    return rest
+
+
+def dealt_cycles(order, sms, places, cycles):
+    """dealt_cycles().all of block_deal.cpp: each block to the place that is free first."""
+    turns = turns_of(order)
+    skipped = max(0, sum(times * run[0] for times, runs in turns for run in runs) - MOST_DEALT)
+    begin = 0
+    if skipped:
+        of_all = [sum(times * run[0] * run[i] for times, runs in turns for run in runs) for i in (1, 2)]
+        of_last = [sum(run[0] * run[i] for run in runs_from(turns, skipped)) for i in (1, 2)]
+        steps, rounds = ((a - b) / skipped for a, b in zip(of_all, of_last))
+        begin = round(skipped * cycles(places, steps, rounds) / (sms * places))
+    taken = []
+    given_out = begin
+    for blocks, *block in runs_from(turns, skipped):
+        length = round(cycles(places, *block))
+        for _ in range(blocks):
+            if len(taken) < sms * places:
+                taken.append((begin + length, len(taken), length, block))
+                if len(taken) == sms * places:
+                    heapq.heapify(taken)
+            else:
+                given_out, place, *_ = taken[0]
+                heapq.heapreplace(taken, (given_out + length, place, length, block))
+    by_sm = {}
+    for end, place, length, block in taken:
+        if end > given_out:
+            by_sm.setdefault(place % sms, []).append(((end - given_out) / length, *block))
+    return given_out + max(rest_of_sm(left, cycles) for left in by_sm.values())
+
+
+def dealt(t, constants_of):
+    """Of launches with an order: their blocks dealt out, over the cycles of mean blocks that share an SM; 0 of others.
+    Constants are fitted with that kept, and it is found anew with them."""
+    found = np.zeros(len(t["order"]))
+    for i in np.flatnonzero(t["order"] != ""):
+        sm = Sm(take(t, slice(i, i + 1)), constants_of[t["entry"][i]])
+        lengths = {}
+
+        def cycles(count, steps, rounds):
+            if (count, steps, rounds) not in lengths:
+                lengths[count, steps, rounds] = sm.cycles(float(count), np.array([steps]), np.array([rounds])).item()
+            return lengths[count, steps, rounds]
+
+        places = int(max(1, t["blocks_per_sm"][i]))
+        found[i] = dealt_cycles(t["order"][i], int(t["sm_count"][i]), places, cycles) / sm.cycles(float(places)).item()
+    return found
+
+
 def launch_ns(t, constants, clock):
     """launch_time().ns of every launch, by pipeline_model.cpp."""
-    c = dict(zip(NAMES, constants))
-    blocks = np.maximum(1, t["blocks"])
+    sm = Sm(t, constants)
     each = np.maximum(1, t["blocks_per_sm"])
-    warps = np.maximum(1, t["warps"])
     sms = t["sm_count"]
-    work = {"tensor": t["tensor_flops"], "exponential": t["exponentials"], "fp32": t["fp32_values"],
-            "shared": t["shared_bytes"], "l2": t["l2_sm_bytes"]}
-    peak = {unit: over(work[unit] / blocks, t[f"peak_{unit}"]) for unit in UNITS}
-    alone = sum(c[f"alone_{unit}"] * peak[unit] for unit in UNITS)
-    busy = {unit: c[f"busy_{unit}"] * peak[unit] for unit in UNITS}
-    of_schedulers = busy["tensor"] + busy["exponential"] + busy["fp32"]
-    of_sm = busy["shared"] + busy["l2"]
-    latency = (c["step_latency"] * t["steps"] / t["steps_at_once"] + c["round_latency"] * t["rounds"]) / blocks
-    latency = latency + c["block_latency"] + 4 / warps * alone
-
-    def cycles(count):
-        dealt = np.where(warps > 4, warps, warps * count)
-        return norm(latency, count * np.maximum(of_schedulers * np.ceil(dealt / 4) / (dealt / 4), of_sm), c["overlap"])
-
-    uneven = np.maximum(1, t["longest_steps"] / np.maximum(1e-9, t["steps"] / blocks))
-    evenly = blocks / (sms * each) * cycles(each)
-    full = np.floor(blocks / (sms * each))
-    rest = np.ceil((blocks - full * sms * each) / sms)
-    in_waves = full * cycles(each) + np.where(rest > 0, cycles(np.maximum(rest, 1)), 0)
-    first = np.minimum(each, np.ceil(blocks / sms))
-    shared_out = evenly + c["tail"] * cycles(np.maximum(1, first / 2)) * uneven
-    mixed = in_waves + np.minimum(1, uneven - 1) * (shared_out - in_waves)
-    sm_ns = np.maximum(mixed, cycles(first) * uneven) * 1e9 / clock
+    wave = sm.cycles(each)
+    full = np.floor(sm.blocks / (sms * each))
+    rest = np.ceil((sm.blocks - full * sms * each) / sms)
+    in_waves = full * wave + np.where(rest > 0, sm.cycles(np.maximum(rest, 1)), 0)
+    sm_ns = np.where(t["dealt"] > 0, t["dealt"] * wave, in_waves) * 1e9 / clock
     l2_ns = 1e9 * over(t["l2_sm_bytes"], t["l2_rate"])
     dram_ns = 1e9 * over(t["dram_bytes"], t["dram_rate"])
-    return norm(norm(sm_ns, l2_ns, 4), dram_ns, 4) + c["launch_ns"]
+    return norm(norm(sm_ns, l2_ns, 4), dram_ns, 4) + sm.c["launch_ns"]
 
 
 def held_clock(t, ns_at):
@@ -152,7 +250,7 @@ def report(t, ns):
               + (f"; ranks, chosen over fastest:{ranks}" if ranks else ""))
 
 
-def fit(t, clock, starts):
+def fit(t, clock, before, starts):
     """Of one kernel, to the logarithms of its times. Problems weigh less than their launches, and more than one."""
     _, which, counts = np.unique(t["problem"], return_inverse=True, return_counts=True)
     weight = counts[which] ** -0.35
@@ -171,9 +269,10 @@ def fit(t, clock, starts):
     random = np.random.default_rng(1)
     best = None
     for i in range(starts):
-        start = np.array(USUAL, float) if i == 0 else lowest + (highest - lowest) * random.random(len(lowest)) ** 1.5
+        start = lowest + (highest - lowest) * random.random(len(lowest)) ** 1.5
+        start = usual if i == 0 else before if i == 1 else start
         result = least_squares(misses, np.clip(start, lowest + 1e-6, highest - 1e-6), bounds=(lowest, highest),
-                               loss="soft_l1", f_scale=0.1)
+                               loss="soft_l1", f_scale=0.1, max_nfev=150)
         if best is None or result.cost < best.cost:
             best = result
     return np.where(used, best.x, 0)
@@ -194,11 +293,12 @@ def in_source(constants):
         return f"    .{name} = {{{', '.join(parts)}}},\n"
 
     return (f"{{\n    .block_latency = {number(c['block_latency'])},\n    .step_latency = {number(c['step_latency'])},\n    .round_latency = {number(c['round_latency'])},\n"
-            + costs("alone") + costs("busy") + f"    .overlap = {number(c['overlap'])},\n    .tail = {number(c['tail'])},\n"
+            + costs("alone") + costs("busy") + f"    .skew = {number(c['skew'])},\n    .overlap = {number(c['overlap'])},\n"
             f"    .launch_ns = {number(c['launch_ns'])},\n}}")
 
 
 def check_that_both_models_agree(t, constants_of):
+    t["dealt"] = dealt(t, constants_of)
     here = predict(t, constants_of)
     off = np.abs(here / t["predicted_ns"] - 1)
     if off.max() > 1e-4:
@@ -212,7 +312,7 @@ def main():
     parser.add_argument("table", help="of `attnscope model --against FILE... --launches --csv`")
     parser.add_argument("--judge", action="store_true", help="judge the constants that the table has; fit none")
     parser.add_argument("--entry", action="append", help="only this kernel, by its entry")
-    parser.add_argument("--starts", type=int, default=4, help="of each fit, from different constants")
+    parser.add_argument("--starts", type=int, default=10, help="of each fit, from different constants")
     arguments = parser.parse_args()
 
     t = read(arguments.table)
@@ -221,7 +321,7 @@ def main():
     check_that_both_models_agree(t, constants_of)
     wanted = [e for e in entries if not arguments.entry or e in arguments.entry]
     if not arguments.judge:
-        for _ in range(2):  # the clock follows from the times, and they from it
+        for _ in range(3):  # clock and dealt blocks follow from the times, and they from them
             columns = np.array([constants_of[entry] for entry in t["entry"]]).T
             clock = held_clock(t, lambda hz: launch_ns(t, columns, hz))
             # Before anything is known of a kernel, the clock that its measured times give.
@@ -232,7 +332,9 @@ def main():
                 if which.sum() < LEAST_LAUNCHES:
                     print(f"{entry}: {which.sum()} launches in the fitted half are too few for a fit", file=sys.stderr)
                     continue
-                constants_of[entry] = np.array([digits(x) for x in fit(take(t, which), clock[which], arguments.starts)])
+                constants_of[entry] = np.array([digits(x) for x in fit(take(t, which), clock[which], constants_of[entry],
+                                                                       arguments.starts)])
+            t["dealt"] = dealt(t, constants_of)
     ns = predict(t, constants_of)
     for entry in wanted:
         which = t["entry"] == entry

@@ -106,6 +106,26 @@ TEST(Model, IsThePlansToTheByte) {
   EXPECT_GT(checked, 4000);
 }
 
+/// The order of the blocks is the program's, to the step, and what it says of their work sums to the whole's.
+void expect_order(const KernelWork& work, const std::vector<double>& steps_of_blocks) {
+  if (work.order.empty()) {
+    for (const double steps : steps_of_blocks) EXPECT_EQ(steps, steps_of_blocks.front());
+    return;
+  }
+  std::vector<double> stated;
+  double rounds = 0;
+  for (const BlockTurn& turn : work.order) {
+    for (std::int64_t time = 0; time < turn.times; ++time) {
+      for (const BlockRun& run : turn.runs) {
+        stated.insert(stated.end(), static_cast<std::size_t>(run.blocks), run.steps);
+        rounds += static_cast<double>(run.blocks) * run.rounds;
+      }
+    }
+  }
+  EXPECT_EQ(stated, steps_of_blocks);
+  EXPECT_NEAR(rounds, work.rounds, 1e-9 * work.rounds);
+}
+
 /// What times are predicted from: steps are the program's, and tiles count whole, so that no less is asked of the units
 /// than the program computes.
 TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
@@ -117,13 +137,13 @@ TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
           const KernelWork& work = model.kernels[i].work;
           SCOPED_TRACE(model.kernels[i].name);
           std::int64_t steps = 0;
-          std::int64_t longest = 0;
+          std::vector<double> steps_of_blocks;
           double exponentials = 0;
           std::vector<Computation> computations;
           for (std::int64_t block = 0; block < program.blocks(); ++block) {
             const std::int64_t of_block = program.steps(block);
             steps += of_block;
-            longest = std::max(longest, of_block);
+            steps_of_blocks.push_back(static_cast<double>(of_block));
             for (std::int64_t step = 0; step < of_block; ++step) {
               computations.clear();
               program.compute(block, step, computations);
@@ -134,7 +154,7 @@ TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
             }
           }
           EXPECT_EQ(work.steps, static_cast<double>(steps));
-          EXPECT_EQ(work.longest_steps, static_cast<double>(longest));
+          expect_order(work, steps_of_blocks);
           EXPECT_GE(work.exponentials, exponentials);
           EXPECT_GE(work.tensor_flops, model.kernels[i].matrix_flops);
           EXPECT_GE(work.rounds, 0);

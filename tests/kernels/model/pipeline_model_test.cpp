@@ -28,7 +28,7 @@ DeviceRates four_sms() {
 
 /// Equal blocks of four warps, each of 5 steps and 100 cycles of products at the peak; the kernel reaches half of it.
 LaunchLoad products(double blocks) {
-  return {.work = {.steps = 5 * blocks, .longest_steps = 5, .tensor_flops = 100e3 * blocks},
+  return {.work = {.steps = 5 * blocks, .tensor_flops = 100e3 * blocks},
           .timing = {.step_latency = 10, .busy = {.tensor = 2}, .overlap = 1, .launch_ns = 30},
           .blocks = blocks,
           .warps = 4,
@@ -62,7 +62,9 @@ TEST(PipelineModel, BlocksThatAreLeftOverCostAWave) {
 TEST(PipelineModel, BlocksOnOneSmShareItsUnitsAndHideTheirLatency) {
   LaunchLoad load = products(8);
   load.blocks_per_sm = 2;
-  EXPECT_NEAR(ns(load), 50 + 2 * 200 + 30, 1e-9) << "the latency once, the work twice";
+  EXPECT_NEAR(ns(load), 2 * 200 + 30, 1e-9) << "the work twice, and the steps' waits behind it";
+  load.timing.block_latency = 50;
+  EXPECT_NEAR(ns(load), 50 + 2 * 200 + 30, 1e-9) << "a block's own latency once";
   load.timing.overlap = 2;
   EXPECT_NEAR(ns(load), std::hypot(50, 400) + 30, 1e-9);
 }
@@ -103,18 +105,51 @@ TEST(PipelineModel, AFifthWarpKeepsOneSchedulerTwiceAsLong) {
   EXPECT_NEAR(ns(load), 50 + 200 + 30, 1e-9) << "shared memory knows no schedulers";
 }
 
-TEST(PipelineModel, UnevenBlocksShareTheSmsAndRunOutAtTheEnd) {
-  LaunchLoad load = products(8);
-  load.work.longest_steps = 10;  // twice the mean
-  load.timing.tail = 0.25;
-  EXPECT_NEAR(ns(load), 2 * 250 + 0.25 * 250 * 2 + 30, 1e-9);
-  load.work.longest_steps = 15;
-  EXPECT_NEAR(ns(load), 750 + 30, 1e-9) << "the longest block by itself";
+TEST(PipelineModel, UnevenBlocksAreDealtOutInTheirOrder) {
+  // Lengths of 1.6, 1, 1, 1 and 0.4, 1 of the mean, 250 cycles; the fifth follows the second, the sixth the third.
+  LaunchLoad load = products(6);
+  load.work.order = {{.times = 1,
+                      .runs = {{.blocks = 1, .steps = 8},
+                               {.blocks = 3, .steps = 5},
+                               {.blocks = 1, .steps = 2},
+                               {.blocks = 1, .steps = 5}}}};
+  const LaunchTime time = launch_time(load, four_sms(), 1e9);
+  EXPECT_NEAR(time.ns, 2 * 250 + 30, 1e-9);
+  EXPECT_NEAR(time.idle_ns, 500 - 6 * 250 / 4.0, 1e-9);
+  // The longest one last begins when the first of the others has ended.
+  load.work.order = {{.times = 1,
+                      .runs = {{.blocks = 1, .steps = 5},
+                               {.blocks = 1, .steps = 2},
+                               {.blocks = 3, .steps = 5},
+                               {.blocks = 1, .steps = 8}}}};
+  EXPECT_NEAR(ns(load), 250 + 400 + 30, 1e-9);
+}
 
-  LaunchLoad half_way = products(6);
-  half_way.timing.tail = 0.25;
-  half_way.work.longest_steps = 7.5;
-  EXPECT_NEAR(ns(half_way), (2 * 250 + (1.5 * 250 + 0.25 * 250 * 1.5)) / 2 + 30, 1e-9) << "half of each";
+TEST(PipelineModel, ABlocksWorkGoesWithItsRounds) {
+  // Each of four SMs has one: 9 rounds of 12, and so 3 times the mean's work.
+  LaunchLoad load = products(4);
+  load.work.rounds = 12;
+  load.timing.round_latency = 10;
+  load.work.order = {
+      {.times = 1, .runs = {{.blocks = 3, .steps = 5, .rounds = 1}, {.blocks = 1, .steps = 5, .rounds = 9}}}};
+  EXPECT_NEAR(ns(load), 5 * 10 + 9 * 10 + 3 * 200 + 30, 1e-9);
+}
+
+TEST(PipelineModel, WaitsOfAStepHideBehindOtherBlocksWork) {
+  LaunchLoad load = products(8);
+  load.blocks_per_sm = 2;
+  load.timing.step_latency = 50;  // 250 cycles, of which the other block's work covers 200
+  EXPECT_NEAR(ns(load), 2 * 200 + 50 + 30, 1e-9);
+}
+
+TEST(PipelineModel, WarpsOfABlockByItselfWaitForOneAnother) {
+  LaunchLoad load = products(4);
+  load.timing.skew = 0.2;
+  EXPECT_NEAR(ns(load), 50 + 200 + 40 + 30, 1e-9);
+  load = products(8);
+  load.timing.skew = 0.2;
+  load.blocks_per_sm = 2;
+  EXPECT_NEAR(ns(load), 2 * 200 + 20 + 30, 1e-9);
 }
 
 TEST(PipelineModel, DramAndL2StandBesideTheSms) {
@@ -145,7 +180,7 @@ DeviceRates capped() {
 }
 
 LaunchLoad at_the_peak(double tensor_flops) {
-  return {.work = {.steps = 4, .longest_steps = 1, .tensor_flops = tensor_flops},
+  return {.work = {.steps = 4, .tensor_flops = tensor_flops},
           .timing = {.busy = {.tensor = 1}, .overlap = 1},
           .blocks = 4,
           .warps = 4,

@@ -106,6 +106,12 @@ TEST(TileGrid, CausalMatchesTheMask) {
   }
 }
 
+std::vector<std::int64_t> each_of(const std::vector<TileRun>& runs) {
+  std::vector<std::int64_t> seen;
+  for (const TileRun& run : runs) seen.insert(seen.end(), static_cast<std::size_t>(run.tiles), run.seen);
+  return seen;
+}
+
 /// Every count of a grid against the mask's definition, pair by pair.
 void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t entry) {
   const TileGrid grid(p, tile, entry);
@@ -116,6 +122,8 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
   std::int64_t key_rows = 0;
   std::int64_t query_rows = 0;
   std::int64_t queries_touched = 0;
+  std::vector<std::int64_t> row_sizes;
+  std::vector<std::int64_t> column_sizes;
   std::vector<std::int64_t> rows_of(static_cast<std::size_t>(grid.q_tiles()));
   std::vector<std::vector<std::int64_t>> q_tiles_of(static_cast<std::size_t>(grid.k_tiles()));
   for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
@@ -147,11 +155,11 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
       ASSERT_EQ(grid.nth_k_tile(i, static_cast<std::int64_t>(n)), k_tiles[n]) << label;
     }
     ASSERT_EQ(grid.k_tiles_seen(i), std::ssize(k_tiles)) << label;
+    row_sizes.push_back(std::ssize(k_tiles));
     queries_touched += k_tiles.empty() ? 0 : grid.q_rows(i);
   }
   std::int64_t keys_touched = 0;
   std::int64_t tiles_touched = 0;
-  std::int64_t longest = 0;
   std::int64_t keys = 0;
   for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
     const auto& seen = q_tiles_of[static_cast<std::size_t>(j)];
@@ -161,9 +169,9 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
       ASSERT_EQ(grid.nth_q_tile(j, static_cast<std::int64_t>(n)), seen[n]) << label;
     }
     ASSERT_EQ(grid.q_tiles_seen(j), std::ssize(seen)) << label;
+    column_sizes.push_back(std::ssize(seen));
     keys_touched += seen.empty() ? 0 : grid.k_rows(j);
     tiles_touched += seen.empty() ? 0 : 1;
-    longest = std::max<std::int64_t>(longest, std::ssize(seen));
     keys += grid.k_rows(j);
   }
   ASSERT_EQ(keys, length) << label;
@@ -171,10 +179,10 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
   ASSERT_EQ(grid.counts().key_rows_seen, key_rows) << label;
   ASSERT_EQ(grid.counts().query_rows_seen, query_rows) << label;
   ASSERT_EQ(grid.counts().query_rows_touched, queries_touched) << label;
-  ASSERT_EQ(grid.counts().most_tiles, tiles) << label;
   ASSERT_EQ(grid.columns().key_rows_touched, keys_touched) << label;
   ASSERT_EQ(grid.columns().k_tiles_touched, tiles_touched) << label;
-  ASSERT_EQ(grid.columns().longest_column, longest) << label;
+  ASSERT_EQ(each_of(grid.row_runs()), row_sizes) << label;
+  ASSERT_EQ(each_of(grid.column_runs()), column_sizes) << label;
 }
 
 Mask mask_of(const char* text) {
@@ -225,15 +233,11 @@ TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
       sum.key_rows_seen += grid.counts().key_rows_seen;
       sum.query_rows_seen += grid.counts().query_rows_seen;
       sum.q_tiles_touched += grid.counts().q_tiles_touched;
-      sum.longest_row = std::max(sum.longest_row, grid.counts().longest_row);
-      sum.most_tiles = std::max(sum.most_tiles, grid.counts().tiles);
     }
     for (std::int64_t i = 0; i < p.kv_instances(); ++i) {
       const ColumnCounts of_head = TileGrid(p, tile, i / 2).columns();
       columns.k_tiles_touched += of_head.k_tiles_touched;
       columns.key_rows_touched += of_head.key_rows_touched;
-      columns.longest_column = std::max(columns.longest_column, of_head.longest_column);
-      columns.most_touched = std::max(columns.most_touched, of_head.k_tiles_touched);
     }
     EXPECT_EQ(batch.counts(), sum) << text;
     EXPECT_EQ(batch.columns_kv(), columns) << text;
