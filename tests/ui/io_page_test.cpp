@@ -131,10 +131,9 @@ TEST_F(IoLegendTest, TwoQuickClicksAreTwoClicksAndKeepTheZoom) {
   QTest::mouseClick(plot, Qt::LeftButton, {}, at);
   plot->replot();
   EXPECT_FALSE(plot->hidden().empty());
-  const QPoint again = item(QStringLiteral("DRAM · measured"))->rect().center();
-  QTest::mouseDClick(plot, Qt::LeftButton, {}, again);
+  QTest::mouseDClick(plot, Qt::LeftButton, {}, at);  // a click, and then a second one as a double click
   EXPECT_EQ(plot->xAxis->range(), view);
-  EXPECT_TRUE(plot->hidden().empty()) << "once to show, and a double click's second press to show or hide no more";
+  EXPECT_FALSE(plot->hidden().empty()) << "shown and hidden again";
 }
 
 TEST_F(IoLegendTest, AClickOnTheLegendSelectsNoPoint) {

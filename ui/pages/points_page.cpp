@@ -44,7 +44,7 @@ void PointsPage::add_table() {
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new PointsTableModel(this);
   order_ = new PointsOrder(*model_, this);
-  table_ = new PlainTable(filter_, said(say::points_table::name{}), content);
+  table_ = new PlainTable(order_, said(say::points_table::name{}), content);
   table_->setTabKeyNavigation(true);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);

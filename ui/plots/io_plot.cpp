@@ -141,8 +141,8 @@ CurveSet IoPlot::in_sight() const {
   std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(curve); });
   // Marks and bands go with an algorithm of which nothing is left.
   const auto gone = [&](const auto& mark) {
-    const auto of_algorithm = [&](const Curve& curve) { return curve.name.algorithm == mark.algorithm; };
-    return std::ranges::any_of(set_.curves, of_algorithm) && std::ranges::none_of(shown.curves, of_algorithm);
+    const auto of_its_algorithm = [&](const Curve& curve) { return curve.name.algorithm == mark.algorithm; };
+    return std::ranges::any_of(set_.curves, of_its_algorithm) && std::ranges::none_of(shown.curves, of_its_algorithm);
   };
   std::erase_if(shown.failed, gone);
   std::erase_if(shown.boundaries, [&](const Boundary& band) {

@@ -151,8 +151,7 @@ std::vector<PlotLegend::Entry> PlotLegend::entries(bool short_form, Medium mediu
   // A file holds what is drawn. On screen what is hidden stays at hand, however little room there is.
   if (medium == Medium::paper) std::erase_if(all, [this](const Entry& entry) { return is_hidden(entry); });
   if (medium == Medium::screen && !hidden_words_.isEmpty()) {
-    all.insert(all.begin(),
-               Entry{{}, nullptr, Style{hidden_words_, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}});
+    all.push_back(Entry{{}, nullptr, Style{hidden_words_, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}});
   }
   return all;
 }
@@ -217,8 +216,9 @@ void PlotLegend::shorten(Grid& grid, int room) const {
   const auto last = std::find_if(grid.cells.rbegin(), grid.cells.rend(), in_sight);
   const auto hidden = std::count_if(grid.cells.begin(), grid.cells.end(), std::not_fn(in_sight));
   if (hidden == 0 || last == grid.cells.rend()) return;
-  const QString more = said(say::curve_plot::more_entries{.entries = hidden + 1});
-  last->entry = {last->entry.group, nullptr, Style{more, QPen(Qt::NoPen)}, {}};
+  QString more = said(say::curve_plot::more_entries{.entries = hidden + 1});
+  if (!hidden_words_.isEmpty()) more = hidden_words_ + QStringLiteral(" · ") + more;
+  last->entry = {last->entry.group, nullptr, Style{more, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}};
   std::erase_if(grid.cells, std::not_fn(in_sight));
   grid.height = height;
 }
@@ -259,7 +259,8 @@ void PlotLegend::lay_out(const QSize& size, Medium medium) {
     } else {
       item = new QCPPlottableLegendItem(box_, cell.entry.plottable);
     }
-    const bool words_of_hidden = cell.entry.drawn_as_style(short_) && cell.entry.style->text == hidden_words_;
+    const bool words_of_hidden = cell.entry.drawn_as_style(short_) && !hidden_words_.isEmpty() &&
+                                 cell.entry.style->text.startsWith(hidden_words_);
     const bool hidden = !words_of_hidden && is_hidden(cell.entry);
     QFont words = font;
     words.setStrikeOut(hidden);

@@ -40,7 +40,7 @@ class PlotLegend {
   /// say so too.
   void add_color(const QString& text, const QColor& color, bool known_on_screen, const QString& curve);
   /// Curves that are not drawn. An entry of which nothing is drawn is struck out, in the plot, and left out of a file;
-  /// `words` then stand before all others, and stand for all of them.
+  /// `words` then stand behind all others, and for all of them.
   void set_hidden(std::set<QString> curves, const QString& words);
   /// Null for what is no entry, or stands for no curve.
   [[nodiscard]] const Shown* shown(const QCPAbstractLegendItem* item) const;
