@@ -36,7 +36,7 @@ if [ ! -f $build/build.ninja ] || [ "$(cat $build/device 2>/dev/null)" != "$devi
   cmake --fresh --preset run >$build.configure.log 2>&1 || { cat $build.configure.log >&2; exit 1; }
   echo "$device" >$build/device
 fi
-[ -x "$attnscope" ] || echo "attnscope: building, about 8 minutes on 2 cores the first time"
+[ -x "$attnscope" ] || echo "attnscope: building, about 5 minutes on 2 cores the first time"
 cmake --build --preset run -- --quiet
 
 # Kept from run to run: what is complete is shown at once, what was stopped is continued.

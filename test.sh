@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every test: set up, then build and test the whole, then again without CUDA and Qt and, the libraries, under sanitizers;
 # lint.
-#   ./test.sh         all of it
-#   ./test.sh quick   the whole build's tests only
+#   ./test.sh         all of it, several sources in a compilation (ATTNSCOPE_UNITY)
+#   ./test.sh quick   the whole build's tests only, in build/release, where every file is compiled by itself
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source cmake/setup.sh
@@ -36,12 +36,14 @@ check() {
   return 0
 }
 
-check release
-if [ "${1:-}" != quick ]; then
+if [ "${1:-}" = quick ]; then
+  check release
+else
+  check whole
   check no-cuda  # nor Qt: with CUDA and without Qt is what asan builds
   check asan  # the libraries: the programs would take half as long again, most of it in CLI11's templates
   echo "== lint"
-  bash cmake/lint.sh
+  bash cmake/lint.sh build/whole
 fi
 
 passed=$(cat build/*.test.log | grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' || true)

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-format on everything, clang-tidy on what the release build compiles, an SPDX line in every source file.
+# clang-format on everything, clang-tidy on what BUILD (build/whole, preset `whole`) compiles, an SPDX line in every
+# source file.
+#   cmake/lint.sh [BUILD]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=${1:-build/whole}
 
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' '*.cuh')
 [ ${#sources[@]} -gt 0 ] || { echo "lint: git lists no source files here" >&2; exit 1; }
@@ -13,7 +16,7 @@ missing=$(git ls-files -- ':!LICENSES' ':!*.json' ':!*.png' ':!*.attnscope' ':!t
 [ -z "$missing" ] || { printf 'lint: no SPDX line in:\n%s\n' "$missing" >&2; exit 1; }
 
 # The command line must link no Qt, and the views no CUDA: the layers are kept by what the programs load.
-if ldd build/release/app/attnscope | grep -qiE 'qt6|libcuda|cupti|nvrtc'; then
+if ldd "$build/app/attnscope" | grep -qiE 'qt6|libcuda|cupti|nvrtc'; then
   echo "lint: attnscope links Qt or CUDA" >&2; exit 1
 fi
 if grep -rnE '#include *[<"](cuda|cupti|nvrtc|nvml)' ui app >&2; then echo "lint: ui or app includes CUDA" >&2; exit 1; fi
@@ -46,16 +49,16 @@ named=$(grep -rnwiE "$names" profiler storage ui app kernels/model kernels/*.h -
 if grep -rnE '\b(tr|translate)\("' ui app >&2; then echo "lint: a text that the catalogue does not have (CONTRIBUTING.md)" >&2; exit 1; fi
 # Every text of the catalogue is said somewhere (that everything said is in it, the compiler sees).
 unsaid=$(comm -23 \
-  <(sed -n 's/.*make_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' build/release/kernels/model/generated/messages/*.h | sort -u) \
+  <(sed -n 's/.*make_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' "$build"/kernels/model/generated/messages/*.h | sort -u) \
   <(grep -rhoE 'say::[a-z_]+::[a-z0-9_]+' kernels profiler storage ui app --include='*.cpp' --include='*.h' | sort -u))
 [ -z "$unsaid" ] || { printf 'lint: assets/messages/en.json has texts that nobody says:\n%s\n' "$unsaid" >&2; exit 1; }
 
-# gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.
-tidy() {
-  xargs -P "$(nproc)" -n 3 clang-tidy-14 --quiet -p build/release --extra-arg=-Wno-unknown-warning-option "$@" \
-    2>build/clang-tidy.err || { grep -v ' warnings generated\.$' build/clang-tidy.err >&2; exit 1; }
-}
-git ls-files 'kernels/*.cpp' 'profiler/*.cpp' 'storage/*.cpp' 'ui/*.cpp' | tidy
-# In CLI11's templates this check alone takes as long as all the others.
-git ls-files 'app/*.cpp' | tidy --checks=-performance-unnecessary-value-param
+# An alias or a name from another namespace that its file does not use: in a batch another file's use hides it.
+unused=$(git ls-files 'kernels/*.cpp' 'profiler/*.cpp' 'storage/*.cpp' 'ui/*.cpp' 'app/*.cpp' | while read -r file; do
+  sed -nE -e '/([A-Za-z_]+)::\1;/d' -e 's/^ *using (::)?([a-z_]+::)+([A-Za-z_]+);.*/\3/p' -e 's/^ *namespace ([A-Za-z_]+) = .*/\1/p' "$file" | sort -u |
+    while read -r name; do [ "$(grep -cw "$name" "$file")" -gt 1 ] || echo "$file: $name"; done
+done)
+[ -z "$unused" ] || { printf 'lint: named by a using or an alias, and not used:\n%s\n' "$unused" >&2; exit 1; }
+
+bash cmake/tidy.sh "$build" >&2 || { echo "lint: clang-tidy found something" >&2; exit 1; }
 echo "lint: clean"

@@ -26,6 +26,13 @@ function(attnscope_compile_lightly target)
   target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${ATTNSCOPE_LIGHT}>)
 endfunction()
 
+# Several sources in one compilation: a header is read, and its templates are made, once for eight files. For builds from
+# nothing; who edits one file waits for eight, so the developers' presets compile each by itself, and find what a file
+# forgot to include. Names in anonymous namespaces of one library or program must differ.
+option(ATTNSCOPE_UNITY "Compile the sources of a library or program eight at once" OFF)
+set(CMAKE_UNITY_BUILD ${ATTNSCOPE_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+
 # attnscope_library(name SOURCES... ) makes attnscope_<name> with the alias attnscope::<name>; headers are included by
 # their path from the project's root ("kernels/model/attention.h").
 function(attnscope_library name)

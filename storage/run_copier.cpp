@@ -93,7 +93,7 @@ constexpr const char* forgotten_translation =
     "DELETE FROM device_of; DELETE FROM environment_of; DELETE FROM metric_of; DELETE FROM statement_of;";
 
 // Nobody is at the copy of a run that somebody is at.
-constexpr const char* run_rows = R"sql(
+constexpr const char* copied_runs_sql = R"sql(
 INSERT INTO runs (id, device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, started_at,
                   finished_at, provenance, uid, rounds, name, note, hidden)
   SELECT w.target, d.target, e.target, r.preset, r.argv, r.plan_hash, r.planned_points, r.options,
@@ -227,7 +227,7 @@ void RunCopier::want(std::span<const IdPair> runs) {
 void RunCopier::copy_runs(std::span<const IdPair> runs) {
   SQLite::Transaction transaction(target_);
   want(runs);
-  target_.exec(run_rows);
+  target_.exec(copied_runs_sql);
   target_.exec(tag_rows);
   transaction.commit();
 }

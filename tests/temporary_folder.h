@@ -3,11 +3,21 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace attnscope::testing {
+
+/// All bytes of a file.
+[[nodiscard]] inline std::string content(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return std::move(text).str();
+}
 
 /// A folder that goes away with the test.
 class TemporaryFolder {

@@ -32,7 +32,7 @@
 namespace attnscope {
 namespace {
 
-struct Options {
+struct CeilingsOptions {
   std::string file;
   std::string device;
   std::string output;
@@ -45,7 +45,7 @@ struct Options {
 };
 
 /// What a reader of the figures has to know: beside a table for other programs it goes to stderr.
-void print_remarks(const std::vector<Message>& remarks, const Options& options, Reporter* reporter) {
+void print_remarks(const std::vector<Message>& remarks, const CeilingsOptions& options, Reporter* reporter) {
   for (const Message& remark : remarks) {
     if (reporter != nullptr) {
       reporter->report(LogEvent{"warning", text(remark)});
@@ -84,7 +84,7 @@ void report_end(Reporter* reporter, const char* state, ExitCode code, const Mess
 }
 
 /// `reporter`: what happens is said to it, and nothing to people; null for people.
-ExitCode measured(const Options& options, Reporter* reporter) {
+ExitCode measured(const CeilingsOptions& options, Reporter* reporter) {
   CancelToken& cancel = cancel_on_signals();
   if (reporter != nullptr) cancel_on_stdin(cancel);
   const OpenedDevice opened = open_device(options.device, true);
@@ -126,7 +126,7 @@ ExitCode measured(const Options& options, Reporter* reporter) {
 }
 
 /// For the window, and for scripts: JSON lines, of which the last says how it ended.
-ExitCode measured_for_programs(const Options& options) {
+ExitCode measured_for_programs(const CeilingsOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is known by the end of stdin
   const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
   try {
@@ -144,7 +144,7 @@ ExitCode measured_for_programs(const Options& options) {
 }
 
 /// Every set in the file; of a device that has runs there and was never measured, the datasheet's.
-ExitCode kept(const Options& options) {
+ExitCode kept(const CeilingsOptions& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<StoredCeilings> sets = store.ceilings();
   std::map<std::string, RunSummary> never_measured;  // a run of each such device
@@ -185,7 +185,7 @@ ExitCode kept(const Options& options) {
   return with_skipped_rows(store, ExitCode::ok);
 }
 
-ExitCode ceilings(const Options& options) {
+ExitCode ceilings(const CeilingsOptions& options) {
   if (options.file.empty()) return options.jsonl ? measured_for_programs(options) : measured(options, nullptr);
   for (const auto& [given, name] :
        {std::pair(!options.device.empty(), "--device"), std::pair(!options.output.empty(), "-o"),
@@ -198,7 +198,7 @@ ExitCode ceilings(const Options& options) {
 }  // namespace
 
 Action add_ceilings(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CeilingsOptions>();
   command.add_option("FILE", options->file, "Show what an .attnscope file keeps, and measure nothing");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   CLI::Option* output =

@@ -76,11 +76,11 @@ Action add_check(CLI::App& command) {
 }
 
 Action add_repair(CLI::App& command) {
-  struct Options {
+  struct CheckOptions {
     std::string file;
     std::string target;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   command.add_option("IN", options->file, "The .attnscope file that is damaged; it stays as it is")->required();
   command.add_option("OUT", options->target, "The new file for what can be saved")->required();
   return [options] { return repair(options->file, options->target); };

@@ -18,7 +18,7 @@ namespace {
 
 using Status = DoctorFinding::Status;
 
-struct Options {
+struct DoctorOptions {
   int device = 0;
   bool strict = false;
   TableFormat format = TableFormat::text;
@@ -54,7 +54,7 @@ DoctorFinding runs_finding() {
           .still_works = say::terminal::works_with_o{}};
 }
 
-ExitCode doctor(const Options& options) {
+ExitCode doctor(const DoctorOptions& options) {
   std::vector<DoctorFinding> findings = diagnose_gpu(options.device);
   findings.push_back(runs_finding());
   findings.push_back(
@@ -85,7 +85,7 @@ ExitCode doctor(const Options& options) {
 }  // namespace
 
 Action add_doctor(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   command.add_option("-d,--device", options->device, "GPU number")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::vector<std::string> files;
   std::string format = "csv";
   std::string output;
@@ -29,7 +29,7 @@ struct Options {
   bool force = false;
 };
 
-void write(const RunStore& store, const Options& options, std::ostream& out) {
+void write(const RunStore& store, const ExportOptions& options, std::ostream& out) {
   if (options.long_rows) {
     export_long_csv(store, options.runs, out);
   } else if (options.format == "csv") {
@@ -58,7 +58,7 @@ ExitCode judged(const RunStore& store) {
   return ExitCode::partial;
 }
 
-ExitCode run_export(const Options& options) {
+ExitCode run_export(const ExportOptions& options) {
   if (options.long_rows && options.format != "csv") {
     throw CommandError(ExitCode::usage, say::command::long_is_csv{.format = options.format});
   }
@@ -94,7 +94,7 @@ ExitCode run_export(const Options& options) {
 }  // namespace
 
 Action add_export(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   command.add_option("FILE", options->files, "An .attnscope file (several with --format attnscope)")->required();
   command
       .add_option(

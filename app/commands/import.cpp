@@ -31,8 +31,8 @@
 namespace attnscope {
 namespace {
 
-struct Options {
-  explicit Options(Arguments given) : arguments(given) {}
+struct ImportOptions {
+  explicit ImportOptions(Arguments given) : arguments(given) {}
 
   Arguments arguments;
   std::string file;
@@ -88,7 +88,7 @@ std::string read(const std::string& file) {
 }
 
 /// What ncu's table is about, from --algorithm and -a.
-std::optional<PointSpec> spec_of(const Options& options) {
+std::optional<PointSpec> spec_of(const ImportOptions& options) {
   if (options.algorithm.empty() && options.axes.empty()) return std::nullopt;
   std::vector<Axis> axes;
   for (const std::string& text : options.axes) {
@@ -104,7 +104,7 @@ std::optional<PointSpec> spec_of(const Options& options) {
   return std::move(spec).value();
 }
 
-ImportFormat format_of(const Options& options, std::string_view text) {
+ImportFormat format_of(const ImportOptions& options, std::string_view text) {
   return options.format.empty() ? detect_import_format(text) : *parse_import_format(options.format);
 }
 
@@ -121,7 +121,7 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   return ids;
 }
 
-ExitCode run_import(const Options& options) {
+ExitCode run_import(const ImportOptions& options) {
   ImportRequest request{.device_name = options.device_name, .spec = spec_of(options), .ncu = options.ncu};
   if (!options.launches.empty()) set_launches(request.ncu, options.launches);
   const std::string text = read(options.file);
@@ -185,7 +185,7 @@ ExitCode run_import(const Options& options) {
 }  // namespace
 
 Action add_import(CLI::App& command, Arguments arguments) {
-  auto options = std::make_shared<Options>(arguments);
+  auto options = std::make_shared<ImportOptions>(arguments);
   command
       .add_option(
           "FILE", options->file,

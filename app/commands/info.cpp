@@ -26,7 +26,7 @@
 namespace attnscope {
 namespace {
 
-struct Options {
+struct InfoOptions {
   std::string file;
   TableFormat format = TableFormat::text;
 };
@@ -114,7 +114,7 @@ std::string planned(const RunSummary& run) {
   return run.planned_points > 0 || run.points == 0 ? fmt::to_string(run.planned_points) : std::string();
 }
 
-ExitCode info(const Options& options) {
+ExitCode info(const InfoOptions& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<RunSummary> runs = store.runs();
   std::map<std::int64_t, Seen> seen = look_at_points(store);
@@ -199,7 +199,7 @@ ExitCode info(const Options& options) {
 }  // namespace
 
 Action add_info(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   command.add_option("FILE", options->file, "An .attnscope file")->required();
   add_format_options(command, options->format);
   return [options] { return info(*options); };

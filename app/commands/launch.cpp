@@ -28,7 +28,7 @@
 namespace attnscope {
 namespace {
 
-struct Options {
+struct LaunchOptions {
   std::vector<std::string> axes;
   std::string device;
   std::string cache_control = "all";
@@ -39,7 +39,7 @@ struct Options {
   [[nodiscard]] bool for_people() const { return format == TableFormat::text || format == TableFormat::markdown; }
 };
 
-SweepRequest request_of(const Options& options) {
+SweepRequest request_of(const LaunchOptions& options) {
   SweepRequest request;
   for (const std::string& text : options.axes) {
     Result<Axis, Message> axis = parse_axis(text, built_in_algorithms());
@@ -93,7 +93,7 @@ const LaunchRecord* record_of(const KernelLaunch& launch, const PointRecord& rec
   return nullptr;
 }
 
-Table table_of(const AttentionPlan& plan, const PointRecord& record, const Options& options) {
+Table table_of(const AttentionPlan& plan, const PointRecord& record, const LaunchOptions& options) {
   const bool people = options.for_people();
   Table table{{{"kernel"},
                {"runs", true},
@@ -131,7 +131,7 @@ Table table_of(const AttentionPlan& plan, const PointRecord& record, const Optio
   std::_Exit(static_cast<int>(code));
 }
 
-ExitCode launch(const Options& options) {
+ExitCode launch(const LaunchOptions& options) {
   const SweepRequest request = request_of(options);
   CancelToken& cancel = cancel_on_signals();
   const OpenedDevice opened = open_device(options.device, false);
@@ -175,7 +175,7 @@ ExitCode launch(const Options& options) {
 }  // namespace
 
 Action add_launch(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LaunchOptions>();
   command
       .add_option(
           "AXES", options->axes,

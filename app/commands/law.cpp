@@ -28,7 +28,7 @@ using analysis::LawVariable;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 
-struct Options {
+struct LawOptions {
   std::vector<std::string> files;
   TableFormat format = TableFormat::text;
 
@@ -214,7 +214,7 @@ void print_notes(const Loaded& loaded, const analysis::LawReport& report) {
   if (report.others > 0) std::cout << text(say::law::others{.sweeps = report.others}) << '\n';
 }
 
-ExitCode law(const Options& options) {
+ExitCode law(const LawOptions& options) {
   const Loaded loaded = load(options.files);
   const analysis::LawReport report = analysis::fit_law_exponents(loaded.table, loaded.table.rows());
   if (report.families.empty()) {
@@ -234,7 +234,7 @@ ExitCode law(const Options& options) {
 }  // namespace
 
 Action add_law(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LawOptions>();
   command
       .add_option("FILE", options->files,
                   "An .attnscope file with a run of the preset law, or of others over N, d and M")

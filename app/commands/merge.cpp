@@ -18,13 +18,13 @@
 namespace attnscope {
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::string target;
   std::vector<std::string> files;
   bool skip_damaged = false;
 };
 
-ExitCode merge(const Options& options) {
+ExitCode merge(const MergeOptions& options) {
   try {
     const JoinReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
                                           options.skip_damaged ? Damaged::leave_out : Damaged::refuse);
@@ -42,7 +42,7 @@ ExitCode merge(const Options& options) {
 }  // namespace
 
 Action add_merge(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeOptions>();
   command.add_option("OUT", options->target, "The new file")->required();
   command.add_option("IN", options->files, "The .attnscope files to join; they stay as they are")->required();
   command.add_flag("--skip-damaged", options->skip_damaged,

@@ -25,8 +25,8 @@
 namespace attnscope {
 namespace {
 
-struct Options {
-  explicit Options(CLI::App& command) : sweep(command, "") {}
+struct ModelOptions {
+  explicit ModelOptions(CLI::App& command) : sweep(command, "") {}
   SweepOptions sweep;
   std::string gpu = "H200";
   std::string ceilings;
@@ -127,7 +127,7 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
 }
 
 /// The GPU's own where its ceilings are asked for, the newest of them; `said` is what people are told of it.
-DeviceRates rates_of(const Options& options, const DeviceLimits& limits, Message& said) {
+DeviceRates rates_of(const ModelOptions& options, const DeviceLimits& limits, Message& said) {
   if (options.ceilings.empty()) return device_rates(limits);
   const std::vector<StoredCeilings> sets = RunStore::open(options.ceilings, RunStore::Mode::read_only).ceilings();
   const StoredCeilings* found = nullptr;  // the newest, of whichever GPU of that name
@@ -146,7 +146,7 @@ DeviceRates rates_of(const Options& options, const DeviceLimits& limits, Message
   return rates;
 }
 
-ExitCode model(const Options& options) {
+ExitCode model(const ModelOptions& options) {
   const DeviceLimits& limits = limits_of_known_gpu(options.gpu);
   Message rates_said = say::terminal::rates_by_table{.gpu = limits.name};
   const DeviceRates rates = rates_of(options, limits, rates_said);
@@ -211,7 +211,7 @@ ExitCode model(const Options& options) {
 }  // namespace
 
 Action add_model(CLI::App& command) {
-  auto options = std::make_shared<Options>(command);
+  auto options = std::make_shared<ModelOptions>(command);
   command.add_option("--gpu", options->gpu, "The GPU whose limits decide what fits, and M")
       ->type_name("NAME")
       ->capture_default_str();

@@ -22,7 +22,7 @@
 namespace attnscope {
 namespace {
 
-struct Options {
+struct PaperOptions {
   std::string file;
   TableFormat format = TableFormat::text;
 };
@@ -124,7 +124,7 @@ analysis::PointTable table_of(const RunStore& store, const RunSummary& run) {
   return std::move(builder).finish();
 }
 
-ExitCode paper(const Options& options) {
+ExitCode paper(const PaperOptions& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const RunSummary run = newest_run(store, options.file);
   const analysis::PointTable table = table_of(store, run);
@@ -166,7 +166,7 @@ ExitCode paper(const Options& options) {
 }  // namespace
 
 Action add_paper(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PaperOptions>();
   command.add_option("FILE", options->file, "An .attnscope file with a complete run of the preset paper")->required();
   add_format_options(command, options->format);
   return [options] { return paper(*options); };

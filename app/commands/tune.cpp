@@ -23,7 +23,7 @@
 namespace attnscope {
 namespace {
 
-struct Options {
+struct TuneOptions {
   std::string device;
   std::vector<std::string> algorithms;
   std::vector<std::string> passes{"fwd"};
@@ -45,7 +45,7 @@ const std::vector<std::int64_t> default_decode_lengths{4096, 16384, 65536, 13107
 /// The fastest tile's time to which --check holds that of `auto`.
 constexpr double allowed_ratio = 1.03;
 
-TuneRequest request_of(const Options& options) {
+TuneRequest request_of(const TuneOptions& options) {
   TuneRequest request;
   request.algorithms = options.algorithms;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
@@ -171,12 +171,12 @@ void require_good(const std::vector<TuneResult>& results, std::size_t untimed) {
 }
 
 /// Before hours of measuring; what the file has stays.
-void require_writable(const std::string& path, const FileKind& kind, const Options& options) {
+void require_writable(const std::string& path, const FileKind& kind, const TuneOptions& options) {
   if (!path.empty()) OutputFile(path, kind, options.existing());
 }
 
 /// To stdout where the file fails: the text took long to measure.
-bool written(const std::string& path, const FileKind& kind, const Options& options, const std::string& text) {
+bool written(const std::string& path, const FileKind& kind, const TuneOptions& options, const std::string& text) {
   try {
     OutputFile file(path, kind, options.existing());
     file.write(text);
@@ -188,7 +188,7 @@ bool written(const std::string& path, const FileKind& kind, const Options& optio
   }
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const TuneOptions& options) {
   const TuneRequest request = request_of(options);
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
@@ -239,7 +239,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 Action add_tune(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneOptions>();
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   const auto list = [&](const char* name, auto& target, const char* help, const char* type) {
     command.add_option(name, target, help)->type_name(type)->delimiter(',');

@@ -22,7 +22,7 @@
 namespace attnscope {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   std::string device;
   std::vector<std::string> algorithms;
   bool quick = false;
@@ -102,7 +102,7 @@ Table summary_table(const std::map<Group, Counts>& groups) {
   return table;
 }
 
-ExitCode verify(const Options& options) {
+ExitCode verify(const VerifyOptions& options) {
   for (const std::string& name : options.algorithms) {
     if (built_in_algorithms().find(name) == nullptr) {
       throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
@@ -177,7 +177,7 @@ ExitCode verify(const Options& options) {
 }  // namespace
 
 Action add_verify(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   command.add_option("--algorithms", options->algorithms, "Only these, separated by commas")
       ->type_name("NAMES")

@@ -18,15 +18,15 @@ double dram(const DeviceLimits& limits) {
 double l2_size(const DeviceLimits& limits) {
   return static_cast<double>(limits.l2_bytes);
 }
-bool hopper(const DeviceLimits& limits) {
+bool is_hopper(const DeviceLimits& limits) {
   return limits.compute_major == 9;
 }
 /// The peak is of the instruction that each generation has for it: there, mma.sync stays below it.
 double mma(const DeviceLimits& limits) {
-  return hopper(limits) || limits.compute_major == 10 ? 0 : limits.tensor_flops;
+  return is_hopper(limits) || limits.compute_major == 10 ? 0 : limits.tensor_flops;
 }
 double wgmma(const DeviceLimits& limits) {
-  return hopper(limits) ? limits.tensor_flops : 0;
+  return is_hopper(limits) ? limits.tensor_flops : 0;
 }
 double of_clock(const DeviceLimits& limits, double per_sm_and_clock) {
   return per_sm_and_clock * limits.sm_count * limits.boost_hz;

@@ -91,9 +91,9 @@ struct Strand {
   [[nodiscard]] bool measured() const { return provenance == Provenance::measured; }
 };
 
-class Builder {
+class CurveBuilder {
  public:
-  Builder(const PointTable& table, const CurveRequest& request) : table_(table), request_(request) {
+  CurveBuilder(const PointTable& table, const CurveRequest& request) : table_(table), request_(request) {
     set_.ordinate = request.ordinate;
     set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
   }
@@ -503,7 +503,7 @@ std::string_view metric_of(Quantity quantity) {
 }
 
 CurveSet build_curves(const PointTable& table, std::span<const Row> rows, const CurveRequest& request) {
-  return Builder(table, request).build(rows);
+  return CurveBuilder(table, request).build(rows);
 }
 
 Message failure_words(Disposition disposition) {

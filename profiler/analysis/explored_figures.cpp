@@ -21,7 +21,7 @@ const ExploredKernel& main_kernel(const Exploration& e) {
 
 // One line a figure; clang-format would make five of each.
 // clang-format off
-constexpr std::array table{
+constexpr std::array figure_table{
     Figure{"time", "ns", said<say::explorer::time>, said<say::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }},
     Figure{"rate", "flop/s", said<say::explorer::rate>, said<say::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }},
     Figure{"clock", "hertz", said<say::explorer::clock>, said<say::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
@@ -49,7 +49,7 @@ Standing standing_of(Better better, double value, double first) {
 }  // namespace
 
 std::span<const Figure> figures() {
-  return table;
+  return figure_table;
 }
 
 bool ComparedFigure::differs() const {
@@ -58,7 +58,7 @@ bool ComparedFigure::differs() const {
 
 std::vector<ComparedFigure> compare(std::span<const Exploration* const> all) {
   std::vector<ComparedFigure> compared;
-  for (const Figure& figure : table) {
+  for (const Figure& figure : figure_table) {
     ComparedFigure row{.figure = &figure, .values = {}};
     for (const Exploration* each : all) {
       ComparedValue value;

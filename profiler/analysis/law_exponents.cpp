@@ -76,7 +76,7 @@ void fit(LawFamily& family) {
   if (found.worst() > small_miss && found.worst_errors > found.errors_limit) return refuse(ExponentRefusal::misses);
 }
 
-void summarize(LawFamily& family) {
+void summarize_family(LawFamily& family) {
   if (family.points.empty()) return;
   std::vector<double> ratios;
   const auto& by_bytes = std::ranges::minmax(family.points, {}, &LawPoint::bytes);
@@ -98,9 +98,9 @@ void summarize(LawFamily& family) {
                                      : family.points.front().provenance;
 }
 
-class Builder {
+class ExponentBuilder {
  public:
-  explicit Builder(const PointTable& table) : table_(table), d_(table.points().field("d")) {}
+  explicit ExponentBuilder(const PointTable& table) : table_(table), d_(table.points().field("d")) {}
 
   LawReport build(std::span<const Row> rows) {
     const std::vector<std::uint64_t> problems = combined_codes(table_, family_facets(table_.algorithms()));
@@ -168,7 +168,7 @@ class Builder {
     for (const auto& [row, memory] : sweep) any = add_point(family, algorithm, row, memory) || any;
     if (!any) return;  // nobody counted these bytes
     std::ranges::sort(family.points, {}, &LawPoint::at);
-    summarize(family);
+    summarize_family(family);
     fit(family);
     report_.families.push_back(std::move(family));
   }
@@ -225,7 +225,7 @@ std::string_view to_string(LawLevel level) {
 }
 
 LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) {
-  return Builder(table).build(rows);
+  return ExponentBuilder(table).build(rows);
 }
 
 std::string problem_text(const LawFamily& family) {

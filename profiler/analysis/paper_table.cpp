@@ -45,9 +45,9 @@ struct Ours {
   std::optional<Provenance> provenance;
 };
 
-class Builder {
+class PaperBuilder {
  public:
-  explicit Builder(const PointTable& table) : table_(table) {}
+  explicit PaperBuilder(const PointTable& table) : table_(table) {}
 
   void add(Row row) {
     const AttentionProblem problem = table_.problem(row);
@@ -122,7 +122,7 @@ class Builder {
 }  // namespace
 
 PaperTable build_paper_table(const PointTable& table, std::span<const Row> rows) {
-  Builder builder(table);
+  PaperBuilder builder(table);
   for (const Row row : rows) builder.add(row);
   return builder.take();
 }

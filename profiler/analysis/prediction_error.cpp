@@ -49,7 +49,7 @@ std::optional<Pair> pair_of(std::optional<double> measured, std::optional<double
   return Pair{*measured, *predicted};
 }
 
-struct Judged {
+struct JudgedPoint {
   const PredictedPoint* point = nullptr;
   const PointSpec* spec = nullptr;
   std::string problem;  ///< with the device and the algorithm: the points of a map share it
@@ -58,7 +58,7 @@ struct Judged {
   std::optional<Pair> time;
 };
 
-Judged judge(const PredictedPoint& point) {
+JudgedPoint judge(const PredictedPoint& point) {
   const PointSpec& spec = point.measured->spec;
   return {.point = &point,
           .spec = &spec,
@@ -77,10 +77,11 @@ double quantile(std::vector<double> values, double share) {
   return std::lerp(values[below], values[above], place - static_cast<double>(below));
 }
 
-std::optional<ErrorFigures> figures(std::span<const Judged* const> points, std::optional<Pair> Judged::*value) {
+std::optional<ErrorFigures> figures(std::span<const JudgedPoint* const> points,
+                                    std::optional<Pair> JudgedPoint::*value) {
   std::map<std::string_view, std::vector<Pair>> problems;
   ErrorFigures result;
-  for (const Judged* point : points) {
+  for (const JudgedPoint* point : points) {
     const std::optional<Pair>& pair = point->*value;
     if (!pair) continue;
     problems[point->problem].push_back(*pair);
@@ -108,10 +109,10 @@ std::optional<ErrorFigures> figures(std::span<const Judged* const> points, std::
 }
 
 /// Of one problem, each tile once, in their order.
-std::vector<const Judged*> distinct_tiles(std::span<const Judged* const> points) {
-  using Tiles = std::map<std::string, const Judged*>;
+std::vector<const JudgedPoint*> distinct_tiles(std::span<const JudgedPoint* const> points) {
+  using Tiles = std::map<std::string, const JudgedPoint*>;
   std::map<std::string_view, Tiles> runs;
-  for (const Judged* point : points) runs[point->point->run].emplace(identity_text(*point->spec), point);
+  for (const JudgedPoint* point : points) runs[point->point->run].emplace(identity_text(*point->spec), point);
   std::vector<const Tiles*> by_size;
   by_size.reserve(runs.size());
   for (const auto& [run, tiles] : runs) by_size.push_back(&tiles);
@@ -121,27 +122,27 @@ std::vector<const Judged*> distinct_tiles(std::span<const Judged* const> points)
     if (std::ranges::any_of(*tiles, [&](const auto& each) { return taken.contains(each.first); })) continue;
     taken.insert(tiles->begin(), tiles->end());
   }
-  std::vector<const Judged*> result;
-  for (const Judged* point : points) {
+  std::vector<const JudgedPoint*> result;
+  for (const JudgedPoint* point : points) {
     const auto tile = taken.find(identity_text(*point->spec));
     if (tile != taken.end() && tile->second == point) result.push_back(point);
   }
   return result;
 }
 
-std::vector<TileRanks> ranks_of(std::span<const Judged> judged) {
-  std::map<std::string_view, std::vector<const Judged*>> problems;
-  for (const Judged& point : judged) {
+std::vector<TileRanks> ranks_of(std::span<const JudgedPoint> judged) {
+  std::map<std::string_view, std::vector<const JudgedPoint*>> problems;
+  for (const JudgedPoint& point : judged) {
     if (point.time) problems[point.problem].push_back(&point);
   }
   std::vector<TileRanks> ranks;
   for (const auto& [problem, points] : problems) {
     if (points.size() < least_tiles) continue;
-    const std::vector<const Judged*> tiles = distinct_tiles(points);
+    const std::vector<const JudgedPoint*> tiles = distinct_tiles(points);
     if (tiles.size() < least_tiles) continue;
     std::vector<double> measured;
     std::vector<double> predicted;
-    for (const Judged* tile : tiles) {
+    for (const JudgedPoint* tile : tiles) {
       measured.push_back(tile->time->measured);
       predicted.push_back(tile->time->predicted);
     }
@@ -201,22 +202,22 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
 }
 
 PredictionErrors prediction_errors(std::span<const PredictedPoint> points) {
-  std::vector<Judged> judged;
+  std::vector<JudgedPoint> judged;
   judged.reserve(points.size());
   for (const PredictedPoint& point : points) judged.push_back(judge(point));
 
   using Key = std::tuple<std::string, Pass, Half>;
-  std::map<Key, std::vector<const Judged*>> groups;
-  std::map<std::optional<Half>, std::vector<const Judged*>> sums;
-  for (const Judged& point : judged) {
+  std::map<Key, std::vector<const JudgedPoint*>> groups;
+  std::map<std::optional<Half>, std::vector<const JudgedPoint*>> sums;
+  for (const JudgedPoint& point : judged) {
     groups[{point.spec->algorithm, point.spec->problem.pass, point.half}].push_back(&point);
     sums[point.half].push_back(&point);
     sums[std::nullopt].push_back(&point);
   }
   PredictionErrors result;
-  const auto add = [&](ErrorRow row, std::span<const Judged* const> of) {
-    row.dram = figures(of, &Judged::dram);
-    row.time = figures(of, &Judged::time);
+  const auto add = [&](ErrorRow row, std::span<const JudgedPoint* const> of) {
+    row.dram = figures(of, &JudgedPoint::dram);
+    row.time = figures(of, &JudgedPoint::time);
     result.rows.push_back(std::move(row));
   };
   for (const auto& [key, of] : groups) {

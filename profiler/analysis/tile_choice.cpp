@@ -13,10 +13,10 @@
 namespace attnscope::analysis {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double no_time = std::numeric_limits<double>::infinity();
 
 double time_of(const PointTable& table, Row row) {
-  return table.values(metric_key::time_median_ns).at(row).value_or(never);
+  return table.values(metric_key::time_median_ns).at(row).value_or(no_time);
 }
 
 /// What a tile covers.

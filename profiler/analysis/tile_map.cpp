@@ -46,9 +46,9 @@ std::int64_t tile_place(const TileShape& tile) {
   return (static_cast<std::int64_t>(tile.br) << 32) | tile.bc;
 }
 
-class Builder {
+class TileMapBuilder {
  public:
-  Builder(const PointTable& table, std::string_view metric)
+  TileMapBuilder(const PointTable& table, std::string_view metric)
       : table_(table),
         metric_(find_metric(metric)),
         values_(table.values(metric)),
@@ -322,7 +322,7 @@ class Builder {
 }  // namespace
 
 TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
-  return Builder(table, metric).build(rows);
+  return TileMapBuilder(table, metric).build(rows);
 }
 
 std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows) {

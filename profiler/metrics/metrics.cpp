@@ -37,7 +37,7 @@ constexpr Metric time_term(std::string_view name, Saying label, Saying help) {
 
 // One line a metric; clang-format would make five of each.
 // clang-format off
-constexpr std::array table{
+constexpr std::array metric_table{
     // Counters of every counting pass.
     Metric{key::dram_read_bytes, "dram__bytes_read.sum", "dram__bytes_op_read.sum", "byte", 1, said<say::metric::dram_read_bytes>, said<say::metric_help::dram_read_bytes>, true, true, Better::less, false, false, dram_count_spread},
     Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, said<say::metric::dram_write_bytes>, said<say::metric_help::dram_write_bytes>, true, true, Better::less, false, false, dram_count_spread},
@@ -257,19 +257,19 @@ std::optional<MetricValue> with_words(const std::optional<Evaluated>& value) {
 }  // namespace
 
 std::span<const Metric> metrics_table() {
-  return table;
+  return metric_table;
 }
 
 const Metric* find_metric(std::string_view name) {
-  const auto* found = std::ranges::find(table, name, &Metric::key);
-  return found == table.end() ? nullptr : found;
+  const auto* found = std::ranges::find(metric_table, name, &Metric::key);
+  return found == metric_table.end() ? nullptr : found;
 }
 
 const Metric* find_counter(std::string_view counter) {
   if (counter.empty()) return nullptr;
   const auto* found = std::ranges::find_if(
-      table, [&](const Metric& metric) { return metric.counter == counter || metric.counter_cc12 == counter; });
-  return found == table.end() ? nullptr : found;
+      metric_table, [&](const Metric& metric) { return metric.counter == counter || metric.counter_cc12 == counter; });
+  return found == metric_table.end() ? nullptr : found;
 }
 
 std::optional<Evaluated> evaluate(std::string_view name, const KernelValues& kernel) {

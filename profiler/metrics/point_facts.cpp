@@ -19,7 +19,7 @@ std::optional<double> reading(const PointRecord& point) {
 using About = PointFact::About;
 
 // clang-format off
-constexpr std::array table{
+constexpr std::array fact_table{
     PointFact{"max_abs_error", said<say::fact::max_abs_error>, "1", About::check, [](const PointRecord& p) { return p.max_abs_error; }},
     PointFact{"error_bound", said<say::fact::error_bound>, "1", About::check, [](const PointRecord& p) { return p.error_bound; }, true},
     PointFact{"rms_error", said<say::fact::rms_error>, "1", About::check, [](const PointRecord& p) { return p.rms_error; }},
@@ -33,12 +33,12 @@ constexpr std::array table{
 }  // namespace
 
 std::span<const PointFact> point_facts() {
-  return table;
+  return fact_table;
 }
 
 const PointFact* find_point_fact(std::string_view key) {
-  const auto* found = std::ranges::find(table, key, &PointFact::key);
-  return found == table.end() ? nullptr : found;
+  const auto* found = std::ranges::find(fact_table, key, &PointFact::key);
+  return found == fact_table.end() ? nullptr : found;
 }
 
 std::optional<MetricValue> value_of(const PointFact& fact, const PointRecord& point) {

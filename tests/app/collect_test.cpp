@@ -19,6 +19,7 @@
 #include "storage/migrations.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -27,18 +28,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Mode = RunStore::Mode;
-using Words = std::vector<std::string>;
-
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-/// 64 points that take next to no time.
-const Words sweep{"collect", "--device", "simulated",    "-a",     "N=[16:512:16]",
-                  "-a",      "heads=2",  "--algorithms", "fa1,fa2"};
-constexpr std::size_t sweep_points = 64;
-
 /// Reads events until `wanted` points were reported; their ids in the database.
 std::vector<std::int64_t> read_points(Process& process, std::size_t wanted) {
   std::vector<std::int64_t> ids;
@@ -64,8 +53,6 @@ std::vector<E> events(const std::string& text) {
   }
   return found;
 }
-
-const Process::Options slow_reader{.narrow_pipe = true};
 
 class Collect : public ::testing::Test {
  protected:

@@ -10,13 +10,13 @@
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "findings.h"
 #include "profiler/measure/events.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -25,26 +25,8 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
-using Words = std::vector<std::string>;
 
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-/// 64 points that take next to no time.
-const Words sweep{"collect", "--device", "simulated",    "-a",     "N=[16:512:16]",
-                  "-a",      "heads=2",  "--algorithms", "fa1,fa2"};
 const Words small_sweep{"collect", "--device", "simulated", "-a", "N=128", "--algorithms", "fa2"};
-constexpr std::size_t sweep_points = 64;
-
-const Process::Options slow_reader{.narrow_pipe = true};
-
-std::string content(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 std::ptrdiff_t lines_in(const std::string& text) {
   return std::count(text.begin(), text.end(), '\n');

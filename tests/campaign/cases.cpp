@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -16,12 +14,6 @@ namespace fs = std::filesystem;
 
 void require(bool condition, const std::string& otherwise) {
   if (!condition) throw Wrong(otherwise);
-}
-
-std::string content(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return std::move(text).str();
 }
 
 fs::path beside_us(const std::string& name, const fs::path& built) {

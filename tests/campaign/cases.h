@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/temporary_folder.h"
+
 namespace attnscope::testing {
 
 /// What is wrong with a case.
@@ -17,8 +19,6 @@ struct Wrong : std::runtime_error {
 };
 
 void require(bool condition, const std::string& otherwise);
-
-[[nodiscard]] std::string content(const std::filesystem::path& file);
 
 /// A file that lies in this program's own folder, so that the campaign can be carried to another machine; otherwise
 /// `built`, where the build has put it.

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-class GpuCeilingsTest : public testing::Test {
+class GpuCeilingsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     auto opened = open_gpu_device();

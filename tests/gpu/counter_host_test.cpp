@@ -13,13 +13,13 @@
 namespace attnscope::gpu {
 namespace {
 
-using testing::Contains;
-using testing::Each;
-using testing::IsEmpty;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
-class CounterHostTest : public testing::Test {
+class CounterHostTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto cupti = CuptiApi::load();

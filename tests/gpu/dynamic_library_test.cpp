@@ -10,14 +10,14 @@
 namespace attnscope::gpu {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 LibrarySearch search_for(std::string name) {
   return {
       .title = "The library", .override_variable = "ATTNSCOPE_TEST_LIBRARY", .names = {std::move(name)}, .folders = {}};
 }
 
-class DynamicLibraryTest : public testing::Test {
+class DynamicLibraryTest : public ::testing::Test {
  protected:
   void TearDown() override { unsetenv("ATTNSCOPE_TEST_LIBRARY"); }
 };

@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-class GpuDeviceTest : public testing::Test {
+class GpuDeviceTest : public ::testing::Test {
  protected:
   /// One device for all cases: opening takes a second.
   static void SetUpTestSuite() {

@@ -24,10 +24,10 @@ namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class KernelBuilderTest : public testing::Test {
+class KernelBuilderTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();

@@ -10,9 +10,9 @@ namespace attnscope::gpu {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class MachineTest : public testing::Test {
+class MachineTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();

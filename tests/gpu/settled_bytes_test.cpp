@@ -61,7 +61,7 @@ TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
   }
 }
 
-class SettledPointTest : public testing::Test {
+class SettledPointTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     auto opened = open_gpu_device();

@@ -98,7 +98,7 @@ std::vector<std::set<Tensor>> in_order(const LoadOrder& stated) {
   return groups;
 }
 
-class TileOrderTest : public testing::Test {
+class TileOrderTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     auto opened = gpu::BareGpu::open();

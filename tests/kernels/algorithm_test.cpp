@@ -23,13 +23,10 @@
 namespace attnscope {
 namespace {
 
+using test::h200;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const DeviceLimits& h200() {
-  return known_gpus().front();
-}
 
 const Algorithm& algorithm(std::string_view name) {
   return *built_in_algorithms().find(name);

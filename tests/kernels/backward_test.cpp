@@ -25,24 +25,14 @@
 namespace attnscope {
 namespace {
 
+using test::h200;
+using test::label;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const DeviceLimits& h200() {
-  return known_gpus().front();
-}
 
 const std::vector<const Algorithm*>& flash() {
   static const std::vector<const Algorithm*> both{built_in_algorithms().find("fa1"), built_in_algorithms().find("fa2")};
   return both;
-}
-
-Mask mask(std::string_view words) {
-  return *parse_mask(words);
-}
-
-std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
-  return std::string(algorithm.name()) + " " + describe(p) + " tile " + describe(tile);
 }
 
 /// odd_problems(), and the same shapes under the other masks.
@@ -53,7 +43,7 @@ std::vector<AttentionProblem> backward_problems() {
     for (const std::int64_t n_q : {1, 65, 239}) {
       for (const std::int64_t n_k : {1, 128, 257}) {
         problems.push_back(
-            {.mask = mask(words), .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = n_q, .n_k = n_k, .d = 64});
+            {.mask = test::mask_of(words), .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = n_q, .n_k = n_k, .d = 64});
       }
     }
   }
@@ -62,7 +52,7 @@ std::vector<AttentionProblem> backward_problems() {
 }
 
 /// Tiles whose sides divide blocks of 128.
-const std::vector<Tiling>& tiles() {
+const std::vector<Tiling>& backward_tiles() {
   static const std::vector<Tiling> all{{.br = 64, .bc = 64},
                                        {.br = 16, .bc = 128},
                                        {.br = 128, .bc = 32, .raster = Raster::heads_fastest},
@@ -73,7 +63,7 @@ const std::vector<Tiling>& tiles() {
 TEST(Backward, ClosedFormEqualsTheProgramToTheByte) {
   for (const Algorithm* algorithm : flash()) {
     for (AttentionProblem p : backward_problems()) {
-      for (const Tiling& tile : tiles()) {
+      for (const Tiling& tile : backward_tiles()) {
         for (const KernelLaunch& launch : algorithm->plan(p, tile, h200()).launches) {
           if (launch.setup) continue;
           ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
@@ -93,7 +83,7 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
         for (const std::int64_t n_q : {1, 65, 128, 239, 300}) {
           for (const std::int64_t n_k : {1, 128, 257}) {
             const AttentionProblem p{.pass = n_k == 1 ? Pass::fwd_bwd : Pass::bwd,
-                                     .mask = mask(words),
+                                     .mask = test::mask_of(words),
                                      .batch = 2,
                                      .heads_q = 2 * group,
                                      .heads_kv = 2,
@@ -193,7 +183,7 @@ TEST(Backward, AccessesStayInsideAndOutputsAreWrittenOnce) {
   }
 }
 
-struct Gradients {
+struct GradientSums {
   std::vector<double> dq, dk, dv;
 };
 
@@ -217,7 +207,7 @@ class Pairs {
   }
 
   /// Adds the pair's share to the gradients.
-  void add(Gradients& sums, std::int64_t row, std::int64_t key) const {
+  void add(GradientSums& sums, std::int64_t row, std::int64_t key) const {
     const std::int64_t key_row = keys_of(row / p_.n_q) + key;
     const double scale = 1 / std::sqrt(static_cast<double>(p_.d));
     for (std::int64_t c = 0; c < p_.d; ++c) {
@@ -226,7 +216,7 @@ class Pairs {
       sums.dv[static_cast<std::size_t>(key_row * p_.d + c)] += weight(row, key) * at(inputs_.dout, row, c);
     }
   }
-  [[nodiscard]] Gradients none() const {
+  [[nodiscard]] GradientSums none() const {
     const auto q = static_cast<std::size_t>(p_.instances() * p_.n_q * p_.d);
     const auto k = static_cast<std::size_t>(p_.kv_instances() * p_.n_k * p_.d);
     return {std::vector<double>(q), std::vector<double>(k), std::vector<double>(k)};
@@ -266,8 +256,8 @@ class Pairs {
 };
 
 /// What a program brings together on chip: each Q tile with the K/V tile that the block holds.
-Gradients play(const TileProgram& program, const AttentionProblem& p, const Pairs& pairs) {
-  Gradients sums = pairs.none();
+GradientSums play(const TileProgram& program, const AttentionProblem& p, const Pairs& pairs) {
+  GradientSums sums = pairs.none();
   std::vector<TileAccess> accesses;
   for (std::int64_t block = 0; block < program.blocks(); ++block) {
     TileAccess k;
@@ -291,14 +281,18 @@ TEST(Backward, PlayingTheProgramsGivesTheGradients) {
   for (const AttentionProblem& p :
        {AttentionProblem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 57, .d = 16},
         AttentionProblem{.mask = Mask::causal, .n_q = 90, .n_k = 33, .d = 16},
-        AttentionProblem{.mask = mask("window:20:7+lengths:ramp"), .batch = 2, .n_q = 70, .n_k = 70, .d = 16},
-        AttentionProblem{
-            .mask = mask("blocks:32:random50"), .heads_q = 2, .n_q = 70, .n_k = 100, .d = 16, .deterministic = true}}) {
+        AttentionProblem{.mask = test::mask_of("window:20:7+lengths:ramp"), .batch = 2, .n_q = 70, .n_k = 70, .d = 16},
+        AttentionProblem{.mask = test::mask_of("blocks:32:random50"),
+        .heads_q = 2,
+        .n_q = 70,
+        .n_k = 100,
+        .d = 16,
+        .deterministic = true}}) {
     AttentionProblem backward = p;
     backward.pass = Pass::bwd;
     const AttentionInputs inputs = make_inputs(backward, InputKind::normal, 7);
     const Pairs pairs(backward, inputs);
-    Gradients expected = pairs.none();
+    GradientSums expected = pairs.none();
     for (std::int64_t row = 0; row < p.instances() * p.n_q; ++row) {
       for (std::int64_t key = 0; key < p.n_k; ++key) pairs.add(expected, row, key);
     }
@@ -306,7 +300,7 @@ TEST(Backward, PlayingTheProgramsGivesTheGradients) {
       for (const Tiling& tile : {Tiling{.br = 16, .bc = 32}, Tiling{.br = 32, .bc = 16}}) {
         const AttentionPlan plan = algorithm->plan(backward, tile, h200());
         const auto main = std::ranges::find(plan.launches, "bwd", &KernelLaunch::name);
-        const Gradients sums = play(*main->program, backward, pairs);
+        const GradientSums sums = play(*main->program, backward, pairs);
         for (const auto& [got, wanted] :
              {std::tie(sums.dq, expected.dq), std::tie(sums.dk, expected.dk), std::tie(sums.dv, expected.dv)}) {
           for (std::size_t e = 0; e < wanted.size(); ++e) {
@@ -356,7 +350,7 @@ TEST(Backward, PlansOfTheThreePasses) {
 }
 
 /// The kernel's parameter names, as its source declares them; pointers with "* " before them.
-std::vector<std::string> parameters(const KernelSource& source) {
+std::vector<std::string> parameter_names(const KernelSource& source) {
   const auto sources = embedded_sources();
   const auto found = std::ranges::find(sources, source.file, &EmbeddedSource::path);
   if (found == sources.end()) return {};
@@ -376,7 +370,7 @@ std::vector<std::string> parameters(const KernelSource& source) {
 TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
   for (const bool deterministic : {false, true}) {
     const AttentionProblem p{.pass = Pass::bwd,
-                             .mask = mask("window:5:inf+lengths:ramp+blocks:64:butterfly"),
+                             .mask = test::mask_of("window:5:inf+lengths:ramp+blocks:64:butterfly"),
                              .batch = 2,
                              .heads_q = 6,
                              .heads_kv = 2,
@@ -397,7 +391,7 @@ TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
         if (launch.setup) continue;
         SCOPED_TRACE(launch.source.entry);
         EXPECT_EQ(launch.grid[0], launch.program->blocks());
-        const std::vector<std::string> declared = parameters(launch.source);
+        const std::vector<std::string> declared = parameter_names(launch.source);
         ASSERT_EQ(declared.size(), launch.arguments.size());
         for (std::size_t i = 0; i < declared.size(); ++i) {
           const Argument& argument = launch.arguments[i];

@@ -18,13 +18,8 @@
 namespace attnscope {
 namespace {
 
-const DeviceLimits& h200() {
-  return known_gpus().front();
-}
-
-std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Config& config) {
-  return algorithm.name() + " " + describe(p) + " " + describe(config);
-}
+using test::h200;
+using test::label;
 
 using BytesOfMatrix = std::map<Tensor, std::pair<std::int64_t, std::int64_t>>;
 

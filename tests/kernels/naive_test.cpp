@@ -23,19 +23,13 @@
 namespace attnscope {
 namespace {
 
+using test::h200;
+using test::mask_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
 const NaiveAttention naive_attention;
-
-const DeviceLimits& h200() {
-  return known_gpus().front();
-}
-
-Mask mask(std::string_view words) {
-  return *parse_mask(words);
-}
 
 const KernelLaunch& launch(const AttentionPlan& plan, std::string_view name) {
   return *std::ranges::find(plan.launches, name, &KernelLaunch::name);
@@ -55,7 +49,7 @@ std::vector<AttentionProblem> problems() {
     for (const auto& [n_q, n_k] : {std::pair{1, 1}, std::pair{113, 203}, std::pair{239, 1}, std::pair{64, 128}}) {
       for (const Pass pass : {Pass::bwd, Pass::fwd_bwd}) {
         all.push_back({.pass = pass,
-                       .mask = mask(words),
+                       .mask = mask_of(words),
                        .batch = 2,
                        .heads_q = 6,
                        .heads_kv = 2,
@@ -85,7 +79,7 @@ TEST(Naive, ClosedFormsEqualTheProgramsToTheByte) {
   }
 }
 
-struct Extent {
+struct Matrix {
   std::int64_t instances;
   std::int64_t rows;
   std::int64_t cols;
@@ -93,7 +87,7 @@ struct Extent {
   [[nodiscard]] std::int64_t elements() const { return instances * rows * cols; }
 };
 
-Extent extent_of(Tensor tensor, const AttentionProblem& p) {
+Matrix matrix_of(Tensor tensor, const AttentionProblem& p) {
   switch (tensor) {
     case Tensor::k:
     case Tensor::v:
@@ -123,7 +117,7 @@ TEST(Naive, EveryLaunchWritesItsMatrixOnceAndReadsAllOfTheOthers) {
         std::map<Tensor, std::int64_t> stored;
         std::map<Tensor, std::int64_t> loaded;
         for (const TileAccess& a : test::all_accesses(*l.program)) {
-          const Extent extent = extent_of(a.tensor, p);
+          const Matrix extent = matrix_of(a.tensor, p);
           ASSERT_TRUE(a.instance >= 0 && a.instance < extent.instances);
           ASSERT_TRUE(a.row >= 0 && a.rows > 0 && a.row + a.rows <= extent.rows) << to_string(a.tensor);
           ASSERT_TRUE(a.col >= 0 && a.cols > 0 && a.col + a.cols <= extent.cols) << to_string(a.tensor);
@@ -131,12 +125,12 @@ TEST(Naive, EveryLaunchWritesItsMatrixOnceAndReadsAllOfTheOthers) {
         }
         ASSERT_EQ(stored.size(), 1U);
         EXPECT_EQ(stored.begin()->first, written.at(l.name));
-        EXPECT_EQ(stored.begin()->second, extent_of(stored.begin()->first, p).elements());
+        EXPECT_EQ(stored.begin()->second, matrix_of(stored.begin()->first, p).elements());
         for (const auto& [tensor, elements] : loaded) {
-          EXPECT_GE(elements, extent_of(tensor, p).elements()) << to_string(tensor);
+          EXPECT_GE(elements, matrix_of(tensor, p).elements()) << to_string(tensor);
           const bool product = l.name != "softmax" && l.name != "ds";
           if (!product || !scores.contains(tensor)) continue;
-          EXPECT_EQ(elements, extent_of(tensor, p).elements()) << to_string(tensor);
+          EXPECT_EQ(elements, matrix_of(tensor, p).elements()) << to_string(tensor);
         }
       }
     }
@@ -147,7 +141,7 @@ TEST(Naive, AMaskOrDropoutSparesNothing) {
   AttentionProblem p{.pass = Pass::fwd_bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 300};
   const Traffic full = naive_attention.plan(p, {}, h200()).traffic();
   for (const char* words : {"causal", "window:10:10", "lengths:7/0", "blocks:16:butterfly"}) {
-    p.mask = mask(words);
+    p.mask = mask_of(words);
     EXPECT_EQ(naive_attention.plan(p, {}, h200()).traffic(), full) << words;
   }
   p.dropout = 0.25;
@@ -258,7 +252,7 @@ std::map<std::string, Argument> passed(const KernelLaunch& l) {
 TEST(Naive, ArgumentsAreTheKernelsParameters) {
   for (const std::int64_t n_k : {203, 70'000}) {
     const AttentionProblem p{.pass = Pass::fwd_bwd,
-                             .mask = mask("window:9:4+lengths:ramp+blocks:32:butterfly"),
+                             .mask = mask_of("window:9:4+lengths:ramp+blocks:32:butterfly"),
                              .batch = 2,
                              .heads_q = 6,
                              .heads_kv = 2,
@@ -307,7 +301,7 @@ TEST(Naive, RefusesByName) {
     return refused ? text(refused->reason) : std::string();
   };
   const AttentionProblem all{.pass = Pass::fwd_bwd,
-                             .mask = mask("window:9:4+lengths:ramp+blocks:48:butterfly"),
+                             .mask = mask_of("window:9:4+lengths:ramp+blocks:48:butterfly"),
                              .batch = 2,
                              .heads_q = 6,
                              .heads_kv = 2,

@@ -22,15 +22,10 @@
 namespace attnscope {
 namespace {
 
+using test::h200;
+using test::label;
+
 using testing::ElementsAre;
-
-const DeviceLimits& h200() {
-  return *find_gpu("H200");
-}
-
-std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Config& config) {
-  return algorithm.name() + " " + describe(p) + " " + describe(config);
-}
 
 AttentionPlan plan_of(const char* algorithm, const AttentionProblem& p, const Config& config) {
   return built_in_algorithms().find(algorithm)->plan(p, config, h200());

@@ -3,13 +3,32 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/common_knobs.h"
+#include "kernels/model/device_limits.h"
+#include "kernels/model/mask.h"
 
 namespace attnscope::test {
+
+inline const DeviceLimits& h200() {
+  return *find_gpu("H200");
+}
+
+inline Mask mask_of(std::string_view words) {
+  return parse_mask(words).value();
+}
+
+inline std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
+  return algorithm.name() + " " + describe(p) + " tile " + describe(tile);
+}
+inline std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Config& config) {
+  return algorithm.name() + " " + describe(p) + " " + describe(config);
+}
 
 /// Small problems with everything that can be odd: ragged edges, one row, empty rows, grouped heads, both masks.
 inline std::vector<AttentionProblem> odd_problems() {

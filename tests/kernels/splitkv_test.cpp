@@ -30,13 +30,10 @@
 namespace attnscope {
 namespace {
 
+using test::h200;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const DeviceLimits& h200() {
-  return known_gpus().front();
-}
 
 const Algorithm& splitkv_algorithm() {
   return *built_in_algorithms().find("splitkv");
@@ -82,7 +79,7 @@ std::vector<Tiling> decode_tiles(const AttentionProblem& p) {
   return tiles;
 }
 
-std::string label(const AttentionProblem& p, const Tiling& tile) {
+std::string tile_label(const AttentionProblem& p, const Tiling& tile) {
   return describe(p) + " tile " + describe(tile);
 }
 
@@ -92,9 +89,9 @@ TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
   problems.push_back({.batch = 2, .n_q = 1, .n_k = 60'003, .d = 16, .page = 16});
   for (const AttentionProblem& p : problems) {
     for (const Tiling& tile : decode_tiles(p)) {
-      ASSERT_FALSE(splitkv_algorithm().refusal(p, tile, h200())) << label(p, tile);
+      ASSERT_FALSE(splitkv_algorithm().refusal(p, tile, h200())) << tile_label(p, tile);
       for (const KernelLaunch& launch : splitkv_algorithm().plan(p, tile, h200()).launches) {
-        ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(p, tile) << " " << launch.name;
+        ASSERT_EQ(launch.traffic, walk(*launch.program)) << tile_label(p, tile) << " " << launch.name;
         ASSERT_EQ(launch.grid[0], launch.program->blocks());
       }
     }
@@ -110,7 +107,7 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
   for (const AttentionProblem& p : decode_problems()) {
     if (p.n_k > 300) continue;
     for (const Tiling& tile : decode_tiles(p)) {
-      SCOPED_TRACE(label(p, tile));
+      SCOPED_TRACE(tile_label(p, tile));
       const AttentionPlan plan = splitkv_algorithm().plan(p, tile, h200());
       std::unordered_map<std::int64_t, int> touched;
       std::unordered_set<std::int64_t> written;
@@ -182,9 +179,9 @@ TEST(SplitKv, SplitsAreBalancedAndTheLastOnesAreEmpty) {
 
 /// One launch's blocks played in float64: a block's K accesses against the packed rows of its Q accesses give partial O
 /// and LSE; the combine's loads are weighed by exp(LSE_s - LSE).
-class Player {
+class SplitPlayer {
  public:
-  Player(const AttentionProblem& p, const AttentionInputs& inputs) : p_(p), inputs_(inputs) {}
+  SplitPlayer(const AttentionProblem& p, const AttentionInputs& inputs) : p_(p), inputs_(inputs) {}
 
   void play(const AttentionPlan& plan) {
     std::vector<TileAccess> accesses;
@@ -307,11 +304,11 @@ TEST(SplitKv, PlayingBothLaunchesComputesAttention) {
     contiguous.page = 0;
     const AttentionInputs inputs = make_inputs(contiguous, InputKind::normal, 7);
     for (const int splits : {1, 2, 5, 30}) {
-      Player player(p, inputs);
+      SplitPlayer player(p, inputs);
       player.play(splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 32, .splits = splits}, h200()));
       for (std::int64_t instance = 0; instance < p.instances(); ++instance) {
         for (std::int64_t row = 0; row < p.n_q; ++row) {
-          const Player::Row whole = player.attend(instance, row, 0, p.n_k);
+          const SplitPlayer::Row whole = player.attend(instance, row, 0, p.n_k);
           ASSERT_TRUE(whole.lse == player.lse(instance, row) || std::abs(whole.lse - player.lse(instance, row)) < 1e-9);
           for (std::int64_t c = 0; c < p.d; ++c) {
             ASSERT_NEAR(player.o(instance, row, c), whole.o[static_cast<std::size_t>(c)], 1e-9)
@@ -384,7 +381,7 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
       for (const std::int64_t n_q : {1, 16}) {
         const AttentionProblem p{.heads_q = 4, .heads_kv = 1, .n_q = n_q, .n_k = 4096, .d = d, .page = 16};
         const Tiling choice = tiling_of(splitkv_algorithm().default_config(p, gpu));
-        EXPECT_FALSE(splitkv_algorithm().refusal(p, choice, gpu)) << gpu.name << " " << label(p, choice);
+        EXPECT_FALSE(splitkv_algorithm().refusal(p, choice, gpu)) << gpu.name << " " << tile_label(p, choice);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
 #include "tests/kernels/clustered.h"
+#include "tests/kernels/programs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,12 +11,9 @@
 namespace attnscope {
 namespace {
 
+using test::h200;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-const DeviceLimits& h200() {
-  return *find_gpu("h200");
-}
 
 constexpr std::string_view text =
     "# comment\n"

@@ -376,18 +376,12 @@ TEST(Repair, of_a_run_that_lost_points_is_one_to_resume) {
   EXPECT_EQ(storage_error_of([&] { (void)repair_file(file, target); }).kind(), StorageError::Kind::other);
 }
 
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(file, std::ios::binary).rdbuf();
-  return std::move(bytes).str();
-}
-
 // SQLite reads nothing of a file with either damage, though next to nothing is lost.
 TEST(Repair, saves_rows_of_a_file_whose_definitions_or_end_are_damaged) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_runs(file);
-  const std::string whole = bytes_of(file);
+  const std::string whole = content(file);
   const auto repaired = [&](const std::string& bytes, const char* name) {
     const auto damaged = folder / (std::string(name) + ".attnscope");
     std::ofstream(damaged, std::ios::binary) << bytes;
@@ -396,7 +390,7 @@ TEST(Repair, saves_rows_of_a_file_whose_definitions_or_end_are_damaged) {
     const auto target = folder / (std::string(name) + "-saved.attnscope");
     const Salvage salvage = repair_file(damaged, target);
     EXPECT_TRUE(check_file(target).ok());
-    EXPECT_EQ(bytes_of(damaged), bytes) << "left as it is";
+    EXPECT_EQ(content(damaged), bytes) << "left as it is";
     return salvage.points;
   };
   std::string flipped = whole;

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 #include "storage/migrations.h"
 #include "storage/run_store.h"
@@ -26,12 +25,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Kind = StorageError::Kind;
 using Mode = RunStore::Mode;
-
-std::string content(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 /// Opening in either mode fails with `kind`, one line naming the file, and changes neither file nor folder.
 void expect_refused(const std::filesystem::path& file, Kind kind) {

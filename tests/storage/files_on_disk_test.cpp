@@ -12,7 +12,6 @@
 
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "storage/merge.h"
@@ -31,12 +30,6 @@ using Kind = StorageError::Kind;
 using Mode = RunStore::Mode;
 using Existing = OutputFile::Existing;
 
-std::string content(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
@@ -47,14 +40,6 @@ mode_t mode_of(const fs::path& file) {
   struct stat status {};
   ::stat(file.c_str(), &status);
   return status.st_mode & 07777U;
-}
-
-std::vector<std::int64_t> lengths_in(const fs::path& file) {
-  std::vector<std::int64_t> lengths;
-  for (const StoredPoint& point : RunStore::open(file, Mode::read_only).points()) {
-    lengths.push_back(point.record.spec.problem.n_q);
-  }
-  return lengths;
 }
 
 /// A file with one finished run of one point.

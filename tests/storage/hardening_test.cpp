@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using Kind = StorageError::Kind;
 using Mode = RunStore::Mode;
 
-void write_points(const std::filesystem::path& file) {
+void write_a_few_points(const std::filesystem::path& file) {
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, full_record());
@@ -49,7 +49,7 @@ class HostileSchema : public ::testing::TestWithParam<Hostile> {};
 TEST_P(HostileSchema, is_refused_by_readers_and_collectors) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  write_points(file);
+  write_a_few_points(file);
   change(file, GetParam().sql);
   for (const Mode mode : {Mode::read_only, Mode::collect}) {
     const StorageError error = storage_error_of([&] { (void)RunStore::open(file, mode).points(); });
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Hardening, tables_and_views_of_a_person_are_left_alone_and_named) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  write_points(file);
+  write_a_few_points(file);
   change(file,
          "CREATE TABLE notes (text); CREATE INDEX by_text ON notes (text); CREATE VIEW slow AS SELECT * FROM points");
   change(file, "DROP VIEW v_metrics");

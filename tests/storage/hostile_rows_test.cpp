@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
 
 /// Two runs on two devices: points 1 to 3, and 4.
-void write_runs(const std::filesystem::path& file) {
+void write_two_runs(const std::filesystem::path& file) {
   RunStore store = RunStore::open(file, Mode::collect);
   RunHeader header = full_header();
   const std::int64_t first = store.begin_run(header);
@@ -49,7 +49,7 @@ class HostileRows : public ::testing::TestWithParam<Damage> {};
 TEST_P(HostileRows, are_named_and_the_others_are_given) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  write_runs(file);
+  write_two_runs(file);
   {
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
     database.exec("PRAGMA ignore_check_constraints = ON");

@@ -80,14 +80,6 @@ class Merge : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-std::vector<std::int64_t> lengths_in(const fs::path& file) {
-  std::vector<std::int64_t> lengths;
-  for (const StoredPoint& point : RunStore::open(file, Mode::read_only).points()) {
-    lengths.push_back(point.record.spec.problem.n_q);
-  }
-  return lengths;
-}
-
 TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
   const fs::path a = folder_ / "a.attnscope";
   {

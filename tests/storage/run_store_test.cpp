@@ -12,7 +12,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "messages/refusal.h"
 #include "storage/merge.h"
@@ -726,21 +725,15 @@ void expect_version_1_content(const RunStore& store) {
   expect_equal(points[1].record, second);
 }
 
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 TEST(Version1, is_read_as_it_is) {
   const TemporaryFolder folder;
   const auto file = folder / "old.attnscope";
   write_version_1(file);
-  const std::string before = bytes_of(file);
+  const std::string before = content(file);
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.schema_version(), 1);
   expect_version_1_content(store);
-  EXPECT_TRUE(bytes_of(file) == before);
+  EXPECT_TRUE(content(file) == before);
 }
 
 TEST(Version1, is_migrated_when_it_is_written) {

@@ -14,7 +14,7 @@ namespace {
 using analysis::LawFamily;
 using analysis::LawLevel;
 
-class LawSample : public testing::Test {
+class LawSample : public ::testing::Test {
  protected:
   void SetUp() override {
     const RunStore store = RunStore::open(ATTNSCOPE_LAW_SAMPLE, RunStore::Mode::read_only);

@@ -8,6 +8,14 @@
 
 namespace attnscope::testing {
 
+std::vector<std::int64_t> lengths_in(const std::filesystem::path& file) {
+  std::vector<std::int64_t> lengths;
+  for (const StoredPoint& point : RunStore::open(file, RunStore::Mode::read_only).points()) {
+    lengths.push_back(point.record.spec.problem.n_q);
+  }
+  return lengths;
+}
+
 RunHeader full_header() {
   RunHeader header;
   header.device = {.uuid = "GPU-1234", .simulated = false, .ordinal = 3, .limits = {}};

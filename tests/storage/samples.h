@@ -2,7 +2,10 @@
 // Records and files that the storage tests share.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "storage/run_store.h"
 #include "tests/temporary_folder.h"
@@ -15,6 +18,9 @@ RunHeader full_header();
 PointRecord full_record();
 /// An ok fa2 point of length n.
 PointRecord simple_record(std::int64_t n);
+
+/// N of a file's points.
+std::vector<std::int64_t> lengths_in(const std::filesystem::path& file);
 
 /// The failure that `action` throws; a test failure when it throws none.
 template <class Action>

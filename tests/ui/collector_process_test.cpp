@@ -11,7 +11,7 @@
 namespace attnscope::ui {
 namespace {
 
-class CollectorProcessTest : public testing::Test {
+class CollectorProcessTest : public ::testing::Test {
  protected:
   void run(const QString& script) { process.start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), script}); }
   /// Echoes events as the collector would.

@@ -33,7 +33,7 @@ namespace {
 
 constexpr int patience_ms = 60'000;
 
-class ExplorerPageTest : public testing::Test {
+class ExplorerPageTest : public ::testing::Test {
  protected:
   void SetUp() override {
     workspace.published_errors().set_sample({});  // nobody computes for what these tests do not read

@@ -17,7 +17,7 @@
 namespace attnscope::ui {
 namespace {
 
-class Extrapolated : public testing::Test {
+class Extrapolated : public ::testing::Test {
  protected:
   Extrapolated() {
     // Once for all tests: each of the long ones takes a second.

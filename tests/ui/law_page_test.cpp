@@ -31,7 +31,7 @@ std::vector<PointRecord> law_points(std::initializer_list<std::int64_t> dims, bo
   return points;
 }
 
-class LawPageTest : public testing::Test {
+class LawPageTest : public ::testing::Test {
  protected:
   QString written(const std::vector<fixtures::RunOf>& runs) {
     const QString path = folder.filePath("law.attnscope");

@@ -32,7 +32,7 @@ class Hold {
   SQLite::Transaction transaction_;
 };
 
-class ServeSessionTest : public testing::Test {
+class ServeSessionTest : public ::testing::Test {
  protected:
   void SetUp() override {
     qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);

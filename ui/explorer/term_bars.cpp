@@ -12,7 +12,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double gap = 8;
+constexpr double bar_space = 8;
 constexpr int row_padding = 5;
 
 constexpr std::array<Saying, time_term_count> titles{
@@ -101,7 +101,7 @@ double TermBars::words_width() const {
 double TermBars::use_width() const {
   const bool counted = times_ && times_->measured &&
                        std::ranges::any_of(times_->measured->use_pct, [](const auto& use) { return use.has_value(); });
-  return counted ? fontMetrics().horizontalAdvance(said(say::explorer_page::use{.percent = "100"})) + gap : 0;
+  return counted ? fontMetrics().horizontalAdvance(said(say::explorer_page::use{.percent = "100"})) + bar_space : 0;
 }
 
 QRectF TermBars::row(int place) const {
@@ -112,8 +112,8 @@ QRectF TermBars::row(int place) const {
 QRectF TermBars::bar_of(int place, double ns) const {
   if (!times_) return {};
   const QRectF whole = row(place);
-  const double left = label_width() + gap;
-  const double room = std::max(8.0, whole.width() - left - gap - words_width() - use_width());
+  const double left = label_width() + bar_space;
+  const double room = std::max(8.0, whole.width() - left - bar_space - words_width() - use_width());
   double most = std::max(times_->ns, *std::ranges::max_element(times_->terms));
   if (times_->measured) most = std::max(most, times_->measured->ns);
   return {left, whole.y() + 2, most > 0 ? room * ns / most : 0, whole.height() - 4};
@@ -146,11 +146,11 @@ void TermBars::paintEvent(QPaintEvent* /*event*/) {
     font.setBold(marked);
     painter.setFont(font);
     painter.setPen(colors.text);
-    painter.drawText(QRectF(0, whole.y(), label_width() + gap, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(0, whole.y(), label_width() + bar_space, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
                      label);
     // A hairline for what is next to nothing.
     painter.fillRect(QRectF(bar.x(), bar.y(), std::max(1.0, bar.width()), bar.height()), color);
-    painter.drawText(QRectF(bar.right() + gap / 2, whole.y(), words_width() + gap, whole.height()),
+    painter.drawText(QRectF(bar.right() + bar_space / 2, whole.y(), words_width() + bar_space, whole.height()),
                      Qt::AlignLeft | Qt::AlignVCenter, words);
   };
   draw(0, said(say::explorer_page::predicted{}), total_bar(), total_words(), false, colors.muted);

@@ -13,14 +13,14 @@
 namespace attnscope::ui {
 namespace {
 
-using Value = PointSetting::Value;
+using SettingValue = PointSetting::Value;
 using Shown = PointSetting::Shown;
 
-Value words(const QString& text) {
+SettingValue words(const QString& text) {
   return {text, text.isEmpty() ? QVariant() : QVariant(text), false};
 }
 
-Value number(const QString& text, double sort) {
+SettingValue number(const QString& text, double sort) {
   return {text, text.isEmpty() ? QVariant() : QVariant(sort), true};
 }
 
@@ -31,12 +31,12 @@ QString sentence(std::string_view text) {
 }
 
 /// As the field prints it; an extent of 0 is one that an imported point does not state.
-Value value_of(const Field& field, const PointSpec& spec, Shown shown) {
+SettingValue value_of(const Field& field, const PointSpec& spec, Shown shown) {
   if (shown == Shown::where_set && is_fallback(field, spec)) {
     return {{}, {}, field.type == FieldType::integer || field.type == FieldType::real};
   }
   const FieldValue held = field.get(spec);
-  const QString text = QString::fromStdString(to_string(held));
+  const QString text = QString::fromStdString(attnscope::to_string(held));
   if (const auto* whole = std::get_if<std::int64_t>(&held)) {
     return number(*whole < field.smallest ? QString() : text, static_cast<double>(*whole));
   }
@@ -58,8 +58,9 @@ PointSetting of_field(const Field& field) {
 PointSetting of_knob(const QString& name, const QString& label, const QString& help) {
   return {label, name, help, {}, true, Shown::where_set, [knob = name.toStdString()](const PointSpec& spec) {
             const KnobValue* given = spec.knobs.find(knob);
-            if (given == nullptr) return Value{};
-            const QString text = QString::fromStdString(to_string(*given)).replace(QLatin1Char('_'), QLatin1Char(' '));
+            if (given == nullptr) return SettingValue{};
+            const QString text =
+                QString::fromStdString(attnscope::to_string(*given)).replace(QLatin1Char('_'), QLatin1Char(' '));
             const auto* whole = std::get_if<std::int64_t>(given);
             return whole != nullptr ? number(text, static_cast<double>(*whole)) : words(text);
           }};

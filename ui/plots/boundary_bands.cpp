@@ -19,7 +19,7 @@ constexpr double tick_top = 0.955;
 constexpr int band_alpha = 34;
 constexpr int bar_alpha = 90;
 constexpr double bar_gap = 3;          ///< pixels
-constexpr std::size_t most_bands = 3;  ///< more would hide one another
+constexpr std::size_t most_drawn = 3;  ///< more would hide one another
 constexpr int edge_alpha = 130;
 constexpr int label_ground = 190;    ///< alpha
 constexpr double label_room = 1.25;  ///< the ratio of two labels' N from which both find room side by side
@@ -117,7 +117,7 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
 }  // namespace
 
 void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
-  if (boundaries.size() > most_bands) return add_bars(plot, boundaries);
+  if (boundaries.size() > most_drawn) return add_bars(plot, boundaries);
   const PlotColors colors = plot_colors(plot.palette());
   struct Label {
     QCPItemText* text;

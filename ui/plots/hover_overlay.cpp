@@ -10,7 +10,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int padding = 6;
+constexpr int box_padding = 6;
 constexpr int sample_width = 18;
 constexpr int column_gap = 10;
 constexpr int note_width = 300;
@@ -147,7 +147,7 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
     notes_height += metrics.boundingRect(0, 0, inner_width, 1000, Qt::TextWordWrap, note).height() + 4;
   }
   const int height = line + static_cast<int>(content_->rows.size()) * line + notes_height + 4;
-  const QRect box = place_box({inner_width + 2 * padding, height + 2 * padding});
+  const QRect box = place_box({inner_width + 2 * box_padding, height + 2 * box_padding});
 
   painter.setPen(QPen(colors.axis, 1));
   QColor panel = colors.panel;
@@ -155,8 +155,8 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   painter.setBrush(panel);
   painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
 
-  int y = box.top() + padding;
-  const int x = box.left() + padding;
+  int y = box.top() + box_padding;
+  const int x = box.left() + box_padding;
   painter.setFont(bold);
   painter.setPen(colors.text);
   painter.drawText(QRect(x, y, inner_width, line), Qt::AlignLeft | Qt::AlignVCenter, content_->title);

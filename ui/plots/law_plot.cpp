@@ -25,7 +25,7 @@ using analysis::LawVariable;
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 constexpr double reach = 14;         ///< pixels from the pointer to the mark that it reads
 constexpr double faint = 0.4;        ///< strength of the slices that have no fit's line
-constexpr double rim = 4.5;          ///< pixels that a covered mark is larger
+constexpr double covered_rim = 4.5;  ///< pixels that a covered mark is larger
 constexpr double small_mark = 4.5;   ///< diameter in pixels
 constexpr int band_strength = 46;    ///< of 255
 constexpr double band_margin = 2.5;  ///< of the axis beyond the bands, as a factor
@@ -305,7 +305,7 @@ void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vecto
       graph->setLineStyle(QCPGraph::lsNone);
       QCPScatterStyle marks = scatter_of(mark_of(point.provenance), color, background);
       if (!strong) marks.setSize(small_mark);
-      if (rim_ && is_simulated(point.provenance)) marks.setSize(marks.size() + rim);
+      if (rim_ && is_simulated(point.provenance)) marks.setSize(marks.size() + covered_rim);
       graph->setScatterStyle(marks);
     }
     const bool growth = view_ == LawView::growth;

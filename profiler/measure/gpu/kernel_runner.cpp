@@ -10,11 +10,10 @@
 #include <fmt/ranges.h>
 
 #include "messages/point.h"
+#include "profiler/measure/gpu/clock.h"
 
 namespace attnscope::gpu {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr unsigned service_threads = 256;
 constexpr std::int64_t l2_line_bytes = 128;

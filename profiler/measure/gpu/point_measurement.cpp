@@ -8,6 +8,7 @@
 
 #include "kernels/model/pipeline_model.h"
 #include "messages/point.h"
+#include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/measure/gpu/timing.h"
@@ -16,8 +17,6 @@
 
 namespace attnscope::gpu {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Where counters say what bounds a point, what the model says stands beside it.
 bool counts_units(const MeasureOptions& options) {
@@ -40,10 +39,6 @@ void add_predicted_terms(const Algorithm& algorithm, const DeviceLimits& limits,
 
 /// A launch that takes so long is queued alone.
 constexpr double one_at_a_time_ns = 1e9;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 }  // namespace
 

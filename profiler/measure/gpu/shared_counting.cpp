@@ -4,21 +4,12 @@
 #include <utility>
 
 #include "messages/point.h"
+#include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/plan/sweep.h"
 
 namespace attnscope::gpu {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-}  // namespace
-
 bool GpuDevice::Batch::goes_on() const {
   return !cancelled && std::ranges::find(whole, false) != whole.end();
 }

@@ -5,10 +5,10 @@
 #include <functional>
 #include <utility>
 
+#include "profiler/measure/gpu/clock.h"
+
 namespace attnscope::gpu {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Device time queued at once: short enough to stay responsive, long enough that the queue never runs dry.
 constexpr double batch_ns = 1e8;

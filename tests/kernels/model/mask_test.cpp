@@ -12,17 +12,15 @@
 #include <vector>
 
 #include "kernels/model/attention.h"
+#include "tests/kernels/programs.h"
 
 namespace attnscope {
 namespace {
 
+using test::mask_of;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-Mask mask_of(std::string_view text) {
-  return parse_mask(text).value();
-}
 
 TEST(MaskWords, RoundTrip) {
   for (const char* text :

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/occupancy.h"
+#include "tests/kernels/programs.h"
 
 #include <gtest/gtest.h>
 
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t many_blocks = 1'000'000;
+using test::h200;
 
-const DeviceLimits& h200() {
-  return *find_gpu("H200");
-}
+constexpr std::int64_t many_blocks = 1'000'000;
 
 void expect_occupancy(const LaunchFootprint& launch, int blocks, double pct, std::string_view limiter) {
   const Occupancy occupancy = theoretical_occupancy(h200(), launch);

@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "kernels/model/integer.h"
+#include "tests/kernels/programs.h"
 
 namespace attnscope {
 namespace {
+
+using test::mask_of;
 
 TEST(Integer, CeilDivAndRoundUp) {
   EXPECT_EQ(ceil_div(0, 16), 0);
@@ -183,10 +186,6 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
   ASSERT_EQ(grid.columns().k_tiles_touched, tiles_touched) << label;
   ASSERT_EQ(each_of(grid.row_runs()), row_sizes) << label;
   ASSERT_EQ(each_of(grid.column_runs()), column_sizes) << label;
-}
-
-Mask mask_of(const char* text) {
-  return parse_mask(text).value();
 }
 
 TEST(TileGrid, WindowsAndLengthsMatchTheMask) {

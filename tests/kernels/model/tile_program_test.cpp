@@ -25,9 +25,7 @@
 namespace attnscope {
 namespace {
 
-std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
-  return std::string(algorithm.name()) + " " + describe(p) + " tile " + describe(tile);
-}
+using test::label;
 
 TEST(TileProgram, WalkSumsBothDirections) {
   class TwoBlocks final : public TileProgram {

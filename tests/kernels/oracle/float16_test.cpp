@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float infinite_float = std::numeric_limits<float>::infinity();
 
 struct Pattern {
   float value;
@@ -21,7 +21,7 @@ struct Pattern {
 TEST(Float16, Fp16KnownPatterns) {
   for (const auto& [value, bits] : {
            Pattern{0.0F, 0x0000}, Pattern{-0.0F, 0x8000}, Pattern{1.0F, 0x3C00}, Pattern{-2.0F, 0xC000},
-           Pattern{65504.0F, 0x7BFF}, Pattern{infinity, 0x7C00}, Pattern{-infinity, 0xFC00},
+           Pattern{65504.0F, 0x7BFF}, Pattern{infinite_float, 0x7C00}, Pattern{-infinite_float, 0xFC00},
            Pattern{0x1p-14F, 0x0400},      // smallest normal
            Pattern{0x1.FF8p-15F, 0x03FF},  // largest subnormal
            Pattern{0x1p-24F, 0x0001},      // smallest subnormal
@@ -49,8 +49,8 @@ TEST(Float16, Fp16RoundsToNearestEven) {
 
 TEST(Float16, Bf16KnownPatterns) {
   for (const auto& [value, bits] :
-       {Pattern{0.0F, 0x0000}, Pattern{1.0F, 0x3F80}, Pattern{-2.0F, 0xC000}, Pattern{infinity, 0x7F80},
-        Pattern{-infinity, 0xFF80}, Pattern{0x1p-126F, 0x0080}, Pattern{0x1p-133F, 0x0001}}) {
+       {Pattern{0.0F, 0x0000}, Pattern{1.0F, 0x3F80}, Pattern{-2.0F, 0xC000}, Pattern{infinite_float, 0x7F80},
+        Pattern{-infinite_float, 0xFF80}, Pattern{0x1p-126F, 0x0080}, Pattern{0x1p-133F, 0x0001}}) {
     EXPECT_EQ(to_bits(DType::bf16, value), bits) << value;
     EXPECT_EQ(from_bits(DType::bf16, bits), value);
   }

@@ -14,17 +14,15 @@
 #include "kernels/device/philox_shape.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/reference.h"
+#include "tests/kernels/programs.h"
 
 namespace attnscope {
 namespace {
 
+using test::mask_of;
 using ::testing::HasSubstr;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-Mask mask_of(std::string_view text) {
-  return parse_mask(text).value();
-}
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 std::vector<double> doubles(const std::vector<std::uint16_t>& bits, DType dtype) {
   std::vector<double> values;
@@ -38,7 +36,7 @@ struct Values {
 };
 
 /// What attention under mask and dropout is by its definition, pair by pair.
-bool sees(const AttentionProblem& p, std::int64_t entry, std::int64_t row, std::int64_t key) {
+bool pair_is_seen(const AttentionProblem& p, std::int64_t entry, std::int64_t row, std::int64_t key) {
   const std::int64_t length = key_length(p, entry);
   if (key >= length) return false;
   const std::int64_t diagonal = row + length - p.n_q;
@@ -58,7 +56,7 @@ double loss(const AttentionProblem& p, const Values& x) {
       double sum = 0;
       double weighted = 0;
       for (std::int64_t j = 0; j < p.n_k; ++j) {
-        if (!sees(p, h / p.heads_q, i, j)) continue;
+        if (!pair_is_seen(p, h / p.heads_q, i, j)) continue;
         double score = 0;
         double gain = 0;
         for (std::int64_t c = 0; c < p.d; ++c) {
@@ -276,7 +274,7 @@ TEST(GradientsByHand, WhatIsMaskedGetsExactlyNothing) {
   // Entry 0: length 3, rows 0 and 1 see nothing; entry 1 sees nothing at all.
   for (std::size_t row = 0; row < 10; ++row) {
     const bool empty = row < 2 || row >= 5;
-    EXPECT_EQ(r.lse[row] == -infinity, empty) << row;
+    EXPECT_EQ(r.lse[row] == -infinite, empty) << row;
     // One key alone has weight 1 whatever its score: row 2 has no gradient either.
     for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(r.dq.exact[row * 4 + c] == 0, empty || row == 2) << row;
   }
@@ -329,7 +327,7 @@ TEST(GradientCheck, NamesTheTensorNearestToItsBound) {
   output.dv[0] = 0xFFFF;
   result = check(r, output);
   EXPECT_EQ(result.tensor, "dV");
-  EXPECT_EQ(result.max_abs_error, infinity);
+  EXPECT_EQ(result.max_abs_error, infinite);
   output.dv.pop_back();
   EXPECT_FALSE(check(r, output).pass);
 }

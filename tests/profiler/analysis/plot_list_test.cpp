@@ -10,7 +10,7 @@ namespace attnscope::analysis {
 namespace {
 
 using fixtures::Points;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 /// The stems of the plots that words choose; the error where there is one.
 std::vector<std::string> stems(const Points& points, const std::vector<std::string>& words = {}) {

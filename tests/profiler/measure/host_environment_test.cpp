@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class HostEnvironmentTest : public testing::Test {
+class HostEnvironmentTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* home = std::getenv("HOME");

@@ -14,9 +14,9 @@
 namespace attnscope {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Result<Request, RefusedEvent> parse(std::string_view line) {
   return parse_request(line, CacheState::cold, *find_gpu("H200"), built_in_algorithms());
@@ -155,7 +155,7 @@ TEST(Requests, WhatIsNoRequestIsRefusedWithTheMistakeAndItsId) {
   EXPECT_FALSE(parse(std::string(longest_request, '[')).ok());
 }
 
-class Queue : public testing::Test {
+class Queue : public ::testing::Test {
  protected:
   static MeasureRequest request(const std::string& id, std::int64_t priority = 0) {
     return {.id = id, .priority = priority, .spec = {}, .line = id};

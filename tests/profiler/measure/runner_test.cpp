@@ -13,10 +13,10 @@
 namespace attnscope {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class Runner : public testing::Test {
+class Runner : public ::testing::Test {
  protected:
   Runner() {
     for (const std::int64_t n : {256, 512, 1024}) plan.points.push_back(point(n, {.br = 64, .bc = 64}));

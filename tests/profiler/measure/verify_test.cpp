@@ -14,22 +14,20 @@
 
 #include "kernels/registry.h"
 #include "profiler/measure/simulated_device.h"
+#include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/measure/fake_device.h"
 
 namespace attnscope {
 namespace {
 
-using testing::HasSubstr;
+using fixtures::h200;
+using ::testing::HasSubstr;
 
 std::vector<VerifyCase> few_cases(std::size_t count) {
   const std::vector<std::string> only{"fa2"};
   auto cases = verify_cases(only, *find_gpu("H200"), built_in_algorithms());
   cases.resize(count);
   return cases;
-}
-
-const DeviceLimits& h200() {
-  return *find_gpu("H200");
 }
 
 /// Every case of the table; made once.

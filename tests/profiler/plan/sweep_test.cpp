@@ -15,18 +15,16 @@
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "kernels/tile_table.h"
+#include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/plan/later_field.h"
 
 namespace attnscope {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-
-const DeviceLimits& h200() {
-  return *find_gpu("H200");
-}
+using fixtures::h200;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::string> values_of(std::string_view text) {
   const auto axis = parse_axis(text, built_in_algorithms());

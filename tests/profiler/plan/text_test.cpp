@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(Text, BytesInIecUnits) {
   EXPECT_EQ(format_iec_bytes(0), "0 B");

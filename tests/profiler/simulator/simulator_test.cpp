@@ -20,15 +20,13 @@
 
 #include "profiler/simulator/l2_behaviour.h"
 #include "tests/kernels/programs.h"
+#include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope {
 namespace {
 
-using testing::HasSubstr;
-
-const DeviceLimits& h200() {
-  return *find_gpu("H200");
-}
+using fixtures::h200;
+using ::testing::HasSubstr;
 
 AttentionProblem problem_of(std::int64_t heads, std::int64_t n, std::int64_t d) {
   return {.heads_q = heads, .heads_kv = heads, .n_q = n, .n_k = n, .d = d};
@@ -399,7 +397,7 @@ TEST(Simulation, OccupancyIsThatOfTheResidentBlocks) {
   EXPECT_LE(many[0].achieved_warps_pct, many[0].occupancy.warps_pct + 1e-9);
 }
 
-class SimulatedDeviceTest : public testing::Test {
+class SimulatedDeviceTest : public ::testing::Test {
  protected:
   static PointSpec spec(std::string algorithm, const AttentionProblem& problem) {
     return {.algorithm = std::move(algorithm), .problem = problem, .tile = {.br = 64, .bc = 64}};

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# clang-tidy on what a build with ATTNSCOPE_UNITY compiles (the libraries and programs, no tests), in its batches: a
+# header is read once for eight sources. A batch is one file with the sources' text in it, for some checks look at no
+# other file than the main one; what clang-tidy says is told with the places in the sources.
+#   cmake/tidy.sh BUILD
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=$1
+batches=$build/tidy
+rm -rf "$batches"
+mkdir -p "$batches"
+
+# write_batch UNITY NAME: NAME.cpp, and NAME.map with the line at which each source begins in it.
+write_batch() {
+  local source line=1
+  : >"$batches/$2.cpp"
+  : >"$batches/$2.map"
+  while read -r source; do
+    printf '%s\t%s\n' "$line" "$source" >>"$batches/$2.map"
+    cat "$source" >>"$batches/$2.cpp"
+    line=$((line + $(wc -l <"$source")))
+  done < <(sed -n "s|^#include \"$PWD/\(.*\)\"\$|\1|p" "$1" | grep -v "^$build/")
+}
+
+# The build's own commands, each for its batch.
+renames=()
+while read -r unity; do
+  name=$(sed 's|.*/CMakeFiles/\(.*\)\.dir/Unity/unity_\([0-9]*\)_cxx\.cxx$|\1-\2|' <<<"$unity")
+  write_batch "$unity" "$name"
+  renames+=(-e "s|$unity|$PWD/$batches/$name.cpp|g")
+done < <(find "$PWD/$build"/{kernels,profiler,storage,ui,app} -name 'unity_*_cxx.cxx' | sort)
+[ ${#renames[@]} -gt 0 ] || { echo "tidy: $build has no batches (ATTNSCOPE_UNITY)" >&2; exit 1; }
+sed "${renames[@]}" "$build/compile_commands.json" >"$batches/compile_commands.json"
+
+# What is compiled alone, or not at all here, is looked at alone.
+comm -23 <(git ls-files 'kernels/*.cpp' 'profiler/*.cpp' 'storage/*.cpp' 'ui/*.cpp' 'app/*.cpp' | sort) \
+  <(cut -f2 "$batches"/*.map | sort) >"$batches/alone"
+
+# tidy_one FILE: what is said goes to standard output at once, not mixed with others'.
+tidy_one() {
+  local options=(--extra-arg=-Wno-unknown-warning-option) said status=0
+  # In CLI11's templates this check alone takes as long as all the others.
+  case $1 in app/*|*/attnscope-[0-9]*.cpp|*/attnscope-gui-*) options+=(--checks=-performance-unnecessary-value-param) ;; esac
+  # In a batch a name of another source is no shadow.
+  case $1 in "$batches"/*) options+=(--extra-arg=-Wno-shadow) ;; esac
+  # gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.
+  said=$(clang-tidy-14 --quiet -p "$batches" "${options[@]}" "$1" 2>&1) || status=1
+  [ $status -eq 0 ] && ! grep -qE ': (warning|error): ' <<<"$said" && return 0
+  local map=${1%.cpp}.map
+  [ -f "$map" ] || map=/dev/null
+  awk -F'\t' -v batch="$PWD/$1:" -v root="$PWD/" '
+    FILENAME != "-" { first[++n] = $1; source[n] = $2; next }
+    / warnings? generated\.$/ { next }
+    index($0, batch) == 1 {
+      rest = substr($0, length(batch) + 1); line = rest + 0; sub(/^[0-9]+/, "", rest)
+      for (i = n; i > 1 && first[i] > line;) --i
+      $0 = source[i] ":" (line - first[i] + 1) rest
+    }
+    { if (index($0, root) == 1) $0 = substr($0, length(root) + 1); print }' "$map" - <<<"$said"
+  return 1
+}
+export -f tidy_one
+export batches
+
+# The longest first, so that no processor waits at the end.
+{ ls -S "$batches"/*.cpp; cat "$batches/alone"; } |
+  xargs -P "$(nproc)" -n 1 bash -c 'tidy_one "$1"' tidy || exit 1
