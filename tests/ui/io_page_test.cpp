@@ -224,7 +224,10 @@ TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
   for (const auto& [device, colors] : colors_of()) EXPECT_EQ(colors, before.at(device)) << device;
   page.set_color(ColorOf::run);
   for (const Curve& curve : page.curves().curves) {
-    if (curve.kind != CurveKind::measured && curve.name.device.empty()) EXPECT_EQ(curve.hue, no_hue);
+    const bool of_nobody = curve.kind != CurveKind::measured && curve.name.device.empty();
+    if (of_nobody) {
+      EXPECT_EQ(curve.hue, no_hue) << curve.label.toStdString();
+    }
   }
   for (auto* chip : page.findChildren<QToolButton*>()) {
     if (chip->text() == QLatin1String("FA1")) chip->setChecked(true);
