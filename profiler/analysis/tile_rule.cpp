@@ -81,7 +81,9 @@ class Rule {
 
 double tile_distance(const TileShape& a, const TileShape& b) {
   const auto logarithm = [](int of, int over) { return std::log(static_cast<double>(of) / over); };
-  return std::hypot(logarithm(a.br, b.br), logarithm(a.bc, b.bc));
+  const double rows = logarithm(a.br, b.br);
+  const double keys = logarithm(a.bc, b.bc);
+  return std::sqrt(rows * rows + keys * keys);  // hypot() of glibc 2.35 would bind the command line to that
 }
 
 std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,

@@ -370,8 +370,9 @@ void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void IoPlot::mouseDoubleClickEvent(QMouseEvent* event) {
+  const bool on_legend = legend_.contains(event->pos());  // which the click lays out anew
   QCustomPlot::mouseDoubleClickEvent(event);
-  if (!legend_.contains(event->pos())) reset_view();
+  if (!on_legend) reset_view();
 }
 
 void IoPlot::leaveEvent(QEvent* event) {
