@@ -11,6 +11,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernels/registry.h"
@@ -498,6 +499,17 @@ TEST_F(ExplorerPageTest, ModelsKeepTheirPromises) {
   settle();
 }
 
+/// A known GPU that is there; empty while none is found. They are asked for one by one, after the simulated ones are
+/// listed.
+QString gpu_of(const PointMeasurer& measurer) {
+  for (const DeviceLimits& known : known_gpus()) {
+    for (const ListedDevice& device : measurer.devices_of(known.name)) {
+      if (!device.simulated) return QString::fromStdString(known.name);
+    }
+  }
+  return {};
+}
+
 bool has_gpu_driver() {
   void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY);
   if (driver != nullptr) ::dlclose(driver);
@@ -520,6 +532,24 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
   bool wait_for_answers() {
     return QTest::qWaitFor([this] { return page.measuring().measurer().open() == 0; }, patience_ms);
+  }
+  /// Measures what is chosen, on a GPU or what stands for one.
+  void expect_uses_beside_terms() {
+    EXPECT_FALSE(page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated"));
+    button("measure")->click();
+    ASSERT_TRUE(wait_for_answers());
+    const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
+    ASSERT_NE(record, nullptr) << page.measuring().state_words().toStdString();
+    EXPECT_EQ(record->disposition, Disposition::ok) << text(record->reason);
+    EXPECT_EQ(record->provenance, Provenance::measured);
+    EXPECT_EQ(page.terms()->measured_words(),
+              format_duration(evaluate(metric_key::time_median_ns, *record, "all")->value));
+    for (const TimeTerm term : {TimeTerm::tensor, TimeTerm::shared_memory, TimeTerm::l2, TimeTerm::dram}) {
+      const auto use = analysis::use_beside(term, *record);
+      ASSERT_TRUE(use) << to_string(term);
+      EXPECT_EQ(page.terms()->use_words(term), QString::number(use->value, 'f', 0) + "% busy");
+    }
+    EXPECT_EQ(page.terms()->use_words(TimeTerm::latency), QString());
   }
   [[nodiscard]] QString measured(int row, int column) const {
     return page.measuring().table()->model()->index(row, column).data().toString();
@@ -575,35 +605,62 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
 
 TEST_F(ExplorerMeasuringTest, OnAGpuTheUseOfEachUnitStandsBesideItsTerm) {
   PointMeasurer& measurer = page.measuring().measurer();
-  // GPUs are asked for one by one, after the simulated devices are listed.
-  QString gpu;
-  const auto gpu_found = [&] {
-    for (const DeviceLimits& known : known_gpus()) {
-      for (const ListedDevice& device : measurer.devices_of(known.name)) {
-        if (!device.simulated) gpu = QString::fromStdString(known.name);
-      }
-    }
-    return !gpu.isEmpty();
-  };
-  constexpr int probing_ms = 5000;
-  if (!has_gpu_driver() || !QTest::qWaitFor(gpu_found, probing_ms)) GTEST_SKIP() << "no GPU of the table here";
+  if (!has_gpu_driver() || !QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms)) {
+    GTEST_SKIP() << "no GPU of the table here";
+  }
+  const QString gpu = gpu_of(measurer);
   choose("device", gpu);
   type("n_k", 8192);
-  button("measure")->click();
-  ASSERT_TRUE(wait_for_answers());
-  const PointRecord* record = measurer.record_of(page.chosen().choices);
-  ASSERT_NE(record, nullptr) << page.measuring().state_words().toStdString();
-  EXPECT_EQ(record->disposition, Disposition::ok) << text(record->reason);
-  EXPECT_EQ(record->provenance, Provenance::measured);
-  EXPECT_EQ(page.terms()->measured_words(),
-            format_duration(evaluate(metric_key::time_median_ns, *record, "all")->value));
-  for (const TimeTerm term : {TimeTerm::tensor, TimeTerm::shared_memory, TimeTerm::l2, TimeTerm::dram}) {
-    const auto use = analysis::use_beside(term, *record);
-    ASSERT_TRUE(use) << to_string(term);
-    EXPECT_EQ(page.terms()->use_words(term), QString::number(use->value, 'f', 0) + "% busy");
-  }
-  EXPECT_EQ(page.terms()->use_words(TimeTerm::latency), QString());
+  expect_uses_beside_terms();
 }
+
+#ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
+/// The real program, on a library that stands for a GPU.
+class ExplorerStandInTest : public ExplorerMeasuringTest {
+ protected:
+  void SetUp() override {
+    for (const char* name : libraries) qputenv(name, ATTNSCOPE_FAKE_GPU_LIBRARY);
+    qputenv("ATTNSCOPE_FAKE_GPU", "name=NVIDIA H200,compute-output");
+    qputenv("ATTNSCOPE_CACHE_DIR", QFile::encodeName(folder.filePath("cubins")));
+    ExplorerMeasuringTest::SetUp();
+  }
+  void TearDown() override {
+    for (const char* name : libraries) qunsetenv(name);
+    qunsetenv("ATTNSCOPE_CACHE_DIR");
+    qunsetenv("ATTNSCOPE_FAKE_GPU");
+    ExplorerMeasuringTest::TearDown();
+  }
+  static constexpr std::array libraries{"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY", "ATTNSCOPE_CUPTI_LIBRARY",
+                                        "ATTNSCOPE_NVML_LIBRARY"};
+};
+
+TEST_F(ExplorerStandInTest, AGpuThatIsFoundMeasuresUnlessAnotherDeviceWasChosen) {
+  PointMeasurer& measurer = page.measuring().measurer();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms));
+  choose("device", gpu_of(measurer));
+  auto* devices = page.findChild<QComboBox*>("measures-on");
+  EXPECT_EQ(devices->currentData().toString(), "0");
+  const int simulated = devices->count() - 1;
+  ASSERT_GT(simulated, 0);
+  devices->setCurrentIndex(simulated);
+  emit devices->activated(simulated);
+  measurer.find_devices();
+  emit measurer.devices_changed();
+  EXPECT_EQ(devices->currentData().toString(), "simulated:H200");
+  choose("device", "NVIDIA A100 80GB");
+  EXPECT_EQ(devices->currentData().toString(), "simulated:A100 80GB");
+  choose("device", gpu_of(measurer));
+  EXPECT_EQ(devices->currentData().toString(), "0") << "chosen once for another GPU";
+}
+
+TEST_F(ExplorerStandInTest, TheUseOfEachUnitStandsBesideItsTerm) {
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !gpu_of(page.measuring().measurer()).isEmpty(); }, patience_ms));
+  type("heads_q", 1);
+  type("d", 64);
+  type("n_k", 128);
+  expect_uses_beside_terms();
+}
+#endif
 
 TEST_F(ExplorerMeasuringTest, WhatWasMeasuredOfAnotherPointIsNotShownWithThisOne) {
   button("measure")->click();

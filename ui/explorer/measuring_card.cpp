@@ -54,7 +54,10 @@ void MeasuringCard::follow_measurer() {
   connect(measure_, &QPushButton::clicked, this, &MeasuringCard::measure_wanted);
   connect(around_, &QPushButton::clicked, this, &MeasuringCard::around_wanted);
   connect(cancel_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
-  connect(device_, &QComboBox::activated, this, &MeasuringCard::show_state);
+  connect(device_, &QComboBox::activated, this, [this] {
+    chosen_by_hand_ = true;
+    show_state();
+  });
   connect(&measurer_, &PointMeasurer::devices_changed, this, &MeasuringCard::show_devices);
   connect(&measurer_, &PointMeasurer::changed, this, [this] {
     show_state();
@@ -67,6 +70,7 @@ void MeasuringCard::follow_measurer() {
 }
 
 void MeasuringCard::show_choices(const ExplorerChoices& choices, bool runs) {
+  if (choices.device != choices_.device) chosen_by_hand_ = false;
   choices_ = choices;
   runs_ = runs;
   show_devices();
@@ -83,7 +87,8 @@ void MeasuringCard::show_devices() {
   const QVariant before = device_->currentData();
   device_->clear();
   for (const ListedDevice& device : devices) device_->addItem(device.name, device.argument);
-  device_->setCurrentIndex(std::max(0, device_->findData(before)));
+  // GPUs are found after the simulated devices, and stand before them: one is taken unless somebody has chosen.
+  device_->setCurrentIndex(chosen_by_hand_ ? std::max(0, device_->findData(before)) : 0);
   show_state();
 }
 

@@ -49,6 +49,7 @@ class MeasuringCard : public QWidget {
   ExplorerChoices choices_;
   bool runs_ = false;
   PointMeasurer measurer_;
+  bool chosen_by_hand_ = false;  ///< the device, of those of this GPU
   QString trouble_;
   QComboBox* device_ = nullptr;
   QPushButton* measure_ = nullptr;

@@ -442,7 +442,7 @@ CUresult cuDeviceGet(CUdevice* result, int ordinal) {
   return ordinal >= 0 && ordinal < Faults().number("gpus", 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult cuDeviceGetName(char* name, int length, CUdevice) {
-  std::strncpy(name, "Fake GPU", static_cast<std::size_t>(length));
+  std::strncpy(name, Faults().value("name").value_or("Fake GPU").c_str(), static_cast<std::size_t>(length));
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {

@@ -24,6 +24,7 @@ namespace attnscope::fake {
 ///   interrupt=ENTRY       Ctrl-C comes right after their launch
 ///   lost=ENTRY            the GPU is gone when they are launched
 ///   gpus=N                how many there are (1); their UUIDs end in 0f, 10, ...
+///   name=NAME             what the driver calls them ("Fake GPU")
 ///   mark=FILE             made by a launch that crashes, hangs or loses the GPU
 ///   gone=FILE             where FILE is, the driver sees no GPU
 ///   renumbered=FILE       where FILE is, GPU i is the one that was GPU i + 1
