@@ -7,6 +7,7 @@
 #include <QMenuBar>
 #include <QStatusBar>
 #include <QTest>
+#include <QToolButton>
 #include <cmath>
 #include <limits>
 
@@ -96,6 +97,9 @@ TEST_F(ViewModesTest, TextGrowsAndShrinksWithinBounds) {
   press(window, Qt::Key_Plus, Qt::ControlModifier);
   EXPECT_NEAR(QApplication::font().pointSizeF() / own, 1.15, 1e-9);
   EXPECT_NEAR(page_of<IoCurvePage>(window).plot()->font().pointSizeF() / own, 1.15, 1e-9) << "plots follow";
+  for (const auto* chip : page_of<IoCurvePage>(window).findChildren<QToolButton*>()) {
+    EXPECT_NEAR(chip->font().pointSizeF() / own, 1.15, 0.02) << chip->text().toStdString();
+  }
   press(window, Qt::Key_0, Qt::ControlModifier);
   EXPECT_NEAR(QApplication::font().pointSizeF(), own, 1e-9);
   window.view_modes().set_text_scale(100);

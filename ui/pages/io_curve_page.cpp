@@ -370,6 +370,9 @@ void IoCurvePage::resizeEvent(QResizeEvent* event) {
 void IoCurvePage::changeEvent(QEvent* event) {
   ProblemPage::changeEvent(event);
   if (event->type() == QEvent::PaletteChange) color_chips();
+  if (event->type() == QEvent::FontChange) {
+    for (const auto& [name, chip] : chip_of_) chip->setFont(font());  // a style sheet keeps the one it found
+  }
 }
 
 }  // namespace attnscope::ui
