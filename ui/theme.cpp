@@ -192,9 +192,9 @@ PlotColors plot_colors(const QPalette& palette) {
 
 QColor category_color(std::size_t place, bool dark) {
   static constexpr std::array<QRgb, category_colors> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
-                                                0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
+                                                              0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
   static constexpr std::array<QRgb, category_colors> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
-                                               0xffb79af0, 0xff8fcdf5, 0xfff0e442};
+                                                             0xffb79af0, 0xff8fcdf5, 0xfff0e442};
   return QColor((dark ? on_dark : on_light)[place % on_light.size()]);
 }
 
