@@ -91,7 +91,7 @@ struct Switches {
   QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
                            QStringLiteral("theme"), QStringLiteral("light")};
   QCommandLineOption filter{QStringLiteral("filter"),
-                            QStringLiteral("Filter of the screenshot, as the window's: \"algo:fa2 d:128 N>=4096\"."),
+                            QStringLiteral("Filter of the screenshot, as the window's: \"d:128 N>=4096\"."),
                             QStringLiteral("words")};
   QCommandLineOption force{
       QStringLiteral("force"),
