@@ -127,6 +127,13 @@ void PointsPage::show_rows() {
 void PointsPage::size_columns() {
   const int rows = model_->rowCount();
   const int columns = model_->columnCount();
+  const bool all_shown = workspace_.query().isEmpty();
+  const std::shared_ptr<const PointSet> all = workspace_.ticked();
+  // A filter leaves some of what was looked at.
+  if (all == sized_of_.lock() && content_width_.size() == static_cast<std::size_t>(columns)) {
+    if (all_shown) sized_rows_ = rows;
+    return;
+  }
   if (rows == sized_rows_) return;
   const QFontMetrics metrics = table_->fontMetrics();
   if (sized_rows_ == 0) {
@@ -151,6 +158,7 @@ void PointsPage::size_columns() {
     if (!sized_by_hand_.contains(column)) table_->setColumnWidth(column, std::min(width, widest_column));
   }
   sized_rows_ = rows;
+  sized_of_ = all_shown ? all : std::shared_ptr<const PointSet>();
 }
 
 QString PointsPage::selection_as_text() const {

@@ -4,6 +4,7 @@
 
 #include <QStackedLayout>
 #include <QTableView>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -48,8 +49,9 @@ class PointsPage : public Page {
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
   bool stale_ = true;
-  int sized_rows_ = 0;              ///< whose settings the columns have room for
-  std::vector<int> content_width_;  ///< of each column, in pixels, as far as it was looked at
+  int sized_rows_ = 0;                      ///< whose settings the columns have room for
+  std::weak_ptr<const PointSet> sized_of_;  ///< all points that columns have room for; null: of some alone
+  std::vector<int> content_width_;          ///< of each column, in pixels, as far as it was looked at
   std::set<int> sized_by_hand_;
   bool sizing_ = false;
 };
