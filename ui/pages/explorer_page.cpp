@@ -290,6 +290,8 @@ std::optional<TermBars::Measured> ExplorerPage::measured_of(const std::string& k
   const auto time = there == nullptr ? std::nullopt : evaluate(metric_key::time_median_ns, *record, name);
   if (!time) return std::nullopt;
   TermBars::Measured measured{.ns = time->value, .provenance = to_qstring(to_string(time->provenance))};
+  // Shares of the counted range, which some GPUs have alone, would stand too low beside terms of the kernel.
+  if (!analysis::uses_are_of_kernel(*record, name)) return measured;
   for (const TimeTerm term : analysis::time_terms()) {
     if (const auto use = analysis::use_beside(term, *record, name)) {
       measured.use_pct.at(static_cast<std::size_t>(term)) = use->value;
