@@ -519,7 +519,7 @@ ExitCode leave(const Device& device, ExitCode code, Reporter& reporter) {
 
 ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
   const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
-  OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter,
+  OpenedDevice opened = stopped ? open_device_of(*stopped, options.device, options.measure.counters, reporter,
                                                  waiting_for_lock(stopped->file, reporter, cancel))
                                 : open_device(options.device, options.measure.counters);
   Device& device = *opened.device;

@@ -58,6 +58,7 @@ class CollectForm : public QWidget {
   void add_file(QFormLayout& form);
   void connect_fields();
   void choose_file();
+  void choose_device();
   void show_devices();
   void take_algorithms_of_preset();
   /// What is wrong with the file; empty where nothing is.
@@ -67,6 +68,7 @@ class CollectForm : public QWidget {
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   DeviceList devices_;
+  QString wanted_device_;  ///< just named, and not found yet
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
   QToolButton* ceilings_ = nullptr;
