@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device ssh:HOST through a real sshd on the loopback, with keys, known hosts and configuration of the test's own.
-#include <arpa/inet.h>
+// --device ssh:HOST through a real sshd on the loopback.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <pwd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <memory>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "local_sshd.h"
 #include "sessions.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
@@ -29,122 +20,29 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-/// How `words` ended; -1 where they cannot be run.
-int ended(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += fmt::format("'{}' ", word);
-  const int status = std::system((line + ">/dev/null 2>&1").c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-void write_file(const fs::path& file, const std::string& text, int mode = 0600) {
-  std::ofstream(file) << text;
-  ::chmod(file.c_str(), static_cast<mode_t>(mode));
-}
-
-/// A port that nobody listens at now.
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address);
-  socklen_t length = sizeof address;
-  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length);
-  ::close(socket);
-  return ntohs(address.sin_port);
-}
-
-bool listens(int port) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  const bool connected = ::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  ::close(socket);
-  return connected;
-}
-
-/// "gpubox" is this machine, by an sshd that lets one key in.
 class Ssh : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!fs::exists(sshd) || ended({"ssh", "-V"}) != 0) GTEST_SKIP() << "there is no sshd (openssh-server)";
-    ASSERT_EQ(ended({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path("host_key")}), 0);
-    ASSERT_EQ(ended({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path("key")}), 0);
-    ASSERT_EQ(ended({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path("other_key")}), 0);
-    port = free_port();
-    fs::copy_file(path("key.pub"), path("authorized_keys"));
-    write_file(path("known_hosts"), fmt::format("[127.0.0.1]:{} {}", port, read(path("host_key.pub"))));
-    write_file(
-        path("sshd_config"),
-        fmt::format("ListenAddress 127.0.0.1:{}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile {}\nStrictModes no\n"
-                    "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nPermitRootLogin yes\n"
-                    // What runs there has folders of its own, and this build's program in its PATH.
-                    "SetEnv XDG_CACHE_HOME={} PATH={}:/usr/bin:/bin\n",
-                    port, path("host_key"), path("authorized_keys"), path("sshd.pid"), path("there"), path("bin")));
-    fs::create_directories(path("there"));
-    fs::create_directories(path("bin"));
-    use_key("key");
-    // sshd wants its folder, which only root can make, and only root's sshd needs.
-    if (::geteuid() == 0) fs::create_directories("/run/sshd");
-    sshd_ = ::fork();
-    if (sshd_ == 0) {
-      ::execl(sshd, sshd, "-D", "-f", path("sshd_config").c_str(), "-E", path("sshd.log").c_str(), nullptr);
-      ::_exit(127);
-    }
-    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!listens(port) && ::waitpid(sshd_, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < patience) {
-    }
-    if (!listens(port)) GTEST_SKIP() << "sshd does not run here: " << read(path("sshd.log"));
+    if (!sshd.why_not().empty()) GTEST_SKIP() << sshd.why_not();
   }
-  void TearDown() override {
-    if (sshd_ <= 0) return;
-    ::kill(sshd_, SIGTERM);
-    ::waitpid(sshd_, nullptr, 0);
-  }
-
   [[nodiscard]] std::string path(const std::string& name) const { return (folder.path() / name).string(); }
-  static std::string read(const std::string& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  void use_key(const std::string& key) const {
-    write_file(path("config"), fmt::format("Host gpubox\n HostName 127.0.0.1\n Port {}\n User {}\n IdentityFile {}\n"
-                                           " IdentitiesOnly yes\n UserKnownHostsFile {}\n StrictHostKeyChecking yes\n",
-                                           port, user(), path(key), path("known_hosts")));
-  }
-  static std::string user() {
-    const passwd* entry = ::getpwuid(::geteuid());
-    return entry == nullptr ? "root" : entry->pw_name;
-  }
-  /// This build's, which says which process it is.
-  void install_program() const {
-    write_file(path("bin/attnscope"),
-               fmt::format("#!/bin/sh\necho $$ >'{}'\nexec '{}' \"$@\"\n", path("there/pid"), ATTNSCOPE_PROGRAM), 0755);
-  }
   [[nodiscard]] Process::Options by_config() const {
-    return {.environment = {{"ATTNSCOPE_SSH_CONFIG", path("config")}}};
+    return {.environment = {{"ATTNSCOPE_SSH_CONFIG", sshd.config()}}};
   }
-  [[nodiscard]] Outcome collect(const std::string& device, std::vector<std::string> more = {}) const {
-    std::vector<std::string> words{
-        "collect", "-a", "N=[128,256,384]",     "-a", "d=64", "-a", "heads=2", "-a", "algorithm=fa2", "--device",
-        device,    "-o", path("here.attnscope")};
-    words.insert(words.end(), more.begin(), more.end());
-    return run(folder, words, by_config());
+  [[nodiscard]] Outcome collect(const std::string& device) const {
+    return run(folder,
+               {"collect", "-a", "N=[128,256,384]", "-a", "d=64", "-a", "heads=2", "-a", "algorithm=fa2", "--device",
+                device, "-o", path("here.attnscope")},
+               by_config());
   }
 
-  static constexpr const char* sshd = "/usr/sbin/sshd";
   TemporaryFolder folder;
-  int port = 0;
-
- private:
-  pid_t sshd_ = -1;
+  TemporaryFolder hosts;
+  LocalSshd sshd{hosts.path()};
 };
 
 TEST_F(Ssh, ASweepThereIsAFileHere) {
-  install_program();
+  sshd.install(ATTNSCOPE_PROGRAM);
   const Outcome outcome = collect("ssh:gpubox/simulated:H200");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("on gpubox"));
@@ -166,7 +64,7 @@ TEST_F(Ssh, ASweepThereIsAFileHere) {
     }
   }
   EXPECT_EQ(here.runs().front().device_uuid, beside.runs().front().device_uuid);
-  EXPECT_FALSE(fs::exists(path("there/attnscope/runs")));
+  EXPECT_FALSE(fs::exists(sshd.path("there/attnscope/runs")));
 }
 
 TEST_F(Ssh, AMissingProgramIsCopied) {
@@ -176,53 +74,57 @@ TEST_F(Ssh, AMissingProgramIsCopied) {
   EXPECT_FALSE(fs::exists(path("here.attnscope")));
   const Outcome copied = run(folder, {"remote", "--copy-to", "gpubox"}, by_config());
   EXPECT_EQ(copied.exit_code, 0) << copied.err;
-  EXPECT_THAT(copied.out, HasSubstr(path("there/attnscope/programs/")));
+  EXPECT_THAT(copied.out, HasSubstr(sshd.path("there/attnscope/programs/")));
   const Outcome outcome = collect("ssh:gpubox/simulated:H200");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
 TEST_F(Ssh, AnOlderProgramIsNamed) {
-  write_file(path("bin/attnscope"), "#!/bin/sh\necho \"attnscope: unknown command 'remote'\" >&2\nexit 2\n", 0755);
+  sshd.install_script("echo \"attnscope: unknown command 'remote'\" >&2\nexit 2\n");
   const Outcome outcome = collect("ssh:gpubox");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("attnscope on gpubox is older than this one"));
 }
 
 TEST_F(Ssh, AKeyThatIsNotLetInIsNamed) {
-  install_program();
-  use_key("other_key");
+  sshd.install(ATTNSCOPE_PROGRAM);
+  sshd.use_wrong_key();
   const Outcome outcome = collect("ssh:gpubox/simulated:H200");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("ssh-copy-id gpubox"));
 }
 
 TEST_F(Ssh, AHostThatIsNotKnownIsNamed) {
-  install_program();
-  write_file(path("known_hosts"), "");
+  sshd.install(ATTNSCOPE_PROGRAM);
+  sshd.forget_host_key();
   const Outcome outcome = collect("ssh:gpubox/simulated:H200");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("run 'ssh gpubox' once"));
 }
 
 TEST_F(Ssh, ADeviceThatIsNotThereIsNamed) {
-  install_program();
+  sshd.install(ATTNSCOPE_PROGRAM);
   const Outcome outcome = collect("ssh:gpubox/simulated:Abacus");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("gpubox: "));
   EXPECT_THAT(outcome.err, HasSubstr("Abacus"));
   EXPECT_EQ(collect("ssh:gpu box").exit_code, 2);
+  const Outcome gpu = collect("ssh:gpubox/31");  // no machine has so many
+  EXPECT_EQ(gpu.exit_code, 1);
+  EXPECT_THAT(gpu.err, HasSubstr("gpubox: "));
+  EXPECT_FALSE(fs::exists(path("here.attnscope"))) << "nor is one simulated in its place";
 }
 
 // The connection is cut under a session; it goes on by another, and what was asked is answered.
 TEST_F(Ssh, ALostConnectionIsMadeAnew) {
-  install_program();
+  sshd.install(ATTNSCOPE_PROGRAM);
   SessionClient client(folder,
                        {"collect", "--serve", "--device", "ssh:gpubox/simulated:H200", "-o", path("here.attnscope")},
                        by_config());
   client.until<PlanEvent>();
   client.ask(asks_for("a", 256));
   EXPECT_EQ(client.until<PointEvent>().id, "a");
-  ASSERT_EQ(::kill(std::stoi(read(path("there/pid"))), SIGKILL), 0);
+  ASSERT_EQ(::kill(std::stoi(read_file(sshd.path("there/pid"))), SIGKILL), 0);
   client.ask(asks_for("b", 512));
   EXPECT_EQ(client.until<PointEvent>().id, "b");
   client.ask(end_line() + "\n");

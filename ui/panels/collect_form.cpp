@@ -312,11 +312,12 @@ CollectForm::Verdict CollectForm::check() const {
   }
   if (const QString problem = file_problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
+  const ListedDevice* listed = devices_.find(device);
+  if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
   const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
   if (!plan) return {said(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
   QString words = said(say::collect_panel::plan{.points = counted_points(plan->points.size()), .device = on});
-  const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + said(say::collect_panel::no_counters{.why = listed->note.toStdString()});
   }

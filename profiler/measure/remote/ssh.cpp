@@ -119,7 +119,8 @@ Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
 Result<std::unique_ptr<Link>, Message> connect(const SshTarget& target, bool counters) {
   std::string script =
       fmt::format("p=\"{}/attnscope\"; [ -x \"$p\" ] || p=attnscope; exec \"$p\" remote", folder_of_copy());
-  if (!target.device.empty()) script += fmt::format(" --device \"{}\"", target.device);
+  // Whoever names a machine wants its GPU, and no simulation in its place.
+  script += fmt::format(" --device \"{}\"", target.device.empty() ? "gpu" : target.device);
   if (!counters) script += " --no-counters";
   return run_there(target, script);
 }

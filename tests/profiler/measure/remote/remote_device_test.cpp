@@ -79,8 +79,13 @@ class WireLink : public Link {
   Wire& wire_;
 };
 
+/// One that runs.
+PointSpec plain(std::int64_t n) {
+  return {.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {.br = 64, .bc = 64}};
+}
+/// With knobs of both kinds.
 PointSpec point_of(std::int64_t n) {
-  PointSpec spec{.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {.br = 64, .bc = 32}};
+  PointSpec spec = plain(n);
   spec.knobs.set("warps", std::int64_t{8});
   spec.knobs.set("raster", std::string("heads-fastest"));
   return spec;
@@ -204,7 +209,7 @@ TEST_F(Remote, PointsAreCountedTogetherThere) {
     record.kernels.front().metrics = {{"dram_read_bytes", 7.0 * static_cast<double>(record.spec.problem.n_q), "byte"}};
   };
   SweepPlan plan;
-  for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(point_of(n));
+  for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
   std::vector<double> bytes;
   RunObserver observer;
   observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
@@ -223,7 +228,7 @@ TEST_F(Remote, ALostLinkLosesThePointInFlightAlone) {
     if (record.spec.problem.n_q == 1024) wire.cut = true;
   };
   SweepPlan plan;
-  for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(point_of(n));
+  for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
   std::vector<std::int64_t> reported;
   RunObserver observer;
   observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
@@ -243,7 +248,7 @@ TEST_F(Remote, ADeviceThatIsLostThereIsLostHere) {
     there.is_usable = false;
   };
   SweepPlan plan;
-  plan.points = {point_of(256), point_of(512)};
+  plan.points = {plain(256), plain(512)};
   std::vector<Disposition> reported;
   RunObserver observer;
   observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {

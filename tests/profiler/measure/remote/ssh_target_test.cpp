@@ -35,7 +35,9 @@ TEST(SshTarget, WhatIsNoNameIsRefused) {
 TEST(SshFailure, EachIsNamedWithItsFix) {
   const SshTarget target{.host = "gpubox", .device = {}};
   const auto said = [&](int code, const std::string& words) {
-    return text(explain(target, {.end = {.exit_code = code, .last_words = words}}, "0.3"));
+    OpenFailure failure;
+    failure.end = {.exit_code = code, .last_words = words};
+    return text(explain(target, failure, "0.3"));
   };
   EXPECT_THAT(said(255, "ada@gpubox: Permission denied (publickey,password).\r\n"), HasSubstr("ssh-copy-id gpubox"));
   EXPECT_THAT(said(255, "No ED25519 host key is known for gpubox\nHost key verification failed.\r\n"),
@@ -45,9 +47,16 @@ TEST(SshFailure, EachIsNamedWithItsFix) {
   EXPECT_THAT(said(127, "sh: 1: exec: attnscope: not found\n"), HasSubstr("attnscope remote --copy-to gpubox"));
   EXPECT_THAT(said(2, "attnscope: unknown command 'remote'\n"), HasSubstr("older than this one (0.3)"));
   EXPECT_THAT(said(1, "attnscope: out of luck\n"), HasSubstr("ended with code 1: attnscope: out of luck"));
-  EXPECT_TRUE(may_pass({.end = {.exit_code = 255}}));
-  EXPECT_FALSE(may_pass({.end = {.exit_code = 127}}));
-  EXPECT_FALSE(may_pass({.kind = OpenFailure::Kind::other_version}));
+  const auto ended = [](int code) {
+    OpenFailure failure;
+    failure.end.exit_code = code;
+    return failure;
+  };
+  EXPECT_TRUE(may_pass(ended(255)));
+  EXPECT_FALSE(may_pass(ended(127)));
+  OpenFailure other;
+  other.kind = OpenFailure::Kind::other_version;
+  EXPECT_FALSE(may_pass(other));
 }
 
 }  // namespace
