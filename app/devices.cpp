@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/measured_rates.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
@@ -80,6 +81,20 @@ OpenedDevice open_device(std::string_view word, bool counters) {
   if (error.nothing_here()) return simulated(known_gpus().front(), describe(error));
   // What looks like a GPU's numbers would be a simulation's: whoever wants that says so.
   throw CommandError(ExitCode::error, say::command::or_simulate{.why = as_sentence(describe(error))});
+}
+
+OpenedDevice open_device(std::string_view word, bool counters, const std::string& ceilings) {
+  OpenedDevice opened = open_device(word, counters);
+  if (ceilings.empty()) return opened;
+  const DeviceLimits limits = opened.device->info().limits;
+  if (!opened.device->info().simulated) {
+    throw CommandError(ExitCode::usage, say::command::ceilings_of_simulated{.device = limits.name});
+  }
+  const StoredCeilings measured = rates_of_file(ceilings, limits);
+  opened.device = make_simulated_device(limits, built_in_algorithms(), measured_ceilings(measured));
+  opened.announcement =
+      say::terminal::simulated_with_rates{.simulated = opened.announcement, .rates = rates_said(measured, limits)};
+  return opened;
 }
 
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters) {

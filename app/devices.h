@@ -28,6 +28,10 @@ struct OpenedDevice {
 /// for a word that names nothing, error for a GPU that is demanded and not there, or is there and cannot be used.
 OpenedDevice open_device(std::string_view word, bool counters);
 
+/// The same, where a device is simulated with the rates that were measured of such a GPU into the file `ceilings`.
+/// Throws CommandError: usage also for a device that is measured itself, and for a file without such rates.
+OpenedDevice open_device(std::string_view word, bool counters, const std::string& ceilings);
+
 /// The device that has this UUID, whatever its number is now. The error says what is wrong and what to do about it.
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters);
 
