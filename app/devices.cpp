@@ -12,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/interrupt.h"
+#include "app/measured_rates.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/remote.h"
@@ -143,6 +144,20 @@ Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, cons
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
+}
+
+OpenedDevice open_device(std::string_view word, bool counters, const std::string& ceilings) {
+  OpenedDevice opened = open_device(word, counters);
+  if (ceilings.empty()) return opened;
+  const DeviceLimits limits = opened.device->info().limits;
+  if (!opened.device->info().simulated || is_elsewhere(word)) {
+    throw CommandError(ExitCode::usage, say::command::ceilings_of_simulated{.device = limits.name});
+  }
+  const StoredCeilings measured = rates_of_file(ceilings, limits);
+  opened.device = make_simulated_device(limits, built_in_algorithms(), measured_ceilings(measured));
+  opened.announcement =
+      say::terminal::simulated_with_rates{.simulated = opened.announcement, .rates = rates_said(measured, limits)};
+  return opened;
 }
 
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters) {

@@ -38,6 +38,9 @@ OpenedDevice open_device(std::string_view word, bool counters);
 [[nodiscard]] Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, const std::string& uuid,
                                                                  bool counters,
                                                                  const std::function<void(const Message&)>& waits);
+/// The same, where a device is simulated with the rates that were measured of such a GPU into the file `ceilings`.
+/// Throws CommandError: usage also for a device that is measured itself, and for a file without such rates.
+OpenedDevice open_device(std::string_view word, bool counters, const std::string& ceilings);
 
 /// The device that has this UUID, whatever its number is now. The error says what is wrong and what to do about it.
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters);

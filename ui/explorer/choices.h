@@ -5,11 +5,13 @@
 #include <QJsonObject>
 #include <QString>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "profiler/analysis/exploration.h"
 #include "profiler/analysis/tile_rule.h"
+#include "storage/run_store.h"
 
 namespace attnscope::ui {
 
@@ -19,7 +21,12 @@ struct ExplorerChoices {
   /// Shared memory of a block, in bytes: the paper's rule then picks the tile. Empty: the tile is chosen by hand.
   std::optional<std::int64_t> m_bytes = {};
 
-  bool operator==(const ExplorerChoices&) const = default;
+  /// Measured of such a GPU, in an open file: rates of the predicted times; null: by table. Nothing that is chosen.
+  std::shared_ptr<const StoredCeilings> rates = {};
+
+  bool operator==(const ExplorerChoices& other) const {
+    return point == other.point && device == other.device && m_bytes == other.m_bytes;
+  }
 };
 
 /// A usual forward pass on the first known GPU, with the tile that is best there.

@@ -18,6 +18,7 @@
 #include "messages/field.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/plan/fields.h"
+#include "storage/measured_rates.h"
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
@@ -89,6 +90,28 @@ class ExplorerPage::Change : public QUndoCommand {
   int gesture_;
 };
 
+namespace {
+
+/// How the terms join, and where the rates come from that they are worked out with.
+QString rates_note(const Explored& explored) {
+  const analysis::Exploration& e = explored.exploration;
+  const StoredCeilings* rates = explored.choices.rates.get();
+  if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
+    return said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of});
+  }
+  const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
+                            : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
+                                                                       : text(say::explorer_page::rates_of_l2{});
+  return said(say::explorer_page::terms_note_measured{.which = which,
+                                                      .gpu = rates->device_name,
+                                                      .uuid = rates->device_uuid,
+                                                      .time = rates->measured_at,
+                                                      .device = e.device,
+                                                      .measured = e.rates_of});
+}
+
+}  // namespace
+
 ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
@@ -122,6 +145,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
     show_figures();
   });
   connect(&workspace_.published_errors(), &PublishedErrors::changed, this, &ExplorerPage::show_errors);
+  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
   apply({.choices = default_choices(), .pins = {}});
 }
 
@@ -377,9 +401,28 @@ void ExplorerPage::apply(const State& state) {
   QMetaObject::invokeMethod(this, &ExplorerPage::work_out_chosen, Qt::QueuedConnection);
 }
 
+std::shared_ptr<const StoredCeilings> ExplorerPage::rates_of(const ExplorerChoices& choices) {
+  const auto known = rates_.find(choices.device);
+  if (known != rates_.end()) return known->second;
+  std::vector<StoredCeilings> sets;
+  for (const FileCeilings& each : workspace_.ceilings()) sets.push_back(each.set);
+  const StoredCeilings* newest = newest_rates(sets, limits_of(choices));
+  auto& rates = rates_[choices.device];
+  if (newest != nullptr) rates = std::make_shared<const StoredCeilings>(*newest);
+  return rates;
+}
+
+void ExplorerPage::forget_rates() {
+  rates_.clear();
+  known_pins_.clear();
+  apply(State(chosen_));
+}
+
 void ExplorerPage::work_out_chosen() {
   if (!queued_) return;
   queued_ = false;
+  chosen_.choices.rates = rates_of(chosen_.choices);
+  for (ExplorerChoices& pin : chosen_.pins) pin.rates = rates_of(pin);
   const ExplorerChoices& choices = chosen_.choices;
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
@@ -472,7 +515,7 @@ void ExplorerPage::show_kernel() {
                             .all = kernel.blocks,
                             .waves = format_number(kernel.time.waves).toStdString()}));
   occupancy_->show();
-  set_words(terms_note_, said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}));
+  set_words(terms_note_, rates_note(*shown_));
   terms_note_->show();
 }
 
