@@ -17,6 +17,7 @@
 
 #include "messages/run_list.h"
 #include "messages/window.h"
+#include "ui/explorer/point_measurer.h"
 #include "ui/format.h"
 #include "ui/models/point_settings.h"
 #include "ui/said.h"
@@ -235,7 +236,17 @@ Workspace::Workspace(QObject* parent) : QObject(parent) {
 }
 
 Workspace::~Workspace() {
+  delete measurer_;  // it speaks to what is left of this
   reader_.waitForDone();
+}
+
+PointMeasurer& Workspace::measurer() {
+  if (measurer_ == nullptr) {
+    measurer_ = new PointMeasurer(this);
+    connect(measurer_, &PointMeasurer::kept, this, &Workspace::follow);
+    connect(measurer_, &PointMeasurer::let_go, this, &Workspace::stop_following);
+  }
+  return *measurer_;
 }
 
 void Workspace::open(const QString& path) {

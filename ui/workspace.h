@@ -27,6 +27,8 @@
 
 namespace attnscope::ui {
 
+class PointMeasurer;
+
 struct LoadedRun {
   RunPtr info;
   RunPoints points;
@@ -118,6 +120,8 @@ class Workspace : public QObject {
   [[nodiscard]] QString query() const { return query_text_; }
   /// What the devices of all open files were found to be capable of.
   [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
+  /// The window's one long-lived collector for points asked for one by one; made when it is first asked for.
+  [[nodiscard]] PointMeasurer& measurer();
   /// Of what is simulated.
   [[nodiscard]] PublishedErrors& published_errors() { return published_errors_; }
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
@@ -184,6 +188,7 @@ class Workspace : public QObject {
   std::map<QString, bool> followed_;                 ///< path -> a read of it is under way
   QTimer follow_timer_;
   PublishedErrors published_errors_;
+  PointMeasurer* measurer_ = nullptr;  ///< a child
   QThreadPool reader_;
   int pending_reads_ = 0;
 };

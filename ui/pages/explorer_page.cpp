@@ -263,7 +263,7 @@ void ExplorerPage::build_cards() {
   figures_ = new FiguresModel(this);
   operands_ = new OperandsModel(this);
   figures_view_ = new FittedTable(figures_, said(say::explorer_page::figures{}));
-  measuring_ = new MeasuringCard();
+  measuring_ = new MeasuringCard(workspace_.measurer());
   operands_view_ = new FittedTable(operands_, said(say::explorer_page::operands{}));
 
   auto* cards = new QWidget();
@@ -282,15 +282,12 @@ void ExplorerPage::build_cards() {
 }
 
 void ExplorerPage::follow_measuring() {
-  PointMeasurer& measurer = measuring_->measurer();
   connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
   connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
   connect(measuring_, &MeasuringCard::changed, this, [this] {
     show_kernel();
     if (under_way().isEmpty()) emit work_ended();
   });
-  connect(&measurer, &PointMeasurer::kept, &workspace_, &Workspace::follow);
-  connect(&measurer, &PointMeasurer::let_go, &workspace_, &Workspace::stop_following);
 }
 
 void ExplorerPage::show_measured() {
@@ -358,15 +355,32 @@ std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
           {said(say::explorer_page::keys_grid{}), said(say::explorer_page::key_grid{})}};
 }
 
+ExplorerChoices ExplorerPage::choices_of(const PointSpec& spec, const QString& gpu, bool& known) const {
+  // By way of their texts: a point of a file may hold what none of ours takes.
+  const ExplorerChoices point{.point = {.spec = spec}, .device = chosen_.choices.device};
+  ExplorerChoices choices = default_choices();
+  choices.device = point.device;
+  take_json(to_json(point), choices);
+  known = choose(choices, QStringLiteral("device"), gpu).ok();
+  return choices;
+}
+
 bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
-  // By way of their texts: a point of a file may hold what none of ours takes.
-  const ExplorerChoices point{.point = {.spec = spec}, .device = next.choices.device};
-  next.choices = default_choices();
-  next.choices.device = point.device;
-  take_json(to_json(point), next.choices);
-  const bool known = choose(next.choices, QStringLiteral("device"), gpu).ok();
+  bool known = false;
+  next.choices = choices_of(spec, gpu, known);
   change(std::move(next), said(say::explorer_page::did_show{}));
+  return known;
+}
+
+bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
+  State next = chosen_;
+  bool known = false;
+  ExplorerChoices pinned = choices_of(spec, gpu, known);
+  if (std::ranges::find(next.pins, pinned) != next.pins.end()) return known;
+  if (next.pins.size() >= most_pins) next.pins.erase(next.pins.begin());
+  next.pins.push_back(std::move(pinned));
+  change(std::move(next), said(say::explorer_page::did_pin{}));
   return known;
 }
 
