@@ -198,9 +198,9 @@ void GpuDialog::show_sources() {
     const GpuValue& value = gpu_values()[i];
     const double usual = value.get(like);
     const bool stated = value.get(limits_) != usual;
-    rows_[i].source->setText(stated ? said(say::gpu_dialog::stated{.usual = format_number(usual, 6).toStdString(),
-                                                                   .gpu = base().name})
-                                    : source_words(value, base()));
+    rows_[i].source->setText(
+        stated ? said(say::gpu_dialog::stated{.usual = format_number(usual, 6).toStdString(), .gpu = base().name})
+               : source_words(value, base()));
     QPalette ink = palette();
     ink.setColor(QPalette::WindowText, stated ? colors.text : colors.muted);
     rows_[i].source->setPalette(ink);
