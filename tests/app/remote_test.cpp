@@ -63,13 +63,12 @@ TEST_F(RemoteProgram, AnswersInOrderAndEndsWithItsInput) {
 
 TEST_F(RemoteProgram, ACancelFindsItsRequestAndNoOther) {
   next();
-  // The first takes seconds, and the second waits behind it; both are asked for before either is cancelled.
-  ask(measure(1, 65'536));
-  ask(measure(2, 128));
   remote::Request cancel;
   cancel.ask = "cancel";
   cancel.number = 1;
-  ask(cancel);
+  // In one piece, so that all are there before the first is far.
+  process.write(remote::to_line(measure(1, 65'536)) + "\n" + remote::to_line(measure(2, 128)) + "\n" +
+                remote::to_line(cancel) + "\n");
   const remote::Answer first = next();
   EXPECT_EQ(first.number, 1U);
   ASSERT_EQ(first.records.size(), 1U);
