@@ -165,7 +165,7 @@ class ChildLink : public Link {
 }  // namespace
 
 std::string last_line(std::string_view words) {
-  while (!words.empty() && (words.back() == '\n' || words.back() == '\r' || words.back() == ' '))
+  while (!words.empty() && (words.back() == '\n' || words.back() == '\r' || words.back() == ' ' || words.back() == '.'))
     words.remove_suffix(1);
   const std::size_t newline = words.rfind('\n');
   return std::string(newline == std::string_view::npos ? words : words.substr(newline + 1));

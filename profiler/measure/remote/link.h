@@ -36,7 +36,7 @@ class Link {
   [[nodiscard]] virtual End end() = 0;
 };
 
-/// The last line of what a program said, without its end.
+/// The last line of what a program said, without its end and full stop.
 [[nodiscard]] std::string last_line(std::string_view words);
 
 /// A child process, by its name in PATH and its arguments, whose standard input and output are the link. It gets no
