@@ -356,6 +356,10 @@ TEST_F(Collect, whose_rates_a_simulation_takes_stands_in_its_run) {
   EXPECT_THAT(info, HasSubstr("run 1 predicts its times with the rates measured of NVIDIA H200 (GPU-1) at "));
   const auto exported = nlohmann::json::parse(run(folder_, {"export", "--format", "json", file_}).out);
   EXPECT_EQ(exported.at("runs").at(0).at("rates_from"), runs[0].rates_from);
+  const Outcome resumed = run(folder_, small + Words{"--ceilings", ceilings, "--resume"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-1)"))
+      << "taken, not passed over";
   const Outcome none = run(folder_, {"collect", "--device", "simulated:A100", "-a", "N=256", "--ceilings", ceilings});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.err, HasSubstr("holds no measured rates of a NVIDIA A100"));
