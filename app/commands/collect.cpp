@@ -441,6 +441,7 @@ std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const C
   if (!options.continue_on.empty()) return stopped_run_on(options.output, options.continue_on);
   const bool any_gpu = options.device == "gpu";
   if (!options.resume || options.dry_run || !(options.device.empty() || any_gpu)) return std::nullopt;
+  if (!options.ceilings.empty()) return std::nullopt;  // only what they are given to knows whose run it is
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
       return plan_hash(options.sweep.plan(limits, [&] { return cancel.cancelled(); }), hashed_options(options));
