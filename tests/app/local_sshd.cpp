@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace attnscope::testing {
+namespace attnscope::hosts {
 namespace {
 
 namespace fs = std::filesystem;
@@ -138,4 +138,4 @@ void LocalSshd::forget_host_key() const {
   write_file(path("known_hosts"), "");
 }
 
-}  // namespace attnscope::testing
+}  // namespace attnscope::hosts

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-namespace attnscope::testing {
+namespace attnscope::hosts {
 
 class LocalSshd {
  public:
@@ -44,4 +44,4 @@ class LocalSshd {
 
 [[nodiscard]] std::string read_file(const std::string& file);
 
-}  // namespace attnscope::testing
+}  // namespace attnscope::hosts

@@ -37,8 +37,8 @@ class Ssh : public ::testing::Test {
   }
 
   TemporaryFolder folder;
-  TemporaryFolder hosts;
-  LocalSshd sshd{hosts.path()};
+  TemporaryFolder sshd_folder;
+  hosts::LocalSshd sshd{sshd_folder.path()};
 };
 
 TEST_F(Ssh, ASweepThereIsAFileHere) {
@@ -124,7 +124,7 @@ TEST_F(Ssh, ALostConnectionIsMadeAnew) {
   client.until<PlanEvent>();
   client.ask(asks_for("a", 256));
   EXPECT_EQ(client.until<PointEvent>().id, "a");
-  ASSERT_EQ(::kill(std::stoi(read_file(sshd.path("there/pid"))), SIGKILL), 0);
+  ASSERT_EQ(::kill(std::stoi(hosts::read_file(sshd.path("there/pid"))), SIGKILL), 0);
   client.ask(asks_for("b", 512));
   EXPECT_EQ(client.until<PointEvent>().id, "b");
   client.ask(end_line() + "\n");

@@ -18,7 +18,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int patience_ms = 60'000;
+constexpr int sshd_patience_ms = 60'000;
 
 class ElsewhereTest : public ::testing::Test {
  protected:
@@ -42,12 +42,12 @@ class ElsewhereTest : public ::testing::Test {
   /// Presses Connect, and waits for what comes of it.
   QString connected() {
     QTest::mouseClick(part<QPushButton>("connect"), Qt::LeftButton);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return part<QPushButton>("connect")->isEnabled(); }, patience_ms));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return part<QPushButton>("connect")->isEnabled(); }, sshd_patience_ms));
     return state();
   }
 
   QTemporaryDir folder;
-  testing::LocalSshd sshd{folder.path().toStdString()};
+  hosts::LocalSshd sshd{folder.path().toStdString()};
   ElsewhereDialog dialog;
 };
 
@@ -60,7 +60,7 @@ TEST_F(ElsewhereTest, ADeviceThatIsFoundIsAmongTheDevices) {
   EXPECT_EQ(connected(), "Found: Simulated NVIDIA L40S on gpubox. It is among the devices now.");
   EXPECT_FALSE(part<QPushButton>("copy")->isEnabled());
   EXPECT_EQ(Elsewhere::instance().words(), QStringList{"ssh:gpubox/simulated:L40S"});
-  ASSERT_TRUE(QTest::qWaitFor([&] { return list.find("ssh:gpubox/simulated:L40S") != nullptr; }, patience_ms));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return list.find("ssh:gpubox/simulated:L40S") != nullptr; }, sshd_patience_ms));
   EXPECT_EQ(list.find("ssh:gpubox/simulated:L40S")->name, "Simulated NVIDIA L40S on gpubox");
   EXPECT_EQ(list.find("ssh:gpubox/simulated:L40S")->gpu, "NVIDIA L40S");
   EXPECT_EQ(list.devices().front().argument, "ssh:gpubox/simulated:L40S") << "before those that are simulated here";
@@ -76,7 +76,8 @@ TEST_F(ElsewhereTest, AMissingProgramIsCopiedByAButton) {
   EXPECT_TRUE(connected().startsWith("there is no attnscope on gpubox")) << state().toStdString();
   ASSERT_TRUE(part<QPushButton>("copy")->isEnabled());
   QTest::mouseClick(part<QPushButton>("copy"), Qt::LeftButton);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return state().startsWith("Found: "); }, patience_ms)) << state().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return state().startsWith("Found: "); }, sshd_patience_ms))
+      << state().toStdString();
   EXPECT_EQ(Elsewhere::instance().words().size(), 1);
 }
 
@@ -100,7 +101,7 @@ TEST_F(ElsewhereTest, OneThatCannotBeReachedIsListedWithTheReason) {
   DeviceList list;
   list.probe();
   Elsewhere::instance().add("ssh:gpubox");
-  ASSERT_TRUE(QTest::qWaitFor([&] { return list.find("ssh:gpubox") != nullptr; }, patience_ms));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return list.find("ssh:gpubox") != nullptr; }, sshd_patience_ms));
   EXPECT_EQ(list.find("ssh:gpubox")->name, "gpubox: cannot be used");
   EXPECT_TRUE(list.find("ssh:gpubox")->note.contains("ssh-copy-id gpubox"));
 }

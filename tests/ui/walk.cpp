@@ -140,7 +140,7 @@ class Walk {
   }
 
   void measure_elsewhere() {
-    testing::LocalSshd sshd(work_.filePath(QStringLiteral("gpubox")).toStdString());
+    hosts::LocalSshd sshd(work_.filePath(QStringLiteral("gpubox")).toStdString());
     if (!sshd.why_not().empty()) {
       std::printf("skipped: %s\n", sshd.why_not().c_str());
       return;
