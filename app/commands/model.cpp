@@ -147,7 +147,7 @@ DeviceRates rates_of(const ModelOptions& options, const DeviceLimits& limits, Me
 }
 
 ExitCode model(const ModelOptions& options) {
-  const DeviceLimits& limits = limits_of_known_gpu(options.gpu);
+  const DeviceLimits limits = limits_of_known_gpu(options.gpu);
   Message rates_said = say::terminal::rates_by_table{.gpu = limits.name};
   const DeviceRates rates = rates_of(options, limits, rates_said);
   const SweepPlan plan = options.sweep.plan(limits);

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "kernels/model/device_limits.h"
 #include "profiler/measure/device.h"
 
 namespace attnscope {
+
+/// What such a device is known by, which tells GPUs of one's own of one name and other values apart: "SIM-NVIDIA-H200".
+[[nodiscard]] std::string simulated_uuid(const DeviceLimits&);
 
 /// Stands for the GPU with these limits. SM<->L2 bytes are exact; DRAM bytes, occupancy and time are estimates (see
 /// traffic_simulation.h for the model). Every value is simulated, extrapolated where a launch is

@@ -7,6 +7,7 @@
 #include "profiler/measure/events.h"
 #include "ui/collector_process.h"
 #include "ui/format.h"
+#include "ui/own_gpu_list.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -25,6 +26,11 @@ std::optional<ListedDevice> parse_device(const QByteArray& plan_line, int ordina
 }
 
 DeviceList::DeviceList(QObject* parent) : QObject(parent) {
+  connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, [this] {
+    if (devices_.empty()) return;  // not asked for yet
+    list_simulated();
+    emit changed();
+  });
   connect(&process_, &QProcess::finished, this, [this](int exit_code) {
     auto device = exit_code == 0 ? parse_device(process_.readAllStandardOutput(), ordinal_) : std::nullopt;
     if (!device) return;  // no GPU of that number: the list is complete
@@ -44,17 +50,24 @@ DeviceList::~DeviceList() {
 
 void DeviceList::probe() {
   devices_.clear();
-  for (const DeviceLimits& gpu : known_gpus()) {
-    const QString name = to_qstring(gpu.name);
+  list_simulated();
+  emit changed();
+  ask_for(0);
+}
+
+void DeviceList::list_simulated() {
+  std::erase_if(devices_, &ListedDevice::simulated);
+  const auto add = [this](const std::string& gpu) {
+    const QString name = to_qstring(gpu);
     const QString word = QString(name).remove(QStringLiteral("NVIDIA "));
     devices_.push_back({QStringLiteral("simulated:") + word,
                         said(say::collect_panel::simulated_gpu{.gpu = word.toStdString()}),
                         name,
                         {},
                         true});
-  }
-  emit changed();
-  ask_for(0);
+  };
+  for (const DeviceLimits& gpu : known_gpus()) add(gpu.name);
+  for (const OwnGpu& gpu : OwnGpuList::instance().gpus()) add(gpu.limits.name);
 }
 
 void DeviceList::ask_for(int ordinal) {
@@ -75,6 +88,7 @@ const ListedDevice* DeviceList::find(const QString& argument) const {
 const DeviceLimits& DeviceList::limits_of(const QString& argument) const {
   const ListedDevice* device = find(argument);
   const DeviceLimits* limits = device == nullptr ? nullptr : find_gpu(device->gpu.toStdString());
+  if (device != nullptr && limits == nullptr) limits = limits_of_gpu(device->gpu.toStdString());
   return limits == nullptr ? known_gpus().front() : *limits;
 }
 

@@ -42,6 +42,8 @@ class DeviceList : public QObject {
   void changed();
 
  private:
+  /// After the GPUs: the public ones, then the user's own.
+  void list_simulated();
   void ask_for(int ordinal);
 
   std::vector<ListedDevice> devices_;
