@@ -23,6 +23,7 @@
 
 #include "messages/query.h"
 #include "messages/window.h"
+#include "ui/elsewhere.h"
 #include "ui/export_table.h"
 #include "ui/format.h"
 #include "ui/help.h"
@@ -69,7 +70,10 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   setStatusBar(new StatusLine(workspace_, this));
   follow_workspace();
   follow_collection();
-  if (remember_) restore_settings();
+  if (remember_) {
+    restore_settings();
+    Elsewhere::instance().remember();
+  }
   qApp->installEventFilter(this);
 }
 
@@ -93,6 +97,7 @@ void MainWindow::build_center() {
     pages_.push_back(page);
     tabs_->addTab(page, page->icon(), page->title());
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
+    connect(page, &Page::pin_wanted, this, &MainWindow::pin_point);
     connect(page, &Page::work_ended, this, [this] {
       if (collect_ != nullptr && !collect_->running() && work_of_pages().isEmpty()) close_question();
     });
@@ -368,6 +373,15 @@ void MainWindow::explore_selected() {
   const QString gpu = QString::fromStdString(point->run->summary.device_name);
   tabs_->setCurrentWidget(*explorer);
   if (!(*explorer)->explore(point->spec, gpu)) {
+    say_written({}, said(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
+  }
+}
+
+void MainWindow::pin_point(const PointSpec& spec, const QString& gpu) {
+  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
+  if (explorer == pages_.end()) return;
+  tabs_->setCurrentWidget(*explorer);
+  if (!(*explorer)->pin_point(spec, gpu)) {
     say_written({}, said(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
   }
 }

@@ -94,6 +94,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QString work_of_pages() const;
   /// The point whose details are shown.
   void explore_selected();
+  void pin_point(const PointSpec& spec, const QString& gpu);
   [[nodiscard]] Page* current_page() const;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;
 

@@ -174,6 +174,10 @@ ExitCode info(const InfoOptions& options) {
                 << '\n';
     }
     for (const RunSummary& run : runs) {
+      if (run.rates_from.empty()) continue;
+      std::cout << text(say::terminal::run_rates_from{.run = run.id, .from = printable(run.rates_from)}) << '\n';
+    }
+    for (const RunSummary& run : runs) {
       if (run.simulated_because.empty()) continue;
       std::cout << text(say::terminal::run_is_simulated{.run = run.id, .why = printable(run.simulated_because)})
                 << '\n';

@@ -157,7 +157,9 @@ const std::vector<Stated>& stated_facets() {
         }), "", "", true}, {"algorithm"}},
       {{"n", say::facet::n{}, say::facet_help::n{},
         of_fields(std::array<std::string_view, 2>{"n_k", "n_q"}, [](const Table& t, Row r) {
-          return FacetValue{static_cast<double>(t.n_k(r)) + static_cast<double>(t.n_q(r)) * 1e-9, lengths_text(t.problem(r))};
+          // Of as many queries as keys exactly N, which plots have on an axis.
+          const double queries = t.n_q(r) == t.n_k(r) ? 0 : static_cast<double>(t.n_q(r)) * 1e-9;
+          return FacetValue{static_cast<double>(t.n_k(r)) + queries, lengths_text(t.problem(r))};
         }), "n", "", true}, {"n_q", "n_k"}},
       {{"d", say::facet::d{}, say::facet_help::d{}, of_problem("d", &AttentionProblem::d, number), "d", "", true}, {"d"}},
       {{"pass", say::facet::pass{}, say::facet_help::pass{},
@@ -236,7 +238,7 @@ FacetPtr facet_of(const attnscope::Field& field) {
   const auto describe = [name = field.name, fallback = std::string(field.fallback), usual = std::string(wording.usual)](
                             const PointTable& table, Row row) {
     const attnscope::FieldValue value = table.points().field(name).value(row);
-    const std::string text = to_string(value);
+    const std::string text = attnscope::to_string(value);
     return FacetValue{order_of(value), text == fallback ? usual : text};
   };
   return std::make_shared<const Facet>(
@@ -270,6 +272,54 @@ void append(std::vector<FacetPtr>& facets, std::initializer_list<std::string_vie
   for (const std::string_view key : keys) facets.push_back(stated(key));
 }
 
+bool is_number(const attnscope::Field& field) {
+  return field.type == FieldType::integer || field.type == FieldType::real;
+}
+
+/// A field by itself, also where facets have it together with others. n_q is a number here, where the facet of that key
+/// says "N" of as many queries as keys.
+PointAxis single_axis(const attnscope::Field& field) {
+  const auto& all = stated_facets();
+  const auto own = std::ranges::find_if(
+      all, [&](const Stated& each) { return each.facet.key != "n_q" && each.fields == std::vector{field.name}; });
+  PointAxis axis{.facet = own != all.end() ? FacetPtr(FacetPtr(), &own->facet) : facet_of(field),
+                 .names = {std::string(field.name)},
+                 .number = is_number(field)};
+  if (field.name == "n_q") {
+    Facet queries = *axis.facet;
+    queries.key = "queries";
+    axis.facet = std::make_shared<const Facet>(std::move(queries));
+  }
+  return axis;
+}
+
+PointAxis stated_axis(std::string_view key, bool of_numbers) {
+  const auto& all = stated_facets();
+  const auto found = std::ranges::find(all, key, [](const Stated& each) { return std::string_view(each.facet.key); });
+  PointAxis axis{.facet = stated(key), .number = of_numbers};
+  for (const std::string_view name : found->fields) axis.names.emplace_back(name);
+  return axis;
+}
+
+/// The choices of a map, in their order, each with its fields.
+std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
+  std::vector<PointAxis> axes;
+  for (const std::string_view key : {device_facet_key, std::string_view("algorithm"), std::string_view("n"),
+                                     std::string_view("d"), std::string_view("pass"), std::string_view("mask"),
+                                     std::string_view("dtype"), std::string_view("heads"), std::string_view("tile")}) {
+    axes.push_back(stated_axis(key, key == "n" || key == "d"));
+  }
+  for (const FacetPtr& facet : other_fields(fields)) {
+    const auto field = std::ranges::find(fields, facet->key, &attnscope::Field::name);
+    axes.push_back({.facet = facet, .names = {facet->key}, .number = is_number(*field)});
+  }
+  for (const Knob& knob : algorithms.knobs()) {
+    axes.push_back({.facet = facet_of(knob), .names = {knob.name}, .number = knob.words.empty()});
+  }
+  axes.push_back(stated_axis("cache", false));
+  return axes;
+}
+
 }  // namespace
 
 std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields) {
@@ -287,6 +337,86 @@ std::vector<FacetPtr> map_facets(const Algorithms& algorithms, std::span<const a
   for (const Knob& knob : algorithms.knobs()) facets.push_back(facet_of(knob));
   append(facets, {"cache"});
   return facets;
+}
+
+bool PointAxis::speaks_for(std::string_view name) const {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::vector<PointAxis> point_axes(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
+  std::vector<PointAxis> axes = grouped_axes(algorithms, fields);
+  for (const attnscope::Field& field : fields) {
+    PointAxis single = single_axis(field);
+    if (find_axis(axes, single.key()) == nullptr) axes.push_back(std::move(single));
+  }
+  return axes;
+}
+
+const PointAxis* find_axis(std::span<const PointAxis> axes, std::string_view key) {
+  const auto found = std::ranges::find_if(axes, [&](const PointAxis& axis) { return axis.key() == key; });
+  return found == axes.end() ? nullptr : &*found;
+}
+
+std::vector<FacetPtr> facets_beside(std::span<const PointAxis> axes, const Algorithms& algorithms,
+                                    std::span<const attnscope::Field> fields) {
+  const auto taken = [&](std::string_view name) {
+    return std::ranges::any_of(axes, [&](const PointAxis& axis) { return axis.speaks_for(name); });
+  };
+  std::vector<FacetPtr> facets;
+  for (const PointAxis& group : grouped_axes(algorithms, fields)) {
+    if (find_axis(axes, group.key()) != nullptr) continue;
+    if (std::ranges::none_of(group.names, taken)) {
+      facets.push_back(group.facet);
+      continue;
+    }
+    for (const std::string& name : group.names) {
+      if (taken(name)) continue;
+      // Beside n_k as many queries as keys are one choice.
+      if (name == "n_q") {
+        facets.push_back(stated("n_q"));
+      } else {
+        facets.push_back(single_axis(*std::ranges::find(fields, name, &attnscope::Field::name)).facet);
+      }
+    }
+  }
+  return facets;
+}
+
+std::vector<FacetPtr> all_map_facets(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
+  std::vector<FacetPtr> facets;
+  for (const PointAxis& group : grouped_axes(algorithms, fields)) {
+    facets.push_back(group.facet);
+    if (group.names.size() < 2) continue;
+    for (const std::string& name : group.names) {
+      if (name == "n_q") {
+        facets.push_back(stated("n_q"));
+      } else {
+        facets.push_back(single_axis(*std::ranges::find(fields, name, &attnscope::Field::name)).facet);
+      }
+    }
+  }
+  return facets;
+}
+
+FacetPtr facet_of_both(const PointAxis& a, const PointAxis& b) {
+  const auto encode_both = [first = a.facet, second = b.facet](const PointTable& table) {
+    const CodeColumn& x = table.codes(*first);
+    const CodeColumn& y = table.codes(*second);
+    return encode(
+        table, [&](Row row) { return std::pair(x.codes[row], y.codes[row]); },
+        [&](const PointTable&, Row row) {
+          const double place = static_cast<double>(x.codes[row]) * static_cast<double>(y.values.size()) + y.codes[row];
+          return FacetValue{place, fmt::format("{} | {}", x.values[x.codes[row]].id(), y.values[y.codes[row]].id())};
+        });
+  };
+  return std::make_shared<const Facet>(
+      Facet{fmt::format("{} | {}", a.key(), b.key()), a.facet->label, a.facet->help, encode_both});
+}
+
+std::vector<attnscope::Field> table_fields(const PointTable& table) {
+  std::vector<attnscope::Field> fields;
+  for (const FieldColumn& column : table.points().fields()) fields.push_back(column.field());
+  return fields;
 }
 
 FacetPtr key_length_facet() {

@@ -35,6 +35,36 @@ using FacetPtr = std::shared_ptr<const Facet>;
 /// What the points of a map of tiles have in common: every field but the tile, and every knob of these algorithms.
 [[nodiscard]] std::vector<FacetPtr> map_facets(const Algorithms& = Algorithms::built_in(),
                                                std::span<const attnscope::Field> fields = point_fields());
+/// The key of the facet that says where points come from: no field, and no part of a configuration.
+inline constexpr std::string_view device_facet_key = "device";
+
+/// What points can be laid out by: a facet, and the fields that it speaks for, or the knob.
+struct PointAxis {
+  FacetPtr facet;
+  std::vector<std::string> names = {};  ///< of the fields, or of the knob; none of the device
+  bool number = false;                  ///< its values are numbers: FacetValue::order
+
+  [[nodiscard]] const std::string& key() const { return facet->key; }
+  [[nodiscard]] bool speaks_for(std::string_view name) const;
+};
+/// Every field by itself and every knob, and N, batch x heads and the tile, which stand for several fields each.
+[[nodiscard]] std::vector<PointAxis> point_axes(const Algorithms& = Algorithms::built_in(),
+                                                std::span<const attnscope::Field> fields = point_fields());
+/// By its key; nullptr for an unknown one.
+[[nodiscard]] const PointAxis* find_axis(std::span<const PointAxis>, std::string_view key);
+/// What points have in common that are laid out by these axes: every field and knob that none of them speaks for. Of
+/// fields that are one choice elsewhere each is one by itself where an axis has taken another of them.
+[[nodiscard]] std::vector<FacetPtr> facets_beside(std::span<const PointAxis> axes,
+                                                  const Algorithms& = Algorithms::built_in(),
+                                                  std::span<const attnscope::Field> fields = point_fields());
+/// All that facets_beside() may give, each once.
+[[nodiscard]] std::vector<FacetPtr> all_map_facets(const Algorithms& = Algorithms::built_in(),
+                                                   std::span<const attnscope::Field> fields = point_fields());
+/// Of two axes together: a value each pair that there is.
+[[nodiscard]] FacetPtr facet_of_both(const PointAxis& a, const PointAxis& b);
+/// The table of fields that a table of points was made with.
+[[nodiscard]] std::vector<attnscope::Field> table_fields(const PointTable&);
+
 /// N of keys, and the tile's extents: what the points of a curve and of a map differ in.
 [[nodiscard]] FacetPtr key_length_facet();
 [[nodiscard]] FacetPtr tile_facet();

@@ -88,6 +88,7 @@ std::string for_file_names(std::string_view text) {
 ProblemFilter::ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread)
     : facets_(std::move(facets)),
       spread_(std::move(spread)),
+      narrows_(facets_.size(), true),
       states_(facets_.size()),
       chosen_(facets_.size()),
       shown_(facets_.size()) {}
@@ -119,8 +120,21 @@ std::vector<std::uint32_t> ProblemFilter::offer(std::size_t facet, const PointTa
   return codes;
 }
 
+void ProblemFilter::narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spread) {
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
+    narrows_[f] = std::ranges::any_of(facets, [&](const FacetPtr& facet) { return facet->key == facets_[f]->key; });
+  }
+  // What was taken for other axes covers nothing of these.
+  if (spread->key != spread_->key) std::ranges::fill(shown_, std::string());
+  spread_ = std::move(spread);
+}
+
 void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
   for (std::size_t f = 0; f < facets_.size(); ++f) {
+    if (!narrows_[f]) {
+      states_[f] = {};
+      continue;
+    }
     const std::vector<std::uint32_t> codes = offer(f, table, rows);
     if (states_[f].current < 0) continue;
     shown_[f] = states_[f].value().id();
@@ -150,6 +164,7 @@ void ProblemFilter::descend(std::size_t facet, const PointTable& table, std::vec
     visit(*this);
     return;
   }
+  if (!narrows_[facet]) return descend(facet + 1, table, std::move(rows), visit);
   const std::vector<std::uint32_t> codes = offer(facet, table, rows);
   const CodeColumn& column = table.codes(*facets_[facet]);
   for (std::size_t i = 0; i < codes.size(); ++i) {

@@ -28,6 +28,10 @@ class ProblemFilter {
     /// Pre: current >= 0.
     [[nodiscard]] const FacetValue& value() const { return options[static_cast<std::size_t>(current)]; }
   };
+  /// From now on only these facets narrow anything, and points are to be spread over that; the others have no options,
+  /// and keep what was chosen for later. Wants an update().
+  void narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spread);
+  [[nodiscard]] bool narrows(std::size_t facet) const { return narrows_[facet]; }
   /// Computes the options for these rows, keeping choices that are still possible: those made by hand, and those that
   /// an earlier update made, so that points which come later do not lead the reader elsewhere.
   void update(const PointTable& table, std::vector<Row> rows);
@@ -65,6 +69,7 @@ class ProblemFilter {
 
   std::vector<FacetPtr> facets_;
   FacetPtr spread_;
+  std::vector<bool> narrows_;
   std::vector<State> states_;
   std::vector<std::string> chosen_;  ///< by hand; empty: automatic
   std::vector<std::string> shown_;   ///< what update() took last; empty: nothing yet

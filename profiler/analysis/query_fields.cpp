@@ -53,7 +53,7 @@ Bare bare_of(const Field& field) {
 QueryValue value_of(const FieldColumn& column, Row row) {
   const Field& field = column.field();
   const FieldValue held = column.value(row);
-  const std::string text = to_string(held);
+  const std::string text = attnscope::to_string(held);
   if (const auto* whole = std::get_if<std::int64_t>(&held)) {
     // An extent below what an axis takes is one that an imported point does not state.
     return *whole < field.smallest ? QueryValue{} : QueryValue{{text}, static_cast<double>(*whole)};
@@ -119,7 +119,7 @@ QueryField of_foreign_knob(const std::string& name) {
     return knob_column(table, [name](const Knobs& knobs) {
       const KnobValue* value = knobs.find(name);
       if (value == nullptr) return QueryValue{};
-      QueryValue held = words(to_string(*value));
+      QueryValue held = words(attnscope::to_string(*value));
       if (const auto* whole = std::get_if<std::int64_t>(value)) held.number = static_cast<double>(*whole);
       return held;
     });

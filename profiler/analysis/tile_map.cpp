@@ -2,6 +2,7 @@
 #include "profiler/analysis/tile_map.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -9,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "profiler/analysis/facets.h"
+#include "profiler/plan/fields.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -17,102 +18,125 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 
 /// Place of a value among sorted grid values, between two of them in proportion to its logarithm.
-double place_among(const std::vector<int>& values, double wanted) {
-  const auto above = std::lower_bound(values.begin(), values.end(), wanted);
+double place_among(const MapAxis& axis, double wanted) {
+  const std::vector<FacetValue>& values = axis.values;
+  const auto above = std::ranges::lower_bound(values, wanted, {}, &FacetValue::order);
   const auto index = static_cast<double>(above - values.begin());
-  if (above == values.end()) return static_cast<double>(values.size() - 1) + (wanted > values.back() ? 1 : 0);
-  if (*above == wanted) return index;
+  if (above == values.end()) return static_cast<double>(values.size() - 1) + (wanted > values.back().order ? 1 : 0);
+  if (above->order == wanted) return index;
   if (above == values.begin()) return -1;
-  const double low = *(above - 1);
-  const double high = *above;
+  const double low = (above - 1)->order;
+  const double high = above->order;
   return index - 1 + std::log(wanted / low) / std::log(high / low);
 }
 
-int index_of(const std::vector<int>& values, int value) {
-  return static_cast<int>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
+bool says_tile(const MapLayout& layout) {
+  return layout.speaks_for("br") || layout.speaks_for("bc");
 }
 
-/// Points without counters still have times, registers and the model.
-bool counts(Disposition disposition) {
-  return disposition == Disposition::ok || disposition == Disposition::no_counters;
+/// Whether the point says where it stands on both axes: an imported one may not state its tile.
+bool states_axes(const PointTable& table, Row row, const MapLayout& layout) {
+  return !says_tile(layout) || tile_stated(table.tile_of(row).tile);
 }
 
-/// Whether a counter's value came of a GPU, whoever ran it: only there two counts differ.
-bool counted(Provenance provenance) {
-  return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
-}
-
-std::int64_t tile_place(const TileShape& tile) {
-  return (static_cast<std::int64_t>(tile.br) << 32) | tile.bc;
+/// Amounts of a whole launch: of other problems they are larger or smaller, and none is the better one.
+bool grows_with_the_problem(const Metric& metric) {
+  return metric.unit == "byte" || metric.unit == "ns" || metric.unit == "cycle";
 }
 
 class TileMapBuilder {
  public:
-  TileMapBuilder(const PointTable& table, std::string_view metric)
+  TileMapBuilder(const PointTable& table, const MapRequest& request)
       : table_(table),
-        metric_(find_metric(metric)),
-        values_(table.values(metric)),
+        request_(request),
+        compared_(table, request.shown),
+        metric_(find_metric(request.shown.metric)),
+        x_codes_(table.codes(*request.layout.x.facet)),
+        y_codes_(table.codes(*request.layout.y.facet)),
         times_(table.values(metric_key::time_median_ns)),
         first_quartiles_(table.values(metric_key::time_q1_ns)),
         third_quartiles_(table.values(metric_key::time_q3_ns)) {
-    map_.metric = std::string(metric);
+    map_.shown = request.shown;
+    map_.metric = request.shown.metric;
+    map_.x.axis = request.layout.x;
+    map_.y.axis = request.layout.y;
     if (metric_ == nullptr) return;
     map_.unit = std::string(metric_->unit);
     map_.better = metric_->better;
+    if (!request.layout.same_work() && grows_with_the_problem(*metric_)) map_.better = Better::neither;
   }
 
   TileMap build(std::span<const Row> given) {
     std::vector<Row> rows;
-    std::ranges::copy_if(given, std::back_inserter(rows), [&](Row row) { return tile_stated(tile(row)); });
+    std::ranges::copy_if(given, std::back_inserter(rows),
+                         [&](Row row) { return states_axes(table_, row, request_.layout); });
     rows = rows_shown(rows);
     if (rows.empty()) return std::move(map_);
     lay_out(rows);
-    std::map<std::pair<int, int>, std::vector<Row>> of_cell;
-    for (const Row row : rows) {
-      of_cell[{index_of(map_.br, tile(row).br), index_of(map_.bc, tile(row).bc)}].push_back(row);
-    }
+    RowsOfCell of_cell;
+    for (const Row row : rows) of_cell[{y_place_[y_codes_.codes[row]], x_place_[x_codes_.codes[row]]}].push_back(row);
     for (const auto& [place, its] : of_cell) fill({place.first, place.second}, its);
     judge_colours();
     find_best(of_cell);
-    find_fastest(of_cell);
+    find_plateau();
+    if (request_.shown.as == Comparison::share_of_best) take_shares();
+    take_unit();
+    if (request_.layout.same_work()) find_fastest(of_cell);
     place_paper_mark(rows.front());
     tell_kernels_apart();
     return std::move(map_);
   }
 
  private:
-  [[nodiscard]] const TileShape& tile(Row row) const { return table_.tile_of(row).tile; }
+  [[nodiscard]] std::int64_t place_of(Row row) const {
+    return static_cast<std::int64_t>(y_codes_.codes[row]) << 32U | x_codes_.codes[row];
+  }
   [[nodiscard]] TileCell& cell(TileMap::Place place) {
     return map_.cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
   }
 
-  /// The rows of the runs that are shown; the others are noted as hidden.
-  std::vector<Row> rows_shown(const std::vector<Row>& rows) {
-    struct Candidate {
-      RunIndex run = 0;
-      std::vector<Row> rows;
-      std::set<std::int64_t> tiles;
+  struct Candidate {
+    RunIndex run = 0;
+    std::vector<Row> rows;
+    std::set<std::int64_t> places;
 
-      [[nodiscard]] bool is_map() const { return tiles.size() >= fewest_tiles_of_a_map; }
-    };
+    [[nodiscard]] bool is_map() const { return places.size() >= fewest_tiles_of_a_map; }
+  };
+
+  /// The runs, those that are maps first, then the newest; points asked for one by one apart, unless there are no
+  /// other.
+  std::vector<Candidate> candidates_of(const std::vector<Row>& rows, std::vector<Candidate>& one_by_one) {
     std::map<RunIndex, Candidate> of_run;
     for (const Row row : rows) {
       Candidate& candidate = of_run[table_.run_index(row)];
       candidate.run = table_.run_index(row);
       candidate.rows.push_back(row);
-      candidate.tiles.insert(tile_place(tile(row)));
+      candidate.places.insert(place_of(row));
     }
     std::vector<Candidate> candidates;
-    candidates.reserve(of_run.size());
-    for (auto& [run, candidate] : of_run) candidates.push_back(std::move(candidate));
-    std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
+    for (auto& [run, candidate] : of_run) {
+      const Run& of = table_.runs()[run];
+      const bool asked = of.label == explored_preset && of.provenance != Provenance::imported;
+      (asked ? one_by_one : candidates).push_back(std::move(candidate));
+    }
+    if (candidates.empty()) candidates.swap(one_by_one);
+    const auto first = [&](const Candidate& a, const Candidate& b) {
       if (a.is_map() != b.is_map()) return a.is_map();
       return newer(table_, a.run, b.run);
-    });
+    };
+    std::ranges::sort(candidates, first);
+    std::ranges::sort(one_by_one, [&](const Candidate& a, const Candidate& b) { return newer(table_, b.run, a.run); });
+    return candidates;
+  }
+
+  /// The rows of the runs that are shown; the others are noted as hidden.
+  std::vector<Row> rows_shown(const std::vector<Row>& rows) {
+    std::vector<Candidate> one_by_one;
+    const std::vector<Candidate> candidates = candidates_of(rows, one_by_one);
     std::vector<std::vector<std::int64_t>> places;
     places.reserve(candidates.size());
     for (const Candidate& candidate : candidates) {
-      places.emplace_back(candidate.tiles.begin(), candidate.tiles.end());
+      places.emplace_back(candidate.places.begin(), candidate.places.end());
     }
     const auto groups = disjoint_groups(places);
     std::vector<Row> shown;
@@ -122,39 +146,64 @@ class TileMapBuilder {
           map_.hidden.push_back({candidates[i].run, static_cast<int>(candidates[i].rows.size())});
           continue;
         }
-        map_.shown.push_back(candidates[i].run);
+        map_.shown_runs.push_back(candidates[i].run);
         shown.insert(shown.end(), candidates[i].rows.begin(), candidates[i].rows.end());
       }
     }
-    std::ranges::sort(map_.shown, [&](RunIndex a, RunIndex b) { return newer(table_, a, b); });
+    for (const Candidate& asked : one_by_one) put_in_place(asked, shown);
+    std::ranges::sort(map_.shown_runs, [&](RunIndex a, RunIndex b) { return newer(table_, a, b); });
     std::ranges::sort(map_.hidden, [&](const HiddenRun& a, const HiddenRun& b) { return newer(table_, a.run, b.run); });
     std::ranges::sort(shown);
     return shown;
   }
 
-  void lay_out(const std::vector<Row>& rows) {
-    std::set<int> br;
-    std::set<int> bc;
-    for (const Row row : rows) {
-      br.insert(tile(row).br);
-      bc.insert(tile(row).bc);
+  /// Somebody wanted these very places measured: their values stand there, whole places at a time.
+  void put_in_place(const Candidate& asked, std::vector<Row>& shown) {
+    std::set<std::int64_t> taken;
+    for (const Row row : shown) taken.insert(place_of(row));
+    std::set<std::int64_t> valued;
+    for (const Row row : asked.rows) {
+      if (has_values(table_.disposition(row))) valued.insert(place_of(row));
     }
-    map_.br.assign(br.begin(), br.end());
-    map_.bc.assign(bc.begin(), bc.end());
-    map_.cells.assign(map_.br.size(), std::vector<TileCell>(map_.bc.size()));
+    // A point that came to nothing takes no value away.
+    std::erase_if(shown, [&](Row row) { return valued.contains(place_of(row)); });
+    for (const Row row : asked.rows) {
+      if (taken.contains(place_of(row)) && !valued.contains(place_of(row))) continue;
+      if (taken.contains(place_of(row))) again_.insert(place_of(row));
+      shown.push_back(row);
+    }
+    map_.shown_runs.push_back(asked.run);
   }
 
-  /// How far a value's samples scatter; the value itself where it has none.
-  [[nodiscard]] Quartiles scatter(Row row) const {
-    const double value = values_.value(row);
-    if (metric_ != nullptr && metric_->count_spread > 0 && counted(values_.provenance(row))) {
-      const double half = metric_->count_spread / 2 * value;
-      return {value - half, value + half};
+  /// Places of the codes that occur, in their order, and what they stand for.
+  static std::vector<int> take_values(MapAxis& axis, const CodeColumn& column, const std::vector<Row>& rows) {
+    std::vector<bool> there(column.values.size());
+    for (const Row row : rows) there[column.codes[row]] = true;
+    std::vector<int> place(column.values.size(), -1);
+    for (std::size_t code = 0; code < there.size(); ++code) {
+      if (!there[code]) continue;
+      place[code] = static_cast<int>(axis.values.size());
+      axis.values.push_back(column.values[code]);
     }
-    const auto time = times_.at(row);
-    if (metric_ == nullptr || !time || !first_quartiles_.has(row) || !third_quartiles_.has(row)) return {value, value};
-    return quartiles(*metric_, value, *time, {first_quartiles_.value(row), third_quartiles_.value(row)})
-        .value_or(Quartiles{value, value});
+    return place;
+  }
+
+  void lay_out(const std::vector<Row>& rows) {
+    y_place_ = take_values(map_.y, y_codes_, rows);
+    x_place_ = take_values(map_.x, x_codes_, rows);
+    map_.cells.assign(map_.y.size(), std::vector<TileCell>(map_.x.size()));
+  }
+
+  /// Where no axis says the tile: that of the shortest time stands for the place, with all that it was told.
+  [[nodiscard]] std::optional<std::uint32_t> fastest_tile(const std::vector<Row>& rows) const {
+    if (says_tile(request_.layout)) return std::nullopt;
+    std::optional<Row> best;
+    for (const Row row : rows) {
+      if (!has_values(table_.disposition(row))) continue;
+      const auto time = [&](Row of) { return times_.at(of).value_or(never); };
+      if (!best || time(row) < time(*best)) best = row;
+    }
+    return best ? std::optional(table_.tile_code(*best)) : std::nullopt;
   }
 
   void fill(TileMap::Place place, const std::vector<Row>& rows) {
@@ -165,21 +214,29 @@ class TileMapBuilder {
     for (const Row row : rows) {
       if (table_.disposition(row) == Disposition::ok) target.row = row;
     }
-    std::vector<Row> valued;
-    std::ranges::copy_if(rows, std::back_inserter(valued),
-                         [&](Row row) { return counts(table_.disposition(row)) && values_.has(row); });
+    target.again = again_.contains(place_of(rows.front()));
+    std::vector<std::pair<Compared, Row>> valued;
+    const std::optional<std::uint32_t> fastest = fastest_tile(rows);
+    for (const Row row : rows) {
+      if (fastest && table_.tile_code(row) != *fastest) continue;
+      if (const auto compared = compared_.at(row)) valued.emplace_back(*compared, row);
+    }
     if (!valued.empty()) {
-      std::ranges::stable_sort(valued, [&](Row a, Row b) { return values_.value(a) < values_.value(b); });
-      target.row = valued[(valued.size() - 1) / 2];
-      target.value = values_.value(target.row);
-      target.provenance = values_.provenance(target.row);
+      std::ranges::stable_sort(valued, [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
+      const auto& [middle, row] = valued[(valued.size() - 1) / 2];
+      target.row = row;
+      target.value = middle.value;
+      if (middle.over) {
+        target.own = compared_.plain(row)->value;
+        target.over = middle.over;
+      }
+      target.provenance = middle.provenance;
       target.repeats = static_cast<int>(valued.size());
       target.low = never;
       target.high = -never;
-      for (const Row row : valued) {
-        const Quartiles interval = scatter(row);
-        target.low = std::min(target.low, interval.q1);
-        target.high = std::max(target.high, interval.q3);
+      for (const auto& [compared, other] : valued) {
+        target.low = std::min(target.low, compared.low);
+        target.high = std::max(target.high, compared.high);
       }
       target.throttled = metric_ != nullptr && metric_->follows_clocks && table_.throttled(target.row);
       map_.minimum = std::min(map_.minimum.value_or(never), *target.value);
@@ -196,7 +253,7 @@ class TileMapBuilder {
         if (!each.disposition) continue;
         KernelKind kind = table_.points().kernel_kind(each.row);
         // What did not run has no kernel, and nobody wrote one down.
-        if (kind.recorded() || counts(*each.disposition)) cells_of[std::move(kind)].push_back(&each);
+        if (kind.recorded() || has_values(*each.disposition)) cells_of[std::move(kind)].push_back(&each);
       }
     }
     if (cells_of.size() < 2) return;
@@ -224,6 +281,65 @@ class TileMapBuilder {
     if (widths.empty()) return;
     map_.spread = summarize(widths)->median;
     map_.flat = *map_.maximum > *map_.minimum && *map_.maximum - *map_.minimum <= *map_.spread;
+    map_.one_color = map_.flat;
+  }
+
+  /// All that lies that near to the best, of its value.
+  void find_plateau() {
+    if (map_.best.empty()) return;
+    const double best = *cell(map_.best.front()).value;
+    const bool less = map_.better == Better::less;
+    if (best <= 0) return;
+    for (int row = 0; row < static_cast<int>(map_.y.size()); ++row) {
+      for (int column = 0; column < static_cast<int>(map_.x.size()); ++column) {
+        const auto value = cell({row, column}).value;
+        if (!value) continue;
+        if (less ? *value <= best * (1 + plateau_share) : *value >= best * (1 - plateau_share)) {
+          map_.plateau.push_back({row, column});
+        }
+      }
+    }
+  }
+
+  /// Values become percent of the best one: none where no end is the better one.
+  void take_shares() {
+    const bool less = map_.better == Better::less;
+    std::optional<double> best;
+    for (const auto& line : map_.cells) {
+      for (const TileCell& each : line) {
+        if (!each.value || *each.value <= 0) continue;
+        if (!best || (less ? *each.value < *best : *each.value > *best)) best = each.value;
+      }
+    }
+    map_.minimum.reset();
+    map_.maximum.reset();
+    for (auto& line : map_.cells) {
+      for (TileCell& each : line) {
+        if (!each.value) continue;
+        const double own = *each.value;
+        each.value.reset();
+        if (!best || map_.better == Better::neither || own <= 0 || each.low <= 0) continue;
+        const auto share = [&](double value) { return 100 * (less ? *best / value : value / *best); };
+        each.own = own;
+        each.over = best;
+        each.value = share(own);
+        each.low = share(each.low);
+        each.high = share(each.high);
+        if (each.low > each.high) std::swap(each.low, each.high);
+        if (each.provenance == Provenance::measured) each.provenance = Provenance::derived;
+        map_.minimum = std::min(map_.minimum.value_or(never), *each.value);
+        map_.maximum = std::max(map_.maximum.value_or(-never), *each.value);
+      }
+    }
+    if (map_.spread && best) map_.spread = 100 * *map_.spread / *best;
+  }
+
+  void take_unit() {
+    if (map_.minimum) map_.colors = TileMap::Range{*map_.minimum, *map_.maximum};
+    if (request_.shown.as == Comparison::none) return;
+    const bool share = request_.shown.as == Comparison::share_of_best;
+    map_.unit = share ? "percent" : "1";
+    if (share && map_.better != Better::neither) map_.better = Better::more;
   }
 
   using RowsOfCell = std::map<std::pair<int, int>, std::vector<Row>>;
@@ -232,6 +348,8 @@ class TileMapBuilder {
 
   void find_best(const RowsOfCell& of_cell) {
     if (map_.better == Better::neither || map_.flat || map_.minimum == map_.maximum) return;
+    // Theory is the better the nearer it comes, from whichever side.
+    if (request_.shown.as == Comparison::over_model || request_.shown.as == Comparison::over_simulated) return;
     const bool less = map_.better == Better::less;
     std::optional<TileMap::Place> best;
     for (const auto& [at, rows] : of_cell) {
@@ -260,7 +378,7 @@ class TileMapBuilder {
   [[nodiscard]] std::optional<Row> timed_row(const std::vector<Row>& rows) const {
     std::vector<Row> timed;
     std::ranges::copy_if(rows, std::back_inserter(timed),
-                         [&](Row row) { return counts(table_.disposition(row)) && times_.has(row); });
+                         [&](Row row) { return has_values(table_.disposition(row)) && times_.has(row); });
     if (timed.empty()) return {};
     std::ranges::stable_sort(timed, [&](Row a, Row b) { return times_.value(a) < times_.value(b); });
     return timed[(timed.size() - 1) / 2];
@@ -300,19 +418,26 @@ class TileMapBuilder {
     const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(any));
     const AttentionProblem problem = table_.problem(any);
     const std::int64_t m = table_.run(any).limits.sram_elements(bytes_per_element(problem.dtype));
-    if (algorithm == nullptr || !algorithm->facts().in(Group::paper_blocks) || m <= 0) return;
+    const bool of_tiles = map_.x.axis.key() == "bc" && map_.y.axis.key() == "br";
+    if (!of_tiles || algorithm == nullptr || !algorithm->facts().in(Group::paper_blocks) || m <= 0) return;
     PaperMark mark;
     mark.tile = paper_tile(m, problem.d);
-    mark.column = place_among(map_.bc, static_cast<double>(mark.tile.bc));
-    mark.row = place_among(map_.br, static_cast<double>(mark.tile.br));
-    mark.inside = mark.column >= 0 && mark.column <= static_cast<double>(map_.bc.size()) - 1 && mark.row >= 0 &&
-                  mark.row <= static_cast<double>(map_.br.size()) - 1;
+    mark.column = place_among(map_.x, static_cast<double>(mark.tile.bc));
+    mark.row = place_among(map_.y, static_cast<double>(mark.tile.br));
+    mark.inside = mark.column >= 0 && mark.column <= static_cast<double>(map_.x.size()) - 1 && mark.row >= 0 &&
+                  mark.row <= static_cast<double>(map_.y.size()) - 1;
     map_.paper = mark;
   }
 
   const PointTable& table_;
+  const MapRequest& request_;
+  ComparedValues compared_;
   const Metric* metric_;  ///< none of a counter that the table of metrics does not have
-  const ValueColumn& values_;
+  const CodeColumn& x_codes_;
+  const CodeColumn& y_codes_;
+  std::vector<int> x_place_;  ///< by code; -1: none of the map
+  std::vector<int> y_place_;
+  std::set<std::int64_t> again_;  ///< places where another run had a value
   const ValueColumn& times_;
   const ValueColumn& first_quartiles_;
   const ValueColumn& third_quartiles_;
@@ -321,27 +446,103 @@ class TileMapBuilder {
 
 }  // namespace
 
-TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
-  return TileMapBuilder(table, metric).build(rows);
+bool MapLayout::same_work() const {
+  const auto of_the_kernel = [](const std::string& name) {
+    if (name == "br" || name == "bc" || name == "algorithm") return true;
+    return attnscope::find_field(name) == nullptr;  // a knob
+  };
+  return std::ranges::all_of(x.names, of_the_kernel) && std::ranges::all_of(y.names, of_the_kernel);
 }
 
-std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows) {
-  const std::vector<std::uint64_t> problems = combined_codes(table, map_facets(table.algorithms()));
-  const CodeColumn& tiles = table.codes(*tile_facet());
+const MapLayout& tile_layout() {
+  static const std::vector<PointAxis> axes = point_axes();
+  static const MapLayout layout{*find_axis(axes, "bc"), *find_axis(axes, "br")};
+  return layout;
+}
+
+std::vector<FacetPtr> facets_beside(const MapLayout& layout, const Algorithms& algorithms) {
+  const std::array axes{layout.x, layout.y};
+  std::vector<FacetPtr> facets = facets_beside(axes, algorithms);
+  if (says_tile(layout)) return facets;
+  // At each place the fastest tile stands for its algorithm, with all that it was told.
+  std::erase_if(facets, [&](const FacetPtr& facet) {
+    return facet->key == "tile" ||
+           std::ranges::find(algorithms.knobs(), facet->key, &Knob::name) != algorithms.knobs().end();
+  });
+  return facets;
+}
+
+int MapAxis::place_of(double number) const {
+  const auto found = std::ranges::find(values, number, &FacetValue::order);
+  return found == values.end() ? -1 : static_cast<int>(found - values.begin());
+}
+
+int MapAxis::place_of(std::string_view id) const {
+  const auto found = std::ranges::find_if(values, [&](const FacetValue& value) { return value.id() == id; });
+  return found == values.end() ? -1 : static_cast<int>(found - values.begin());
+}
+
+TileMap build_map(const PointTable& table, std::span<const Row> rows, const MapRequest& request) {
+  return TileMapBuilder(table, request).build(rows);
+}
+
+TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
+  return build_map(table, rows, {.shown = {.metric = std::string(metric)}});
+}
+
+std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows, const MapLayout& layout) {
+  const std::vector<std::uint64_t> problems = combined_codes(table, facets_beside(layout, table.algorithms()));
+  const CodeColumn& places = table.codes(*facet_of_both(layout.x, layout.y));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> of_problem;
   for (const Row row : rows) {
-    if (tile_stated(table.tile_of(row).tile)) of_problem.emplace_back(problems[row], tiles.codes[row]);
+    if (states_axes(table, row, layout)) of_problem.emplace_back(problems[row], places.codes[row]);
   }
   std::sort(of_problem.begin(), of_problem.end());
   of_problem.erase(std::unique(of_problem.begin(), of_problem.end()), of_problem.end());
   std::vector<Row> swept;
   for (const Row row : rows) {
-    if (!tile_stated(table.tile_of(row).tile)) continue;
+    if (!states_axes(table, row, layout)) continue;
     const auto first = std::lower_bound(of_problem.begin(), of_problem.end(), std::pair(problems[row], 0U));
     const auto last = std::lower_bound(first, of_problem.end(), std::pair(problems[row] + 1, 0U));
     if (static_cast<std::size_t>(last - first) >= fewest_tiles_of_a_map) swept.push_back(row);
   }
   return swept;
+}
+
+std::vector<PointAxis> varying_axes(const PointTable& table, std::span<const Row> rows) {
+  std::vector<PointAxis> varying;
+  for (PointAxis& axis : point_axes(table.algorithms())) {
+    const CodeColumn& column = table.codes(*axis.facet);
+    const auto differs = [&](Row row) { return column.codes[row] != column.codes[rows.front()]; };
+    if (std::ranges::any_of(rows, differs)) varying.push_back(std::move(axis));
+  }
+  return varying;
+}
+
+void share_scale(std::span<TileMap* const> maps) {
+  std::optional<TileMap::Range> range;
+  bool flat = true;
+  for (const TileMap* map : maps) {
+    if (!map->colors) continue;
+    flat = flat && map->flat;
+    range = range ? TileMap::Range{std::min(range->low, map->colors->low), std::max(range->high, map->colors->high)}
+                  : *map->colors;
+  }
+  for (TileMap* map : maps) {
+    map->colors = range;
+    // What is alike within a map may differ from the one beside it.
+    map->one_color = flat && maps.size() == 1;
+  }
+}
+
+MapSlice slice_of(const TileMap& map, bool along_x, int fixed) {
+  MapSlice slice{.along_x = along_x, .fixed = fixed, .points = {}};
+  const auto count = static_cast<int>(along_x ? map.x.size() : map.y.size());
+  for (int i = 0; i < count; ++i) {
+    const TileCell& cell = map.at(along_x ? TileMap::Place{fixed, i} : TileMap::Place{i, fixed});
+    if (cell.value) slice.points.push_back({.place = i, .value = *cell.value, .low = cell.low, .high = cell.high});
+  }
+  return slice;
 }
 
 }  // namespace attnscope::analysis

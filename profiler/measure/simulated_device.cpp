@@ -66,8 +66,9 @@ bool is_simulated_counter(const Metric& metric) {
 
 class SimulatedDevice final : public Device {
  public:
-  SimulatedDevice(const DeviceLimits& limits, const Registry& registry)
-      : registry_(registry), rates_(device_rates(limits)) {
+  SimulatedDevice(const DeviceLimits& limits, const Registry& registry, const MeasuredCeilings& measured)
+      : registry_(registry), rates_(device_rates(limits, measured.ceilings)) {
+    if (rates_.dram_measured || rates_.l2_measured) info_.rates_from = measured.from;
     info_.limits = limits;
     info_.simulated = true;
     info_.uuid = simulated_uuid(limits);
@@ -225,8 +226,9 @@ std::string simulated_uuid(const DeviceLimits& limits) {
   return uuid;
 }
 
-std::unique_ptr<Device> make_simulated_device(const DeviceLimits& limits, const Registry& registry) {
-  return std::make_unique<SimulatedDevice>(limits, registry);
+std::unique_ptr<Device> make_simulated_device(const DeviceLimits& limits, const Registry& registry,
+                                              const MeasuredCeilings& measured) {
+  return std::make_unique<SimulatedDevice>(limits, registry, measured);
 }
 
 }  // namespace attnscope

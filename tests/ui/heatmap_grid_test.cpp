@@ -29,13 +29,13 @@ TEST(HeatmapGrid, ACellLeadsBackToItsPoint) {
   const auto points = sweep_of("fa2");
   const HeatmapGrid grid = fixtures::heatmap_of(points, metric_key::time_median_ns);
   std::size_t cells = 0;
-  for (int row = 0; row < static_cast<int>(grid.br.size()); ++row) {
-    for (int column = 0; column < static_cast<int>(grid.bc.size()); ++column) {
+  for (int row = 0; row < static_cast<int>(grid.y.size()); ++row) {
+    for (int column = 0; column < static_cast<int>(grid.x.size()); ++column) {
       if (!grid.at({row, column}).disposition) continue;
       ++cells;
       const TileShape& tile = grid.source({row, column}).spec.tile;
-      EXPECT_EQ(tile.br, grid.br[static_cast<std::size_t>(row)]);
-      EXPECT_EQ(tile.bc, grid.bc[static_cast<std::size_t>(column)]);
+      EXPECT_EQ(tile.br, grid.y.values[static_cast<std::size_t>(row)].order);
+      EXPECT_EQ(tile.bc, grid.x.values[static_cast<std::size_t>(column)].order);
     }
   }
   EXPECT_EQ(cells, points.size());

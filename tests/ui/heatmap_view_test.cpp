@@ -318,6 +318,7 @@ TEST_F(WindowTest, SeamsBetweenCellsAreAlike) {
   HeatmapView view;
   HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns);
   grid.best.clear();  // outlines lie over seams
+  grid.plateau.clear();
   grid.fastest.clear();
   view.set_grid(grid, {}, true);
   const QRgb background = plot_colors(view.palette()).background.rgb();
@@ -329,7 +330,7 @@ TEST_F(WindowTest, SeamsBetweenCellsAreAlike) {
       QPainter painter(&image);
       view.render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)), 1 / scale);
       painter.end();
-      const QPointF corner = view.cell_rect({static_cast<int>(grid.br.size()) - 1, 0}).topLeft();
+      const QPointF corner = view.cell_rect({static_cast<int>(grid.y.size()) - 1, 0}).topLeft();
       // Along the upper edge of the first row of cells, where no figure stands, and down the left edge of a column.
       const int y = static_cast<int>((corner.y() + 3) * scale);
       const int x = static_cast<int>((corner.x() + 3) * scale);
@@ -337,7 +338,7 @@ TEST_F(WindowTest, SeamsBetweenCellsAreAlike) {
       for (int i = static_cast<int>(corner.x() * scale); i < image.width(); ++i) across.push_back(image.pixel(i, y));
       std::vector<QRgb> down;
       for (int i = static_cast<int>(corner.y() * scale); i < image.height(); ++i) down.push_back(image.pixel(x, i));
-      for (const auto& [line, cells] : {std::pair{across, grid.bc.size()}, std::pair{down, grid.br.size()}}) {
+      for (const auto& [line, cells] : {std::pair{across, grid.x.size()}, std::pair{down, grid.y.size()}}) {
         const Runs runs = runs_along(line, background);
         ASSERT_GE(runs.cells.size(), cells) << scale;
         ASSERT_GE(runs.gaps.size(), cells - 1);
@@ -354,8 +355,8 @@ std::pair<int, int> mark_pixels(const HeatmapView& view) {
   QPainter painter(&image);
   view.render_grid(painter, view.rect());
   painter.end();
-  const int rows = static_cast<int>(view.grid().br.size());
-  const int columns = static_cast<int>(view.grid().bc.size());
+  const int rows = static_cast<int>(view.grid().y.size());
+  const int columns = static_cast<int>(view.grid().x.size());
   const QRectF cells = view.cell_rect({rows - 1, 0}) | view.cell_rect({0, columns - 1});
   int inside = 0;
   int outside = 0;

@@ -244,8 +244,8 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
   }
   ASSERT_TRUE(tiles.has_grid());
   EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2", "fa3"}));
-  EXPECT_GE(tiles.heatmap()->grid().br.size(), 12U);
-  EXPECT_GE(tiles.heatmap()->grid().bc.size(), 12U);
+  EXPECT_GE(tiles.heatmap()->grid().y.size(), 12U);
+  EXPECT_GE(tiles.heatmap()->grid().x.size(), 12U);
   EXPECT_FALSE(tiles.heatmap()->grid().fastest.empty());
 }
 

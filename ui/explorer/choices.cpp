@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "kernels/tile_table.h"
@@ -225,7 +226,9 @@ Explored work_out(ExplorerChoices choices) {
     explored.rule = analysis::tile_of_m(algorithm_of(choices), spec.problem, spec.config(), limits, *choices.m_bytes);
     if (explored.rule && explored.rule->config) spec.set_config(*explored.rule->config);
   }
-  explored.exploration = analysis::explore(choices.point, limits, built_in_algorithms());
+  const std::span<const Ceiling> measured =
+      choices.rates != nullptr ? std::span<const Ceiling>(choices.rates->ceilings) : std::span<const Ceiling>();
+  explored.exploration = analysis::explore(choices.point, limits, built_in_algorithms(), measured);
   explored.choices = std::move(choices);
   return explored;
 }

@@ -14,6 +14,7 @@
 #include "kernels/model/gpu_values.h"
 #include "profiler/analysis/exploration.h"
 #include "profiler/analysis/tile_rule.h"
+#include "storage/run_store.h"
 
 namespace attnscope::ui {
 
@@ -26,7 +27,12 @@ struct ExplorerChoices {
   /// The values of a GPU of the user's own, as they were when it was chosen; null for a public one.
   std::shared_ptr<const DeviceLimits> own = {};
 
-  bool operator==(const ExplorerChoices&) const = default;
+  /// Measured of such a GPU, in an open file: rates of the predicted times; null: by table. Nothing that is chosen.
+  std::shared_ptr<const StoredCeilings> rates = {};
+
+  bool operator==(const ExplorerChoices& other) const {
+    return point == other.point && device == other.device && m_bytes == other.m_bytes;
+  }
 };
 
 /// A usual forward pass on the first known GPU, with the tile that is best there.

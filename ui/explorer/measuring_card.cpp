@@ -12,7 +12,8 @@
 
 namespace attnscope::ui {
 
-MeasuringCard::MeasuringCard(QWidget* parent) : QWidget(parent), choices_(default_choices()) {
+MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
+    : QWidget(parent), choices_(default_choices()), measurer_(measurer) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);

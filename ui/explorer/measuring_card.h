@@ -17,7 +17,7 @@ namespace attnscope::ui {
 class MeasuringCard : public QWidget {
   Q_OBJECT
  public:
-  explicit MeasuringCard(QWidget* parent = nullptr);
+  explicit MeasuringCard(PointMeasurer& measurer, QWidget* parent = nullptr);
 
   /// What is to be measured from now on; `runs`: theory says that it runs.
   void show_choices(const ExplorerChoices& choices, bool runs);
@@ -50,7 +50,7 @@ class MeasuringCard : public QWidget {
 
   ExplorerChoices choices_;
   bool runs_ = false;
-  PointMeasurer measurer_;
+  PointMeasurer& measurer_;
   bool chosen_by_hand_ = false;  ///< the device, of those of this GPU
   QString trouble_;
   QComboBox* device_ = nullptr;

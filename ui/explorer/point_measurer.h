@@ -51,6 +51,8 @@ class PointMeasurer : public QObject {
   void measure(const ExplorerChoices& choices, const ListedDevice& device);
   /// The tiles around it, the nearest first; those that wait of an earlier neighbourhood are let go.
   void sweep_around(const ExplorerChoices& choices, const ListedDevice& device);
+  /// All of these, the first one first, before any neighbourhood and after single points.
+  void measure_all(const std::vector<PointSpec>& points, const ListedDevice& device);
   void cancel();
 
   /// The latest that is finished of exactly this configuration, whole; null where there is none, or its file is gone.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/heatmap_grid.h"
 
+#include <string>
 #include <utility>
 
 #include "messages/tile_map.h"
@@ -11,7 +12,7 @@
 namespace attnscope::ui {
 
 QString HeatmapGrid::best_words() const {
-  if (metric == metric_key::time_median_ns) return said(say::tile_map::fastest{});
+  if (metric == metric_key::time_median_ns && !shown.around_one()) return said(say::tile_map::fastest{});
   const std::string what = within_sentence(label).toStdString();
   return better == Better::more ? said(say::tile_map::highest{.metric = what})
                                 : said(say::tile_map::lowest{.metric = what});
@@ -27,13 +28,50 @@ std::vector<Row> HeatmapGrid::shown_rows() const {
   return rows;
 }
 
+QString comparison_words(const PointSet& points, const analysis::Quantified& shown) {
+  switch (shown.as) {
+    case analysis::Comparison::none:
+      return {};
+    case analysis::Comparison::share_of_best:
+      return said(say::tile_map::of_the_best{});
+    case analysis::Comparison::over_model:
+      return said(say::tile_map::over{.what = said(say::tile_map::model{}).toStdString()});
+    case analysis::Comparison::over_simulated:
+      return said(say::tile_map::over{.what = said(say::tile_map::simulator{}).toStdString()});
+    case analysis::Comparison::over_run:
+      return said(say::tile_map::over{.what = points.table().runs()[shown.run].title});
+  }
+  return {};
+}
+
 HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
-                          std::string_view metric) {
+                          const analysis::MapRequest& request) {
   HeatmapGrid grid;
-  static_cast<analysis::TileMap&>(grid) = analysis::build_tile_map(points->table(), filter.rows(), metric);
-  if (find_metric(metric) != nullptr) grid.label = metric_label(metric);
+  static_cast<analysis::TileMap&>(grid) = analysis::build_map(points->table(), filter.rows(), request);
+  if (find_metric(grid.metric) != nullptr) grid.label = metric_label(grid.metric);
+  if (const QString over = comparison_words(*points, grid.shown); !over.isEmpty()) {
+    grid.label = QStringLiteral("%1 %2").arg(grid.label, over);
+    switch (grid.shown.as) {
+      case analysis::Comparison::share_of_best:
+        grid.over_words = said(say::tile_map::best_shown{});
+        break;
+      case analysis::Comparison::over_model:
+        grid.over_words = said(say::tile_map::model{});
+        break;
+      case analysis::Comparison::over_simulated:
+        grid.over_words = said(say::tile_map::simulator{});
+        break;
+      default:
+        grid.over_words = QString::fromStdString(points->table().runs()[grid.shown.run].title);
+    }
+  }
   grid.points = std::move(points);
   return grid;
+}
+
+HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
+                          std::string_view metric) {
+  return build_heatmap(std::move(points), filter, {.shown = {.metric = std::string(metric)}});
 }
 
 }  // namespace attnscope::ui

@@ -17,7 +17,9 @@ using analysis::PaperMark;
 using HeatmapCell = analysis::TileCell;
 
 struct HeatmapGrid : analysis::TileMap {
-  QString label;                           ///< "DRAM read"
+  QString label;                           ///< "DRAM read", "DRAM read ÷ model"
+  QString beside;                          ///< where maps stand side by side: what this one is of, "d 64"
+  QString over_words;                      ///< of a comparison: what the other value is, "model"
   std::shared_ptr<const PointSet> points;  ///< what the cells' rows refer to
 
   /// "fastest", "lowest DRAM total", "highest TFLOP/s": what is best about `best`.
@@ -30,6 +32,11 @@ struct HeatmapGrid : analysis::TileMap {
 
 /// `filter` stands on the problem.
 [[nodiscard]] HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
+                                        const analysis::MapRequest& request);
+/// Br x Bc, the metric itself.
+[[nodiscard]] HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
                                         std::string_view metric);
+/// "% of the best", "÷ model", "÷ quick (2)": what stands behind a metric that is compared; empty where it is not.
+[[nodiscard]] QString comparison_words(const PointSet& points, const analysis::Quantified& shown);
 
 }  // namespace attnscope::ui

@@ -18,6 +18,7 @@
 #include "messages/field.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/plan/fields.h"
+#include "storage/measured_rates.h"
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
@@ -91,6 +92,28 @@ class ExplorerPage::Change : public QUndoCommand {
   int gesture_;
 };
 
+namespace {
+
+/// How the terms join, and where the rates come from that they are worked out with.
+QString rates_note(const Explored& explored) {
+  const analysis::Exploration& e = explored.exploration;
+  const StoredCeilings* rates = explored.choices.rates.get();
+  if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
+    return said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of});
+  }
+  const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
+                            : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
+                                                                       : text(say::explorer_page::rates_of_l2{});
+  return said(say::explorer_page::terms_note_measured{.which = which,
+                                                      .gpu = rates->device_name,
+                                                      .uuid = rates->device_uuid,
+                                                      .time = rates->measured_at,
+                                                      .device = e.device,
+                                                      .measured = e.rates_of});
+}
+
+}  // namespace
+
 ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
@@ -125,6 +148,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
     show_figures();
   });
   connect(&workspace_.published_errors(), &PublishedErrors::changed, this, &ExplorerPage::show_errors);
+  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
   apply({.choices = default_choices(), .pins = {}});
 }
 
@@ -279,7 +303,7 @@ void ExplorerPage::build_cards() {
   figures_ = new FiguresModel(this);
   operands_ = new OperandsModel(this);
   figures_view_ = new FittedTable(figures_, said(say::explorer_page::figures{}));
-  measuring_ = new MeasuringCard();
+  measuring_ = new MeasuringCard(workspace_.measurer());
   operands_view_ = new FittedTable(operands_, said(say::explorer_page::operands{}));
 
   auto* cards = new QWidget();
@@ -298,15 +322,12 @@ void ExplorerPage::build_cards() {
 }
 
 void ExplorerPage::follow_measuring() {
-  PointMeasurer& measurer = measuring_->measurer();
   connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
   connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
   connect(measuring_, &MeasuringCard::changed, this, [this] {
     show_kernel();
     if (under_way().isEmpty()) emit work_ended();
   });
-  connect(&measurer, &PointMeasurer::kept, &workspace_, &Workspace::follow);
-  connect(&measurer, &PointMeasurer::let_go, &workspace_, &Workspace::stop_following);
 }
 
 void ExplorerPage::show_measured() {
@@ -374,15 +395,32 @@ std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
           {said(say::explorer_page::keys_grid{}), said(say::explorer_page::key_grid{})}};
 }
 
+ExplorerChoices ExplorerPage::choices_of(const PointSpec& spec, const QString& gpu, bool& known) const {
+  // By way of their texts: a point of a file may hold what none of ours takes.
+  const ExplorerChoices point{.point = {.spec = spec}, .device = chosen_.choices.device};
+  ExplorerChoices choices = default_choices();
+  choices.device = point.device;
+  take_json(to_json(point), choices);
+  known = choose(choices, QStringLiteral("device"), gpu).ok();
+  return choices;
+}
+
 bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
-  // By way of their texts: a point of a file may hold what none of ours takes.
-  const ExplorerChoices point{.point = {.spec = spec}, .device = next.choices.device};
-  next.choices = default_choices();
-  next.choices.device = point.device;
-  take_json(to_json(point), next.choices);
-  const bool known = choose(next.choices, QStringLiteral("device"), gpu).ok();
+  bool known = false;
+  next.choices = choices_of(spec, gpu, known);
   change(std::move(next), said(say::explorer_page::did_show{}));
+  return known;
+}
+
+bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
+  State next = chosen_;
+  bool known = false;
+  ExplorerChoices pinned = choices_of(spec, gpu, known);
+  if (std::ranges::find(next.pins, pinned) != next.pins.end()) return known;
+  if (next.pins.size() >= most_pins) next.pins.erase(next.pins.begin());
+  next.pins.push_back(std::move(pinned));
+  change(std::move(next), said(say::explorer_page::did_pin{}));
   return known;
 }
 
@@ -417,9 +455,28 @@ void ExplorerPage::apply(const State& state) {
   QMetaObject::invokeMethod(this, &ExplorerPage::work_out_chosen, Qt::QueuedConnection);
 }
 
+std::shared_ptr<const StoredCeilings> ExplorerPage::rates_of(const ExplorerChoices& choices) {
+  const auto known = rates_.find(choices.device);
+  if (known != rates_.end()) return known->second;
+  std::vector<StoredCeilings> sets;
+  for (const FileCeilings& each : workspace_.ceilings()) sets.push_back(each.set);
+  const StoredCeilings* newest = newest_rates(sets, limits_of(choices));
+  auto& rates = rates_[choices.device];
+  if (newest != nullptr) rates = std::make_shared<const StoredCeilings>(*newest);
+  return rates;
+}
+
+void ExplorerPage::forget_rates() {
+  rates_.clear();
+  known_pins_.clear();
+  apply(State(chosen_));
+}
+
 void ExplorerPage::work_out_chosen() {
   if (!queued_) return;
   queued_ = false;
+  chosen_.choices.rates = rates_of(chosen_.choices);
+  for (ExplorerChoices& pin : chosen_.pins) pin.rates = rates_of(pin);
   const ExplorerChoices& choices = chosen_.choices;
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
@@ -512,7 +569,7 @@ void ExplorerPage::show_kernel() {
                             .all = kernel.blocks,
                             .waves = format_number(kernel.time.waves).toStdString()}));
   occupancy_->show();
-  set_words(terms_note_, said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}));
+  set_words(terms_note_, rates_note(*shown_));
   terms_note_->show();
 }
 

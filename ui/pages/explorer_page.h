@@ -43,6 +43,7 @@ class ExplorerPage : public Page {
   [[nodiscard]] bool explores() const override { return true; }
   /// What no kernel of ours knows is left.
   bool explore(const PointSpec& spec, const QString& gpu) override;
+  bool pin_point(const PointSpec& spec, const QString& gpu) override;
   [[nodiscard]] QString under_way() const override;
   void end_work() override;
 
@@ -97,10 +98,15 @@ class ExplorerPage : public Page {
   void fit_editors();
   void build_cards();
   [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
+  /// As far as a kernel of ours takes the point, on the GPU chosen; `known`: whether it is that one.
+  [[nodiscard]] ExplorerChoices choices_of(const PointSpec& spec, const QString& gpu, bool& known) const;
   /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
   void work_out_chosen();
+  /// Measured of such a GPU, in any open file; null where nobody measured one.
+  [[nodiscard]] std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices);
+  void forget_rates();
   void take(std::shared_ptr<const Explored> explored);
   void show_explored();
   void show_kernel();
@@ -119,6 +125,7 @@ class ExplorerPage : public Page {
 
   class Change;
   Workspace& workspace_;
+  std::map<std::string, std::shared_ptr<const StoredCeilings>> rates_;  ///< by GPU, of those that were asked about
   State chosen_;
   std::shared_ptr<const Explored> shown_;
   bool behind_ = false;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/models/facet_words.h"
 #include "ui/pages/flow_layout.h"
 #include "ui/said.h"
 
@@ -85,15 +86,25 @@ void FacetBar::show_chips_of(const analysis::PointTable& table, const std::vecto
     for (const Row row : rows) there[column.codes[row]] = true;
     QStringList texts;
     for (std::size_t code = 0; code < there.size(); ++code) {
-      if (there[code]) texts << QString::fromStdString(column.values[code].text);
+      if (there[code]) texts << value_words(*filter_.facets()[f], column.values[code]);
     }
     chips_[f]->set_texts(texts);
-    chips_[f]->setVisible(texts.size() > 1 || (texts.size() == 1 && filter_.facets()[f]->always_shown));
+    chips_[f]->setVisible(filter_.narrows(f) &&
+                          (texts.size() > 1 || (texts.size() == 1 && filter_.facets()[f]->always_shown)));
   }
 }
 
+FacetChip* FacetBar::add_chip(const QString& label, const QString& help) {
+  auto* chip = new FacetChip(label, help, this);
+  layout()->addWidget(chip);
+  return chip;
+}
+
 void FacetBar::refresh(const std::shared_ptr<const PointSet>& points, const std::vector<Row>& rows) {
-  if (points != points_ || rows != rows_) {
+  std::vector<bool> narrowing;
+  for (std::size_t f = 0; f < chips_.size(); ++f) narrowing.push_back(filter_.narrows(f));
+  if (points != points_ || rows != rows_ || narrowing != narrowing_) {
+    narrowing_ = std::move(narrowing);
     points_ = points;
     rows_ = rows;
     show_chips_of(points->table(), rows);
@@ -102,8 +113,10 @@ void FacetBar::refresh(const std::shared_ptr<const PointSet>& points, const std:
     const ProblemFilter::State& state = filter_.state(f);
     std::vector<FacetChip::Option> options;
     for (const analysis::FacetValue& value : state.options) {
-      options.push_back(
-          {QString::fromStdString(value.text), QString::fromStdString(value.id()), QString::fromStdString(value.full)});
+      options.push_back({.text = value_words(*filter_.facets()[f], value),
+                         .id = QString::fromStdString(value.id()),
+                         .full = QString::fromStdString(value.full),
+                         .group = {}});
     }
     chips_[f]->offer(std::move(options), state.current);
   }

@@ -28,6 +28,8 @@ class FacetBar : public QWidget {
   /// A labelled combo box after the chips. `characters`: as wide as that many, for one whose entries change; 0: as its
   /// entries ask for.
   QComboBox* add_combo(const QString& label, const QString& help, int characters = 0);
+  /// A chip of the page's own after those of the filter.
+  FacetChip* add_chip(const QString& label, const QString& help);
   /// The choices made by hand, by the facets' labels.
   [[nodiscard]] QJsonObject state() const;
   /// The filter then wants an update().
@@ -45,6 +47,7 @@ class FacetBar : public QWidget {
   std::vector<FacetChip*> chips_;
   std::shared_ptr<const PointSet> points_;  ///< whose chips there are
   std::vector<Row> rows_;                   ///< likewise
+  std::vector<bool> narrowing_;             ///< likewise
 };
 
 }  // namespace attnscope::ui

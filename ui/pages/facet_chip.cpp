@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "ui/format.h"
@@ -15,8 +16,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int widest_value = 150;  ///< a list may hold one very long value
-constexpr int side = 8;            ///< between the border and what stands in it
+constexpr int side = 8;  ///< between the border and what stands in it
 constexpr int gap = 5;
 constexpr int arrow = 8;
 constexpr int rounding = 5;
@@ -67,12 +67,25 @@ QFont FacetChip::value_font() const {
   return bold;
 }
 
+void FacetChip::set_widest(int pixels) {
+  widest_ = pixels;
+  updateGeometry();
+}
+
+void FacetChip::hide_label() {
+  label_shown_ = false;
+  updateGeometry();
+}
+
+int FacetChip::label_width() const {
+  return label_shown_ ? fontMetrics().horizontalAdvance(label_) + gap : 0;
+}
+
 QSize FacetChip::sizeHint() const {
   const QFontMetrics bold(value_font());
   int value = 0;
   for (const QString& text : texts_) value = std::max(value, bold.horizontalAdvance(text) + 1);
-  const int width =
-      side + fontMetrics().horizontalAdvance(label_) + gap + std::min(value, widest_value) + gap + arrow + side;
+  const int width = side + label_width() + std::min(value, widest_) + gap + arrow + side;
   return {width, fontMetrics().height() + 8};
 }
 
@@ -87,8 +100,8 @@ void FacetChip::paintEvent(QPaintEvent* /*event*/) {
 
   QRect room = rect().adjusted(side, 0, -side, 0);
   painter.setPen(colors.muted);
-  painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, label_);
-  room.setLeft(room.left() + fontMetrics().horizontalAdvance(label_) + gap);
+  if (label_shown_) painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, label_);
+  room.setLeft(room.left() + label_width());
   room.setRight(room.right() - arrow - gap);
   painter.setFont(value_font());
   painter.setPen(isEnabled() ? colors.text : colors.muted);
@@ -125,17 +138,29 @@ void FacetChip::keyPressEvent(QKeyEvent* event) {
 /// When it opens: while one of its entries is being chosen, they stay.
 void FacetChip::fill_menu() {
   menu()->clear();
+  // A menu's submenus are its children, and clear() leaves them.
+  for (QMenu* old : menu()->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly)) delete old;
   auto* group = new QActionGroup(menu());
+  std::map<QString, QMenu*> groups;
   for (std::size_t i = 0; i < options_.size(); ++i) {
     const auto place = static_cast<int>(i);
     QString text = options_[i].text;
-    QAction* entry = menu()->addAction(text.replace(QLatin1Char('&'), QStringLiteral("&&")));
+    QMenu* among = menu();
+    if (const QString& name = options_[i].group; !name.isEmpty()) {
+      QMenu*& made = groups[name];
+      if (made == nullptr) {
+        made = menu()->addMenu(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")));
+        made->setToolTipsVisible(true);
+      }
+      among = made;
+    }
+    QAction* entry = among->addAction(text.replace(QLatin1Char('&'), QStringLiteral("&&")));
     entry->setCheckable(true);
     entry->setChecked(place == current_);
     entry->setToolTip(plain_tip(options_[i].full));
     group->addAction(entry);
     connect(entry, &QAction::triggered, this, [this, place] { pick(place); });
-    if (place == current_) menu()->setActiveAction(entry);
+    if (place == current_ && among == menu()) menu()->setActiveAction(entry);
   }
 }
 

@@ -15,13 +15,18 @@ class FacetChip : public QToolButton {
  public:
   struct Option {
     QString text;
-    QString id;         ///< what it is known by
-    QString full = {};  ///< where `text` is shortened
+    QString id;          ///< what it is known by
+    QString full = {};   ///< where `text` is shortened, or more is to be said of it
+    QString group = {};  ///< the submenu that it stands in
     bool operator==(const Option&) const = default;
   };
 
   FacetChip(const QString& label, const QString& help, QWidget* parent = nullptr);
 
+  /// Longer values are shortened: in pixels.
+  void set_widest(int pixels);
+  /// Only the value is painted; the label is what the chip is called all the same.
+  void hide_label();
   /// All that it may show, whatever is chosen elsewhere: the width follows from these alone.
   void set_texts(const QStringList& texts);
   /// What is offered now; `current` is its place, -1: none. With one option there is nothing to choose.
@@ -47,7 +52,11 @@ class FacetChip : public QToolButton {
   void pick(int place);
   [[nodiscard]] QFont value_font() const;
 
+  [[nodiscard]] int label_width() const;
+
   QString label_;
+  bool label_shown_ = true;
+  int widest_ = 150;  ///< a list may hold one very long value
   QString help_;
   QStringList texts_;
   std::vector<Option> options_;

@@ -47,6 +47,9 @@ class Page : public QWidget {
   /// Takes over that point, on the GPU of that name. False: the GPU is none that the page knows, and another one stays.
   virtual bool explore(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
 
+  /// Where the page explores: stands that point beside what it shows, in place of the oldest where there is no room.
+  virtual bool pin_point(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
+
   /// Of what the page has under way and closing the window would end: "3 to measure, into FILE"; empty without any.
   [[nodiscard]] virtual QString under_way() const { return {}; }
   /// Lets go of it.
@@ -65,6 +68,8 @@ class Page : public QWidget {
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
+  /// That point is to be pinned where one explores.
+  void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   /// Nothing is under way any more.
   void work_ended();
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ui/pages/facet_bar.h"
@@ -30,9 +31,14 @@ class ProblemPage : public Page {
   virtual void show_problem() = 0;
   /// What is visible from now on, and those rows of it that the page can show.
   void set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates);
+  /// ProblemFilter's, of the page's own.
+  void narrow_by(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
+    filter_.narrow_by(facets, std::move(spread));
+  }
   [[nodiscard]] Workspace& workspace() const { return workspace_; }
   [[nodiscard]] const ProblemFilter& filter() const { return filter_; }
   [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return points_; }
+  [[nodiscard]] const std::vector<Row>& candidates() const { return candidates_; }
   [[nodiscard]] FacetBar& facets() const { return *facets_; }
 
  private:

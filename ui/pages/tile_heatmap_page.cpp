@@ -1,67 +1,253 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/tile_heatmap_page.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMenu>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "messages/tile_map.h"
+#include "profiler/analysis/map_points.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/fields.h"
+#include "profiler/plan/command.h"
 #include "ui/format.h"
+#include "ui/models/facet_words.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/said.h"
 #include "ui/source_note.h"
 
 namespace attnscope::ui {
+namespace {
+
+constexpr char key_separator[] = "|";
+constexpr int least_beside = 150;  ///< pixels of a map beside others
+constexpr char run_prefix[] = "run:";
+constexpr std::size_t looked_at = 64;  ///< points of a map that tell which counters there are
+constexpr double beside_from = 1.45;   ///< width over height from which a slice stands beside the map, not below it
+
+/// With nothing chosen; the page tells it which axes it is for.
+ProblemFilter new_map_filter() {
+  const analysis::MapLayout& tiles = analysis::tile_layout();
+  ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
+  filter.narrow_by(analysis::facets_beside(tiles), analysis::facet_of_both(tiles.x, tiles.y));
+  return filter;
+}
+
+QString label_of(const analysis::PointAxis& axis) {
+  return said(axis.facet->label);
+}
+
+bool share_names(const analysis::PointAxis& a, const analysis::PointAxis& b) {
+  return a.key() == b.key() ||
+         std::ranges::any_of(a.names, [&](const std::string& name) { return b.speaks_for(name); });
+}
+
+QStringList texts_of(const std::vector<FacetChip::Option>& options) {
+  QStringList texts;
+  for (const FacetChip::Option& option : options) texts << option.text;
+  return texts;
+}
+
+/// The place of an id; `otherwise` where it is not among them.
+int place_of(const std::vector<FacetChip::Option>& options, const QString& id, int otherwise) {
+  const auto found = std::ranges::find(options, id, &FacetChip::Option::id);
+  return found == options.end() ? otherwise : static_cast<int>(found - options.begin());
+}
+
+void offer(FacetChip& chip, std::vector<FacetChip::Option> options, const QString& id, int otherwise) {
+  const int current = place_of(options, id, otherwise);
+  chip.set_texts(texts_of(options));
+  chip.setVisible(options.size() > 1);
+  chip.offer(std::move(options), current);
+}
+
+}  // namespace
+
 TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
-    : ProblemPage(
-          workspace, [] { return analysis::map_filter(); }, parent) {
-  metric_ = facets().add_combo(said(say::tile_map::colour{}), said(say::tile_map::colour_help{}));
-  for (const Metric& metric : metrics_table()) {
-    if (!metric.on_heatmap) continue;
-    metric_->addItem(metric_label(metric.key), to_qstring(metric.key));
-    metric_->setItemData(metric_->count() - 1, said(metric.help()), Qt::ToolTipRole);
-  }
-  log_ = new QCheckBox(said(say::tile_map::log{}), this);
-  log_->setChecked(true);
-  log_->setToolTip(said(say::tile_map::log_help{}));
-  facets().layout()->addWidget(log_);
-
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  view_ = new HeatmapView(content);
-  empty_ = new EmptyState(content, &workspace);
-  stack_->addWidget(view_);
-  stack_->addWidget(empty_);
-  auto* column = static_cast<QVBoxLayout*>(layout());
-  column->addWidget(content, 1);
-  note_ = new ErrorNote(workspace.published_errors(), this);
-  column->addWidget(note_);
-
-  set_metric(metric_key::time_median_ns);
-  connect(metric_, &QComboBox::currentIndexChanged, this, &TileHeatmapPage::refresh);
-  connect(log_, &QCheckBox::toggled, this, &TileHeatmapPage::refresh);
-  connect(view_, &HeatmapView::cell_selected, this, &Page::point_selected);
+    : ProblemPage(workspace, new_map_filter, parent),
+      layout_(analysis::tile_layout()),
+      rows_key_(QString::fromStdString(layout_.y.key())),
+      columns_key_(QString::fromStdString(layout_.x.key())),
+      metric_key_(metric_key::time_median_ns),
+      as_word_(to_qstring(to_string(analysis::Comparison::none))) {
+  add_chips();
+  add_content();
   connect(&workspace, &Workspace::points_changed, this, &TileHeatmapPage::refresh);
   refresh();
 }
 
+void TileHeatmapPage::add_chips() {
+  axes_ = facets().add_chip(said(say::tile_map::axes{}), said(say::tile_map::axes_help{}));
+  axes_->hide_label();
+  metric_ = facets().add_chip(said(say::tile_map::colour{}), said(say::tile_map::colour_help{}));
+  as_ = facets().add_chip(said(say::tile_map::as{}), said(say::tile_map::as_help{}));
+  beside_ = facets().add_chip(said(say::tile_map::beside{}), said(say::tile_map::beside_help{}));
+  log_ = new QCheckBox(said(say::tile_map::log{}), this);
+  log_->setChecked(true);
+  log_->setToolTip(said(say::tile_map::log_help{}));
+  facets().layout()->addWidget(log_);
+  axes_->set_widest(96);
+  metric_->set_widest(110);
+  as_->set_widest(90);
+  beside_->set_widest(76);
+  connect(axes_, &FacetChip::picked, this, [this](const QString& id) {
+    touch();
+    set_axes(id.section(QLatin1String(key_separator), 0, 0), id.section(QLatin1String(key_separator), 1));
+  });
+  connect(metric_, &FacetChip::picked, this, [this](const QString& id) { set_metric(id.toStdString()); });
+  connect(as_, &FacetChip::picked, this, &TileHeatmapPage::set_comparison);
+  connect(beside_, &FacetChip::picked, this, &TileHeatmapPage::set_beside);
+  connect(log_, &QCheckBox::toggled, this, &TileHeatmapPage::refresh);
+}
+
+void TileHeatmapPage::add_content() {
+  auto* content = new QWidget(this);
+  stack_ = new QStackedLayout(content);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  auto* shown = new QWidget(content);
+  with_slice_ = new QBoxLayout(QBoxLayout::LeftToRight, shown);
+  with_slice_->setContentsMargins(0, 0, 0, 0);
+  maps_ = new QWidget(shown);
+  maps_row_ = new QHBoxLayout(maps_);
+  maps_row_->setContentsMargins(0, 0, 0, 0);
+  maps_row_->setSpacing(4);
+  with_slice_->addWidget(maps_, 5);
+  slice_panel_ = new QWidget(shown);
+  auto* panel = new QVBoxLayout(slice_panel_);
+  panel->setContentsMargins(0, 0, 0, 0);
+  panel->setSpacing(0);
+  auto* close = new QToolButton(slice_panel_);
+  close->setText(QStringLiteral("✕"));
+  close->setAutoRaise(true);
+  close->setToolTip(said(say::tile_map::slice_close{}));
+  close->setAccessibleName(said(say::tile_map::slice_close{}));
+  panel->addWidget(close, 0, Qt::AlignRight);
+  slice_ = new SlicePlot(slice_panel_);
+  panel->addWidget(slice_, 1);
+  with_slice_->addWidget(slice_panel_, 3);
+  slice_panel_->hide();
+  connect(close, &QToolButton::clicked, this, [this] {
+    for (HeatmapView* view : views_) view->mark_line(std::nullopt);
+    show_slice();
+  });
+  connect(slice_, &SlicePlot::place_clicked, this, [this](int place) {
+    if (sliced_ == nullptr || !sliced_->line()) return;
+    const HeatmapView::Line line = *sliced_->line();
+    sliced_->select(line.along_x ? HeatmapGrid::Place{line.fixed, place} : HeatmapGrid::Place{place, line.fixed});
+  });
+  empty_ = new EmptyState(content, &workspace());
+  stack_->addWidget(shown);
+  stack_->addWidget(empty_);
+  auto* column = static_cast<QVBoxLayout*>(layout());
+  column->addWidget(content, 1);
+  measuring_ = new MapMeasuring(workspace().measurer(), this);
+  column->addWidget(measuring_);
+  note_ = new ErrorNote(workspace().published_errors(), this);
+  column->addWidget(note_);
+  connect(measuring_, &MapMeasuring::closed, this, [this] {
+    for (HeatmapView* view : views_) view->mark_area(std::nullopt);
+  });
+  view_at(0);
+}
+
+HeatmapView* TileHeatmapPage::view_at(std::size_t place) {
+  while (views_.size() <= place) {
+    auto* view = new HeatmapView(maps_);
+    maps_row_->addWidget(view, 1);
+    views_.push_back(view);
+    connect_view(view);
+  }
+  return views_[place];
+}
+
+void TileHeatmapPage::connect_view(HeatmapView* view) {
+  connect(view, &HeatmapView::cell_selected, this, &Page::point_selected);
+  connect(view, &HeatmapView::place_selected, this, [this, view] {
+    for (HeatmapView* other : views_) {
+      if (other != view && other->selected()) other->select(std::nullopt);
+    }
+  });
+  connect(view, &HeatmapView::slice_wanted, this, [this, view](bool along_x, int fixed) {
+    // Maps beside one another are cut at the same place.
+    const analysis::MapAxis& across = along_x ? view->grid().y : view->grid().x;
+    const std::string& id = across.values[static_cast<std::size_t>(fixed)].id();
+    for (HeatmapView* other : views_) {
+      if (other == view || other->grid().empty()) continue;
+      const int there = (along_x ? other->grid().y : other->grid().x).place_of(id);
+      other->mark_line(there < 0 ? std::nullopt : std::optional(HeatmapView::Line{along_x, there}));
+    }
+    sliced_ = view;
+    show_slice();
+  });
+  connect(view, &HeatmapView::area_wanted, this, [this, view] {
+    for (HeatmapView* other : views_) {
+      if (other != view) other->mark_area(std::nullopt);
+    }
+    show_area();
+  });
+  connect(view, &HeatmapView::menu_wanted, this,
+          [this, view](const HeatmapGrid::Place& place, const QPoint& at) { show_menu(view, place, at); });
+}
+
+std::vector<HeatmapView*> TileHeatmapPage::heatmaps() const {
+  std::vector<HeatmapView*> shown;
+  std::ranges::copy_if(views_, std::back_inserter(shown),
+                       [](const HeatmapView* view) { return !view->grid().empty(); });
+  return shown;
+}
+
 void TileHeatmapPage::set_metric(std::string_view key) {
-  metric_->setCurrentIndex(metric_->findData(to_qstring(key)));
+  if (find_metric(key) == nullptr) return;
+  metric_key_ = key;
+  refresh();
+}
+
+void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
+  const std::vector<analysis::PointAxis> axes = analysis::point_axes();
+  const analysis::PointAxis* y = analysis::find_axis(axes, rows.toStdString());
+  const analysis::PointAxis* x = analysis::find_axis(axes, columns.toStdString());
+  if (x == nullptr || y == nullptr || share_names(*x, *y)) return;
+  rows_key_ = rows;
+  columns_key_ = columns;
+  // Identity of the facets tells a view whether its axes are others.
+  if (x->key() != layout_.x.key() || y->key() != layout_.y.key()) layout_ = {*x, *y};
+  refresh();
+}
+
+void TileHeatmapPage::set_comparison(const QString& word) {
+  as_word_ = word;
+  refresh();
+}
+
+void TileHeatmapPage::set_beside(const QString& facet) {
+  beside_key_ = facet;
+  refresh();
 }
 
 QString TileHeatmapPage::file_stem() const {
-  return QString::fromStdString(analysis::map_stem(filter(), metric_->currentData().toString().toStdString()));
+  QString stem = QString::fromStdString(analysis::map_stem(filter(), metric_key_));
+  const analysis::MapLayout& tiles = analysis::tile_layout();
+  if (layout_.x.key() != tiles.x.key() || layout_.y.key() != tiles.y.key()) {
+    stem += QStringLiteral("-%1-%2").arg(rows_key_, columns_key_);
+  }
+  const analysis::Quantified shown = request().shown;
+  if (shown.as != analysis::Comparison::none) stem += QLatin1Char('-') + to_qstring(to_string(shown.as));
+  return stem;
 }
 
 QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
-  const HeatmapGrid& grid = view_->grid();
-  view_->set_source(grid.points == nullptr ? QString() : source_note(grid.points->runs_of(grid.shown_rows())));
-  if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return view_->save_svg(path, size);
-  if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return view_->save_pdf(path, size);
-  return view_->save_png(path, size);
+  std::vector<const HeatmapView*> views;
+  for (HeatmapView* view : heatmaps()) {
+    const HeatmapGrid& grid = view->grid();
+    view->set_source(source_note(grid.points->runs_of(grid.shown_rows())));
+    views.push_back(view);
+  }
+  return save_heatmaps(views, path, size);
 }
 
 QString TileHeatmapPage::title() const {
@@ -70,25 +256,33 @@ QString TileHeatmapPage::title() const {
 
 QJsonObject TileHeatmapPage::state() const {
   return {{QStringLiteral("choices"), facets().state()},
-          {QStringLiteral("metric"), metric_->currentData().toString()},
+          {QStringLiteral("metric"), QString::fromStdString(metric_key_)},
+          {QStringLiteral("rows"), rows_key_},
+          {QStringLiteral("columns"), columns_key_},
+          {QStringLiteral("as"), as_word_},
+          {QStringLiteral("beside"), beside_key_},
           {QStringLiteral("log"), log_->isChecked()}};
 }
 
 void TileHeatmapPage::restore(const QJsonObject& state) {
   facets().restore(state[QStringLiteral("choices")].toObject());
-  const int metric = metric_->findData(state[QStringLiteral("metric")].toString());
-  if (metric >= 0) metric_->setCurrentIndex(metric);
+  const std::string metric = state[QStringLiteral("metric")].toString().toStdString();
+  if (find_metric(metric) != nullptr) metric_key_ = metric;
+  as_word_ = state[QStringLiteral("as")].toString(as_word_);
+  beside_key_ = state[QStringLiteral("beside")].toString(beside_key_);
   log_->setChecked(state[QStringLiteral("log")].toBool(log_->isChecked()));
+  set_axes(state[QStringLiteral("rows")].toString(rows_key_), state[QStringLiteral("columns")].toString(columns_key_));
   refresh();
 }
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
   return {{said(say::tile_map::on_map{}), said(say::tile_map::key_walk{})},
-          {said(say::tile_map::home_on_map{}), said(say::tile_map::key_best{})}};
+          {said(say::tile_map::home_on_map{}), said(say::tile_map::key_best{})},
+          {said(say::tile_map::on_area{}), said(say::tile_map::key_area{})}};
 }
 
 void TileHeatmapPage::pose() {
-  if (has_grid()) view_->select(view_->landmark());
+  if (has_grid()) heatmap()->select(heatmap()->landmark());
 }
 
 void TileHeatmapPage::show_words() {
@@ -97,26 +291,264 @@ void TileHeatmapPage::show_words() {
   } else if (ticked_run_is_running(workspace())) {
     empty_->set_words(
         {said(say::tile_map::no_map_yet{}), said(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
+  } else if (layout_.x.key() != analysis::tile_layout().x.key() || layout_.y.key() != analysis::tile_layout().y.key()) {
+    empty_->set_words({said(say::tile_map::no_map{}),
+                       said(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
+                                                       .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
+                                                       .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})});
   } else {
     empty_->set_words({said(say::tile_map::no_sweep{}), said(say::tile_map::no_sweep_help{})});
   }
   stack_->setCurrentWidget(empty_);
 }
 
+void TileHeatmapPage::offer_axes() {
+  std::vector<analysis::PointAxis> axes = analysis::varying_axes(points()->table(), points()->table().rows());
+  // Of tiles a page of maps speaks, whatever there is, and of what is chosen.
+  const std::vector<analysis::PointAxis> all = analysis::point_axes(points()->table().algorithms());
+  for (const std::string& key : {std::string("br"), std::string("bc"), layout_.y.key(), layout_.x.key()}) {
+    if (analysis::find_axis(axes, key) == nullptr) axes.push_back(*analysis::find_axis(all, key));
+  }
+  std::vector<FacetChip::Option> options;
+  for (const analysis::PointAxis& y : axes) {
+    for (const analysis::PointAxis& x : axes) {
+      if (share_names(x, y)) continue;
+      options.push_back(
+          {.text = QStringLiteral("%1 × %2").arg(label_of(y), label_of(x)),
+           .id = QString::fromStdString(y.key()) + QLatin1String(key_separator) + QString::fromStdString(x.key()),
+           .full = {},
+           .group = label_of(y) + QStringLiteral(" ×")});
+    }
+  }
+  offer(*axes_, std::move(options), rows_key_ + QLatin1String(key_separator) + columns_key_, -1);
+}
+
+void TileHeatmapPage::offer_metrics() {
+  const std::vector<Row>& rows = filter().rows();
+  const std::span<const Row> first(rows.data(), std::min(rows.size(), looked_at));
+  std::vector<FacetChip::Option> options;
+  for (const bool usual : {true, false}) {
+    for (const Metric& metric : metrics_table()) {
+      if (metric.on_heatmap != usual) continue;
+      const QString id = to_qstring(metric.key);
+      const auto has = [&](Row row) { return points()->table().values(metric.key).has(row); };
+      if (!usual && metric.key != metric_key_ && std::ranges::none_of(first, has)) continue;
+      options.push_back({.text = metric_label(metric.key),
+                         .id = id,
+                         .full = said(metric.help()),
+                         .group = usual ? QString() : said(say::tile_map::more_counters{})});
+    }
+  }
+  // As wide as what most look at: rarer counters have longer names, and are shortened.
+  offer(*metric_, std::move(options), QString::fromStdString(metric_key_), 0);
+}
+
+void TileHeatmapPage::offer_comparisons() {
+  const analysis::PointTable& table = points()->table();
+  const analysis::Counterparts there = analysis::counterparts_of(table, filter().rows());
+  std::vector<FacetChip::Option> options;
+  const auto add = [&](analysis::Comparison as, const QString& text) {
+    options.push_back({.text = text, .id = to_qstring(to_string(as)), .full = {}, .group = {}});
+  };
+  const auto words = [&](analysis::Comparison as) {
+    return comparison_words(*points(), {.metric = metric_key_, .as = as});
+  };
+  using enum analysis::Comparison;
+  add(none, said(say::tile_map::as_value{}));
+  const Metric* metric = find_metric(metric_key_);
+  if (metric != nullptr && metric->better != Better::neither) add(share_of_best, words(share_of_best));
+  if (analysis::has_model(metric_key_)) add(over_model, words(over_model));
+  if (there.simulated) add(over_simulated, words(over_simulated));
+  for (const analysis::RunIndex run : there.runs) {
+    const QString title = QString::fromStdString(table.runs()[run].title);
+    options.push_back({.text = comparison_words(*points(), {.metric = metric_key_, .as = over_run, .run = run}),
+                       .id = QLatin1String(run_prefix) + title,
+                       .full = {},
+                       .group = {}});
+  }
+  offer(*as_, std::move(options), as_word_, 0);
+}
+
+void TileHeatmapPage::offer_beside() {
+  std::vector<FacetChip::Option> options{{.text = said(say::tile_map::one_map{}), .id = {}, .full = {}, .group = {}}};
+  for (std::size_t f = 0; f < filter().facets().size(); ++f) {
+    if (!filter().narrows(f) || filter().state(f).options.size() < 2) continue;
+    const analysis::Facet& facet = *filter().facets()[f];
+    options.push_back(
+        {.text = said(facet.label), .id = QString::fromStdString(facet.key), .full = said(facet.help), .group = {}});
+  }
+  offer(*beside_, std::move(options), beside_key_, 0);
+}
+
+analysis::MapRequest TileHeatmapPage::request() const {
+  analysis::MapRequest request{.layout = layout_, .shown = {.metric = metric_key_}};
+  const int place = place_of(as_->options(), as_word_, 0);
+  if (as_->options().empty() || place == 0) return request;
+  const QString id = as_->options()[static_cast<std::size_t>(place)].id;
+  if (id.startsWith(QLatin1String(run_prefix))) {
+    const std::string title = id.mid(static_cast<qsizetype>(sizeof(run_prefix)) - 1).toStdString();
+    const std::vector<analysis::Run>& runs = points()->table().runs();
+    const auto found = std::ranges::find(runs, title, &analysis::Run::title);
+    request.shown.as = analysis::Comparison::over_run;
+    request.shown.run = static_cast<analysis::RunIndex>(found - runs.begin());
+    return request;
+  }
+  for (const analysis::Comparison as :
+       {analysis::Comparison::share_of_best, analysis::Comparison::over_model, analysis::Comparison::over_simulated}) {
+    if (id == to_qstring(to_string(as))) request.shown.as = as;
+  }
+  return request;
+}
+
+std::vector<HeatmapGrid> TileHeatmapPage::build_maps() const {
+  std::vector<HeatmapGrid> maps;
+  const std::size_t place =
+      beside_key_.isEmpty() ? filter().facets().size() : filter().place_of(beside_key_.toStdString());
+  const bool several =
+      place < filter().facets().size() && filter().narrows(place) && filter().state(place).options.size() > 1;
+  if (!several) {
+    maps.push_back(build_heatmap(points(), filter(), request()));
+    return maps;
+  }
+  for (const analysis::FacetValue& value : filter().state(place).options) {
+    if (maps.size() == most_maps) break;
+    ProblemFilter one = filter();
+    one.choose(place, value.id());
+    one.update(points()->table(), candidates());
+    HeatmapGrid map = build_heatmap(points(), one, request());
+    map.beside = QStringLiteral("%1 %2").arg(said(filter().facets()[place]->label),
+                                             value_words(*filter().facets()[place], value));
+    if (!map.empty()) maps.push_back(std::move(map));
+  }
+  std::vector<analysis::TileMap*> all;
+  for (HeatmapGrid& map : maps) all.push_back(&map);
+  analysis::share_scale(all);
+  return maps;
+}
+
+void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
+  for (std::size_t i = 0; i < std::max(maps.size(), views_.size()); ++i) {
+    HeatmapView* view = view_at(i);
+    view->setVisible(i < maps.size());
+    if (i >= maps.size()) {
+      view->set_grid({}, {}, false);
+      continue;
+    }
+    HeatmapTitle title = heatmap_title(maps[i]);
+    view->setMinimumWidth(maps.size() > 1 ? least_beside : 0);
+    // An algorithm leads the title anyway.
+    if (!maps[i].beside.isEmpty() && beside_key_ != QLatin1String("algorithm"))
+      title.what = maps[i].beside + QStringLiteral(" · ") + title.what;
+    // One bar of colours serves all: the last map's.
+    view->set_grid(maps[i], title, log_->isChecked(), i + 1 == maps.size());
+  }
+}
+
 void TileHeatmapPage::refresh() {
+  if (note_ == nullptr) return;  // not yet made
   const auto visible = workspace().visible();
-  set_points(visible, analysis::swept_rows(visible->table(), visible->table().rows()));
-  const HeatmapGrid grid = build_heatmap(points(), filter(), metric_->currentData().toString().toStdString());
-  if (grid.empty()) {
-    view_->set_grid(grid, {}, false);
+  const analysis::PointTable& table = visible->table();
+  narrow_by(analysis::facets_beside(layout_, table.algorithms()), analysis::facet_of_both(layout_.x, layout_.y));
+  set_points(visible, analysis::swept_rows(table, table.rows(), layout_));
+  offer_axes();
+  offer_metrics();
+  offer_comparisons();
+  offer_beside();
+  std::vector<HeatmapGrid> maps = build_maps();
+  if (maps.empty() || maps.front().empty()) {
+    for (HeatmapView* view : views_) view->set_grid({}, {}, false);
     note_->show_for({}, ErrorNote::First::bytes);
+    measuring_->forget_area();
+    show_slice();
     return show_words();
   }
-  view_->set_grid(grid, heatmap_title(grid), log_->isChecked());
-  const Metric* metric = find_metric(grid.metric);
-  note_->show_for(simulated_parts(*points(), grid.shown_rows()),
+  std::vector<Row> rows;
+  for (const HeatmapGrid& map : maps) {
+    const std::vector<Row> its = map.shown_rows();
+    rows.insert(rows.end(), its.begin(), its.end());
+  }
+  show_maps(std::move(maps));
+  const Metric* metric = find_metric(metric_key_);
+  note_->show_for(simulated_parts(*points(), rows),
                   metric != nullptr && metric->follows_clocks ? ErrorNote::First::time : ErrorNote::First::bytes);
-  stack_->setCurrentWidget(view_);
+  stack_->setCurrentIndex(0);
+  show_slice();
+  show_area();
+}
+
+void TileHeatmapPage::show_slice() {
+  const bool shown = sliced_ != nullptr && !sliced_->grid().empty() && sliced_->line().has_value();
+  slice_panel_->setVisible(shown);
+  if (!shown) return;
+  place_slice();
+  slice_->show_slice(sliced_->grid(), *sliced_->line());
+}
+
+void TileHeatmapPage::show_area() {
+  for (HeatmapView* view : views_) {
+    if (!view->area() || view->grid().empty()) continue;
+    measuring_->show_area(view->grid(), *view->area());
+    return;
+  }
+  measuring_->forget_area();
+}
+
+void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, const QPoint& at) {
+  const HeatmapGrid& grid = view->grid();
+  const HeatmapCell& cell = grid.at(place);
+  const bool ours = analysis::point_of(grid.points->table(), grid, place).has_value();
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const auto add = [&](const QString& text, CellAction action, bool enabled) {
+    QAction* entry = menu->addAction(text);
+    entry->setEnabled(enabled);
+    connect(entry, &QAction::triggered, this, [this, view, place, action] { do_with(*view, place, action); });
+  };
+  workspace().measurer().find_devices();
+  add(cell.disposition ? said(say::tile_map::menu_again{}) : said(say::tile_map::menu_measure{}), CellAction::measure,
+      ours);
+  add(said(say::tile_map::menu_pin{}), CellAction::pin, ours);
+  menu->addSeparator();
+  add(said(say::tile_map::menu_value{}), CellAction::value, cell.value.has_value());
+  add(said(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
+  add(said(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
+  menu->popup(at);
+}
+
+void TileHeatmapPage::do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action) {
+  const HeatmapGrid& grid = view.grid();
+  if (action == CellAction::value) {
+    if (grid.at(place).value) QGuiApplication::clipboard()->setText(value_words(grid, *grid.at(place).value));
+    return;
+  }
+  const auto point = analysis::point_of(grid.points->table(), grid, place);
+  if (!point) return;
+  switch (action) {
+    case CellAction::measure:
+      measuring_->measure_place(grid, place);
+      break;
+    case CellAction::pin:
+      emit pin_wanted(*point, QString::fromStdString(grid.points->table().run(grid.shown_rows().front()).device_name));
+      break;
+    case CellAction::collect_command:
+      QGuiApplication::clipboard()->setText(QString::fromStdString(collect_command(*point)));
+      break;
+    case CellAction::launch_command:
+      QGuiApplication::clipboard()->setText(QString::fromStdString(launch_command(*point)));
+      break;
+    case CellAction::value:
+      break;
+  }
+}
+
+void TileHeatmapPage::place_slice() {
+  const bool beside = width() >= beside_from * height();
+  with_slice_->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+}
+
+void TileHeatmapPage::resizeEvent(QResizeEvent* event) {
+  ProblemPage::resizeEvent(event);
+  place_slice();
 }
 
 }  // namespace attnscope::ui

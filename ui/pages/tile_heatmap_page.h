@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Br x Bc: the controls around a HeatmapView.
+// Any metric over any two axes of points, Br x Bc unless others are chosen: the controls around HeatmapViews, of which
+// several stand side by side where one more thing is to vary, a slice beside them, and what a marked area can be asked.
 #pragma once
 
+#include <QBoxLayout>
 #include <QCheckBox>
-#include <QComboBox>
+#include <QHBoxLayout>
 #include <QStackedLayout>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
+#include "ui/pages/map_measuring.h"
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
+#include "ui/plots/slice_plot.h"
 
 namespace attnscope::ui {
 
@@ -22,7 +28,7 @@ class TileHeatmapPage : public ProblemPage {
 
   [[nodiscard]] QString title() const override;
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("tiles")); }
-  [[nodiscard]] QWidget* view() override { return view_; }
+  [[nodiscard]] QWidget* view() override { return heatmap(); }
   [[nodiscard]] bool has_plot() const override { return has_grid(); }
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const override;
@@ -32,23 +38,76 @@ class TileHeatmapPage : public ProblemPage {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 
-  [[nodiscard]] HeatmapView* heatmap() const { return view_; }
+  /// Of several maps the first.
+  [[nodiscard]] HeatmapView* heatmap() const { return views_.front(); }
+  /// Those that are shown.
+  [[nodiscard]] std::vector<HeatmapView*> heatmaps() const;
   [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
+  [[nodiscard]] MapMeasuring& measuring() const { return *measuring_; }
+  [[nodiscard]] SlicePlot* slice() const { return slice_; }
   /// False when no tile sweep is shown and the page holds words only.
-  [[nodiscard]] bool has_grid() const { return !view_->grid().empty(); }
+  [[nodiscard]] bool has_grid() const { return !heatmap()->grid().empty(); }
   /// By key of the metrics table.
   void set_metric(std::string_view key);
+  /// By keys of PointAxis.
+  void set_axes(const QString& rows, const QString& columns);
+  /// "value", "best", "model", "simulated", or "run:" and a run's title.
+  void set_comparison(const QString& word);
+  /// A map for each value of that facet; empty: one map.
+  void set_beside(const QString& facet);
+  /// What can be done with a cell, as its menu has it.
+  enum class CellAction { measure, pin, collect_command, launch_command, value };
+  void do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action);
+  /// The chips of the page's own, by what they are called.
+  [[nodiscard]] FacetChip* axes_chip() const { return axes_; }
+  [[nodiscard]] FacetChip* comparison_chip() const { return as_; }
+  [[nodiscard]] FacetChip* beside_chip() const { return beside_; }
+  [[nodiscard]] FacetChip* metric_chip() const { return metric_; }
+
+  static constexpr std::size_t most_maps = 6;
 
  protected:
   void show_problem() override { refresh(); }
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void add_chips();
+  void add_content();
   void refresh();
   void show_words();
+  void offer_axes();
+  void offer_metrics();
+  void offer_comparisons();
+  void offer_beside();
+  [[nodiscard]] analysis::MapRequest request() const;
+  [[nodiscard]] std::vector<HeatmapGrid> build_maps() const;
+  HeatmapView* view_at(std::size_t place);
+  void connect_view(HeatmapView* view);
+  void show_maps(std::vector<HeatmapGrid> maps);
+  void show_slice();
+  void show_area();
+  void show_menu(HeatmapView* view, HeatmapGrid::Place place, const QPoint& at);
+  void place_slice();
 
-  QComboBox* metric_ = nullptr;
+  analysis::MapLayout layout_;
+  QString rows_key_;
+  QString columns_key_;
+  std::string metric_key_;
+  QString as_word_;
+  QString beside_key_;
+  FacetChip* axes_ = nullptr;
+  FacetChip* metric_ = nullptr;
+  FacetChip* as_ = nullptr;
+  FacetChip* beside_ = nullptr;
   QCheckBox* log_ = nullptr;
-  HeatmapView* view_ = nullptr;
+  QWidget* maps_ = nullptr;
+  QHBoxLayout* maps_row_ = nullptr;
+  QBoxLayout* with_slice_ = nullptr;
+  std::vector<HeatmapView*> views_;
+  HeatmapView* sliced_ = nullptr;  ///< whose slice is shown
+  SlicePlot* slice_ = nullptr;
+  QWidget* slice_panel_ = nullptr;
+  MapMeasuring* measuring_ = nullptr;
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
   QStackedLayout* stack_ = nullptr;

@@ -17,15 +17,19 @@
 
 #include "kernels/algorithm.h"
 #include "messages/collect_panel.h"
+#include "ui/elsewhere.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/flow_layout.h"
+#include "ui/panels/elsewhere_dialog.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr auto own_axes = "";
+/// No device: the way to one.
+constexpr auto another_machine = "elsewhere";
 
 QStringList split_axes(const QString& text) {
   static const QRegularExpression gap(QStringLiteral("[\\s;]+"));
@@ -178,7 +182,7 @@ void CollectForm::add_file(QFormLayout& form) {
 
 void CollectForm::connect_fields() {
   connect(&devices_, &DeviceList::changed, this, &CollectForm::show_devices);
-  connect(device_, &QComboBox::activated, this, [this] { device_chosen_ = true; });
+  connect(device_, &QComboBox::activated, this, &CollectForm::choose_device);
   connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::show_also);
   connect(preset_, &QComboBox::currentIndexChanged, this, [this] {
     take_algorithms_of_preset();
@@ -198,6 +202,21 @@ void CollectForm::choose_file() {
   if (!path.isEmpty()) file_->setText(path);
 }
 
+void CollectForm::choose_device() {
+  if (device_->currentData().toString() != QString::fromLatin1(another_machine)) {
+    device_chosen_ = true;
+    return;
+  }
+  // No device: what was chosen before stays, unless one is found.
+  device_->setCurrentIndex(0);
+  const QStringList before = Elsewhere::instance().words();
+  ElsewhereDialog(this).exec();
+  for (const QString& word : Elsewhere::instance().words()) {
+    if (!before.contains(word)) wanted_device_ = word;
+  }
+  show_devices();
+}
+
 void CollectForm::show_devices() {
   // The first GPU becomes the choice when it is found; one made by hand stays.
   const QString current = device_chosen_ ? device_->currentData().toString() : QString();
@@ -208,7 +227,14 @@ void CollectForm::show_devices() {
       device_->addItem(device.name, device.argument);
       device_->setItemData(device_->count() - 1, device.note, Qt::ToolTipRole);
     }
-    device_->setCurrentIndex(std::max(0, device_->findData(current)));
+    device_->addItem(said(say::collect_panel::elsewhere{}), QString::fromLatin1(another_machine));
+    if (const int place = device_->findData(wanted_device_); !wanted_device_.isEmpty() && place >= 0) {
+      wanted_device_.clear();
+      device_chosen_ = true;
+      device_->setCurrentIndex(place);
+    } else {
+      device_->setCurrentIndex(std::max(0, device_->findData(current)));
+    }
   }
   show_also();
   emit changed();
@@ -328,6 +354,8 @@ CollectForm::Verdict CollectForm::check() const {
   }
   if (const QString problem = file_problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
+  const ListedDevice* listed = devices_.find(device);
+  if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
   const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
   if (!plan) return {said(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
@@ -338,7 +366,6 @@ CollectForm::Verdict CollectForm::check() const {
     words += QLatin1Char('\n') +
              said(say::collect_panel::then_on{.devices = others.join(QStringLiteral(", ")).toStdString()});
   }
-  const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + said(say::collect_panel::no_counters{.why = listed->note.toStdString()});
   }

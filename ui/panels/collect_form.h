@@ -61,6 +61,7 @@ class CollectForm : public QWidget {
   void add_file(QFormLayout& form);
   void connect_fields();
   void choose_file();
+  void choose_device();
   void show_devices();
   void show_also();
   void take_algorithms_of_preset();
@@ -71,6 +72,7 @@ class CollectForm : public QWidget {
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   DeviceList devices_;
+  QString wanted_device_;  ///< just named, and not found yet
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
   QToolButton* also_button_ = nullptr;

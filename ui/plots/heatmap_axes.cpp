@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "messages/tile_map.h"
+#include "ui/models/facet_words.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_words.h"
+#include "ui/plots/round_ticks.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -28,8 +30,8 @@ QPolygonF mark_shape(const QPointF& at, double place, double count, const QPoint
 /// The marks stand outside the cells, so that they hide no value.
 void draw_paper_marks(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
   if (!drawing.grid.paper) return;
-  const auto columns = static_cast<double>(drawing.grid.bc.size());
-  const auto rows = static_cast<double>(drawing.grid.br.size());
+  const auto columns = static_cast<double>(drawing.grid.x.size());
+  const auto rows = static_cast<double>(drawing.grid.y.size());
   const double column = drawing.grid.paper->column;
   const double row = drawing.grid.paper->row;
   const double x = (std::clamp(column, -0.5, columns - 0.5) + 0.5) * layout.cell_width;
@@ -69,64 +71,82 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   const QFontMetricsF metrics(drawing.font);
   painter.setFont(drawing.font);
   painter.setPen(drawing.colors.text);
-  const double widest = metrics.horizontalAdvance(QStringLiteral("0000")) + 4;
+  double widest = 0;
+  for (const analysis::FacetValue& value : grid.x.values) {
+    widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(value.text)) + 8);
+  }
+  const double longest = std::max(layout.cell_width, 120.0);  // a list may hold one very long value
+  widest = std::min(widest, longest);
   const int column_step = std::max(1, static_cast<int>(std::ceil(widest / layout.cell_width)));
   const int row_step = std::max(1, static_cast<int>(std::ceil(metrics.height() / layout.cell_height)));
   const double gap = label_gap + layout.mark_room;
-  for (std::size_t i = 0; i < grid.bc.size(); i += static_cast<std::size_t>(column_step)) {
+  for (std::size_t i = 0; i < grid.x.size(); i += static_cast<std::size_t>(column_step)) {
     const QRectF rect = layout.cell(grid, {0, static_cast<int>(i)});
-    painter.drawText(QRectF(rect.center().x() - 30, layout.cells.bottom() + gap, 60, metrics.height()),
-                     Qt::AlignHCenter | Qt::AlignTop, QString::number(grid.bc[i]));
+    painter.drawText(
+        QRectF(rect.center().x() - longest / 2, layout.cells.bottom() + gap, longest, metrics.height()),
+        Qt::AlignHCenter | Qt::AlignTop,
+        metrics.elidedText(value_words(*grid.x.axis.facet, grid.x.values[i]), Qt::ElideMiddle, longest - 4));
   }
-  for (std::size_t i = 0; i < grid.br.size(); i += static_cast<std::size_t>(row_step)) {
+  for (std::size_t i = 0; i < grid.y.size(); i += static_cast<std::size_t>(row_step)) {
     const QRectF rect = layout.cell(grid, {static_cast<int>(i), 0});
     painter.drawText(
-        QRectF(layout.cells.left() - gap - 41, rect.center().y() - metrics.height() / 2, 38, metrics.height()),
-        Qt::AlignRight | Qt::AlignVCenter, QString::number(grid.br[i]));
+        QRectF(layout.cells.left() - gap - 3 - layout.label_width, rect.center().y() - metrics.height() / 2,
+               layout.label_width, metrics.height()),
+        Qt::AlignRight | Qt::AlignVCenter,
+        metrics.elidedText(value_words(*grid.y.axis.facet, grid.y.values[i]), Qt::ElideMiddle, layout.label_width));
   }
-  const double left = heatmap_left_margin + layout.mark_room;
+  const double left = heatmap_left_margin + layout.label_width + layout.mark_room;
   painter.drawText(QRectF(layout.cells.left() - left, layout.cells.bottom() + gap + metrics.height() + 2,
                           layout.cells.width() + left + heatmap_bar_labels, metrics.height()),
-                   Qt::AlignHCenter, said(say::tile_map::bc_axis{}));
+                   Qt::AlignHCenter, axis_title(grid.x));
   painter.save();
   painter.translate(layout.cells.left() - left + 4, layout.cells.center().y());
   painter.rotate(-90);
   painter.drawText(QRectF(-layout.cells.height() / 2 - 30, 0, layout.cells.height() + 60, metrics.height()),
-                   Qt::AlignCenter, said(say::tile_map::br_axis{}));
+                   Qt::AlignCenter, axis_title(grid.y));
   painter.restore();
   draw_paper_marks(painter, drawing, layout);
 }
 
+std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most) {
+  if (colors.one()) return {colors.value_at(0.5)};
+  const double factor = drawing.unit.factor;
+  std::vector<double> ticks = round_ticks(colors.low() * factor, colors.high() * factor, most, colors.logarithmic());
+  for (double& tick : ticks) tick /= factor;
+  return ticks;
+}
+
 void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
-  if (!drawing.grid.minimum) return;
+  if (!drawing.grid.colors || !drawing.with_bar) return;
+  const HeatmapColors colors(drawing.grid, drawing.log_colors);
   QLinearGradient gradient(layout.bar.bottomLeft(), layout.bar.topLeft());
-  const bool flat = drawing.grid.flat;
-  for (int i = 0; i <= 16; ++i) gradient.setColorAt(i / 16.0, viridis(flat ? 0.5 : i / 16.0));
+  constexpr double stops = 32;
+  for (int i = 0; i <= static_cast<int>(stops); ++i) {
+    gradient.setColorAt(i / stops, colors.at(colors.value_at(i / stops)));
+  }
   painter.setPen(QPen(drawing.colors.axis, 1));
   painter.setBrush(gradient);
   painter.drawRect(layout.bar);
-  const double low = *drawing.grid.minimum;
-  const double high = *drawing.grid.maximum;
   const QFontMetricsF metrics(drawing.font);
-  const int ticks = high > low && !flat ? std::clamp(static_cast<int>(layout.bar.height() / 60), 2, 6) : 1;
   painter.setFont(drawing.font);
   painter.setPen(drawing.colors.text);
-  for (int i = 0; i < ticks; ++i) {
-    const double share = ticks == 1 ? 0.5 : static_cast<double>(i) / (ticks - 1);
-    const double value = ticks == 1           ? (low + high) / 2
-                         : drawing.log_colors ? low * std::pow(high / low, share)
-                                              : low + (high - low) * share;
+  const int most = std::clamp(static_cast<int>(layout.bar.height() / (1.6 * metrics.height())), 2, 8);
+  for (const double value : heatmap_ticks(drawing, colors, most)) {
+    const double share = colors.one() ? 0.5 : colors.share_of(value);
     const double y = layout.bar.bottom() - share * layout.bar.height();
     painter.drawLine(QPointF(layout.bar.right(), y), QPointF(layout.bar.right() + 4, y));
     painter.drawText(QRectF(layout.bar.right() + 7, y - metrics.height() / 2, heatmap_bar_labels, metrics.height()),
                      Qt::AlignLeft | Qt::AlignVCenter, format_number(value * drawing.unit.factor));
   }
   const QString& unit = drawing.unit.suffix;
-  const bool log = drawing.log_colors && !flat;
+  const bool log = colors.logarithmic() && !colors.one();
   if (unit.isEmpty() && !log) return;
   const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
   painter.drawText(QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels, metrics.height()),
-                   Qt::AlignLeft, log ? said(say::tile_map::log_scale{.unit = unit.toStdString()}) : unit);
+                   Qt::AlignLeft,
+                   !log             ? unit
+                   : unit.isEmpty() ? said(say::tile_map::log_alone{})
+                                    : said(say::tile_map::log_scale{.unit = unit.toStdString()}));
 }
 
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

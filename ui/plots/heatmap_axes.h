@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QPainter>
+#include <vector>
 
 #include "ui/plots/heatmap_layout.h"
 
@@ -11,6 +12,8 @@ namespace attnscope::ui {
 void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                         const QRectF& area);
 void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
+/// Values that the bar is labelled with: round ones in the unit that is shown.
+[[nodiscard]] std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most);
 void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
 /// The legend and, on paper, the source below it.
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

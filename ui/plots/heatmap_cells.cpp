@@ -2,7 +2,7 @@
 #include "ui/plots/heatmap_cells.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "ui/plots/heatmap_words.h"
 
@@ -40,15 +40,6 @@ Qt::PenStyle frame_of(Provenance provenance) {
   return Qt::NoPen;
 }
 
-/// 0..1 on the colour scale.
-double share_of(const HeatmapDrawing& drawing, double value) {
-  const double low = *drawing.grid.minimum;
-  const double high = *drawing.grid.maximum;
-  if (high <= low || drawing.grid.flat) return 0.5;
-  if (drawing.log_colors) return std::log(value / low) / std::log(high / low);
-  return (value - low) / (high - low);
-}
-
 /// In the lower left corner, which neither outlines nor figures reach: which of several kernels ran the tile.
 void draw_kernel_mark(QPainter& painter, int kernel, const QRectF& rect, const QColor& ink) {
   if (kernel < 1) return;
@@ -78,9 +69,9 @@ void draw_kernel_mark(QPainter& painter, int kernel, const QRectF& rect, const Q
   painter.restore();
 }
 
-void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout, const HeatmapCell& cell,
-                const QRectF& rect) {
-  const QColor fill = viridis(share_of(drawing, *cell.value));
+void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                const HeatmapColors& colors, const HeatmapCell& cell, const QRectF& rect) {
+  const QColor fill = colors.at(*cell.value);
   painter.fillRect(rect, fill);
   if (const Qt::PenStyle frame = frame_of(cell.provenance); frame != Qt::NoPen) {
     painter.setPen(QPen(ink_on(fill), 1, frame));
@@ -94,6 +85,11 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
     painter.setPen(Qt::NoPen);
     painter.setBrush(ink_on(fill));
     painter.drawPolygon(QPolygonF{at, at - QPointF(corner, 0), at + QPointF(0, corner)});
+  }
+  if (cell.again) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink_on(fill));
+    painter.drawEllipse(rect.topLeft() + QPointF(7, 7), 2.2, 2.2);
   }
   draw_kernel_mark(painter, cell.kernel, rect, ink_on(fill));
   if (!layout.figures.shown) return;
@@ -120,12 +116,39 @@ void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const 
   draw_kernel_mark(painter, cell.kernel, rect, drawing.colors.text);
 }
 
+QColor outline_color(const HeatmapDrawing& drawing) {
+  // On blue and orange cells neither of these: on the diverging scale outlines are ink.
+  if (drawing.grid.shown.around_one()) return {0x10, 0x10, 0x10};
+  return drawing.colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
+}
+
+/// One line around all places together, wherever they have no neighbour among them.
+void draw_outer_edges(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                      const std::vector<HeatmapGrid::Place>& places) {
+  QVector<QLineF> edges;
+  for (const HeatmapGrid::Place place : places) {
+    const auto alone = [&](int rows, int columns) {
+      return std::ranges::find(places, HeatmapGrid::Place{place.row + rows, place.column + columns}) == places.end();
+    };
+    const QRectF rect = layout.cell(drawing.grid, place).adjusted(0, 0, -layout.seam, -layout.seam);
+    if (alone(1, 0)) edges.append({rect.topLeft(), rect.topRight()});
+    if (alone(-1, 0)) edges.append({rect.bottomLeft(), rect.bottomRight()});
+    if (alone(0, -1)) edges.append({rect.topLeft(), rect.bottomLeft()});
+    if (alone(0, 1)) edges.append({rect.topRight(), rect.bottomRight()});
+  }
+  for (const auto& [color, width] :
+       {std::pair{drawing.colors.background, 3.4}, std::pair{outline_color(drawing), 1.6}}) {
+    painter.setPen(QPen(color, width, Qt::SolidLine, Qt::SquareCap));
+    painter.drawLines(edges);
+  }
+}
+
 void draw_outline(QPainter& painter, const HeatmapDrawing& drawing, const QRectF& cell, Qt::PenStyle style) {
   const QRectF rect = cell.adjusted(1, 1, -1, -1);
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(drawing.colors.background, 4.5));
   painter.drawRect(rect);
-  QPen pen(drawing.colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00), 2.5);
+  QPen pen(outline_color(drawing), 2.5);
   if (style == Qt::DashLine) pen.setDashPattern({2, 1.6});
   painter.setPen(pen);
   painter.drawRect(rect);
@@ -135,18 +158,21 @@ void draw_outline(QPainter& painter, const HeatmapDrawing& drawing, const QRectF
 
 void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
   const HeatmapGrid& grid = drawing.grid;
+  const HeatmapColors colors(grid, drawing.log_colors);
   painter.setFont(layout.figures.font);
-  for (int row = 0; row < static_cast<int>(grid.br.size()); ++row) {
-    for (int column = 0; column < static_cast<int>(grid.bc.size()); ++column) {
+  for (int row = 0; row < static_cast<int>(grid.y.size()); ++row) {
+    for (int column = 0; column < static_cast<int>(grid.x.size()); ++column) {
       const HeatmapCell& cell = grid.at({row, column});
       const QRectF rect = layout.cell(grid, {row, column}).adjusted(0, 0, -layout.seam, -layout.seam);
       if (cell.value) {
-        draw_value(painter, drawing, layout, cell, rect);
+        draw_value(painter, drawing, layout, colors, cell, rect);
       } else {
         draw_without_value(painter, drawing, layout, cell, rect);
       }
     }
   }
+  // A plateau of the best alone is the best's own outline.
+  if (grid.plateau.size() > 1) draw_outer_edges(painter, drawing, layout, grid.plateau);
   for (const HeatmapGrid::Place place : grid.fastest) {
     if (std::ranges::find(grid.best, place) != grid.best.end()) continue;
     draw_outline(painter, drawing, layout.cell(grid, place), Qt::DashLine);

@@ -48,6 +48,18 @@ HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_wid
   return {small, 2, false};
 }
 
+/// What the rows are called, up to a width that leaves the cells theirs.
+double row_label_width(const HeatmapDrawing& drawing) {
+  constexpr double least = 38;
+  constexpr double most = 120;
+  const QFontMetricsF metrics(drawing.font);
+  double widest = 0;
+  for (const analysis::FacetValue& value : drawing.grid.y.values) {
+    widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(value.text)) + 4);
+  }
+  return std::clamp(widest, least, most);
+}
+
 /// The extent of a cell in whole pixels, so that all seams are alike.
 double cell_extent(double room, double largest, double pixel) {
   const double wanted = std::clamp(room, smallest_cell, largest);
@@ -58,14 +70,14 @@ double cell_extent(double room, double largest, double pixel) {
 
 QRectF HeatmapLayout::cell(const HeatmapGrid& grid, HeatmapGrid::Place place) const {
   // Br grows upwards, as an axis does.
-  const auto from_top = static_cast<double>(grid.br.size()) - 1 - place.row;
+  const auto from_top = static_cast<double>(grid.y.size()) - 1 - place.row;
   return {cells.left() + place.column * cell_width, cells.top() + from_top * cell_height, cell_width, cell_height};
 }
 
 std::optional<HeatmapGrid::Place> HeatmapLayout::cell_at(const HeatmapGrid& grid, const QPointF& position) const {
   if (!cells.contains(position)) return {};
-  const int rows = static_cast<int>(grid.br.size());
-  const int columns = static_cast<int>(grid.bc.size());
+  const int rows = static_cast<int>(grid.y.size());
+  const int columns = static_cast<int>(grid.x.size());
   const int column = std::min(columns - 1, static_cast<int>((position.x() - cells.left()) / cell_width));
   const int from_top = std::min(rows - 1, static_cast<int>((position.y() - cells.top()) / cell_height));
   return HeatmapGrid::Place{rows - 1 - from_top, column};
@@ -75,10 +87,12 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   HeatmapLayout layout;
   const QFontMetricsF small(small_font(drawing.font));
   layout.mark_room = drawing.grid.paper ? paper_mark_room : 0;
-  const double left = heatmap_left_margin + layout.mark_room;
-  const double width = area.width() - left - bar_gap - heatmap_bar_width - heatmap_bar_labels - heatmap_right_margin;
-  const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.grid.bc.size()));
-  const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.grid.br.size()));
+  layout.label_width = row_label_width(drawing);
+  const double left = heatmap_left_margin + layout.label_width + layout.mark_room;
+  const double bar = drawing.with_bar ? bar_gap + heatmap_bar_width + heatmap_bar_labels : 0;
+  const double width = area.width() - left - bar - heatmap_right_margin;
+  const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.grid.x.size()));
+  const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.grid.y.size()));
   layout.cell_width = cell_extent(width / columns, largest_cell * 1.4, drawing.pixel);
   layout.seam = std::max(1.0, std::round(1 / drawing.pixel)) * drawing.pixel;
   const double axis = bottom_axis + layout.mark_room;
@@ -107,7 +121,8 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const QFontMetricsF small(small_font(drawing.font));
   const double titles = std::max(QFontMetricsF(bold).horizontalAdvance(drawing.title.what),
                                  QFontMetricsF(drawing.font).horizontalAdvance(drawing.title.of));
-  const double right = std::max(layout.cells.left() + titles, layout.bar.right() + heatmap_bar_labels);
+  const double bar = drawing.with_bar ? layout.bar.right() + heatmap_bar_labels : layout.cells.right();
+  const double right = std::max(layout.cells.left() + titles, bar);
   const double source = small.horizontalAdvance(drawing.source) + heatmap_caption_left;
   const int width = static_cast<int>(std::ceil(std::max(right, source) + heatmap_right_margin)) + 1;
   const int kept_width = std::clamp(width, std::min(least_width, most.width()), most.width());

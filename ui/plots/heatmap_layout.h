@@ -10,6 +10,7 @@
 
 #include "ui/format.h"
 #include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_colors.h"
 #include "ui/plots/medium.h"
 #include "ui/theme.h"
 
@@ -29,8 +30,9 @@ struct HeatmapDrawing {
   QFont font;
   PlotColors colors;
   Medium medium = Medium::screen;
-  QString source = {};  ///< on paper: which GPU, when and in which file
-  double pixel = 1;     ///< the extent of one pixel of the target; cells begin and end on whole ones
+  QString source = {};   ///< on paper: which GPU, when and in which file
+  bool with_bar = true;  ///< false: a map beside it has the bar for both
+  double pixel = 1;      ///< the extent of one pixel of the target; cells begin and end on whole ones
 };
 
 struct HeatmapLayout {
@@ -43,8 +45,9 @@ struct HeatmapLayout {
   QRectF bar;
   double cell_width = 0;
   double cell_height = 0;
-  double seam = 1;       ///< between neighbouring cells
-  double mark_room = 0;  ///< between cells and axis labels, for the paper's marks
+  double seam = 1;          ///< between neighbouring cells
+  double label_width = 38;  ///< of the rows' labels
+  double mark_room = 0;     ///< between cells and axis labels, for the paper's marks
   double caption_top = 0;
   Figures figures;
 
@@ -52,7 +55,7 @@ struct HeatmapLayout {
   [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const HeatmapGrid& grid, const QPointF& position) const;
 };
 
-inline constexpr double heatmap_left_margin = 66;
+inline constexpr double heatmap_left_margin = 28;  ///< beside the rows' labels
 inline constexpr double heatmap_right_margin = 8;
 inline constexpr double heatmap_bar_width = 16;
 inline constexpr double heatmap_bar_labels = 76;

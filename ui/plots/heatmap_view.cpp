@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/heatmap_view.h"
 
+#include <QContextMenuEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QSvgGenerator>
 #include <algorithm>
+#include <utility>
 
 #include "messages/tile_map.h"
 #include "ui/plots/focus_frame.h"
@@ -36,13 +38,24 @@ HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverO
   setAccessibleName(said(say::tile_map::name{}));
 }
 
-void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors) {
-  const bool same_shape = grid.br == grid_.br && grid.bc == grid_.bc;
+void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors, bool with_bar) {
+  const bool same_axes = grid.y.axis.facet == grid_.y.axis.facet && grid.x.axis.facet == grid_.x.axis.facet;
+  const bool same_shape = same_axes && grid.y.values == grid_.y.values && grid.x.values == grid_.x.values;
   grid_ = grid;
   title_ = title;
   log_colors_ = log_colors && grid.minimum.value_or(0) > 0;
-  unit_ = unit_scale(grid.maximum.value_or(1), grid.unit);
-  if (!same_shape) selected_.reset();
+  with_bar_ = with_bar;
+  unit_ = unit_scale(grid.colors ? grid.colors->high : 1, grid.unit);
+  pressed_.reset();
+  dragged_.reset();
+  if (!same_shape) {
+    selected_.reset();
+    area_.reset();
+    line_.reset();
+  }
+  setAccessibleName(grid.empty() ? said(say::tile_map::name{})
+                                 : said(say::tile_map::name_of_axes{.rows = axis_title(grid.y).toStdString(),
+                                                                    .columns = axis_title(grid.x).toStdString()}));
   hovered_.reset();
   overlay_->clear();
   invalidate();
@@ -56,7 +69,29 @@ void HeatmapView::invalidate() {
 void HeatmapView::select(std::optional<HeatmapGrid::Place> place) {
   selected_ = place;
   update();
+  if (place) emit place_selected();
   if (place && grid_.at(*place).disposition) emit cell_selected(grid_.source(*place));
+}
+
+void HeatmapView::mark_area(std::optional<analysis::MapArea> area) {
+  area_ = area;
+  update();
+}
+
+void HeatmapView::mark_line(std::optional<Line> line) {
+  line_ = line;
+  update();
+}
+
+HeatmapGrid::Place HeatmapView::nearest_cell(const QPointF& position) const {
+  const QRectF cells = screen_layout().cells;
+  const QPointF inside(std::clamp(position.x(), cells.left(), cells.right() - 1),
+                       std::clamp(position.y(), cells.top(), cells.bottom() - 1));
+  return cell_at(inside).value_or(HeatmapGrid::Place{});
+}
+
+QRectF HeatmapView::rect_of(const analysis::MapArea& area) const {
+  return cell_rect(area.from) | cell_rect(area.to);
 }
 
 HeatmapDrawing HeatmapView::drawing(Medium medium, double pixel) const {
@@ -64,7 +99,7 @@ HeatmapDrawing HeatmapView::drawing(Medium medium, double pixel) const {
           log_colors_, unit_,
           font(),      plot_colors(palette()),
           medium,      medium == Medium::paper ? source_ : QString(),
-          pixel};
+          with_bar_,   pixel};
 }
 
 HeatmapLayout HeatmapView::screen_layout() const {
@@ -121,6 +156,7 @@ void HeatmapView::paintEvent(QPaintEvent*) {
   {
     QPainter painter(this);
     painter.drawPixmap(0, 0, cache_);
+    if (!grid_.empty()) draw_marks(painter);
     if (selected_ && !grid_.empty()) {
       const PlotColors colors = plot_colors(palette());
       // Around the cell's own outline, which says what the cell is.
@@ -135,6 +171,30 @@ void HeatmapView::paintEvent(QPaintEvent*) {
   draw_focus_frame(*this);
 }
 
+void HeatmapView::draw_marks(QPainter& painter) const {
+  const PlotColors colors = plot_colors(palette());
+  const auto outline = [&](const QRectF& rect, Qt::PenStyle style) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(colors.background, 4));
+    painter.drawRect(rect);
+    painter.setPen(QPen(colors.accent, 2, style));
+    painter.drawRect(rect);
+  };
+  if (line_) {
+    const int last = static_cast<int>(line_->along_x ? grid_.x.size() : grid_.y.size()) - 1;
+    const auto end = [&](int place) {
+      return line_->along_x ? HeatmapGrid::Place{line_->fixed, place} : HeatmapGrid::Place{place, line_->fixed};
+    };
+    outline(rect_of({end(0), end(last)}), Qt::DashLine);
+  }
+  const std::optional<analysis::MapArea>& marked = dragged_ ? dragged_ : area_;
+  if (!marked) return;
+  QColor wash = colors.accent;
+  wash.setAlpha(50);
+  painter.fillRect(rect_of(*marked), wash);
+  outline(rect_of(*marked), Qt::SolidLine);
+}
+
 void HeatmapView::resizeEvent(QResizeEvent*) {
   overlay_->setGeometry(rect());
   overlay_->clear();
@@ -142,11 +202,43 @@ void HeatmapView::resizeEvent(QResizeEvent*) {
 }
 
 void HeatmapView::mouseMoveEvent(QMouseEvent* event) {
-  hover_at(event->position());
+  if (!pressed_ || (event->buttons() & Qt::LeftButton) == 0) return hover_at(event->position());
+  const auto over = analysis::MapArea::between(*pressed_, nearest_cell(event->position()));
+  dragged_ = over.from == over.to ? std::nullopt : std::optional(over);
+  overlay_->clear();
+  update();
 }
 
 void HeatmapView::mousePressEvent(QMouseEvent* event) {
-  if (const auto place = cell_at(event->position())) select(place);
+  const auto place = cell_at(event->position());
+  if (!place || event->button() != Qt::LeftButton) return;
+  select(place);
+  pressed_ = place;
+}
+
+void HeatmapView::mouseReleaseEvent(QMouseEvent* event) {
+  const std::optional<analysis::MapArea> dragged = std::exchange(dragged_, std::nullopt);
+  pressed_.reset();
+  if (!dragged || event->button() != Qt::LeftButton) return;
+  const bool line = dragged->rows() == 1 || dragged->columns() == 1;
+  if (line && !event->modifiers().testFlag(Qt::ControlModifier)) {
+    const bool along_x = dragged->rows() == 1;
+    const int fixed = along_x ? dragged->from.row : dragged->from.column;
+    mark_line(Line{along_x, fixed});
+    emit slice_wanted(along_x, fixed);
+  } else {
+    mark_area(dragged);
+    emit area_wanted();
+  }
+}
+
+void HeatmapView::contextMenuEvent(QContextMenuEvent* event) {
+  if (grid_.empty()) return;
+  const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
+  const auto place = by_key ? selected_ : cell_at(event->pos());
+  if (!place) return;
+  if (!by_key) select(place);
+  emit menu_wanted(*place, by_key ? mapToGlobal(cell_rect(*place).center().toPoint()) : event->globalPos());
 }
 
 void HeatmapView::leaveEvent(QEvent*) {
@@ -194,8 +286,8 @@ void HeatmapView::keyPressEvent(QKeyEvent* event) {
         return QWidget::keyPressEvent(event);
     }
   }
-  place.row = std::clamp(place.row, 0, static_cast<int>(grid_.br.size()) - 1);
-  place.column = std::clamp(place.column, 0, static_cast<int>(grid_.bc.size()) - 1);
+  place.row = std::clamp(place.row, 0, static_cast<int>(grid_.y.size()) - 1);
+  place.column = std::clamp(place.column, 0, static_cast<int>(grid_.x.size()) - 1);
   select(place);
 }
 
@@ -204,34 +296,40 @@ void HeatmapView::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) invalidate();
 }
 
-QString HeatmapView::save_png(const QString& file, const QSize& size, double scale) const {
-  QImage image(size * scale, QImage::Format_RGB32);
-  image.setDevicePixelRatio(scale);
+QString save_heatmaps(const std::vector<const HeatmapView*>& views, const QString& file, const QSize& size,
+                      double png_scale) {
+  if (views.empty()) return {};
+  const auto paint = [&](QPainter& painter, double pixel) {
+    const double width = static_cast<double>(size.width()) / static_cast<double>(views.size());
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      views[i]->render_grid(painter, QRectF(static_cast<double>(i) * width, 0, width, size.height()), pixel);
+    }
+    return true;
+  };
+  const QString title = views.front()->title().what;
+  if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) {
+    return save_file(file, [&](QIODevice& out) {
+      QSvgGenerator generator;
+      generator.setOutputDevice(&out);
+      set_up_page(generator, size, title);
+      QPainter painter(&generator);
+      return paint(painter, 1);
+    });
+  }
+  if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
+    return save_file(file, [&](QIODevice& out) {
+      QPdfWriter writer(&out);
+      set_up_page(writer, size, title);
+      QPainter painter(&writer);
+      return paint(painter, 1);
+    });
+  }
+  QImage image(size * png_scale, QImage::Format_RGB32);
+  image.setDevicePixelRatio(png_scale);
   QPainter painter(&image);
-  render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)), 1 / scale);
+  paint(painter, 1 / png_scale);
   painter.end();
   return save_image(file, image, "PNG");
-}
-
-QString HeatmapView::save_svg(const QString& file, const QSize& size) const {
-  return save_file(file, [&](QIODevice& out) {
-    QSvgGenerator generator;
-    generator.setOutputDevice(&out);
-    set_up_page(generator, size, title_.what);
-    QPainter painter(&generator);
-    render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)));
-    return true;
-  });
-}
-
-QString HeatmapView::save_pdf(const QString& file, const QSize& size) const {
-  return save_file(file, [&](QIODevice& out) {
-    QPdfWriter writer(&out);
-    set_up_page(writer, size, title_.what);
-    QPainter painter(&writer);
-    render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)));
-    return true;
-  });
 }
 
 }  // namespace attnscope::ui

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Draws a HeatmapGrid: a cell a tile, its value by colour and, where there is room, in figures. Hover reads a cell out,
-// a click or the arrow keys select one.
+// a click or the arrow keys select one; a drag along a row or a column asks for a slice, one over an area (or any, with
+// Ctrl) marks it.
 #pragma once
 
 #include <QPixmap>
 #include <QWidget>
 #include <optional>
+#include <vector>
 
+#include "profiler/analysis/map_points.h"
 #include "ui/plots/heatmap_layout.h"
 #include "ui/plots/hover_overlay.h"
 
@@ -17,7 +20,18 @@ class HeatmapView : public QWidget {
  public:
   explicit HeatmapView(QWidget* parent = nullptr);
 
-  void set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors);
+  /// `with_bar`: false where a map beside it has the bar of colours for both.
+  void set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors, bool with_bar = true);
+  /// What is marked: an area, and the row or column of a slice. They go when the grid's axes change.
+  void mark_area(std::optional<analysis::MapArea> area);
+  [[nodiscard]] std::optional<analysis::MapArea> area() const { return area_; }
+  struct Line {
+    bool along_x = true;
+    int fixed = 0;  ///< the row, or the column
+    bool operator==(const Line&) const = default;
+  };
+  void mark_line(std::optional<Line> line);
+  [[nodiscard]] std::optional<Line> line() const { return line_; }
   /// Stands below pictures in files: source_note().
   void set_source(const QString& source) { source_ = source; }
   void select(std::optional<HeatmapGrid::Place> place);
@@ -31,11 +45,6 @@ class HeatmapView : public QWidget {
   void render_grid(QPainter& painter, const QRectF& area, double pixel = 1) const;
   /// The size of a picture that the map fills, up to `most`: a map of few tiles makes a small one.
   [[nodiscard]] QSize picture_size(const QSize& most) const;
-  // As save_file(): the error, empty when the file is written.
-  [[nodiscard]] QString save_png(const QString& file, const QSize& size, double scale = 2) const;
-  [[nodiscard]] QString save_svg(const QString& file, const QSize& size) const;
-  [[nodiscard]] QString save_pdf(const QString& file, const QSize& size) const;
-
   [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const QPointF& position) const;
   /// Where a cell stands on the widget.
   [[nodiscard]] QRectF cell_rect(HeatmapGrid::Place place) const;
@@ -49,12 +58,20 @@ class HeatmapView : public QWidget {
 
  signals:
   void cell_selected(const attnscope::ui::ShownPoint& point);
+  /// A cell was chosen, collected or not.
+  void place_selected();
+  void slice_wanted(bool along_x, int fixed);
+  void area_wanted();
+  /// With the right button, or the menu key.
+  void menu_wanted(const attnscope::analysis::TileMap::Place& place, const QPoint& global);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void leaveEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
@@ -65,17 +82,30 @@ class HeatmapView : public QWidget {
   [[nodiscard]] HeatmapDrawing drawing(Medium medium, double pixel) const;
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
+  /// The cell nearest to a position.
+  [[nodiscard]] HeatmapGrid::Place nearest_cell(const QPointF& position) const;
+  [[nodiscard]] QRectF rect_of(const analysis::MapArea& area) const;
+  void draw_marks(QPainter& painter) const;
 
   HeatmapGrid grid_;
   HeatmapTitle title_;
   QString source_;
   bool log_colors_ = false;
+  bool with_bar_ = true;
   UnitScale unit_;
+  std::optional<HeatmapGrid::Place> pressed_;  ///< where a drag began
+  std::optional<analysis::MapArea> dragged_;   ///< what it covers, of more than one cell
+  std::optional<analysis::MapArea> area_;
+  std::optional<Line> line_;
   std::optional<HeatmapGrid::Place> selected_;
   std::optional<HeatmapGrid::Place> hovered_;
   HoverContent hover_;
   HoverOverlay* overlay_ = nullptr;
   QPixmap cache_;
 };
+
+/// Side by side, as PNG, SVG or PDF by the name's ending. As save_file(): the error, empty when the file is written.
+[[nodiscard]] QString save_heatmaps(const std::vector<const HeatmapView*>& views, const QString& file,
+                                    const QSize& size, double png_scale = 2);
 
 }  // namespace attnscope::ui

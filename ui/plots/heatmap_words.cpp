@@ -9,6 +9,7 @@
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
+#include "ui/models/facet_words.h"
 #include "ui/models/point_settings.h"
 #include "ui/said.h"
 
@@ -60,16 +61,18 @@ QString origin_words(const HeatmapGrid& grid) {
 
 /// "139 MB"; "138.2 MB – 139.4 MB" where the ends do not read alike.
 QString range_words(const HeatmapGrid& grid) {
-  const auto words = [&](double value) { return format_metric({grid.metric, value, grid.unit, Provenance::measured}); };
-  const QString low = words(*grid.minimum);
-  const QString high = words(*grid.maximum);
+  const QString low = value_words(grid, *grid.minimum);
+  const QString high = value_words(grid, *grid.maximum);
   return low == high ? low : low + QStringLiteral(" – ") + high;
+}
+
+QString text_at(const analysis::MapAxis& axis, int place) {
+  return value_words(*axis.axis.facet, axis.values[static_cast<std::size_t>(place)]);
 }
 
 QString extents(const HeatmapGrid& grid, HeatmapGrid::Place place) {
   return QStringLiteral("%1\u00A0×\u00A0%2")  // on one line
-      .arg(grid.br[static_cast<std::size_t>(place.row)])
-      .arg(grid.bc[static_cast<std::size_t>(place.column)]);
+      .arg(text_at(grid.y, place.row), text_at(grid.x, place.column));
 }
 
 /// The runs whose cells are shown, and those that newer ones hide.
@@ -80,7 +83,7 @@ QString run_words(const HeatmapGrid& grid) {
     return info.title.isEmpty() ? run_title(info.summary) : info.title;
   };
   QStringList shown;
-  for (const analysis::RunIndex run : grid.shown) shown << title(run);
+  for (const analysis::RunIndex run : grid.shown_runs) shown << title(run);
   QStringList hidden;
   for (const analysis::HiddenRun& run : grid.hidden) hidden << title(run.run);
   return said(say::tile_map::hidden_runs{.runs = shown.join(QStringLiteral(", ")).toStdString(),
@@ -125,7 +128,50 @@ HoverRow row_of(const QString& label, const MetricValue& value) {
       {}, SampleMark::none, QStringLiteral("%1 · %2").arg(label, to_qstring(value.provenance)), format_metric(value)};
 }
 
+bool on_axes(const HeatmapGrid& grid, std::string_view name) {
+  return grid.x.axis.speaks_for(name) || grid.y.axis.speaks_for(name);
+}
+
+/// "3 measured anew".
+int measured_again(const HeatmapGrid& grid) {
+  int cells = 0;
+  for (const auto& row : grid.cells) {
+    for (const HeatmapCell& cell : row) cells += cell.again ? 1 : 0;
+  }
+  return cells;
+}
+
+/// Which end of the colours is the good one; empty where neither is.
+QString good_end(const HeatmapGrid& grid) {
+  if (!grid.colors || grid.one_color) return {};
+  if (grid.shown.around_one()) {
+    if (grid.better == Better::neither) return said(say::tile_map::white_is_alike{});
+    return said(say::tile_map::blue_is_better{});
+  }
+  return grid.better == Better::neither ? QString() : said(say::tile_map::bright_is_better{});
+}
+
 }  // namespace
+
+QString axis_title(const analysis::MapAxis& axis) {
+  if (axis.axis.key() == "bc") return said(say::tile_map::bc_axis{});
+  if (axis.axis.key() == "br") return said(say::tile_map::br_axis{});
+  return said(axis.axis.facet->label);
+}
+
+QString place_title(const HeatmapGrid& grid, HeatmapGrid::Place place) {
+  return QStringLiteral("%1 %2 × %3 %4")
+      .arg(said(grid.y.axis.facet->label), text_at(grid.y, place.row), said(grid.x.axis.facet->label),
+           text_at(grid.x, place.column));
+}
+
+QString value_words(const HeatmapGrid& grid, double value) {
+  if (grid.shown.as == analysis::Comparison::none) {
+    return format_metric({grid.metric, value, grid.unit, Provenance::measured});
+  }
+  if (grid.shown.around_one()) return format_number(value, 4) + QStringLiteral(" ×");
+  return format_value(value, grid.unit);
+}
 
 QString kernel_mark(int kernel) {
   switch (kernel) {
@@ -172,14 +218,23 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   const PointSpec& spec = any.spec;
   const QString unit = unit_scale(grid.maximum.value_or(1), grid.unit).suffix;
   const QString provenance = origin_words(grid);
-  QStringList words{short_title(spec.algorithm)};
-  words << (unit.isEmpty() ? grid.label : QStringLiteral("%1 [%2]").arg(grid.label, unit));
+  // What stands on an axis is said there.
+  const auto on_axis = [&](std::string_view name) { return on_axes(grid, name); };
+  const bool of_devices =
+      grid.x.axis.key() == analysis::device_facet_key || grid.y.axis.key() == analysis::device_facet_key;
+  QStringList words;
+  if (!on_axis("algorithm")) words << short_title(spec.algorithm);
+  words << (unit.isEmpty() || unit == grid.label ? grid.label : QStringLiteral("%1 [%2]").arg(grid.label, unit));
   if (!provenance.isEmpty()) words << provenance;
   QStringList problem;
-  problem << QStringLiteral("N %1").arg(format_lengths(spec.problem)) << QStringLiteral("d %1").arg(spec.problem.d)
-          << format_mask(spec.problem.mask) << unusual_settings(spec) << to_qstring(to_string(spec.problem.dtype))
-          << said(say::tile_map::heads{.heads = format_heads(spec.problem).toStdString()})
-          << QString::fromStdString(any.run->summary.device_name);
+  if (!on_axis("br") && !on_axis("bc")) problem << said(say::tile_map::fastest_tiles{});
+  if (!on_axis("n_k")) problem << QStringLiteral("N %1").arg(format_lengths(spec.problem));
+  if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
+  if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
+  problem << unusual_settings(spec);
+  if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));
+  if (!on_axis("heads_q")) problem << said(say::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
+  if (!of_devices) problem << QString::fromStdString(any.run->summary.device_name);
   const QString dot = QStringLiteral(" · ");
   return {words.join(dot), problem.join(dot)};
 }
@@ -187,8 +242,10 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
 QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medium) {
   const bool screen = medium == Medium::screen;
   QStringList parts;
-  const auto cells = static_cast<int>(grid.br.size() * grid.bc.size());
-  parts << said(say::tile_map::tiles_ran{.ran = grid.ok, .tiles = grid.collected});
+  const auto cells = static_cast<int>(grid.y.size() * grid.x.size());
+  const bool of_tiles = on_axes(grid, "br") || on_axes(grid, "bc");
+  parts << (of_tiles ? said(say::tile_map::tiles_ran{.ran = grid.ok, .tiles = grid.collected})
+                     : said(say::tile_map::places_ran{.ran = grid.ok, .places = grid.collected}));
   if (grid.collected < cells) parts << said(say::tile_map::blank{.tiles = cells - grid.collected});
   const Marks marks = marks_of(grid);
   if (marks.simulated) parts << said(say::tile_map::simulated{});
@@ -200,14 +257,21 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   if (!figures_shown) {
     parts << (screen ? said(say::tile_map::no_room_on_screen{}) : said(say::tile_map::no_room{}));
   }
-  if (grid.flat) {
-    parts << said(say::tile_map::flat{
-        .values = range_words(grid).toStdString(),
-        .spread = format_metric({grid.metric, *grid.spread, grid.unit, Provenance::derived}).toStdString()});
+  if (const int again = measured_again(grid); again > 0) {
+    parts << said(say::tile_map::measured_again{.tiles = again});
   }
+  if (grid.one_color) {
+    parts << said(say::tile_map::flat{.values = range_words(grid).toStdString(),
+                                      .spread = value_words(grid, *grid.spread).toStdString()});
+  }
+  if (const QString good = good_end(grid); !good.isEmpty()) parts << good;
   if (!grid.best.empty())
     parts << said(say::tile_map::outlined{.what = grid.best_words().toStdString(),
                                           .tiles = alike_words(grid, grid.best).toStdString()});
+  if (grid.plateau.size() > 1) {
+    parts << said(
+        say::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = grid.plateau.size()});
+  }
   if (!grid.fastest.empty() && grid.fastest != grid.best) {
     parts << said(say::tile_map::dashed{.tiles = alike_words(grid, grid.fastest).toStdString()});
   }
@@ -221,15 +285,27 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
 HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place place) {
   const HeatmapCell& cell = grid.at(place);
   HoverContent content;
-  content.title = said(say::tile_map::tile{.br = grid.br[static_cast<std::size_t>(place.row)],
-                                           .bc = grid.bc[static_cast<std::size_t>(place.column)]});
+  content.title = place_title(grid, place);
   if (!cell.disposition) {
     content.notes << said(say::tile_map::not_collected{});
     return content;
   }
   const analysis::PointTable& table = grid.points->table();
   if (cell.value) {
-    content.rows.push_back(row_of(grid.label, {grid.metric, *cell.value, grid.unit, cell.provenance}));
+    content.rows.push_back({{},
+                            SampleMark::none,
+                            QStringLiteral("%1 · %2").arg(grid.label, to_qstring(cell.provenance)),
+                            value_words(grid, *cell.value)});
+  }
+  const Metric* metric = find_metric(grid.metric);
+  if (cell.own && metric != nullptr) {
+    const std::string unit(metric->unit);
+    content.rows.push_back(row_of(metric_label(grid.metric),
+                                  {grid.metric, *cell.own, unit, table.values(grid.metric).provenance(cell.row)}));
+    content.rows.push_back({{},
+                            SampleMark::none,
+                            QString(grid.over_words),
+                            format_metric({grid.metric, *cell.over, unit, Provenance::derived})});
   }
   for (const std::string_view key :
        {metric_key::time_median_ns, metric_key::tflops, metric_key::achieved_occupancy_pct}) {
@@ -248,12 +324,21 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
                             : said(say::tile_map::within_interval{.what = what.toStdString()}));
   };
   role(grid.best, grid.best_words());
+  if (std::ranges::find(grid.plateau, place) != grid.plateau.end() &&
+      std::ranges::find(grid.best, place) == grid.best.end()) {
+    content.notes << said(say::tile_map::on_plateau{.percent = qRound(100 * analysis::plateau_share)});
+  }
   if (grid.fastest != grid.best) role(grid.fastest, said(say::tile_map::fastest{}));
   if (cell.kernel >= 0) {
     const analysis::MapKernel& kernel = grid.kernels[static_cast<std::size_t>(cell.kernel)];
     const QString mark = kernel_mark(cell.kernel);
     const QString words = said(say::tile_map::kernel{.kernel = describe(kernel.kind)});
     content.notes << (mark.isEmpty() ? words : mark + QLatin1Char(' ') + words);
+  }
+  if (cell.again)
+    content.notes << said(say::tile_map::cell_again{.run = grid.points->run_of(cell.row)->title.toStdString()});
+  if (!on_axes(grid, "br") && !on_axes(grid, "bc")) {
+    content.notes << said(say::tile_map::of_tile{.tile = format_tile(table.tile_of(cell.row)).toStdString()});
   }
   if (cell.repeats > 1) content.notes << said(say::tile_map::median_of{.measurements = cell.repeats});
   if (*cell.disposition != Disposition::ok) {

@@ -14,6 +14,12 @@ namespace attnscope::ui {
 [[nodiscard]] HeatmapTitle heatmap_title(const HeatmapGrid& grid);
 /// The legend below the cells; `figures_shown`: the cells have room for their values.
 [[nodiscard]] QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medium);
+/// "Bc (key rows of a tile)", "Head dimension d": what stands below the columns, or beside the rows.
+[[nodiscard]] QString axis_title(const analysis::MapAxis& axis);
+/// "Br 128 × Bc 64", "N 4096 × d 128".
+[[nodiscard]] QString place_title(const HeatmapGrid& grid, HeatmapGrid::Place place);
+/// A cell's value with its unit: "1.2 ms", "97.3 %", "1.04 ×".
+[[nodiscard]] QString value_words(const HeatmapGrid& grid, double value);
 /// The read-out of a cell.
 [[nodiscard]] HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place place);
 /// The character that stands in the legend for what draw_kernel_mark() draws into the cells of one of several kernels;

@@ -27,8 +27,7 @@ struct Mapped {
 
   [[nodiscard]] const TileCell& at(int br, int bc) const { return map.at(place(br, bc)); }
   [[nodiscard]] TileMap::Place place(int br, int bc) const {
-    return {static_cast<int>(std::ranges::find(map.br, br) - map.br.begin()),
-            static_cast<int>(std::ranges::find(map.bc, bc) - map.bc.begin())};
+    return {map.y.place_of(static_cast<double>(br)), map.x.place_of(static_cast<double>(bc))};
   }
 
   [[nodiscard]] const PointRecord& record(Row row) const { return records[row]; }
@@ -76,7 +75,7 @@ TEST(TileMap, Fa2TrafficDependsOnBrAloneAndFa1OnBcAlone) {
     }
   }
   const TileMap fa1 = Mapped(sweep_of("fa1"), metric_key::l2_to_sm_bytes).map;
-  for (std::size_t column = 0; column < fa1.bc.size(); ++column) {
+  for (std::size_t column = 0; column < fa1.x.size(); ++column) {
     std::optional<double> first;
     for (const auto& row : fa1.cells) {
       if (!row[column].value) continue;
@@ -94,7 +93,7 @@ TEST(TileMap, APointWithoutATileHasNoCell) {
   const PointRecord other = fixtures::imported_point("fa2", records.front().spec.problem, 1e6);
   records.insert(records.begin(), other);
   const TileMap with = Mapped(records, metric_key::time_median_ns).map;
-  EXPECT_EQ(with.br, without.br);
+  EXPECT_EQ(with.y.values, without.y.values);
   EXPECT_EQ(with.collected, without.collected);
   EXPECT_TRUE(Mapped({other}, metric_key::time_median_ns).map.empty());
 }
@@ -292,7 +291,7 @@ TEST(TileMap, ARunAndItsSlowedCopyAreNotBlended) {
   points.add(records, fixtures::run(Provenance::measured, "first", "2026-01-01T00:00:00Z"));
   points.add(slowed, fixtures::run(Provenance::measured, "again", "2026-01-02T00:00:00Z"));
   const Mapped mapped(points, metric_key::time_median_ns);
-  EXPECT_THAT(mapped.map.shown, testing::ElementsAre(1U));
+  EXPECT_THAT(mapped.map.shown_runs, testing::ElementsAre(1U));
   ASSERT_EQ(mapped.map.hidden.size(), 1U);
   EXPECT_EQ(mapped.map.hidden[0].run, 0U);
   EXPECT_EQ(mapped.map.hidden[0].points, static_cast<int>(records.size()));
@@ -315,7 +314,7 @@ TEST(TileMap, RunsThatShareNoTileMakeOneMap) {
   points.add(half[0], fixtures::run(Provenance::measured, "low", "2026-01-01T00:00:00Z"));
   points.add(half[1], fixtures::run(Provenance::measured, "high", "2026-01-02T00:00:00Z"));
   const Mapped mapped(points, metric_key::time_median_ns);
-  EXPECT_THAT(mapped.map.shown, testing::ElementsAre(1U, 0U));
+  EXPECT_THAT(mapped.map.shown_runs, testing::ElementsAre(1U, 0U));
   EXPECT_TRUE(mapped.map.hidden.empty());
   EXPECT_EQ(mapped.map.collected, static_cast<int>(records.size()));
 }
@@ -327,7 +326,7 @@ TEST(TileMap, ANewerRunOfOneTileDoesNotHideTheMap) {
   points.add({fixtures::ok_point(fixtures::spec("fa2", 4096, 64, 64))},
              fixtures::run(Provenance::measured, "curve", "2026-01-02T00:00:00Z"));
   const Mapped mapped(points, metric_key::time_median_ns);
-  EXPECT_THAT(mapped.map.shown, testing::ElementsAre(0U));
+  EXPECT_THAT(mapped.map.shown_runs, testing::ElementsAre(0U));
   ASSERT_EQ(mapped.map.hidden.size(), 1U);
   EXPECT_EQ(mapped.map.hidden[0].run, 1U);
   EXPECT_EQ(mapped.map.hidden[0].points, 1);

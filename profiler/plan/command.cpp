@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include "profiler/plan/fields.h"
+
+namespace attnscope {
+namespace {
+
+/// Axes that stand for two fields, where these are equal.
+struct Both {
+  std::string_view axis;
+  std::string_view first;
+  std::string_view second;
+};
+constexpr std::array both{Both{"N", "n_q", "n_k"}, Both{"heads", "heads_q", "heads_kv"}};
+
+/// As a shell takes it for one word.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain = "=._:/,+-";
+  const bool safe = std::ranges::all_of(word, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || plain.find(c) != std::string_view::npos;
+  });
+  if (safe) return word;
+  std::string inside;
+  for (const char c : word) {
+    if (c == '\'') inside += "'\\'";
+    inside += c;
+  }
+  return fmt::format("'{}'", inside);
+}
+
+}  // namespace
+
+std::vector<std::string> axis_texts(const PointSpec& spec) {
+  std::vector<std::string> texts;
+  for (const Field& field : point_fields()) {
+    const bool tile = field.name == "br" || field.name == "bc";
+    if (tile && (spec.tile.br < 1 || spec.tile.bc < 1)) continue;
+    if (!field.fallback.empty() && is_fallback(field, spec)) continue;
+    const std::string value = field_text(field, spec);
+    const auto* pair = std::ranges::find_if(both, [&](const Both& each) {
+      return (each.first == field.name || each.second == field.name) &&
+             field_text(*find_field(each.first), spec) == field_text(*find_field(each.second), spec);
+    });
+    if (pair == both.end()) {
+      texts.push_back(fmt::format("{}={}", field.name, value));
+    } else if (pair->first == field.name) {
+      texts.push_back(fmt::format("{}={}", pair->axis, value));
+    }
+  }
+  for (const auto& [name, value] : spec.knobs) texts.push_back(fmt::format("{}={}", name, to_string(value)));
+  return texts;
+}
+
+std::string collect_command(const PointSpec& spec) {
+  std::string command = "attnscope collect";
+  for (const std::string& text : axis_texts(spec)) command += fmt::format(" -a {}", quoted(text));
+  return fmt::format("{} -o point.attnscope", command);
+}
+
+std::string launch_command(const PointSpec& spec) {
+  std::string command = "attnscope launch";
+  for (const std::string& text : axis_texts(spec)) command += fmt::format(" {}", quoted(text));
+  return command;
+}
+
+}  // namespace attnscope

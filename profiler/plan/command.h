@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A point as the command line takes it, to be measured again elsewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope {
+
+/// "algorithm=fa2", "N=4096", "tile=128x64", ...: an axis of one value each, by which parse_axis() and a sweep make
+/// exactly this point again. What goes without saying is left out; a tile that is not stated as well.
+[[nodiscard]] std::vector<std::string> axis_texts(const PointSpec&);
+/// "attnscope collect -a algorithm=fa2 ... -o point.attnscope", with quotes where a shell needs them.
+[[nodiscard]] std::string collect_command(const PointSpec&);
+/// "attnscope launch algorithm=fa2 ...": the same point's kernels bare, for profilers.
+[[nodiscard]] std::string launch_command(const PointSpec&);
+
+}  // namespace attnscope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/elsewhere.h"
+
+#include <QSettings>
+
+#include "profiler/measure/remote/ssh.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr auto settings_key = "devices/elsewhere";
+constexpr int most_words = 32;
+
+bool is_word(const QString& word) {
+  return is_elsewhere(word) && remote::parse_ssh_target(word.toStdString()).ok();
+}
+
+}  // namespace
+
+bool is_elsewhere(const QString& argument) {
+  return argument.startsWith(QLatin1String(remote::ssh_prefix.data()));
+}
+
+Elsewhere& Elsewhere::instance() {
+  static Elsewhere elsewhere;
+  return elsewhere;
+}
+
+void Elsewhere::remember() {
+  remembers_ = true;
+  for (const QString& word : QSettings().value(QLatin1String(settings_key)).toStringList().mid(0, most_words)) {
+    if (is_word(word) && !words_.contains(word)) words_ << word;
+  }
+  emit changed();
+}
+
+void Elsewhere::add(const QString& word) {
+  if (!is_word(word) || words_.contains(word)) return;
+  words_ << word;
+  keep();
+}
+
+void Elsewhere::remove(const QString& word) {
+  if (words_.removeAll(word) > 0) keep();
+}
+
+void Elsewhere::keep() {
+  if (remembers_) QSettings().setValue(QLatin1String(settings_key), words_);
+  emit changed();
+}
+
+}  // namespace attnscope::ui

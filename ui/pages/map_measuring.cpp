@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/map_measuring.h"
+
+#include <algorithm>
+
+#include "messages/explorer_page.h"
+#include "messages/tile_map.h"
+#include "ui/format.h"
+#include "ui/pages/flow_layout.h"
+#include "ui/said.h"
+
+namespace attnscope::ui {
+
+MapMeasuring::MapMeasuring(PointMeasurer& measurer, QWidget* parent) : QWidget(parent), measurer_(measurer) {
+  auto* flow = new FlowLayout(this, 6);
+  title_ = new QLabel(this);
+  QFont bold = title_->font();
+  bold.setBold(true);
+  title_->setFont(bold);
+  const auto button = [&](const char* name) {
+    auto* made = new QPushButton(this);
+    made->setObjectName(QString::fromLatin1(name));
+    made->setToolTip(plain_tip(said(say::tile_map::area_help{})));
+    return made;
+  };
+  missing_button_ = button("area-missing");
+  again_button_ = button("area-again");
+  between_button_ = button("area-between");
+  on_ = new QLabel(said(say::tile_map::area_on{}), this);
+  device_ = new QComboBox(this);
+  device_->setObjectName(QStringLiteral("area-device"));
+  device_->setAccessibleName(said(say::explorer_page::measures_on{}));
+  device_->setToolTip(plain_tip(said(say::explorer_page::measures_on{})));
+  device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  state_ = new QLabel(this);
+  state_->setTextFormat(Qt::PlainText);
+  cancel_ = button("area-cancel");
+  cancel_->setText(said(say::tile_map::area_cancel{}));
+  cancel_->setToolTip(plain_tip(said(say::explorer_page::cancel_help{})));
+  close_ = new QToolButton(this);
+  close_->setText(QStringLiteral("✕"));
+  close_->setAutoRaise(true);
+  close_->setToolTip(said(say::tile_map::area_close{}));
+  close_->setAccessibleName(said(say::tile_map::area_close{}));
+  for (QWidget* part : std::initializer_list<QWidget*>{title_, missing_button_, again_button_, between_button_, on_,
+                                                       device_, cancel_, close_, state_}) {
+    flow->addWidget(part);
+  }
+  connect(missing_button_, &QPushButton::clicked, this, [this] { ask_for(missing_); });
+  connect(again_button_, &QPushButton::clicked, this, [this] { ask_for(all_); });
+  connect(between_button_, &QPushButton::clicked, this, [this] { ask_for(between_); });
+  connect(cancel_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
+  connect(close_, &QToolButton::clicked, this, [this] {
+    forget_area();
+    emit closed();
+  });
+  connect(&measurer_, &PointMeasurer::devices_changed, this, &MapMeasuring::show_devices);
+  connect(&measurer_, &PointMeasurer::changed, this, &MapMeasuring::refresh);
+  connect(&measurer_, &PointMeasurer::trouble, this, [this](const QString& why) {
+    trouble_ = why;
+    refresh();
+  });
+  refresh();
+}
+
+const ListedDevice* MapMeasuring::device() const {
+  const auto found = std::ranges::find(devices_, device_->currentData().toString(), &ListedDevice::argument);
+  return found == devices_.end() ? nullptr : &*found;
+}
+
+void MapMeasuring::show_devices() {
+  devices_ = measurer_.devices_of(gpu_);
+  // What stands beside the map's values comes first: another kind of value makes a map of its own.
+  std::ranges::stable_sort(devices_, [&](const ListedDevice& a, const ListedDevice& b) {
+    return (a.simulated == simulated_) > (b.simulated == simulated_);
+  });
+  const QString before = device_->currentData().toString();
+  device_->clear();
+  for (const ListedDevice& each : devices_) device_->addItem(each.name, each.argument);
+  device_->setCurrentIndex(devices_.empty() ? -1 : std::max(0, device_->findData(before)));
+  refresh();
+}
+
+void MapMeasuring::show_area(const HeatmapGrid& grid, const analysis::MapArea& area) {
+  const analysis::PointTable& table = grid.points->table();
+  missing_ = analysis::points_in(table, grid, area, analysis::Wanted::missing);
+  all_ = analysis::points_in(table, grid, area, analysis::Wanted::all);
+  between_ = analysis::points_between(table, grid, area);
+  title_->setText(said(say::tile_map::area{.rows = area.rows(), .columns = area.columns()}));
+  const auto of = [](const std::vector<PointSpec>& points) { return static_cast<std::int64_t>(points.size()); };
+  missing_button_->setText(said(say::tile_map::area_measure{.points = of(missing_)}));
+  again_button_->setText(said(say::tile_map::area_again{.points = of(all_)}));
+  between_button_->setText(said(say::tile_map::area_refine{.points = of(between_)}));
+  trouble_ = all_.empty() ? said(say::tile_map::area_foreign{}) : QString();
+  const analysis::Run& run = table.run(grid.shown_rows().front());
+  gpu_ = run.device_name;
+  simulated_ = run.provenance == Provenance::simulated || run.provenance == Provenance::extrapolated;
+  area_shown_ = true;
+  device_->clear();
+  measurer_.find_devices();
+  show_devices();
+}
+
+void MapMeasuring::forget_area() {
+  area_shown_ = false;
+  asked_ = measurer_.open() > 0 && asked_;
+  refresh();
+}
+
+void MapMeasuring::measure_place(const HeatmapGrid& grid, HeatmapGrid::Place place) {
+  show_area(grid, {place, place});
+  ask_for(all_);
+}
+
+void MapMeasuring::ask_for(const std::vector<PointSpec>& points) {
+  const ListedDevice* chosen = device();
+  if (chosen == nullptr || points.empty()) return;
+  trouble_.clear();
+  asked_ = true;
+  measurer_.measure_all(points, *chosen);
+}
+
+void MapMeasuring::refresh() {
+  const ListedDevice* chosen = device();
+  for (const auto& [button, points] : {std::pair{missing_button_, &missing_}, std::pair{again_button_, &all_},
+                                       std::pair{between_button_, &between_}}) {
+    button->setVisible(area_shown_ && !points->empty());
+    button->setEnabled(chosen != nullptr);
+  }
+  title_->setVisible(area_shown_);
+  on_->setVisible(area_shown_ && !all_.empty());
+  device_->setVisible(area_shown_ && !all_.empty());
+  device_->setEnabled(chosen != nullptr);
+  close_->setVisible(area_shown_);
+  const qsizetype open = measurer_.open();
+  cancel_->setVisible(asked_ && open > 0);
+  QString words = trouble_;
+  if (words.isEmpty() && asked_) {
+    const std::string file = measurer_.database().toStdString();
+    words = open > 0 ? said(say::explorer_page::points_open{.open = static_cast<std::int64_t>(open), .file = file})
+                     : said(say::tile_map::area_kept{.file = file});
+  }
+  if (words.isEmpty() && chosen != nullptr && chosen->simulated != simulated_) {
+    words = said(say::tile_map::area_elsewhere{.device = chosen->name.toStdString()});
+  }
+  state_->setText(words);
+  state_->setVisible(!words.isEmpty());
+  setVisible(area_shown_ || (asked_ && open > 0));
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/round_ticks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double slack = 1e-9;  ///< of a step: a value that is written 0.3 is a tick of 0.1's
+
+std::vector<double> in_steps(double low, double high, double step) {
+  std::vector<double> ticks;
+  for (double i = std::ceil(low / step - slack); i * step <= high + slack * step; ++i) ticks.push_back(i * step);
+  return ticks;
+}
+
+std::vector<double> in_equal_steps(double low, double high, int most) {
+  const double power = std::pow(10, std::floor(std::log10((high - low) / std::max(1, most))));
+  for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0}) {
+    std::vector<double> ticks = in_steps(low, high, factor * power);
+    if (static_cast<int>(ticks.size()) <= most) return ticks;
+  }
+  return {};
+}
+
+std::vector<double> in_decades(double low, double high, const std::vector<double>& factors) {
+  std::vector<double> ticks;
+  for (double exponent = std::floor(std::log10(low)); exponent <= std::ceil(std::log10(high)); ++exponent) {
+    for (const double factor : factors) {
+      const double value = factor * std::pow(10, exponent);
+      if (value >= low * (1 - slack) && value <= high * (1 + slack)) ticks.push_back(value);
+    }
+  }
+  return ticks;
+}
+
+}  // namespace
+
+std::vector<double> round_ticks(double low, double high, int most, bool logarithmic) {
+  constexpr double decade = 10;
+  if (!logarithmic || high < decade * low) return in_equal_steps(low, high, most);
+  for (const std::vector<double>& factors : {std::vector{1.0, 2.0, 5.0}, std::vector{1.0, 3.0}, std::vector{1.0}}) {
+    std::vector<double> ticks = in_decades(low, high, factors);
+    if (static_cast<int>(ticks.size()) <= most) return ticks;
+  }
+  std::vector<double> powers = in_decades(low, high, {1.0});
+  std::vector<double> ticks;
+  const std::size_t step = (powers.size() + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
+  for (std::size_t i = 0; i < powers.size(); i += step) ticks.push_back(powers[i]);
+  return ticks;
+}
+
+}  // namespace attnscope::ui
