@@ -28,19 +28,29 @@ Elsewhere& Elsewhere::instance() {
 
 void Elsewhere::remember() {
   remembers_ = true;
-  for (const QString& word : QSettings().value(QLatin1String(settings_key)).toStringList().mid(0, most_words)) {
+  read();
+  emit changed();
+}
+
+/// What another window has kept meanwhile counts as well.
+void Elsewhere::read() {
+  if (!remembers_) return;
+  for (const QString& word : QSettings().value(QLatin1String(settings_key)).toStringList()) {
     if (is_word(word) && !words_.contains(word)) words_ << word;
   }
-  emit changed();
 }
 
 void Elsewhere::add(const QString& word) {
   if (!is_word(word) || words_.contains(word)) return;
+  read();
+  words_.removeAll(word);
   words_ << word;
+  while (words_.size() > most_words) words_.removeFirst();  // the oldest
   keep();
 }
 
 void Elsewhere::remove(const QString& word) {
+  read();
   if (words_.removeAll(word) > 0) keep();
 }
 

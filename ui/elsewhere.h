@@ -19,7 +19,7 @@ class Elsewhere : public QObject {
   /// From now on the list is that of the settings, and kept there; before, and in tests, it is nobody's.
   void remember();
   [[nodiscard]] const QStringList& words() const { return words_; }
-  /// A word that --device takes, and that is new.
+  /// A word that --device takes, and that is new; of more than 32 the oldest goes.
   void add(const QString& word);
   void remove(const QString& word);
 
@@ -28,6 +28,7 @@ class Elsewhere : public QObject {
 
  private:
   Elsewhere() = default;
+  void read();
   void keep();
 
   QStringList words_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
@@ -21,6 +22,8 @@
 
 namespace attnscope {
 namespace {
+
+constexpr std::chrono::milliseconds between_looks{100};
 
 struct RemoteOptions {
   std::string device;
@@ -61,8 +64,9 @@ class Inbox {
   std::optional<Asked> next() {
     std::unique_lock lock(mutex_);
     current_.reset();
-    came_.wait(lock, [&] { return ended_ || !requests_.empty(); });
-    if (ended_) return std::nullopt;
+    // A signal sets the token and wakes nobody.
+    while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, between_looks);
+    if (ended_ || all_.cancelled()) return std::nullopt;
     current_ = std::move(requests_.front());
     requests_.pop_front();
     return current_;

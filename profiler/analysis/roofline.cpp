@@ -8,6 +8,7 @@
 
 #include "kernels/model/device_rates.h"
 #include "kernels/model/pipeline_model.h"
+#include "profiler/analysis/exploration.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -210,7 +211,8 @@ class RooflineBuilder {
                                                                   : times.provenance(row);
     const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
     std::optional<Counted> counted;
-    if (algorithm != nullptr) counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
+    if (algorithm != nullptr && is_quick(problem))
+      counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
     if (counted) {
       point.executed_flops = counted->tensor_flops;
       for (std::size_t level = 0; level < roofline_levels.size(); ++level) {

@@ -205,10 +205,11 @@ void CollectForm::choose_file() {
 void CollectForm::choose_device() {
   if (device_->currentData().toString() != QString::fromLatin1(another_machine)) {
     device_chosen_ = true;
+    last_device_ = device_->currentData().toString();
     return;
   }
   // No device: what was chosen before stays, unless one is found.
-  device_->setCurrentIndex(0);
+  device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
   const QStringList before = Elsewhere::instance().words();
   ElsewhereDialog(this).exec();
   for (const QString& word : Elsewhere::instance().words()) {
@@ -235,6 +236,7 @@ void CollectForm::show_devices() {
     } else {
       device_->setCurrentIndex(std::max(0, device_->findData(current)));
     }
+    last_device_ = device_->currentData().toString();
   }
   show_also();
   emit changed();
@@ -391,6 +393,7 @@ void CollectForm::set_device(const QString& argument) {
   if (place < 0) return;
   device_chosen_ = true;
   device_->setCurrentIndex(place);
+  last_device_ = argument;
 }
 
 void CollectForm::set_preset(const QString& name) {

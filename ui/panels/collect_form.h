@@ -72,6 +72,7 @@ class CollectForm : public QWidget {
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   DeviceList devices_;
+  QString last_device_;    ///< the one that is chosen, by its argument
   QString wanted_device_;  ///< just named, and not found yet
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;

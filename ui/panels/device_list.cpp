@@ -13,6 +13,15 @@
 
 namespace attnscope::ui {
 
+namespace {
+
+/// Not where it was forgotten while it was asked for.
+bool is_named(const QString& argument) {
+  return !is_elsewhere(argument) || Elsewhere::instance().words().contains(argument);
+}
+
+}  // namespace
+
 std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& argument) {
   const std::string gpu = plan.device_name;
   ListedDevice device{
@@ -39,13 +48,14 @@ DeviceList::DeviceList(QObject* parent) : QObject(parent) {
   connect(&probe_, &DeviceProbe::found, this, [this](const PlanEvent& plan) {
     std::optional<ListedDevice> device = listed_device(plan, probe_.argument());
     if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
-    if (device) add(*std::move(device));
+    if (device && is_named(probe_.argument())) add(*std::move(device));
     ask_on();
   });
   connect(&probe_, &DeviceProbe::not_found, this, [this](const Message& why) {
     if (ordinal_ >= 0) {  // no GPU of that number: all that are here are known
       ordinal_ = -1;
-    } else if (const auto target = remote::parse_ssh_target(probe_.argument().toStdString())) {
+    } else if (const auto target = remote::parse_ssh_target(probe_.argument().toStdString());
+               target && is_named(probe_.argument())) {
       add({.argument = probe_.argument(),
            .name = said(say::collect_panel::host_without_device{.host = target->host}),
            .gpu = {},

@@ -8,6 +8,10 @@ namespace attnscope::ui {
 
 DeviceProbe::DeviceProbe(QObject* parent) : QObject(parent) {
   connect(&process_, &QProcess::finished, this, &DeviceProbe::read);
+  connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error != QProcess::FailedToStart) return;  // finished() says the rest
+    emit not_found(say::collect_panel::not_started_because{.error = process_.errorString().toStdString()});
+  });
 }
 
 DeviceProbe::~DeviceProbe() {

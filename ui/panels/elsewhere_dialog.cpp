@@ -144,12 +144,14 @@ void ElsewhereDialog::copy_program() {
   copy_->setEnabled(false);
   connect_->setEnabled(false);
   const QString host = host_->text().trimmed();
+  for (QLineEdit* field : {host_, device_}) field->setEnabled(false);  // what is tried then is what was copied to
   state_->setText(said(say::elsewhere::copying{.host = host.toStdString()}));
   copier_.start(find_collector(), {QStringLiteral("remote"), QStringLiteral("--copy-to"), host});
 }
 
 void ElsewhereDialog::show_copied(int exit_code) {
   connect_->setEnabled(true);
+  for (QLineEdit* field : {host_, device_}) field->setEnabled(true);
   if (exit_code == 0) return try_it();
   copy_->setEnabled(true);
   state_->setText(QString::fromUtf8(copier_.readAllStandardError()).trimmed());

@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t kept_words = 4096;
 constexpr std::chrono::milliseconds patience_at_end{2'000};
+constexpr std::chrono::duration<int, std::milli> patience_to_send{60'000};
 
 class Descriptor {
  public:
@@ -61,8 +62,14 @@ class ChildLink : public Link {
   bool send_bytes(std::string_view bytes) override {
     for (std::size_t done = 0; done < bytes.size();) {
       // A socket, so that one who is gone is an error and no signal.
-      const ssize_t sent = ::send(input_.number(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+      const ssize_t sent =
+          ::send(input_.number(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0 && errno == EAGAIN) {  // one who takes nothing for so long takes no more
+        pollfd room{input_.number(), POLLOUT, 0};
+        if (::poll(&room, 1, patience_to_send.count()) > 0) continue;
+        return false;
+      }
       if (sent < 0) return false;
       done += static_cast<std::size_t>(sent);
     }
@@ -84,9 +91,10 @@ class ChildLink : public Link {
       std::array<pollfd, 2> watched{{{output_.number(), POLLIN, 0}, {errors_.number(), POLLIN, 0}}};
       const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(std::max<long>(0, left.count())));
       if (ready < 0 && errno != EINTR) return Got::end;
-      if (ready == 0) return Got::nothing;
-      if (watched[1].revents != 0) take_words();
-      if (watched[0].revents != 0) take_output();
+      if (ready > 0 && watched[1].revents != 0) take_words();
+      if (ready > 0 && watched[0].revents != 0) take_output();
+      // Also while somebody sends what is no line.
+      if (lines_.empty() && output_.open() && left.count() <= 0) return Got::nothing;
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/remote/remote_device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <utility>
@@ -15,6 +16,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_looks{50};
 /// A launch may take its time to end; who does not answer a cancel for so long is given up.
 constexpr std::chrono::seconds patience_after_cancel{20};
+/// A line of so many stays far below longest_line.
+constexpr std::size_t points_of_a_line = 4096;
 /// To connect, log in, open a GPU and its counters.
 constexpr std::chrono::seconds patience_for_hello{90};
 
@@ -42,13 +45,16 @@ class RemoteDevice : public Device {
   }
 
   void prepare(std::span<const PointSpec> points, const CancelToken& cancel, const BuildProgress& progress) override {
-    Request request{.ask = std::string(ask::prepare)};
-    request.points.assign(points.begin(), points.end());
-    ask_for(std::move(request), cancel, [&](const Answer& answer) {
-      if (progress && answer.build && answer.done >= 0 && answer.total >= answer.done) {
-        progress(static_cast<std::size_t>(answer.done), static_cast<std::size_t>(answer.total), *answer.build);
-      }
-    });
+    for (std::size_t begin = 0; begin < points.size() && !lost_ && !cancel.cancelled(); begin += points_of_a_line) {
+      const auto part = points.subspan(begin, std::min(points_of_a_line, points.size() - begin));
+      Request request{.ask = std::string(ask::prepare)};
+      request.points.assign(part.begin(), part.end());
+      ask_for(std::move(request), cancel, [&](const Answer& answer) {
+        if (progress && answer.build && answer.done >= 0 && answer.total >= answer.done) {
+          progress(static_cast<std::size_t>(answer.done), static_cast<std::size_t>(answer.total), *answer.build);
+        }
+      });
+    }
   }
 
   [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
@@ -140,12 +146,15 @@ class RemoteDevice : public Device {
       if (got == Link::Got::line) {
         auto answer = parse_answer(line);
         if (!answer) return lose(say::remote::unreadable{.host = host_, .why = answer.error()});
-        if (answer->number != request.number) continue;
-        if (!answer->usable) usable_ = false;
-        if (answer->answer == answer::refused)
+        const bool ours = answer->number == request.number;
+        // One that could not be read there has no number: there is no other that it could be of.
+        if (answer->answer == answer::refused && (ours || answer->number == 0)) {
           return lose(say::remote::unreadable{.host = host_, .why = answer->reason});
-        if (answer->answer != answer::built && answer->answer != answer::progress) return std::move(answer).value();
-        if (meanwhile) meanwhile(*answer);
+        }
+        if (ours && !answer->usable) usable_ = false;
+        const bool ends = answer->answer != answer::built && answer->answer != answer::progress;
+        if (ours && ends) return std::move(answer).value();
+        if (ours && meanwhile) meanwhile(*answer);
       }
       if (cancel.cancelled() && !given_up_at) {
         given_up_at = Clock::now() + patience_after_cancel;

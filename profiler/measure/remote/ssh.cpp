@@ -138,6 +138,12 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
   }
   const Link::End& end = failure.end;
   const std::string words = last_line(end.last_words);
+  // A loader ends so as well, where a library is missing or the machine is of another kind: a copy would not help.
+  const bool cannot_run = words.find("shared librar") != std::string::npos ||
+                          words.find("ormat") != std::string::npos || words.find("GLIBC") != std::string::npos;
+  if ((end.exit_code == not_found || end.exit_code == not_executable || end.exit_code == 1) && cannot_run) {
+    return say::remote::cannot_run{.host = target.host, .words = words};
+  }
   if (end.exit_code == not_found || end.exit_code == not_executable) {
     return say::remote::no_program{.host = target.host, .command = copies};
   }
@@ -169,10 +175,13 @@ Result<std::string, Message> copy_program(const SshTarget& target) {
   const std::string digest = program_digest();
   if (!program || digest.empty()) return Failure<Message>{say::remote::no_own_program{}};
   // Under another name until it is whole: two that copy at once do not meet, and half a program is never run.
+  // The end of the input may also be this program's: what came has to be as long as what was sent.
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(own_program, unknown);
   const std::string script = fmt::format(
-      "d=\"{}\"; mkdir -p \"$d\" && cat >\"$d/new.$$\" && chmod 755 \"$d/new.$$\" && mv -f \"$d/new.$$\" "
-      "\"$d/attnscope\" && echo \"$d/attnscope\"",
-      folder_of_copy());
+      "d=\"{}\"; n=\"$d/new.$$\"; trap \"rm -f \\\"$n\\\"\" EXIT; mkdir -p \"$d\" && cat >\"$n\" && "
+      "[ \"$(wc -c <\"$n\")\" -eq {} ] && chmod 755 \"$n\" && mv -f \"$n\" \"$d/attnscope\" && echo \"$d/attnscope\"",
+      folder_of_copy(), bytes);
   auto link = run_there(target, script);
   if (!link) return Failure{link.error()};
   std::vector<char> buffer(1 << 16);

@@ -31,7 +31,7 @@ inline constexpr std::string_view ssh_prefix = "ssh:";
 /// PATH.
 [[nodiscard]] Result<std::unique_ptr<Link>, Message> connect(const SshTarget&, bool counters);
 
-/// Why it did not open, and what to do about it. `program`: how this program is called.
+/// Why it did not open, and what to do about it. `app_version`: this program's.
 [[nodiscard]] Message explain(const SshTarget&, const OpenFailure&, std::string_view app_version);
 /// Whether a later try may well succeed: nobody could be reached.
 [[nodiscard]] bool may_pass(const OpenFailure&);

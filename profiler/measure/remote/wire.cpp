@@ -34,155 +34,183 @@ void through(Io& io, const char* key, T& member, To to, From from) {
 
 }  // namespace
 
-// In the namespace of the structs, where the writer and the reader look for them.
+// In the namespace of the structs, where the writer and the reader look for them. Bindings name every member: one that
+// comes later and is not on the wire does not compile.
 
 template <class Io>
 void fields(Io&& io, PointSpec& spec) {
   io(spec);
 }
 template <class Io>
+void fields(Io&& io, StatedRates& rates) {
+  auto& [tensor_flops, exponentials, l2_bytes] = rates;
+  io("tensor_flops", tensor_flops);
+  io("exponentials", exponentials);
+  io("l2_bytes", l2_bytes);
+}
+template <class Io>
 void fields(Io&& io, DeviceLimits& limits) {
-  io("name", limits.name);
-  io("compute_major", limits.compute_major);
-  io("compute_minor", limits.compute_minor);
-  io("sm_count", limits.sm_count);
-  io("max_threads_per_block", limits.max_threads_per_block);
-  io("max_threads_per_sm", limits.max_threads_per_sm);
-  io("max_blocks_per_sm", limits.max_blocks_per_sm);
-  io("registers_per_sm", limits.registers_per_sm);
-  io("shared_bytes_per_block", limits.shared_bytes_per_block);
-  io("shared_bytes_per_sm", limits.shared_bytes_per_sm);
-  io("shared_bytes_reserved", limits.shared_bytes_reserved);
-  io("l2_bytes", limits.l2_bytes);
-  io("dram_bytes", limits.dram_bytes);
-  io("dram_bytes_per_second", limits.dram_bytes_per_second);
-  io("l2_bytes_per_second", limits.l2_bytes_per_second);
-  io("tensor_flops", limits.tensor_flops);
-  io("boost_hz", limits.boost_hz);
+  auto& [name, compute_major, compute_minor, sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm,
+         registers_per_sm, shared_bytes_per_block, shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes,
+         dram_bytes_per_second, l2_bytes_per_second, tensor_flops, boost_hz, stated] = limits;
+  io("name", name);
+  io("compute_major", compute_major);
+  io("compute_minor", compute_minor);
+  io("sm_count", sm_count);
+  io("max_threads_per_block", max_threads_per_block);
+  io("max_threads_per_sm", max_threads_per_sm);
+  io("max_blocks_per_sm", max_blocks_per_sm);
+  io("registers_per_sm", registers_per_sm);
+  io("shared_bytes_per_block", shared_bytes_per_block);
+  io("shared_bytes_per_sm", shared_bytes_per_sm);
+  io("shared_bytes_reserved", shared_bytes_reserved);
+  io("l2_bytes", l2_bytes);
+  io("dram_bytes", dram_bytes);
+  io("dram_bytes_per_second", dram_bytes_per_second);
+  io("l2_bytes_per_second", l2_bytes_per_second);
+  io("tensor_flops", tensor_flops);
+  io("boost_hz", boost_hz);
+  io("stated", stated);
 }
 template <class Io>
 void fields(Io&& io, DeviceInfo& info) {
-  io("uuid", info.uuid);
-  io("simulated", info.simulated);
-  io("ordinal", info.ordinal);
-  io("limits", info.limits);
-  io("l2_from", info.l2_from);
+  auto& [uuid, simulated, ordinal, limits, l2_from, rates_from] = info;
+  io("uuid", uuid);
+  io("simulated", simulated);
+  io("ordinal", ordinal);
+  io("limits", limits);
+  io("l2_from", l2_from);
+  io("rates_from", rates_from);
 }
 template <class Io>
 void fields(Io&& io, Environment& environment) {
-  io("app_version", environment.app_version);
-  io("driver_version", environment.driver_version);
-  io("cuda_driver_api", environment.cuda_driver_api);
-  io("nvrtc_version", environment.nvrtc_version);
-  io("cupti_version", environment.cupti_version);
-  io("nvml_version", environment.nvml_version);
-  io("operating_system", environment.operating_system);
+  auto& [app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system] =
+      environment;
+  io("app_version", app_version);
+  io("driver_version", driver_version);
+  io("cuda_driver_api", cuda_driver_api);
+  io("nvrtc_version", nvrtc_version);
+  io("cupti_version", cupti_version);
+  io("nvml_version", nvml_version);
+  io("operating_system", operating_system);
 }
 template <class Io>
 void fields(Io&& io, CounterAvailability& counters) {
+  auto& [state, reason, fix] = counters;
   through(
-      io, "state", counters.state, [](CounterState state) { return static_cast<std::int64_t>(state); },
-      parse_counter_state);
-  io("reason", counters.reason);
-  io("fix", counters.fix);
+      io, "state", state, [](CounterState held) { return static_cast<std::int64_t>(held); }, parse_counter_state);
+  io("reason", reason);
+  io("fix", fix);
 }
 template <class Io>
 void fields(Io&& io, MeasureOptions& options) {
-  io("counters", options.counters);
-  io("verify", options.verify);
-  io("extra_metrics", options.extra_metrics);
-  io("min_samples", options.min_samples);
-  io("max_samples", options.max_samples);
-  io("max_noise", options.max_noise);
-  io("bare", options.bare);
-  io("slow_ns", options.slow_ns);
+  auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, slow_ns, timeout, seed,
+         input_kind] = options;
+  io("counters", counters);
+  io("verify", verify);
+  io("extra_metrics", extra_metrics);
+  io("min_samples", min_samples);
+  io("max_samples", max_samples);
+  io("max_noise", max_noise);
+  io("bare", bare);
+  io("slow_ns", slow_ns);
   through(
-      io, "timeout_ms", options.timeout, [](std::chrono::milliseconds ms) { return std::int64_t{ms.count()}; },
+      io, "timeout_ms", timeout, [](std::chrono::milliseconds held) { return std::int64_t{held.count()}; },
       [](std::int64_t ms) { return std::chrono::milliseconds(ms); });
-  io("seed", options.seed);
-  io.word("input_kind", options.input_kind, parse_input_kind);
+  io("seed", seed);
+  io.word("input_kind", input_kind, parse_input_kind);
 }
 template <class Io>
 void fields(Io&& io, CeilingOptions& options) {
-  io("rounds", options.rounds);
-  io("seed", options.seed);
+  auto& [rounds, seed] = options;
+  io("rounds", rounds);
+  io("seed", seed);
 }
 template <class Io>
 void fields(Io&& io, BuildReport& report) {
-  io("kernel", report.kernel);
-  io("registers", report.registers);
-  io("static_shared_bytes", report.static_shared_bytes);
-  io("dynamic_shared_bytes", report.dynamic_shared_bytes);
-  io("local_bytes", report.local_bytes);
-  io("spill_store_bytes", report.spill_store_bytes);
-  io("spill_load_bytes", report.spill_load_bytes);
-  io("cached", report.cached);
-  io("digest", report.digest);
-  io("error", report.error);
+  auto& [kernel, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes, spill_store_bytes, spill_load_bytes,
+         cached, digest, error] = report;
+  io("kernel", kernel);
+  io("registers", registers);
+  io("static_shared_bytes", static_shared_bytes);
+  io("dynamic_shared_bytes", dynamic_shared_bytes);
+  io("local_bytes", local_bytes);
+  io("spill_store_bytes", spill_store_bytes);
+  io("spill_load_bytes", spill_load_bytes);
+  io("cached", cached);
+  io("digest", digest);
+  io("error", error);
 }
 template <class Io>
 void fields(Io&& io, MetricValue& metric) {
-  io("name", metric.name);
-  io.required("value", metric.value);
-  io("unit", metric.unit);
-  io.word("provenance", metric.provenance, parse_provenance);
+  auto& [name, value, unit, provenance] = metric;
+  io("name", name);
+  io.required("value", value);
+  io("unit", unit);
+  io.word("provenance", provenance, parse_provenance);
 }
 template <class Io>
 void fields(Io&& io, LaunchRecord& launch) {
-  io("kernel", launch.kernel);
-  io("source_file", launch.source_file);
-  io("entry", launch.entry);
-  io("defines", launch.defines);
-  io("digest", launch.digest);
-  io("registers", launch.registers);
-  io("local_bytes", launch.local_bytes);
-  io("static_shared_bytes", launch.static_shared_bytes);
-  io("dynamic_shared_bytes", launch.dynamic_shared_bytes);
-  io("threads", launch.threads);
-  io("grid", launch.grid);
+  auto& [kernel, source_file, entry, defines, digest, registers, local_bytes, static_shared_bytes, dynamic_shared_bytes,
+         threads, grid] = launch;
+  io("kernel", kernel);
+  io("source_file", source_file);
+  io("entry", entry);
+  io("defines", defines);
+  io("digest", digest);
+  io("registers", registers);
+  io("local_bytes", local_bytes);
+  io("static_shared_bytes", static_shared_bytes);
+  io("dynamic_shared_bytes", dynamic_shared_bytes);
+  io("threads", threads);
+  io("grid", grid);
 }
 template <class Io>
 void fields(Io&& io, KernelRecord& kernel) {
-  io("kernel", kernel.kernel);
-  io("metrics", kernel.metrics);
-  io("samples_ns", kernel.samples_ns);
-  io("occupancy_limiter", kernel.occupancy_limiter);
-  io("launch", kernel.launch);
-  io("complete", kernel.complete);
+  auto& [kernel, metrics, samples_ns, occupancy_limiter, launch, complete] = kernel;
+  io("kernel", kernel);
+  io("metrics", metrics);
+  io("samples_ns", samples_ns);
+  io("occupancy_limiter", occupancy_limiter);
+  io("launch", launch);
+  io("complete", complete);
 }
 template <class Io>
 void fields(Io&& io, ClockReading& clocks) {
-  io("sm_clock_hz", clocks.sm_clock_hz);
-  io("memory_clock_hz", clocks.memory_clock_hz);
-  io("temperature_c", clocks.temperature_c);
-  io("power_w", clocks.power_w);
-  io("throttle_reasons", clocks.throttle_reasons);
-  io("throttled", clocks.throttled);
+  auto& [sm_clock_hz, memory_clock_hz, temperature_c, power_w, throttle_reasons, throttled] = clocks;
+  io("sm_clock_hz", sm_clock_hz);
+  io("memory_clock_hz", memory_clock_hz);
+  io("temperature_c", temperature_c);
+  io("power_w", power_w);
+  io("throttle_reasons", throttle_reasons);
+  io("throttled", throttled);
 }
 template <class Io>
 void fields(Io&& io, PointRecord& record) {
-  io("point", record.spec);
-  io.word("disposition", record.disposition, parse_disposition);
-  io("reason", record.reason);
-  io.word("provenance", record.provenance, parse_provenance);
-  io("kernels", record.kernels);
-  io("clocks", record.clocks);
-  io("max_abs_error", record.max_abs_error);
-  io("error_bound", record.error_bound);
-  io("rms_error", record.rms_error);
-  io("wall_seconds", record.wall_seconds);
+  auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds] =
+      record;
+  io("point", spec);
+  io.word("disposition", disposition, parse_disposition);
+  io("reason", reason);
+  io.word("provenance", provenance, parse_provenance);
+  io("kernels", kernels);
+  io("clocks", clocks);
+  io("max_abs_error", max_abs_error);
+  io("error_bound", error_bound);
+  io("rms_error", rms_error);
+  io("wall_seconds", wall_seconds);
 }
 template <class Io>
 void fields(Io&& io, Ceiling& ceiling) {
-  io("name", ceiling.name);
-  io("argument", ceiling.argument);
-  io("value", ceiling.value);
-  io("q1", ceiling.q1);
-  io("q3", ceiling.q3);
-  io("unit", ceiling.unit);
+  auto& [name, argument, value, q1, q3, unit, source] = ceiling;
+  io("name", name);
+  io("argument", argument);
+  io("value", value);
+  io("q1", q1);
+  io("q3", q3);
+  io("unit", unit);
   through(
-      io, "source", ceiling.source, [](CeilingSource source) { return std::string(to_string(source)); },
-      parse_ceiling_source);
+      io, "source", source, [](CeilingSource held) { return std::string(to_string(held)); }, parse_ceiling_source);
 }
 template <class Io>
 void fields(Io&& io, Message& remark) {  // one of a list
@@ -190,8 +218,9 @@ void fields(Io&& io, Message& remark) {  // one of a list
 }
 template <class Io>
 void fields(Io&& io, CeilingSet& set) {
-  io("ceilings", set.ceilings);
-  io("remarks", set.remarks);
+  auto& [ceilings, remarks] = set;
+  io("ceilings", ceilings);
+  io("remarks", remarks);
 }
 
 namespace remote {
@@ -238,8 +267,9 @@ void fields(Io&& io, Answer& answer) {
 
 template <class Io>
 void fields(Io&& io, Device::UnknownMetric& metric) {
-  io("name", metric.name);
-  io("near", metric.near);
+  auto& [name, near] = metric;
+  io("name", name);
+  io("near", near);
 }
 
 namespace remote {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -265,6 +266,22 @@ TEST_F(Remote, ACancelIsOfTheRequestInFlight) {
   cancel.cancel();
   EXPECT_TRUE(device->measure_uncounted(point_of(256), {}, cancel).waits);
   EXPECT_THAT(wire.cancelled, ElementsAre(2));
+}
+
+// A line that could not be read there is of the request that waits for its answer.
+TEST_F(Remote, ARefusalWithoutANumberEndsTheWait) {
+  wire.silent = true;
+  wire.lines.push_back(to_line(Answer{.answer = "refused", .reason = Message::verbatim("the line is too long")}));
+  EXPECT_TRUE(device->measure_uncounted(plain(256), {}, cancel).waits);
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(Remote, ManyPointsArePreparedInLinesThatFit) {
+  std::vector<PointSpec> points;
+  for (std::int64_t n = 1; n <= 9'000; ++n) points.push_back(plain(n));
+  device->prepare(points, cancel, [](std::size_t, std::size_t, const BuildReport&) {});
+  EXPECT_EQ(there.prepared, points);
+  EXPECT_EQ(std::ranges::count(wire.asked, ask::prepare), 3);
 }
 
 TEST_F(Remote, AnAnswerAboutAnotherPointIsNone) {
