@@ -4,6 +4,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QFileInfo>
+#include <QLabel>
 #include <QSignalSpy>
 #include <algorithm>
 #include <cmath>
@@ -214,6 +215,23 @@ TEST_F(RooflinePageTest, NothingOverlapsAndNothingIsWithoutWords) {
   const QString picture = folder.filePath("roofline.svg");
   EXPECT_EQ(page.save_plot(picture, {900, 600}), QString());
   EXPECT_GT(QFileInfo(picture).size(), 1000);
+}
+
+TEST_F(RooflinePageTest, WhatIsLeftOutIsCounted) {
+  std::vector<PointRecord> points = fixtures::memory_wall();
+  const auto fa2 = std::ranges::find_if(points, [](const PointRecord& point) { return point.spec.algorithm == "fa2"; });
+  ASSERT_NE(fa2, points.end());
+  fa2->disposition = Disposition::no_counters;
+  fa2->reason = Message::verbatim("nobody may count");
+  std::erase_if(fa2->kernels.front().metrics, [](const MetricValue& value) { return value.unit == "byte"; });
+  const QString path = folder.filePath("some.attnscope");
+  fixtures::write_file(path, {{"memory-wall", points, false}});
+  ASSERT_EQ(workspace.open_now(path), QString());
+  ASSERT_TRUE(page.has_plot());
+  const auto labels = page.findChildren<QLabel*>();
+  EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
+    return label->text() == "Left out: 1 without bytes of this level, 0 without a time.";
+  }));
 }
 
 TEST_F(RooflinePageTest, ChoicesComeBack) {
