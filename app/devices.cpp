@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
@@ -21,6 +22,7 @@
 #include "profiler/measure/remote/ssh.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/simulator/l2_behaviour.h"
+#include "storage/own_gpus.h"
 
 namespace attnscope {
 namespace {
@@ -39,6 +41,13 @@ OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) 
     announcement = say::terminal::simulated_with_l2_of{.simulated = announcement, .measured = behaviour.measured_on};
   }
   return {make_simulated_device(limits, built_in_algorithms()), std::move(announcement), why};
+}
+
+/// Throws CommandError (usage) where their file is not understood.
+std::vector<OwnGpu> own_gpus() {
+  auto read = read_own_gpus(own_gpus_file());
+  if (!read) throw CommandError(ExitCode::usage, read.error());
+  return std::move(*read);
 }
 
 /// A device that ssh leads to, or why there is none, and whether it may well be there later.
@@ -74,10 +83,13 @@ OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
 
 }  // namespace
 
-const DeviceLimits& limits_of_known_gpu(std::string_view name) {
+DeviceLimits limits_of_known_gpu(std::string_view name) {
   if (const DeviceLimits* limits = find_gpu(name)) return *limits;
+  const std::vector<OwnGpu> own = own_gpus();
+  if (const OwnGpu* gpu = find_own_gpu(own, name)) return gpu->limits;
   std::vector<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
+  for (const OwnGpu& gpu : own) known.push_back(gpu.limits.name);
   throw CommandError(ExitCode::usage,
                      say::command::unknown_gpu{.name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
 }
@@ -164,6 +176,12 @@ Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bo
   for (const DeviceLimits& limits : known_gpus()) {
     auto stand_in = make_simulated_device(limits, built_in_algorithms());
     if (stand_in->info().uuid == uuid) return simulated(limits);
+  }
+  if (const auto own = read_own_gpus(own_gpus_file())) {
+    for (const OwnGpu& gpu : *own) {
+      auto stand_in = make_simulated_device(gpu.limits, built_in_algorithms());
+      if (stand_in->info().uuid == uuid) return simulated(gpu.limits);
+    }
   }
   GpuOptions options;
   options.counters = counters;

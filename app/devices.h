@@ -14,10 +14,9 @@
 namespace attnscope {
 
 inline constexpr const char* device_help =
-    "GPU number, 'gpu' (the first), 'simulated' (an H200), 'simulated:NAME', or 'ssh:HOST' for the first GPU of "
-    "another "
-    "machine, 'ssh:HOST/DEVICE' for another device of it (default: GPU 0; simulated where this machine has no GPU and "
-    "no driver)";
+    "GPU number, 'gpu' (the first), 'simulated' (an H200), 'simulated:NAME' (a public GPU or one of your own), or "
+    "'ssh:HOST' for the first GPU of another machine, 'ssh:HOST/DEVICE' for another device of it (default: GPU 0; "
+    "simulated where this machine has no GPU and no driver)";
 
 struct OpenedDevice {
   std::unique_ptr<Device> device;
@@ -52,7 +51,8 @@ Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bo
 [[nodiscard]] std::string describe(const GpuError&);
 
 /// The limits that `word` names, without opening a GPU where that can be avoided (for plans and models).
-/// Throws CommandError (usage) for an unknown GPU.
-const DeviceLimits& limits_of_known_gpu(std::string_view name);
+/// A GPU of the user's own is known by its whole name. Throws CommandError (usage) for an unknown GPU, and where the
+/// list of the user's own has to be asked and cannot be read.
+DeviceLimits limits_of_known_gpu(std::string_view name);
 
 }  // namespace attnscope

@@ -12,8 +12,8 @@
 #include "kernels/model/gpu_values.h"
 #include "messages/gpu_value.h"
 #include "profiler/measure/host_environment.h"
-#include "storage/run_store.h"
 #include "storage/output_file.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
@@ -31,7 +31,7 @@ bool same_letters(std::string_view a, std::string_view b) {
 }
 
 /// "name" of the object, where it is a text.
-const std::string* text_of(const Json& object, const char* name) {
+const std::string* word_in(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
 }
@@ -39,8 +39,8 @@ const std::string* text_of(const Json& object, const char* name) {
 Result<OwnGpu, Message> gpu_from(const Json& json, std::size_t place, const std::string& file) {
   const auto fail = [](Message why) { return Failure{std::move(why)}; };
   if (!json.is_object()) return fail(say::gpu_value::no_gpu{.file = file, .place = place});
-  const std::string* name = text_of(json, "name");
-  const std::string* from = text_of(json, "from");
+  const std::string* name = word_in(json, "name");
+  const std::string* from = word_in(json, "from");
   const auto values = json.find("values");
   if (name == nullptr || from == nullptr || values == json.end() || !values->is_object()) {
     return fail(say::gpu_value::no_gpu{.file = file, .place = place});

@@ -122,7 +122,7 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
 }
 
 ExitCode model(const ModelOptions& options) {
-  const DeviceLimits& limits = limits_of_known_gpu(options.gpu);
+  const DeviceLimits limits = limits_of_known_gpu(options.gpu);
   DeviceRates rates = device_rates(limits);
   Message whose_rates = say::terminal::rates_by_table{.gpu = limits.name};
   if (!options.ceilings.empty()) {

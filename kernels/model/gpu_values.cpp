@@ -31,63 +31,68 @@ void set_peaks(DeviceLimits& gpu) {
 }
 
 // clang-format off: a line a value.
-constexpr std::array values{
-    GpuValue{"sm_count", "", said<say::gpu_value::sm_count>, said<say::gpu_value_help::sm_count>, 1, 4096, true,
+constexpr std::array gpu_value_table{
+    GpuValue{"sm_count", "", said<say::gpu_value::sm_count>, said<say::gpu_value_help::sm_count>,
+             GpuValueSource::datasheet, 1, 4096, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.sm_count); },
              [](DeviceLimits& g, double v) {
                g.sm_count = static_cast<int>(v);
                set_peaks(g);
              }},
-    GpuValue{"clock_ghz", "GHz", said<say::gpu_value::clock_ghz>, said<say::gpu_value_help::clock_ghz>, 0.1, 20, false,
-             [](const DeviceLimits& g) { return g.boost_hz / 1e9; },
+    GpuValue{"clock_ghz", "GHz", said<say::gpu_value::clock_ghz>, said<say::gpu_value_help::clock_ghz>,
+             GpuValueSource::datasheet, 0.1, 20, false, [](const DeviceLimits& g) { return g.boost_hz / 1e9; },
              [](DeviceLimits& g, double v) {
                g.boost_hz = v * 1e9;
                set_peaks(g);
              }},
     GpuValue{"shared_kib_per_sm", "KiB", said<say::gpu_value::shared_kib_per_sm>,
-             said<say::gpu_value_help::shared_kib_per_sm>, 16, 16384, true,
+             said<say::gpu_value_help::shared_kib_per_sm>, GpuValueSource::capability, 16, 16384, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.shared_bytes_per_sm) / kib_bytes; },
              [](DeviceLimits& g, double v) { g.shared_bytes_per_sm = whole_bytes(v, kib_bytes); }},
     GpuValue{"shared_kib_per_block", "KiB", said<say::gpu_value::shared_kib_per_block>,
-             said<say::gpu_value_help::shared_kib_per_block>, 15, 16383, true,
+             said<say::gpu_value_help::shared_kib_per_block>, GpuValueSource::capability, 15, 16383, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.shared_bytes_per_block) / kib_bytes; },
              [](DeviceLimits& g, double v) { g.shared_bytes_per_block = whole_bytes(v, kib_bytes); }},
     GpuValue{"registers_per_sm", "", said<say::gpu_value::registers_per_sm>,
-             said<say::gpu_value_help::registers_per_sm>, 8192, 1048576, true,
+             said<say::gpu_value_help::registers_per_sm>, GpuValueSource::capability, 8192, 1048576, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.registers_per_sm); },
              [](DeviceLimits& g, double v) { g.registers_per_sm = std::llround(v); }},
     GpuValue{"threads_per_sm", "", said<say::gpu_value::threads_per_sm>, said<say::gpu_value_help::threads_per_sm>,
-             1024, 16384, true, [](const DeviceLimits& g) { return static_cast<double>(g.max_threads_per_sm); },
+             GpuValueSource::capability, 1024, 16384, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.max_threads_per_sm); },
              [](DeviceLimits& g, double v) { g.max_threads_per_sm = static_cast<int>(v); }},
-    GpuValue{"blocks_per_sm", "", said<say::gpu_value::blocks_per_sm>, said<say::gpu_value_help::blocks_per_sm>, 1, 256,
-             true, [](const DeviceLimits& g) { return static_cast<double>(g.max_blocks_per_sm); },
+    GpuValue{"blocks_per_sm", "", said<say::gpu_value::blocks_per_sm>, said<say::gpu_value_help::blocks_per_sm>,
+             GpuValueSource::capability, 1, 256, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.max_blocks_per_sm); },
              [](DeviceLimits& g, double v) { g.max_blocks_per_sm = static_cast<int>(v); }},
-    GpuValue{"l2_mib", "MiB", said<say::gpu_value::l2_mib>, said<say::gpu_value_help::l2_mib>, 1, 65536, true,
+    GpuValue{"l2_mib", "MiB", said<say::gpu_value::l2_mib>, said<say::gpu_value_help::l2_mib>,
+             GpuValueSource::datasheet, 1, 65536, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.l2_bytes) / mib_bytes; },
              [](DeviceLimits& g, double v) { g.l2_bytes = whole_bytes(v, mib_bytes); }},
-    GpuValue{"dram_gib", "GiB", said<say::gpu_value::dram_gib>, said<say::gpu_value_help::dram_gib>, 1, 16384, true,
+    GpuValue{"dram_gib", "GiB", said<say::gpu_value::dram_gib>, said<say::gpu_value_help::dram_gib>,
+             GpuValueSource::datasheet, 1, 16384, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.dram_bytes) / gib_bytes; },
              [](DeviceLimits& g, double v) { g.dram_bytes = whole_bytes(v, gib_bytes); }},
     GpuValue{"dram_gb_per_second", "GB/s", said<say::gpu_value::dram_gb_per_second>,
-             said<say::gpu_value_help::dram_gb_per_second>, 10, 1e6, false,
+             said<say::gpu_value_help::dram_gb_per_second>, GpuValueSource::datasheet, 10, 1e6, false,
              [](const DeviceLimits& g) { return g.dram_bytes_per_second / 1e9; },
              [](DeviceLimits& g, double v) { g.dram_bytes_per_second = v * 1e9; }},
     GpuValue{"l2_bytes_per_clock", "B/clk/SM", said<say::gpu_value::l2_bytes_per_clock>,
-             said<say::gpu_value_help::l2_bytes_per_clock>, 1, 4096, false,
+             said<say::gpu_value_help::l2_bytes_per_clock>, GpuValueSource::inherited, 1, 4096, false,
              [](const DeviceLimits& g) { return g.stated.l2_bytes; },
              [](DeviceLimits& g, double v) {
                g.stated.l2_bytes = v;
                set_peaks(g);
              }},
     GpuValue{"tensor_flop_per_clock", "FLOP/clk/SM", said<say::gpu_value::tensor_flop_per_clock>,
-             said<say::gpu_value_help::tensor_flop_per_clock>, 64, 1048576, false,
+             said<say::gpu_value_help::tensor_flop_per_clock>, GpuValueSource::datasheet, 64, 1048576, false,
              [](const DeviceLimits& g) { return g.stated.tensor_flops; },
              [](DeviceLimits& g, double v) {
                g.stated.tensor_flops = v;
                set_peaks(g);
              }},
     GpuValue{"exponentials_per_clock", "1/clk/SM", said<say::gpu_value::exponentials_per_clock>,
-             said<say::gpu_value_help::exponentials_per_clock>, 1, 4096, false,
+             said<say::gpu_value_help::exponentials_per_clock>, GpuValueSource::architecture, 1, 4096, false,
              [](const DeviceLimits& g) { return g.stated.exponentials; },
              [](DeviceLimits& g, double v) { g.stated.exponentials = v; }},
 };
@@ -112,12 +117,12 @@ std::string factor_text(double factor) {
 }  // namespace
 
 std::span<const GpuValue> gpu_values() {
-  return values;
+  return gpu_value_table;
 }
 
 const GpuValue* find_gpu_value(std::string_view key) {
-  const auto* const found = std::ranges::find(values, key, &GpuValue::key);
-  return found == values.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(gpu_value_table, key, &GpuValue::key);
+  return found == gpu_value_table.end() ? nullptr : found;
 }
 
 Message outside(const GpuValue& value, double is) {
@@ -131,7 +136,7 @@ Message outside(const GpuValue& value, double is) {
 
 Message wrong_gpu(const DeviceLimits& gpu) {
   if (Message wrong = wrong_name(gpu.name); !wrong.empty()) return wrong;
-  for (const GpuValue& value : values) {
+  for (const GpuValue& value : gpu_value_table) {
     const double is = value.get(gpu);
     if (is >= value.least && is <= value.most) continue;  // not a number is in no range
     return outside(value, is);
@@ -158,7 +163,7 @@ std::string digest_of_values(const DeviceLimits& gpu) {
   // FNV-1a of the values as they are written: the same on every machine.
   std::uint32_t digest = 2166136261U;
   std::string all = fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor);
-  for (const GpuValue& value : values) all += fmt::format(" {}={:.9g}", value.key, value.get(gpu));
+  for (const GpuValue& value : gpu_value_table) all += fmt::format(" {}={:.9g}", value.key, value.get(gpu));
   for (const char c : all) digest = (digest ^ static_cast<unsigned char>(c)) * 16777619U;
   return fmt::format("{:08x}", digest);
 }

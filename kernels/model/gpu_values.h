@@ -3,6 +3,7 @@
 // a what-if multiplies.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,12 +13,21 @@
 
 namespace attnscope {
 
+/// Where a public GPU's value comes from.
+enum class GpuValueSource : std::uint8_t {
+  datasheet,     ///< the product's
+  capability,    ///< the CUDA programming guide's table of compute capabilities
+  architecture,  ///< its table of arithmetic throughput
+  inherited,     ///< measured on one GPU, and taken over by all (device_rates())
+};
+
 /// One line of the table: adding a value is adding a line.
 struct GpuValue {
   std::string_view key;   ///< in files, with its unit: "l2_mib"
   std::string_view unit;  ///< for people: "MiB", "a clock and SM"; empty: a count
   Saying label = nullptr;
   Saying help = nullptr;
+  GpuValueSource source = GpuValueSource::datasheet;
   double least = 0;
   double most = 0;
   bool whole = true;

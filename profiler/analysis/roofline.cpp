@@ -8,6 +8,7 @@
 
 #include "kernels/model/device_rates.h"
 #include "kernels/model/pipeline_model.h"
+#include "profiler/analysis/exploration.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -92,8 +93,8 @@ struct Counted {
   std::array<double, roofline_levels.size()> bytes{};
 };
 
-std::optional<Counted> count(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
-                             const DeviceLimits& limits) {
+std::optional<Counted> count_closed(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                                    const DeviceLimits& limits) {
   const AttentionModel model = algorithm.model(problem, config, limits);
   if (model.refusal) return std::nullopt;
   Counted counted;
@@ -210,7 +211,8 @@ class RooflineBuilder {
                                                                   : times.provenance(row);
     const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
     std::optional<Counted> counted;
-    if (algorithm != nullptr) counted = count(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
+    if (algorithm != nullptr && is_quick(problem))
+      counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
     if (counted) {
       point.executed_flops = counted->tensor_flops;
       for (std::size_t level = 0; level < roofline_levels.size(); ++level) {
@@ -328,7 +330,7 @@ std::optional<IntensityLimit> intensity_limit(const Algorithm& algorithm, const 
   const bool few = facts.decodes || like.n_q != like.n_k;
   problem.n_k = long_n;
   if (!few) problem.n_q = long_n;
-  const auto counted = count(algorithm, problem, config, limits);
+  const auto counted = count_closed(algorithm, problem, config, limits);
   if (!counted) return std::nullopt;
   // What is cycled through leaves any L2 at last: then DRAM sees all that the SMs do.
   const bool cycles = facts.growth == Growth::n2d2_over_m && algorithm.working_set_bytes(problem, config, limits) > 0;

@@ -78,7 +78,8 @@ struct RooflinePoint {
   double ns = 0;     ///< median
   double flops = 0;  ///< of visible pairs: pass_flops()
   /// Of the matrix instructions, by the closed form: tiles at masked and ragged edges count whole. Nothing of other
-  /// programs' algorithms.
+  /// programs' algorithms, and where
+  /// counting is no matter of microseconds (is_quick()).
   std::optional<double> executed_flops = std::nullopt;
   std::array<std::optional<double>, roofline_levels.size()> bytes{};
   /// By the closed form, between SM and L2; at DRAM each byte once and what an L2 of the device's size misses of the

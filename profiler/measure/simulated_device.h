@@ -12,6 +12,9 @@
 
 namespace attnscope {
 
+/// What such a device is known by, which tells GPUs of one's own of one name and other values apart: "SIM-NVIDIA-H200".
+[[nodiscard]] std::string simulated_uuid(const DeviceLimits&);
+
 /// What `attnscope ceilings` measured of a GPU.
 struct MeasuredCeilings {
   std::vector<Ceiling> ceilings{};

@@ -4,6 +4,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QFileInfo>
+#include <QLabel>
 #include <QSignalSpy>
 #include <algorithm>
 #include <cmath>
@@ -18,10 +19,10 @@ namespace {
 
 using analysis::Along;
 
-class RooflinePageTest : public WindowTest {
+class RooflinePageTest : public testing::Test {
  protected:
   void SetUp() override {
-    WindowTest::SetUp();
+    fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
     page.resize(1200, 800);
   }
   void open() { ASSERT_EQ(workspace.open_now(file), QString()); }
@@ -60,6 +61,8 @@ class RooflinePageTest : public WindowTest {
     }
     return false;
   }
+  QTemporaryDir folder;
+  QString file = folder.filePath("wall.attnscope");
   Workspace workspace;
   RooflinePage page{workspace};
 };
@@ -83,7 +86,7 @@ TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
             static_cast<int>(report.series[0].points.size() + report.series[1].points.size() +
                              report.series[2].points.size()));
   EXPECT_TRUE(column(RooflineModel::series_column).contains("FA2"));
-  EXPECT_TRUE(column(RooflineModel::limit_column).contains("1.00 Br")) << "between SM and L2";
+  EXPECT_TRUE(column(RooflineModel::limit_column).contains("0.998 Br")) << "between SM and L2";
   page.set_level(RooflineLevel::dram);
   EXPECT_TRUE(column(RooflineModel::limit_column).contains("0.498 N"));
   EXPECT_TRUE(column(RooflineModel::limit_column).contains("0.499 d"));
@@ -121,8 +124,9 @@ TEST_F(RooflinePageTest, CeilingsOfTheFileReplaceTheDatasheet) {
 }
 
 TEST_F(RooflinePageTest, AlongTilesThereIsALineForEachLengthOfTheOtherSide) {
-  open();
-  page.choose("batch", page.options("batch").value(0));
+  const QString map = folder.filePath("map.attnscope");
+  fixtures::write_file(map, {{"tiles", fixtures::tile_sweep(), false}});
+  ASSERT_EQ(workspace.open_now(map), QString());
   page.set_along(Along::tile);
   ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
   EXPECT_GT(page.shown().report.series.size(), 10U);
@@ -132,9 +136,12 @@ TEST_F(RooflinePageTest, AlongTilesThereIsALineForEachLengthOfTheOtherSide) {
   }
   EXPECT_TRUE(column(RooflineModel::series_column).contains("FA2 · N 4,096 · along Br"));
   EXPECT_TRUE(column(RooflineModel::series_column).contains("FA1 · N 4,096 · along Bc"));
-  page.set_length(256);
-  EXPECT_FALSE(page.has_plot());
+  workspace.close(map);
+  open();
+  EXPECT_FALSE(page.has_plot()) << "one tile at each N";
   EXPECT_TRUE(page.words().contains("tiles")) << page.words().toStdString();
+  page.set_along(Along::n);
+  EXPECT_TRUE(page.has_plot());
 }
 
 TEST_F(RooflinePageTest, TheLegendHidesAndIsolates) {
@@ -208,6 +215,23 @@ TEST_F(RooflinePageTest, NothingOverlapsAndNothingIsWithoutWords) {
   const QString picture = folder.filePath("roofline.svg");
   EXPECT_EQ(page.save_plot(picture, {900, 600}), QString());
   EXPECT_GT(QFileInfo(picture).size(), 1000);
+}
+
+TEST_F(RooflinePageTest, WhatIsLeftOutIsCounted) {
+  std::vector<PointRecord> points = fixtures::memory_wall();
+  const auto fa2 = std::ranges::find_if(points, [](const PointRecord& point) { return point.spec.algorithm == "fa2"; });
+  ASSERT_NE(fa2, points.end());
+  fa2->disposition = Disposition::no_counters;
+  fa2->reason = Message::verbatim("nobody may count");
+  std::erase_if(fa2->kernels.front().metrics, [](const MetricValue& value) { return value.unit == "byte"; });
+  const QString path = folder.filePath("some.attnscope");
+  fixtures::write_file(path, {{"memory-wall", points, false}});
+  ASSERT_EQ(workspace.open_now(path), QString());
+  ASSERT_TRUE(page.has_plot());
+  const auto labels = page.findChildren<QLabel*>();
+  EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
+    return label->text() == "Left out: 1 without bytes of this level, 0 without a time.";
+  }));
 }
 
 TEST_F(RooflinePageTest, ChoicesComeBack) {

@@ -54,7 +54,7 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
   return say::roofline_page::source_estimate{.device = device_rates({}).measured_on};
 }
 
-const Algorithm* algorithm_of(const RooflineSet& set, const RooflinePoint& point) {
+const Algorithm* algorithm_of_point(const RooflineSet& set, const RooflinePoint& point) {
   const analysis::PointTable& table = set.points->table();
   return table.algorithms().find(table.algorithm(point.row));
 }
@@ -121,7 +121,7 @@ QString limit_words(const analysis::IntensityLimit& limit) {
 
 std::optional<analysis::IntensityLimit> limit_of(const RooflineSet& set, const RooflinePoint& point,
                                                  RooflineLevel level) {
-  const Algorithm* algorithm = algorithm_of(set, point);
+  const Algorithm* algorithm = algorithm_of_point(set, point);
   if (algorithm == nullptr) return std::nullopt;
   const analysis::PointTable& table = set.points->table();
   return analysis::intensity_limit(*algorithm, table.problem(point.row), table.tile_of(point.row),

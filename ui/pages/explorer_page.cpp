@@ -30,7 +30,9 @@
 #include "ui/explorer/tile_grid_view.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
+#include "ui/own_gpu_list.h"
 #include "ui/pages/flow_layout.h"
+#include "ui/panels/gpu_dialog.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -136,6 +138,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
   row->addWidget(card_area_, 1);
 
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
+  connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
   connect(&background_, &BackgroundExplorer::explored, this, &ExplorerPage::take);
   connect(&background_, &BackgroundExplorer::pictured, this,
           [this](const std::shared_ptr<const analysis::TilePicture>& picture) { grid_->set_picture(picture); });
@@ -173,7 +176,7 @@ void ExplorerPage::build_bar() {
     algorithm_->addItem(to_qstring(algorithm->facts().title), QString::fromStdString(algorithm->name()));
   }
   device_ = combo(QStringLiteral("device"), said(say::explorer::device{}), said(say::explorer_page::device_help{}));
-  for (const DeviceLimits& gpu : known_gpus()) device_->addItem(QString::fromStdString(gpu.name));
+  list_devices();
   connect(algorithm_, &QComboBox::activated, this,
           [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
   connect(device_, &QComboBox::activated, this, [this] { edit(QStringLiteral("device"), device_->currentText(), -1); });
@@ -185,6 +188,9 @@ void ExplorerPage::build_bar() {
     flow->addWidget(made);
     return made;
   };
+  QPushButton* own = button(QStringLiteral("own-gpus"), said(say::explorer_page::own_gpus{}),
+                            said(say::explorer_page::own_gpus_help{}));
+  connect(own, &QPushButton::clicked, this, &ExplorerPage::edit_own_gpus);
   QPushButton* best = button(QStringLiteral("default-tile"), said(say::explorer_page::default_tile{}),
                              said(say::explorer_page::default_tile_help{}));
   connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
@@ -219,6 +225,40 @@ void ExplorerPage::build_bar() {
     connect(made, &QPushButton::clicked, action, &QAction::trigger);
   }
   layout()->addWidget(bar);
+}
+
+void ExplorerPage::list_devices() {
+  const QSignalBlocker quiet(device_);
+  device_->clear();
+  for (const DeviceLimits& gpu : known_gpus()) device_->addItem(QString::fromStdString(gpu.name));
+  for (const OwnGpu& gpu : OwnGpuList::instance().gpus()) device_->addItem(QString::fromStdString(gpu.limits.name));
+  device_->setCurrentIndex(device_->findText(QString::fromStdString(chosen_.choices.device)));
+}
+
+void ExplorerPage::follow_own_gpus() {
+  list_devices();
+  if (chosen_.choices.own == nullptr) return;
+  // Its values may be others by now, or it is gone.
+  State next = chosen_;
+  const QString name = QString::fromStdString(next.choices.device);
+  if (!choose(next.choices, QStringLiteral("device"), name)) {
+    (void)choose(next.choices, QStringLiteral("device"), QString::fromStdString(known_gpus().front().name));
+  }
+  apply(next);
+}
+
+void ExplorerPage::edit_own_gpus() {
+  auto* dialog = new GpuDialog(device_->currentText(), this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  if (!chosen_.choices.what_if.changes_nothing()) {
+    const DeviceLimits wanted = limits_of(chosen_.choices);
+    const OwnGpu* own = OwnGpuList::instance().find(chosen_.choices.device);
+    const std::string from = own != nullptr ? own->from : chosen_.choices.device;
+    const DeviceLimits values = wanted.stated.tensor_flops > 0 ? wanted : own_gpu_like(wanted, wanted.name);
+    dialog->begin(values, QString::fromStdString(from),
+                  QString::fromStdString(wanted.name).left(static_cast<qsizetype>(longest_gpu_name)));
+  }
+  dialog->open();
 }
 
 QWidget* ExplorerPage::card(const QString& title, const std::vector<QWidget*>& parts) {

@@ -91,6 +91,9 @@ class ExplorerPage : public Page {
 
  private:
   void build_bar();
+  void list_devices();
+  void follow_own_gpus();
+  void edit_own_gpus();
   void follow_measuring();
   void fit_editors();
   void build_cards();

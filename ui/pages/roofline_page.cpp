@@ -10,6 +10,7 @@
 #include <set>
 
 #include "messages/roofline_page.h"
+#include "profiler/analysis/facets.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
@@ -29,6 +30,23 @@ QString roofline_word(RooflineLevel level) {
 
 QString roofline_word(Along along) {
   return along == Along::n ? QStringLiteral("n") : QStringLiteral("tile");
+}
+
+/// Rows that ended well, of problems of which some row has bytes: what else is of them is counted, and what is of
+/// others would leave a problem without a point to choose.
+std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) {
+  const std::vector<std::uint64_t> problems = analysis::combined_codes(table, analysis::curve_facets());
+  std::set<std::uint64_t> with_bytes;
+  std::vector<Row> ended_well;
+  for (Row row = 0; row < table.size(); ++row) {
+    const Disposition disposition = table.disposition(row);
+    if (disposition != Disposition::ok && disposition != Disposition::no_counters) continue;
+    ended_well.push_back(row);
+    if (table.dram_traffic().has(row) || table.values(metric_key::l2_sm_bytes).has(row))
+      with_bytes.insert(problems[row]);
+  }
+  std::erase_if(ended_well, [&](Row row) { return !with_bytes.contains(problems[row]); });
+  return ended_well;
 }
 
 }  // namespace
@@ -180,11 +198,25 @@ void RooflinePage::refresh_devices() {
   gpu_ = QString::fromStdString(run.device_name);
   ceilings_.clear();
   same_device_ = true;
-  if (run.provenance != Provenance::measured) return;  // what is simulated has its datasheet's
+  rates_missing_.clear();
   const std::vector<ShownCeilings> sets = ceilings_of(workspace());
   const auto find = [&](const auto& fits) {
     return std::ranges::find_if(sets, [&](const ShownCeilings& set) { return set.measured && fits(set); });
   };
+  if (run.provenance == Provenance::simulated) {
+    // What is simulated has its datasheet's, unless it was told a GPU's ceilings.
+    const QString from = one_line(QString::fromStdString(points()->run_of(*row)->summary.rates_from));
+    if (from.isEmpty()) return;
+    const auto told =
+        find([&](const ShownCeilings& set) { return from.contains(QString::fromStdString(set.device_uuid)); });
+    same_device_ = false;
+    if (told != sets.end()) {
+      ceilings_ = told->ceilings;
+    } else {
+      rates_missing_ = from;
+    }
+    return;
+  }
   auto found = find([&](const ShownCeilings& set) { return set.device_uuid == id; });
   same_device_ = found != sets.end();
   if (!same_device_) found = find([&](const ShownCeilings& set) { return set.device_name == run.device_name; });
@@ -229,15 +261,7 @@ analysis::RooflineRequest RooflinePage::request() const {
 void RooflinePage::refresh() {
   const auto visible = workspace().visible();
   const analysis::PointTable& table = visible->table();
-  std::vector<Row> timed;
-  for (Row row = 0; row < table.size(); ++row) {
-    const Disposition disposition = table.disposition(row);
-    const bool ended_well = disposition == Disposition::ok || disposition == Disposition::no_counters;
-    if (ended_well && (table.dram_traffic().has(row) || table.values(metric_key::l2_sm_bytes).has(row))) {
-      timed.push_back(row);
-    }
-  }
-  set_points(visible, std::move(timed));
+  set_points(visible, rows_of_problems_with_bytes(table));
   refresh_devices();
   refresh_lengths();
   set_ = {visible, analysis::roofline(table, filter().rows(), request()),
@@ -250,16 +274,35 @@ void RooflinePage::refresh() {
   model_->set_roofline(set_);
   plot_->set_roofline(set_);
   fit_table();
-  const RooflineReport& report = set_.report;
-  left_out_->setVisible(report.without_bytes + report.without_time > 0);
-  left_out_->setText(said(say::roofline_page::left_out{.bytes = report.without_bytes, .time = report.without_time}));
-  const bool any = std::ranges::any_of(report.series, [&](const RooflineSeries& series) {
+  show_left_out();
+  const bool any = std::ranges::any_of(set_.report.series, [&](const RooflineSeries& series) {
     return std::ranges::any_of(series.points,
                                [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
   });
   if (!any) return show_words();
-  note_->show_for(simulated_parts(*points(), filter().rows()), ErrorNote::First::time);
+  std::vector<Row> drawn;
+  for (const RooflineSeries& series : set_.report.series) {
+    for (const RooflinePoint& point : series.points) drawn.push_back(point.row);
+  }
+  note_->show_for(simulated_parts(*points(), drawn), ErrorNote::First::time);
   stack_->setCurrentWidget(shown_);
+}
+
+void RooflinePage::show_left_out() {
+  std::size_t without_bytes = set_.report.without_bytes;
+  for (const RooflineSeries& series : set_.report.series) {
+    without_bytes += static_cast<std::size_t>(
+        std::ranges::count_if(series.points, [&](const RooflinePoint& point) { return !point.intensity(level()); }));
+  }
+  QStringList lines;
+  if (without_bytes + set_.report.without_time > 0) {
+    lines << said(say::roofline_page::left_out{.bytes = without_bytes, .time = set_.report.without_time});
+  }
+  if (!rates_missing_.isEmpty()) {
+    lines << said(say::roofline_page::rates_missing{.from = rates_missing_.toStdString()});
+  }
+  left_out_->setText(lines.join(QLatin1Char('\n')));
+  left_out_->setVisible(!lines.isEmpty());
 }
 
 void RooflinePage::show_words() {

@@ -54,6 +54,7 @@ class RooflinePage : public ProblemPage {
   void refresh_devices();
   void refresh_lengths();
   void show_words();
+  void show_left_out();
   void fit_table();
   [[nodiscard]] analysis::RooflineRequest request() const;
   [[nodiscard]] RooflineLevel level() const { return static_cast<RooflineLevel>(level_->currentData().toInt()); }
@@ -63,6 +64,7 @@ class RooflinePage : public ProblemPage {
   std::vector<std::string> devices_;  ///< as the combo box has them
   std::string wanted_device_;
   std::optional<std::int64_t> wanted_n_;
+  QString rates_missing_;          ///< the ceilings that its simulation was told, and no open file has
   QString gpu_;                    ///< the name of the device that is shown
   std::vector<Ceiling> ceilings_;  ///< of the device that is shown
   bool same_device_ = true;        ///< that they were measured on

@@ -8,6 +8,7 @@
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QStandardPaths>
@@ -83,12 +84,18 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
 
 void CollectForm::add_device_and_preset(QFormLayout& form) {
   device_ = shrinkable_combo(this);
+  also_button_ = new QToolButton(this);
+  also_button_->setObjectName(QStringLiteral("also"));
+  also_button_->setPopupMode(QToolButton::InstantPopup);
+  also_button_->setToolTip(plain_tip(said(say::collect_panel::also_help{})));
+  also_button_->setMenu(new QMenu(also_button_));
   ceilings_ = new QToolButton(this);
   ceilings_->setObjectName(QStringLiteral("ceilings"));
   ceilings_->setText(said(say::collect_panel::ceilings{}));
   connect(ceilings_, &QToolButton::clicked, this, &CollectForm::ceilings_wanted);
   auto* device_row = new QHBoxLayout;
   device_row->addWidget(device_, 1);
+  device_row->addWidget(also_button_);
   device_row->addWidget(ceilings_);
   auto* device_label = new QLabel(said(say::collect_panel::device{}), this);
   device_label->setBuddy(device_);
@@ -176,6 +183,7 @@ void CollectForm::add_file(QFormLayout& form) {
 void CollectForm::connect_fields() {
   connect(&devices_, &DeviceList::changed, this, &CollectForm::show_devices);
   connect(device_, &QComboBox::activated, this, &CollectForm::choose_device);
+  connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::show_also);
   connect(preset_, &QComboBox::currentIndexChanged, this, [this] {
     take_algorithms_of_preset();
     emit changed();
@@ -230,7 +238,41 @@ void CollectForm::show_devices() {
     }
     last_device_ = device_->currentData().toString();
   }
+  show_also();
   emit changed();
+}
+
+QStringList CollectForm::also() const {
+  QStringList there;
+  for (const ListedDevice& device : devices_.devices()) {
+    const bool chosen = device.argument == device_->currentData().toString();
+    if (device.simulated && !chosen && also_.contains(device.argument)) there << device.argument;
+  }
+  return there;
+}
+
+void CollectForm::set_also(const QStringList& arguments) {
+  also_ = arguments;
+  show_also();
+  emit changed();
+}
+
+void CollectForm::show_also() {
+  QMenu* menu = also_button_->menu();
+  menu->clear();
+  for (const ListedDevice& device : devices_.devices()) {
+    if (!device.simulated || device.argument == device_->currentData().toString()) continue;
+    QAction* action = menu->addAction(device.name);
+    action->setCheckable(true);
+    action->setChecked(also_.contains(device.argument));
+    connect(action, &QAction::toggled, this, [this, argument = device.argument](bool on) {
+      also_.removeAll(argument);
+      if (on) also_ << argument;
+      also_button_->setText(said(say::collect_panel::also{.devices = also().size()}));
+      emit changed();
+    });
+  }
+  also_button_->setText(said(say::collect_panel::also{.devices = also().size()}));
 }
 
 void CollectForm::take_algorithms_of_preset() {
@@ -320,6 +362,12 @@ CollectForm::Verdict CollectForm::check() const {
   if (!plan) return {said(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
   QString words = said(say::collect_panel::plan{.points = counted_points(plan->points.size()), .device = on});
+  QStringList others;
+  for (const QString& argument : also()) others << devices_.find(argument)->name;
+  if (!others.isEmpty()) {
+    words += QLatin1Char('\n') +
+             said(say::collect_panel::then_on{.devices = others.join(QStringLiteral(", ")).toStdString()});
+  }
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + said(say::collect_panel::no_counters{.why = listed->note.toStdString()});
   }

@@ -45,6 +45,8 @@ class DeviceList : public QObject {
   void changed();
 
  private:
+  /// After the GPUs: the public ones, then the user's own.
+  void list_simulated();
   void add(ListedDevice device);
   void ask_on();
   void follow_elsewhere();

@@ -22,7 +22,7 @@
 namespace attnscope::ui {
 namespace {
 
-QString source_words(const GpuValue& value, const DeviceLimits& base) {
+QString usual_source_words(const GpuValue& value, const DeviceLimits& base) {
   switch (value.source) {
     case GpuValueSource::datasheet:
       return said(say::gpu_dialog::of_datasheet{.gpu = base.name});
@@ -200,7 +200,7 @@ void GpuDialog::show_sources() {
     const bool stated = value.get(limits_) != usual;
     rows_[i].source->setText(
         stated ? said(say::gpu_dialog::stated{.usual = format_number(usual, 6).toStdString(), .gpu = base().name})
-               : source_words(value, base()));
+               : usual_source_words(value, base()));
     QPalette ink = palette();
     ink.setColor(QPalette::WindowText, stated ? colors.text : colors.muted);
     rows_[i].source->setPalette(ink);

@@ -11,11 +11,11 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double alike = 0.02;        ///< relative: on these axes such marks are one
-constexpr double rim = 5;             ///< pixels that a covered mark is larger
-constexpr int most_rims = 3;          ///< beyond, marks would hide their neighbours
-constexpr double line_rim = 2.5;      ///< likewise, that a covered line is wider
-constexpr double lone_dash = 1.07;    ///< half the length of a dash that stands for theory at one N, as a factor of N
+constexpr double alike = 0.02;      ///< relative: on these axes such marks are one
+constexpr double rim = 5;           ///< pixels that a covered mark is larger
+constexpr int most_rims = 3;        ///< beyond, marks would hide their neighbours
+constexpr double line_rim = 2.5;    ///< likewise, that a covered line is wider
+constexpr double lone_dash = 1.07;  ///< half the length of a dash that stands for theory at one N, as a factor of N
 
 void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
   QVector<double> minus;
