@@ -166,8 +166,8 @@ void fields(Io&& io, LaunchRecord& launch) {
   io("grid", grid);
 }
 template <class Io>
-void fields(Io&& io, KernelRecord& kernel) {
-  auto& [kernel, metrics, samples_ns, occupancy_limiter, launch, complete] = kernel;
+void fields(Io&& io, KernelRecord& record) {
+  auto& [kernel, metrics, samples_ns, occupancy_limiter, launch, complete] = record;
   io("kernel", kernel);
   io("metrics", metrics);
   io("samples_ns", samples_ns);
