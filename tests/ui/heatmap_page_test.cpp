@@ -173,7 +173,7 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_TRUE(page.heatmap()->caption().contains("blue: better, orange: worse, white: alike"));
   EXPECT_TRUE(page.heatmap()->title().what.contains("÷ before")) << page.heatmap()->title().what.toStdString();
   const HoverContent read = page.heatmap()->describe_cell({0, 0});
-  EXPECT_EQ(read.rows[0].value, "0.5 ×");
+  EXPECT_EQ(read.rows[0].value, format_number(0.5, 4) + QStringLiteral(" ×"));
   EXPECT_EQ(read.rows[1].value, format_duration(1e6));
   EXPECT_EQ(read.rows[2].value, format_duration(2e6));
 }
@@ -202,6 +202,7 @@ TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
   std::vector<PointRecord> records = four_by_four();
   records[1].kernels[0].samples_ns = {1.02e6};
   records[4].kernels[0].samples_ns = {1.029e6};
+  apply_theme(ThemeChoice::light);
   open({{"tiles", records, false}});
   EXPECT_EQ(page.heatmap()->grid().plateau.size(), 3U);
   EXPECT_TRUE(page.heatmap()->caption().contains("thin line: within 3 % of it (3)"))
@@ -216,7 +217,6 @@ TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
     }
     return false;
   };
-  apply_theme(ThemeChoice::light);
   const QRectF last = page.heatmap()->cell_rect({0, 1});
   EXPECT_TRUE(drawn({last.right(), last.top() + 6}));
   const QRectF above = page.heatmap()->cell_rect({2, 1});
