@@ -107,6 +107,7 @@ TEST_F(RooflinePageTest, RoofsSayWhatTheyAreAndLookIt) {
   const QCPGraph* wgmma = line_of("wgmma");
   EXPECT_NEAR(wgmma->data()->constBegin()->key, 989.4 / 4.8, 1e-6) << "from where DRAM's roof meets it";
   EXPECT_NEAR(wgmma->data()->constBegin()->value, 989.4, 1e-9);
+  EXPECT_LT(page.plot()->xAxis->range().lower, 989.4 / 4.8) << "it is in sight, wherever the points lie";
 }
 
 TEST_F(RooflinePageTest, CeilingsOfTheFileReplaceTheDatasheet) {

@@ -208,11 +208,16 @@ void RooflinePlot::reset_view() {
     high_y = std::max(high_y, mark.y);
   }
   double highest = 0;
+  double lowest = std::numeric_limits<double>::infinity();
   for (const Roof& roof : set_.report.roofs) {
-    if (!roof.of_memory()) highest = std::max(highest, analysis::ceiling_flops(roof, set_.report.like));
+    if (roof.of_memory()) continue;
+    highest = std::max(highest, analysis::ceiling_flops(roof, set_.report.like));
+    lowest = std::min(lowest, analysis::ceiling_flops(roof, set_.report.like));
   }
   for (const Roof& roof : set_.report.roofs) {
-    if (is_of_level(roof, set_.level)) high_x = std::max(high_x, highest / roof.rate * beyond_ridge / beyond_points);
+    if (!is_of_level(roof, set_.level)) continue;
+    high_x = std::max(high_x, highest / roof.rate * beyond_ridge / beyond_points);
+    low_x = std::min(low_x, lowest / roof.rate);  // a roof is seen, wherever the points lie
   }
   if (marks_.empty() || high_x <= 0) return replot(rpQueuedReplot);
   high_y = std::max(high_y, highest / tera);
