@@ -96,10 +96,10 @@ TEST_F(ModelAgainst, takes_the_rates_that_were_measured_of_the_gpu) {
   const auto ratio = [&](const std::vector<std::string>& words) {
     const Outcome outcome = run(folder_, words);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return row(json::parse(outcome.out), "time", "naive").at("median_ratio").get<std::string>();
+    return row(json::parse(outcome.out), "time", "naive").at("median_ratio").get<double>();
   };
   const std::vector<std::string> words{"model", "--json", "--against", file_};
-  const std::string by_table = ratio(words);
+  const double by_table = ratio(words);
   EXPECT_THAT(run(folder_, {"model", "--against", file_}).out, HasSubstr("Times by rates of datasheet"));
 
   const auto ceilings = folder_ / "ceilings.attnscope";
@@ -110,8 +110,8 @@ TEST_F(ModelAgainst, takes_the_rates_that_were_measured_of_the_gpu) {
     RunStore store = RunStore::open(ceilings, RunStore::Mode::collect);
     (void)store.add_ceilings(device, {}, dram_of(4e11));
   }
-  const std::string slow = ratio({"model", "--json", "--against", file_, "--ceilings", ceilings});
-  EXPECT_GT(std::stod(slow), 2 * std::stod(by_table)) << "a tenth of its DRAM";
+  const double slow = ratio({"model", "--json", "--against", file_, "--ceilings", ceilings});
+  EXPECT_GT(slow, 2 * by_table) << "a tenth of its DRAM";
   EXPECT_THAT(run(folder_, {"model", "--against", file_, "--ceilings", ceilings}).out,
               HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-2) at "));
 
