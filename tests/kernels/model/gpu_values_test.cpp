@@ -118,7 +118,7 @@ TEST(WhatIfs, PredictionsFollow) {
     return predict_times(model, gpu).front().term(TimeTerm::dram);
   };
   EXPECT_NEAR(dram_of({.dram_rate = 2}) / dram_of({}), 0.5, 1e-9);
-  EXPECT_LT(dram_of({.l2 = 8}), 0.2 * dram_of({}));
+  EXPECT_LT(dram_of({.l2 = 8}), 0.3 * dram_of({}));
   const AttentionModel large = fa1.model(p, Config{TileShape{.br = 64, .bc = 1024}}, *find_gpu("h200"));
   ASSERT_TRUE(large.refusal) << "which no block holds";
 }
