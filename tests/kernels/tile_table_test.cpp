@@ -59,18 +59,12 @@ TEST(TileTable, AMistakeIsNamedWithItsLine) {
               HasSubstr("line 1: it has fewer than 12 fields"));
   EXPECT_THAT(text(parse_tile_table("\nfa2,fwd,9.0,half,64,512,1,1,0,0,0,x\n").error()),
               HasSubstr("line 2: mask 'half'"));
-  EXPECT_THAT(text(parse_tile_table("fa2,up,9.0,full,64,512,1,1,0,0,0,x\n").error()),
-              HasSubstr("unknown pass 'up'"));
-  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,d,512,1,1,0,0,0,x\n").error()),
-              HasSubstr("whole numbers"));
-  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,n,1,1,0,0,0,x\n").error()),
-              HasSubstr("whole numbers"));
-  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,512,-1,1,0,0,0,x\n").error()),
-              HasSubstr("whole numbers"));
-  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,512,1,1,0,x,0,x\n").error()),
-              HasSubstr("whole numbers"));
-  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,512,1,1,0,0,x,x\n").error()),
-              HasSubstr("whole numbers"));
+  EXPECT_THAT(text(parse_tile_table("fa2,up,9.0,full,64,512,1,1,0,0,0,x\n").error()), HasSubstr("unknown pass 'up'"));
+  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,d,512,1,1,0,0,0,x\n").error()), HasSubstr("whole numbers"));
+  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,n,1,1,0,0,0,x\n").error()), HasSubstr("whole numbers"));
+  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,512,-1,1,0,0,0,x\n").error()), HasSubstr("whole numbers"));
+  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,512,1,1,0,x,0,x\n").error()), HasSubstr("whole numbers"));
+  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,512,1,1,0,0,x,x\n").error()), HasSubstr("whole numbers"));
   const std::string headed = "algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason\n";
   EXPECT_THAT(text(parse_tile_table(headed + "fa2,fwd,9.0,full,64,512,1,1,0,x,x,x\n").error()),
               HasSubstr("whole numbers"));
@@ -78,9 +72,8 @@ TEST(TileTable, AMistakeIsNamedWithItsLine) {
 
 TEST(TileTable, TheOldFormatIsRefusedWithWhatToDo) {
   const auto what_to_do = AllOf(HasSubstr("attnscope tune -o FILE"), HasSubstr("add to each line n behind d"));
-  EXPECT_THAT(
-      text(parse_tile_table("# comment\nalgorithm,pass,arch,mask,d,br,bc,warps,stages,reason\n").error()),
-      AllOf(HasSubstr("line 2: "), what_to_do));
+  EXPECT_THAT(text(parse_tile_table("# comment\nalgorithm,pass,arch,mask,d,br,bc,warps,stages,reason\n").error()),
+              AllOf(HasSubstr("line 2: "), what_to_do));
   EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,192,128,0,0,of 40 tiles\n").error()), what_to_do);
   EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,192,128,0,0,a, b, c and d\n").error()), what_to_do);
 }

@@ -71,8 +71,8 @@ TEST(CurveSeries, WhatTellsSeriesApartIsInTheirNames) {
   for (const fixtures::GivenPoint& point : fixtures::shown(wall_of("fa2"))) devices.push_back({gpu, point.point});
   const QStringList labels = labels_of(devices, request_of({"fa2"}, Ordinate::time));
   EXPECT_THAT((std::vector<QString>(labels.begin(), labels.end())),
-              testing::UnorderedElementsAre(QStringLiteral("FA2 on H200 · time · measured"),
-                                            QStringLiteral("FA2 on A100-SXM4-80GB · time · measured")));
+              ::testing::UnorderedElementsAre(QStringLiteral("FA2 on H200 · time · measured"),
+                                              QStringLiteral("FA2 on A100-SXM4-80GB · time · measured")));
 }
 
 TEST(CurveSeries, TheTitleNamesTheProblemAndTheSplits) {

@@ -21,7 +21,7 @@
 namespace attnscope::ui {
 namespace {
 
-class OwnGpuTest : public testing::Test {
+class OwnGpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
     QFile::remove(OwnGpuList::instance().file());

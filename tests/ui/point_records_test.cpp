@@ -41,7 +41,8 @@ TEST_F(PointRecordsTest, HaveWhatColumnsLeaveOut) {
     for (std::size_t i = 0; i < wanted[row].kernels.size(); ++i) {
       EXPECT_EQ(read.record->kernels[i].kernel, wanted[row].kernels[i].kernel);
       EXPECT_EQ(read.record->kernels[i].samples_ns, wanted[row].kernels[i].samples_ns);
-      EXPECT_THAT(read.record->kernels[i].metrics, testing::UnorderedElementsAreArray(wanted[row].kernels[i].metrics));
+      EXPECT_THAT(read.record->kernels[i].metrics,
+                  ::testing::UnorderedElementsAreArray(wanted[row].kernels[i].metrics));
     }
   }
 }
@@ -104,7 +105,7 @@ TEST(RunPoints, StandInTheOrderOfThePlanAndALaterOneReplacesAnEarlierOne) {
   ASSERT_EQ(points.size(), 3U);
   std::vector<std::int64_t> ids;
   for (const Row row : points.rows()) ids.push_back(points.id(row));
-  EXPECT_THAT(ids, testing::ElementsAre(3, 4, 1));
+  EXPECT_THAT(ids, ::testing::ElementsAre(3, 4, 1));
   EXPECT_EQ(points.last_id(), 4);
   for (std::size_t i = 0; i < points.size(); ++i) {
     EXPECT_EQ(points.columns().spec(points.rows()[i]), wall[i].spec);

@@ -19,7 +19,7 @@ namespace {
 
 using analysis::Along;
 
-class RooflinePageTest : public testing::Test {
+class RooflinePageTest : public ::testing::Test {
  protected:
   void SetUp() override {
     fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});

@@ -12,7 +12,7 @@
 
 namespace attnscope::ui {
 
-class WindowTest : public testing::Test {
+class WindowTest : public ::testing::Test {
  protected:
   void SetUp() override {
     file = folder.filePath("sample.attnscope");
