@@ -79,6 +79,7 @@ LocalSshd::LocalSshd(fs::path folder) : folder_(std::move(folder)) {
     why_not_ = "there is no sshd (openssh-server)";
     return;
   }
+  fs::create_directories(folder_);
   for (const char* key : {"host_key", "key", "other_key"}) {
     if (ended({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path(key)}) == 0) continue;
     why_not_ = "ssh-keygen makes no key here";
