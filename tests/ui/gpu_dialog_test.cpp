@@ -24,10 +24,14 @@ namespace {
 class OwnGpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
     QFile::remove(OwnGpuList::instance().file());
     OwnGpuList::instance().reload();
   }
-  void TearDown() override { SetUp(); }
+  void TearDown() override {
+    SetUp();
+    qunsetenv("ATTNSCOPE_COLLECTOR");
+  }
   static void keep(const char* name, const char* key, double value) { keep_as(name, key, value, {}); }
   static void keep_as(const char* name, const char* key, double value) { keep_as(name, key, value, name); }
   static void keep_as(const char* name, const char* key, double value, const QString& before) {

@@ -33,6 +33,7 @@
 #include "ui/pages/law_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/points_page.h"
+#include "ui/pages/roofline_page.h"
 #include "ui/pages/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
@@ -759,6 +760,7 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
   page_of<ExplorerPage>(window).edit(QStringLiteral("mask"), QStringLiteral("causal"), -1);
   page_of<LawPage>(window).set_level(LawLevel::dram);
+  page_of<RooflinePage>(window).set_level(analysis::RooflineLevel::sm_l2);
   page_of<LawPage>(window).set_view(LawView::collapse);
 
   MainWindow other(false);

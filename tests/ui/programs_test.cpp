@@ -105,11 +105,12 @@ TEST(GuiProgram, SpeaksTheLanguageThatIsNamed) {
   qputenv("ATTNSCOPE_MESSAGES", "/nowhere.json");
   const Ended english = run_gui({QStringLiteral("--page"), QStringLiteral("nope")});
   qunsetenv("ATTNSCOPE_MESSAGES");
-  EXPECT_EQ(misused.errors, "attnscope-gui: --page ist eines von io, tiles, explorer, law, table, ceilings\n");
+  EXPECT_EQ(misused.errors,
+            "attnscope-gui: --page ist eines von io, tiles, explorer, roofline, law, table, ceilings\n");
   EXPECT_EQ(
       english.errors,
       "attnscope-gui: ATTNSCOPE_MESSAGES: /nowhere.json: it cannot be read (No such file or directory). English is "
-      "used.\nattnscope-gui: --page takes one of io, tiles, explorer, law, table, ceilings\n");
+      "used.\nattnscope-gui: --page takes one of io, tiles, explorer, roofline, law, table, ceilings\n");
 }
 
 TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {

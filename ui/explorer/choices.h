@@ -31,7 +31,8 @@ struct ExplorerChoices {
   std::shared_ptr<const StoredCeilings> rates = {};
 
   bool operator==(const ExplorerChoices& other) const {
-    return point == other.point && device == other.device && m_bytes == other.m_bytes;
+    return point == other.point && device == other.device && m_bytes == other.m_bytes && what_if == other.what_if &&
+           own == other.own;
   }
 };
 

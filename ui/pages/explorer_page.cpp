@@ -456,12 +456,14 @@ void ExplorerPage::apply(const State& state) {
 }
 
 std::shared_ptr<const StoredCeilings> ExplorerPage::rates_of(const ExplorerChoices& choices) {
-  const auto known = rates_.find(choices.device);
+  // By the name of what is worked out: with its memories multiplied a GPU is another, which nobody measured.
+  const DeviceLimits limits = limits_of(choices);
+  const auto known = rates_.find(limits.name);
   if (known != rates_.end()) return known->second;
   std::vector<StoredCeilings> sets;
   for (const FileCeilings& each : workspace_.ceilings()) sets.push_back(each.set);
-  const StoredCeilings* newest = newest_rates(sets, limits_of(choices));
-  auto& rates = rates_[choices.device];
+  const StoredCeilings* newest = newest_rates(sets, limits);
+  auto& rates = rates_[limits.name];
   if (newest != nullptr) rates = std::make_shared<const StoredCeilings>(*newest);
   return rates;
 }
