@@ -9,11 +9,13 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QSlider>
+#include <QSpinBox>
 #include <QStandardPaths>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <stdexcept>
@@ -28,6 +30,7 @@
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/law_page.h"
+#include "ui/pages/roofline_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/elsewhere_dialog.h"
 #include "ui/query_bar.h"
@@ -130,6 +133,28 @@ class Walk {
     picture("around");
   }
 
+  void ask_what_if() {
+    window_.show_page(QStringLiteral("explorer"));
+    settle();
+    auto* spin = explorer().findChild<QSpinBox*>(QStringLiteral("what_if_dram"));
+    check("DRAM's rate has a multiple", spin != nullptr);
+    const double before = explorer().shown()->exploration.terms[static_cast<std::size_t>(TimeTerm::dram)];
+    spin->setValue(200);
+    wait("half of DRAM's time", [&] {
+      const double now = explorer().shown()->exploration.terms[static_cast<std::size_t>(TimeTerm::dram)];
+      return !explorer().behind() && std::abs(now / before - 0.5) < 1e-6;
+    });
+    picture("what-if");
+    spin->setValue(100);
+    wait("what it was", [&] { return !explorer().behind(); });
+  }
+
+  void look_at_roofs() {
+    window_.show_page(QStringLiteral("roofline"));
+    wait("points under roofs", [&] { return page_of<RooflinePage>(window_).has_plot(); });
+    picture("roofline");
+  }
+
   void try_the_law() {
     window_.open_files({QStringLiteral(ATTNSCOPE_LAW_SAMPLE)});
     window_.show_page(QStringLiteral("law"));
@@ -230,6 +255,8 @@ int main(int argc, char** argv) {
     walk.change_a_tile();
     walk.measure();
     walk.sweep_around();
+    walk.ask_what_if();
+    walk.look_at_roofs();
     walk.try_the_law();
     walk.measure_elsewhere();
   } catch (const std::exception& error) {
