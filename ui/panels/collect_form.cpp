@@ -257,6 +257,12 @@ void CollectForm::set_also(const QStringList& arguments) {
   emit changed();
 }
 
+void CollectForm::say_also() {
+  const auto devices = also().size();
+  also_button_->setText(devices == 0 ? said(say::collect_panel::also_none{})
+                                     : said(say::collect_panel::also{.devices = devices}));
+}
+
 void CollectForm::show_also() {
   QMenu* menu = also_button_->menu();
   menu->clear();
@@ -268,11 +274,11 @@ void CollectForm::show_also() {
     connect(action, &QAction::toggled, this, [this, argument = device.argument](bool on) {
       also_.removeAll(argument);
       if (on) also_ << argument;
-      also_button_->setText(said(say::collect_panel::also{.devices = also().size()}));
+      say_also();
       emit changed();
     });
   }
-  also_button_->setText(said(say::collect_panel::also{.devices = also().size()}));
+  say_also();
 }
 
 void CollectForm::take_algorithms_of_preset() {

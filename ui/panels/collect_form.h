@@ -64,6 +64,7 @@ class CollectForm : public QWidget {
   void choose_device();
   void show_devices();
   void show_also();
+  void say_also();
   void take_algorithms_of_preset();
   /// What is wrong with the file; empty where nothing is.
   [[nodiscard]] QString file_problem() const;
