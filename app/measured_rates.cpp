@@ -10,6 +10,7 @@
 #include "kernels/model/device_rates.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {

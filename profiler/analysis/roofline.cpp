@@ -73,10 +73,10 @@ Bound bound_of(MatrixInstruction instruction) {
   return instruction == MatrixInstruction::wgmma ? Bound::wgmma : Bound::mma_sync;
 }
 
-/// Of the instruction, or the faster one where that is not known, or nothing is known of it.
-const Roof* matrix_roof(std::span<const Roof> roofs, std::optional<MatrixInstruction> instruction) {
-  if (instruction) {
-    if (const Roof* its = find_roof(roofs, bound_of(*instruction))) return its;
+/// Of the algorithm's instruction, or the faster one where that is not known, or nothing is known of it.
+const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm) {
+  if (algorithm != nullptr) {
+    if (const Roof* its = find_roof(roofs, bound_of(algorithm->facts().instruction))) return its;
   }
   const Roof* fastest = nullptr;
   for (const MatrixInstruction each : matrix_instructions) {
@@ -231,10 +231,9 @@ class RooflineBuilder {
     };
     const double tensor = counted ? counted->tensor_flops : point.flops;
     const double exponentials = counted ? counted->exponentials : point.flops / flops_per_exponential(problem);
-    const auto instruction = algorithm == nullptr ? std::nullopt : std::optional(algorithm->facts().instruction);
     add(find_roof(report_.roofs, Bound::dram), point.bytes[static_cast<std::size_t>(RooflineLevel::dram)]);
     add(find_roof(report_.roofs, Bound::l2), point.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)]);
-    add(matrix_roof(report_.roofs, instruction), tensor);
+    add(matrix_roof(report_.roofs, algorithm), tensor);
     add(find_roof(report_.roofs, Bound::exp2), exponentials);
     std::ranges::stable_sort(point.shares, std::greater{}, &BoundShare::ns);
   }
