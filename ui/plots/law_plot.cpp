@@ -469,7 +469,7 @@ QString LawPlot::save(const QString& file, const QSize& size) {
   source->setMargins({12, 0, 8, 6});
   plotLayout()->addElement(3, 0, source);
   plotLayout()->setRowStretchFactor(3, 0.001);
-  const QString error = save_plot(*this, file, size, title_text_);
+  QString error = save_plot(*this, file, size, title_text_);
   plotLayout()->remove(source);
   plotLayout()->simplify();
   fit_words(width());

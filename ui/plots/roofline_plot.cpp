@@ -555,7 +555,7 @@ QString RooflinePlot::save(const QString& file, const QSize& size) {
   const int row = plotLayout()->rowCount();
   plotLayout()->addElement(row, 0, source);
   plotLayout()->setRowStretchFactor(row, 0.001);
-  const QString error = save_plot(*this, file, size, title_text_);
+  QString error = save_plot(*this, file, size, title_text_);
   plotLayout()->remove(source);
   plotLayout()->simplify();
   fit_title(width());
