@@ -15,6 +15,7 @@
 #include "messages/facet_help.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/modelled_values.h"
+#include "profiler/analysis/tile_map.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -80,7 +81,8 @@ class AxisCurveBuilder {
   }
 
   std::vector<Strain> strains_of(std::span<const Row> rows) {
-    using Key = std::tuple<std::size_t, std::string_view, std::uint32_t, Provenance, std::string_view, std::string_view>;
+    using Key =
+        std::tuple<std::size_t, std::string_view, std::uint32_t, Provenance, std::string_view, std::string_view>;
     std::map<Key, Strain> strains;
     std::set<std::string> devices;
     const CodeColumn* group = request_.group ? &table_.codes(*request_.group) : nullptr;
@@ -91,7 +93,8 @@ class AxisCurveBuilder {
       if (!request_.algorithms.contains(algorithm) || !place_of(row)) continue;
       const std::string_view label = run.provenance == Provenance::imported ? std::string_view(run.label) : "";
       const std::uint32_t code = group != nullptr ? group->codes[row] : 0;
-      Strain& strain = strains[{table_.algorithms().place(algorithm), algorithm, code, run.provenance, run.device_id, label}];
+      Strain& strain =
+          strains[{table_.algorithms().place(algorithm), algorithm, code, run.provenance, run.device_id, label}];
       strain.algorithm = algorithm;
       strain.provenance = run.provenance;
       strain.label = label;
@@ -158,7 +161,8 @@ class AxisCurveBuilder {
     });
     std::map<double, std::int64_t> number;  // of a place
     for (const Candidate& candidate : candidates) {
-      for (const auto& [place, rows] : candidate.at) number.try_emplace(place, static_cast<std::int64_t>(number.size()));
+      for (const auto& [place, rows] : candidate.at)
+        number.try_emplace(place, static_cast<std::int64_t>(number.size()));
     }
     std::vector<std::vector<std::int64_t>> places(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -212,7 +216,7 @@ class AxisCurveBuilder {
       point.provenance = middle.provenance;
       point.row = row;
       if (const auto theory = modelled_.at(row, request_.metric)) {
-        point.over_model = middle.value / *theory;
+        point.over_model = point.over_theory = middle.value / *theory;
         model.points.push_back({.n = place, .value = *theory, .low = *theory, .high = *theory});
       }
       curve.points.push_back(point);
@@ -262,23 +266,23 @@ std::vector<FacetPtr> all_curve_facets(const Algorithms& algorithms) {
 
 const PointAxis& memory_axis() {
   static const PointAxis axis{
-      .facet = std::make_shared<const Facet>(Facet{"m", say::facet::m{}, say::facet_help::m{},
-                                                   [](const PointTable& table) {
-                                                     CodeColumn column;
-                                                     std::map<std::int64_t, std::uint32_t> codes;
-                                                     std::vector<std::int64_t> at;
-                                                     for (Row row = 0; row < table.size(); ++row) {
-                                                       at.push_back(memory_at(table, row).value_or(0));
-                                                       codes.try_emplace(at.back(), 0);
-                                                     }
-                                                     for (auto& [elements, code] : codes) {
-                                                       code = static_cast<std::uint32_t>(column.values.size());
-                                                       column.values.push_back({static_cast<double>(elements),
-                                                                                fmt::to_string(elements)});
-                                                     }
-                                                     for (const std::int64_t m : at) column.codes.push_back(codes[m]);
-                                                     return column;
-                                                   }}),
+      .facet = std::make_shared<const Facet>(
+          Facet{"m", say::facet::m{}, say::facet_help::m{},
+                [](const PointTable& table) {
+                  CodeColumn column;
+                  std::map<std::int64_t, std::uint32_t> codes;
+                  std::vector<std::int64_t> at;
+                  for (Row row = 0; row < table.size(); ++row) {
+                    at.push_back(memory_at(table, row).value_or(0));
+                    codes.try_emplace(at.back(), 0);
+                  }
+                  for (auto& [elements, code] : codes) {
+                    code = static_cast<std::uint32_t>(column.values.size());
+                    column.values.push_back({static_cast<double>(elements), fmt::to_string(elements)});
+                  }
+                  for (const std::int64_t m : at) column.codes.push_back(codes[m]);
+                  return column;
+                }}),
       .names = {"br", "bc"},
       .number = true};
   return axis;

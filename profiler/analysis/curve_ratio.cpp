@@ -12,8 +12,7 @@ namespace attnscope::analysis {
 std::optional<CurveRatio> ratio_near(const Curve& first, const Curve& second, double near) {
   // Of a model the quantity is its bytes between SM and L2, whatever is measured beside it.
   const auto unit = [](const Curve& curve) {
-    const std::string_view key = curve.metric.empty() ? metric_of(curve.quantity) : std::string_view(curve.metric);
-    const Metric* metric = find_metric(key);
+    const Metric* metric = find_metric(metric_of(curve));
     return metric == nullptr ? std::string_view() : metric->unit;
   };
   if (unit(first) != unit(second)) return std::nullopt;

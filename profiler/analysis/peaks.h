@@ -17,8 +17,8 @@ struct Peak {
   double value = 0;  ///< in the metric's unit
   CeilingSource source = CeilingSource::measured;
 };
-/// Of a metric of the metrics table: TFLOP/s has the tensor cores' of that type, bandwidths those of their memory; none of
-/// any other. As `ceilings` has them, in the order of ceiling_kinds().
+/// Of a metric of the metrics table: TFLOP/s has the tensor cores' of that type, bandwidths those of their memory; none
+/// of any other. As `ceilings` has them, in the order of ceiling_kinds().
 [[nodiscard]] std::vector<Peak> peaks_of(std::string_view metric, DType, std::span<const Ceiling>);
 
 }  // namespace attnscope::analysis
