@@ -12,11 +12,11 @@ namespace attnscope::analysis {
 namespace {
 
 /// Whether a counter's value came of a GPU, whoever ran it: only there two counts differ.
-bool counted(Provenance provenance) {
+bool counted_on_gpu(Provenance provenance) {
   return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
 }
 
-bool simulated(Provenance provenance) {
+bool played(Provenance provenance) {
   return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
 }
 
@@ -82,7 +82,7 @@ std::optional<Compared> ComparedValues::plain(Row row) const {
   if (!has_values(table_.disposition(row)) || !values_.has(row)) return std::nullopt;
   const double value = values_.value(row);
   Compared own{.value = value, .low = value, .high = value, .provenance = values_.provenance(row)};
-  if (metric_ != nullptr && metric_->count_spread > 0 && counted(own.provenance)) {
+  if (metric_ != nullptr && metric_->count_spread > 0 && counted_on_gpu(own.provenance)) {
     const double half = metric_->count_spread / 2 * value;
     own.low = value - half;
     own.high = value + half;
@@ -104,7 +104,7 @@ void ComparedValues::find_references() {
   for (Row row = 0; row < table_.size(); ++row) {
     const Run& run = table_.run(row);
     const bool other =
-        shown_.as == Comparison::over_run ? table_.run_index(row) == shown_.run : simulated(run.provenance);
+        shown_.as == Comparison::over_run ? table_.run_index(row) == shown_.run : played(run.provenance);
     if (!other || !plain(row)) continue;
     references_->insert_or_assign(key_of(row), row);  // the last one measured
   }
@@ -150,14 +150,14 @@ Counterparts counterparts_of(const PointTable& table, std::span<const Row> rows)
     known.insert(configurations[row]);
     own.insert(table.run_index(row));
     const Run& run = table.run(row);
-    if (!simulated(run.provenance)) of_device.emplace(configurations[row], run.device_name);
+    if (!played(run.provenance)) of_device.emplace(configurations[row], run.device_name);
   }
   std::set<RunIndex> others;
   for (Row row = 0; row < table.size(); ++row) {
     if (!known.contains(configurations[row]) || !has_values(table.disposition(row))) continue;
     const RunIndex run = table.run_index(row);
     if (own.size() > 1 || !own.contains(run)) others.insert(run);
-    found.simulated = found.simulated || (simulated(table.run(row).provenance) &&
+    found.simulated = found.simulated || (played(table.run(row).provenance) &&
                                           of_device.contains({configurations[row], table.run(row).device_name}));
   }
   found.runs.assign(others.begin(), others.end());

@@ -12,7 +12,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double least_reach = 0.05;  ///< of the axis, to both sides of 1
+constexpr double narrowest_reach = 0.05;  ///< of the axis, to both sides of 1
 constexpr double share_of_plot = 2.4;
 
 bool has_residuals(const Curve& curve) {
@@ -54,7 +54,7 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
   bottom->setScaleType(plot_.xAxis->scaleType());
   bottom->setTicker(plot_.xAxis->ticker());
   set_range(plot_.xAxis->range());
-  double reach = least_reach;
+  double reach = narrowest_reach;
   for (const Curve& curve : curves) {
     if (!has_residuals(curve)) continue;
     const QColor color = curve_color(curve, colors);
