@@ -400,7 +400,8 @@ analysis::MapRequest TileHeatmapPage::request() const {
   return request;
 }
 
-std::vector<HeatmapGrid> TileHeatmapPage::build_maps() const {
+std::vector<HeatmapGrid> TileHeatmapPage::build_maps() {
+  maps_there_ = 1;
   std::vector<HeatmapGrid> maps;
   const std::size_t place =
       beside_key_.isEmpty() ? filter().facets().size() : filter().place_of(beside_key_.toStdString());
@@ -410,6 +411,7 @@ std::vector<HeatmapGrid> TileHeatmapPage::build_maps() const {
     maps.push_back(build_heatmap(points(), filter(), request()));
     return maps;
   }
+  maps_there_ = filter().state(place).options.size();
   for (const analysis::FacetValue& value : filter().state(place).options) {
     if (maps.size() == most_maps) break;
     ProblemFilter one = filter();
@@ -439,6 +441,9 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
     // An algorithm leads the title anyway.
     if (!maps[i].beside.isEmpty() && beside_key_ != QLatin1String("algorithm"))
       title.what = maps[i].beside + QStringLiteral(" · ") + title.what;
+    if (i + 1 == maps.size() && maps_there_ > most_maps) {
+      title.of = said(say::tile_map::more_maps{.shown = maps.size(), .all = maps_there_});
+    }
     // One bar of colours serves all: the last map's.
     view->set_grid(maps[i], title, log_->isChecked(), i + 1 == maps.size());
   }

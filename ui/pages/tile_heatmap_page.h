@@ -80,7 +80,7 @@ class TileHeatmapPage : public ProblemPage {
   void offer_comparisons();
   void offer_beside();
   [[nodiscard]] analysis::MapRequest request() const;
-  [[nodiscard]] std::vector<HeatmapGrid> build_maps() const;
+  [[nodiscard]] std::vector<HeatmapGrid> build_maps();
   HeatmapView* view_at(std::size_t place);
   void connect_view(HeatmapView* view);
   void show_maps(std::vector<HeatmapGrid> maps);
@@ -95,6 +95,7 @@ class TileHeatmapPage : public ProblemPage {
   std::string metric_key_;
   QString as_word_;
   QString beside_key_;
+  std::size_t maps_there_ = 1;  ///< of which most_maps are shown
   FacetChip* axes_ = nullptr;
   FacetChip* metric_ = nullptr;
   FacetChip* as_ = nullptr;
