@@ -93,6 +93,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_kernels(command); });
   add("launch", "Run one point's kernels bare on this GPU, for profilers that look on",
       [](CLI::App& command) { return attnscope::add_launch(command); });
+  add("remote", "Measure for a program on another machine, which asks by ssh, or copy this one there",
+      [](CLI::App& command) { return attnscope::add_remote(command); });
   add("tune", "Measure every tile and write the table that the automatic choice reads",
       [](CLI::App& command) { return attnscope::add_tune(command); });
   add("export", "Write what was collected as CSV or JSON, or joined into one compact file",

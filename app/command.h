@@ -56,6 +56,7 @@ Action add_law(CLI::App& command);
 Action add_merge(CLI::App& command);
 Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
+Action add_remote(CLI::App& command);
 Action add_repair(CLI::App& command);
 Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);

@@ -54,10 +54,13 @@ StoppedRun stopped_run_on(const std::filesystem::path& file, const std::string& 
   return {store.file(), *found};
 }
 
-OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& reporter,
+OpenedDevice open_device_of(const StoppedRun& stopped, const std::string& word, bool counters, Reporter& reporter,
                             std::function<bool(int)> while_locked) {
   const RunSummary& run = stopped.run;
-  Result<OpenedDevice, std::string> opened = open_pinned_device(run.device_uuid, counters);
+  const auto waits = [&](const Message& why) { reporter.report(LogEvent{"warning", text(why)}); };
+  Result<OpenedDevice, std::string> opened = is_elsewhere(word)
+                                                 ? reopen_elsewhere(word, run.device_uuid, counters, waits)
+                                                 : open_pinned_device(run.device_uuid, counters);
   if (opened) {
     opened->simulated_because = run.simulated_because;  // as true as when it began
     return std::move(opened).value();

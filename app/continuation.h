@@ -34,9 +34,10 @@ using HashOfPlan = std::function<std::optional<std::string>(const DeviceLimits&)
 /// The newest run in `file` on that device. Throws StorageError, or CommandError where there is none.
 [[nodiscard]] StoppedRun stopped_run_on(const std::filesystem::path& file, const std::string& device_uuid);
 
-/// The run's own device. Where it cannot be used, the run is left as interrupted, that is reported, and CommandError
-/// (partial) says how to go on. `while_locked`: as of RunStore::open().
-[[nodiscard]] OpenedDevice open_device_of(const StoppedRun&, bool counters, Reporter&,
+/// The run's own device; `word` is what --device says, which leads to it where it is another machine's. Where it cannot
+/// be used, the run is left as interrupted, that is reported, and CommandError (partial) says how to go on.
+/// `while_locked`: as of RunStore::open().
+[[nodiscard]] OpenedDevice open_device_of(const StoppedRun&, const std::string& word, bool counters, Reporter&,
                                           std::function<bool(int)> while_locked);
 
 /// What the process that goes on is told.

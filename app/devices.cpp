@@ -3,16 +3,26 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
+#include <chrono>
 #include <optional>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
+#include "app/interrupt.h"
+#include "app/measured_rates.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
+#include "messages/remote.h"
 #include "messages/terminal.h"
+#include "profiler/measure/remote/remote_device.h"
+#include "profiler/measure/remote/ssh.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/simulator/l2_behaviour.h"
+#include "storage/own_gpus.h"
 
 namespace attnscope {
 namespace {
@@ -33,6 +43,39 @@ OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) 
   return {make_simulated_device(limits, built_in_algorithms()), std::move(announcement), why};
 }
 
+/// Throws CommandError (usage) where their file is not understood.
+std::vector<OwnGpu> own_gpus() {
+  auto read = read_own_gpus(own_gpus_file());
+  if (!read) throw CommandError(ExitCode::usage, read.error());
+  return std::move(*read);
+}
+
+/// A device that ssh leads to, or why there is none, and whether it may well be there later.
+struct NotElsewhere {
+  ExitCode code = ExitCode::error;
+  Message why;
+  bool may_pass = false;
+};
+Result<OpenedDevice, NotElsewhere> open_elsewhere(std::string_view word, bool counters) {
+  const auto target = remote::parse_ssh_target(word);
+  if (!target) return Failure{NotElsewhere{ExitCode::usage, target.error()}};
+  auto link = remote::connect(*target, counters);
+  if (!link) return Failure{NotElsewhere{ExitCode::error, link.error()}};
+  auto opened = remote::open_remote(std::move(link).value(), target->host, ATTNSCOPE_VERSION, built_in_algorithms(),
+                                    cancel_on_signals());
+  if (!opened) {
+    const remote::OpenFailure& failure = opened.error();
+    return Failure{
+        NotElsewhere{ExitCode::error, remote::explain(*target, failure, ATTNSCOPE_VERSION), remote::may_pass(failure)}};
+  }
+  const DeviceInfo& info = opened->device->info();
+  const Message device = info.simulated ? Message(say::terminal::simulated{.gpu = info.limits.name})
+                                        : Message(say::terminal::gpu{.number = info.ordinal, .gpu = info.limits.name});
+  return OpenedDevice{.device = std::move(opened->device),
+                      .announcement = say::remote::announced{.device = device, .host = target->host},
+                      .simulated_because = opened->simulated_because};
+}
+
 OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
   Message announcement = say::terminal::gpu{.number = device->info().ordinal, .gpu = device->info().limits.name};
   return {std::move(device), std::move(announcement)};
@@ -40,10 +83,13 @@ OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
 
 }  // namespace
 
-const DeviceLimits& limits_of_known_gpu(std::string_view name) {
+DeviceLimits limits_of_known_gpu(std::string_view name) {
   if (const DeviceLimits* limits = find_gpu(name)) return *limits;
+  const std::vector<OwnGpu> own = own_gpus();
+  if (const OwnGpu* gpu = find_own_gpu(own, name)) return gpu->limits;
   std::vector<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
+  for (const OwnGpu& gpu : own) known.push_back(gpu.limits.name);
   throw CommandError(ExitCode::usage,
                      say::command::unknown_gpu{.name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
 }
@@ -58,6 +104,11 @@ std::string describe(const GpuError& error) {
 }
 
 OpenedDevice open_device(std::string_view word, bool counters) {
+  if (is_elsewhere(word)) {
+    auto opened = open_elsewhere(word, counters);
+    if (!opened) throw CommandError(opened.error().code, opened.error().why);
+    return std::move(opened).value();
+  }
   constexpr std::string_view simulated_word = "simulated";
   if (word == simulated_word) return simulated(known_gpus().front());
   if (word.starts_with(simulated_word) && word.substr(simulated_word.size()).starts_with(':')) {
@@ -82,10 +133,55 @@ OpenedDevice open_device(std::string_view word, bool counters) {
   throw CommandError(ExitCode::error, say::command::or_simulate{.why = as_sentence(describe(error))});
 }
 
+bool is_elsewhere(std::string_view word) {
+  return word.starts_with(remote::ssh_prefix);
+}
+
+Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, const std::string& uuid, bool counters,
+                                                   const std::function<void(const Message&)>& waits) {
+  constexpr std::array<int, 5> pauses_s{1, 2, 4, 8, 16};
+  for (std::size_t tries = 0;; ++tries) {
+    auto opened = open_elsewhere(word, counters);
+    if (opened && opened->device->info().uuid != uuid) {
+      return Failure{
+          text(say::remote::another_device{.host = word, .there = opened->device->info().uuid, .device = uuid})};
+    }
+    if (opened) return std::move(opened).value();
+    const NotElsewhere& failure = opened.error();
+    if (!failure.may_pass || tries == pauses_s.size() || cancel_on_signals().cancelled())
+      return Failure{text(failure.why)};
+    waits(say::remote::again_in{.why = failure.why, .seconds = pauses_s.at(tries)});
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(pauses_s.at(tries));
+    while (std::chrono::steady_clock::now() < until && !cancel_on_signals().cancelled()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+}
+
+OpenedDevice open_device(std::string_view word, bool counters, const std::string& ceilings) {
+  OpenedDevice opened = open_device(word, counters);
+  if (ceilings.empty()) return opened;
+  const DeviceLimits limits = opened.device->info().limits;
+  if (!opened.device->info().simulated || is_elsewhere(word)) {
+    throw CommandError(ExitCode::usage, say::command::ceilings_of_simulated{.device = limits.name});
+  }
+  const StoredCeilings measured = rates_of_file(ceilings, limits);
+  opened.device = make_simulated_device(limits, built_in_algorithms(), measured_ceilings(measured));
+  opened.announcement =
+      say::terminal::simulated_with_rates{.simulated = opened.announcement, .rates = rates_said(measured, limits)};
+  return opened;
+}
+
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters) {
   for (const DeviceLimits& limits : known_gpus()) {
     auto stand_in = make_simulated_device(limits, built_in_algorithms());
     if (stand_in->info().uuid == uuid) return simulated(limits);
+  }
+  if (const auto own = read_own_gpus(own_gpus_file())) {
+    for (const OwnGpu& gpu : *own) {
+      auto stand_in = make_simulated_device(gpu.limits, built_in_algorithms());
+      if (stand_in->info().uuid == uuid) return simulated(gpu.limits);
+    }
   }
   GpuOptions options;
   options.counters = counters;

@@ -2,6 +2,7 @@
 // "--device WORD": which GPU, or which GPU to simulate.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,8 +14,9 @@
 namespace attnscope {
 
 inline constexpr const char* device_help =
-    "GPU number, 'gpu' (the first), 'simulated' (an H200) or 'simulated:NAME' (default: GPU 0; simulated where this "
-    "machine has no GPU and no driver)";
+    "GPU number, 'gpu' (the first), 'simulated' (an H200), 'simulated:NAME' (a public GPU or one of your own), or "
+    "'ssh:HOST' for the first GPU of another machine, 'ssh:HOST/DEVICE' for another device of it (default: GPU 0; "
+    "simulated where this machine has no GPU and no driver)";
 
 struct OpenedDevice {
   std::unique_ptr<Device> device;
@@ -28,6 +30,17 @@ struct OpenedDevice {
 /// for a word that names nothing, error for a GPU that is demanded and not there, or is there and cannot be used.
 OpenedDevice open_device(std::string_view word, bool counters);
 
+/// Whether `word` names a device of another machine, "ssh:...".
+[[nodiscard]] bool is_elsewhere(std::string_view word);
+/// That device once more, after it was lost: tried for half a minute while nobody can be reached. It has to have that
+/// UUID. `waits` hears each time why, and in how many seconds the next try is.
+[[nodiscard]] Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, const std::string& uuid,
+                                                                 bool counters,
+                                                                 const std::function<void(const Message&)>& waits);
+/// The same, where a device is simulated with the rates that were measured of such a GPU into the file `ceilings`.
+/// Throws CommandError: usage also for a device that is measured itself, and for a file without such rates.
+OpenedDevice open_device(std::string_view word, bool counters, const std::string& ceilings);
+
 /// The device that has this UUID, whatever its number is now. The error says what is wrong and what to do about it.
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters);
 
@@ -38,7 +51,8 @@ Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bo
 [[nodiscard]] std::string describe(const GpuError&);
 
 /// The limits that `word` names, without opening a GPU where that can be avoided (for plans and models).
-/// Throws CommandError (usage) for an unknown GPU.
-const DeviceLimits& limits_of_known_gpu(std::string_view name);
+/// A GPU of the user's own is known by its whole name. Throws CommandError (usage) for an unknown GPU, and where the
+/// list of the user's own has to be asked and cannot be read.
+DeviceLimits limits_of_known_gpu(std::string_view name);
 
 }  // namespace attnscope

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -31,6 +33,7 @@ MeasuredPoints::MeasuredPoints(std::span<const std::string> files) {
       if (!seen.insert({run->second->uid, point.index}).second) continue;
       points_.push_back({.record = std::move(point.record), .run = run->second, .device_uuid = point.device_uuid});
     }
+    std::ranges::move(store.ceilings(), std::back_inserter(ceilings_));
     if (!any) throw CommandError(ExitCode::error, say::command::nothing_to_predict{.file = file});
   }
 }

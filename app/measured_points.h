@@ -25,6 +25,8 @@ class MeasuredPoints {
     std::string device_uuid;          ///< of what ran it
   };
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
+  /// Of all files.
+  [[nodiscard]] const std::vector<StoredCeilings>& ceilings() const { return ceilings_; }
   /// With what reading skipped, of any of the files.
   [[nodiscard]] ExitCode with_skipped(ExitCode code) const;
 
@@ -32,6 +34,7 @@ class MeasuredPoints {
   std::vector<std::unique_ptr<RunStore>> stores_;
   std::vector<std::unique_ptr<const RunSummary>> runs_;
   std::vector<Point> points_;
+  std::vector<StoredCeilings> ceilings_;
 };
 
 }  // namespace attnscope

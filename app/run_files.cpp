@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <string>
 
@@ -16,17 +15,9 @@
 namespace attnscope {
 
 std::filesystem::path runs_folder() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::filesystem::path(value != nullptr ? value : "");
-  };
-  // The XDG specification has relative paths ignored.
-  if (const auto data = variable("XDG_DATA_HOME"); data.is_absolute()) return data / "attnscope" / "runs";
-  const std::filesystem::path home = home_folder();
-  if (home.empty()) {
-    throw CommandError(ExitCode::error, say::command::no_home{});
-  }
-  return home / ".local" / "share" / "attnscope" / "runs";
+  const std::filesystem::path data = data_folder();
+  if (data.empty()) throw CommandError(ExitCode::error, say::command::no_home{});
+  return data / "runs";
 }
 
 std::filesystem::path new_run_file(std::string_view preset) {

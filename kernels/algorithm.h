@@ -21,6 +21,7 @@
 #include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_model.h"
 #include "kernels/model/knobs.h"
+#include "kernels/model/matrix_instruction.h"
 #include "kernels/model/message.h"
 #include "kernels/model/tile_program.h"
 
@@ -130,8 +131,9 @@ struct Facts {
   std::string source;       ///< paper, section, algorithm number
   Message tile_meaning;     ///< what Br and Bc decide for it, one sentence for tooltips
   Growth growth = Growth::n2;
-  TileSide forward_side = TileSide::none;   ///< that the forward pass's traffic is divided by
-  TileSide backward_side = TileSide::none;  ///< likewise, of the backward pass
+  TileSide forward_side = TileSide::none;                       ///< that the forward pass's traffic is divided by
+  TileSide backward_side = TileSide::none;                      ///< likewise, of the backward pass
+  MatrixInstruction instruction = MatrixInstruction::mma_sync;  ///< that its products run on
   /// Made for decoding: few queries, whose K/V heads share tiles, and splits that follow the number of SMs.
   bool decodes = false;
   std::optional<PaperColumn> paper_column = {};

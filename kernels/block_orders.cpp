@@ -2,9 +2,11 @@
 #include "kernels/block_orders.h"
 
 #include <algorithm>
-#include <ranges>
+#include <limits>
 #include <span>
 #include <utility>
+
+#include "kernels/model/integer.h"
 
 namespace attnscope {
 namespace {
@@ -22,61 +24,129 @@ bool alike(const HeadTiles& launch) {
   for (const std::vector<BlockRun>& tiles : launch.tiles) {
     for (const BlockRun& run : tiles) {
       if (first == nullptr) first = &run;
-      if (run.steps != first->steps || run.rounds != first->rounds) return false;
+      if (!run.alike(*first)) return false;
     }
   }
   return true;
 }
 
-/// Tile by tile, of each tile those of all these heads.
-std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const HeadsOfEntry> heads) {
+/// Sums over blocks.
+struct Sums {
+  std::int64_t blocks = 0;
+  double steps = 0;
+  double rounds = 0;
+  double squares_read = 0;
+
+  void add(const BlockRun& run, std::int64_t times) {
+    const auto all = static_cast<double>(run.blocks * times);
+    blocks += run.blocks * times;
+    steps += all * run.steps;
+    rounds += all * run.rounds;
+    squares_read += all * run.squares_read;
+  }
+  [[nodiscard]] BlockRun mean() const {
+    const auto all = static_cast<double>(blocks);
+    return {.blocks = blocks, .steps = steps / all, .rounds = rounds / all, .squares_read = squares_read / all};
+  }
+};
+
+/// A head's tiles in the order of their blocks, from some tile on.
+class TilesLeft {
+ public:
+  TilesLeft(std::span<const BlockRun> runs, bool last_first) : runs_(runs), last_first_(last_first) {}
+
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  /// Of the run that is at hand, at most so many.
+  [[nodiscard]] BlockRun take(std::int64_t most) {
+    BlockRun run = last_first_ ? runs_.back() : runs_.front();
+    const std::int64_t tiles = std::min(most, run.blocks - taken_);
+    taken_ += tiles;
+    if (taken_ == run.blocks) {
+      taken_ = 0;
+      runs_ = last_first_ ? runs_.first(runs_.size() - 1) : runs_.subspan(1);
+    }
+    run.blocks = tiles;
+    return run;
+  }
+
+ private:
+  std::span<const BlockRun> runs_;
+  bool last_first_;
+  std::int64_t taken_ = 0;  ///< of the run that is at hand
+};
+
+/// Tile by tile, of each tile those of all these heads; the first `skipped` tiles go into the sums instead.
+std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const HeadsOfEntry> heads, std::int64_t skipped,
+                                   Sums& before) {
   // How many tiles there are is the same in all entries, how they are told in runs is not.
-  std::vector<std::span<const BlockRun>> left;
-  for (const HeadsOfEntry& each : heads) left.emplace_back(launch.tiles[each.entry]);
-  std::vector<std::int64_t> taken(heads.size(), 0);  // of the run that is at hand
+  std::vector<TilesLeft> left;
+  left.reserve(heads.size());
+  for (const HeadsOfEntry& each : heads) {
+    left.emplace_back(launch.tiles[each.entry], launch.last_first);
+    for (std::int64_t tiles = 0; tiles < skipped;) {
+      const BlockRun run = left.back().take(skipped - tiles);
+      tiles += run.blocks;
+      before.add(run, each.heads);
+    }
+  }
   std::vector<BlockRun> runs;
-  runs.reserve(left.front().size() * heads.size());
+  runs.reserve(launch.tiles[heads.front().entry].size() * heads.size());
   while (!left.front().empty()) {
     for (std::size_t i = 0; i < heads.size(); ++i) {
-      const BlockRun& at = launch.last_first ? left[i].back() : left[i].front();
       // One entry alone takes a whole run of tiles at once.
-      const std::int64_t tiles = heads.size() == 1 ? at.blocks : 1;
-      append(runs, {.blocks = tiles * heads[i].heads, .steps = at.steps, .rounds = at.rounds});
-      taken[i] += tiles;
-      if (taken[i] < at.blocks) continue;
-      taken[i] = 0;
-      left[i] = launch.last_first ? left[i].first(left[i].size() - 1) : left[i].subspan(1);
+      BlockRun run = left[i].take(heads.size() == 1 ? std::numeric_limits<std::int64_t>::max() : 1);
+      run.blocks *= heads[i].heads;
+      append(runs, run);
     }
   }
   return runs;
 }
 
+/// Of the heads [first, end), by batch entry.
+std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, std::int64_t of_entry) {
+  std::vector<HeadsOfEntry> heads;
+  for (std::int64_t at = first; at < end;) {
+    const std::int64_t until = std::min(end, (at / of_entry + 1) * of_entry);
+    heads.push_back({.entry = static_cast<std::size_t>(at / of_entry), .heads = until - at});
+    at = until;
+  }
+  return heads;
+}
+
 }  // namespace
 
 BlockOrder order_of(const HeadTiles& launch) {
-  BlockOrder order;
-  if (alike(launch)) return order;
+  if (alike(launch)) return {};
   const std::int64_t of_entry = launch.heads / std::ssize(launch.tiles);
   const std::int64_t most = launch.raster == Raster::heads_fastest ? launch.heads
                             : launch.last_first                    ? std::min(launch.in_turn, launch.heads)
                                                                    : 1;
-  std::vector<HeadsOfEntry> before;
-  // What does not divide goes first: row_block().
-  for (std::int64_t head = 0, turn = launch.heads % most; head < launch.heads; head += turn, turn = most) {
-    if (turn == 0) continue;
-    std::vector<HeadsOfEntry> heads;
-    for (std::int64_t at = head; at < head + turn;) {
-      const std::int64_t end = std::min(head + turn, (at / of_entry + 1) * of_entry);
-      heads.push_back({.entry = static_cast<std::size_t>(at / of_entry), .heads = end - at});
-      at = end;
-    }
-    if (heads == before) {
+  std::int64_t tiles = 0;
+  for (const BlockRun& run : launch.tiles.front()) tiles += run.blocks;
+
+  // From the end on: what does not divide went first (row_block()).
+  BlockOrder order;
+  Sums before;
+  std::vector<HeadsOfEntry> behind;
+  std::int64_t end = launch.heads;
+  for (std::int64_t told = 0; end > 0 && told < blocks_told;) {
+    const std::int64_t first = std::max<std::int64_t>(0, end - most);
+    std::vector<HeadsOfEntry> heads = heads_between(first, end, of_entry);
+    const std::int64_t skipped = std::max<std::int64_t>(0, tiles - ceil_div(blocks_told, end - first));
+    if (heads == behind) {
       ++order.back().times;
     } else {
-      order.push_back({.times = 1, .runs = tile_by_tile(launch, heads)});
-      before = std::move(heads);
+      order.push_back({.times = 1, .runs = tile_by_tile(launch, heads, skipped, before)});
+      behind = std::move(heads);
     }
+    told += (end - first) * (tiles - skipped);
+    end = first;
   }
+  for (const HeadsOfEntry& each : heads_between(0, end, of_entry)) {
+    for (const BlockRun& run : launch.tiles[each.entry]) before.add(run, each.heads);
+  }
+  if (before.blocks > 0) order.push_back({.times = 1, .runs = {before.mean()}});
+  std::ranges::reverse(order);
   return order;
 }
 

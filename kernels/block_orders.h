@@ -20,7 +20,7 @@ struct HeadTiles {
   std::vector<std::vector<BlockRun>> tiles{};
 };
 
-/// Empty where all its blocks are alike.
+/// Empty where all its blocks are alike. Closed: as long as what is told of it, and a pass over `tiles`.
 [[nodiscard]] BlockOrder order_of(const HeadTiles&);
 
 }  // namespace attnscope

@@ -229,10 +229,11 @@ BlockOrder main_order(const AttentionProblem& p, const Tiling& tile, std::span<c
   for (const std::vector<TileRun>& of_entry : columns) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
     tiles.reserve(of_entry.size());
-    for (const auto& [blocks, seen] : of_entry) {
-      append(tiles, {.blocks = blocks,
-                     .steps = static_cast<double>(steps_of(p, seen)),
-                     .rounds = static_cast<double>(seen * group_size(p) * rounds_of_tile)});
+    for (const TileRun& run : of_entry) {
+      append(tiles, {.blocks = run.tiles,
+                     .steps = static_cast<double>(steps_of(p, run.seen)),
+                     .rounds = static_cast<double>(run.seen * group_size(p) * rounds_of_tile),
+                     .squares_read = static_cast<double>(run.read_by_tile * group_size(p))});
     }
   }
   return order_of(launch);
@@ -251,6 +252,7 @@ KernelWork main_work(const AttentionProblem& p, const Tiling& tile, std::span<co
   return {.steps = static_cast<double>(counts.tiles + blocks + columns.k_tiles_touched),
           .order = main_order(p, tile, runs, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
+          .squares_read = mean_read(runs, read_by_tile) * static_cast<double>(p.instances()),
           .tensor_flops = 10 * d * cells,
           .exponentials = cells,
           .fp32_values = tiles * tile.br * d,

@@ -127,10 +127,11 @@ BlockOrder forward_order(const AttentionProblem& p, const Tiling& tile, std::spa
   for (const std::vector<TileRun>& of_entry : rows) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
     tiles.reserve(of_entry.size());
-    for (const auto& [blocks, seen] : of_entry) {
-      append(tiles, {.blocks = blocks,
-                     .steps = static_cast<double>(steps_of(seen)),
-                     .rounds = static_cast<double>(seen * rounds_of_tile)});
+    for (const TileRun& run : of_entry) {
+      append(tiles, {.blocks = run.tiles,
+                     .steps = static_cast<double>(steps_of(run.seen)),
+                     .rounds = static_cast<double>(run.seen * rounds_of_tile),
+                     .squares_read = static_cast<double>(run.read_by_square)});
     }
   }
   return order_of(launch);
@@ -148,6 +149,7 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Bat
   return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
           .order = forward_order(p, tile, rows, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
+          .squares_read = mean_read(rows, read_by_square) * static_cast<double>(p.instances()),
           .tensor_flops = 4 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
           .fp32_values = tiles * tile.br * static_cast<double>(p.d),

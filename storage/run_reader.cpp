@@ -105,6 +105,7 @@ RunSummary read_run(Reader& in) {
   run.options = options_from(options);
   run.simulated_because = options.value(simulated_because_key, "");
   run.l2_from = options.value(l2_from_key, "");
+  run.rates_from = options.value(rates_from_key, "");
   run.points = in.count();
   run.ok_points = in.count();
   run.device_uuid = in.text();

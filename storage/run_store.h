@@ -86,6 +86,7 @@ struct RunSummary {
   MeasureOptions options;
   std::string simulated_because;  ///< RunHeader's
   std::string l2_from;            ///< DeviceInfo's; also empty in simulations by versions that did not say
+  std::string rates_from;         ///< DeviceInfo's
 };
 
 struct StoredPoint {

@@ -33,6 +33,8 @@ namespace attnscope {
 inline constexpr const char* simulated_because_key = "simulated_because";
 /// Likewise, DeviceInfo::l2_from.
 inline constexpr const char* l2_from_key = "l2_from";
+/// Likewise, DeviceInfo::rates_from.
+inline constexpr const char* rates_from_key = "rates_from";
 
 /// ISO 8601, UTC.
 [[nodiscard]] std::string now_utc();

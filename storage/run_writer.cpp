@@ -154,6 +154,7 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
   json options = to_json(header.options);
   if (!header.simulated_because.empty()) options[simulated_because_key] = header.simulated_because;
   if (!header.device.l2_from.empty()) options[l2_from_key] = header.device.l2_from;
+  if (!header.device.rates_from.empty()) options[rates_from_key] = header.device.rates_from;
   SQLite::Statement& insert = statement(
       "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
       "started_at, provenance, uid) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)");

@@ -23,6 +23,7 @@
 
 #include "messages/query.h"
 #include "messages/window.h"
+#include "ui/elsewhere.h"
 #include "ui/export_table.h"
 #include "ui/format.h"
 #include "ui/help.h"
@@ -69,7 +70,10 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   setStatusBar(new StatusLine(workspace_, this));
   follow_workspace();
   follow_collection();
-  if (remember_) restore_settings();
+  if (remember_) {
+    restore_settings();
+    Elsewhere::instance().remember();
+  }
   qApp->installEventFilter(this);
 }
 

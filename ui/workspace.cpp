@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <new>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -25,6 +26,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr std::chrono::milliseconds follow_interval{400};
+constexpr std::chrono::milliseconds progress_interval{250};
+/// Points; a smaller file is open before anybody reads of it.
+constexpr std::size_t worth_a_percentage = 20'000;
 
 QString canonical(const QString& path) {
   const QFileInfo info(path);
@@ -56,7 +60,7 @@ bool KnownFile::goes_on_in(const FileStamp& there, const std::vector<RunSummary>
 namespace {
 
 /// Of what is there when it opens the file; false where another file came in its place meanwhile.
-bool read_once(FileContents& contents, const std::optional<KnownFile>& known) {
+bool read_once(FileContents& contents, const std::optional<KnownFile>& known, ReadProgress& progress) {
   const std::string file = contents.path.toStdString();
   contents.stamp = stamp_of(file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
@@ -64,9 +68,16 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known) {
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
   contents.whole = !known || !known->goes_on_in(contents.stamp, contents.runs);
-  store.each_point(
-      {}, contents.whole ? 0 : known->last_point, [&] { contents.points.clear(); },
-      [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
+  progress.total = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
+                                         [](const RunSummary& run) { return run.points; });
+  const auto begin = [&] {
+    contents.points.clear();
+    progress.read = 0;
+  };
+  store.each_point({}, contents.whole ? 0 : known->last_point, begin, [&](StoredPoint&& point) {
+    contents.points[point.run_id].add(point);
+    ++progress.read;
+  });
   for (auto& [run, points] : contents.points) points.shrink();
   contents.skipped = skipped_text(store);
   return stamp_of(file).same_file(contents.stamp);
@@ -78,8 +89,9 @@ QString out_of_memory(const QString& path) {
 
 }  // namespace
 
-FileContents read_file(const QString& path, const std::optional<KnownFile>& known) {
+FileContents read_file(const QString& path, const std::optional<KnownFile>& known, ReadProgress* progress) {
   constexpr int attempts = 4;
+  ReadProgress unseen;
   FileContents contents;
   const auto fail = [&](const QString& error) {
     contents = {};
@@ -90,7 +102,7 @@ FileContents read_file(const QString& path, const std::optional<KnownFile>& know
     for (int attempt = 0; attempt < attempts; ++attempt) {
       contents = {};
       contents.path = path;
-      if (read_once(contents, known)) return contents;
+      if (read_once(contents, known, progress == nullptr ? unseen : *progress)) return contents;
     }
     fail(said(say::window::keeps_changing{.file = path.toStdString()}));
   } catch (const std::bad_alloc&) {
@@ -218,6 +230,8 @@ std::map<QString, QString> distinct_file_names(const QStringList& paths) {
 Workspace::Workspace(QObject* parent) : QObject(parent) {
   reader_.setMaxThreadCount(1);
   follow_timer_.setInterval(follow_interval);
+  progress_timer_.setInterval(progress_interval);
+  connect(&progress_timer_, &QTimer::timeout, this, &Workspace::opening_changed);
   connect(&follow_timer_, &QTimer::timeout, this, &Workspace::poll);
 }
 
@@ -256,15 +270,18 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
   auto contents = std::make_shared<FileContents>();
   contents->path = path;
   contents->error = out_of_memory(path);
-  reader_.start([this, path, contents, before = known(path), then = std::move(then)] {
+  const auto progress = std::make_shared<ReadProgress>();
+  progress_[path] = progress;
+  reader_.start([this, path, contents, progress, before = known(path), then = std::move(then)] {
     try {
-      *contents = read_file(path, before);
+      *contents = read_file(path, before, progress.get());
     } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
     }
     QMetaObject::invokeMethod(
         this,
-        [this, contents, then] {
+        [this, path, contents, then] {
           --pending_reads_;
+          progress_.erase(path);
           then(*contents);
         },
         Qt::QueuedConnection);
@@ -273,19 +290,28 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
 
 void Workspace::begin_opening(const QString& path) {
   opening_ << path;
+  progress_timer_.start();
   emit opening_changed();
   if (runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
 }
 
 void Workspace::end_opening(const QString& path) {
   if (!opening_.removeOne(path)) return;
+  if (opening_.isEmpty()) progress_timer_.stop();
   emit opening_changed();
   if (runs_.empty()) announce_points();
 }
 
 QString Workspace::opening() const {
   QStringList names;
-  for (const QString& path : opening_) names << file_name(path);
+  for (const QString& path : opening_) {
+    const auto found = progress_.find(path);
+    const std::size_t total = found == progress_.end() ? 0 : found->second->total.load();
+    names << (total < worth_a_percentage
+                  ? file_name(path)
+                  : said(say::window::opening_share{.file = file_name(path).toStdString(),
+                                                    .percent = found->second->read.load() * 100 / total}));
+  }
   names.removeDuplicates();
   return names.join(QStringLiteral(", "));
 }

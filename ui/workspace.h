@@ -9,6 +9,7 @@
 #include <QStringList>
 #include <QThreadPool>
 #include <QTimer>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -72,9 +73,15 @@ struct FileCeilings {
   QString file;
   StoredCeilings set;
 };
+/// How far a file is read, for whoever waits: the reader's thread counts.
+struct ReadProgress {
+  std::atomic<std::size_t> read = 0;
+  std::atomic<std::size_t> total = 0;  ///< 0 until the file's runs are known
+};
 /// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
 /// place. Blocking; opens read-only. Never throws.
-[[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {});
+[[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {},
+                                     ReadProgress* progress = nullptr);
 
 class Workspace : public QObject {
   Q_OBJECT
@@ -118,8 +125,8 @@ class Workspace : public QObject {
   /// Of what is simulated.
   [[nodiscard]] PublishedErrors& published_errors() { return published_errors_; }
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
-  /// The files of which nothing has been read yet, while they are, by name with commas between; empty when there are
-  /// none.
+  /// The files of which nothing is shown yet, while they are read, by name with commas between, large ones with how
+  /// much of them is read: "sweep.attnscope (34%)"; empty when there are none.
   [[nodiscard]] QString opening() const;
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
@@ -167,6 +174,8 @@ class Workspace : public QObject {
 
   QStringList files_;
   QStringList opening_;
+  std::map<QString, std::shared_ptr<ReadProgress>> progress_;  ///< of those that are read
+  QTimer progress_timer_;
   std::map<QString, FileStamp> stamps_;  ///< of what was read of each file
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;

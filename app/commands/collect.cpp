@@ -441,6 +441,7 @@ std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const C
   if (!options.continue_on.empty()) return stopped_run_on(options.output, options.continue_on);
   const bool any_gpu = options.device == "gpu";
   if (!options.resume || options.dry_run || !(options.device.empty() || any_gpu)) return std::nullopt;
+  if (!options.ceilings.empty()) return std::nullopt;  // only what they are given to knows whose run it is
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
       return plan_hash(options.sweep.plan(limits, [&] { return cancel.cancelled(); }), hashed_options(options));
@@ -519,9 +520,9 @@ ExitCode leave(const Device& device, ExitCode code, Reporter& reporter) {
 
 ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
   const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
-  OpenedDevice opened = stopped ? open_device_of(*stopped, options.measure.counters, reporter,
+  OpenedDevice opened = stopped ? open_device_of(*stopped, options.device, options.measure.counters, reporter,
                                                  waiting_for_lock(stopped->file, reporter, cancel))
-                                : open_device(options.device, options.measure.counters);
+                                : open_device(options.device, options.measure.counters, options.ceilings);
   Device& device = *opened.device;
   announce(opened, options, reporter, people);
 
@@ -563,7 +564,8 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
 
   RunHeader header = header_of(options, opened);
   header.preset = plan.preset;
-  header.plan_hash = plan_hash(plan, hashed_options(options));
+  // With other rates it is another prediction.
+  header.plan_hash = plan_hash(plan, hashed_options(options) + device.info().rates_from);
   header.planned_points = plan.points.size();
   // After a restart the plan is not said again.
   const std::int64_t most = options.losses > 0 ? 0 : max_memory(plan, device.info().limits, cancel, reporter);
@@ -612,6 +614,12 @@ Action add_collect(CLI::App& command, Arguments arguments) {
                   "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
       ->type_name("FILE");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
+  command
+      .add_option(
+          "--ceilings", options->ceilings,
+          "Of a simulated device: predict times with the rates that `attnscope ceilings` measured of such a GPU "
+          "into FILE")
+      ->type_name("FILE");
   command
       .add_option("--metrics", options->metrics,
                   "More counters, by their Nsight Compute names, separated by commas; demands counters")

@@ -28,6 +28,7 @@ struct CollectOptions {
   SweepOptions sweep;
   std::string device;
   std::string output;
+  std::string ceilings;
   std::vector<std::string> metrics;
   MeasureOptions measure;
   double timeout_seconds = 15;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -114,6 +115,24 @@ std::string planned(const RunSummary& run) {
   return run.planned_points > 0 || run.points == 0 ? fmt::to_string(run.planned_points) : std::string();
 }
 
+/// Of each run what its simulation stands on, and why there is one where a GPU was wanted.
+void say_what_is_simulated(std::span<const RunSummary> runs) {
+  for (const RunSummary& run : runs) {
+    if (run.l2_from.empty()) continue;
+    std::cout << text(say::terminal::run_l2_from{
+                     .run = run.id, .gpu = printable(run.l2_from), .device = printable(run.device_name)})
+              << '\n';
+  }
+  for (const RunSummary& run : runs) {
+    if (run.rates_from.empty()) continue;
+    std::cout << text(say::terminal::run_rates_from{.run = run.id, .from = printable(run.rates_from)}) << '\n';
+  }
+  for (const RunSummary& run : runs) {
+    if (run.simulated_because.empty()) continue;
+    std::cout << text(say::terminal::run_is_simulated{.run = run.id, .why = printable(run.simulated_because)}) << '\n';
+  }
+}
+
 ExitCode info(const InfoOptions& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<RunSummary> runs = store.runs();
@@ -167,17 +186,7 @@ ExitCode info(const InfoOptions& options) {
                                               .time = printable(set.measured_at)})
                 << '\n';
     }
-    for (const RunSummary& run : runs) {
-      if (run.l2_from.empty()) continue;
-      std::cout << text(say::terminal::run_l2_from{
-                       .run = run.id, .gpu = printable(run.l2_from), .device = printable(run.device_name)})
-                << '\n';
-    }
-    for (const RunSummary& run : runs) {
-      if (run.simulated_because.empty()) continue;
-      std::cout << text(say::terminal::run_is_simulated{.run = run.id, .why = printable(run.simulated_because)})
-                << '\n';
-    }
+    say_what_is_simulated(runs);
   }
   if (options.format != TableFormat::text || !runs.empty()) {
     if (options.format == TableFormat::text) std::cout << '\n';

@@ -11,16 +11,15 @@
 #include "app/commands/model_against.h"
 #include "app/devices.h"
 #include "app/format.h"
+#include "app/measured_rates.h"
 #include "app/point_table.h"
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
-#include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
-#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
@@ -46,10 +45,6 @@ struct Theory {
   std::optional<double> predicted_ns;
   std::optional<LaunchTime> time;  ///< of one measured kernel
 };
-
-std::string format_rate_or_table(bool measured, double bytes_per_second) {
-  return measured ? fmt::format("{:.2f} TB/s", bytes_per_second / 1e12) : text(say::terminal::by_table{});
-}
 
 std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
   const AttentionModel model =
@@ -126,30 +121,15 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
   return fields;
 }
 
-/// The GPU's own where its ceilings are asked for, the newest of them; `said` is what people are told of it.
-DeviceRates rates_of(const ModelOptions& options, const DeviceLimits& limits, Message& said) {
-  if (options.ceilings.empty()) return device_rates(limits);
-  const std::vector<StoredCeilings> sets = RunStore::open(options.ceilings, RunStore::Mode::read_only).ceilings();
-  const StoredCeilings* found = nullptr;  // the newest, of whichever GPU of that name
-  for (const StoredCeilings& set : sets) {
-    if (set.device_name == limits.name && (found == nullptr || set.measured_at > found->measured_at)) found = &set;
-  }
-  const DeviceRates rates = found == nullptr ? DeviceRates{} : device_rates(limits, found->ceilings);
-  if (!rates.dram_measured && !rates.l2_measured) {
-    throw CommandError(ExitCode::usage, say::command::no_measured_rates{.file = options.ceilings, .gpu = limits.name});
-  }
-  said = say::terminal::rates_measured{.gpu = printable(found->device_name),
-                                       .uuid = printable(found->device_uuid),
-                                       .time = printable(found->measured_at),
-                                       .dram = format_rate_or_table(rates.dram_measured, rates.dram_bytes_per_second),
-                                       .l2 = format_rate_or_table(rates.l2_measured, rates.l2_bytes_per_second)};
-  return rates;
-}
-
 ExitCode model(const ModelOptions& options) {
-  const DeviceLimits& limits = limits_of_known_gpu(options.gpu);
-  Message rates_said = say::terminal::rates_by_table{.gpu = limits.name};
-  const DeviceRates rates = rates_of(options, limits, rates_said);
+  const DeviceLimits limits = limits_of_known_gpu(options.gpu);
+  DeviceRates rates = device_rates(limits);
+  Message whose_rates = say::terminal::rates_by_table{.gpu = limits.name};
+  if (!options.ceilings.empty()) {
+    const StoredCeilings measured = rates_of_file(options.ceilings, limits);
+    rates = device_rates(limits, measured.ceilings);
+    whose_rates = rates_said(measured, limits);
+  }
   const SweepPlan plan = options.sweep.plan(limits);
   const bool people = options.format == TableFormat::text || options.format == TableFormat::markdown;
   const auto bytes = [&](double value) { return people ? format_traffic(value) : fmt::format("{:.0f}", value); };
@@ -203,7 +183,7 @@ ExitCode model(const ModelOptions& options) {
       }
     }
   }
-  if (people) std::cout << text(rates_said) << "\n\n";
+  if (people) std::cout << text(whose_rates) << "\n\n";
   print(people ? without_defaults(table, built_in_algorithms()) : table, options.format, std::cout);
   return ExitCode::ok;
 }
@@ -215,22 +195,26 @@ Action add_model(CLI::App& command) {
   command.add_option("--gpu", options->gpu, "The GPU whose limits decide what fits, and M")
       ->type_name("NAME")
       ->capture_default_str();
-  command
-      .add_option("--ceilings", options->ceilings,
-                  "Times with the rates that `attnscope ceilings` measured of that GPU into FILE")
-      ->type_name("FILE");
+  CLI::Option* ceilings =
+      command
+          .add_option("--ceilings", options->ceilings,
+                      "Times with the rates that `attnscope ceilings` measured of that GPU into FILE (with --against, "
+                      "where this is left out: those of the very GPU in its files)")
+          ->type_name("FILE");
   CLI::Option* against =
       command.add_option("--against", options->against, "Play every point that was measured into FILE: how far off?")
           ->type_name("FILE...");
   for (CLI::Option* other : command.get_options()) {
-    if (other != against && other != command.get_help_ptr()) against->excludes(other);
+    const bool goes_with_it = other == against || other == command.get_help_ptr() || other == ceilings;
+    if (!goes_with_it) against->excludes(other);
   }
   command.add_flag("--launches", options->launches, "Instead, every launch with what its time is predicted from")
       ->needs(against);
   add_format_options(command, options->format);
   return [options] {
-    return options->against.empty() ? model(*options)
-                                    : model_against(options->against, options->launches, options->format);
+    return options->against.empty()
+               ? model(*options)
+               : model_against(options->against, options->ceilings, options->launches, options->format);
   };
 }
 

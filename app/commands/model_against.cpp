@@ -18,6 +18,7 @@
 #include "app/in_parallel.h"
 #include "app/interrupt.h"
 #include "app/measured_points.h"
+#include "app/measured_rates.h"
 #include "app/point_table.h"
 #include "kernels/registry.h"
 #include "messages/point.h"
@@ -30,6 +31,44 @@ namespace attnscope {
 namespace {
 
 using analysis::ErrorFigures;
+
+/// By run, what was measured of the GPU; nullptr: by table. `of_file` keeps what is pointed to, where `file` is named.
+RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& file,
+                          std::vector<StoredCeilings>& of_file) {
+  std::map<std::string, const StoredCeilings*> by_name;
+  RatesOfRuns rates;
+  of_file.reserve(measured.points().size());  // so that none of them moves
+  for (const MeasuredPoints::Point& point : measured.points()) {
+    if (rates.contains(point.run)) continue;
+    const DeviceLimits& limits = point.run->limits;
+    if (file.empty()) {
+      rates[point.run] = newest_rates(measured.ceilings(), limits, point.device_uuid);
+    } else {
+      const auto [found, first] = by_name.try_emplace(limits.name, nullptr);
+      if (first) found->second = &of_file.emplace_back(rates_of_file(file, limits));
+      rates[point.run] = found->second;
+    }
+  }
+  return rates;
+}
+
+/// Of each GPU whose rates were measured one sentence; one for those that go by table.
+std::vector<Message> words_of(const RatesOfRuns& rates) {
+  std::map<std::string, Message> measured;
+  std::map<std::string, Message> by_table;
+  for (const auto& [run, set] : rates) {
+    if (set != nullptr) {
+      measured[set->uid] = rates_said(*set, run->limits);
+    } else {
+      by_table[run->device_name] = say::terminal::rates_by_table{.gpu = printable(run->device_name)};
+    }
+  }
+  std::vector<Message> words;
+  for (const auto* said : {&measured, &by_table}) {
+    for (const auto& [key, message] : *said) words.push_back(message);
+  }
+  return words;
+}
 
 /// One that cannot be played ends as others do that cannot be measured: with the reason.
 PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cancel) {
@@ -48,12 +87,17 @@ PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cance
 }
 
 /// Each on the GPU it was measured on; those that a cancel left out have no kernels.
-std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const CancelToken& cancel) {
+std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const RatesOfRuns& rates,
+                              const CancelToken& cancel) {
   std::vector<PointRecord> predicted(points.size());
   in_parallel(points.size(), cancel, [&] {
     return [&, devices = std::map<const RunSummary*, std::unique_ptr<Device>>()](std::size_t i) mutable {
       std::unique_ptr<Device>& device = devices[points[i].run];
-      if (!device) device = make_simulated_device(points[i].run->limits, built_in_algorithms());
+      if (!device) {
+        const StoredCeilings* measured = rates.at(points[i].run);
+        device = make_simulated_device(points[i].run->limits, built_in_algorithms(),
+                                       measured != nullptr ? measured_ceilings(*measured) : MeasuredCeilings{});
+      }
       predicted[i] = play(points[i].record.spec, *device, cancel);
     };
   });
@@ -236,15 +280,18 @@ void print_for_people(std::span<const Line> lines, const DeviceNames& names, Tab
 
 }  // namespace
 
-ExitCode model_against(std::span<const std::string> files, bool launches, TableFormat format) {
+ExitCode model_against(std::span<const std::string> files, const std::string& ceilings, bool launches,
+                       TableFormat format) {
   const MeasuredPoints measured(files);
   const std::vector<MeasuredPoints::Point>& points = measured.points();
   const CancelToken& cancel = cancel_on_signals();
+  std::vector<StoredCeilings> of_file;
+  const RatesOfRuns rates = rates_of_runs(measured, ceilings, of_file);
   if (launches) {
-    print(launch_table(measured, cancel), format, std::cout);
+    print(launch_table(measured, rates, cancel), format, std::cout);
     return cancel.cancelled() ? ExitCode::partial : measured.with_skipped(ExitCode::ok);
   }
-  const std::vector<PointRecord> predicted = play(points, cancel);
+  const std::vector<PointRecord> predicted = play(points, rates, cancel);
   std::vector<analysis::PredictedPoint> pairs;
   std::vector<const MeasuredPoints::Point*> played;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -262,6 +309,7 @@ ExitCode model_against(std::span<const std::string> files, bool launches, TableF
                                                        .devices = joined(names)})
               << '\n'
               << text(say::terminal::predicted_how{}) << '\n';
+    for (const Message& said : words_of(rates)) std::cout << text(said) << '\n';
     if (errors.unsettled > 0) {
       std::cout << text(say::terminal::predicted_unsettled{.points = counted_points(errors.unsettled)}) << '\n';
     }

@@ -34,6 +34,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"steps", load.work.steps},
                   {"steps_at_once", load.work.steps_at_once},
                   {"rounds", load.work.rounds},
+                  {"squares_read", load.work.squares_read},
                   {"tensor_flops", load.work.tensor_flops},
                   {"exponentials", load.work.exponentials},
                   {"fp32_values", load.work.fp32_values},
@@ -53,7 +54,8 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                                  {"power_lag_ns", rates.power.lag_ns},
                                  {"block_latency", load.timing.block_latency},
                                  {"step_latency", load.timing.step_latency},
-                                 {"round_latency", load.timing.round_latency}});
+                                 {"round_latency", load.timing.round_latency},
+                                 {"square_latency", load.timing.square_latency}});
   append(numbers, "alone", load.timing.alone);
   append(numbers, "busy", load.timing.busy);
   numbers.insert(numbers.end(),
@@ -61,13 +63,14 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
   return numbers;
 }
 
-/// "times*blocks:steps:rounds,...;...": turns, each of runs of blocks.
+/// "times*blocks:steps:rounds:squares,...;...": turns, each of runs of blocks.
 std::string words_of(const BlockOrder& order) {
   std::string words;
   for (const BlockTurn& turn : order) {
     words += fmt::format("{}{}*", words.empty() ? "" : ";", turn.times);
     for (const BlockRun& run : turn.runs) {
-      words += fmt::format("{}{}:{:.12g}:{:.12g}", words.ends_with('*') ? "" : ",", run.blocks, run.steps, run.rounds);
+      words += fmt::format("{}{}:{:.12g}:{:.12g}:{:.12g}", words.ends_with('*') ? "" : ",", run.blocks, run.steps,
+                           run.rounds, run.squares_read);
     }
   }
   return words;
@@ -78,7 +81,8 @@ struct Row {
   Numbers numbers;
 };
 
-std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, const CancelToken& cancel) {
+std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, const StoredCeilings* measured,
+                         const CancelToken& cancel) {
   const PointSpec& spec = point.record.spec;
   const DeviceLimits& limits = point.run->limits;
   const Algorithm* algorithm = built_in_algorithms().find(spec.algorithm);
@@ -94,7 +98,7 @@ std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, 
     launches.push_back(&launch);
     loads.push_back(launch_load(launch, limits, traffic.dram_read_bytes + traffic.dram_write_bytes));
   }
-  const DeviceRates rates = device_rates(limits);
+  const DeviceRates rates = measured != nullptr ? device_rates(limits, measured->ceilings) : device_rates(limits);
   const std::vector<LaunchTime> times = launch_times(loads, rates);
   std::vector<Row> rows;
   for (std::size_t i = 0; i < loads.size(); ++i) {
@@ -120,10 +124,11 @@ std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, 
 
 }  // namespace
 
-Table launch_table(const MeasuredPoints& points, const CancelToken& cancel) {
+Table launch_table(const MeasuredPoints& points, const RatesOfRuns& rates, const CancelToken& cancel) {
   std::vector<std::vector<Row>> rows(points.points().size());
-  in_parallel(rows.size(), cancel,
-              [&] { return [&](std::size_t i) { rows[i] = rows_of(i, points.points()[i], cancel); }; });
+  in_parallel(rows.size(), cancel, [&] {
+    return [&](std::size_t i) { rows[i] = rows_of(i, points.points()[i], rates.at(points.points()[i].run), cancel); };
+  });
   Table table{{{"point"}, {"algorithm"}, {"pass"}, {"launch"}, {"entry"}, {"half"}, {"problem"}, {"tile"}, {"order"}},
               {}};
   bool first = true;

@@ -194,36 +194,47 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling
   return teams;
 }
 
+/// Of a head: for every slice, each team goes through the row tiles of a column, all of them; and of each row tile that
+/// it works on it looks whether a later column is visited.
+double squares_read(std::span<const TileRun> rows, std::span<const TileRun> columns, int slices, int teams) {
+  return slices * (static_cast<double>(read_by_square(columns)) + static_cast<double>(read_by_square(rows)) / teams);
+}
+
 /// A block is a head: they differ where batch entries do.
-BlockOrder forward_order(const AttentionProblem& p, std::span<const std::vector<TileRun>> columns,
-                         double rounds_of_tile) {
-  if (columns.size() == 1) return {};
+BlockOrder forward_order(const AttentionProblem& p, const BatchRuns& runs, double rounds_of_tile, int slices,
+                         int teams) {
+  if (runs.columns.size() == 1) return {};
   HeadTiles launch{.heads = p.instances()};
-  for (const std::vector<TileRun>& of_entry : columns) {
-    const auto tiles = static_cast<double>(visited_tiles(of_entry));
+  for (std::size_t entry = 0; entry < runs.columns.size(); ++entry) {
+    const std::vector<TileRun>& columns = runs.columns[entry];
+    const auto tiles = static_cast<double>(visited_tiles(columns));
     launch.tiles.push_back({{.blocks = 1,
-                             .steps = 1 + static_cast<double>(touched_tiles(of_entry)) + tiles,
-                             .rounds = tiles * rounds_of_tile}});
+                             .steps = 1 + static_cast<double>(touched_tiles(columns)) + tiles,
+                             .rounds = tiles * rounds_of_tile,
+                             .squares_read = squares_read(runs.rows[entry], columns, slices, teams)}});
   }
   return order_of(launch);
 }
 
-KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> runs,
-                        const TileCounts& counts, const ColumnCounts& columns, const DeviceLimits& device, int teams) {
+KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchRuns& runs, const TileCounts& counts,
+                        const ColumnCounts& columns, const DeviceLimits& device, int teams) {
   const int d = static_cast<int>(p.d);
   const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
+  const int slices = fa1::slices_per_warp(tile.br);
   const std::int64_t rounds_of_tile =
-      fa1::slices_per_warp(tile.br) * ceil_div(tile.bc, fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0));
+      slices * ceil_div(tile.bc, fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0));
   const std::int64_t read_once = counts.query_rows_touched + 2 * columns.key_rows_touched;
   const auto rows = static_cast<double>(p.instances() * p.n_q);
   const double state = static_cast<double>(p.d + 2) * fp32_bytes;
   return {
       .steps = static_cast<double>(p.instances() + columns.k_tiles_touched * group_size(p) + counts.tiles),
-      .order = forward_order(p, runs, static_cast<double>(rounds_of_tile) / teams),
+      .order = forward_order(p, runs, static_cast<double>(rounds_of_tile) / teams, slices, teams),
       .steps_at_once = static_cast<double>(teams),
       .rounds = tiles * static_cast<double>(rounds_of_tile) / teams,
+      .squares_read = static_cast<double>(p.instances()) * slices *
+                      (mean_read(runs.columns, read_by_square) + mean_read(runs.rows, read_by_square) / teams),
       .tensor_flops = 4 * static_cast<double>(p.d) * cells,
       .exponentials = cells,
       .fp32_values = 3 * tiles * tile.br * d,  // O is multiplied by l, rescaled and divided again
@@ -241,9 +252,9 @@ LoadOrder load_order(int teams) {
 
 KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   const BatchGrid grids(p, tile);
-  const TileCounts counts = grids.counts();
-  const std::vector<std::vector<TileRun>> runs = grids.column_runs();
-  const ColumnCounts columns = grids.columns_kv(runs);
+  const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
+  const TileCounts counts = grids.counts(runs.rows);
+  const ColumnCounts columns = grids.columns_kv(runs.columns);
   const int teams = teams_on(device, p, tile);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);

@@ -185,22 +185,31 @@ std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const Ti
       {Tensor::dv, key_gradients}};
 }
 
+/// Of a query head: through the row tiles of every column, and of every row tile that is visited on to the next column
+/// that is.
+std::int64_t squares_read(std::span<const TileRun> rows, std::span<const TileRun> columns) {
+  return read_by_tile(columns) + read_by_tile(rows);
+}
+
 /// A block is a K/V head: they differ where batch entries do.
-BlockOrder backward_order(const AttentionProblem& p, std::span<const std::vector<TileRun>> columns,
-                          std::int64_t k_tiles, std::int64_t rounds_of_tile) {
-  if (columns.size() == 1) return {};
+BlockOrder backward_order(const AttentionProblem& p, const BatchRuns& runs, std::int64_t k_tiles,
+                          std::int64_t rounds_of_tile) {
+  if (runs.columns.size() == 1) return {};
   HeadTiles launch{.heads = p.kv_instances()};
-  for (const std::vector<TileRun>& of_entry : columns) {
+  for (std::size_t entry = 0; entry < runs.columns.size(); ++entry) {
+    const std::vector<TileRun>& of_entry = runs.columns[entry];
     const std::int64_t tiles = visited_tiles(of_entry) * group_size(p);
-    launch.tiles.push_back({{.blocks = 1,
-                             .steps = static_cast<double>(1 + k_tiles + touched_tiles(of_entry) + tiles),
-                             .rounds = static_cast<double>(tiles * rounds_of_tile)}});
+    launch.tiles.push_back(
+        {{.blocks = 1,
+          .steps = static_cast<double>(1 + k_tiles + touched_tiles(of_entry) + tiles),
+          .rounds = static_cast<double>(tiles * rounds_of_tile),
+          .squares_read = static_cast<double>(group_size(p) * squares_read(runs.rows[entry], of_entry))}});
   }
   return order_of(launch);
 }
 
-KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> runs,
-                         const TileCounts& counts, const ColumnCounts& columns, const DeviceLimits& device) {
+KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const BatchRuns& runs, const TileCounts& counts,
+                         const ColumnCounts& columns, const DeviceLimits& device) {
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
   const auto row = static_cast<double>(p.d * element);
@@ -215,6 +224,8 @@ KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, std::spa
   return {.steps = static_cast<double>(p.kv_instances() * (1 + k_tiles) + columns.k_tiles_touched + counts.tiles),
           .order = backward_order(p, runs, k_tiles, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
+          .squares_read = static_cast<double>(p.instances()) *
+                          (mean_read(runs.columns, read_by_tile) + mean_read(runs.rows, read_by_tile)),
           .tensor_flops = 10 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
           .fp32_values = tiles * tile.br * d,
@@ -229,9 +240,9 @@ KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, std::spa
 
 KernelModel model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
   const BatchGrid grids(p, tile);
-  const TileCounts counts = grids.counts();
-  const std::vector<std::vector<TileRun>> runs = grids.column_runs();
-  const ColumnCounts columns = grids.columns_kv(runs);
+  const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
+  const TileCounts counts = grids.counts(runs.rows);
+  const ColumnCounts columns = grids.columns_kv(runs.columns);
   return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, counts, columns), backward_flops(p),
                       gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
                       {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}},

@@ -26,7 +26,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa2 fwd",
           .threads = fa2::threads(tile.br, d, tile.warps),
-          .registers = fa2::register_estimate(tile.br, tile.bc, d, tile.warps, p.dropout > 0),
+          .registers = fa2::register_estimate(tile.br, tile.bc, d, tile.warps, p.dropout > 0, p.mask.windowed()),
           .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype))};
 }
 

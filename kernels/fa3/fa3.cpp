@@ -114,6 +114,7 @@ FlashAttention3::FlashAttention3()
                  .growth = Growth::n2d2_over_m,
                  .forward_side = TileSide::br,
                  .backward_side = TileSide::bc,
+                 .instruction = MatrixInstruction::wgmma,
                  .paper_column = PaperColumn::flash,
                  .groups = {Group::prefill, Group::tile_maps, Group::paper},
                  .head_dims = supported_head_dims<fa3::supported_head_dim>(),

@@ -10,14 +10,15 @@ namespace attnscope::fa3 {
 
 /// wgmma, warp-specialised: one warpgroup loads by TMA while the others multiply; their softmax and products overlap.
 inline constexpr KernelTiming forward_timing{
-    .block_latency = 6040,
-    .step_latency = 400,
-    .round_latency = 469,
-    .alone = {.tensor = 0.521, .exponential = 0.507, .fp32 = 0.486, .shared = 0.503, .l2 = 0.482},
-    .busy = {.tensor = 0.737, .exponential = 0.405, .fp32 = 0.48, .shared = 1.14, .l2 = 0.783},
-    .skew = 0.104,
-    .overlap = 1.75,
-    .launch_ns = 7540,
+    .block_latency = 4690,
+    .step_latency = 598,
+    .round_latency = 3.3,
+    .square_latency = 277,
+    .alone = {.tensor = 0.191, .exponential = 0.5, .fp32 = 0.495, .shared = 0.353, .l2 = 0.319},
+    .busy = {.tensor = 0.644, .exponential = 0.353, .fp32 = 0.42, .shared = 0.672, .l2 = 1},
+    .skew = 0.112,
+    .overlap = 1,
+    .launch_ns = 6570,
 };
 
 /// wgmma, warp-specialised.

@@ -13,10 +13,6 @@
 namespace attnscope {
 namespace {
 
-/// Blocks that are given out one by one: as many as take a tenth of a millisecond. How the SMs began them hardly shows
-/// at the end.
-constexpr std::int64_t most_dealt = 2048;
-
 /// A place with the block that it has.
 struct Taken {
   double end = 0;
@@ -58,11 +54,13 @@ struct Sums {
   double blocks = 0;
   double steps = 0;
   double rounds = 0;
+  double squares_read = 0;
 
   void add(const BlockRun& run, double times) {
     blocks += times;
     steps += times * run.steps;
     rounds += times * run.rounds;
+    squares_read += times * run.squares_read;
   }
 };
 
@@ -79,7 +77,8 @@ double cycles_of_first(const BlockOrder& order, std::int64_t skipped, const Bloc
   const auto first = static_cast<double>(skipped);
   return first * cycles({.blocks = skipped,
                          .steps = (all.steps - last.steps) / first,
-                         .rounds = (all.rounds - last.rounds) / first},
+                         .rounds = (all.rounds - last.rounds) / first,
+                         .squares_read = (all.squares_read - last.squares_read) / first},
                         places);
 }
 
@@ -155,7 +154,7 @@ class Places {
 DealtCycles dealt_cycles(const BlockOrder& order, int sms, int places, const BlockCycles& cycles) {
   std::int64_t blocks = 0;
   for (const BlockTurn& turn : order) blocks += turn.times * blocks_of(turn);
-  const std::int64_t skipped = std::max<std::int64_t>(0, blocks - most_dealt);
+  const std::int64_t skipped = std::max<std::int64_t>(0, blocks - blocks_told);
   const double all_places = static_cast<double>(sms) * places;
   double sum = cycles_of_first(order, skipped, cycles, places);
 

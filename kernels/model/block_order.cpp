@@ -5,7 +5,7 @@ namespace attnscope {
 
 void append(std::vector<BlockRun>& runs, BlockRun run) {
   if (run.blocks == 0) return;
-  if (!runs.empty() && runs.back().steps == run.steps && runs.back().rounds == run.rounds) {
+  if (!runs.empty() && runs.back().alike(run)) {
     runs.back().blocks += run.blocks;
   } else {
     runs.push_back(run);

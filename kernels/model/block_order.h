@@ -10,9 +10,14 @@ namespace attnscope {
 /// Blocks that follow one another and are alike.
 struct BlockRun {
   std::int64_t blocks = 0;
-  double steps = 0;   ///< of each: TileProgram::steps
-  double rounds = 0;  ///< of each: its part of KernelWork::rounds, and so of the units' work
+  double steps = 0;         ///< of each: TileProgram::steps
+  double rounds = 0;        ///< of each: its part of KernelWork::rounds, and so of the units' work
+  double squares_read = 0;  ///< of each: its part of KernelWork::squares_read
 
+  /// Whether its blocks are like the other's, however many they are.
+  [[nodiscard]] bool alike(const BlockRun& other) const {
+    return steps == other.steps && rounds == other.rounds && squares_read == other.squares_read;
+  }
   bool operator==(const BlockRun&) const = default;
 };
 
@@ -24,7 +29,13 @@ struct BlockTurn {
   bool operator==(const BlockTurn&) const = default;
 };
 
-/// By blockIdx.x, from 0 on. Empty where all blocks of the launch are alike.
+/// Blocks at the end of a launch that its order tells one by one at least: as many as take a tenth of a millisecond.
+/// How the SMs began those before them hardly shows at the end, and of many heads and batch entries each by itself they
+/// would take longer to tell than all else of a model.
+inline constexpr std::int64_t blocks_told = 2048;
+
+/// By blockIdx.x, from 0 on; of those before the last `blocks_told` one run may stand for all, with their mean. Empty
+/// where all blocks of the launch are alike.
 using BlockOrder = std::vector<BlockTurn>;
 
 /// Blocks at the end of a turn; they lengthen its last run where they are like it.

@@ -37,7 +37,7 @@ double fma(const DeviceLimits& limits) {
   return of_clock(limits, 2 * (half ? 64 : 128));
 }
 double exp2_rate(const DeviceLimits& limits) {
-  return of_clock(limits, 16);
+  return of_clock(limits, limits.stated.exponentials > 0 ? limits.stated.exponentials : 16);
 }
 /// 32 banks of 4 bytes.
 double shared_memory(const DeviceLimits& limits) {

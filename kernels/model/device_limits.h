@@ -9,6 +9,14 @@
 
 namespace attnscope {
 
+/// What an SM does in a cycle, as somebody states it of a GPU of their own; 0: what its architecture does, or other
+/// GPUs reach (device_rates()).
+struct StatedRates {
+  double tensor_flops = 0;
+  double exponentials = 0;
+  double l2_bytes = 0;  ///< that each SM gets from L2 while all do
+};
+
 struct DeviceLimits {
   std::string name;  ///< "NVIDIA H200"
   int compute_major = 0;
@@ -27,6 +35,7 @@ struct DeviceLimits {
   double l2_bytes_per_second = 0;    ///< estimate, for the simulator's roofline only
   double tensor_flops = 0;           ///< dense fp16/bf16 with fp32 accumulation, datasheet peak, FLOP/s
   double boost_hz = 0;               ///< SM clock by datasheet, or by the driver; 0: unknown (read from a file)
+  StatedRates stated{};              ///< a file does not keep them
 
   /// The paper's M: elements (not bytes) that one block can hold on chip.
   [[nodiscard]] std::int64_t sram_elements(int element_bytes) const { return shared_bytes_per_block / element_bytes; }

@@ -36,6 +36,10 @@ constexpr double shared_bytes_per_cycle = 128;
 /// The port of one SM.
 constexpr double l2_port_bytes_per_cycle = 64;
 
+double stated_or(double stated, double usual) {
+  return stated > 0 ? stated : usual;
+}
+
 /// A file does not keep the clock. Clocks of SMs that compute lie near it, whatever the GPU.
 constexpr double usual_hz = 1.7e9;
 double stated_boost_hz(const DeviceLimits& limits) {
@@ -46,6 +50,7 @@ double stated_boost_hz(const DeviceLimits& limits) {
 
 /// An SM does a power of two of them in a cycle; datasheets state the peak at a clock of their own, near the boost.
 double tensor_flops_per_cycle(const DeviceLimits& limits, double hz) {
+  if (limits.stated.tensor_flops > 0) return limits.stated.tensor_flops;
   const double about = limits.tensor_flops / (hz * std::max(1, limits.sm_count));
   return about > 0 ? std::exp2(std::round(std::log2(about))) : 1;
 }
@@ -57,14 +62,14 @@ DeviceRates device_rates(const DeviceLimits& limits) {
   const double boost = stated > 0 ? stated : usual_hz;
   const int sms = std::max(1, limits.sm_count);
   return {.per_cycle = {.tensor = tensor_flops_per_cycle(limits, boost),
-                        .exponential = exponentials_per_cycle,
+                        .exponential = stated_or(limits.stated.exponentials, exponentials_per_cycle),
                         .fp32 = fp32_per_cycle(limits),
                         .shared = shared_bytes_per_cycle,
                         .l2 = l2_port_bytes_per_cycle},
           .sm_count = sms,
           .boost_hz = boost,
           .dram_bytes_per_second = h200.dram * limits.dram_bytes_per_second,
-          .l2_bytes_per_second = h200.l2_bytes_per_cycle * sms * boost,
+          .l2_bytes_per_second = stated_or(limits.stated.l2_bytes, h200.l2_bytes_per_cycle) * sms * boost,
           .power = h200.power,
           .measured_on = h200.gpu,
           .inherited = limits.name != h200.gpu};

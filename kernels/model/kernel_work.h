@@ -13,6 +13,7 @@ struct KernelWork {
   BlockOrder order{};         ///< in which the blocks come, where they differ in them
   double steps_at_once = 1;   ///< of one block, that different warps work on at the same time
   double rounds = 0;          ///< pieces of steps that each wait for the one before: product, softmax, product
+  double squares_read = 0;    ///< of the block mask, one after the other, until it is known which tile comes next
   double tensor_flops = 0;    ///< of the matrix instructions
   double exponentials = 0;    ///< ex2
   double fp32_values = 0;     ///< of accumulators that are rescaled, converted or added up
@@ -38,14 +39,15 @@ struct UnitCosts {
 /// beside it. Costs are in cycles for each cycle that the unit's peak rate would take (DeviceRates): 1 is the peak.
 /// Latencies are SM cycles.
 struct KernelTiming {
-  double block_latency = 0;  ///< of a block: until its first work can begin, and after its last
-  double step_latency = 0;   ///< of a step: what waiting for its loads takes, while other blocks of the SM work
-  double round_latency = 0;  ///< of a round: dependent instructions that no other warp of the block covers
-  UnitCosts alone{};         ///< of work by one warp a scheduler that no other warp hides
-  UnitCosts busy{};          ///< of work while warps compete for the unit
-  double skew = 0;           ///< of a block by itself: warps wait for one another at barriers, over its work
-  double overlap = 1;        ///< exponent of the norm that joins latency and work: 1 they add up, large they hide
-  double launch_ns = 0;      ///< from the launch to the first block's first load, and from the last store to the end
+  double block_latency = 0;   ///< of a block: until its first work can begin, and after its last
+  double step_latency = 0;    ///< of a step: what waiting for its loads takes, while other blocks of the SM work
+  double round_latency = 0;   ///< of a round: dependent instructions that no other warp of the block covers
+  double square_latency = 0;  ///< of a square of the block mask that is read
+  UnitCosts alone{};          ///< of work by one warp a scheduler that no other warp hides
+  UnitCosts busy{};           ///< of work while warps compete for the unit
+  double skew = 0;            ///< of a block by itself: warps wait for one another at barriers, over its work
+  double overlap = 1;         ///< exponent of the norm that joins latency and work: 1 they add up, large they hide
+  double launch_ns = 0;       ///< from the launch to the first block's first load, and from the last store to the end
 
   bool operator==(const KernelTiming&) const = default;
 };

@@ -75,7 +75,10 @@ class Sm {
   /// A block of mean length.
   [[nodiscard]] BlockRun mean() const {
     const double blocks = std::max(1.0, load_.blocks);
-    return {.blocks = 1, .steps = load_.work.steps / blocks, .rounds = load_.work.rounds / blocks};
+    return {.blocks = 1,
+            .steps = load_.work.steps / blocks,
+            .rounds = load_.work.rounds / blocks,
+            .squares_read = load_.work.squares_read / blocks};
   }
   /// Of such a block, `at_once` of which begin together.
   [[nodiscard]] double cycles(const BlockRun& block, double at_once) const {
@@ -97,7 +100,8 @@ class Sm {
     return of_mean.rounds > 0 ? block.rounds / of_mean.rounds : over(block.steps, of_mean.steps);
   }
   [[nodiscard]] double latency_of(const BlockRun& block, double share) const {
-    return load_.timing.block_latency + load_.timing.round_latency * block.rounds + alone_ * share;
+    return load_.timing.block_latency + load_.timing.round_latency * block.rounds +
+           load_.timing.square_latency * block.squares_read + alone_ * share;
   }
   [[nodiscard]] double waits_of_steps(const BlockRun& block) const {
     return load_.timing.step_latency * block.steps / load_.work.steps_at_once;

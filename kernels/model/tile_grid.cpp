@@ -50,14 +50,32 @@ std::int64_t nth_tile_of_squares(std::int64_t each, std::int64_t first, std::int
 
 std::int64_t visited_tiles(std::span<const TileRun> runs) {
   std::int64_t visited = 0;
-  for (const auto& [tiles, seen] : runs) visited += tiles * seen;
+  for (const TileRun& run : runs) visited += run.tiles * run.seen;
   return visited;
 }
 
 std::int64_t touched_tiles(std::span<const TileRun> runs) {
   std::int64_t touched = 0;
-  for (const auto& [tiles, seen] : runs) touched += seen > 0 ? tiles : 0;
+  for (const TileRun& run : runs) touched += run.seen > 0 ? run.tiles : 0;
   return touched;
+}
+
+std::int64_t read_by_square(std::span<const TileRun> runs) {
+  std::int64_t squares = 0;
+  for (const TileRun& run : runs) squares += run.tiles * run.read_by_square;
+  return squares;
+}
+
+std::int64_t read_by_tile(std::span<const TileRun> runs) {
+  std::int64_t squares = 0;
+  for (const TileRun& run : runs) squares += run.tiles * run.read_by_tile;
+  return squares;
+}
+
+double mean_read(std::span<const std::vector<TileRun>> by_entry, std::int64_t (*read)(std::span<const TileRun>)) {
+  std::int64_t squares = 0;
+  for (const std::vector<TileRun>& runs : by_entry) squares += read(runs);
+  return static_cast<double>(squares) / static_cast<double>(by_entry.size());
 }
 
 TileGrid::TileGrid(const AttentionProblem& problem, const TileShape& tile, std::int64_t entry)
@@ -188,12 +206,36 @@ std::int64_t TileGrid::columns_alike() const {
   return mask_.sparse() ? mask_.block_size / bc_ : k_tiles_;
 }
 
+TileRun TileGrid::row_run(std::int64_t i, std::int64_t tiles) const {
+  const Stretch reach = k_stretch(i);
+  TileRun run{.tiles = tiles, .seen = k_tiles_seen(i, reach)};
+  if (!mask_.sparse() || reach.first >= reach.last) return run;
+  const std::int64_t first = reach.first * bc_ / mask_.block_size;
+  const std::int64_t last = (reach.last - 1) * bc_ / mask_.block_size + 1;
+  run.read_by_square = last - first - pattern_->in_row(i * br_ / mask_.block_size, first, last) + run.seen;
+  run.read_by_tile = reach.last - reach.first;
+  return run;
+}
+
+TileRun TileGrid::column_run(std::int64_t j, std::int64_t tiles) const {
+  TileRun run{.tiles = tiles, .seen = q_tiles_seen(j)};
+  if (!mask_.sparse()) return run;
+  const std::int64_t first_tile = q_begin(j);
+  const std::int64_t last_tile = q_end(j);
+  if (first_tile >= last_tile) return run;
+  const std::int64_t first = first_tile * br_ / mask_.block_size;
+  const std::int64_t last = (last_tile - 1) * br_ / mask_.block_size + 1;
+  run.read_by_square = last - first - pattern_->in_column(j * bc_ / mask_.block_size, first, last) + run.seen;
+  run.read_by_tile = last_tile - first_tile;
+  return run;
+}
+
 std::vector<TileRun> TileGrid::row_runs() const {
   const std::int64_t alike = rows_alike();
   std::vector<TileRun> runs;
   runs.reserve(static_cast<std::size_t>(ceil_div(q_tiles_, alike)));
   for (std::int64_t i = 0; i < q_tiles_; i += alike) {
-    runs.push_back({.tiles = std::min(alike, q_tiles_ - i), .seen = k_tiles_seen(i)});
+    runs.push_back(row_run(i, std::min(alike, q_tiles_ - i)));
   }
   return runs;
 }
@@ -204,7 +246,7 @@ std::vector<TileRun> TileGrid::column_runs() const {
   std::vector<TileRun> runs;
   runs.reserve(static_cast<std::size_t>(ceil_div(with_keys, alike) + 1));
   for (std::int64_t j = 0; j < with_keys; j += alike) {
-    runs.push_back({.tiles = std::min(alike, with_keys - j), .seen = q_tiles_seen(j)});
+    runs.push_back(column_run(j, std::min(alike, with_keys - j)));
   }
   if (with_keys < k_tiles_) runs.push_back({.tiles = k_tiles_ - with_keys, .seen = 0});
   return runs;
@@ -213,10 +255,10 @@ std::vector<TileRun> TileGrid::column_runs() const {
 ColumnCounts TileGrid::columns(std::span<const TileRun> runs) const {
   ColumnCounts counts;
   std::int64_t j = 0;
-  for (const auto& [tiles, seen] : runs) {
-    const std::int64_t end = j + tiles;
-    if (seen > 0) {
-      counts.k_tiles_touched += tiles;
+  for (const TileRun& run : runs) {
+    const std::int64_t end = j + run.tiles;
+    if (run.seen > 0) {
+      counts.k_tiles_touched += run.tiles;
       for (; j < end; ++j) counts.key_rows_touched += k_rows(j);
     }
     j = end;
@@ -231,16 +273,16 @@ TileCounts TileGrid::counts(std::span<const TileRun> runs) const {
   const std::int64_t last = (length_ - 1) / bc_;
   const std::int64_t missing = bc_ - k_rows(last);
   std::int64_t i = 0;
-  for (const auto& [tiles, seen] : runs) {
-    const std::int64_t end = i + tiles;
-    if (seen > 0) {
+  for (const TileRun& run : runs) {
+    const std::int64_t end = i + run.tiles;
+    if (run.seen > 0) {
       const std::int64_t rows = std::min(n_q_, end * br_) - i * br_;
       const bool sees_last = missing > 0 && visited(i, last);
-      counts.tiles += tiles * seen;
-      counts.q_tiles_touched += tiles;
+      counts.tiles += run.tiles * run.seen;
+      counts.q_tiles_touched += run.tiles;
       counts.query_rows_touched += rows;
-      counts.query_rows_seen += seen * rows;
-      counts.key_rows_seen += tiles * (seen * bc_ - (sees_last ? missing : 0));
+      counts.query_rows_seen += run.seen * rows;
+      counts.key_rows_seen += run.tiles * (run.seen * bc_ - (sees_last ? missing : 0));
     }
     i = end;
   }

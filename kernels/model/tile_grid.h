@@ -37,6 +37,9 @@ struct ColumnCounts {
 struct TileRun {
   std::int64_t tiles = 0;
   std::int64_t seen = 0;
+  // Of each, under a block mask, 0 without one: squares that a kernel reads to find them.
+  std::int64_t read_by_square = 0;  ///< it passes over whole squares: one for each of those, and for each tile it sees
+  std::int64_t read_by_tile = 0;    ///< it goes from tile to tile: one for each that window and lengths leave
 
   bool operator==(const TileRun&) const = default;
 };
@@ -45,6 +48,12 @@ struct TileRun {
 [[nodiscard]] std::int64_t visited_tiles(std::span<const TileRun>);
 /// Tiles of the side whose runs they are that see any of the other.
 [[nodiscard]] std::int64_t touched_tiles(std::span<const TileRun>);
+/// Squares that are read on all their ways.
+[[nodiscard]] std::int64_t read_by_square(std::span<const TileRun>);
+[[nodiscard]] std::int64_t read_by_tile(std::span<const TileRun>);
+/// Either of them in the mean over batch entries: of all heads it is so many times as there are heads.
+[[nodiscard]] double mean_read(std::span<const std::vector<TileRun>> by_entry,
+                               std::int64_t (*read)(std::span<const TileRun>));
 
 /// The grid of one batch entry. A kernel walks the K tiles [k_begin(i), k_end(i)) of Q tile i, or the Q tiles
 /// [q_begin(j), q_end(j)) of K tile j, and leaves out those that the block mask leaves out whole (visited() is false).
@@ -105,6 +114,9 @@ class TileGrid {
   /// With the stretch of Q tile i at hand.
   [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const Stretch&) const;
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const Stretch&) const;
+  /// Of `tiles` tiles that are like this one.
+  [[nodiscard]] TileRun row_run(std::int64_t i, std::int64_t tiles) const;
+  [[nodiscard]] TileRun column_run(std::int64_t j, std::int64_t tiles) const;
 
   Mask mask_;                                    ///< window and blocks
   std::shared_ptr<const BlockPattern> pattern_;  ///< under a block mask
@@ -115,6 +127,12 @@ class TileGrid {
   std::int64_t bc_;
   std::int64_t q_tiles_;
   std::int64_t k_tiles_;
+};
+
+/// The runs of both sides, each by batch entry.
+struct BatchRuns {
+  std::vector<std::vector<TileRun>> rows;
+  std::vector<std::vector<TileRun>> columns;
 };
 
 /// The grids of all batch entries: one where they are equal.

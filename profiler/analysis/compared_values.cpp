@@ -16,12 +16,13 @@ bool counted_on_gpu(Provenance provenance) {
   return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
 }
 
-bool played(Provenance provenance) {
+bool simulated(Provenance provenance) {
   return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
 }
 
 /// What a ratio is: imported if a part is, else extrapolated, else simulated.
 Provenance of_ratio(Provenance a, Provenance b) {
+  if (a == Provenance::modelled && b == Provenance::modelled) return Provenance::modelled;
   for (const Provenance foreign : {Provenance::imported, Provenance::extrapolated, Provenance::simulated}) {
     if (a == foreign || b == foreign) return foreign;
   }
@@ -102,10 +103,7 @@ void ComparedValues::find_references() {
   configurations_ = configurations_of(table_);
   references_.emplace();
   for (Row row = 0; row < table_.size(); ++row) {
-    const Run& run = table_.run(row);
-    const bool other =
-        shown_.as == Comparison::over_run ? table_.run_index(row) == shown_.run : played(run.provenance);
-    if (!other || !plain(row)) continue;
+    if (table_.run_index(row) != shown_.run || !plain(row)) continue;
     references_->insert_or_assign(key_of(row), row);  // the last one measured
   }
 }
@@ -150,15 +148,16 @@ Counterparts counterparts_of(const PointTable& table, std::span<const Row> rows)
     known.insert(configurations[row]);
     own.insert(table.run_index(row));
     const Run& run = table.run(row);
-    if (!played(run.provenance)) of_device.emplace(configurations[row], run.device_name);
+    if (!simulated(run.provenance)) of_device.emplace(configurations[row], run.device_name);
   }
   std::set<RunIndex> others;
   for (Row row = 0; row < table.size(); ++row) {
     if (!known.contains(configurations[row]) || !has_values(table.disposition(row))) continue;
     const RunIndex run = table.run_index(row);
     if (own.size() > 1 || !own.contains(run)) others.insert(run);
-    found.simulated = found.simulated || (played(table.run(row).provenance) &&
-                                          of_device.contains({configurations[row], table.run(row).device_name}));
+    const Run& of = table.runs()[run];
+    if (!simulated(of.provenance) || !of_device.contains({configurations[row], of.device_name})) continue;
+    if (!found.simulated || newer(table, run, *found.simulated)) found.simulated = run;
   }
   found.runs.assign(others.begin(), others.end());
   return found;

@@ -28,7 +28,7 @@ enum class Comparison { none, share_of_best, over_model, over_simulated, over_ru
 struct Quantified {
   std::string metric;  ///< key of the metrics table
   Comparison as = Comparison::none;
-  RunIndex run = 0;  ///< with over_run: the baseline
+  RunIndex run = 0;  ///< with over_run the baseline, with over_simulated the simulation: one, of which all is
 
   /// Whether values are ratios, of which 1 says that both are alike.
   [[nodiscard]] bool around_one() const;
@@ -81,8 +81,8 @@ class ComparedValues {
 struct Counterparts {
   /// Runs that hold a configuration of theirs, and are not all that they are of.
   std::vector<RunIndex> runs;
-  /// Whether a simulated point has the configuration and the GPU of one of them that is not.
-  bool simulated = false;
+  /// The newest run that simulated a configuration of one of them that was not, on its GPU.
+  std::optional<RunIndex> simulated = std::nullopt;
 };
 [[nodiscard]] Counterparts counterparts_of(const PointTable&, std::span<const Row> rows);
 

@@ -122,7 +122,8 @@ double Exploration::flops_per_second() const {
   return ns > 0 ? flops / ns * 1e9 : 0;
 }
 
-Exploration explore(const ExploredPoint& point, const DeviceLimits& device, const Registry& registry) {
+Exploration explore(const ExploredPoint& point, const DeviceLimits& device, const Registry& registry,
+                    std::span<const Ceiling> measured_ceilings) {
   const PointSpec& spec = point.spec;
   const Algorithm& algorithm = *registry.find(spec.algorithm);
   Exploration result;
@@ -139,8 +140,10 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   }
   result.flops = pass_flops(spec.problem);
   result.compulsory_bytes = compulsory_traffic(spec.problem).total();
-  const DeviceRates rates = device_rates(limits);
+  const DeviceRates rates = device_rates(limits, measured_ceilings);
   result.rates_of = rates.measured_on;
+  result.dram_rate_measured = rates.dram_measured;
+  result.l2_rate_measured = rates.l2_measured;
   result.rates_inherited = rates.inherited;
   const std::vector<LaunchLoad> loads = predict_loads(model, limits);
   const std::vector<LaunchTime> times = launch_times(loads, rates);

@@ -96,6 +96,8 @@ struct Exploration {
   /// The GPU that shares of peaks and power were measured on, and whether this one inherits them from it.
   std::string_view rates_of;
   bool rates_inherited = false;
+  bool dram_rate_measured = false;  ///< on this GPU: of the ceilings that were given
+  bool l2_rate_measured = false;
 
   /// The kernel that takes longest. Pre: no refusal.
   [[nodiscard]] std::size_t longest() const;
@@ -107,8 +109,10 @@ struct Exploration {
   [[nodiscard]] double flops_per_second() const;
 };
 
-/// Pre: the registry has the point's algorithm.
-[[nodiscard]] Exploration explore(const ExploredPoint&, const DeviceLimits&, const Registry&);
+/// Pre: the registry has the point's algorithm. `measured`: ceilings of such a GPU; rates that it lacks are the
+/// table's.
+[[nodiscard]] Exploration explore(const ExploredPoint&, const DeviceLimits&, const Registry&,
+                                  std::span<const Ceiling> measured = {});
 
 /// Whether explore() of such a problem is a matter of some hundred microseconds: block masks, whose squares are
 /// counted, and long lists of lengths are none.

@@ -11,8 +11,18 @@
 namespace attnscope::analysis {
 namespace {
 
+bool as_many_queries(const PointSpec& point) {
+  return point.problem.n_q == point.problem.n_k;
+}
+
+/// Beside an axis of keys alone "as many queries as keys" is one choice: queries follow.
+void follow_keys(const PointAxis& axis, PointSpec& point) {
+  if (axis.speaks_for("n_k") && !axis.speaks_for("n_q")) point.problem.n_q = point.problem.n_k;
+}
+
 /// Gives a point another's values on an axis.
 void take_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
+  const bool both_square = as_many_queries(from) && as_many_queries(to);
   for (const std::string& name : axis.names) {
     if (const attnscope::Field* field = attnscope::find_field(name)) {
       field->restore(to, field->get(from));
@@ -21,12 +31,14 @@ void take_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
       to.knobs.set(name, value != nullptr ? *value : KnobValue(std::int64_t{0}));  // 0 takes it away
     }
   }
+  if (both_square) follow_keys(axis, to);
 }
 
 /// A number on an axis that had others; false where the point cannot have it. Lengths and heads that are one choice
 /// change together where they are equal.
 bool set_number(const PointAxis& axis, std::int64_t number, PointSpec& point) {
-  const bool equal = axis.names.size() < 2 || (axis.names.size() == 2 && point.problem.n_q == point.problem.n_k);
+  const bool square = as_many_queries(point);
+  const bool equal = axis.names.size() < 2 || (axis.names.size() == 2 && square);
   for (const std::string& name : axis.names) {
     if (!equal && name != axis.names.back()) continue;
     if (const attnscope::Field* field = attnscope::find_field(name)) {
@@ -35,6 +47,7 @@ bool set_number(const PointAxis& axis, std::int64_t number, PointSpec& point) {
       point.knobs.set(name, number);
     }
   }
+  if (square) follow_keys(axis, point);
   return true;
 }
 
@@ -48,14 +61,9 @@ std::optional<Row> row_along(const TileMap& map, bool column, int place) {
   return std::nullopt;
 }
 
-bool is_ours(const PointTable& table, const TileMap& map) {
-  // Where the axis is the device, a point of the map is not one configuration.
-  if (map.x.axis.names.empty() || map.y.axis.names.empty()) return false;
-  for (int row = 0; row < static_cast<int>(map.y.size()); ++row) {
-    const auto any = row_along(map, false, row);
-    if (any && table.algorithms().find(table.algorithm(*any)) == nullptr) return false;
-  }
-  return !map.empty();
+/// Where an axis is the device, a place is no configuration.
+bool axes_are_choices(const TileMap& map) {
+  return !map.empty() && !map.x.axis.names.empty() && !map.y.axis.names.empty();
 }
 
 /// A value of an axis: one that is there, by its place, or a number between two.
@@ -96,15 +104,18 @@ bool MapArea::holds(TileMap::Place place) const {
 }
 
 std::optional<PointSpec> point_of(const PointTable& table, const TileMap& map, TileMap::Place place) {
-  if (!is_ours(table, map)) return std::nullopt;
+  if (!axes_are_choices(map)) return std::nullopt;
+  const auto if_ours = [&](PointSpec point) {
+    return table.algorithms().find(point.algorithm) != nullptr ? std::optional(std::move(point)) : std::nullopt;
+  };
   const TileCell& cell = map.at(place);
-  if (cell.disposition) return table.spec(cell.row);
+  if (cell.disposition) return if_ours(table.spec(cell.row));
   const auto of_column = row_along(map, true, place.column);
   const auto of_row = row_along(map, false, place.row);
   if (!of_column || !of_row) return std::nullopt;
   PointSpec point = table.spec(*of_row);
   take_values(map.x.axis, table.spec(*of_column), point);
-  return point;
+  return if_ours(std::move(point));
 }
 
 std::vector<PointSpec> points_in(const PointTable& table, const TileMap& map, const MapArea& area, Wanted wanted) {
@@ -121,7 +132,7 @@ std::vector<PointSpec> points_in(const PointTable& table, const TileMap& map, co
 
 std::vector<PointSpec> points_between(const PointTable& table, const TileMap& map, const MapArea& area) {
   std::vector<PointSpec> points;
-  if (!is_ours(table, map)) return points;
+  if (!axes_are_choices(map)) return points;
   for (const Step& y : steps_of(map.y, area.from.row, area.to.row)) {
     for (const Step& x : steps_of(map.x, area.from.column, area.to.column)) {
       if (!x.number && !y.number) continue;

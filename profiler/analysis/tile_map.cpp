@@ -331,6 +331,7 @@ class TileMapBuilder {
         map_.maximum = std::max(map_.maximum.value_or(-never), *each.value);
       }
     }
+    if (!map_.minimum) map_.flat = map_.one_color = false;  // nothing is left to be alike
     if (map_.spread && best) map_.spread = 100 * *map_.spread / *best;
   }
 
@@ -540,7 +541,9 @@ MapSlice slice_of(const TileMap& map, bool along_x, int fixed) {
   const auto count = static_cast<int>(along_x ? map.x.size() : map.y.size());
   for (int i = 0; i < count; ++i) {
     const TileCell& cell = map.at(along_x ? TileMap::Place{fixed, i} : TileMap::Place{i, fixed});
-    if (cell.value) slice.points.push_back({.place = i, .value = *cell.value, .low = cell.low, .high = cell.high});
+    if (cell.value)
+      slice.points.push_back(
+          {.place = i, .value = *cell.value, .low = cell.low, .high = cell.high, .provenance = cell.provenance});
   }
   return slice;
 }

@@ -36,8 +36,8 @@ struct MapLayout {
 };
 /// Br over Bc.
 [[nodiscard]] const MapLayout& tile_layout();
-/// What narrows points to one map of that layout. Where no axis says the tile, neither it nor a knob does: at each place
-/// the fastest of those given stands for its algorithm.
+/// What narrows points to one map of that layout. Where no axis says the tile, neither it nor a knob does: at each
+/// place the fastest of those given stands for its algorithm.
 [[nodiscard]] std::vector<FacetPtr> facets_beside(const MapLayout&, const Algorithms& = Algorithms::built_in());
 
 struct MapRequest {
@@ -172,8 +172,9 @@ struct MapSlice {
     double value = 0;
     double low = 0;
     double high = 0;
+    Provenance provenance = Provenance::measured;
   };
-  std::vector<Point> points;
+  std::vector<Point> points;  ///< of the places that have a value
 };
 [[nodiscard]] MapSlice slice_of(const TileMap&, bool along_x, int fixed);
 

@@ -27,6 +27,8 @@ struct DeviceInfo {
   int ordinal = 0;
   DeviceLimits limits;
   std::string l2_from = {};  ///< simulated: the GPU whose L2 it plays, where its own was never measured; else empty
+  /// Simulated: of which GPU and when the rates were measured that its times are predicted with; empty: by table.
+  std::string rates_from = {};
 };
 
 /// The software that a measurement depends on; empty strings where a part is absent.

@@ -8,17 +8,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/common_knobs.h"
-#include "kernels/model/message_json.h"
 #include "messages/event.h"
-#include "profiler/measure/spec_json.h"
+#include "profiler/measure/json_fields.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/fields.h"
 
 namespace attnscope {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // One line an event: its name and its fields. `io(key, member)` writes the member, or reads it; both ways in one place.
 template <class Io>
@@ -118,115 +113,11 @@ constexpr std::string_view event_name() {
   if constexpr (std::is_same_v<E, DoneEvent>) return "done";
 }
 
-struct Writer {
-  Json& json;
-  template <class T>
-  void operator()(const char* key, const T& member) {
-    json[key] = member;
-  }
-  void where_given(const char* key, const std::string& word) {
-    if (!word.empty()) json[key] = word;
-  }
-  /// In English, and as id and arguments for a reader that speaks another language.
-  void operator()(const char* key, const Message& message) {
-    json[key] = english_text(message);
-    if (message.id.empty()) return;
-    json[fmt::format("{}_id", key)] = message.id;
-    json[fmt::format("{}_arguments", key)] = Json::parse(arguments_json(message));
-  }
-  /// A field each, and the knobs as one object.
-  void operator()(const PointSpec& spec) {
-    write_fields(json, spec);
-    Json& knobs = json["knobs"] = Json::object();
-    for (const auto& [name, held] : spec.knobs) knobs[name] = json_of(held);
-  }
-};
-
-/// What is wrong with a line; caught in parse_event.
-struct WrongLine {
-  Message why;
-};
-
-// A field that is absent or null keeps its default; one of another type is an error, thrown by nlohmann and caught in
-// parse_event. Numbers are checked: get<unsigned>() of -1 would be a huge count.
-struct Reader {
-  const Json& json;
-
-  static std::string text_of(const Json& value, std::string_view key) {
-    auto text = axis_text(value, key);
-    if (!text) throw WrongLine{text.error()};
-    return std::move(text).value();
-  }
-
-  static void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
-    if (value.is_number_integer()) {
-      spec.knobs.set(name, value.get<std::int64_t>());
-    } else if (value.is_string()) {
-      spec.knobs.set(name, value.get<std::string>());
-    } else {
-      throw WrongLine{say::event::no_knob{.knob = name}};
-    }
-  }
-
-  void operator()(const char* key, Message& message) {
-    std::string words;
-    std::string id;
-    (*this)(key, words);
-    (*this)(fmt::format("{}_id", key).c_str(), id);
-    const auto found = json.find(fmt::format("{}_arguments", key));
-    const auto arguments = found != json.end() ? shallow_text(*found) : std::nullopt;
-    message = stored_message(std::move(id), arguments.value_or(""), std::move(words));
-  }
-
-  void operator()(PointSpec& spec) {
-    for (const Field& field : point_fields()) {
-      const auto found = json.find(std::string(field.name));
-      if (found == json.end() || found->is_null()) continue;
-      const auto set = set_field(field, spec, text_of(*found, field.name));
-      if (!set) throw WrongLine{set.error()};
-    }
-    if (const auto knobs = json.find("knobs"); knobs != json.end()) {
-      for (const auto& [name, value] : knobs->items()) read_knob(spec, name, value);
-    }
-    // Lines of collectors before knobs had a place of their own.
-    for (const std::string_view name : {knob::splits, knob::warps, knob::stages}) {
-      if (const auto found = json.find(std::string(name)); found != json.end()) {
-        read_knob(spec, std::string(name), *found);
-      }
-    }
-    if (const auto raster = json.find(std::string(knob::raster));
-        raster != json.end() && *raster == knob::heads_fastest) {
-      spec.knobs.set(knob::raster, std::string(knob::heads_fastest));
-    }
-  }
-
-  void where_given(const char* key, std::string& word) { (*this)(key, word); }
-
-  template <class T>
-  void operator()(const char* key, T& member) {
-    const auto found = json.find(key);
-    if (found == json.end() || found->is_null()) return;
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
-      found->get_to(member);
-    } else if constexpr (std::is_floating_point_v<T>) {
-      if (!found->is_number()) throw WrongLine{say::event::no_number{.key = key}};
-      member = found->get<T>();
-    } else {
-      const bool whole = found->is_number_integer();
-      if (!whole || (std::is_unsigned_v<T> && !found->is_number_unsigned())) {
-        if (std::is_unsigned_v<T>) throw WrongLine{say::event::no_count{.key = key}};
-        throw WrongLine{say::event::no_whole_number{.key = key}};
-      }
-      member = found->get<T>();
-    }
-  }
-};
-
 template <class E>
 bool read_as(const Json& json, std::string_view name, Event& out) {
   if (name != event_name<E>()) return false;
   E event;
-  fields(Reader{json}, event);
+  fields(JsonReader{json}, event);
   out = std::move(event);
   return true;
 }
@@ -262,7 +153,7 @@ std::string to_json_line(const Event& event) {
   std::visit(
       [&](auto copy) {
         json["event"] = event_name<decltype(copy)>();
-        fields(Writer{json}, copy);
+        fields(JsonWriter{json}, copy);
       },
       event);
   // A compile log or a path may hold bytes that are no UTF-8: they must not end the protocol.

@@ -41,6 +41,14 @@ std::filesystem::path home_folder() {
                                                                             : std::filesystem::path();
 }
 
+std::filesystem::path data_folder() {
+  // The XDG specification has relative paths ignored.
+  const char* variable = std::getenv("XDG_DATA_HOME");
+  if (variable != nullptr && *variable == '/') return std::filesystem::path(variable) / "attnscope";
+  const std::filesystem::path home = home_folder();
+  return home.empty() ? home : home / ".local" / "share" / "attnscope";
+}
+
 std::filesystem::path private_folder(const std::filesystem::path& parent) {
   const std::filesystem::path folder = parent / fmt::format("attnscope-{}", getuid());
   if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) return {};

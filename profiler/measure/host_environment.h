@@ -14,6 +14,10 @@ namespace attnscope {
 /// relative path, which would be a folder of wherever one stands.
 [[nodiscard]] std::filesystem::path home_folder();
 
+/// Where the programs keep what people make: $XDG_DATA_HOME/attnscope, else in the home folder; empty where there is
+/// none.
+[[nodiscard]] std::filesystem::path data_folder();
+
 /// A folder of this user's alone (mode 700) below `parent`, made where it is missing; empty where another user has made
 /// something of that name, or it cannot be made.
 [[nodiscard]] std::filesystem::path private_folder(const std::filesystem::path& parent);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "kernels/model/gpu_values.h"
 #include "kernels/model/pipeline_model.h"
 #include "messages/point.h"
 #include "profiler/measure/host_environment.h"
@@ -65,13 +66,13 @@ bool is_simulated_counter(const Metric& metric) {
 
 class SimulatedDevice final : public Device {
  public:
-  SimulatedDevice(const DeviceLimits& limits, const Registry& registry)
-      : registry_(registry), rates_(device_rates(limits)) {
+  SimulatedDevice(const DeviceLimits& limits, const Registry& registry, const MeasuredCeilings& measured)
+      : registry_(registry), rates_(device_rates(limits, measured.ceilings)) {
+    if (rates_.dram_measured || rates_.l2_measured) info_.rates_from = measured.from;
     info_.limits = limits;
     info_.simulated = true;
-    info_.uuid = "SIM-" + limits.name;
+    info_.uuid = simulated_uuid(limits);
     if (const L2Behaviour l2 = l2_behaviour(limits); l2.inherited) info_.l2_from = l2.measured_on;
-    std::ranges::replace(info_.uuid, ' ', '-');
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
@@ -217,8 +218,17 @@ class SimulatedDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_simulated_device(const DeviceLimits& limits, const Registry& registry) {
-  return std::make_unique<SimulatedDevice>(limits, registry);
+std::string simulated_uuid(const DeviceLimits& limits) {
+  std::string uuid = "SIM-" + limits.name;
+  // A GPU of somebody's own is another one once a value of it has changed.
+  if (limits.stated.tensor_flops > 0) uuid += " " + digest_of_values(limits);
+  std::ranges::replace(uuid, ' ', '-');
+  return uuid;
+}
+
+std::unique_ptr<Device> make_simulated_device(const DeviceLimits& limits, const Registry& registry,
+                                              const MeasuredCeilings& measured) {
+  return std::make_unique<SimulatedDevice>(limits, registry, measured);
 }
 
 }  // namespace attnscope

@@ -99,6 +99,7 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
                                 {"ok_points", run.ok_points}});
     if (!run.simulated_because.empty()) document["runs"].back()["simulated_because"] = run.simulated_because;
     if (!run.l2_from.empty()) document["runs"].back()["l2_from"] = run.l2_from;
+    if (!run.rates_from.empty()) document["runs"].back()["rates_from"] = run.rates_from;
   }
   for_each_row(selection, [&](const Row& row) {
     Json point = Json::object();

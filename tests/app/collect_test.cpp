@@ -333,6 +333,67 @@ TEST_F(Collect, whose_l2_a_simulation_plays_stands_in_its_run) {
   EXPECT_FALSE(exported.at("runs").at(1).contains("l2_from"));
 }
 
+TEST_F(Collect, whose_rates_a_simulation_takes_stands_in_its_run) {
+  const auto ceilings = folder_ / "ceilings.attnscope";
+  DeviceInfo device;
+  device.uuid = "GPU-1";
+  device.limits = *find_gpu("H200");
+  {
+    RunStore store = RunStore::open(ceilings, Mode::collect);
+    (void)store.add_ceilings(device, {}, std::vector<Ceiling>{{.name = "l2_read", .value = 1e12, .unit = "byte/s"}});
+  }
+  const Words small{"collect", "--device", "simulated", "-a", "N=256", "--algorithms", "fa2", "-o", file_};
+  const Outcome outcome = run(folder_, small + Words{"--ceilings", ceilings});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-1)"));
+  ASSERT_EQ(run(folder_, small).exit_code, 0);
+  const std::vector<RunSummary> runs = RunStore::open(file_, Mode::read_only).runs();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_THAT(runs[0].rates_from, ::testing::StartsWith("NVIDIA H200 (GPU-1) at "));
+  EXPECT_EQ(runs[1].rates_from, "");
+  EXPECT_NE(runs[0].plan_hash, runs[1].plan_hash) << "another prediction, which --resume must not go on with";
+  const std::string info = run(folder_, {"info", file_}).out;
+  EXPECT_THAT(info, HasSubstr("run 1 predicts its times with the rates measured of NVIDIA H200 (GPU-1) at "));
+  const auto exported = nlohmann::json::parse(run(folder_, {"export", "--format", "json", file_}).out);
+  EXPECT_EQ(exported.at("runs").at(0).at("rates_from"), runs[0].rates_from);
+  const Outcome resumed = run(folder_, small + Words{"--ceilings", ceilings, "--resume"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-1)"))
+      << "taken, not passed over";
+  const Outcome none = run(folder_, {"collect", "--device", "simulated:A100", "-a", "N=256", "--ceilings", ceilings});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("holds no measured rates of a NVIDIA A100"));
+}
+
+TEST_F(Collect, a_gpu_of_ones_own_is_simulated_by_its_name) {
+  const std::filesystem::path gpus = folder_ / "data" / "attnscope" / "gpus.json";
+  std::filesystem::create_directories(gpus.parent_path());
+  const auto collect = [&] {
+    return run(folder_,
+               {"collect", "--device", "simulated:Fat H200", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_});
+  };
+  EXPECT_THAT(collect().err, HasSubstr("Fat H200")) << "nobody knows it yet";
+  std::ofstream(gpus) << R"({"version": 1, "gpus": [{"name": "Fat H200", "from": "H200", "values": {"l2_mib": 120}}]})";
+  const Outcome outcome = collect();
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<RunSummary> runs = RunStore::open(file_, RunStore::Mode::read_only).runs();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].device_name, "Fat H200");
+  EXPECT_EQ(runs[0].limits.l2_bytes, 120 * 1024 * 1024);
+  EXPECT_EQ(runs[0].l2_from, "NVIDIA H200");
+  std::ofstream(gpus)
+      << R"({"version": 1, "gpus": [{"name": "Fat H200", "from": "H200", "values": {"l2_mib": "big"}}]})";
+  const Outcome refused = collect();
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("gpus.json: l2_mib of Fat H200 is no number"));
+  EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+  EXPECT_EQ(
+      run(folder_, {"collect", "--device", "simulated:A100", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_})
+          .exit_code,
+      0)
+      << "the public ones need no such file";
+}
+
 TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {
   const Outcome outcome = run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",
                                         "--algorithms", "fa1", "--quiet", "--csv", "-o", file_});

@@ -86,6 +86,56 @@ TEST_F(ModelAgainst, a_problem_on_two_gpus_of_one_name_is_two_problems) {
   EXPECT_THAT(people, AllOf(HasSubstr("NVIDIA H200 (GPU-1)\n"), HasSubstr("NVIDIA H200 (GPU-2)\n")));
 }
 
+std::vector<Ceiling> dram_of(double bytes_per_second) {
+  return {{.name = "dram_read", .value = bytes_per_second, .unit = "byte/s"},
+          {.name = "dram_copy", .value = bytes_per_second, .unit = "byte/s"}};
+}
+
+TEST_F(ModelAgainst, takes_the_rates_that_were_measured_of_the_gpu) {
+  add_run("GPU-1", {measured("naive", {.br = 64, .bc = 64}, 1e6, 0)});
+  const auto ratio = [&](const std::vector<std::string>& words) {
+    const Outcome outcome = run(folder_, words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return row(json::parse(outcome.out), "time", "naive").at("median_ratio").get<std::string>();
+  };
+  const std::vector<std::string> words{"model", "--json", "--against", file_};
+  const std::string by_table = ratio(words);
+  EXPECT_THAT(run(folder_, {"model", "--against", file_}).out, HasSubstr("Times by rates of datasheet"));
+
+  const auto ceilings = folder_ / "ceilings.attnscope";
+  DeviceInfo device;
+  device.limits = *find_gpu("H200");
+  device.uuid = "GPU-2";
+  {
+    RunStore store = RunStore::open(ceilings, RunStore::Mode::collect);
+    (void)store.add_ceilings(device, {}, dram_of(4e11));
+  }
+  const std::string slow = ratio({"model", "--json", "--against", file_, "--ceilings", ceilings});
+  EXPECT_GT(std::stod(slow), 2 * std::stod(by_table)) << "a tenth of its DRAM";
+  EXPECT_THAT(run(folder_, {"model", "--against", file_, "--ceilings", ceilings}).out,
+              HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-2) at "));
+
+  // Of the file itself, those of the very GPU.
+  {
+    RunStore store = RunStore::open(file_, RunStore::Mode::collect);
+    (void)store.add_ceilings(device, {}, dram_of(4e11));
+  }
+  EXPECT_EQ(ratio(words), by_table) << "GPU-2 ran none of it";
+  device.uuid = "GPU-1";
+  {
+    RunStore store = RunStore::open(file_, RunStore::Mode::collect);
+    (void)store.add_ceilings(device, {}, dram_of(4e11));
+  }
+  EXPECT_EQ(ratio(words), slow);
+}
+
+TEST_F(ModelAgainst, a_file_without_rates_is_said_to_have_none) {
+  add_run("GPU-1", {measured("fa2", {.br = 64, .bc = 64}, 1e6, 0)});
+  const Outcome outcome = run(folder_, {"model", "--against", file_, "--ceilings", file_});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("holds no measured rates of a NVIDIA H200"));
+}
+
 TEST_F(ModelAgainst, a_copy_of_a_run_adds_nothing) {
   add_run("GPU-1", {measured("fa2", {.br = 64, .bc = 64}, 1e6, 0), measured("fa1", {.br = 64, .bc = 64}, 1e6, 0)});
   const auto copy = folder_ / "copy.attnscope";

@@ -21,12 +21,12 @@ from scipy.optimize import least_squares
 from scipy.stats import spearmanr
 
 UNITS = ("tensor", "exponential", "fp32", "shared", "l2")
-NAMES = (["block_latency", "step_latency", "round_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
+NAMES = (["block_latency", "step_latency", "round_latency", "square_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
          + ["skew", "overlap", "launch_ns"])
 #          latencies          alone                    busy                     skew, overlap, launch
-LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
-HIGHEST = [20000, 8000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
-USUAL = [1500, 300, 500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
+LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
+HIGHEST = [20000, 8000, 8000, 4000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
+USUAL = [1500, 300, 500, 100, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
 PULL = 0.1          # towards what is usual, of what few launches do not tell
 LEAST_LAUNCHES = 4  # of one half, for a fit
 LEAST_TILES = 12    # of one problem, for a rank
@@ -80,16 +80,17 @@ class Sm:
         self.of_sm = busy["shared"] + busy["l2"]
         self.steps = t["steps"] / self.blocks
         self.rounds = t["rounds"] / self.blocks
+        self.squares = t["squares_read"] / self.blocks
 
-    def cycles(self, count, steps=None, rounds=None):
-        """Of a block with so many steps and rounds, of the mean without them, `count` of which begin together."""
+    def cycles(self, count, steps=None, rounds=None, squares=None):
+        """Of a block with so many steps, rounds and squares, of the mean without them, `count` of which begin together."""
         c = self.c
         share = 1.0
         if steps is None:
-            steps, rounds = self.steps, self.rounds
+            steps, rounds, squares = self.steps, self.rounds, self.squares
         else:
             share = np.where(self.rounds > 0, over(rounds, self.rounds), over(steps, self.steps))
-        latency = c["block_latency"] + c["round_latency"] * rounds + self.alone * share
+        latency = c["block_latency"] + c["round_latency"] * rounds + c["square_latency"] * squares + self.alone * share
         dealt = np.where(self.warps > 4, self.warps, self.warps * count)
         work = share * np.maximum(self.of_schedulers * np.ceil(dealt / 4) / (dealt / 4), self.of_sm)
         waits = c["step_latency"] * steps / self.t["steps_at_once"]
@@ -98,12 +99,12 @@ class Sm:
 
 
 def turns_of(order):
-    """"times*blocks:steps:rounds,...;...": turns, each of runs of blocks."""
+    """"times*blocks:steps:rounds:squares,...;...": turns, each of runs of blocks."""
     turns = []
     for turn in order.split(";"):
         times, runs = turn.split("*")
-        turns.append((int(times), [(int(n), float(steps), float(rounds))
-                                   for n, steps, rounds in (run.split(":") for run in runs.split(","))]))
+        turns.append((int(times), [(int(n), *map(float, of_each))
+                                   for n, *of_each in (run.split(":") for run in runs.split(","))]))
     return turns
 
 
@@ -111,15 +112,15 @@ def runs_from(turns, skipped):
     """The runs of the blocks from `skipped` on."""
     for times, runs in turns:
         for _ in range(times):
-            for blocks, steps, rounds in runs:
+            for blocks, *of_each in runs:
                 left_out = min(blocks, skipped)
                 skipped -= left_out
                 if left_out < blocks:
-                    yield blocks - left_out, steps, rounds
+                    yield blocks - left_out, *of_each
 
 
 def rest_of_sm(left, cycles):
-    """Of blocks that share an SM and no other follows: (share that is left, steps, rounds)."""
+    """Of blocks that share an SM and no other follows: (share that is left, steps, rounds, squares)."""
     rest = 0
     while left:
         lengths = [cycles(len(left), *block) for _, *block in left]
@@ -137,10 +138,10 @@ def dealt_cycles(order, sms, places, cycles):
     skipped = max(0, sum(times * run[0] for times, runs in turns for run in runs) - MOST_DEALT)
     begin = 0
     if skipped:
-        of_all = [sum(times * run[0] * run[i] for times, runs in turns for run in runs) for i in (1, 2)]
-        of_last = [sum(run[0] * run[i] for run in runs_from(turns, skipped)) for i in (1, 2)]
-        steps, rounds = ((a - b) / skipped for a, b in zip(of_all, of_last))
-        begin = round(skipped * cycles(places, steps, rounds) / (sms * places))
+        of_all = [sum(times * run[0] * run[i] for times, runs in turns for run in runs) for i in (1, 2, 3)]
+        of_last = [sum(run[0] * run[i] for run in runs_from(turns, skipped)) for i in (1, 2, 3)]
+        mean = [(a - b) / skipped for a, b in zip(of_all, of_last)]
+        begin = round(skipped * cycles(places, *mean) / (sms * places))
     taken = []
     given_out = begin
     for blocks, *block in runs_from(turns, skipped):
@@ -168,10 +169,10 @@ def dealt(t, constants_of):
         sm = Sm(take(t, slice(i, i + 1)), constants_of[t["entry"][i]])
         lengths = {}
 
-        def cycles(count, steps, rounds):
-            if (count, steps, rounds) not in lengths:
-                lengths[count, steps, rounds] = sm.cycles(float(count), np.array([steps]), np.array([rounds])).item()
-            return lengths[count, steps, rounds]
+        def cycles(count, *block):
+            if (count, *block) not in lengths:
+                lengths[count, *block] = sm.cycles(float(count), *(np.array([each]) for each in block)).item()
+            return lengths[count, *block]
 
         places = int(max(1, t["blocks_per_sm"][i]))
         found[i] = dealt_cycles(t["order"][i], int(t["sm_count"][i]), places, cycles) / sm.cycles(float(places)).item()
@@ -258,8 +259,8 @@ def fit(t, clock, before, starts):
     lowest, highest = np.array(LOWEST, float), np.array(HIGHEST, float)
     work = {"tensor": "tensor_flops", "exponential": "exponentials", "fp32": "fp32_values", "shared": "shared_bytes",
             "l2": "l2_sm_bytes"}
-    used = np.array([t[work[name.split("_")[1]]].any() if name.split("_")[0] in ("alone", "busy") else True
-                     for name in NAMES])
+    used = np.array([t[work[name.split("_")[1]]].any() if name.split("_")[0] in ("alone", "busy")
+                     else t["squares_read"].any() if name == "square_latency" else True for name in NAMES])
     usual = np.array(USUAL, float)
 
     def misses(x):
@@ -293,6 +294,7 @@ def in_source(constants):
         return f"    .{name} = {{{', '.join(parts)}}},\n"
 
     return (f"{{\n    .block_latency = {number(c['block_latency'])},\n    .step_latency = {number(c['step_latency'])},\n    .round_latency = {number(c['round_latency'])},\n"
+            + (f"    .square_latency = {number(c['square_latency'])},\n" if c["square_latency"] > 0 else "")
             + costs("alone") + costs("busy") + f"    .skew = {number(c['skew'])},\n    .overlap = {number(c['overlap'])},\n"
             f"    .launch_ns = {number(c['launch_ns'])},\n}}")
 

@@ -50,6 +50,32 @@ TEST(BlockOrders, EntriesOfTheirOwnLengths) {
   EXPECT_EQ(order[1].runs, both);
 }
 
+/// What comes before the blocks that are told is one run of their mean, and no block is lost.
+TEST(BlockOrders, OfManyBlocksTheLastAreToldAndTheOthersSummed) {
+  const HeadTiles launch{.heads = 3000, .last_first = true, .in_turn = 2, .tiles = {rising()}};
+  const BlockOrder order = order_of(launch);
+  ASSERT_EQ(order.size(), 2U);
+  ASSERT_EQ(order[0].runs.size(), 1U);
+  const BlockRun& before = order[0].runs[0];
+  EXPECT_EQ(before.steps, 2);
+  EXPECT_EQ(order[1].runs, falling(2));
+  EXPECT_EQ(order[1].times, (blocks_told + 5) / 6);
+  EXPECT_EQ(before.blocks + order[1].times * 6, 9000);
+
+  // One turn of all heads: its first tiles are not told.
+  const BlockOrder by_tile =
+      order_of({.heads = 1500, .raster = Raster::heads_fastest, .last_first = true, .tiles = {rising()}});
+  ASSERT_EQ(by_tile.size(), 2U);
+  EXPECT_EQ(by_tile[0].runs, (std::vector<BlockRun>{{.blocks = 1500, .steps = 3}}));
+  EXPECT_EQ(by_tile[1].runs, (std::vector<BlockRun>{{.blocks = 1500, .steps = 2}, {.blocks = 1500, .steps = 1}}));
+}
+
+TEST(BlockOrders, BlocksThatReadAnotherNumberOfSquaresAreNotAlike) {
+  const std::vector<BlockRun> tiles{{.blocks = 2, .steps = 1, .squares_read = 5},
+                                    {.blocks = 1, .steps = 1, .squares_read = 6}};
+  EXPECT_EQ(order_of({.heads = 1, .tiles = {tiles}}), (BlockOrder{{.times = 1, .runs = tiles}}));
+}
+
 TEST(BlockOrders, NoneWhereAllAreAlike) {
   EXPECT_TRUE(order_of({.heads = 7, .last_first = true, .tiles = {{{.blocks = 9, .steps = 4}}}}).empty());
 }

@@ -107,15 +107,19 @@ TEST(CollectPanel, ReadsTheDeviceFromAPlan) {
   PlanEvent plan;
   plan.device_name = "NVIDIA H200";
   plan.counters = "not permitted";
-  const auto device = parse_device(QByteArray::fromStdString(to_json_line(plan)) + "\n", 1);
+  const auto device = listed_device(plan, "1");
   ASSERT_TRUE(device);
   EXPECT_EQ(device->argument, "1");
   EXPECT_EQ(device->name, "NVIDIA H200 (GPU 1)");
   EXPECT_EQ(device->gpu, "NVIDIA H200");
   EXPECT_EQ(device->note, "not permitted");
+  const auto elsewhere = listed_device(plan, "ssh:ada@gpubox/1");
+  ASSERT_TRUE(elsewhere);
+  EXPECT_EQ(elsewhere->argument, "ssh:ada@gpubox/1");
+  EXPECT_EQ(elsewhere->name, "NVIDIA H200 on ada@gpubox");
   plan.simulated = true;
-  EXPECT_FALSE(parse_device(QByteArray::fromStdString(to_json_line(plan)), 0));
-  EXPECT_FALSE(parse_device("attnscope: no such GPU", 0));
+  EXPECT_FALSE(listed_device(plan, "0"));
+  EXPECT_EQ(listed_device(plan, "ssh:gpubox/simulated")->name, "Simulated NVIDIA H200 on gpubox");
 }
 
 TEST(DeviceList, FindsAGpusLimitsByItsArgument) {

@@ -18,6 +18,7 @@
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
+#include "storage/run_store.h"
 #include "tests/ui/window_test.h"
 #include "ui/explorer/choice_editors.h"
 #include "ui/explorer/figures_model.h"
@@ -159,6 +160,31 @@ TEST_F(ExplorerPageTest, TermsAreTheLaunchsAndTheBoundingOneIsMarked) {
                 1e-3 * time.term(bound));
   }
   EXPECT_EQ(page.terms()->total_words(), format_duration(time.ns));
+}
+
+/// Ceilings of an open file are rates of the predicted time, which says so, until the file is closed.
+TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
+  choose("algorithm", "naive");
+  const auto* note = page.findChild<QLabel*>(QStringLiteral("terms-note"));
+  ASSERT_NE(note, nullptr);
+  const double by_table = page.shown()->exploration.ns;
+  EXPECT_TRUE(note->text().contains("the datasheet's of NVIDIA H200")) << note->text().toStdString();
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("ceilings.attnscope");
+  {
+    RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+    (void)store.add_ceilings(fixtures::device(), {},
+                             std::vector<Ceiling>{{.name = "dram_read", .value = 4e11, .unit = "byte/s"},
+                                                  {.name = "dram_copy", .value = 4e11, .unit = "byte/s"}});
+  }
+  ASSERT_EQ(workspace.open_now(path), QString());
+  settle();
+  EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of its DRAM";
+  EXPECT_TRUE(note->text().contains("DRAM's rate: measured of NVIDIA H200 (")) << note->text().toStdString();
+  workspace.close(path);
+  settle();
+  EXPECT_EQ(page.shown()->exploration.ns, by_table);
+  EXPECT_FALSE(note->text().contains("measured of NVIDIA H200 ("));
 }
 
 TEST_F(ExplorerPageTest, EverythingFollowsASlider) {

@@ -109,6 +109,23 @@ TEST_F(HeatmapPageTest, AnyTwoAxesAndTheRestAreChoices) {
   EXPECT_EQ(page.heatmap()->grid().x.axis.key(), "bc") << "two axes of one field are none";
 }
 
+TEST_F(HeatmapPageTest, WhatStandsOnAnAxisIsNotSaidOfAll) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048}) {
+    for (const std::int64_t warps : {4, 8}) {
+      PointSpec spec = fixtures::spec("fa2", n);
+      spec.knobs.set("warps", warps);
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  open({{"custom", records, false}});
+  page.set_axes("warps", "n");
+  ASSERT_TRUE(page.has_grid());
+  EXPECT_EQ(page.heatmap()->grid().y.values.size(), 2U);
+  EXPECT_FALSE(page.heatmap()->title().of.contains("warps")) << page.heatmap()->title().of.toStdString();
+  EXPECT_FALSE(page.heatmap()->title().of.contains("N 1024")) << page.heatmap()->title().of.toStdString();
+}
+
 TEST_F(HeatmapPageTest, ChoicesAreSavedAndComeBack) {
   open({{"tiles", four_by_four(), false}});
   page.set_axes("bc", "br");
@@ -166,6 +183,7 @@ TEST(RoundTicks, AreOneTwoAndFive) {
   EXPECT_THAT(round_ticks(3, 700, 8, true),
               testing::Pointwise(testing::DoubleEq(), {5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0}));
   EXPECT_THAT(round_ticks(3, 7e6, 8, true), testing::Pointwise(testing::DoubleEq(), {10.0, 100.0, 1e3, 1e4, 1e5, 1e6}));
+  EXPECT_LE(round_ticks(1e18, 1e18 + 256, 6, false).size(), 6U) << "ends, where steps are smaller than numbers";
   EXPECT_THAT(round_ticks(1.1, 1.9, 6, true), testing::Pointwise(testing::DoubleEq(), {1.2, 1.4, 1.6, 1.8}));
 }
 
@@ -247,6 +265,7 @@ TEST_F(HeatmapPageTest, ADragAlongARowIsASlice) {
   EXPECT_EQ(page.slice()->heading(), "Time over Br, at Bc 96");
   EXPECT_NEAR(page.slice()->graph(0)->dataMainValue(3), 4.2, 1e-9);
   EXPECT_FALSE(page.measuring().isVisible()) << "a slice is no area";
+  EXPECT_EQ(page.slice()->graph(2)->name(), "measured");
   page.set_metric(metric_key::tflops);
   EXPECT_TRUE(page.slice()->heading().startsWith("TFLOP/s")) << "it follows the map";
 }

@@ -295,8 +295,8 @@ TEST_F(LanguageTest, MapsSpeakIt) {
     for (const Medium medium : {Medium::screen, Medium::paper}) {
       texts.add_all(view.caption(medium).split(QStringLiteral(" · ")), "caption");
     }
-    for (int row = 0; row < static_cast<int>(grid.br.size()); ++row) {
-      for (int column = 0; column < static_cast<int>(grid.bc.size()); ++column) {
+    for (int row = 0; row < static_cast<int>(grid.cells.size()); ++row) {
+      for (int column = 0; column < static_cast<int>(grid.cells.front().size()); ++column) {
         const HeatmapCell& cell = grid.at({row, column});
         QStringList reasons;
         if (cell.disposition && *cell.disposition != Disposition::ok) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QStandardPaths>
+#include <QTemporaryDir>
 
 #include "ui/application.h"
 #include "ui/theme.h"
@@ -9,6 +10,9 @@
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QStandardPaths::setTestModeEnabled(true);
+  // What the programs that tests start keep as well.
+  const QTemporaryDir data;
+  qputenv("XDG_DATA_HOME", data.path().toUtf8());
   testing::InitGoogleTest(&argc, argv);
   const attnscope::ui::Application application(argc, argv);
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope-tests"));

@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include "tests/ui/fixtures.h"
+#include "tests/ui/window_test.h"
 
 namespace attnscope::ui {
 namespace {
@@ -25,6 +26,15 @@ TEST(Workspace, OpensInTheBackground) {
   ASSERT_EQ(workspace.runs().size(), 1U);
   EXPECT_EQ(workspace.runs()[0].points.size(), 21U);
   EXPECT_EQ(workspace.visible()->size(), 21U);
+}
+
+TEST_F(WindowTest, ReadingCountsThePointsOfAllRuns) {
+  ReadProgress progress;
+  const FileContents contents = read_file(file, {}, &progress);
+  const std::size_t points = fixtures::memory_wall().size() + fixtures::tile_sweep().size();
+  EXPECT_EQ(progress.total.load(), points);
+  EXPECT_EQ(progress.read.load(), points);
+  EXPECT_EQ(contents.runs.size(), 2U);
 }
 
 TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {

@@ -93,6 +93,7 @@ ChoiceEditors::ChoiceEditors(QWidget* parent) : QWidget(parent) {
     if (field.name != "algorithm" && !rows_.contains(name)) add_field(field);
   }
   add_padding();
+  add_what_if();
   grid_->setRowStretch(grid_->rowCount(), 1);
 }
 
@@ -282,6 +283,26 @@ void ChoiceEditors::add_padding() {
   rows_[name].show = [editor](const ExplorerChoices& choices) {
     editor->show_value(to_int(choices.point.padding_bytes / kib));
   };
+}
+
+void ChoiceEditors::add_what_if() {
+  // Percent, for the editors hold whole numbers: 200 doubles it.
+  constexpr int percent = 100;
+  const std::vector<int> stops{50, 75, 100, 125, 150, 200, 250, 300, 400};
+  const std::array words{
+      std::pair(said(say::explorer_page::what_if_shared{}), said(say::explorer_page::what_if_shared_help{})),
+      std::pair(said(say::explorer_page::what_if_l2{}), said(say::explorer_page::what_if_l2_help{})),
+      std::pair(said(say::explorer_page::what_if_dram{}), said(say::explorer_page::what_if_dram_help{}))};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const WhatIfChoice& choice = what_if_choices()[i];
+    const QString name = to_qstring(choice.name);
+    NumberEditor* editor = add_number(name, words[i].first, words[i].second, qRound(percent * least_what_if),
+                                      qRound(percent * most_what_if), 25, stops);
+    editor->spin()->setSuffix(QStringLiteral(" %"));
+    rows_[name].show = [editor, factor = choice.factor](const ExplorerChoices& choices) {
+      editor->show_value(qRound(percent * choices.what_if.*factor));
+    };
+  }
 }
 
 void ChoiceEditors::show_choices(const ExplorerChoices& choices) {

@@ -49,6 +49,7 @@ class ChoiceEditors : public QWidget {
   void add_knob(const Knob& knob);
   void add_m();
   void add_padding();
+  void add_what_if();
   Row& add_row(const QString& name, const QString& label, const QString& help, std::vector<QWidget*> widgets);
   NumberEditor* add_number(const QString& name, const QString& label, const QString& help, int least, int most,
                            int step, std::vector<int> stops, int factor = 1);

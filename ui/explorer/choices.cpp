@@ -2,6 +2,8 @@
 #include "ui/explorer/choices.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "kernels/tile_table.h"
@@ -10,6 +12,7 @@
 #include "profiler/plan/fields.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
+#include "ui/own_gpu_list.h"
 
 namespace attnscope::ui {
 namespace {
@@ -51,12 +54,33 @@ Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
 }
 
 Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
+  const OwnGpu* own = OwnGpuList::instance().find(name);
   const auto gpus = known_gpus();
-  if (std::ranges::find(gpus, name, &DeviceLimits::name) == gpus.end()) {
-    return Failure{Message(say::explorer_page::no_such_device{.name = name})};
-  }
-  choices.device = name;
+  const bool known = std::ranges::find(gpus, name, &DeviceLimits::name) != gpus.end();
+  if (!known && own == nullptr) return Failure{Message(say::explorer_page::no_such_device{.name = name})};
+  choices.device = known ? name : own->limits.name;
+  choices.own = known ? nullptr : std::make_shared<const DeviceLimits>(own->limits);
   return std::monostate();
+}
+
+Chosen choose_factor(double& factor, const QString& text) {
+  bool number = false;
+  constexpr double percent = 100;
+  const double value = text.toDouble(&number) / percent;
+  if (!number || !(value >= least_what_if && value <= most_what_if)) {
+    return Failure{Message(say::explorer_page::no_factor{.word = text.toStdString()})};
+  }
+  factor = value;
+  return std::monostate();
+}
+
+constexpr std::array what_ifs{WhatIfChoice{"what_if_shared", &WhatIf::shared_memory},
+                              WhatIfChoice{"what_if_l2", &WhatIf::l2},
+                              WhatIfChoice{"what_if_dram", &WhatIf::dram_rate}};
+
+const WhatIfChoice* find_what_if(std::string_view name) {
+  const auto* const found = std::ranges::find(what_ifs, name, &WhatIfChoice::name);
+  return found == what_ifs.end() ? nullptr : found;
 }
 
 Chosen choose_bytes(std::int64_t& target, const QString& text) {
@@ -128,10 +152,15 @@ ExplorerChoices default_choices() {
   return choices;
 }
 
-const DeviceLimits& limits_of(const ExplorerChoices& choices) {
+std::span<const WhatIfChoice> what_if_choices() {
+  return what_ifs;
+}
+
+DeviceLimits limits_of(const ExplorerChoices& choices) {
+  if (choices.own != nullptr) return what_if(*choices.own, choices.what_if);
   const auto gpus = known_gpus();
   const auto found = std::ranges::find(gpus, choices.device, &DeviceLimits::name);
-  return found == gpus.end() ? gpus.front() : *found;
+  return what_if(found == gpus.end() ? gpus.front() : *found, choices.what_if);
 }
 
 QJsonObject to_json(const ExplorerChoices& choices) {
@@ -144,6 +173,10 @@ QJsonObject to_json(const ExplorerChoices& choices) {
     json[QString::fromStdString(name)] = QString::fromStdString(attnscope::to_string(value));
   }
   if (choices.m_bytes) json[m_key] = QString::number(*choices.m_bytes);
+  for (const WhatIfChoice& each : what_ifs) {
+    const double factor = choices.what_if.*each.factor;
+    if (factor != 1) json[to_qstring(each.name)] = QString::number(100 * factor);
+  }
   return json;
 }
 
@@ -160,6 +193,7 @@ void take_json(const QJsonObject& json, ExplorerChoices& choices) {
   }
   take(QStringLiteral("n_q"));  // n_k takes an n_q with it that is as long
   for (const Knob& knob : algorithm_of(choices).facts().knobs) take(QString::fromStdString(knob.name));
+  for (const WhatIfChoice& each : what_ifs) take(to_qstring(each.name));
   take(padding_key);
   take(m_key);
 }
@@ -175,6 +209,9 @@ Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text
     choices.m_bytes = bytes > 0 ? std::optional(bytes) : std::nullopt;
     return std::monostate();
   }
+  if (const WhatIfChoice* each = find_what_if(name.toStdString())) {
+    return choose_factor(choices.what_if.*each->factor, text);
+  }
   if (const Field* field = find_field(name.toStdString())) return choose_field(choices, *field, word);
   if (const Knob* knob = knob_of(algorithm_of(choices), name.toStdString())) return choose_knob(choices, *knob, word);
   return Failure{Message(say::explorer_page::no_such_choice{.name = name.toStdString()})};
@@ -183,13 +220,15 @@ Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text
 Explored work_out(ExplorerChoices choices) {
   Explored explored;
   explored.asked = choices;
-  const DeviceLimits& limits = limits_of(choices);
+  const DeviceLimits limits = limits_of(choices);
   PointSpec& spec = choices.point.spec;
   if (choices.m_bytes) {
     explored.rule = analysis::tile_of_m(algorithm_of(choices), spec.problem, spec.config(), limits, *choices.m_bytes);
     if (explored.rule && explored.rule->config) spec.set_config(*explored.rule->config);
   }
-  explored.exploration = analysis::explore(choices.point, limits, built_in_algorithms());
+  const std::span<const Ceiling> measured =
+      choices.rates != nullptr ? std::span<const Ceiling>(choices.rates->ceilings) : std::span<const Ceiling>();
+  explored.exploration = analysis::explore(choices.point, limits, built_in_algorithms(), measured);
   explored.choices = std::move(choices);
   return explored;
 }

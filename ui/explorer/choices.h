@@ -5,27 +5,40 @@
 #include <QJsonObject>
 #include <QString>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "kernels/model/gpu_values.h"
 #include "profiler/analysis/exploration.h"
 #include "profiler/analysis/tile_rule.h"
+#include "storage/run_store.h"
 
 namespace attnscope::ui {
 
 struct ExplorerChoices {
   analysis::ExploredPoint point;
-  std::string device;  ///< DeviceLimits::name of a known GPU
+  std::string device;  ///< DeviceLimits::name of a public GPU, or of one of the user's own
   /// Shared memory of a block, in bytes: the paper's rule then picks the tile. Empty: the tile is chosen by hand.
   std::optional<std::int64_t> m_bytes = {};
+  WhatIf what_if = {};
+  /// The values of a GPU of the user's own, as they were when it was chosen; null for a public one.
+  std::shared_ptr<const DeviceLimits> own = {};
 
-  bool operator==(const ExplorerChoices&) const = default;
+  /// Measured of such a GPU, in an open file: rates of the predicted times; null: by table. Nothing that is chosen.
+  std::shared_ptr<const StoredCeilings> rates = {};
+
+  bool operator==(const ExplorerChoices& other) const {
+    return point == other.point && device == other.device && m_bytes == other.m_bytes;
+  }
 };
 
 /// A usual forward pass on the first known GPU, with the tile that is best there.
 [[nodiscard]] ExplorerChoices default_choices();
-/// Of the device; those of the first known GPU for a name that is none.
-[[nodiscard]] const DeviceLimits& limits_of(const ExplorerChoices& choices);
+/// Of the device, with its multiples; those of the first known GPU for a name that is none.
+[[nodiscard]] DeviceLimits limits_of(const ExplorerChoices& choices);
 
 /// By the names of fields and knobs, each as text.
 [[nodiscard]] QJsonObject to_json(const ExplorerChoices& choices);
@@ -33,8 +46,9 @@ struct ExplorerChoices {
 void take_json(const QJsonObject& json, ExplorerChoices& choices);
 
 /// What an editor calls for: a field or knob by name, "algorithm", "device", "m" or "padding" (bytes, 0 of "m": the
-/// tile by hand). The other choices follow where they have to: knobs that an algorithm does not state go, and equal
-/// lengths and heads stay equal. The error is one sentence; the choices are left as they were.
+/// tile by hand), "what_if_shared", "what_if_l2" or "what_if_dram" (percent). The other choices follow where they have
+/// to: knobs that an algorithm does not state go, and equal lengths and heads stay equal. The error is one sentence;
+/// the choices are left as they were.
 [[nodiscard]] Result<std::monostate, Message> choose(ExplorerChoices& choices, const QString& name,
                                                      const QString& text);
 
@@ -45,6 +59,13 @@ struct Explored {
   analysis::Exploration exploration;
 };
 [[nodiscard]] Explored work_out(ExplorerChoices choices);
+
+/// The multiples by the names that choose() takes.
+struct WhatIfChoice {
+  std::string_view name;
+  double WhatIf::*factor;
+};
+[[nodiscard]] std::span<const WhatIfChoice> what_if_choices();
 
 /// "FA2 128 × 64", for the heading of a column.
 [[nodiscard]] QString short_title(const ExplorerChoices& choices);

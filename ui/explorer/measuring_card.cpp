@@ -101,6 +101,7 @@ QString MeasuringCard::open_words() const {
 QString MeasuringCard::state_words() const {
   if (!trouble_.isEmpty()) return trouble_;
   if (padded()) return said(say::explorer_page::padding_is_modelled{});
+  if (supposed()) return said(say::explorer_page::what_if_is_modelled{});
   if (measurer_.open() > 0) return open_words();
   if (measurer_.points().empty()) return said(say::explorer_page::nothing_measured{});
   return said(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
@@ -109,8 +110,8 @@ QString MeasuringCard::state_words() const {
 void MeasuringCard::show_state() {
   const bool device = device_->count() > 0;
   device_->setEnabled(device);
-  measure_->setEnabled(device && runs_ && !padded());
-  around_->setEnabled(device && runs_ && !padded());
+  measure_->setEnabled(device && runs_ && !padded() && !supposed());
+  around_->setEnabled(device && runs_ && !padded() && !supposed());
   cancel_->setEnabled(measurer_.open() > 0);
   set_words(state_, state_words());
   model_->set_points(measurer_.points(), choices_);

@@ -45,6 +45,8 @@ class MeasuringCard : public QWidget {
   void show_devices();
   void show_state();
   [[nodiscard]] bool padded() const { return choices_.point.padding_bytes > 0; }
+  /// Whether the GPU is one that nobody has, and nobody saved.
+  [[nodiscard]] bool supposed() const { return !choices_.what_if.changes_nothing(); }
 
   ExplorerChoices choices_;
   bool runs_ = false;

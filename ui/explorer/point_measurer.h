@@ -28,7 +28,7 @@ struct MeasuredPoint {
 
   /// Whether it is of exactly this configuration and GPU.
   [[nodiscard]] bool is_of(const ExplorerChoices& shown) const {
-    return choices.point == shown.point && choices.device == shown.device;
+    return choices.point == shown.point && choices.device == shown.device && choices.what_if == shown.what_if;
   }
 };
 

@@ -37,7 +37,8 @@ QString comparison_words(const PointSet& points, const analysis::Quantified& sho
     case analysis::Comparison::over_model:
       return said(say::tile_map::over{.what = said(say::tile_map::model{}).toStdString()});
     case analysis::Comparison::over_simulated:
-      return said(say::tile_map::over{.what = said(say::tile_map::simulator{}).toStdString()});
+      return said(say::tile_map::over{
+          .what = said(say::tile_map::simulated_in{.run = points.table().runs()[shown.run].title}).toStdString()});
     case analysis::Comparison::over_run:
       return said(say::tile_map::over{.what = points.table().runs()[shown.run].title});
   }
@@ -59,7 +60,7 @@ HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemF
         grid.over_words = said(say::tile_map::model{});
         break;
       case analysis::Comparison::over_simulated:
-        grid.over_words = said(say::tile_map::simulator{});
+        grid.over_words = said(say::tile_map::simulated_in{.run = points->table().runs()[grid.shown.run].title});
         break;
       default:
         grid.over_words = QString::fromStdString(points->table().runs()[grid.shown.run].title);

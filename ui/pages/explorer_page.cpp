@@ -18,6 +18,7 @@
 #include "messages/field.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/plan/fields.h"
+#include "storage/measured_rates.h"
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
@@ -29,7 +30,9 @@
 #include "ui/explorer/tile_grid_view.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
+#include "ui/own_gpu_list.h"
 #include "ui/pages/flow_layout.h"
+#include "ui/panels/gpu_dialog.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -89,6 +92,28 @@ class ExplorerPage::Change : public QUndoCommand {
   int gesture_;
 };
 
+namespace {
+
+/// How the terms join, and where the rates come from that they are worked out with.
+QString rates_note(const Explored& explored) {
+  const analysis::Exploration& e = explored.exploration;
+  const StoredCeilings* rates = explored.choices.rates.get();
+  if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
+    return said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of});
+  }
+  const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
+                            : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
+                                                                       : text(say::explorer_page::rates_of_l2{});
+  return said(say::explorer_page::terms_note_measured{.which = which,
+                                                      .gpu = rates->device_name,
+                                                      .uuid = rates->device_uuid,
+                                                      .time = rates->measured_at,
+                                                      .device = e.device,
+                                                      .measured = e.rates_of});
+}
+
+}  // namespace
+
 ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
@@ -113,6 +138,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
   row->addWidget(card_area_, 1);
 
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
+  connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
   connect(&background_, &BackgroundExplorer::explored, this, &ExplorerPage::take);
   connect(&background_, &BackgroundExplorer::pictured, this,
           [this](const std::shared_ptr<const analysis::TilePicture>& picture) { grid_->set_picture(picture); });
@@ -122,6 +148,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
     show_figures();
   });
   connect(&workspace_.published_errors(), &PublishedErrors::changed, this, &ExplorerPage::show_errors);
+  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
   apply({.choices = default_choices(), .pins = {}});
 }
 
@@ -149,7 +176,7 @@ void ExplorerPage::build_bar() {
     algorithm_->addItem(to_qstring(algorithm->facts().title), QString::fromStdString(algorithm->name()));
   }
   device_ = combo(QStringLiteral("device"), said(say::explorer::device{}), said(say::explorer_page::device_help{}));
-  for (const DeviceLimits& gpu : known_gpus()) device_->addItem(QString::fromStdString(gpu.name));
+  list_devices();
   connect(algorithm_, &QComboBox::activated, this,
           [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
   connect(device_, &QComboBox::activated, this, [this] { edit(QStringLiteral("device"), device_->currentText(), -1); });
@@ -161,6 +188,9 @@ void ExplorerPage::build_bar() {
     flow->addWidget(made);
     return made;
   };
+  QPushButton* own = button(QStringLiteral("own-gpus"), said(say::explorer_page::own_gpus{}),
+                            said(say::explorer_page::own_gpus_help{}));
+  connect(own, &QPushButton::clicked, this, &ExplorerPage::edit_own_gpus);
   QPushButton* best = button(QStringLiteral("default-tile"), said(say::explorer_page::default_tile{}),
                              said(say::explorer_page::default_tile_help{}));
   connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
@@ -195,6 +225,40 @@ void ExplorerPage::build_bar() {
     connect(made, &QPushButton::clicked, action, &QAction::trigger);
   }
   layout()->addWidget(bar);
+}
+
+void ExplorerPage::list_devices() {
+  const QSignalBlocker quiet(device_);
+  device_->clear();
+  for (const DeviceLimits& gpu : known_gpus()) device_->addItem(QString::fromStdString(gpu.name));
+  for (const OwnGpu& gpu : OwnGpuList::instance().gpus()) device_->addItem(QString::fromStdString(gpu.limits.name));
+  device_->setCurrentIndex(device_->findText(QString::fromStdString(chosen_.choices.device)));
+}
+
+void ExplorerPage::follow_own_gpus() {
+  list_devices();
+  if (chosen_.choices.own == nullptr) return;
+  // Its values may be others by now, or it is gone.
+  State next = chosen_;
+  const QString name = QString::fromStdString(next.choices.device);
+  if (!choose(next.choices, QStringLiteral("device"), name)) {
+    (void)choose(next.choices, QStringLiteral("device"), QString::fromStdString(known_gpus().front().name));
+  }
+  apply(next);
+}
+
+void ExplorerPage::edit_own_gpus() {
+  auto* dialog = new GpuDialog(device_->currentText(), this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  if (!chosen_.choices.what_if.changes_nothing()) {
+    const DeviceLimits wanted = limits_of(chosen_.choices);
+    const OwnGpu* own = OwnGpuList::instance().find(chosen_.choices.device);
+    const std::string from = own != nullptr ? own->from : chosen_.choices.device;
+    const DeviceLimits values = wanted.stated.tensor_flops > 0 ? wanted : own_gpu_like(wanted, wanted.name);
+    dialog->begin(values, QString::fromStdString(from),
+                  QString::fromStdString(wanted.name).left(static_cast<qsizetype>(longest_gpu_name)));
+  }
+  dialog->open();
 }
 
 QWidget* ExplorerPage::card(const QString& title, const std::vector<QWidget*>& parts) {
@@ -391,9 +455,28 @@ void ExplorerPage::apply(const State& state) {
   QMetaObject::invokeMethod(this, &ExplorerPage::work_out_chosen, Qt::QueuedConnection);
 }
 
+std::shared_ptr<const StoredCeilings> ExplorerPage::rates_of(const ExplorerChoices& choices) {
+  const auto known = rates_.find(choices.device);
+  if (known != rates_.end()) return known->second;
+  std::vector<StoredCeilings> sets;
+  for (const FileCeilings& each : workspace_.ceilings()) sets.push_back(each.set);
+  const StoredCeilings* newest = newest_rates(sets, limits_of(choices));
+  auto& rates = rates_[choices.device];
+  if (newest != nullptr) rates = std::make_shared<const StoredCeilings>(*newest);
+  return rates;
+}
+
+void ExplorerPage::forget_rates() {
+  rates_.clear();
+  known_pins_.clear();
+  apply(State(chosen_));
+}
+
 void ExplorerPage::work_out_chosen() {
   if (!queued_) return;
   queued_ = false;
+  chosen_.choices.rates = rates_of(chosen_.choices);
+  for (ExplorerChoices& pin : chosen_.pins) pin.rates = rates_of(pin);
   const ExplorerChoices& choices = chosen_.choices;
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
@@ -486,7 +569,7 @@ void ExplorerPage::show_kernel() {
                             .all = kernel.blocks,
                             .waves = format_number(kernel.time.waves).toStdString()}));
   occupancy_->show();
-  set_words(terms_note_, said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}));
+  set_words(terms_note_, rates_note(*shown_));
   terms_note_->show();
 }
 

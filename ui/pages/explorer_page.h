@@ -91,6 +91,9 @@ class ExplorerPage : public Page {
 
  private:
   void build_bar();
+  void list_devices();
+  void follow_own_gpus();
+  void edit_own_gpus();
   void follow_measuring();
   void fit_editors();
   void build_cards();
@@ -101,6 +104,9 @@ class ExplorerPage : public Page {
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
   void work_out_chosen();
+  /// Measured of such a GPU, in any open file; null where nobody measured one.
+  [[nodiscard]] std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices);
+  void forget_rates();
   void take(std::shared_ptr<const Explored> explored);
   void show_explored();
   void show_kernel();
@@ -119,6 +125,7 @@ class ExplorerPage : public Page {
 
   class Change;
   Workspace& workspace_;
+  std::map<std::string, std::shared_ptr<const StoredCeilings>> rates_;  ///< by GPU, of those that were asked about
   State chosen_;
   std::shared_ptr<const Explored> shown_;
   bool behind_ = false;

@@ -91,12 +91,16 @@ void MapMeasuring::show_area(const HeatmapGrid& grid, const analysis::MapArea& a
   missing_button_->setText(said(say::tile_map::area_measure{.points = of(missing_)}));
   again_button_->setText(said(say::tile_map::area_again{.points = of(all_)}));
   between_button_->setText(said(say::tile_map::area_refine{.points = of(between_)}));
-  trouble_ = all_.empty() ? said(say::tile_map::area_foreign{}) : QString();
+  // The map is drawn anew with every point that comes: what was said and chosen of the same area stays.
+  if (!area_shown_ || area != area_) trouble_.clear();
+  if (all_.empty()) trouble_ = said(say::tile_map::area_foreign{});
   const analysis::Run& run = table.run(grid.shown_rows().front());
+  const bool simulated = run.provenance == Provenance::simulated || run.provenance == Provenance::extrapolated;
+  if (gpu_ != run.device_name || simulated_ != simulated) device_->clear();
   gpu_ = run.device_name;
-  simulated_ = run.provenance == Provenance::simulated || run.provenance == Provenance::extrapolated;
+  simulated_ = simulated;
+  area_ = area;
   area_shown_ = true;
-  device_->clear();
   measurer_.find_devices();
   show_devices();
 }

@@ -50,6 +50,7 @@ class MapMeasuring : public QWidget {
   std::vector<PointSpec> between_;
   std::string gpu_;         ///< of the map
   bool simulated_ = false;  ///< the map's values are
+  analysis::MapArea area_;
   bool area_shown_ = false;
   bool asked_ = false;  ///< from here
   QString trouble_;

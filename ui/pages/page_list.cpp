@@ -8,6 +8,7 @@
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/law_page.h"
 #include "ui/pages/points_page.h"
+#include "ui/pages/roofline_page.h"
 #include "ui/pages/tile_heatmap_page.h"
 
 namespace attnscope::ui {
@@ -20,8 +21,9 @@ Page* make(Workspace& workspace, QWidget* parent) {
 
 constexpr std::array kinds{
     PageKind{"io", make<IoCurvePage>},        PageKind{"tiles", make<TileHeatmapPage>},
-    PageKind{"explorer", make<ExplorerPage>}, PageKind{"law", make<LawPage>},
-    PageKind{"table", make<PointsPage>},      PageKind{"ceilings", make<CeilingsPage>},
+    PageKind{"explorer", make<ExplorerPage>}, PageKind{"roofline", make<RooflinePage>},
+    PageKind{"law", make<LawPage>},           PageKind{"table", make<PointsPage>},
+    PageKind{"ceilings", make<CeilingsPage>},
 };
 
 }  // namespace

@@ -358,7 +358,11 @@ void TileHeatmapPage::offer_comparisons() {
   const Metric* metric = find_metric(metric_key_);
   if (metric != nullptr && metric->better != Better::neither) add(share_of_best, words(share_of_best));
   if (analysis::has_model(metric_key_)) add(over_model, words(over_model));
-  if (there.simulated) add(over_simulated, words(over_simulated));
+  simulated_run_ = there.simulated.value_or(0);
+  if (there.simulated) {
+    add(over_simulated,
+        comparison_words(*points(), {.metric = metric_key_, .as = over_simulated, .run = simulated_run_}));
+  }
   for (const analysis::RunIndex run : there.runs) {
     const QString title = QString::fromStdString(table.runs()[run].title);
     options.push_back({.text = comparison_words(*points(), {.metric = metric_key_, .as = over_run, .run = run}),
@@ -396,6 +400,9 @@ analysis::MapRequest TileHeatmapPage::request() const {
   for (const analysis::Comparison as :
        {analysis::Comparison::share_of_best, analysis::Comparison::over_model, analysis::Comparison::over_simulated}) {
     if (id == to_qstring(to_string(as))) request.shown.as = as;
+  }
+  if (request.shown.as == analysis::Comparison::over_simulated) {
+    request.shown.run = simulated_run_;
   }
   return request;
 }

@@ -95,7 +95,8 @@ class TileHeatmapPage : public ProblemPage {
   std::string metric_key_;
   QString as_word_;
   QString beside_key_;
-  std::size_t maps_there_ = 1;  ///< of which most_maps are shown
+  analysis::RunIndex simulated_run_ = 0;  ///< what "÷ simulated" divides by
+  std::size_t maps_there_ = 1;            ///< of which most_maps are shown
   FacetChip* axes_ = nullptr;
   FacetChip* metric_ = nullptr;
   FacetChip* as_ = nullptr;

@@ -8,6 +8,7 @@
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QStandardPaths>
@@ -16,15 +17,19 @@
 
 #include "kernels/algorithm.h"
 #include "messages/collect_panel.h"
+#include "ui/elsewhere.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/flow_layout.h"
+#include "ui/panels/elsewhere_dialog.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr auto own_axes = "";
+/// No device: the way to one.
+constexpr auto another_machine = "elsewhere";
 
 QStringList split_axes(const QString& text) {
   static const QRegularExpression gap(QStringLiteral("[\\s;]+"));
@@ -79,12 +84,18 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
 
 void CollectForm::add_device_and_preset(QFormLayout& form) {
   device_ = shrinkable_combo(this);
+  also_button_ = new QToolButton(this);
+  also_button_->setObjectName(QStringLiteral("also"));
+  also_button_->setPopupMode(QToolButton::InstantPopup);
+  also_button_->setToolTip(plain_tip(said(say::collect_panel::also_help{})));
+  also_button_->setMenu(new QMenu(also_button_));
   ceilings_ = new QToolButton(this);
   ceilings_->setObjectName(QStringLiteral("ceilings"));
   ceilings_->setText(said(say::collect_panel::ceilings{}));
   connect(ceilings_, &QToolButton::clicked, this, &CollectForm::ceilings_wanted);
   auto* device_row = new QHBoxLayout;
   device_row->addWidget(device_, 1);
+  device_row->addWidget(also_button_);
   device_row->addWidget(ceilings_);
   auto* device_label = new QLabel(said(say::collect_panel::device{}), this);
   device_label->setBuddy(device_);
@@ -171,7 +182,8 @@ void CollectForm::add_file(QFormLayout& form) {
 
 void CollectForm::connect_fields() {
   connect(&devices_, &DeviceList::changed, this, &CollectForm::show_devices);
-  connect(device_, &QComboBox::activated, this, [this] { device_chosen_ = true; });
+  connect(device_, &QComboBox::activated, this, &CollectForm::choose_device);
+  connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::show_also);
   connect(preset_, &QComboBox::currentIndexChanged, this, [this] {
     take_algorithms_of_preset();
     emit changed();
@@ -190,6 +202,22 @@ void CollectForm::choose_file() {
   if (!path.isEmpty()) file_->setText(path);
 }
 
+void CollectForm::choose_device() {
+  if (device_->currentData().toString() != QString::fromLatin1(another_machine)) {
+    device_chosen_ = true;
+    last_device_ = device_->currentData().toString();
+    return;
+  }
+  // No device: what was chosen before stays, unless one is found.
+  device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
+  const QStringList before = Elsewhere::instance().words();
+  ElsewhereDialog(this).exec();
+  for (const QString& word : Elsewhere::instance().words()) {
+    if (!before.contains(word)) wanted_device_ = word;
+  }
+  show_devices();
+}
+
 void CollectForm::show_devices() {
   // The first GPU becomes the choice when it is found; one made by hand stays.
   const QString current = device_chosen_ ? device_->currentData().toString() : QString();
@@ -200,9 +228,51 @@ void CollectForm::show_devices() {
       device_->addItem(device.name, device.argument);
       device_->setItemData(device_->count() - 1, device.note, Qt::ToolTipRole);
     }
-    device_->setCurrentIndex(std::max(0, device_->findData(current)));
+    device_->addItem(said(say::collect_panel::elsewhere{}), QString::fromLatin1(another_machine));
+    if (const int place = device_->findData(wanted_device_); !wanted_device_.isEmpty() && place >= 0) {
+      wanted_device_.clear();
+      device_chosen_ = true;
+      device_->setCurrentIndex(place);
+    } else {
+      device_->setCurrentIndex(std::max(0, device_->findData(current)));
+    }
+    last_device_ = device_->currentData().toString();
   }
+  show_also();
   emit changed();
+}
+
+QStringList CollectForm::also() const {
+  QStringList there;
+  for (const ListedDevice& device : devices_.devices()) {
+    const bool chosen = device.argument == device_->currentData().toString();
+    if (device.simulated && !chosen && also_.contains(device.argument)) there << device.argument;
+  }
+  return there;
+}
+
+void CollectForm::set_also(const QStringList& arguments) {
+  also_ = arguments;
+  show_also();
+  emit changed();
+}
+
+void CollectForm::show_also() {
+  QMenu* menu = also_button_->menu();
+  menu->clear();
+  for (const ListedDevice& device : devices_.devices()) {
+    if (!device.simulated || device.argument == device_->currentData().toString()) continue;
+    QAction* action = menu->addAction(device.name);
+    action->setCheckable(true);
+    action->setChecked(also_.contains(device.argument));
+    connect(action, &QAction::toggled, this, [this, argument = device.argument](bool on) {
+      also_.removeAll(argument);
+      if (on) also_ << argument;
+      also_button_->setText(said(say::collect_panel::also{.devices = also().size()}));
+      emit changed();
+    });
+  }
+  also_button_->setText(said(say::collect_panel::also{.devices = also().size()}));
 }
 
 void CollectForm::take_algorithms_of_preset() {
@@ -286,11 +356,18 @@ CollectForm::Verdict CollectForm::check() const {
   }
   if (const QString problem = file_problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
+  const ListedDevice* listed = devices_.find(device);
+  if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
   const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
   if (!plan) return {said(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
   QString words = said(say::collect_panel::plan{.points = counted_points(plan->points.size()), .device = on});
-  const ListedDevice* listed = devices_.find(device);
+  QStringList others;
+  for (const QString& argument : also()) others << devices_.find(argument)->name;
+  if (!others.isEmpty()) {
+    words += QLatin1Char('\n') +
+             said(say::collect_panel::then_on{.devices = others.join(QStringLiteral(", ")).toStdString()});
+  }
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + said(say::collect_panel::no_counters{.why = listed->note.toStdString()});
   }
@@ -316,6 +393,7 @@ void CollectForm::set_device(const QString& argument) {
   if (place < 0) return;
   device_chosen_ = true;
   device_->setCurrentIndex(place);
+  last_device_ = argument;
 }
 
 void CollectForm::set_preset(const QString& name) {

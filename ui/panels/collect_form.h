@@ -37,6 +37,9 @@ class CollectForm : public QWidget {
   /// Of the device chosen, for people.
   [[nodiscard]] QString device_name() const { return device_->currentText(); }
   void set_device(const QString& argument);
+  /// Simulated devices that the sweep runs on after the one chosen, in the list's order: each once, without that one.
+  [[nodiscard]] QStringList also() const;
+  void set_also(const QStringList& arguments);
   void set_preset(const QString& name);
   void set_axes(const QString& text);
   /// A word of parse_pass(); empty: the preset's.
@@ -58,7 +61,9 @@ class CollectForm : public QWidget {
   void add_file(QFormLayout& form);
   void connect_fields();
   void choose_file();
+  void choose_device();
   void show_devices();
+  void show_also();
   void take_algorithms_of_preset();
   /// What is wrong with the file; empty where nothing is.
   [[nodiscard]] QString file_problem() const;
@@ -67,8 +72,12 @@ class CollectForm : public QWidget {
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   DeviceList devices_;
+  QString last_device_;    ///< the one that is chosen, by its argument
+  QString wanted_device_;  ///< just named, and not found yet
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
+  QToolButton* also_button_ = nullptr;
+  QStringList also_;  ///< as they were chosen, whatever the device and the list
   QToolButton* ceilings_ = nullptr;
   QComboBox* preset_ = nullptr;
   QComboBox* pass_ = nullptr;

@@ -161,14 +161,18 @@ void CollectPanel::connect_end() {
     progress_->setValue(progress_->maximum());
     ended(measures_ceilings_ ? said(say::collect_panel::ceilings_done{})
                              : said(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
-    if (measures_ceilings_) emit ceilings_kept(database_in_use_);
+    if (measures_ceilings_) return emit ceilings_kept(database_in_use_);
+    // Once the process is gone.
+    if (!waiting_.isEmpty()) QMetaObject::invokeMethod(this, &CollectPanel::start_next, Qt::QueuedConnection);
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
+    waiting_.clear();
     if (measures_ceilings_) return ended(said(say::ceiling::cancelled{}));
     const std::size_t kept = done.ok + done.not_ok;
     ended(kept == 1 ? said(say::collect_panel::cancelled_one{}) : said(say::collect_panel::cancelled{.points = kept}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
+    waiting_.clear();
     const QString reason = in_controls(said_by_collector);
     ended(summary);
     log_->add(reason, Disposition::crashed, reason);
@@ -246,15 +250,25 @@ void CollectPanel::begin(const QString& database) {
 }
 
 void CollectPanel::start() {
-  const CollectRequest wanted = form_->request();
-  begin(wanted.database);
+  wanted_ = form_->request();
+  waiting_ = form_->also();
+  begin(wanted_.database);
   measures_ceilings_ = false;
-  collector_.start(wanted);
+  collector_.start(wanted_);
+  validate();
+}
+
+void CollectPanel::start_next() {
+  if (waiting_.isEmpty() || collector_.running()) return;
+  wanted_.device = waiting_.takeFirst();
+  begin(wanted_.database);
+  collector_.start(wanted_);
   validate();
 }
 
 void CollectPanel::measure_ceilings() {
   const CollectRequest wanted = form_->request();
+  waiting_.clear();
   begin(wanted.database);
   measures_ceilings_ = true;
   measured_device_ = form_->device_name().toStdString();

@@ -57,6 +57,8 @@ class CollectPanel : public QWidget {
   void show_plan(const PlanEvent& event);
   void show_point(const PointEvent& event);
   void start();
+  /// The sweep on the next of the devices that it was to run on, where there is one.
+  void start_next();
   void measure_ceilings();
   /// What all that the collector does begins with.
   void begin(const QString& database);
@@ -68,6 +70,8 @@ class CollectPanel : public QWidget {
   QString blocker_;
   QString database_in_use_;
   qint64 run_ = 0;
+  CollectRequest wanted_;           ///< what was started last
+  QStringList waiting_;             ///< devices that it is to run on after this one
   std::string measured_device_;     ///< whose ceilings
   bool measures_ceilings_ = false;  ///< what runs, or ran last
 

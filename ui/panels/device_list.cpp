@@ -2,68 +2,127 @@
 #include "ui/panels/device_list.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "messages/collect_panel.h"
-#include "profiler/measure/events.h"
-#include "ui/collector_process.h"
+#include "profiler/measure/remote/ssh.h"
+#include "ui/elsewhere.h"
 #include "ui/format.h"
+#include "ui/own_gpu_list.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
 
-std::optional<ListedDevice> parse_device(const QByteArray& plan_line, int ordinal) {
-  const QByteArray line = plan_line.left(plan_line.indexOf('\n'));
-  const auto event = parse_event({line.constData(), static_cast<std::size_t>(line.size())});
-  if (!event) return {};
-  const auto* plan = std::get_if<PlanEvent>(&*event);
-  if (plan == nullptr || plan->simulated || plan->device_name.empty()) return {};
-  const QString gpu = QString::fromStdString(plan->device_name);
+namespace {
+
+/// Not where it was forgotten while it was asked for.
+bool is_named(const QString& argument) {
+  return !is_elsewhere(argument) || Elsewhere::instance().words().contains(argument);
+}
+
+}  // namespace
+
+std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& argument) {
+  const std::string gpu = plan.device_name;
   ListedDevice device{
-      QString::number(ordinal), said(say::collect_panel::gpu{.gpu = gpu.toStdString(), .number = ordinal}), gpu, {}};
-  if (plan->counters != "available") device.note = QString::fromStdString(plan->counters);
+      .argument = argument, .name = {}, .gpu = to_qstring(gpu), .note = {}, .simulated = plan.simulated};
+  if (gpu.empty()) return {};
+  if (const auto target = remote::parse_ssh_target(argument.toStdString()); target && is_elsewhere(argument)) {
+    device.name = plan.simulated ? said(say::collect_panel::simulated_on_host{.gpu = gpu, .host = target->host})
+                                 : said(say::collect_panel::gpu_on_host{.gpu = gpu, .host = target->host});
+  } else if (plan.simulated) {
+    return {};
+  } else {
+    device.name = said(say::collect_panel::gpu{.gpu = gpu, .number = argument.toInt()});
+  }
+  if (plan.counters != "available") device.note = to_qstring(plan.counters);
   return device;
 }
 
 DeviceList::DeviceList(QObject* parent) : QObject(parent) {
-  connect(&process_, &QProcess::finished, this, [this](int exit_code) {
-    auto device = exit_code == 0 ? parse_device(process_.readAllStandardOutput(), ordinal_) : std::nullopt;
-    if (!device) return;  // no GPU of that number: the list is complete
-    devices_.insert(devices_.begin() + ordinal_, std::move(*device));
+  connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, [this] {
+    if (devices_.empty()) return;  // not asked for yet
+    list_simulated();
     emit changed();
-    ask_for(ordinal_ + 1);
   });
-}
-
-DeviceList::~DeviceList() {
-  disconnect(&process_, nullptr, this, nullptr);
-  if (process_.state() != QProcess::NotRunning) {
-    process_.kill();
-    process_.waitForFinished(1000);
-  }
+  connect(&probe_, &DeviceProbe::found, this, [this](const PlanEvent& plan) {
+    std::optional<ListedDevice> device = listed_device(plan, probe_.argument());
+    if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
+    if (device && is_named(probe_.argument())) add(*std::move(device));
+    ask_on();
+  });
+  connect(&probe_, &DeviceProbe::not_found, this, [this](const Message& why) {
+    if (ordinal_ >= 0) {  // no GPU of that number: all that are here are known
+      ordinal_ = -1;
+    } else if (const auto target = remote::parse_ssh_target(probe_.argument().toStdString());
+               target && is_named(probe_.argument())) {
+      add({.argument = probe_.argument(),
+           .name = said(say::collect_panel::host_without_device{.host = target->host}),
+           .gpu = {},
+           .note = said(why)});
+    }
+    ask_on();
+  });
+  connect(&Elsewhere::instance(), &Elsewhere::changed, this, &DeviceList::follow_elsewhere);
 }
 
 void DeviceList::probe() {
   devices_.clear();
-  for (const DeviceLimits& gpu : known_gpus()) {
-    const QString name = to_qstring(gpu.name);
+  asked_.clear();
+  list_simulated();
+  emit changed();
+  probing_ = true;
+  ordinal_ = 0;
+  ask_on();
+}
+
+void DeviceList::list_simulated() {
+  std::erase_if(devices_,
+                [](const ListedDevice& listed) { return listed.simulated && !is_elsewhere(listed.argument); });
+  const auto list = [this](const std::string& gpu) {
+    const QString name = to_qstring(gpu);
     const QString word = QString(name).remove(QStringLiteral("NVIDIA "));
     devices_.push_back({QStringLiteral("simulated:") + word,
                         said(say::collect_panel::simulated_gpu{.gpu = word.toStdString()}),
                         name,
                         {},
                         true});
-  }
-  emit changed();
-  ask_for(0);
+  };
+  for (const DeviceLimits& gpu : known_gpus()) list(gpu.name);
+  for (const OwnGpu& gpu : OwnGpuList::instance().gpus()) list(gpu.limits.name);
 }
 
-void DeviceList::ask_for(int ordinal) {
-  const QString program = find_collector();
-  if (program.isEmpty() || process_.state() != QProcess::NotRunning) return;
-  ordinal_ = ordinal;
-  process_.start(program, {QStringLiteral("collect"), QStringLiteral("--dry-run"), QStringLiteral("--jsonl"),
-                           QStringLiteral("--preset"), QStringLiteral("quick"), QStringLiteral("--device"),
-                           QString::number(ordinal)});
+/// Before the simulated ones, which need nobody to be found.
+void DeviceList::add(ListedDevice device) {
+  const auto before = std::ranges::find_if(
+      devices_, [](const ListedDevice& listed) { return listed.simulated && !is_elsewhere(listed.argument); });
+  devices_.insert(before, std::move(device));
+  emit changed();
+}
+
+/// Asks for the next device that is not known, one at a time.
+void DeviceList::ask_on() {
+  if (!probing_ || probe_.running()) return;
+  if (ordinal_ >= 0) {
+    probe_.ask_for(QString::number(ordinal_));
+    return;
+  }
+  for (const QString& word : Elsewhere::instance().words()) {
+    if (asked_.contains(word)) continue;
+    asked_ << word;
+    probe_.ask_for(word);
+    return;
+  }
+}
+
+void DeviceList::follow_elsewhere() {
+  const QStringList& words = Elsewhere::instance().words();
+  const auto is_gone = [&](const ListedDevice& device) {
+    return is_elsewhere(device.argument) && !words.contains(device.argument);
+  };
+  if (std::erase_if(devices_, is_gone) > 0) emit changed();
+  asked_.removeIf([&](const QString& word) { return !words.contains(word); });
+  ask_on();
 }
 
 const ListedDevice* DeviceList::find(const QString& argument) const {
@@ -75,6 +134,7 @@ const ListedDevice* DeviceList::find(const QString& argument) const {
 const DeviceLimits& DeviceList::limits_of(const QString& argument) const {
   const ListedDevice* device = find(argument);
   const DeviceLimits* limits = device == nullptr ? nullptr : find_gpu(device->gpu.toStdString());
+  if (device != nullptr && limits == nullptr) limits = limits_of_gpu(device->gpu.toStdString());
   return limits == nullptr ? known_gpus().front() : *limits;
 }
 

@@ -1,36 +1,39 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The devices that a collection can run on: this machine's GPUs, asked of the command-line program in the background,
-// and the simulated ones.
+// those of other machines that the user has named, and the simulated ones.
 #pragma once
 
 #include <QObject>
-#include <QProcess>
 #include <QString>
+#include <QStringList>
 #include <optional>
 #include <vector>
 
 #include "kernels/model/device_limits.h"
+#include "profiler/measure/events.h"
+#include "ui/panels/device_probe.h"
 
 namespace attnscope::ui {
 
 struct ListedDevice {
-  QString argument;  ///< for --device: "0", "simulated:H200"; what the device is known by
+  QString argument;  ///< for --device: "0", "ssh:gpubox", "simulated:H200"; what the device is known by
   QString name;      ///< for people
   QString gpu;       ///< the GPU's own name, as the driver or the table of limits has it
-  QString note;      ///< why counters are missing, when they are
+  QString note;      ///< why counters are missing, when they are; why another machine's cannot be reached
   bool simulated = false;
 };
 
-/// The GPU that `attnscope collect --dry-run --jsonl --device ORDINAL` planned for; nothing when it planned for none.
-[[nodiscard]] std::optional<ListedDevice> parse_device(const QByteArray& plan_line, int ordinal);
+/// What `attnscope collect --dry-run --jsonl --device ARGUMENT` planned for; nothing where a simulation stands for a
+/// GPU of this machine that is not there.
+[[nodiscard]] std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& argument);
 
 class DeviceList : public QObject {
   Q_OBJECT
  public:
   explicit DeviceList(QObject* parent = nullptr);
-  ~DeviceList() override;
 
-  /// Lists the simulated devices and asks for the GPUs; each that is found stands before the simulated ones.
+  /// Lists the simulated devices and asks for the GPUs, then for those elsewhere; each that is found stands before the
+  /// simulated ones. One elsewhere that is not found is listed with the reason.
   void probe();
   [[nodiscard]] const std::vector<ListedDevice>& devices() const { return devices_; }
   /// By its argument; null when there is none.
@@ -42,11 +45,17 @@ class DeviceList : public QObject {
   void changed();
 
  private:
-  void ask_for(int ordinal);
+  /// After the GPUs: the public ones, then the user's own.
+  void list_simulated();
+  void add(ListedDevice device);
+  void ask_on();
+  void follow_elsewhere();
 
   std::vector<ListedDevice> devices_;
-  QProcess process_;
-  int ordinal_ = 0;
+  DeviceProbe probe_;
+  bool probing_ = false;  ///< probe() was called
+  int ordinal_ = 0;       ///< of the GPU here to ask for next; -1: all are known
+  QStringList asked_;     ///< those elsewhere that were asked for
 };
 
 }  // namespace attnscope::ui

@@ -113,6 +113,9 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
   if (!run.summary.l2_from.empty()) {
     html.paragraph(said(say::details::l2_from{.gpu = run.summary.l2_from}), colors.muted);
   }
+  if (!run.summary.rates_from.empty()) {
+    html.paragraph(said(say::details::rates_from{.from = run.summary.rates_from}), colors.muted);
+  }
   if (record.origin() == Provenance::extrapolated) {
     html.paragraph(said(say::details::extrapolated{}), colors.muted);
   }

@@ -40,6 +40,10 @@ QString ByteTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
   return format_bytes(tick);
 }
 
+QString NumberTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+  return format_number(tick);
+}
+
 QString TimeTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
   return QString::number(tick * 1e-6, 'g', 6);
 }

@@ -13,6 +13,12 @@ class ByteTicker : public QCPAxisTicker {
   QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
 };
 
+/// Plain numbers, in the same steps.
+class NumberTicker : public ByteTicker {
+ protected:
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+};
+
 /// Nanoseconds, as milliseconds without their unit, which the axis title has.
 class TimeTicker : public ByteTicker {
  protected:

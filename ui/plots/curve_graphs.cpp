@@ -11,12 +11,11 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double path_unit_size = 6;  ///< the size at which QCPScatterStyle draws a path's units as pixels
-constexpr double alike = 0.02;        ///< relative: on these axes such marks are one
-constexpr double rim = 5;             ///< pixels that a covered mark is larger
-constexpr int most_rims = 3;          ///< beyond, marks would hide their neighbours
-constexpr double line_rim = 2.5;      ///< likewise, that a covered line is wider
-constexpr double lone_dash = 1.07;    ///< half the length of a dash that stands for theory at one N, as a factor of N
+constexpr double alike = 0.02;      ///< relative: on these axes such marks are one
+constexpr double rim = 5;           ///< pixels that a covered mark is larger
+constexpr int most_rims = 3;        ///< beyond, marks would hide their neighbours
+constexpr double line_rim = 2.5;    ///< likewise, that a covered line is wider
+constexpr double lone_dash = 1.07;  ///< half the length of a dash that stands for theory at one N, as a factor of N
 
 void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
   QVector<double> minus;
@@ -152,16 +151,10 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
 
 /// What the half-filled marks mean, in the legend.
 void add_throttled_sample(QCustomPlot& plot, const PlotColors& colors, PlotLegend& legend) {
-  QPainterPath lower_half;  // of a disc: where the halves overlap, odd and even leave the upper one empty
-  const QRectF disc(-disc_size / 2, -disc_size / 2, disc_size, disc_size);
-  lower_half.addEllipse(disc);
-  lower_half.moveTo(disc_size / 2, 0);
-  lower_half.arcTo(disc, 0, 180);
-  lower_half.closeSubpath();
   QCPGraph* sample = plot.addGraph();
   sample->setName(throttled_words());
   sample->setLineStyle(QCPGraph::lsNone);
-  sample->setScatterStyle(QCPScatterStyle(lower_half, QPen(colors.muted, 1.1), colors.muted, 1.15 * path_unit_size));
+  sample->setScatterStyle(scatter_of(SampleMark::half_disc, colors.muted, colors.background));
   legend.add({}, sample);
 }
 

@@ -18,6 +18,17 @@ QColor mixed(const QColor& color, const QColor& background, double strength) {
           part(color.blue(), background.blue())};
 }
 
+/// A disc's lower half within its whole outline: where the halves overlap, odd and even leave the upper one empty.
+QPainterPath half_disc() {
+  QPainterPath path;
+  const QRectF disc(-disc_size / 2, -disc_size / 2, disc_size, disc_size);
+  path.addEllipse(disc);
+  path.moveTo(disc_size / 2, 0);
+  path.arcTo(disc, 0, 180);
+  path.closeSubpath();
+  return path;
+}
+
 /// The colour of an algorithm's curves on the first, second, third device.
 QColor shaded(const QColor& color, int device, bool dark) {
   constexpr int shades = 3;
@@ -101,7 +112,9 @@ QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& b
       return {QCPScatterStyle::ssPlusCircle, QPen(color, 1.1), background, disc_size};
     case SampleMark::plus_square:
       return {QCPScatterStyle::ssPlusSquare, QPen(color, 1.1), background, square_size};
-    default:  // theory has no marks; a half disc is one point's, and is drawn over the curve's own
+    case SampleMark::half_disc:
+      return {half_disc(), QPen(color, 1.1), color, 1.15 * path_unit_size};
+    default:  // theory has no marks
       return {};
   }
 }

@@ -13,7 +13,8 @@
 
 namespace attnscope::ui {
 
-inline constexpr double disc_size = 7.5;  ///< diameter of a mark, in pixels
+inline constexpr double disc_size = 7.5;     ///< diameter of a mark, in pixels
+inline constexpr double path_unit_size = 6;  ///< the size at which QCPScatterStyle draws a path's units as pixels
 
 [[nodiscard]] QPen curve_pen(const Curve& curve, const QColor& color);
 [[nodiscard]] SampleMark mark_of(const Curve& curve);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QColor>
+#include <cmath>
 #include <vector>
 
 #include "ui/models/heatmap_grid.h"
@@ -24,7 +25,7 @@ class HeatmapColors {
   [[nodiscard]] double low() const { return low_; }
   [[nodiscard]] double high() const { return high_; }
   /// All values have one colour.
-  [[nodiscard]] bool one() const { return one_ || high_ <= low_; }
+  [[nodiscard]] bool one() const { return one_ || high_ - low_ <= 1e-12 * (std::abs(high_) + std::abs(low_)); }
 
  private:
   double low_ = 0;

@@ -7,6 +7,7 @@
 
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/models/facet_words.h"
@@ -132,6 +133,22 @@ bool on_axes(const HeatmapGrid& grid, std::string_view name) {
   return grid.x.axis.speaks_for(name) || grid.y.axis.speaks_for(name);
 }
 
+/// A point without what stands on an axis, and, where each place has its own tile, without what that was told.
+PointSpec in_common(const HeatmapGrid& grid, PointSpec spec) {
+  if (!on_axes(grid, "br") && !on_axes(grid, "bc")) spec.knobs = {};
+  for (const analysis::MapAxis* axis : {&grid.x, &grid.y}) {
+    for (const std::string& name : axis->axis.names) {
+      const attnscope::Field* field = attnscope::find_field(name);
+      if (field == nullptr) {
+        spec.knobs.set(name, std::int64_t{0});
+      } else if (!field->fallback.empty()) {
+        (void)set_field(*field, spec, field->fallback);
+      }
+    }
+  }
+  return spec;
+}
+
 /// "3 measured anew".
 int measured_again(const HeatmapGrid& grid) {
   int cells = 0;
@@ -231,7 +248,7 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   if (!on_axis("n_k")) problem << QStringLiteral("N %1").arg(format_lengths(spec.problem));
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
-  problem << unusual_settings(spec);
+  problem << unusual_settings(in_common(grid, spec));
   if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));
   if (!on_axis("heads_q")) problem << said(say::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
   if (!of_devices) problem << QString::fromStdString(any.run->summary.device_name);
@@ -260,7 +277,7 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   if (const int again = measured_again(grid); again > 0) {
     parts << said(say::tile_map::measured_again{.tiles = again});
   }
-  if (grid.one_color) {
+  if (grid.one_color && grid.minimum && grid.spread) {
     parts << said(say::tile_map::flat{.values = range_words(grid).toStdString(),
                                       .spread = value_words(grid, *grid.spread).toStdString()});
   }

@@ -10,6 +10,7 @@
 
 #include "messages/law_page.h"
 #include "ui/format.h"
+#include "ui/plots/axis_style.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_export.h"
@@ -30,14 +31,6 @@ constexpr double small_mark = 4.5;   ///< diameter in pixels
 constexpr int band_strength = 46;    ///< of 255
 constexpr double band_margin = 2.5;  ///< of the axis beyond the bands, as a factor
 constexpr double margin = 1.35;      ///< beyond all points, as a factor
-
-/// Ratios in plain numbers, in the steps that bytes have.
-class RatioTicker : public ByteTicker {
- protected:
-  QString getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) override {
-    return format_number(tick);
-  }
-};
 
 /// Elements in powers of ten: "10 M".
 class ElementTicker : public ByteTicker {
@@ -102,19 +95,6 @@ std::size_t strong_slice(const std::vector<Slice>& slices) {
 QString axis_words(LawVariable variable) {
   if (variable == LawVariable::m) return said(say::law_page::m_axis{});
   return variable == LawVariable::n ? said(say::law_page::n{}) : said(say::law_page::d{});
-}
-
-void color_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font) {
-  axis.setBasePen(QPen(colors.axis));
-  axis.setTickPen(QPen(colors.axis));
-  axis.setSubTickPen(QPen(colors.axis));
-  axis.setTickLabelColor(colors.text);
-  axis.setLabelColor(colors.text);
-  axis.setTickLabelFont(font);
-  axis.setLabelFont(font);
-  axis.grid()->setPen(QPen(colors.grid, 1));
-  axis.grid()->setZeroLinePen(Qt::NoPen);
-  axis.grid()->setSubGridVisible(false);
 }
 
 }  // namespace
@@ -215,7 +195,7 @@ QCPAxisRect* LawPlot::add_panel(int column, const QString& heading, const QStrin
   for (QCPAxis* axis : panel->axes()) {
     axis->setLayer(QStringLiteral("axes"));
     axis->grid()->setLayer(QStringLiteral("grid"));
-    color_axis(*axis, colors, font());
+    style_axis(*axis, colors, font());
   }
   for (QCPAxis* axis : {panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft)}) {
     axis->setScaleType(QCPAxis::stLogarithmic);
@@ -342,7 +322,7 @@ void LawPlot::draw_collapse() {
   QCPAxis* y = panel->axis(QCPAxis::atLeft);
   x->setTicker(QSharedPointer<ElementTicker>::create());
   x->setRange(law.low / margin, law.high * margin);
-  y->setTicker(QSharedPointer<RatioTicker>::create());
+  y->setTicker(QSharedPointer<NumberTicker>::create());
   y->setRange(ratio.low / band_margin, ratio.high * band_margin);
   y->setLabel(said(say::law_page::ratio_axis{}));
   for (const std::size_t family : drawn_) draw_family(panel, family);
@@ -489,14 +469,7 @@ QString LawPlot::save(const QString& file, const QSize& size) {
   source->setMargins({12, 0, 8, 6});
   plotLayout()->addElement(3, 0, source);
   plotLayout()->setRowStretchFactor(3, 0.001);
-  QString error;
-  if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) {
-    error = save_plot_svg(*this, file, size, title_text_);
-  } else if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
-    error = save_plot_pdf(*this, file, size, title_text_);
-  } else {
-    error = save_plot_png(*this, file, size, 2);
-  }
+  const QString error = save_plot(*this, file, size, title_text_);
   plotLayout()->remove(source);
   plotLayout()->simplify();
   fit_words(width());

@@ -41,4 +41,10 @@ QString save_plot_pdf(QCustomPlot& plot, const QString& file, const QSize& size,
   });
 }
 
+QString save_plot(QCustomPlot& plot, const QString& file, const QSize& size, const QString& title) {
+  if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return save_plot_svg(plot, file, size, title);
+  if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return save_plot_pdf(plot, file, size, title);
+  return save_plot_png(plot, file, size, 2);
+}
+
 }  // namespace attnscope::ui

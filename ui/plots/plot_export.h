@@ -10,5 +10,7 @@ namespace attnscope::ui {
 [[nodiscard]] QString save_plot_png(QCustomPlot& plot, const QString& file, const QSize& size, double scale);
 [[nodiscard]] QString save_plot_svg(QCustomPlot& plot, const QString& file, const QSize& size, const QString& title);
 [[nodiscard]] QString save_plot_pdf(QCustomPlot& plot, const QString& file, const QSize& size, const QString& title);
+/// By the name's ending; a PNG has twice the pixels.
+[[nodiscard]] QString save_plot(QCustomPlot& plot, const QString& file, const QSize& size, const QString& title);
 
 }  // namespace attnscope::ui

@@ -4,19 +4,29 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace attnscope::ui {
 namespace {
 
 constexpr double slack = 1e-9;  ///< of a step: a value that is written 0.3 is a tick of 0.1's
 
+constexpr double most_counted = 9e15;  ///< beyond, whole numbers are not told apart
+constexpr double most_looked_at = 64;  ///< ticks: nobody asks for as many
+
 std::vector<double> in_steps(double low, double high, double step) {
   std::vector<double> ticks;
-  for (double i = std::ceil(low / step - slack); i * step <= high + slack * step; ++i) ticks.push_back(i * step);
+  const double first = std::ceil(low / step - slack);
+  const double last = std::min(std::floor(high / step + slack), first + most_looked_at);
+  if (!(std::abs(first) < most_counted) || !(std::abs(last) < most_counted)) return ticks;
+  for (auto i = static_cast<std::int64_t>(first); i <= static_cast<std::int64_t>(last); ++i) {
+    ticks.push_back(static_cast<double>(i) * step);
+  }
   return ticks;
 }
 
 std::vector<double> in_equal_steps(double low, double high, int most) {
+  if (!(high > low) || !std::isfinite(high - low)) return {};
   const double power = std::pow(10, std::floor(std::log10((high - low) / std::max(1, most))));
   for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0}) {
     std::vector<double> ticks = in_steps(low, high, factor * power);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "messages/tile_map.h"
 #include "ui/models/facet_words.h"
@@ -18,6 +20,19 @@ constexpr double click_reach = 0.5;  ///< of a step along the axis
 
 QString text_of(const analysis::MapAxis& axis, int place) {
   return value_words(*axis.axis.facet, axis.values[static_cast<std::size_t>(place)]);
+}
+
+SampleMark mark_of_values(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::simulated:
+      return SampleMark::hollow_disc;
+    case Provenance::extrapolated:
+      return SampleMark::plus_disc;
+    case Provenance::imported:
+      return SampleMark::diamond;
+    default:
+      return SampleMark::disc;
+  }
 }
 
 }  // namespace
@@ -55,18 +70,24 @@ void SlicePlot::redraw() {
   const UnitScale unit = unit_scale(grid_.colors ? grid_.colors->high : 1, grid_.unit);
   QCPGraph* graph = addGraph();
   graph->setPen(QPen(colors.accent, 1.6));
-  graph->setScatterStyle({QCPScatterStyle::ssCircle, QPen(colors.accent, 1.4), colors.accent, 6});
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->setDataPlottable(graph);
   bars->setPen(QPen(colors.accent, 1.1));
   bars->setSymbolGap(0);
-  double low = 0;
-  double high = 0;
+  double low = slice.points.empty() ? 0 : slice.points.front().low;
+  double high = slice.points.empty() ? 1 : slice.points.front().high;
   const analysis::MapSlice::Point* best = nullptr;
+  int next = slice.points.empty() ? 0 : slice.points.front().place;
   for (const analysis::MapSlice::Point& point : slice.points) {
+    // A place without a value breaks the line.
+    for (; next < point.place; ++next) {
+      graph->addData(next, std::numeric_limits<double>::quiet_NaN());
+      bars->addData(0, 0);
+    }
+    ++next;
     graph->addData(point.place, point.value * unit.factor);
     bars->addData((point.value - point.low) * unit.factor, (point.high - point.value) * unit.factor);
-    low = best == nullptr && high == 0 ? point.low : std::min(low, point.low);
+    low = std::min(low, point.low);
     high = std::max(high, point.high);
     const bool ahead =
         best == nullptr || (grid_.better == Better::less ? point.value < best->value : point.value > best->value);
@@ -79,6 +100,18 @@ void SlicePlot::redraw() {
     const QColor ink = colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
     mark->setScatterStyle({QCPScatterStyle::ssCircle, QPen(ink, 2), Qt::NoBrush, 12});
     mark->addData(best->place, best->value * unit.factor);
+  }
+  // Marks say what the values are, as everywhere.
+  std::map<Provenance, QCPGraph*> marks;
+  for (const analysis::MapSlice::Point& point : slice.points) {
+    QCPGraph*& mark = marks[point.provenance];
+    if (mark == nullptr) {
+      mark = addGraph();
+      mark->setName(to_qstring(point.provenance));
+      mark->setLineStyle(QCPGraph::lsNone);
+      mark->setScatterStyle(scatter_of(mark_of_values(point.provenance), colors.accent, colors.background));
+    }
+    mark->addData(point.place, point.value * unit.factor);
   }
   const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
   const auto count = static_cast<int>(along.size());

@@ -204,6 +204,62 @@ TEST(TileGrid, WindowsAndLengthsMatchTheMask) {
   }
 }
 
+/// A walk along one side of the score matrix, as the kernels take it (kernels/device/visibility.cuh): what it asks of
+/// the block mask until it stands at the next tile, and behind the last one at the end.
+struct Walk {
+  std::int64_t reads = 0;
+  template <class Counts>
+  void by_square(std::int64_t at, std::int64_t end, std::int64_t tile, std::int64_t square, const Counts& counts) {
+    while (at < end) {
+      ++reads;
+      at = counts(at) ? at + tile : (at / square + 1) * square;
+    }
+  }
+  void by_tile(std::int64_t at, std::int64_t end, std::int64_t tile) {
+    for (; at < end; at += tile) ++reads;
+  }
+};
+
+void expect_reads(const AttentionProblem& p, const Tiling& tile) {
+  const TileGrid grid(p, tile, 0);
+  const std::int64_t square = p.mask.block_size;
+  Walk rows;
+  Walk rows_by_tile;
+  for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
+    const std::int64_t begin = grid.k_begin(i) * tile.bc;
+    const std::int64_t end = grid.k_end(i) * tile.bc;
+    rows.by_square(begin, end, tile.bc, square,
+                   [&](std::int64_t key) { return p.mask.block_counts(i * tile.br / square, key / square); });
+    rows_by_tile.by_tile(begin, end, tile.bc);
+  }
+  Walk columns;
+  Walk columns_by_tile;
+  for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
+    const std::int64_t begin = grid.q_begin(j) * tile.br;
+    const std::int64_t end = grid.q_end(j) * tile.br;
+    columns.by_square(begin, end, tile.br, square,
+                      [&](std::int64_t row) { return p.mask.block_counts(row / square, j * tile.bc / square); });
+    columns_by_tile.by_tile(begin, end, tile.br);
+  }
+  EXPECT_EQ(read_by_square(grid.row_runs()), rows.reads) << to_string(p.mask) << describe(tile);
+  EXPECT_EQ(read_by_tile(grid.row_runs()), rows_by_tile.reads) << to_string(p.mask) << describe(tile);
+  EXPECT_EQ(read_by_square(grid.column_runs()), columns.reads) << to_string(p.mask) << describe(tile);
+  EXPECT_EQ(read_by_tile(grid.column_runs()), columns_by_tile.reads) << to_string(p.mask) << describe(tile);
+}
+
+TEST(TileGrid, SquaresAreReadAsAKernelWalks) {
+  for (const char* text : {"blocks:16:butterfly", "blocks:16:stride3", "blocks:32:random30",
+                           "causal+blocks:16:butterfly", "window:20:9+blocks:32:stride3"}) {
+    for (const std::int64_t n_q : {1, 47, 150}) {
+      for (const auto& [br, bc] : {std::pair{16, 16}, std::pair{8, 16}, std::pair{4, 8}, std::pair{16, 2}}) {
+        expect_reads({.mask = mask_of(text), .n_q = n_q, .n_k = 190}, {.br = br, .bc = bc});
+      }
+    }
+  }
+  const TileGrid whole({.n_q = 190, .n_k = 190}, {.br = 16, .bc = 16});
+  EXPECT_EQ(read_by_square(whole.row_runs()) + read_by_tile(whole.column_runs()), 0) << "there is no block mask";
+}
+
 TEST(TileGrid, BlocksMatchTheMask) {
   for (const char* text : {"blocks:16:butterfly", "blocks:16:stride2", "blocks:32:random30",
                            "causal+blocks:16:butterfly", "window:20:9+blocks:32:stride3",

@@ -210,16 +210,16 @@ TEST(ComparedValues, OverAnotherRunAndOverTheSimulator) {
   const std::vector<Row> rows{0, 1, 2, 3};
   const Counterparts there = counterparts_of(table, rows);
   EXPECT_THAT(there.runs, testing::ElementsAre(1U, 2U));
-  EXPECT_TRUE(there.simulated);
+  EXPECT_EQ(there.simulated, 2U);
   const auto values = [&](const Quantified& shown) {
     const TileMap map = build_map(table, rows, {.shown = shown});
     return std::array{map.at({0, 0}).value, map.at({0, 1}).value, map.at({1, 0}).value, map.at({1, 1}).value};
   };
   EXPECT_THAT(values({"time_median_ns", Comparison::over_run, 1}), testing::ElementsAre(2.0, 1.0, 0.5, std::nullopt))
       << "the last is not in the baseline";
-  EXPECT_THAT(values({"time_median_ns", Comparison::over_simulated}),
+  EXPECT_THAT(values({"time_median_ns", Comparison::over_simulated, 2}),
               testing::ElementsAre(1.0, 2.0, 3.0, std::nullopt));
-  const TileMap simulated = build_map(table, rows, {.shown = {"time_median_ns", Comparison::over_simulated}});
+  const TileMap simulated = build_map(table, rows, {.shown = {"time_median_ns", Comparison::over_simulated, 2}});
   EXPECT_EQ(simulated.at({0, 0}).provenance, Provenance::simulated) << "as soon as a part is";
 }
 
@@ -312,6 +312,23 @@ TEST(MapPoints, LengthsBetweenKeepAsManyQueriesAsKeys) {
   EXPECT_EQ(between[0].problem.n_k, 1536);
   EXPECT_EQ(between[0].problem.n_q, 1536);
   EXPECT_EQ(between[0].problem.d, 64);
+}
+
+TEST(MapPoints, QueriesFollowAnAxisOfKeysAlone) {
+  std::vector<PointRecord> records = grid_of_problems();
+  std::erase_if(records, [](const PointRecord& record) {
+    return record.spec.tile != TileShape{128, 64} || (record.spec.problem.n_k == 4096 && record.spec.problem.d == 64);
+  });
+  const PointTable table = Points(records).table();
+  const TileMap map = build_map(table, table.rows(), {.layout = layout_of("d", "n_k"), .shown = {.metric = "tflops"}});
+  const auto missing = points_in(table, map, {{0, 0}, {1, 2}}, Wanted::missing);
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing[0].problem.n_k, 4096);
+  EXPECT_EQ(missing[0].problem.n_q, 4096) << "beside n_k the map is of as many queries as keys";
+  const auto between = points_between(table, map, {{1, 0}, {1, 1}});
+  ASSERT_EQ(between.size(), 1U);
+  EXPECT_EQ(between[0].problem.n_k, 1536);
+  EXPECT_EQ(between[0].problem.n_q, 1536);
 }
 
 TEST(MapPoints, NothingIsAskedForOfAnotherProgram) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "kernels/model/device_rates.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 
@@ -121,6 +122,30 @@ TEST(SimulatedDevice, APlanIsTimedAsOneAndItsLaunchesEachByItself) {
 TEST(SimulatedDevice, SaysWhoseL2ItPlays) {
   EXPECT_EQ(make_simulated_device(*find_gpu("A100"), built_in_algorithms())->info().l2_from, "NVIDIA H200");
   EXPECT_EQ(make_simulated_device(*find_gpu("H200"), built_in_algorithms())->info().l2_from, "");
+}
+
+/// A measured rate that is half the table's makes what waits for DRAM take twice as long, and is named.
+TEST(SimulatedDevice, TakesMeasuredRates) {
+  const DeviceLimits& h200 = *find_gpu("H200");
+  const double table = device_rates(h200).dram_bytes_per_second;
+  const MeasuredCeilings half{
+      .ceilings = {{.name = std::string(ceiling_key::dram_read), .value = table / 2, .unit = "byte/s"},
+                   {.name = std::string(ceiling_key::dram_copy), .value = table / 2, .unit = "byte/s"}},
+      .from = "an H200 of somebody's"};
+  const auto term = [&](Device& device) {
+    PointSpec spec;
+    spec.algorithm = "fa2";
+    spec.problem = {.heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64};
+    return evaluate("time_dram_ns", device.measure(spec, {}, CancelToken()))->value;
+  };
+  const auto by_table = make_simulated_device(h200, built_in_algorithms());
+  const auto measured = make_simulated_device(h200, built_in_algorithms(), half);
+  EXPECT_NEAR(term(*measured), 2 * term(*by_table), 1e-6 * term(*measured));
+  EXPECT_EQ(measured->info().rates_from, "an H200 of somebody's");
+  EXPECT_EQ(by_table->info().rates_from, "");
+  const MeasuredCeilings without{.ceilings = {{.name = "dram_copy_clock", .value = 1e9, .unit = "hertz"}},
+                                 .from = "it"};
+  EXPECT_EQ(make_simulated_device(h200, built_in_algorithms(), without)->info().rates_from, "") << "none was taken";
 }
 
 TEST(Provenance, WordsForFilesAndForPeople) {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// remote: what --device ssh:HOST runs on the other machine, and how this program gets there.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "app/command.h"
+#include "app/devices.h"
+#include "app/interrupt.h"
+#include "app/line_reader.h"
+#include "messages/remote.h"
+#include "profiler/measure/remote/device_server.h"
+#include "profiler/measure/remote/ssh.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::chrono::milliseconds between_looks{100};
+
+struct RemoteOptions {
+  std::string device;
+  bool no_counters = false;
+  std::string copy_to;
+};
+
+/// A line a record, whole or not at all; one who is gone is noticed.
+class Lines {
+ public:
+  void say(const remote::Answer& answer) {
+    const std::string line = remote::to_line(answer) + "\n";
+    const std::lock_guard lock(mutex_);
+    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) gone_ = true;
+  }
+  [[nodiscard]] bool gone() const { return gone_; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> gone_ = false;
+};
+
+/// What was asked and is not answered. A thread of its own reads, so that a cancel finds its request in flight.
+class Inbox {
+ public:
+  explicit Inbox(Lines& lines, CancelToken& all) : lines_(lines), all_(all) {
+    reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { take(line); },
+                                         .on_long_line = [this] { refuse(say::remote::long_line{}); },
+                                         .on_end = [this] { end(); }},
+                    remote::longest_line, std::string());
+  }
+
+  /// The next one, and the token that its cancel sets; nothing at the end of the input.
+  struct Asked {
+    remote::Request request;
+    std::shared_ptr<CancelToken> cancel;
+  };
+  std::optional<Asked> next() {
+    std::unique_lock lock(mutex_);
+    current_.reset();
+    // A signal sets the token and wakes nobody.
+    while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, between_looks);
+    if (ended_ || all_.cancelled()) return std::nullopt;
+    current_ = std::move(requests_.front());
+    requests_.pop_front();
+    return current_;
+  }
+
+ private:
+  void refuse(Message why) { lines_.say({.answer = std::string(remote::answer::refused), .reason = std::move(why)}); }
+
+  void take(std::string_view line) {
+    auto request = remote::parse_request(line);
+    if (!request) return refuse(request.error());
+    const std::lock_guard lock(mutex_);
+    if (request->ask == remote::ask::cancel) {
+      if (current_ && current_->request.number == request->number) current_->cancel->cancel();
+      for (const Asked& waiting : requests_) {
+        if (waiting.request.number == request->number) waiting.cancel->cancel();
+      }
+      return;
+    }
+    requests_.push_back({std::move(request).value(), std::make_shared<CancelToken>(&all_)});
+    came_.notify_one();
+  }
+
+  void end() {  // who asked is gone
+    all_.cancel();
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    came_.notify_one();
+  }
+
+  Lines& lines_;
+  CancelToken& all_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<Asked> requests_;
+  std::optional<Asked> current_;
+  bool ended_ = false;
+  std::optional<LineReader> reader_;  ///< the last: it uses the others
+};
+
+/// The driver's own exit handlers may wait for a kernel that never ends.
+[[noreturn]] void leave_lost_device() {
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(ExitCode::partial));
+}
+
+ExitCode serve(const RemoteOptions& options) {
+  CancelToken& cancel = cancel_on_signals();
+  std::signal(SIGPIPE, SIG_IGN);
+  Lines lines;
+  OpenedDevice opened;
+  try {
+    opened = open_device(options.device, !options.no_counters);
+  } catch (const CommandError& error) {
+    lines.say({.answer = std::string(remote::answer::failed), .reason = error.message()});
+    throw;
+  }
+  remote::DeviceServer server(*opened.device, [&](const remote::Answer& answer) { lines.say(answer); });
+  server.introduce(ATTNSCOPE_VERSION, opened.simulated_because);
+  Inbox inbox(lines, cancel);
+  while (auto asked = inbox.next()) {
+    server.answer(asked->request, *asked->cancel);
+    if (!opened.device->usable()) leave_lost_device();  // a fresh process is asked for the rest
+    if (lines.gone() || cancel.cancelled()) break;
+  }
+  return ExitCode::ok;
+}
+
+ExitCode copy_to(const std::string& word) {
+  const auto target = remote::parse_ssh_target(word);
+  if (!target) throw CommandError(ExitCode::usage, target.error());
+  const auto place = remote::copy_program(*target);
+  if (!place) throw CommandError(ExitCode::error, place.error());
+  fmt::print("{}\n", one_line(text(say::remote::copied{.host = target->host, .place = *place})));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_remote(CLI::App& command) {
+  auto options = std::make_shared<RemoteOptions>();
+  CLI::Option* device =
+      command.add_option("-d,--device", options->device, "The device here that is asked")->type_name("DEVICE");
+  CLI::Option* counters = command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");
+  command
+      .add_option("--copy-to", options->copy_to,
+                  "Copy this program to HOST by ssh, where --device ssh:HOST looks for it, and end")
+      ->type_name("HOST")
+      ->excludes(device)
+      ->excludes(counters);
+  return [options] { return options->copy_to.empty() ? serve(*options) : copy_to(options->copy_to); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/model/gpu_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/model/device_rates.h"
+#include "messages/gpu_value.h"
+#include "messages/gpu_value_help.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kib_bytes = 1024;
+constexpr double mib_bytes = 1024 * kib_bytes;
+constexpr double gib_bytes = 1024 * mib_bytes;
+
+std::int64_t whole_bytes(double value, double unit) {
+  return std::llround(value * unit);
+}
+
+/// The peak goes with the SMs, their clock and what each does in a cycle.
+void set_peaks(DeviceLimits& gpu) {
+  gpu.tensor_flops = gpu.stated.tensor_flops * gpu.sm_count * gpu.boost_hz;
+  gpu.l2_bytes_per_second = gpu.stated.l2_bytes * gpu.sm_count * gpu.boost_hz;
+}
+
+// clang-format off: a line a value.
+constexpr std::array gpu_value_table{
+    GpuValue{"sm_count", "", said<say::gpu_value::sm_count>, said<say::gpu_value_help::sm_count>,
+             GpuValueSource::datasheet, 1, 4096, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.sm_count); },
+             [](DeviceLimits& g, double v) {
+               g.sm_count = static_cast<int>(v);
+               set_peaks(g);
+             }},
+    GpuValue{"clock_ghz", "GHz", said<say::gpu_value::clock_ghz>, said<say::gpu_value_help::clock_ghz>,
+             GpuValueSource::datasheet, 0.1, 20, false, [](const DeviceLimits& g) { return g.boost_hz / 1e9; },
+             [](DeviceLimits& g, double v) {
+               g.boost_hz = v * 1e9;
+               set_peaks(g);
+             }},
+    GpuValue{"shared_kib_per_sm", "KiB", said<say::gpu_value::shared_kib_per_sm>,
+             said<say::gpu_value_help::shared_kib_per_sm>, GpuValueSource::capability, 16, 16384, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.shared_bytes_per_sm) / kib_bytes; },
+             [](DeviceLimits& g, double v) { g.shared_bytes_per_sm = whole_bytes(v, kib_bytes); }},
+    GpuValue{"shared_kib_per_block", "KiB", said<say::gpu_value::shared_kib_per_block>,
+             said<say::gpu_value_help::shared_kib_per_block>, GpuValueSource::capability, 15, 16383, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.shared_bytes_per_block) / kib_bytes; },
+             [](DeviceLimits& g, double v) { g.shared_bytes_per_block = whole_bytes(v, kib_bytes); }},
+    GpuValue{"registers_per_sm", "", said<say::gpu_value::registers_per_sm>,
+             said<say::gpu_value_help::registers_per_sm>, GpuValueSource::capability, 8192, 1048576, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.registers_per_sm); },
+             [](DeviceLimits& g, double v) { g.registers_per_sm = std::llround(v); }},
+    GpuValue{"threads_per_sm", "", said<say::gpu_value::threads_per_sm>, said<say::gpu_value_help::threads_per_sm>,
+             GpuValueSource::capability, 1024, 16384, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.max_threads_per_sm); },
+             [](DeviceLimits& g, double v) { g.max_threads_per_sm = static_cast<int>(v); }},
+    GpuValue{"blocks_per_sm", "", said<say::gpu_value::blocks_per_sm>, said<say::gpu_value_help::blocks_per_sm>,
+             GpuValueSource::capability, 1, 256, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.max_blocks_per_sm); },
+             [](DeviceLimits& g, double v) { g.max_blocks_per_sm = static_cast<int>(v); }},
+    GpuValue{"l2_mib", "MiB", said<say::gpu_value::l2_mib>, said<say::gpu_value_help::l2_mib>,
+             GpuValueSource::datasheet, 1, 65536, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.l2_bytes) / mib_bytes; },
+             [](DeviceLimits& g, double v) { g.l2_bytes = whole_bytes(v, mib_bytes); }},
+    GpuValue{"dram_gib", "GiB", said<say::gpu_value::dram_gib>, said<say::gpu_value_help::dram_gib>,
+             GpuValueSource::datasheet, 1, 16384, true,
+             [](const DeviceLimits& g) { return static_cast<double>(g.dram_bytes) / gib_bytes; },
+             [](DeviceLimits& g, double v) { g.dram_bytes = whole_bytes(v, gib_bytes); }},
+    GpuValue{"dram_gb_per_second", "GB/s", said<say::gpu_value::dram_gb_per_second>,
+             said<say::gpu_value_help::dram_gb_per_second>, GpuValueSource::datasheet, 10, 1e6, false,
+             [](const DeviceLimits& g) { return g.dram_bytes_per_second / 1e9; },
+             [](DeviceLimits& g, double v) { g.dram_bytes_per_second = v * 1e9; }},
+    GpuValue{"l2_bytes_per_clock", "B/clk/SM", said<say::gpu_value::l2_bytes_per_clock>,
+             said<say::gpu_value_help::l2_bytes_per_clock>, GpuValueSource::inherited, 1, 4096, false,
+             [](const DeviceLimits& g) { return g.stated.l2_bytes; },
+             [](DeviceLimits& g, double v) {
+               g.stated.l2_bytes = v;
+               set_peaks(g);
+             }},
+    GpuValue{"tensor_flop_per_clock", "FLOP/clk/SM", said<say::gpu_value::tensor_flop_per_clock>,
+             said<say::gpu_value_help::tensor_flop_per_clock>, GpuValueSource::datasheet, 64, 1048576, false,
+             [](const DeviceLimits& g) { return g.stated.tensor_flops; },
+             [](DeviceLimits& g, double v) {
+               g.stated.tensor_flops = v;
+               set_peaks(g);
+             }},
+    GpuValue{"exponentials_per_clock", "1/clk/SM", said<say::gpu_value::exponentials_per_clock>,
+             said<say::gpu_value_help::exponentials_per_clock>, GpuValueSource::architecture, 1, 4096, false,
+             [](const DeviceLimits& g) { return g.stated.exponentials; },
+             [](DeviceLimits& g, double v) { g.stated.exponentials = v; }},
+};
+// clang-format on
+
+Message wrong_name(const std::string& name) {
+  const bool blank_ends = name.empty() || name.front() == ' ' || name.back() == ' ';
+  const bool control =
+      std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  if (blank_ends || control || name.size() > longest_gpu_name) {
+    return say::gpu_value::bad_name{.most = longest_gpu_name};
+  }
+  if (const DeviceLimits* known = find_gpu(name)) return say::gpu_value::public_name{.gpu = known->name};
+  return {};
+}
+
+/// "2", "0.5", "1.41"
+std::string factor_text(double factor) {
+  return fmt::format("{:.3g}", factor);
+}
+
+}  // namespace
+
+std::span<const GpuValue> gpu_values() {
+  return gpu_value_table;
+}
+
+const GpuValue* find_gpu_value(std::string_view key) {
+  const auto* const found = std::ranges::find(gpu_value_table, key, &GpuValue::key);
+  return found == gpu_value_table.end() ? nullptr : found;
+}
+
+Message outside(const GpuValue& value, double is) {
+  const auto number = [](double each) { return fmt::format("{:.6g}", each); };
+  return say::gpu_value::outside{.label = value.label(),
+                                 .value = number(is),
+                                 .unit = value.unit,
+                                 .least = number(value.least),
+                                 .most = number(value.most)};
+}
+
+Message wrong_gpu(const DeviceLimits& gpu) {
+  if (Message wrong = wrong_name(gpu.name); !wrong.empty()) return wrong;
+  for (const GpuValue& value : gpu_value_table) {
+    const double is = value.get(gpu);
+    if (is >= value.least && is <= value.most) continue;  // not a number is in no range
+    return outside(value, is);
+  }
+  if (gpu.shared_bytes_per_block + gpu.shared_bytes_reserved > gpu.shared_bytes_per_sm) {
+    return say::gpu_value::block_over_sm{.reserved = gpu.shared_bytes_reserved / 1024};
+  }
+  return {};
+}
+
+DeviceLimits own_gpu_like(const DeviceLimits& base, std::string name) {
+  DeviceLimits gpu = base;
+  const DeviceRates rates = device_rates(base);
+  gpu.name = std::move(name);
+  gpu.boost_hz = rates.boost_hz;
+  gpu.stated = {.tensor_flops = rates.per_cycle.tensor,
+                .exponentials = rates.per_cycle.exponential,
+                .l2_bytes = rates.l2_bytes_per_second / (rates.sm_count * rates.boost_hz)};
+  set_peaks(gpu);
+  return gpu;
+}
+
+std::string digest_of_values(const DeviceLimits& gpu) {
+  // FNV-1a of the values as they are written: the same on every machine.
+  std::uint32_t digest = 2166136261U;
+  std::string all = fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor);
+  for (const GpuValue& value : gpu_value_table) all += fmt::format(" {}={:.9g}", value.key, value.get(gpu));
+  for (const char c : all) digest = (digest ^ static_cast<unsigned char>(c)) * 16777619U;
+  return fmt::format("{:08x}", digest);
+}
+
+DeviceLimits what_if(const DeviceLimits& gpu, const WhatIf& factors) {
+  if (factors.changes_nothing()) return gpu;
+  DeviceLimits changed = gpu;
+  const auto times = [](std::int64_t bytes, double factor) {
+    return std::llround(static_cast<double>(bytes) * factor);
+  };
+  const auto name = [&](std::string_view what, double factor) {
+    if (factor != 1) changed.name += fmt::format(", {} x{}", what, factor_text(factor));
+  };
+  changed.shared_bytes_per_sm = times(gpu.shared_bytes_per_sm, factors.shared_memory);
+  changed.shared_bytes_per_block = changed.shared_bytes_per_sm - gpu.shared_bytes_reserved;
+  if (factors.shared_memory == 1) changed.shared_bytes_per_block = gpu.shared_bytes_per_block;
+  changed.l2_bytes = times(gpu.l2_bytes, factors.l2);
+  changed.dram_bytes_per_second = gpu.dram_bytes_per_second * factors.dram_rate;
+  // The clock is looked up by name, and this name is nobody's.
+  changed.boost_hz = device_rates(gpu).boost_hz;
+  name("shared memory", factors.shared_memory);
+  name("L2", factors.l2);
+  name("DRAM rate", factors.dram_rate);
+  return changed;
+}
+
+}  // namespace attnscope

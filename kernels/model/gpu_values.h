@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of a GPU that somebody may state of one of their own, as a table: what an editor offers, a file holds and
+// a what-if multiplies.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/model/device_limits.h"
+#include "kernels/model/message.h"
+
+namespace attnscope {
+
+/// Where a public GPU's value comes from.
+enum class GpuValueSource : std::uint8_t {
+  datasheet,     ///< the product's
+  capability,    ///< the CUDA programming guide's table of compute capabilities
+  architecture,  ///< its table of arithmetic throughput
+  inherited,     ///< measured on one GPU, and taken over by all (device_rates())
+};
+
+/// One line of the table: adding a value is adding a line.
+struct GpuValue {
+  std::string_view key;   ///< in files, with its unit: "l2_mib"
+  std::string_view unit;  ///< for people: "MiB", "a clock and SM"; empty: a count
+  Saying label = nullptr;
+  Saying help = nullptr;
+  GpuValueSource source = GpuValueSource::datasheet;
+  double least = 0;
+  double most = 0;
+  bool whole = true;
+  double (*get)(const DeviceLimits&) = nullptr;
+  void (*set)(DeviceLimits&, double) = nullptr;
+};
+[[nodiscard]] std::span<const GpuValue> gpu_values();
+/// nullptr for an unknown key.
+[[nodiscard]] const GpuValue* find_gpu_value(std::string_view key);
+
+/// That it is no such value.
+[[nodiscard]] Message outside(const GpuValue&, double is);
+/// What is wrong with a GPU of one's own, in one sentence: a value outside its range, a block with more shared memory
+/// than an SM has for it, a name that cannot be. Empty where nothing is.
+[[nodiscard]] Message wrong_gpu(const DeviceLimits&);
+/// The longest name.
+inline constexpr std::size_t longest_gpu_name = 60;
+
+/// The public GPU's limits under that name; it states what it was derived from, so that all rates can be set apart.
+[[nodiscard]] DeviceLimits own_gpu_like(const DeviceLimits& base, std::string name);
+
+/// Tells GPUs of equal names and different values apart: 8 hexadecimal digits.
+[[nodiscard]] std::string digest_of_values(const DeviceLimits&);
+
+/// Multiples of a GPU's memories: 1 leaves one as it is.
+struct WhatIf {
+  double shared_memory = 1;  ///< of an SM and of a block
+  double l2 = 1;             ///< its size
+  double dram_rate = 1;
+
+  [[nodiscard]] bool changes_nothing() const { return *this == WhatIf(); }
+  bool operator==(const WhatIf&) const = default;
+};
+inline constexpr double least_what_if = 0.25;
+inline constexpr double most_what_if = 8;
+/// The GPU with them, under a name that says so ("NVIDIA H200, L2 x2"): what was measured on the GPU itself it inherits
+/// as any other does.
+[[nodiscard]] DeviceLimits what_if(const DeviceLimits&, const WhatIf&);
+
+}  // namespace attnscope

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/roofline.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "kernels/model/device_rates.h"
+#include "kernels/model/pipeline_model.h"
+#include "profiler/analysis/exploration.h"
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope::analysis {
+namespace {
+
+namespace key = ceiling_key;
+
+/// The line of the ceilings' table that a bound is.
+std::string_view ceiling_of(Bound bound, DType dtype) {
+  switch (bound) {
+    case Bound::dram:
+      return key::dram_read;
+    case Bound::l2:
+      return key::l2_read;
+    case Bound::mma_sync:
+      return dtype == DType::bf16 ? key::mma_bf16 : key::mma_fp16;
+    case Bound::wgmma:
+      return dtype == DType::bf16 ? key::wgmma_bf16 : key::wgmma_fp16;
+    case Bound::exp2:
+      return key::exp2_fp32;
+  }
+  return {};
+}
+
+std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::string_view name) {
+  const auto found = std::ranges::find_if(ceilings, [&](const Ceiling& ceiling) {
+    return ceiling.name == name && ceiling.source == CeilingSource::measured && ceiling.value > 0;
+  });
+  return found == ceilings.end() ? std::nullopt : std::optional(found->value);
+}
+
+/// Of a device that nobody measured. `rates` knows clocks that a file does not keep.
+std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates, DType dtype) {
+  Roof roof{.bound = bound, .source = RoofSource::datasheet, .clock_hz = rates.boost_hz};
+  switch (bound) {
+    case Bound::dram:
+      roof.rate = limits.dram_bytes_per_second;
+      roof.clock_hz.reset();
+      break;
+    case Bound::l2:
+      roof.rate = rates.l2_bytes_per_second;
+      roof.source = limits.stated.l2_bytes > 0 ? RoofSource::stated
+                    : rates.inherited          ? RoofSource::as_elsewhere
+                                               : RoofSource::usual_of_kind;
+      break;
+    case Bound::mma_sync:
+    case Bound::wgmma: {
+      const auto* kind = find_ceiling(ceiling_of(bound, dtype));
+      roof.rate = kind->datasheet(limits);
+      if (limits.stated.tensor_flops > 0) roof.source = RoofSource::stated;
+      break;
+    }
+    case Bound::exp2:
+      roof.rate = rates.per_cycle.exponential * rates.sm_count * rates.boost_hz;
+      if (limits.stated.exponentials > 0) roof.source = RoofSource::stated;
+      break;
+  }
+  return roof.rate > 0 ? std::optional(roof) : std::nullopt;
+}
+
+Bound bound_of(MatrixInstruction instruction) {
+  return instruction == MatrixInstruction::wgmma ? Bound::wgmma : Bound::mma_sync;
+}
+
+/// Of the instruction, or the faster one where that is not known, or nothing is known of it.
+const Roof* matrix_roof(std::span<const Roof> roofs, std::optional<MatrixInstruction> instruction) {
+  if (instruction) {
+    if (const Roof* its = find_roof(roofs, bound_of(*instruction))) return its;
+  }
+  const Roof* fastest = nullptr;
+  for (const MatrixInstruction each : matrix_instructions) {
+    const Roof* its = find_roof(roofs, bound_of(each));
+    if (its != nullptr && (fastest == nullptr || its->rate > fastest->rate)) fastest = its;
+  }
+  return fastest;
+}
+
+/// What the closed form says of a configuration.
+struct Counted {
+  double tensor_flops = 0;
+  double exponentials = 0;
+  std::array<double, roofline_levels.size()> bytes{};
+};
+
+std::optional<Counted> count_closed(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                                    const DeviceLimits& limits) {
+  const AttentionModel model = algorithm.model(problem, config, limits);
+  if (model.refusal) return std::nullopt;
+  Counted counted;
+  for (const LaunchLoad& load : predict_loads(model, limits)) {
+    counted.tensor_flops += load.work.tensor_flops;
+    counted.exponentials += load.work.exponentials;
+    counted.bytes[static_cast<std::size_t>(RooflineLevel::dram)] += load.dram_bytes;
+    counted.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)] += load.l2_sm_bytes;
+  }
+  return counted;
+}
+
+class RooflineBuilder {
+ public:
+  RooflineBuilder(const PointTable& table, const RooflineRequest& request) : table_(table), request_(request) {}
+
+  RooflineReport build(std::span<const Row> rows) {
+    std::map<std::pair<std::size_t, RunIndex>, std::vector<Row>> of_run;
+    for (const Row row : rows) {
+      if (table_.run(row).device_id != request_.device_id) continue;
+      if (request_.n && table_.n_k(row) != *request_.n) continue;
+      if (!lies_somewhere(row)) continue;
+      of_run[{table_.algorithms().place(table_.algorithm(row)), table_.run_index(row)}].push_back(row);
+    }
+    if (of_run.empty()) return std::move(report_);
+    const Row first = of_run.begin()->second.front();
+    report_.like = table_.problem(first);
+    report_.roofs = roofs_of(table_.run(first).limits, request_.ceilings, report_.like.dtype);
+    for (const auto& [place, its] : of_run) {
+      if (request_.along == Along::n) {
+        add_along_n(its);
+      } else {
+        add_along_tile(its);
+      }
+    }
+    return std::move(report_);
+  }
+
+ private:
+  /// Whether it has a time, and bytes at some level.
+  bool lies_somewhere(Row row) {
+    const Disposition disposition = table_.disposition(row);
+    if (disposition != Disposition::ok && disposition != Disposition::no_counters) return false;
+    if (!table_.values(metric_key::time_median_ns).has(row)) {
+      ++report_.without_time;
+      return false;
+    }
+    if (!table_.dram_traffic().has(row) && !table_.values(metric_key::l2_sm_bytes).has(row)) {
+      ++report_.without_bytes;
+      return false;
+    }
+    return true;
+  }
+
+  void add_along_n(const std::vector<Row>& rows) {
+    RooflineSeries series = series_of(rows.front());
+    const TileSelection fastest{.rule = TileSelection::Rule::fastest};
+    for (const auto& [n, standing] : standing_rows(table_, rows, rows, fastest, Ordinate::time)) {
+      series.points.push_back(point_of(middle(standing)));
+    }
+    report_.series.push_back(std::move(series));
+  }
+
+  void add_along_tile(const std::vector<Row>& rows) {
+    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(rows.front()));
+    const TileSide stated = algorithm == nullptr ? TileSide::none : algorithm->facts().traffic_side(report_.like.pass);
+    const TileSide side = stated == TileSide::none ? TileSide::br : stated;
+    using Key = std::tuple<std::int64_t, std::vector<Knobs::Entry>, int>;
+    std::map<Key, std::map<int, std::vector<Row>>> lines;
+    for (const Row row : rows) {
+      const Config& config = table_.tile_of(row);
+      if (!tile_stated(config.tile)) continue;
+      const auto [varies, stays] =
+          side == TileSide::br ? std::pair(config.tile.br, config.tile.bc) : std::pair(config.tile.bc, config.tile.br);
+      lines[{table_.n_k(row), coded_by::entries(config.knobs), stays}][varies].push_back(row);
+    }
+    const bool several_knobs = std::ranges::any_of(
+        lines, [&](const auto& line) { return std::get<1>(line.first) != std::get<1>(lines.begin()->first); });
+    for (const auto& [at, line] : lines) {
+      const Row first = line.begin()->second.front();
+      RooflineSeries series = series_of(first);
+      series.n = std::get<0>(at);
+      series.other_side = std::get<2>(at);
+      series.side = side;
+      if (several_knobs) series.knobs = describe(table_.tile_of(first).knobs);
+      for (const auto& [length, same] : line) series.points.push_back(point_of(middle(same)));
+      report_.series.push_back(std::move(series));
+    }
+  }
+
+  [[nodiscard]] RooflineSeries series_of(Row row) const {
+    return {.algorithm = table_.algorithm(row), .run = table_.run_index(row), .points = {}};
+  }
+
+  /// Of measurements of one configuration the middle one.
+  [[nodiscard]] Row middle(std::vector<Row> rows) const {
+    const ValueColumn& times = table_.values(metric_key::time_median_ns);
+    std::ranges::stable_sort(rows, {}, [&](Row row) { return times.value(row); });
+    return rows[(rows.size() - 1) / 2];
+  }
+
+  [[nodiscard]] RooflinePoint point_of(Row row) const {
+    const AttentionProblem problem = table_.problem(row);
+    const ValueColumn& times = table_.values(metric_key::time_median_ns);
+    RooflinePoint point;
+    point.row = row;
+    point.n = table_.n_k(row);
+    point.tile = table_.tile_of(row).tile;
+    point.ns = times.value(row);
+    point.flops = pass_flops(problem);
+    point.throttled = table_.throttled(row);
+    point.bytes = {table_.dram_traffic().at(row), table_.values(metric_key::l2_sm_bytes).at(row)};
+    point.provenance = table_.values(metric_key::tflops).has(row) ? table_.values(metric_key::tflops).provenance(row)
+                                                                  : times.provenance(row);
+    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
+    std::optional<Counted> counted;
+    if (algorithm != nullptr && is_quick(problem))
+      counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
+    if (counted) {
+      point.executed_flops = counted->tensor_flops;
+      for (std::size_t level = 0; level < roofline_levels.size(); ++level) {
+        point.model_bytes.at(level) = counted->bytes.at(level);
+      }
+    }
+    add_shares(point, problem, algorithm, counted);
+    return point;
+  }
+
+  /// A unit's share is of what is executed: that is what keeps it busy.
+  void add_shares(RooflinePoint& point, const AttentionProblem& problem, const Algorithm* algorithm,
+                  const std::optional<Counted>& counted) const {
+    const auto add = [&](const Roof* roof, std::optional<double> amount) {
+      if (roof != nullptr && amount && *amount > 0) point.shares.push_back({roof->bound, *amount / roof->rate * 1e9});
+    };
+    const double tensor = counted ? counted->tensor_flops : point.flops;
+    const double exponentials = counted ? counted->exponentials : point.flops / flops_per_exponential(problem);
+    const auto instruction = algorithm == nullptr ? std::nullopt : std::optional(algorithm->facts().instruction);
+    add(find_roof(report_.roofs, Bound::dram), point.bytes[static_cast<std::size_t>(RooflineLevel::dram)]);
+    add(find_roof(report_.roofs, Bound::l2), point.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)]);
+    add(matrix_roof(report_.roofs, instruction), tensor);
+    add(find_roof(report_.roofs, Bound::exp2), exponentials);
+    std::ranges::stable_sort(point.shares, std::greater{}, &BoundShare::ns);
+  }
+
+  const PointTable& table_;
+  const RooflineRequest& request_;
+  RooflineReport report_;
+};
+
+}  // namespace
+
+std::string_view to_string(Bound bound) {
+  switch (bound) {
+    case Bound::dram:
+      return "DRAM";
+    case Bound::l2:
+      return "L2";
+    case Bound::mma_sync:
+      return to_string(MatrixInstruction::mma_sync);
+    case Bound::wgmma:
+      return to_string(MatrixInstruction::wgmma);
+    case Bound::exp2:
+      return "exp2";
+  }
+  return {};
+}
+
+std::vector<Roof> roofs_of(const DeviceLimits& limits, const KnownCeilings& known, DType dtype) {
+  const DeviceRates rates = device_rates(limits);
+  std::vector<Roof> roofs;
+  for (const Bound bound : all_bounds) {
+    const std::string_view name = ceiling_of(bound, dtype);
+    if (const auto measured = measured_value(known.ceilings, name)) {
+      const std::string clock = std::string(name).append(ceiling_clock_suffix);
+      roofs.push_back({.bound = bound,
+                       .rate = *measured,
+                       .source = known.same_device ? RoofSource::measured : RoofSource::alike,
+                       .clock_hz = measured_value(known.ceilings, clock)});
+    } else if (const auto tabled = tabled_roof(bound, limits, rates, dtype)) {
+      roofs.push_back(*tabled);
+    }
+  }
+  return roofs;
+}
+
+const Roof* find_roof(std::span<const Roof> roofs, Bound bound) {
+  const auto found = std::ranges::find(roofs, bound, &Roof::bound);
+  return found == roofs.end() ? nullptr : &*found;
+}
+
+double flops_per_exponential(const AttentionProblem& problem) {
+  const auto d = static_cast<double>(problem.d);
+  switch (problem.pass) {
+    case Pass::fwd:
+      return 4 * d;
+    case Pass::bwd:
+      return 10 * d;
+    case Pass::fwd_bwd:
+      break;
+  }
+  return 7 * d;
+}
+
+double ceiling_flops(const Roof& roof, const AttentionProblem& problem) {
+  return roof.bound == Bound::exp2 ? roof.rate * flops_per_exponential(problem) : roof.rate;
+}
+
+std::vector<std::string> roofline_devices(const PointTable& table, std::span<const Row> rows) {
+  std::vector<std::string> measured;
+  std::vector<std::string> others;
+  for (const Row row : rows) {
+    const Run& run = table.run(row);
+    std::vector<std::string>& of = run.provenance == Provenance::measured ? measured : others;
+    if (std::ranges::find(of, run.device_id) == of.end()) of.push_back(run.device_id);
+  }
+  for (std::string& id : others) {
+    if (std::ranges::find(measured, id) == measured.end()) measured.push_back(std::move(id));
+  }
+  return measured;
+}
+
+RooflineReport roofline(const PointTable& table, std::span<const Row> rows, const RooflineRequest& request) {
+  return RooflineBuilder(table, request).build(rows);
+}
+
+std::optional<IntensityLimit> intensity_limit(const Algorithm& algorithm, const AttentionProblem& like,
+                                              const Config& config, const DeviceLimits& limits, RooflineLevel level) {
+  constexpr std::int64_t long_n = std::int64_t{1} << 16;
+  if (like.mask != Mask::none && like.mask != Mask::causal) return std::nullopt;
+  const Facts& facts = algorithm.facts();
+  AttentionProblem problem = like;
+  // Few queries stay few.
+  const bool few = facts.decodes || like.n_q != like.n_k;
+  problem.n_k = long_n;
+  if (!few) problem.n_q = long_n;
+  const auto counted = count_closed(algorithm, problem, config, limits);
+  if (!counted) return std::nullopt;
+  // What is cycled through leaves any L2 at last: then DRAM sees all that the SMs do.
+  const bool cycles = facts.growth == Growth::n2d2_over_m && algorithm.working_set_bytes(problem, config, limits) > 0;
+  const RooflineLevel seen = cycles ? RooflineLevel::sm_l2 : level;
+  const double intensity = pass_flops(problem) / counted->bytes.at(static_cast<std::size_t>(seen));
+  const auto multiple = [&](std::string_view of, double there, double here) {
+    return IntensityLimit{.factor = intensity / there, .of = of, .intensity = intensity / there * here};
+  };
+  if (few) {
+    const auto rows = static_cast<double>(group_size(like) * like.n_q);
+    return multiple("G", rows, rows);
+  }
+  if (facts.growth == Growth::n2) {
+    const auto d = static_cast<double>(like.d);
+    return level == RooflineLevel::dram ? multiple("d", d, d) : IntensityLimit{intensity, {}, intensity};
+  }
+  if (level == RooflineLevel::dram && !cycles) {
+    return multiple("N", static_cast<double>(long_n), static_cast<double>(like.n_k));
+  }
+  const TileSide side = facts.traffic_side(like.pass);
+  if (side == TileSide::none) return IntensityLimit{intensity, {}, intensity};
+  const double length = side == TileSide::br ? config.tile.br : config.tile.bc;
+  return multiple(side == TileSide::br ? "Br" : "Bc", length, length);
+}
+
+}  // namespace attnscope::analysis

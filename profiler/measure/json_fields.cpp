@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/json_fields.h"
+
+#include "kernels/common_knobs.h"
+#include "kernels/model/message_json.h"
+#include "profiler/measure/spec_json.h"
+#include "profiler/plan/fields.h"
+
+namespace attnscope {
+namespace {
+
+std::string field_text(const Json& value, std::string_view key) {
+  auto text = axis_text(value, key);
+  if (!text) throw WrongLine{text.error()};
+  return std::move(text).value();
+}
+
+void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
+  if (value.is_number_integer()) {
+    spec.knobs.set(name, value.get<std::int64_t>());
+  } else if (value.is_string()) {
+    spec.knobs.set(name, value.get<std::string>());
+  } else {
+    throw WrongLine{say::event::no_knob{.knob = name}};
+  }
+}
+
+}  // namespace
+
+void JsonWriter::operator()(const char* key, const Message& message) {
+  json[key] = english_text(message);
+  if (message.id.empty()) return;
+  json[fmt::format("{}_id", key)] = message.id;
+  json[fmt::format("{}_arguments", key)] = Json::parse(arguments_json(message));
+}
+
+void JsonWriter::operator()(const PointSpec& spec) {
+  write_fields(json, spec);
+  Json& knobs = json["knobs"] = Json::object();
+  for (const auto& [name, held] : spec.knobs) knobs[name] = json_of(held);
+}
+
+void JsonReader::operator()(const char* key, Message& message) {
+  std::string words;
+  std::string id;
+  (*this)(key, words);
+  (*this)(fmt::format("{}_id", key).c_str(), id);
+  const auto found = json.find(fmt::format("{}_arguments", key));
+  const auto arguments = found != json.end() ? shallow_text(*found) : std::nullopt;
+  message = stored_message(std::move(id), arguments.value_or(""), std::move(words));
+}
+
+void JsonReader::operator()(PointSpec& spec) {
+  for (const Field& field : point_fields()) {
+    const auto found = json.find(std::string(field.name));
+    if (found == json.end() || found->is_null()) continue;
+    const auto set = set_field(field, spec, field_text(*found, field.name));
+    if (!set) throw WrongLine{set.error()};
+  }
+  if (const auto knobs = json.find("knobs"); knobs != json.end()) {
+    for (const auto& [name, value] : knobs->items()) read_knob(spec, name, value);
+  }
+  // Lines of collectors before knobs had a place of their own.
+  for (const std::string_view name : {knob::splits, knob::warps, knob::stages}) {
+    if (const auto found = json.find(std::string(name)); found != json.end()) {
+      read_knob(spec, std::string(name), *found);
+    }
+  }
+  if (const auto raster = json.find(std::string(knob::raster));
+      raster != json.end() && *raster == knob::heads_fastest) {
+    spec.knobs.set(knob::raster, std::string(knob::heads_fastest));
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain structs as JSON objects, both ways in one place: a struct's `fields(io, value)` names each member once, and
+// `io` is a JsonWriter or a JsonReader.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernels/model/message.h"
+#include "messages/event.h"
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope {
+
+using Json = nlohmann::ordered_json;
+
+/// What is wrong with a line; caught where the line is taken.
+struct WrongLine {
+  Message why;
+};
+
+struct JsonWriter {
+  Json& json;
+
+  template <class T>
+  void operator()(const char* key, const T& member) {
+    json[key] = value_of(member);
+  }
+  void where_given(const char* key, const std::string& word) {
+    if (!word.empty()) json[key] = word;
+  }
+  template <class T>
+  void required(const char* key, const T& member) {
+    (*this)(key, member);
+  }
+  /// An absent one is left out.
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& member) {
+    if (member) (*this)(key, *member);
+  }
+  /// In English, and as id and arguments for a reader that speaks another language.
+  void operator()(const char* key, const Message& message);
+  /// A field each, and the knobs as one object.
+  void operator()(const PointSpec& spec);
+  /// The word of an enumerator.
+  template <class T, class Parse>
+  void word(const char* key, const T& member, [[maybe_unused]] Parse parse) {
+    json[key] = std::string(to_string(member));
+  }
+
+ private:
+  template <class T>
+  static Json value_of(const T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+      return value;
+    } else if constexpr (requires { value.begin(); }) {
+      Json list = Json::array();
+      for (const auto& element : value) list.push_back(value_of(element));
+      return list;
+    } else {
+      Json object = Json::object();
+      T copy = value;  // fields() takes what a reader may change
+      fields(JsonWriter{object}, copy);
+      return object;
+    }
+  }
+};
+
+/// A field that is absent or null keeps its default; one of another type is an error, thrown as WrongLine or by
+/// nlohmann. Numbers are checked: get<unsigned>() of -1 would be a huge count.
+struct JsonReader {
+  const Json& json;
+
+  void operator()(const char* key, Message& message);
+  void operator()(PointSpec& spec);
+  void where_given(const char* key, std::string& word) { (*this)(key, word); }
+
+  template <class T>
+  void operator()(const char* key, T& member) {
+    const auto found = json.find(key);
+    if (found != json.end() && !found->is_null()) read(*found, key, member);
+  }
+  /// One whose absence would be a false value; what is no finite number is written as null.
+  template <class T>
+  void required(const char* key, T& member) {
+    const auto found = json.find(key);
+    if (found == json.end()) throw WrongLine{say::event::no_number{.key = key}};
+    read(*found, key, member);
+  }
+  template <class T>
+  void operator()(const char* key, std::optional<T>& member) {
+    const auto found = json.find(key);
+    if (found != json.end() && !found->is_null()) (*this)(key, member.emplace());
+  }
+  template <class T, class Parse>
+  void word(const char* key, T& member, Parse parse) {
+    std::string text;
+    (*this)(key, text);
+    if (text.empty()) return;
+    auto parsed = parse(text);
+    if (!parsed) throw WrongLine{parsed.error()};
+    member = *parsed;
+  }
+
+ private:
+  template <class T>
+  static void read(const Json& value, const char* key, T& member) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+      value.get_to(member);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (!value.is_number()) throw WrongLine{say::event::no_number{.key = key}};
+      member = value.get<T>();
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      const bool whole = value.is_number_integer();
+      if (!whole || (std::is_unsigned_v<T> && !value.is_number_unsigned())) {
+        if (std::is_unsigned_v<T>) throw WrongLine{say::event::no_count{.key = key}};
+        throw WrongLine{say::event::no_whole_number{.key = key}};
+      }
+      member = value.get<T>();
+    } else if constexpr (requires { member.emplace_back(); }) {
+      if (!value.is_array()) throw WrongLine{say::event::no_list{.key = key}};
+      for (const Json& element : value) read(element, key, member.emplace_back());
+    } else if constexpr (requires { member.size(); }) {  // std::array
+      if (!value.is_array() || value.size() != member.size()) throw WrongLine{say::event::no_list{.key = key}};
+      for (std::size_t i = 0; i < member.size(); ++i) read(value[i], key, member[i]);
+    } else {
+      if (!value.is_object()) throw WrongLine{say::event::no_object{}};
+      fields(JsonReader{value}, member);
+    }
+  }
+};
+
+}  // namespace attnscope

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/remote/remote_device.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include "messages/remote.h"
+#include "profiler/measure/remote/wire.h"
+
+namespace attnscope::remote {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds between_looks{50};
+/// A launch may take its time to end; who does not answer a cancel for so long is given up.
+constexpr std::chrono::seconds patience_after_cancel{20};
+/// A line of so many stays far below longest_line.
+constexpr std::size_t points_of_a_line = 4096;
+/// To connect, log in, open a GPU and its counters.
+constexpr std::chrono::seconds patience_for_hello{90};
+
+class RemoteDevice : public Device {
+ public:
+  RemoteDevice(std::unique_ptr<Link> link, std::string host, Hello hello, const Registry& registry)
+      : link_(std::move(link)), host_(std::move(host)), hello_(std::move(hello)), registry_(registry) {}
+
+  [[nodiscard]] const DeviceInfo& info() const override { return hello_.device; }
+  [[nodiscard]] const Registry& algorithms() const override { return registry_; }
+  [[nodiscard]] Environment environment() const override { return hello_.environment; }
+  [[nodiscard]] CounterAvailability counters() const override { return hello_.counters; }
+  [[nodiscard]] bool usable() const override { return usable_; }
+
+  [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const override {
+    Request request{.ask = std::string(ask::unknown_metrics)};
+    request.names.assign(names.begin(), names.end());
+    auto answered = ask_for(std::move(request), {});
+    return answered ? std::move(answered->unknown) : std::vector<UnknownMetric>{};
+  }
+
+  [[nodiscard]] std::int64_t free_bytes() const override {
+    const auto answered = ask_for({.ask = std::string(ask::free)}, {});
+    return answered ? answered->bytes : 0;
+  }
+
+  void prepare(std::span<const PointSpec> points, const CancelToken& cancel, const BuildProgress& progress) override {
+    for (std::size_t begin = 0; begin < points.size() && !lost_ && !cancel.cancelled(); begin += points_of_a_line) {
+      const auto part = points.subspan(begin, std::min(points_of_a_line, points.size() - begin));
+      Request request{.ask = std::string(ask::prepare)};
+      request.points.assign(part.begin(), part.end());
+      ask_for(std::move(request), cancel, [&](const Answer& answer) {
+        if (progress && answer.build && answer.done >= 0 && answer.total >= answer.done) {
+          progress(static_cast<std::size_t>(answer.done), static_cast<std::size_t>(answer.total), *answer.build);
+        }
+      });
+    }
+  }
+
+  [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
+                                    const CancelToken& cancel) override {
+    PointRecord record = asked_for(spec, options, cancel, true).record;
+    if (lost_) record.disposition = Disposition::crashed;  // who asks so expects a result
+    return record;
+  }
+
+  /// Where the link is lost the point waits, which is to say that it is no result.
+  [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
+                                            const CancelToken& cancel) override {
+    return asked_for(spec, options, cancel, false);
+  }
+
+  [[nodiscard]] bool counts_with(std::span<const PointSpec>, const PointSpec& next) const override {
+    const auto answered = ask_for({.ask = std::string(ask::counts_with), .points = {next}}, {});
+    return answered && answered->answer == answer::yes;
+  }
+
+  [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                              const CancelToken& cancel) override {
+    auto answered = ask_for({.ask = std::string(ask::count), .options = options}, cancel);
+    Counted counted{.whole = std::vector<bool>(records.size(), false)};
+    if (!answered) return counted;
+    if (answered->records.size() != records.size()) {
+      lose(say::remote::unreadable{.host = host_, .why = std::to_string(answered->records.size())});
+      return counted;
+    }
+    counted.whole.assign(records.size(), true);
+    for (const std::int64_t place : answered->left) {
+      if (place >= 0 && static_cast<std::size_t>(place) < records.size()) {
+        counted.whole[static_cast<std::size_t>(place)] = false;
+      }
+    }
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (answered->records[i].spec == records[i]->spec) {
+        *records[i] = std::move(answered->records[i]);
+      } else {
+        counted.whole[i] = false;
+        lose(say::remote::another_point{.host = host_, .point = describe(records[i]->spec)});
+      }
+    }
+    if (answered->lost_to && *answered->lost_to >= 0 && static_cast<std::size_t>(*answered->lost_to) < records.size()) {
+      counted.lost_to = static_cast<std::size_t>(*answered->lost_to);
+    }
+    return counted;
+  }
+
+  [[nodiscard]] Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions& options, const CancelToken& cancel,
+                                                            const CeilingProgress& progress) override {
+    auto answered =
+        ask_for({.ask = std::string(ask::ceilings), .ceilings = options}, cancel, [&](const Answer& answer) {
+          if (progress && answer.answer == answer::progress && answer.done >= 0 && answer.total >= answer.done) {
+            progress(static_cast<std::size_t>(answer.done), static_cast<std::size_t>(answer.total));
+          }
+        });
+    if (!answered) return Failure{CeilingFailure{cancel.cancelled(), why_}};
+    if (answered->answer == answer::ceilings && answered->ceilings) return std::move(*answered->ceilings);
+    return Failure{CeilingFailure{answered->cancelled, answered->reason}};
+  }
+
+ private:
+  Uncounted asked_for(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel, bool whole) {
+    auto answered =
+        ask_for({.ask = std::string(ask::measure), .points = {spec}, .options = options, .whole = whole}, cancel);
+    if (answered && answered->records.size() == 1 && answered->records.front().spec == spec) {
+      return {std::move(answered->records.front()), !answered->left.empty()};
+    }
+    if (answered) lose(say::remote::another_point{.host = host_, .point = describe(spec)});
+    PointRecord none;
+    none.spec = spec;
+    none.reason = why_;
+    none.provenance = info().simulated ? Provenance::simulated : Provenance::measured;
+    none.kernels.emplace_back();
+    return {std::move(none), true};
+  }
+
+  /// The answer that ends the request; those before it go to `meanwhile`. Nothing where the link is lost.
+  std::optional<Answer> ask_for(Request request, const CancelToken& cancel,
+                                const std::function<void(const Answer&)>& meanwhile = {}) const {
+    if (lost_) return std::nullopt;
+    request.number = ++number_;
+    if (!link_->send(to_line(request))) return lost();
+    std::optional<Clock::time_point> given_up_at;
+    for (std::string line;;) {
+      const Link::Got got = link_->receive(line, between_looks);
+      if (got == Link::Got::end) return lost();
+      if (got == Link::Got::line) {
+        auto answer = parse_answer(line);
+        if (!answer) return lose(say::remote::unreadable{.host = host_, .why = answer.error()});
+        const bool ours = answer->number == request.number;
+        // One that could not be read there has no number: there is no other that it could be of.
+        if (answer->answer == answer::refused && (ours || answer->number == 0)) {
+          return lose(say::remote::unreadable{.host = host_, .why = answer->reason});
+        }
+        if (ours && !answer->usable) usable_ = false;
+        const bool ends = answer->answer != answer::built && answer->answer != answer::progress;
+        if (ours && ends) return std::move(answer).value();
+        if (ours && meanwhile) meanwhile(*answer);
+      }
+      if (cancel.cancelled() && !given_up_at) {
+        given_up_at = Clock::now() + patience_after_cancel;
+        if (!link_->send(to_line(Request{.ask = std::string(ask::cancel), .number = request.number}))) return lost();
+      }
+      if (given_up_at && Clock::now() > *given_up_at) return lose(say::remote::silent{.host = host_});
+    }
+  }
+
+  std::optional<Answer> lost() const {
+    const Link::End end = link_->end();
+    const std::string words = last_line(end.last_words);
+    return lose(words.empty() ? Message(say::remote::lost{.host = host_})
+                              : Message(say::remote::lost_saying{.host = host_, .words = words}));
+  }
+  std::optional<Answer> lose(Message why) const {
+    lost_ = true;
+    usable_ = false;
+    why_ = std::move(why);
+    return std::nullopt;
+  }
+
+  // What is asked changes nothing of the device, but for whether it still answers.
+  std::unique_ptr<Link> link_;
+  std::string host_;
+  Hello hello_;
+  const Registry& registry_;
+  mutable std::uint64_t number_ = 0;
+  mutable bool usable_ = true;
+  mutable bool lost_ = false;
+  mutable Message why_;
+};
+
+}  // namespace
+
+Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::string host,
+                                              std::string_view app_version, const Registry& registry,
+                                              const CancelToken& cancel) {
+  OpenFailure failure;
+  const auto given_up_at = Clock::now() + patience_for_hello;
+  std::string line;
+  // A login shell may greet before it runs what it is told to.
+  while (!line.starts_with("{\"answer\"")) {
+    const Link::Got got = link->receive(line, between_looks);
+    if (got == Link::Got::end || cancel.cancelled() || Clock::now() > given_up_at) {
+      failure.end = link->end();
+      return Failure{failure};
+    }
+  }
+  auto answer = parse_answer(line);
+  if (answer && answer->answer == answer::failed) {
+    failure.kind = OpenFailure::Kind::no_device;
+    failure.reason = answer->reason;
+    return Failure{failure};
+  }
+  const bool ours = answer && answer->hello && answer->hello->protocol == protocol;
+  if (!ours || answer->hello->app_version != app_version) {
+    failure.kind = OpenFailure::Kind::other_version;
+    if (answer && answer->hello) failure.words = answer->hello->app_version;
+    return Failure{failure};
+  }
+  OpenedRemote opened;
+  opened.simulated_because = answer->hello->simulated_because;
+  opened.device = std::make_unique<RemoteDevice>(std::move(link), std::move(host), std::move(*answer->hello), registry);
+  return opened;
+}
+
+}  // namespace attnscope::remote

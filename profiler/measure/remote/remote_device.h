@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device on another machine, behind a link: to whoever measures it is a device like any other.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "kernels/model/result.h"
+#include "kernels/registry.h"
+#include "profiler/measure/device.h"
+#include "profiler/measure/remote/link.h"
+
+namespace attnscope::remote {
+
+/// Why there is no device at the other end of a link.
+struct OpenFailure {
+  enum class Kind {
+    no_answer,      ///< the link ended, or said nothing of ours: `end` tells how
+    other_version,  ///< `words` is its version
+    no_device       ///< `reason` is what was said there
+  };
+  Kind kind = Kind::no_answer;
+  Link::End end = {};
+  std::string words = {};
+  Message reason = {};
+};
+
+struct OpenedRemote {
+  std::unique_ptr<Device> device;
+  std::string simulated_because;  ///< as OpenedDevice has it, of the other machine
+};
+
+/// The device behind a link, whose first line says what it is. `host` is what messages call it; the registry outlives
+/// the device. A link that ends later, or answers what cannot be read, makes the device unusable: a point in flight
+/// then waits for ever, and is no result.
+[[nodiscard]] Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::string host,
+                                                            std::string_view app_version, const Registry& registry,
+                                                            const CancelToken& cancel);
+
+}  // namespace attnscope::remote

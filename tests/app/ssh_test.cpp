@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// --device ssh:HOST through a real sshd on the loopback.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "local_sshd.h"
+#include "sessions.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class Ssh : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!sshd.why_not().empty()) GTEST_SKIP() << sshd.why_not();
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder.path() / name).string(); }
+  [[nodiscard]] Process::Options by_config() const {
+    return {.environment = {{"ATTNSCOPE_SSH_CONFIG", sshd.config()}}};
+  }
+  [[nodiscard]] Outcome collect(const std::string& device) const {
+    return run(folder,
+               {"collect", "-a", "N=[128,256,384]", "-a", "d=64", "-a", "heads=2", "-a", "algorithm=fa2", "--device",
+                device, "-o", path("here.attnscope")},
+               by_config());
+  }
+
+  TemporaryFolder folder;
+  TemporaryFolder sshd_folder;
+  hosts::LocalSshd sshd{sshd_folder.path()};
+};
+
+TEST_F(Ssh, ASweepThereIsAFileHere) {
+  sshd.install(ATTNSCOPE_PROGRAM);
+  const Outcome outcome = collect("ssh:gpubox/simulated:H200");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("on gpubox"));
+  const Outcome local = run(folder, {"collect", "-a", "N=[128,256,384]", "-a", "d=64", "-a", "heads=2", "-a",
+                                     "algorithm=fa2", "--device", "simulated:H200", "-o", path("local.attnscope")});
+  ASSERT_EQ(local.exit_code, 0);
+  const RunStore here = RunStore::open(path("here.attnscope"), RunStore::Mode::read_only);
+  const RunStore beside = RunStore::open(path("local.attnscope"), RunStore::Mode::read_only);
+  const auto points = here.points();
+  const auto same = beside.points();
+  ASSERT_EQ(points.size(), 3U);
+  ASSERT_EQ(same.size(), 3U);
+  for (std::size_t i = 0; i < points.size(); ++i) {  // the same simulation, here and there
+    EXPECT_EQ(points[i].record.spec, same[i].record.spec);
+    ASSERT_EQ(points[i].record.kernels.size(), same[i].record.kernels.size());
+    for (std::size_t k = 0; k < same[i].record.kernels.size(); ++k) {
+      EXPECT_EQ(points[i].record.kernels[k].metrics, same[i].record.kernels[k].metrics);
+      EXPECT_EQ(points[i].record.kernels[k].samples_ns, same[i].record.kernels[k].samples_ns);
+    }
+  }
+  EXPECT_EQ(here.runs().front().device_uuid, beside.runs().front().device_uuid);
+  EXPECT_FALSE(fs::exists(sshd.path("there/attnscope/runs")));
+}
+
+TEST_F(Ssh, AMissingProgramIsCopied) {
+  const Outcome missing = collect("ssh:gpubox/simulated:H200");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("there is no attnscope on gpubox: 'attnscope remote --copy-to gpubox'"));
+  EXPECT_FALSE(fs::exists(path("here.attnscope")));
+  const Outcome copied = run(folder, {"remote", "--copy-to", "gpubox"}, by_config());
+  EXPECT_EQ(copied.exit_code, 0) << copied.err;
+  EXPECT_THAT(copied.out, HasSubstr(sshd.path("there/attnscope/programs/")));
+  const Outcome outcome = collect("ssh:gpubox/simulated:H200");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(Ssh, AnOlderProgramIsNamed) {
+  sshd.install_script("echo \"attnscope: unknown command 'remote'\" >&2\nexit 2\n");
+  const Outcome outcome = collect("ssh:gpubox");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("attnscope on gpubox is older than this one"));
+}
+
+TEST_F(Ssh, AKeyThatIsNotLetInIsNamed) {
+  sshd.install(ATTNSCOPE_PROGRAM);
+  sshd.use_wrong_key();
+  const Outcome outcome = collect("ssh:gpubox/simulated:H200");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("ssh-copy-id gpubox"));
+}
+
+TEST_F(Ssh, AHostThatIsNotKnownIsNamed) {
+  sshd.install(ATTNSCOPE_PROGRAM);
+  sshd.forget_host_key();
+  const Outcome outcome = collect("ssh:gpubox/simulated:H200");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("run 'ssh gpubox' once"));
+}
+
+TEST_F(Ssh, ADeviceThatIsNotThereIsNamed) {
+  sshd.install(ATTNSCOPE_PROGRAM);
+  const Outcome outcome = collect("ssh:gpubox/simulated:Abacus");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("gpubox: "));
+  EXPECT_THAT(outcome.err, HasSubstr("Abacus"));
+  EXPECT_EQ(collect("ssh:gpu box").exit_code, 2);
+  const Outcome gpu = collect("ssh:gpubox/31");  // no machine has so many
+  EXPECT_EQ(gpu.exit_code, 1);
+  EXPECT_THAT(gpu.err, HasSubstr("gpubox: "));
+  EXPECT_FALSE(fs::exists(path("here.attnscope"))) << "nor is one simulated in its place";
+}
+
+// The connection is cut under a session; it goes on by another, and what was asked is answered.
+TEST_F(Ssh, ALostConnectionIsMadeAnew) {
+  sshd.install(ATTNSCOPE_PROGRAM);
+  SessionClient client(folder,
+                       {"collect", "--serve", "--device", "ssh:gpubox/simulated:H200", "-o", path("here.attnscope")},
+                       by_config());
+  client.until<PlanEvent>();
+  client.ask(asks_for("a", 256));
+  EXPECT_EQ(client.until<PointEvent>().id, "a");
+  ASSERT_EQ(::kill(std::stoi(hosts::read_file(sshd.path("there/pid"))), SIGKILL), 0);
+  client.ask(asks_for("b", 512));
+  EXPECT_EQ(client.until<PointEvent>().id, "b");
+  client.ask(end_line() + "\n");
+  client.end();
+  EXPECT_THAT(client.answers(), ::testing::ElementsAre("point a", "point b"));
+  const RunStore here = RunStore::open(path("here.attnscope"), RunStore::Mode::read_only);
+  EXPECT_EQ(here.points().size(), 2U);
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/own_gpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "kernels/model/gpu_values.h"
+#include "kernels/registry.h"
+#include "profiler/measure/simulated_device.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::string_view doubled_l2 =
+    R"({"version": 1, "gpus": [{"name": "Fat H200", "from": "H200", "values": {"l2_mib": 120, "clock_ghz": 1.5}}]})";
+
+std::string error_of(std::string_view text) {
+  const auto read = parse_own_gpus(text, "gpus.json");
+  EXPECT_FALSE(read) << text;
+  return read ? std::string() : attnscope::text(read.error());
+}
+
+std::string with_gpu(const std::string& gpu) {
+  return R"({"version": 1, "gpus": [)" + gpu + "]}";
+}
+
+std::string with_values(const std::string& values) {
+  return with_gpu(R"({"name": "mine", "from": "H200", "values": {)" + values + "}}");
+}
+
+TEST(OwnGpus, WhatIsNotNamedIsThePublicOnes) {
+  const auto gpus = parse_own_gpus(doubled_l2, "gpus.json");
+  ASSERT_TRUE(gpus);
+  ASSERT_THAT(*gpus, SizeIs(1));
+  const DeviceLimits& gpu = gpus->front().limits;
+  EXPECT_EQ(gpu.name, "Fat H200");
+  EXPECT_EQ(gpus->front().from, "NVIDIA H200");
+  EXPECT_EQ(gpu.l2_bytes, 120 * 1024 * 1024);
+  EXPECT_EQ(gpu.boost_hz, 1.5e9);
+  EXPECT_EQ(gpu.sm_count, 132);
+  EXPECT_NEAR(gpu.tensor_flops, 4096 * 132 * 1.5e9, 1) << "the peak at that clock";
+  EXPECT_EQ(find_own_gpu(*gpus, "fat h200"), gpus->data());
+  EXPECT_EQ(find_own_gpu(*gpus, "fat"), nullptr);
+}
+
+TEST(OwnGpus, ComeBackAsTheyWereWritten) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "deeper" / "gpus.json";
+  EXPECT_THAT(read_own_gpus(file).value(), IsEmpty()) << "there is no file";
+  std::vector<OwnGpu> gpus = parse_own_gpus(doubled_l2, "").value();
+  gpus.push_back({.limits = own_gpu_like(*find_gpu("a100"), "wide \"A100\""), .from = "NVIDIA A100 80GB"});
+  for (const GpuValue& value : gpu_values()) {
+    if (!value.whole) value.set(gpus.back().limits, value.get(gpus.back().limits) * 1.1);
+  }
+  EXPECT_TRUE(write_own_gpus(file, gpus).empty());
+  const auto again = read_own_gpus(file);
+  ASSERT_TRUE(again) << text(again.error());
+  ASSERT_THAT(*again, SizeIs(2));
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    EXPECT_EQ((*again)[i].limits.name, gpus[i].limits.name);
+    EXPECT_EQ((*again)[i].from, gpus[i].from);
+    EXPECT_EQ(digest_of_values((*again)[i].limits), digest_of_values(gpus[i].limits));
+  }
+}
+
+TEST(OwnGpus, ABadFileIsNamedInOneLine) {
+  EXPECT_THAT(error_of(""), HasSubstr("gpus.json: no list of GPUs"));
+  EXPECT_THAT(error_of("[1, 2"), HasSubstr("no list of GPUs"));
+  EXPECT_THAT(error_of(R"({"version": "one", "gpus": []})"), HasSubstr("no list of GPUs"));
+  EXPECT_THAT(error_of(R"({"version": 2, "gpus": []})"), HasSubstr("newer version"));
+  EXPECT_THAT(error_of(with_gpu("7")), HasSubstr("GPU 1 is no object"));
+  EXPECT_THAT(error_of(with_gpu(R"({"name": "mine", "from": 3, "values": {}})")), HasSubstr("GPU 1 is no object"));
+  EXPECT_THAT(error_of(with_gpu(R"({"name": "mine", "from": "H2000", "values": {}})")), HasSubstr("no public GPU"));
+  EXPECT_THAT(error_of(with_values(R"("sms": 3)")), HasSubstr("mine has a value sms"));
+  EXPECT_THAT(error_of(with_values(R"("sm_count": "3")")), HasSubstr("sm_count of mine is no number"));
+  EXPECT_THAT(error_of(with_values(R"("sm_count": 3.5)")), HasSubstr("sm_count of mine is no number"));
+  EXPECT_THAT(error_of(with_values(R"("sm_count": -1)")), HasSubstr("mine: SMs is -1"));
+  EXPECT_THAT(error_of(with_values(R"("l2_mib": 1e300)")), HasSubstr("mine: L2 is 1e+300"));
+  EXPECT_THAT(error_of(with_values(R"("shared_kib_per_sm": 100)")), HasSubstr("A block has more shared memory"));
+  EXPECT_THAT(error_of(with_gpu(R"({"name": "A100", "from": "H200", "values": {}})")), HasSubstr("public GPU"));
+  const std::string one = R"({"name": "Mine", "from": "H200", "values": {}})";
+  EXPECT_THAT(error_of(with_gpu(one + ", " + one)), HasSubstr("two GPUs are named Mine"));
+  std::string many = one;
+  for (std::size_t i = 0; i < most_own_gpus; ++i) many += ", " + one;
+  EXPECT_THAT(error_of(with_gpu(many)), HasSubstr("more than 100 GPUs"));
+  EXPECT_THAT(error_of(std::string(2U << 20U, ' ')), HasSubstr("larger than 1024 KiB"));
+  EXPECT_THAT(error_of(std::string(100000, '[')), HasSubstr("no list of GPUs"));
+  const testing::TemporaryFolder folder;
+  EXPECT_FALSE(read_own_gpus(folder.path())) << "a folder";
+}
+
+TEST(OwnGpus, AreDevicesOfTheirOwnOnceAValueHasChanged) {
+  const auto gpus = parse_own_gpus(doubled_l2, "").value();
+  OwnGpu other = gpus.front();
+  find_gpu_value("l2_mib")->set(other.limits, 240);
+  const auto uuid_of = [](const OwnGpu& gpu) {
+    return make_simulated_device(gpu.limits, built_in_algorithms())->info().uuid;
+  };
+  EXPECT_THAT(uuid_of(gpus.front()), ::testing::StartsWith("SIM-Fat-H200-"));
+  EXPECT_NE(uuid_of(gpus.front()), uuid_of(other));
+  EXPECT_EQ(make_simulated_device(gpus.front().limits, built_in_algorithms())->info().l2_from, "NVIDIA H200");
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A walk through the window as a user takes it, on a real display: ui_walk SIZE THEME FOLDER. Each step waits for what
+// it has to see, and leaves a picture of the window; the first that does not see it ends the walk with exit code 1.
+#include <QApplication>
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScreen>
+#include <QSlider>
+#include <QStandardPaths>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <cstdio>
+#include <functional>
+#include <stdexcept>
+
+#include "tests/app/local_sshd.h"
+#include "tests/ui/window_test.h"
+#include "ui/application.h"
+#include "ui/elsewhere.h"
+#include "ui/explorer/fitted_table.h"
+#include "ui/explorer/measuring_card.h"
+#include "ui/explorer/term_bars.h"
+#include "ui/pages/explorer_page.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/law_page.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/panels/elsewhere_dialog.h"
+#include "ui/query_bar.h"
+
+namespace {
+
+using namespace attnscope;
+using namespace attnscope::ui;
+
+constexpr int patience_ms = 90'000;
+
+class Walk {
+ public:
+  Walk(const QSize& size, ThemeChoice theme, QString folder) : folder_(std::move(folder)), window_(false) {
+    qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+    window_.set_theme(theme);
+    window_.setGeometry(QRect(QPoint(0, 0), size));
+    window_.show();
+    if (!QTest::qWaitForWindowExposed(&window_)) throw std::runtime_error("no window comes on the display");
+  }
+
+  void open_the_sample() {
+    window_.open_files({recorded_sample()});
+    wait("the sample's points", [&] { return window_.workspace().visible()->size() > 600; });
+    wait("curves", [&] { return !io().curves().curves.empty(); });
+    picture("sample");
+  }
+
+  void filter() {
+    const std::size_t all = window_.workspace().visible()->size();
+    QTest::keySequence(&window_, QKeySequence(QStringLiteral("Ctrl+L")));
+    QTest::keyClicks(window_.query().field(), QStringLiteral("algo:fa1,fa2 d:128 status:ok"));
+    wait("fewer points", [&] { return window_.workspace().visible()->size() < all / 2; });
+    check("the filter is taken", window_.query().error().isEmpty());
+    picture("filtered");
+  }
+
+  void isolate_a_series() {
+    window_.query().set_text({});
+    window_.show_page(QStringLiteral("io"));
+    settle();
+    IoPlot& plot = *io().plot();
+    const PlotLegend::Shown* wanted = nullptr;
+    QPoint at;
+    plot.replot();
+    for (QCPLegend* box : plot.findChildren<QCPLegend*>()) {
+      for (int i = 0; i < box->itemCount() && wanted == nullptr; ++i) {
+        wanted = plot.plot_legend().shown(box->item(i));
+        if (wanted != nullptr && wanted->curves.isEmpty()) wanted = nullptr;
+        at = box->item(i)->rect().center();
+      }
+    }
+    check("the legend has keys", wanted != nullptr);
+    QTest::mouseClick(&plot, Qt::LeftButton, Qt::ControlModifier, at);
+    wait("others are hidden", [&] { return !plot.hidden().empty(); });
+    picture("isolated");
+    QTest::mouseClick(&plot, Qt::LeftButton, Qt::ControlModifier, at);
+    wait("all are shown", [&] { return plot.hidden().empty(); });
+  }
+
+  void change_a_tile() {
+    window_.show_page(QStringLiteral("explorer"));
+    wait("an explored point", [&] { return explorer().shown() != nullptr && !explorer().behind(); });
+    const double before = explorer().shown()->exploration.ns;
+    auto* slider = explorer().findChild<QSlider*>(QStringLiteral("br-slider"));
+    if (slider == nullptr) {
+      for (auto* each : explorer().findChildren<QSlider*>()) {
+        if (each->objectName().startsWith(QStringLiteral("br"))) slider = each;
+      }
+    }
+    check("Br has a slider", slider != nullptr);
+    slider->setFocus();
+    QTest::keyClick(slider, Qt::Key_Left);
+    wait("another prediction", [&] { return !explorer().behind() && explorer().shown()->exploration.ns != before; });
+    picture("tile");
+  }
+
+  void measure() {
+    auto& measurer = explorer().measuring().measurer();
+    measurer.set_database(work_.filePath(QStringLiteral("explored.attnscope")));
+    auto* on = explorer().findChild<QComboBox*>(QStringLiteral("measures-on"));
+    wait("a device to measure on", [&] { return on->count() > 0; });
+    press(QStringLiteral("measure"));
+    wait("the point's number",
+         [&] { return measurer.points().size() == 1 && measurer.points()[0].state == MeasuredPoint::State::finished; });
+    check("its time stands with the terms", !explorer().terms()->measured_words().isEmpty());
+    picture("measured");
+  }
+
+  void sweep_around() {
+    auto& measurer = explorer().measuring().measurer();
+    press(QStringLiteral("around"));
+    wait("points around", [&] {
+      return std::ranges::count(measurer.points(), MeasuredPoint::State::finished, &MeasuredPoint::state) >= 8;
+    });
+    press(QStringLiteral("cancel-measuring"));
+    wait("nothing open", [&] { return measurer.open() == 0; });
+    window_.show_page(QStringLiteral("tiles"));
+    settle();
+    picture("around");
+  }
+
+  void try_the_law() {
+    window_.open_files({QStringLiteral(ATTNSCOPE_LAW_SAMPLE)});
+    window_.show_page(QStringLiteral("law"));
+    const std::size_t before = window_.workspace().visible()->size();
+    wait("the law's points", [&] { return window_.workspace().visible()->size() > before; });
+    settle();
+    picture("law");
+  }
+
+  void measure_elsewhere() {
+    hosts::LocalSshd sshd(work_.filePath(QStringLiteral("gpubox")).toStdString());
+    if (!sshd.why_not().empty()) {
+      std::printf("skipped: %s\n", sshd.why_not().c_str());
+      return;
+    }
+    qputenv("ATTNSCOPE_SSH_CONFIG", QByteArray::fromStdString(sshd.config()));
+    ElsewhereDialog dialog(&window_);
+    dialog.show();
+    QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("host")), QStringLiteral("gpubox"));
+    QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("device-there")), QStringLiteral("simulated:H200"));
+    auto* state = dialog.findChild<QLabel*>(QStringLiteral("state"));
+    QTest::mouseClick(dialog.findChild<QPushButton*>(QStringLiteral("connect")), Qt::LeftButton);
+    auto* copy = dialog.findChild<QPushButton*>(QStringLiteral("copy"));
+    wait("the copy is offered", [&] { return copy->isEnabled(); });
+    picture("ssh-missing");
+    QTest::mouseClick(copy, Qt::LeftButton);
+    wait("the device there", [&] { return state->text().startsWith(QStringLiteral("Found")); });
+    picture("ssh-found");
+    dialog.close();
+
+    CollectForm& form = window_.collect()->form();
+    const QString word = QStringLiteral("ssh:gpubox/simulated:H200");
+    wait("it is among the devices", [&] {
+      form.set_device(word);
+      return form.request().device == word;
+    });
+    form.set_preset(QStringLiteral("quick"));
+    form.set_axes(QStringLiteral("N=[256,512,1024]"));
+    const QString file = work_.filePath(QStringLiteral("there.attnscope"));
+    form.set_database(file);
+    window_.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+    wait("a sweep there", [&] { return window_.collect()->progress_words().startsWith(QStringLiteral("done")); });
+    picture("ssh-collected");
+    Elsewhere::instance().remove(word);
+  }
+
+ private:
+  static void check(const char* what, bool holds) {
+    if (!holds) throw std::runtime_error(std::string("not so: ") + what);
+  }
+  static void wait(const char* what, const std::function<bool()>& holds) {
+    if (!QTest::qWaitFor(holds, patience_ms)) throw std::runtime_error(std::string("waited in vain for ") + what);
+  }
+  void press(const QString& name) {
+    auto* button = explorer().findChild<QAbstractButton*>(name);
+    wait(qPrintable(name), [&] { return button->isEnabled(); });
+    button->click();
+  }
+  /// What the display shows, other windows included.
+  void picture(const char* name) {
+    settle();
+    QTest::qWait(200);  // animations of docks and menus
+    const QPixmap shown = window_.screen()->grabWindow(0, window_.x(), window_.y(), window_.width(), window_.height());
+    const QString file = QStringLiteral("%1/%2-%3.png")
+                             .arg(folder_)
+                             .arg(++step_, 2, 10, QLatin1Char('0'))
+                             .arg(QString::fromLatin1(name));
+    if (shown.isNull() || !shown.save(file)) throw std::runtime_error("no picture: " + file.toStdString());
+    std::printf("%s\n", qPrintable(file));
+  }
+  IoCurvePage& io() { return page_of<IoCurvePage>(window_); }
+  ExplorerPage& explorer() { return page_of<ExplorerPage>(window_); }
+
+  QString folder_;
+  QTemporaryDir work_;
+  MainWindow window_;
+  int step_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fprintf(stderr, "ui_walk SIZE THEME FOLDER\n");
+    return 2;
+  }
+  QStandardPaths::setTestModeEnabled(true);
+  Application application(argc, argv);
+  QCoreApplication::setApplicationName(QStringLiteral("attnscope-walk"));
+  initialize_style();
+  const QStringList extents = QString::fromLocal8Bit(argv[1]).split(QLatin1Char('x'));
+  const QSize size(extents.value(0).toInt(), extents.value(1).toInt());
+  try {
+    Walk walk(size, parse_theme(QString::fromLocal8Bit(argv[2])), QString::fromLocal8Bit(argv[3]));
+    walk.open_the_sample();
+    walk.filter();
+    walk.isolate_a_series();
+    walk.change_a_tile();
+    walk.measure();
+    walk.sweep_around();
+    walk.try_the_law();
+    walk.measure_elsewhere();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ui_walk: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/roofline_page.h"
+
+#include <QEvent>
+#include <QHeaderView>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "messages/roofline_page.h"
+#include "profiler/analysis/facets.h"
+#include "profiler/analysis/plot_list.h"
+#include "profiler/metrics/metrics.h"
+#include "ui/format.h"
+#include "ui/models/ceilings_model.h"
+#include "ui/pages/plain_table.h"
+#include "ui/said.h"
+#include "ui/source_note.h"
+
+namespace attnscope::ui {
+namespace {
+
+using analysis::Along;
+
+QString roofline_word(RooflineLevel level) {
+  return level == RooflineLevel::dram ? QStringLiteral("dram") : QStringLiteral("sm_l2");
+}
+
+QString roofline_word(Along along) {
+  return along == Along::n ? QStringLiteral("n") : QStringLiteral("tile");
+}
+
+/// Rows that ended well, of problems of which some row has bytes: what else is of them is counted, and what is of
+/// others would leave a problem without a point to choose.
+std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) {
+  const std::vector<std::uint64_t> problems = analysis::combined_codes(table, analysis::curve_facets());
+  std::set<std::uint64_t> with_bytes;
+  std::vector<Row> ended_well;
+  for (Row row = 0; row < table.size(); ++row) {
+    const Disposition disposition = table.disposition(row);
+    if (disposition != Disposition::ok && disposition != Disposition::no_counters) continue;
+    ended_well.push_back(row);
+    if (table.dram_traffic().has(row) || table.values(metric_key::l2_sm_bytes).has(row))
+      with_bytes.insert(problems[row]);
+  }
+  std::erase_if(ended_well, [&](Row row) { return !with_bytes.contains(problems[row]); });
+  return ended_well;
+}
+
+}  // namespace
+
+RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
+    : ProblemPage(workspace, analysis::curve_filter, parent) {
+  add_controls();
+  add_content();
+  connect(&workspace, &Workspace::points_changed, this, &RooflinePage::refresh);
+  connect(&workspace, &Workspace::ceilings_changed, this, &RooflinePage::refresh);
+  refresh();
+}
+
+void RooflinePage::add_controls() {
+  level_ = facets().add_combo(said(say::roofline_page::level{}), said(say::roofline_page::level_help{}));
+  for (const RooflineLevel level : analysis::roofline_levels) {
+    level_->addItem(level_words(level), static_cast<int>(level));
+  }
+  along_ = facets().add_combo(said(say::roofline_page::along{}), said(say::roofline_page::along_help{}));
+  along_->addItem(said(say::roofline_page::along_n{}), static_cast<int>(Along::n));
+  along_->addItem(said(say::roofline_page::along_tile{}), static_cast<int>(Along::tile));
+  length_ = facets().add_combo(said(say::roofline_page::length{}), said(say::roofline_page::length_help{}), 8);
+  device_ = facets().add_combo(said(say::roofline_page::device{}), said(say::roofline_page::device_help{}), 14);
+  connect(level_, &QComboBox::currentIndexChanged, this, &RooflinePage::refresh);
+  connect(along_, &QComboBox::currentIndexChanged, this, &RooflinePage::refresh);
+  connect(length_, &QComboBox::activated, this, [this](int place) {
+    const QVariant n = length_->itemData(place);
+    set_length(n.isNull() ? std::nullopt : std::optional<std::int64_t>(n.toLongLong()));
+  });
+  connect(device_, &QComboBox::activated, this, [this](int place) {
+    wanted_device_ = devices_[static_cast<std::size_t>(place)];
+    refresh();
+  });
+}
+
+void RooflinePage::add_content() {
+  auto* content = new QWidget(this);
+  stack_ = new QStackedLayout(content);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  shown_ = new QWidget(content);
+  auto* column = new QVBoxLayout(shown_);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(4);
+  plot_ = new RooflinePlot(shown_);
+  model_ = new RooflineModel(this);
+  table_ = new PlainTable(model_, said(say::roofline_page::title{}), shown_);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  left_out_ = new QLabel(shown_);
+  left_out_->setTextFormat(Qt::PlainText);
+  left_out_->hide();
+  column->addWidget(plot_, 1);
+  column->addWidget(table_);
+  column->addWidget(left_out_);
+  empty_ = new EmptyState(content, &workspace());
+  stack_->addWidget(shown_);
+  stack_->addWidget(empty_);
+  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
+  note_ = new ErrorNote(workspace().published_errors(), this);
+  layout()->addWidget(note_);
+  connect(plot_, &RooflinePlot::point_clicked, this, &Page::point_selected);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (current.isValid()) emit point_selected(model_->point_at(current.row()));
+  });
+}
+
+QString RooflinePage::title() const {
+  return said(say::roofline_page::title{});
+}
+
+bool RooflinePage::has_plot() const {
+  return stack_->currentWidget() == shown_;
+}
+
+QString RooflinePage::words() const {
+  return has_plot() ? QString() : empty_->text();
+}
+
+QString RooflinePage::file_stem() const {
+  return QStringLiteral("roofline-%1-%2%3")
+      .arg(roofline_word(level()), roofline_word(along()), QString::fromStdString(filter().stem()));
+}
+
+QString RooflinePage::save_plot(const QString& path, const QSize& size) {
+  std::vector<Row> rows;
+  for (const RooflineSeries& series : set_.report.series) {
+    for (const RooflinePoint& point : series.points) rows.push_back(point.row);
+  }
+  plot_->set_source(source_note(points()->runs_of(rows)));
+  return plot_->save(path, size);
+}
+
+QJsonObject RooflinePage::state() const {
+  QJsonObject state{{QStringLiteral("choices"), facets().state()},
+                    {QStringLiteral("level"), roofline_word(level())},
+                    {QStringLiteral("along"), roofline_word(along())},
+                    {QStringLiteral("device"), QString::fromStdString(wanted_device_)}};
+  if (wanted_n_) state[QStringLiteral("n")] = static_cast<double>(*wanted_n_);
+  return state;
+}
+
+void RooflinePage::restore(const QJsonObject& state) {
+  facets().restore(state[QStringLiteral("choices")].toObject());
+  wanted_device_ = state[QStringLiteral("device")].toString().toStdString();
+  const double n = state[QStringLiteral("n")].toDouble();
+  constexpr double longest = 1e15;
+  wanted_n_ = n >= 1 && n < longest ? std::optional(static_cast<std::int64_t>(n)) : std::nullopt;
+  for (const RooflineLevel each : analysis::roofline_levels) {
+    if (state[QStringLiteral("level")].toString() == roofline_word(each)) set_level(each);
+  }
+  for (const Along each : {Along::n, Along::tile}) {
+    if (state[QStringLiteral("along")].toString() == roofline_word(each)) set_along(each);
+  }
+  refresh();
+}
+
+void RooflinePage::set_level(RooflineLevel level) {
+  level_->setCurrentIndex(level_->findData(static_cast<int>(level)));
+}
+
+void RooflinePage::set_along(Along along) {
+  along_->setCurrentIndex(along_->findData(static_cast<int>(along)));
+}
+
+void RooflinePage::set_length(std::optional<std::int64_t> n) {
+  wanted_n_ = n;
+  refresh();
+}
+
+/// Every device of the problem, and the ceilings of the one that is shown: its own, or of another of its name.
+void RooflinePage::refresh_devices() {
+  const analysis::PointTable& table = points()->table();
+  devices_ = analysis::roofline_devices(table, filter().rows());
+  const QSignalBlocker quiet(device_);
+  device_->clear();
+  for (const std::string& id : devices_) {
+    const auto row = std::ranges::find_if(filter().rows(), [&](Row each) { return table.run(each).device_id == id; });
+    device_->addItem(QString::fromStdString(analysis::device_title(table, table.run_index(*row))));
+  }
+  device_->setEnabled(devices_.size() > 1);
+  if (devices_.empty()) return;
+  const auto wanted = std::ranges::find(devices_, wanted_device_);
+  const auto place = wanted == devices_.end() ? 0 : wanted - devices_.begin();
+  device_->setCurrentIndex(static_cast<int>(place));
+
+  const std::string& id = devices_[static_cast<std::size_t>(place)];
+  const auto row = std::ranges::find_if(filter().rows(), [&](Row each) { return table.run(each).device_id == id; });
+  const analysis::Run& run = table.run(*row);
+  gpu_ = QString::fromStdString(run.device_name);
+  ceilings_.clear();
+  same_device_ = true;
+  rates_missing_.clear();
+  const std::vector<ShownCeilings> sets = ceilings_of(workspace());
+  const auto find = [&](const auto& fits) {
+    return std::ranges::find_if(sets, [&](const ShownCeilings& set) { return set.measured && fits(set); });
+  };
+  if (run.provenance == Provenance::simulated) {
+    // What is simulated has its datasheet's, unless it was told a GPU's ceilings.
+    const QString from = one_line(QString::fromStdString(points()->run_of(*row)->summary.rates_from));
+    if (from.isEmpty()) return;
+    const auto told =
+        find([&](const ShownCeilings& set) { return from.contains(QString::fromStdString(set.device_uuid)); });
+    same_device_ = false;
+    if (told != sets.end()) {
+      ceilings_ = told->ceilings;
+    } else {
+      rates_missing_ = from;
+    }
+    return;
+  }
+  auto found = find([&](const ShownCeilings& set) { return set.device_uuid == id; });
+  same_device_ = found != sets.end();
+  if (!same_device_) found = find([&](const ShownCeilings& set) { return set.device_name == run.device_name; });
+  if (found != sets.end()) ceilings_ = found->ceilings;
+}
+
+void RooflinePage::refresh_lengths() {
+  const analysis::PointTable& table = points()->table();
+  std::set<std::int64_t> lengths;
+  for (const Row row : filter().rows()) lengths.insert(table.n_k(row));
+  const QSignalBlocker quiet(length_);
+  length_->clear();
+  length_->addItem(said(say::roofline_page::length_automatic{}));
+  for (const std::int64_t n : lengths)
+    length_->addItem(format_number(static_cast<double>(n), 9), QVariant(qlonglong(n)));
+  const int place = wanted_n_ ? length_->findData(QVariant(qlonglong(*wanted_n_))) : 0;
+  length_->setCurrentIndex(std::max(0, place));
+}
+
+analysis::RooflineRequest RooflinePage::request() const {
+  analysis::RooflineRequest request;
+  const int place = device_->currentIndex();
+  if (place >= 0) request.device_id = devices_[static_cast<std::size_t>(place)];
+  request.ceilings = {ceilings_, same_device_};
+  request.along = along();
+  const QVariant n = length_->currentData();
+  if (!n.isNull()) request.n = n.toLongLong();
+  if (request.n || request.along == Along::n) return request;
+  // The N of most tiles: a map.
+  const analysis::PointTable& table = points()->table();
+  std::map<std::int64_t, std::set<std::pair<std::string, std::uint32_t>>> tiles;
+  for (const Row row : filter().rows()) {
+    if (table.run(row).device_id != request.device_id || !tile_stated(table.tile_of(row).tile)) continue;
+    tiles[table.n_k(row)].emplace(table.algorithm(row), table.tile_code(row));
+  }
+  const auto most =
+      std::ranges::max_element(tiles, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (most != tiles.end()) request.n = most->first;
+  return request;
+}
+
+void RooflinePage::refresh() {
+  const auto visible = workspace().visible();
+  const analysis::PointTable& table = visible->table();
+  set_points(visible, rows_of_problems_with_bytes(table));
+  refresh_devices();
+  refresh_lengths();
+  set_ = {visible, analysis::roofline(table, filter().rows(), request()),
+          level(), device_->currentText(),
+          gpu_,    QString::fromStdString(filter().summary())};
+  // A line along a tile of one tile is none.
+  if (along() == Along::tile) {
+    std::erase_if(set_.report.series, [](const RooflineSeries& series) { return series.points.size() < 2; });
+  }
+  model_->set_roofline(set_);
+  plot_->set_roofline(set_);
+  fit_table();
+  show_left_out();
+  const bool any = std::ranges::any_of(set_.report.series, [&](const RooflineSeries& series) {
+    return std::ranges::any_of(series.points,
+                               [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
+  });
+  if (!any) return show_words();
+  std::vector<Row> drawn;
+  for (const RooflineSeries& series : set_.report.series) {
+    for (const RooflinePoint& point : series.points) drawn.push_back(point.row);
+  }
+  note_->show_for(simulated_parts(*points(), drawn), ErrorNote::First::time);
+  stack_->setCurrentWidget(shown_);
+}
+
+void RooflinePage::show_left_out() {
+  std::size_t without_bytes = set_.report.without_bytes;
+  for (const RooflineSeries& series : set_.report.series) {
+    without_bytes += static_cast<std::size_t>(
+        std::ranges::count_if(series.points, [&](const RooflinePoint& point) { return !point.intensity(level()); }));
+  }
+  QStringList lines;
+  if (without_bytes + set_.report.without_time > 0) {
+    lines << said(say::roofline_page::left_out{.bytes = without_bytes, .time = set_.report.without_time});
+  }
+  if (!rates_missing_.isEmpty()) {
+    lines << said(say::roofline_page::rates_missing{.from = rates_missing_.toStdString()});
+  }
+  left_out_->setText(lines.join(QLatin1Char('\n')));
+  left_out_->setVisible(!lines.isEmpty());
+}
+
+void RooflinePage::show_words() {
+  note_->show_for({}, ErrorNote::First::time);
+  if (points()->empty()) {
+    empty_->set_words(why_no_points(workspace()));
+  } else if (along() == Along::tile && !filter().rows().empty()) {
+    empty_->set_words({said(say::roofline_page::none_of_tile{}), said(say::roofline_page::none_of_tile_help{})});
+  } else {
+    empty_->set_words({said(say::roofline_page::none{}), said(say::roofline_page::none_help{})});
+  }
+  stack_->setCurrentWidget(empty_);
+}
+
+void RooflinePage::fit_table() {
+  // Of more rows than a quarter of the page holds, the table scrolls; a plot keeps 300 pixels in a low window.
+  constexpr int fewest_rows = 2;
+  constexpr int least_plot = 306;
+  const int row_height = table_->verticalHeader()->defaultSectionSize();
+  const auto height_of = [&](int rows) {
+    return table_->horizontalHeader()->sizeHint().height() + row_height * rows + 2 * table_->frameWidth() + 2;
+  };
+  const int controls = facets().height() + 40;
+  const int room = std::min(height() / 4, height() - controls - least_plot);
+  table_->setFixedHeight(std::min(height_of(model_->rowCount()), std::max(height_of(fewest_rows), room)));
+}
+
+void RooflinePage::changeEvent(QEvent* event) {
+  ProblemPage::changeEvent(event);
+  if (event->type() == QEvent::FontChange) fit_table();
+}
+
+void RooflinePage::resizeEvent(QResizeEvent* event) {
+  ProblemPage::resizeEvent(event);
+  fit_table();
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Points under the roofs of their device: the controls around a RooflinePlot, and the table of the bounds below it.
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QStackedLayout>
+#include <QTableView>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/pages/empty_state.h"
+#include "ui/pages/error_note.h"
+#include "ui/pages/problem_page.h"
+#include "ui/plots/roofline_plot.h"
+
+namespace attnscope::ui {
+
+class RooflinePage : public ProblemPage {
+  Q_OBJECT
+ public:
+  explicit RooflinePage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] QString title() const override;
+  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("roofline")); }
+  [[nodiscard]] QWidget* view() override { return plot_; }
+  [[nodiscard]] bool has_plot() const override;
+  /// "roofline-dram-n-d128"
+  [[nodiscard]] QString file_stem() const override;
+  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+
+  void set_level(RooflineLevel level);
+  void set_along(analysis::Along along);
+  /// Points of that N alone; nothing: the page's own choice.
+  void set_length(std::optional<std::int64_t> n);
+  [[nodiscard]] RooflinePlot* plot() const { return plot_; }
+  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] const RooflineSet& shown() const { return set_; }
+  /// The words in place of the plot; empty while there is one.
+  [[nodiscard]] QString words() const;
+
+ protected:
+  void show_problem() override { refresh(); }
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void add_controls();
+  void add_content();
+  void refresh();
+  void refresh_devices();
+  void refresh_lengths();
+  void show_words();
+  void show_left_out();
+  void fit_table();
+  [[nodiscard]] analysis::RooflineRequest request() const;
+  [[nodiscard]] RooflineLevel level() const { return static_cast<RooflineLevel>(level_->currentData().toInt()); }
+  [[nodiscard]] analysis::Along along() const { return static_cast<analysis::Along>(along_->currentData().toInt()); }
+
+  RooflineSet set_;
+  std::vector<std::string> devices_;  ///< as the combo box has them
+  std::string wanted_device_;
+  std::optional<std::int64_t> wanted_n_;
+  QString rates_missing_;          ///< the ceilings that its simulation was told, and no open file has
+  QString gpu_;                    ///< the name of the device that is shown
+  std::vector<Ceiling> ceilings_;  ///< of the device that is shown
+  bool same_device_ = true;        ///< that they were measured on
+  QComboBox* level_ = nullptr;
+  QComboBox* along_ = nullptr;
+  QComboBox* length_ = nullptr;
+  QComboBox* device_ = nullptr;
+  RooflinePlot* plot_ = nullptr;
+  RooflineModel* model_ = nullptr;
+  QTableView* table_ = nullptr;
+  QLabel* left_out_ = nullptr;
+  QWidget* shown_ = nullptr;  ///< plot and table
+  EmptyState* empty_ = nullptr;
+  ErrorNote* note_ = nullptr;
+  QStackedLayout* stack_ = nullptr;
+};
+
+}  // namespace attnscope::ui
