@@ -60,8 +60,8 @@ TEST(AxisCurves, AMetricOverNByTile) {
   ASSERT_EQ(set.curves.size(), 4U);
   EXPECT_EQ(set.curves[0].name.group, "64 × 32");
   EXPECT_EQ(set.curves[3].name.group, "128 × 64");
-  EXPECT_THAT(values_of(set.curves[0]), testing::ElementsAre(std::pair(1024.0, 3104.0), std::pair(2048.0, 6176.0)));
-  EXPECT_THAT(values_of(set.curves[3]), testing::ElementsAre(std::pair(1024.0, 1088.0), std::pair(2048.0, 2112.0)));
+  EXPECT_THAT(values_of(set.curves[0]), ::testing::ElementsAre(std::pair(1024.0, 3104.0), std::pair(2048.0, 6176.0)));
+  EXPECT_THAT(values_of(set.curves[3]), ::testing::ElementsAre(std::pair(1024.0, 1088.0), std::pair(2048.0, 2112.0)));
   EXPECT_EQ(set.metric, "time_median_ns");
   EXPECT_EQ(set.axis->key(), "n");
 }
@@ -78,7 +78,7 @@ TEST(AxisCurves, OverASideOfTheTileTheOtherIsAChoice) {
   const CurveSet set = build_axis_curves(
       table, filter.rows(), {.axis = br, .metric = "time_median_ns", .algorithms = {"fa2"}, .model = true});
   ASSERT_EQ(set.curves.size(), 2U) << "measured, and the model beside it";
-  EXPECT_THAT(values_of(set.curves[0]), testing::ElementsAre(std::pair(64.0, 6176.0), std::pair(128.0, 2080.0)));
+  EXPECT_THAT(values_of(set.curves[0]), ::testing::ElementsAre(std::pair(64.0, 6176.0), std::pair(128.0, 2080.0)));
   EXPECT_DOUBLE_EQ(set.curves[0].points[0].low, 6176.0) << "quartiles of the samples";
   EXPECT_EQ(set.curves[1].kind, CurveKind::model);
   ModelledValues modelled(table);
@@ -98,11 +98,11 @@ TEST(AxisCurves, OneTileStandsForAnAlgorithmUnlessItIsAsked) {
   const Points points(records);
   AxisCurveRequest request{.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false};
   EXPECT_THAT(values_of(curves_over(points, request).curves.at(0)),
-              testing::ElementsAre(std::pair(1024.0, 3104.0), std::pair(2048.0, 6176.0)))
+              ::testing::ElementsAre(std::pair(1024.0, 3104.0), std::pair(2048.0, 6176.0)))
       << "the tile that covers both lengths";
   request.tile = TileSelection::Rule::fastest;
   EXPECT_THAT(values_of(curves_over(points, request).curves.at(0)),
-              testing::ElementsAre(std::pair(1024.0, 1056.0), std::pair(2048.0, 6176.0)));
+              ::testing::ElementsAre(std::pair(1024.0, 1056.0), std::pair(2048.0, 6176.0)));
 }
 
 TEST(AxisCurves, WordsStandAtPlaces) {
@@ -114,7 +114,7 @@ TEST(AxisCurves, WordsStandAtPlaces) {
   }
   const CurveSet set = curves_over(
       Points(records), {.axis = axis_called("mask"), .metric = "l2_sm_bytes", .algorithms = {"fa2"}, .model = false});
-  EXPECT_THAT(set.places, testing::ElementsAre("full", "causal"));
+  EXPECT_THAT(set.places, ::testing::ElementsAre("full", "causal"));
   ASSERT_EQ(set.curves.size(), 1U);
   EXPECT_EQ(set.curves[0].points[0].n, 1);
   EXPECT_EQ(set.curves[0].points[1].n, 2);
