@@ -169,9 +169,11 @@ TEST(Peaks, AreOfTheMetricsOwnUnit) {
 }
 
 TEST(CurveRatios, AtTheNearestPlaceThatBothHave) {
-  Curve naive{.quantity = Quantity::dram};
+  Curve naive;
+  naive.quantity = Quantity::dram;
   naive.points = {{.n = 1024, .value = 100}, {.n = 4096, .value = 3300}};
-  Curve fa2{.quantity = Quantity::dram};
+  Curve fa2;
+  fa2.quantity = Quantity::dram;
   fa2.points = {{.n = 1024, .value = 50}, {.n = 2048, .value = 70}, {.n = 4096, .value = 100}};
   const auto ratio = ratio_near(fa2, naive, 3000);
   ASSERT_TRUE(ratio);
@@ -180,7 +182,8 @@ TEST(CurveRatios, AtTheNearestPlaceThatBothHave) {
   EXPECT_TRUE(ratio->first_less);
   EXPECT_FALSE(ratio_near(naive, fa2, 3000)->first_less);
   EXPECT_EQ(ratio_near(naive, fa2, 900)->at, 1024);
-  Curve time{.quantity = Quantity::time};
+  Curve time;
+  time.quantity = Quantity::time;
   time.points = fa2.points;
   EXPECT_FALSE(ratio_near(naive, time, 4096)) << "bytes are no multiple of a time";
 }
