@@ -20,7 +20,7 @@
 namespace attnscope::analysis {
 namespace {
 
-bool of_the_tile(std::string_view name) {
+bool of_the_tile(const std::string& name) {
   return name == "br" || name == "bc";
 }
 
@@ -86,6 +86,7 @@ class AxisCurveBuilder {
     std::map<Key, Strain> strains;
     std::set<std::string> devices;
     const CodeColumn* group = request_.group ? &table_.codes(*request_.group) : nullptr;
+    const PointAxis of_group = request_.group ? axis_of(request_.group, table_.algorithms()) : PointAxis();
     for (const Row row : rows) {
       const Run& run = table_.run(row);
       const std::string& algorithm = table_.algorithm(row);
@@ -98,7 +99,8 @@ class AxisCurveBuilder {
       strain.algorithm = algorithm;
       strain.provenance = run.provenance;
       strain.label = label;
-      if (group != nullptr) strain.group = group->values[code].text;
+      if (!label.empty()) labels_[algorithm].insert(run.label);
+      if (group != nullptr) strain.group = group_words(of_group, group->values[code], row);
       strain.rows.push_back(row);
     }
     name_devices_ = devices.size() > 1;
@@ -108,10 +110,15 @@ class AxisCurveBuilder {
     return ordered;
   }
 
+  /// "128 × 64", "Bc 32", "causal"; empty where the point's source did not say its tile.
+  [[nodiscard]] std::string group_words(const PointAxis& axis, const FacetValue& value, Row row) const {
+    if (std::ranges::any_of(axis.names, of_the_tile) && !tile_stated(table_.tile_of(row).tile)) return {};
+    return axis.number ? fmt::format("{} {}", text(axis.facet->label), value.text) : value.text;
+  }
+
   [[nodiscard]] bool says_tile() const {
-    const auto says = [](const std::string& name) { return of_the_tile(name); };
-    if (std::ranges::any_of(request_.axis.names, says)) return true;
-    return request_.group && std::ranges::any_of(axis_of(request_.group, table_.algorithms()).names, says);
+    if (std::ranges::any_of(request_.axis.names, of_the_tile)) return true;
+    return request_.group && std::ranges::any_of(axis_of(request_.group, table_.algorithms()).names, of_the_tile);
   }
 
   using ByPlace = std::map<double, std::vector<Row>>;
@@ -182,7 +189,9 @@ class AxisCurveBuilder {
         titles.emplace_back(table_.runs()[candidates[i].run].title);
         at.merge(candidates[i].at);
       }
-      curve.name = {.algorithm = strain.algorithm, .label = strain.label, .age = age++, .group = strain.group};
+      curve.name = {.algorithm = strain.algorithm, .age = age++, .group = strain.group};
+      const auto labels = labels_.find(strain.algorithm);
+      if (!strain.label.empty() && labels->second.size() > 1) curve.name.label = strain.label;
       if (name_devices_) curve.name.device = device_title(table_, candidates[members.front()].run);
       if (groups.size() > 1) curve.name.runs = fmt::format("{}", fmt::join(titles, " + "));
       fill(std::move(curve), at);
@@ -199,9 +208,7 @@ class AxisCurveBuilder {
         if (const auto value = values_.plain(row)) readings.emplace_back(*value, row);
       }
       if (readings.empty()) {
-        if (table_.disposition(rows.back()) != Disposition::ok) {
-          set_.failed.push_back({curve.name.algorithm, place, rows.back()});
-        }
+        note_failure(curve.name.algorithm, place, rows.back());
         continue;
       }
       std::ranges::stable_sort(readings, {}, [](const auto& reading) { return reading.first.value; });
@@ -229,8 +236,19 @@ class AxisCurveBuilder {
     if (with_model) set_.curves.push_back(std::move(model));
   }
 
+  /// One mark an algorithm, place and ending: a column of marks for all groups says no more.
+  void note_failure(const std::string& algorithm, double place, Row row) {
+    const Disposition ended = table_.disposition(row);
+    if (ended == Disposition::ok || ended == Disposition::cancelled) return;
+    const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
+      return other.algorithm == algorithm && other.n == place && table_.disposition(other.row) == ended;
+    });
+    if (!known) set_.failed.push_back({algorithm, place, row});
+  }
+
   const PointTable& table_;
   const AxisCurveRequest& request_;
+  std::map<std::string, std::set<std::string>> labels_;  ///< of an algorithm's imported runs
   ComparedValues values_;
   ModelledValues modelled_;
   const CodeColumn& column_;

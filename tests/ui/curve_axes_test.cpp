@@ -68,6 +68,7 @@ TEST_F(CurveAxesTest, TilesOverlaidAreNamed) {
   EXPECT_DOUBLE_EQ(small->dataMainValue(1), 4096 * 2000.0);
   EXPECT_DOUBLE_EQ(large->dataMainValue(1), 4096 * 1000.0);
   EXPECT_NE(small->pen().color(), large->pen().color());
+  settle();
   EXPECT_THAT(page.plot()->line_labels(), ::testing::UnorderedElementsAre("FA2 64 × 64", "FA2 128 × 64"));
   // Quartiles are drawn.
   bool bars = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/byte_ticker.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ui/format.h"
@@ -76,7 +77,9 @@ QVector<double> RoundTicker::createTickVector(double /*tick_step*/, const QCPRan
 }
 
 QString RoundTicker::getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) {
-  return format_number(tick * factor_);
+  const double value = tick * factor_;
+  // Ticks are round: "0.5", not "0.500".
+  return std::abs(value) < 1 ? QString::number(value, 'g', 3) : format_number(value);
 }
 
 QString LinearByteTicker::getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) {

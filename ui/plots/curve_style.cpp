@@ -148,6 +148,8 @@ QString style_words(const Curve& curve) {
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
              (curve.name.age > 0 ? QStringLiteral(" · ") + said(say::curve_plot::older_run{}) : QString());
     case CurveKind::model:
+      // Of bytes between SM and L2 it is exact; of a time it is a prediction.
+      if (!curve.metric.empty()) return said(say::curve_plot::model{.quantity = quantity.toStdString()});
       return said(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::fit:
       return said(say::curve_plot::fit{.quantity = quantity.toStdString()});

@@ -306,7 +306,8 @@ void IoPlot::add_peaks() {
     label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
     label->position->setTypeY(QCPItemPosition::ptPlotCoords);
     label->position->setCoords(0.01, peak.value);
-    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+    // Below its line: above the highest stand the marks of what did not run.
+    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
     label->setFont(small_font(font()));
     label->setColor(colors.muted);
     label->setText(peak.text);
@@ -347,10 +348,12 @@ void IoPlot::name_general_axes() {
   const UnitScale unit = unit_scale(high > 0 ? high : 1, metric == nullptr ? std::string_view() : metric->unit);
   yAxis->setTicker(QSharedPointer<RoundTicker>::create(unit.factor, log_y()));
   const QString label = metric_label(set_.metric);
-  yAxis->setLabel(unit.suffix.isEmpty() || unit.suffix == label ? label : QStringLiteral("%1 [%2]").arg(label, unit.suffix));
-  xAxis->setLabel(said(set_.axis->facet->label));
+  yAxis->setLabel(unit.suffix.isEmpty() || unit.suffix == label ? label
+                                                                : QStringLiteral("%1 [%2]").arg(label, unit.suffix));
+  const bool memory = set_.axis->key() == analysis::memory_axis().key();
+  xAxis->setLabel(memory ? said(say::curve_plot::memory_axis{}) : said(set_.axis->facet->label));
   if (set_.places.empty()) {
-    const bool length = set_.axis->key() == "n" || set_.axis->key() == "n_k" || set_.axis->key() == "m";
+    const bool length = memory || set_.axis->key() == "n" || set_.axis->key() == "n_k";
     if (length && log_x()) {
       xAxis->setTicker(QSharedPointer<LengthTicker>::create());
     } else {

@@ -73,8 +73,10 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
   const double end = std::exp(1.15 * reach);
   left->setRange(1 / end, end);
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-  const double step = reach > 0.9 ? 2.0 : reach > 0.3 ? 1.25 : reach > 0.12 ? 1.1 : 1.05;
-  for (const double tick : {1 / step, 1.0, step}) ticker->addTick(tick, QString::number(tick, 'g', 3));
+  const double step = reach > 0.9 ? 0.5 : reach > 0.3 ? 0.2 : reach > 0.12 ? 0.1 : 0.05;
+  for (const double tick : {1 - step, 1.0, reach > 0.9 ? 2.0 : 1 + step}) {
+    ticker->addTick(tick, QString::number(tick, 'g', 3));
+  }
   if (reach > 1.8) {
     for (const double tick : {0.1, 10.0}) ticker->addTick(tick, QString::number(tick, 'g', 3));
   }

@@ -105,6 +105,36 @@ TEST(AxisCurves, OneTileStandsForAnAlgorithmUnlessItIsAsked) {
               ::testing::ElementsAre(std::pair(1024.0, 1056.0), std::pair(2048.0, 6176.0)));
 }
 
+TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
+  std::vector<PointRecord> records = tiles_and_lengths();
+  std::erase_if(records, [](const PointRecord& record) { return record.spec.problem.n_k == 2048; });
+  // Both Bc fail at Br 256: one mark, not one above the other.
+  for (const int bc : {32, 64}) {
+    records.push_back(
+        fixtures::failed_point(fixtures::spec("fa2", 1024, 256, bc), Disposition::infeasible, "too much memory"));
+  }
+  // A source that does not say its tile is of no group.
+  records.push_back(fixtures::imported_point("torch-flash", records.front().spec.problem, 5000));
+  const CurveSet by_bc = curves_over(Points(records), {.axis = axis_called("br"),
+                                                       .metric = "time_median_ns",
+                                                       .group = axis_called("bc").facet,
+                                                       .algorithms = {"fa2"},
+                                                       .model = false});
+  ASSERT_EQ(by_bc.curves.size(), 2U);
+  EXPECT_EQ(by_bc.curves[0].name.group, "Bc 32");
+  EXPECT_EQ(by_bc.curves[1].name.group, "Bc 64");
+  ASSERT_EQ(by_bc.failed.size(), 1U);
+  EXPECT_EQ(by_bc.failed[0].n, 256);
+  const CurveSet by_tile = curves_over(Points(records), {.axis = axis_called("n"),
+                                                         .metric = "time_median_ns",
+                                                         .group = tile_facet(),
+                                                         .algorithms = {"torch-flash"},
+                                                         .model = false});
+  ASSERT_EQ(by_tile.curves.size(), 1U);
+  EXPECT_EQ(by_tile.curves[0].name.group, "");
+  EXPECT_EQ(by_tile.curves[0].name.label, "") << "one label tells nothing apart";
+}
+
 TEST(AxisCurves, WordsStandAtPlaces) {
   std::vector<PointRecord> records;
   for (const Mask& mask : {Mask(Mask::none), Mask(Mask::causal)}) {
