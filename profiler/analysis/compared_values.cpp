@@ -83,6 +83,13 @@ std::optional<Compared> ComparedValues::plain(Row row) const {
   if (!has_values(table_.disposition(row)) || !values_.has(row)) return std::nullopt;
   const double value = values_.value(row);
   Compared own{.value = value, .low = value, .high = value, .provenance = values_.provenance(row)};
+  if (table_.points().rounds(row) > 1) {
+    if (const auto scatter = quartiles_over_rounds(shown_.metric, *table_.points().sum(row))) {
+      own.low = scatter->q1;
+      own.high = scatter->q3;
+      return own;
+    }
+  }
   if (metric_ != nullptr && metric_->count_spread > 0 && counted_on_gpu(own.provenance)) {
     const double half = metric_->count_spread / 2 * value;
     own.low = value - half;

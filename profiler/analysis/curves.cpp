@@ -41,7 +41,14 @@ std::optional<Reading> read(const PointTable& table, Row row, Quantity quantity)
   if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
     // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
     if (disposition != Disposition::ok) return {};
-    return Reading{*value, *value, *value};
+    Reading counted{*value, *value, *value};
+    if (table.points().rounds(row) > 1) {
+      const std::optional<KernelOfRow> sum = table.points().sum(row);
+      const auto scatter =
+          quantity == Quantity::dram ? traffic_over_rounds(*sum) : quartiles_over_rounds(metric_of(quantity), *sum);
+      if (scatter) counted = {*value, scatter->q1, scatter->q3};
+    }
+    return counted;
   }
   // Without counters there is still a time.
   if (disposition != Disposition::ok && disposition != Disposition::no_counters) return {};
