@@ -430,6 +430,7 @@ std::vector<HeatmapGrid> TileHeatmapPage::build_maps() {
     if (!map.empty()) maps.push_back(std::move(map));
   }
   std::vector<analysis::TileMap*> all;
+  all.reserve(maps.size());
   for (HeatmapGrid& map : maps) all.push_back(&map);
   analysis::share_scale(all);
   return maps;
