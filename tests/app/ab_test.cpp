@@ -70,8 +70,8 @@ TEST_F(Ab, rounds_go_on_until_a_look) {
   for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
     options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
   }
-  const Words words{"algorithm=naive", "N=128",  "d=64",       "heads=1", "--rounds",  "7", "--samples", "3",
-                    "--json",          "--base", "tile=32x32", "--with",  "tile=64x64"};
+  const Words words{"algorithm=naive", "N=128",       "d=64",   "heads=1",    "--rounds", "7",         "--samples", "3",
+                    "--json",          "--no-verify", "--base", "tile=32x32", "--with",   "tile=64x64"};
   const Outcome outcome = ab(words, options);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json document = nlohmann::json::parse(outcome.out);
