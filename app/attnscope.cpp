@@ -108,6 +108,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_law(command); });
   add("compare", "Set two sides of recorded points beside each other: ratios with intervals and verdicts that hold",
       [](CLI::App& command) { return attnscope::add_compare(command); });
+  add("ab", "Measure two points in turns until it is decided which is faster",
+      [](CLI::App& command) { return attnscope::add_ab(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",

@@ -70,13 +70,16 @@ Message settling_command(const ComparisonOutput& output, const ComparedPair& pai
   const PointSpec other = table.spec(pair.other.front());
   const bool one_device = table.run(pair.base.front()).device_name == table.run(pair.other.front()).device_name;
   if (pair.same_point || !one_device) {
-    const std::string command = fmt::format("attnscope collect --rounds {}{} -o FILE", rounds, a_axes(axis_words(base)));
+    const std::string command =
+        fmt::format("attnscope collect --rounds {}{} -o FILE", rounds, a_axes(axis_words(base)));
     return say::compare::settle_repeat{.reason = reason, .command = command};
   }
   std::vector<std::string> shared = axis_words(base);
   const std::vector<std::string> only_base = axis_words_beside(base, other);
   std::erase_if(shared, [&](const std::string& word) { return std::ranges::find(only_base, word) != only_base.end(); });
-  std::string command = fmt::format("attnscope ab{} --base", a_axes(shared));
+  std::string command = "attnscope ab";
+  for (const std::string& word : shared) command += " " + shell_word(word);
+  command += " --base";
   for (const std::string& word : only_base) command += " " + shell_word(word);
   command += " --with";
   for (const std::string& word : axis_words_beside(other, base)) command += " " + shell_word(word);
@@ -133,13 +136,7 @@ Table left_table(const ComparisonOutput& output) {
 }
 
 Table pairs_for_people(const ComparisonOutput& output) {
-  Table table{{{"point"},
-               {"against"},
-               {"base", true},
-               {"other", true},
-               {"other/base", true},
-               {"cycles", true}},
-              {}};
+  Table table{{{"point"}, {"against"}, {"base", true}, {"other", true}, {"other/base", true}, {"cycles", true}}, {}};
   for (const char* title : level_titles) table.columns.push_back({title, true});
   table.columns.push_back({"rounds", true});
   table.columns.push_back({"verdict"});
@@ -163,12 +160,12 @@ Table pairs_for_people(const ComparisonOutput& output) {
   return table;
 }
 
-constexpr std::array program_columns{"base_run",     "other_run",     "base_device",  "other_device", "base_point",
-                                     "other_point",  "provenance",    "base_ns",      "other_ns",     "ratio",
-                                     "ratio_low",    "ratio_high",    "base_cycles",  "other_cycles", "cycles_ratio",
-                                     "cycles_low",   "cycles_high",   "rounds",       "recordings",   "interleaved",
-                                     "floor",        "spread",        "p_change",     "p_same",       "verdict",
-                                     "undecided",    "rounds_needed", "settle",       "left_out",     "reason"};
+constexpr std::array program_columns{"base_run",    "other_run",     "base_device", "other_device", "base_point",
+                                     "other_point", "provenance",    "base_ns",     "other_ns",     "ratio",
+                                     "ratio_low",   "ratio_high",    "base_cycles", "other_cycles", "cycles_ratio",
+                                     "cycles_low",  "cycles_high",   "rounds",      "recordings",   "interleaved",
+                                     "floor",       "spread",        "p_change",    "p_same",       "verdict",
+                                     "undecided",   "rounds_needed", "settle",      "left_out",     "reason"};
 constexpr std::array text_columns{"base_run",    "other_run",  "base_device", "other_device", "base_point",
                                   "other_point", "provenance", "interleaved", "floor",        "verdict",
                                   "undecided",   "settle",     "left_out",    "reason"};
@@ -188,23 +185,24 @@ Named pair_for_programs(const ComparisonOutput& output, const ComparedPair& pair
   Named fields;
   add_side(output, "base", pair.base.front(), fields);
   add_side(output, "other", pair.other.front(), fields);
-  fields.insert(fields.end(), {{"provenance", std::string(to_string(output.sides.table.points().origin(pair.other.front())))},
-                               {"base_ns", number_text(pair.base_ns)},
-                               {"other_ns", number_text(pair.other_ns)},
-                               {"ratio", number_text(verdict.time.ratio)},
-                               {"ratio_low", number_text(verdict.time.interval.low)},
-                               {"ratio_high", number_text(verdict.time.interval.high)},
-                               {"base_cycles", number_text(pair.base_cycles)},
-                               {"other_cycles", number_text(pair.other_cycles)},
-                               {"rounds", fmt::to_string(verdict.rounds)},
-                               {"recordings", fmt::to_string(pair.recordings)},
-                               {"interleaved", pair.paired ? "yes" : "no"},
-                               {"floor", std::string(to_string(verdict.floor))},
-                               {"p_change", number_text(verdict.p_change)},
-                               {"p_same", number_text(verdict.p_same)},
-                               {"verdict", std::string(to_string(verdict.verdict))},
-                               {"undecided", std::string(to_string(verdict.undecided))},
-                               {"settle", text(settling_words(output, pair))}});
+  fields.insert(fields.end(),
+                {{"provenance", std::string(to_string(output.sides.table.points().origin(pair.other.front())))},
+                 {"base_ns", number_text(pair.base_ns)},
+                 {"other_ns", number_text(pair.other_ns)},
+                 {"ratio", number_text(verdict.time.ratio)},
+                 {"ratio_low", number_text(verdict.time.interval.low)},
+                 {"ratio_high", number_text(verdict.time.interval.high)},
+                 {"base_cycles", number_text(pair.base_cycles)},
+                 {"other_cycles", number_text(pair.other_cycles)},
+                 {"rounds", fmt::to_string(verdict.rounds)},
+                 {"recordings", fmt::to_string(pair.recordings)},
+                 {"interleaved", pair.paired ? "yes" : "no"},
+                 {"floor", std::string(to_string(verdict.floor))},
+                 {"p_change", number_text(verdict.p_change)},
+                 {"p_same", number_text(verdict.p_same)},
+                 {"verdict", std::string(to_string(verdict.verdict))},
+                 {"undecided", std::string(to_string(verdict.undecided))},
+                 {"settle", text(settling_words(output, pair))}});
   if (verdict.spread > 0) fields.emplace_back("spread", number_text(verdict.spread));
   if (verdict.rounds_needed) fields.emplace_back("rounds_needed", fmt::to_string(*verdict.rounds_needed));
   if (verdict.cycles) {
@@ -227,7 +225,8 @@ Table pairs_for_programs(const ComparisonOutput& output) {
     table.columns.push_back({name, std::ranges::find(text_columns, std::string_view(name)) == text_columns.end()});
   }
   for (const std::string_view key : analysis::compared_levels()) {
-    for (const char* part : {"base", "other", "ratio"}) table.columns.push_back({fmt::format("{}_{}", part, key), true});
+    for (const char* part : {"base", "other", "ratio"})
+      table.columns.push_back({fmt::format("{}_{}", part, key), true});
   }
   const auto add = [&](const Named& fields) {
     std::vector<std::string>& row = table.rows.emplace_back(table.columns.size());
@@ -252,15 +251,14 @@ Table pairs_for_programs(const ComparisonOutput& output) {
 /// What has to be known of the verdicts, a sentence each.
 std::vector<std::string> notes_of(const ComparisonOutput& output) {
   const analysis::ComparisonResult& result = output.result;
-  const auto count = [&](auto&& holds) {
-    return static_cast<std::size_t>(std::ranges::count_if(result.pairs, holds));
-  };
+  const auto count = [&](auto&& holds) { return static_cast<std::size_t>(std::ranges::count_if(result.pairs, holds)); };
   const auto computed = [&](const ComparedPair& pair) {
     return pair.verdict.time.interval.low >= pair.verdict.time.interval.high;
   };
   const std::size_t exact = count(computed);
   const std::size_t paired = count([](const ComparedPair& pair) { return pair.paired; });
-  const std::size_t by_rounds = count([](const ComparedPair& pair) { return pair.verdict.floor == SpreadFloor::of_rounds; });
+  const std::size_t by_rounds =
+      count([](const ComparedPair& pair) { return pair.verdict.floor == SpreadFloor::of_rounds; });
   const std::size_t by_percent =
       count([](const ComparedPair& pair) { return pair.verdict.floor == SpreadFloor::of_percent; });
   const std::size_t often = count([&](const ComparedPair& pair) {
@@ -287,7 +285,8 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
 }
 
 std::string title_of(const ComparisonOutput& output) {
-  return text(say::compare::title{.other = printable(output.sides.other_name), .base = printable(output.sides.base_name)});
+  return text(
+      say::compare::title{.other = printable(output.sides.other_name), .base = printable(output.sides.base_name)});
 }
 
 std::string no_differences() {
@@ -356,7 +355,9 @@ void print_html_table(const Table& table, std::ostream& out) {
     out << "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool verdict = table.columns[i].name == "verdict";
-      out << (table.columns[i].number ? "<td class=\"n\">" : verdict ? "<td class=\"" + html_text(row[i]) + "\">" : "<td>")
+      out << (table.columns[i].number ? "<td class=\"n\">"
+              : verdict               ? "<td class=\"" + html_text(row[i]) + "\">"
+                                      : "<td>")
           << html_text(row[i]) << "</td>";
     }
     out << "</tr>\n";
@@ -367,7 +368,8 @@ void print_html_table(const Table& table, std::ostream& out) {
 void print_html(const ComparisonOutput& output, std::ostream& out) {
   out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" << html_text(title_of(output))
       << "</title>\n<style>:root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:2em}"
-         "table{border-collapse:collapse;margin:0 0 1.5em}th,td{border:1px solid #8888;padding:.25em .6em;text-align:left;"
+         "table{border-collapse:collapse;margin:0 0 1.5em}th,td{border:1px solid #8888;padding:.25em "
+         ".6em;text-align:left;"
          "vertical-align:top}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
          ".FASTER{font-weight:bold;color:#0a7d32}.SLOWER{font-weight:bold;color:#c62828}.AMBIGUOUS{font-style:italic}"
          "@media(prefers-color-scheme:dark){.FASTER{color:#6fd08c}.SLOWER{color:#ff8a80}}</style></head><body>\n<h1>"

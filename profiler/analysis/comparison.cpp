@@ -32,16 +32,20 @@ std::string field_text(const PointTable& table, std::string_view field, Row row)
   return attnscope::to_string(table.points().field(field).value(row));
 }
 
+Knobs knobs_of(const PointTable& table, Row row) {
+  return table.points().spec(row, std::span<const std::string_view>()).knobs;
+}
+
 std::string knobs_text(const PointTable& table, Row row) {
   std::string words;
-  for (const Knobs::Entry& knob : table.points().spec(row).knobs) {
+  for (const Knobs::Entry& knob : knobs_of(table, row)) {
     words += fmt::format("{}={} ", knob.first, attnscope::to_string(knob.second));
   }
   return words;
 }
 
 std::string knob_text(const PointTable& table, std::string_view name, Row row) {
-  for (const Knobs::Entry& knob : table.points().spec(row).knobs) {
+  for (const Knobs::Entry& knob : knobs_of(table, row)) {
     if (knob.first == name) return attnscope::to_string(knob.second);
   }
   return {};
@@ -218,6 +222,10 @@ void sort_out(const PointTable& table, const std::array<std::vector<Row>, 2>& si
     } else if (!repeats(table, ran.at(side))) {
       result.left_out.push_back({.why = Why::several, .of_other = of_other, .rows = ran.at(side)});
       whole = false;
+    } else if (ran.at(side).size() < sides.at(side).size()) {
+      std::vector<Row> failed;
+      std::ranges::copy_if(sides.at(side), std::back_inserter(failed), [&](Row row) { return !has_time(table, row); });
+      result.left_out.push_back({.why = Why::failed, .of_other = of_other, .rows = std::move(failed)});
     }
   }
   if (!whole) return;
@@ -304,7 +312,7 @@ Result<Alignment, Message> alignment_of(std::span<const std::string> words, cons
   std::set<std::string> knobs;
   for (const std::span<const Row> rows : {base, other}) {
     for (const Row row : rows) {
-      for (const Knobs::Entry& knob : table.points().spec(row).knobs) knobs.insert(knob.first);
+      for (const Knobs::Entry& knob : knobs_of(table, row)) knobs.insert(knob.first);
     }
   }
   Alignment alignment;

@@ -78,7 +78,7 @@ struct ComparedPair {
 struct LeftOut {
   enum class Why {
     no_partner,  ///< the other side has no such point
-    failed,      ///< it has no time; the partner ran
+    failed,      ///< it has no time; the partner ran, or the same point measured again
     both_failed,
     several,  ///< points of one side that differ in what the alignment leaves open: which is meant?
   };

@@ -57,17 +57,20 @@ double chance_above(const Estimate& estimate, double value, double bound) {
   return boost::math::cdf(boost::math::complement(standard_normal, t));
 }
 
-/// What 95% of a distribution lie within; kept by degrees of freedom, which most rows share.
+/// What all but `level` of a distribution lie within; kept by degrees of freedom, which most rows share.
 class Quantiles {
  public:
+  explicit Quantiles(double level) : tail_(level / 2) {}
+
   double of(double freedom) {
-    if (!(freedom < as_good_as_normal)) return boost::math::quantile(standard_normal, 0.975);
+    if (!(freedom < as_good_as_normal)) return boost::math::quantile(boost::math::complement(standard_normal, tail_));
     const auto [place, first] = by_freedom_.try_emplace(freedom);
-    if (first) place->second = boost::math::quantile(Students(freedom), 0.975);
+    if (first) place->second = boost::math::quantile(boost::math::complement(Students(freedom), tail_));
     return place->second;
   }
 
  private:
+  double tail_;
   std::map<double, double> by_freedom_;
 };
 
@@ -426,6 +429,20 @@ double hodges_lehmann(std::span<const double> values) {
   return median_of(std::move(means));
 }
 
+std::vector<std::size_t> rounds_to_look_at(std::size_t most) {
+  constexpr std::size_t first_look = 5;
+  std::vector<std::size_t> looks;
+  for (std::size_t rounds = first_look; rounds < most; rounds *= 2) looks.push_back(rounds);
+  looks.push_back(most);
+  return looks;
+}
+
+VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
+  options.level /= static_cast<double>(looks);
+  options.interval_level /= static_cast<double>(looks);
+  return options;
+}
+
 std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options) {
   for (const ComparedRow& row : rows) check(row);
   const double margin = std::log1p(options.margin);
@@ -449,7 +466,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   }
   const Corrected changed = correct(confirmed, uncertain, options.level);
   const Corrected alike = correct(same, uncertain, options.level);
-  Quantiles quantiles;
+  Quantiles quantiles(options.interval_level);
   std::vector<RowVerdict> verdicts(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RowVerdict& row = verdicts[i];

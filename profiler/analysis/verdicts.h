@@ -71,7 +71,7 @@ struct ComparedRow {
 
 struct RatioInterval {
   double ratio = 1;   ///< other / base
-  Interval interval;  ///< 95%, of this row alone
+  Interval interval;  ///< 95% unless the options say another, of this row alone
 };
 
 struct RowVerdict {
@@ -92,7 +92,16 @@ struct RowVerdict {
 struct VerdictOptions {
   double margin = 0.01;  ///< relative; 0 < margin < 1
   double level = 0.05;   ///< share of wrong ones among verdicts
+  /// How often an interval may miss, where it is looked at once.
+  double interval_level = 0.05;
 };
+
+/// Rounds that go on until a verdict stands are looked at several times, and each look is a chance to be wrong. So
+/// there are few looks, 5, 10, 20, ... rounds and the last, and each gets its part of the level and of the interval's
+/// (Bonferroni): false verdicts and intervals that miss are together no more than of one look.
+[[nodiscard]] std::vector<std::size_t> rounds_to_look_at(std::size_t most);
+/// Options of each of so many looks. Pre: looks > 0.
+[[nodiscard]] VerdictOptions of_each_look(VerdictOptions options, std::size_t looks);
 
 inline constexpr std::size_t fewest_rounds = 3;
 /// What is suggested where nothing is known of the spread.

@@ -94,7 +94,7 @@ TEST_F(Compare, two_algorithms_of_one_file_are_sides) {
   const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--with", sample + ":algo:fa2 status:ok"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("Aligned by problem, tile, knobs, device"), HasSubstr("algorithm=fa2"),
-                                 HasSubstr("to settle it: attnscope ab -a ")));
+                                 HasSubstr("to settle it: attnscope ab heads_q=")));
 }
 
 TEST_F(Compare, what_cannot_be_compared_is_one_line) {

@@ -131,6 +131,20 @@ TEST(Comparison, WhatHasNoPartnerOrFailedIsListedWithTheReason) {
   EXPECT_TRUE(result.left_out[2].of_other);
 }
 
+TEST(Comparison, ARecordingInWhichAPointFailedIsListedBesideThePair) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 512), 1000)});
+  points.add({timed(fixtures::spec("fa1", 512), 1000)});
+  points.add({fixtures::failed_point(fixtures::spec("fa1", 512), Disposition::crashed, "gone")});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1, 2}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  EXPECT_THAT(result.pairs[0].other, ElementsAre(1U));
+  ASSERT_EQ(result.left_out.size(), 1U);
+  EXPECT_EQ(result.left_out[0].why, LeftOut::Why::failed);
+  EXPECT_THAT(result.left_out[0].rows, ElementsAre(2U));
+}
+
 TEST(Comparison, SimulationsAreExact) {
   fixtures::Points points;
   points.add({fixtures::ok_point(fixtures::spec("fa1", 1024), true)});

@@ -134,23 +134,56 @@ Simulated simulate(const Setting& setting, std::uint64_t seed) {
   return result;
 }
 
+namespace {
+
+void count(const analysis::RowVerdict& verdict, double truth, Tally& tally) {
+  ++tally.rows;
+  if (verdict.time.interval.contains(truth)) ++tally.covered;
+  if (verdict.verdict == Verdict::same) ++tally.same;
+  if (verdict.verdict == Verdict::ambiguous) ++tally.undecided;
+  if (truth != 1) ++tally.planted;
+  if (verdict.verdict != Verdict::faster && verdict.verdict != Verdict::slower) return;
+  const bool right = truth != 1 && (verdict.verdict == Verdict::slower) == (truth > 1);
+  ++(right ? tally.found : tally.wrong);
+}
+
+/// The first rounds of a paired row.
+ComparedRow beginning_of(const ComparedRow& row, std::size_t rounds) {
+  ComparedRow begun = row;
+  for (RoundsOfSide* side : {&begun.base, &begun.other}) {
+    side->ns.resize(rounds);
+    side->recordings.resize(rounds);
+    if (!side->cycles.empty()) side->cycles.resize(rounds);
+  }
+  return begun;
+}
+
+}  // namespace
+
 Tally play(const Setting& setting, std::size_t trials, std::uint64_t seed, const analysis::VerdictOptions& options) {
   Tally tally;
   for (std::size_t trial = 0; trial < trials; ++trial) {
     const Simulated simulated = simulate(setting, seed + 1000 * trial);
     const std::vector<analysis::RowVerdict> verdicts = analysis::judge(simulated.rows, options);
-    for (std::size_t i = 0; i < verdicts.size(); ++i) {
-      const double truth = simulated.truth[i];
-      const Verdict verdict = verdicts[i].verdict;
-      ++tally.rows;
-      if (verdicts[i].time.interval.contains(truth)) ++tally.covered;
-      if (verdict == Verdict::same) ++tally.same;
-      if (verdict == Verdict::ambiguous) ++tally.undecided;
-      if (truth != 1) ++tally.planted;
-      if (verdict != Verdict::faster && verdict != Verdict::slower) continue;
-      const bool right = truth != 1 && (verdict == Verdict::slower) == (truth > 1);
-      ++(right ? tally.found : tally.wrong);
+    for (std::size_t i = 0; i < verdicts.size(); ++i) count(verdicts[i], simulated.truth[i], tally);
+  }
+  return tally;
+}
+
+Tally play_until_decided(Setting setting, std::size_t trials, std::uint64_t seed, bool corrected, std::size_t* spent) {
+  Tally tally;
+  setting.rows = 1;
+  const std::vector<std::size_t> looks = analysis::rounds_to_look_at(setting.rounds);
+  const analysis::VerdictOptions options = analysis::of_each_look({}, corrected ? looks.size() : 1);
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    const Simulated simulated = simulate(setting, seed + 1000 * trial);
+    analysis::RowVerdict verdict;
+    for (const std::size_t rounds : looks) {
+      verdict = analysis::judge(std::vector{beginning_of(simulated.rows[0], rounds)}, options).at(0);
+      if (spent != nullptr && (verdict.verdict != Verdict::ambiguous || rounds == looks.back())) *spent += rounds;
+      if (verdict.verdict != Verdict::ambiguous) break;
     }
+    count(verdict, simulated.truth[0], tally);
   }
   return tally;
 }

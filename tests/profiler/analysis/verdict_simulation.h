@@ -14,9 +14,9 @@ namespace attnscope::simulated_rounds {
 
 /// On top of what each round scatters by itself, at the moment at which a side is measured:
 /// `gaussian` nothing; `drift` 3% over a recording and a random walk of 0.5% a round, all rows alike; `steps` about
-/// three jumps of 2% up or down in ten rounds, all rows alike; `heavy_tails` nothing, but the scatter is Student's t with three
-/// degrees of freedom; `power_cap` a clock that wanders some 1.5% about a loss of 2%, as remembered over a fifth of a
-/// round, and is known in steps of 15 MHz, all rows alike.
+/// three jumps of 2% up or down in ten rounds, all rows alike; `heavy_tails` nothing, but the scatter is Student's t
+/// with three degrees of freedom; `power_cap` a clock that wanders some 1.5% about a loss of 2%, as remembered over a
+/// fifth of a round, and is known in steps of 15 MHz, all rows alike.
 enum class Noise { gaussian, drift, steps, heavy_tails, power_cap };
 inline constexpr Noise all_noises[] = {Noise::gaussian, Noise::drift, Noise::steps, Noise::heavy_tails,
                                        Noise::power_cap};
@@ -57,5 +57,10 @@ struct Tally {
 };
 [[nodiscard]] Tally play(const Setting&, std::size_t trials, std::uint64_t seed,
                          const analysis::VerdictOptions& options = {});
+
+/// One row at a time, its rounds looked at until there is a verdict: at 5, 10, 20, ... and `setting.rounds`.
+/// `corrected`: each look with its part of the level. `spent`: the rounds of all trials together.
+[[nodiscard]] Tally play_until_decided(Setting, std::size_t trials, std::uint64_t seed, bool corrected = true,
+                                       std::size_t* spent = nullptr);
 
 }  // namespace attnscope::simulated_rounds

@@ -212,5 +212,24 @@ TEST(Verdicts, TheRoundsThatAreAskedForDecide) {
   EXPECT_GE(play(enough, 400, noise_seed).share_found(), 0.85);
 }
 
+TEST(Verdicts, LooksDoubleUntilTheLast) {
+  EXPECT_EQ(rounds_to_look_at(100), (std::vector<std::size_t>{5, 10, 20, 40, 80, 100}));
+  EXPECT_EQ(rounds_to_look_at(5), (std::vector<std::size_t>{5}));
+  EXPECT_EQ(rounds_to_look_at(3), (std::vector<std::size_t>{3}));
+}
+
+// A change of just the margin is neither inside nor outside: whatever is said of it is said too often.
+TEST(Verdicts, StoppingWhenDecidedIsNoMoreOftenWrong) {
+  for (const Noise noise : all_noises) {
+    const Setting setting{.noise = noise, .rounds = 80, .spread = 0.01, .changed = 1, .change = 0.01};
+    const Tally tally = play_until_decided(setting, 400, noise_seed);
+    EXPECT_LE(tally.found + tally.wrong, 16U) << to_string(noise);  // 2.5% of 400, and two standard deviations
+    EXPECT_LE(tally.same, 16U) << to_string(noise);
+    EXPECT_GE(tally.share_covered(), 0.93) << to_string(noise);  // 95%, less two standard deviations
+  }
+  const Setting changed{.rounds = 80, .spread = 0.01, .changed = 1, .change = 0.05};
+  EXPECT_GE(play_until_decided(changed, 100, noise_seed).share_found(), 0.99);
+}
+
 }  // namespace
 }  // namespace attnscope::analysis
