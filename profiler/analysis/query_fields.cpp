@@ -242,17 +242,17 @@ QueryField of_metric(const Metric& metric) {
   return made;
 }
 
-constexpr double kib = 1024;
-constexpr std::array units{
+constexpr double query_kib = 1024;
+constexpr std::array all_query_units{
     QueryUnit{"byte", "B"},
     QueryUnit{"byte", "kB", 1e3},
-    QueryUnit{"byte", "KiB", kib, false},
+    QueryUnit{"byte", "KiB", query_kib, false},
     QueryUnit{"byte", "MB", 1e6},
-    QueryUnit{"byte", "MiB", kib* kib, false},
+    QueryUnit{"byte", "MiB", query_kib* query_kib, false},
     QueryUnit{"byte", "GB", 1e9},
-    QueryUnit{"byte", "GiB", kib* kib* kib, false},
+    QueryUnit{"byte", "GiB", query_kib* query_kib* query_kib, false},
     QueryUnit{"byte", "TB", 1e12},
-    QueryUnit{"byte", "TiB", kib* kib* kib* kib, false},
+    QueryUnit{"byte", "TiB", query_kib* query_kib* query_kib* query_kib, false},
     QueryUnit{"byte/s", "B/s"},
     QueryUnit{"byte/s", "kB/s", 1e3},
     QueryUnit{"byte/s", "MB/s", 1e6},
@@ -274,7 +274,8 @@ constexpr std::array units{
 
 std::vector<QueryUnit> query_units(std::string_view unit) {
   std::vector<QueryUnit> of_it;
-  std::ranges::copy_if(units, std::back_inserter(of_it), [&](const QueryUnit& each) { return each.unit == unit; });
+  std::ranges::copy_if(all_query_units, std::back_inserter(of_it),
+                       [&](const QueryUnit& each) { return each.unit == unit; });
   return of_it;
 }
 
