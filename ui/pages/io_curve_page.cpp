@@ -66,7 +66,7 @@ struct ScaleWords {
   IoPlot::Scale y;
   IoPlot::Scale x;
 };
-constexpr std::array scales{
+constexpr std::array axis_scales{
     ScaleWords{"", IoPlot::Scale::automatic, IoPlot::Scale::automatic},
     ScaleWords{"log log", IoPlot::Scale::logarithmic, IoPlot::Scale::logarithmic},
     ScaleWords{"log linear", IoPlot::Scale::logarithmic, IoPlot::Scale::linear},
@@ -76,8 +76,8 @@ constexpr std::array scales{
 
 const ScaleWords& scale_of(const QString& word) {
   const auto* found =
-      std::ranges::find_if(scales, [&](const ScaleWords& each) { return word == QLatin1String(each.word); });
-  return found == scales.end() ? scales.front() : *found;
+      std::ranges::find_if(axis_scales, [&](const ScaleWords& each) { return word == QLatin1String(each.word); });
+  return found == axis_scales.end() ? axis_scales.front() : *found;
 }
 
 /// Offers these, with the one of that id chosen, the first where there is none.
@@ -192,8 +192,8 @@ void IoCurvePage::offer_fixed() {
   const std::array texts{said(say::curve_page::scale_automatic{}), said(say::curve_page::scale_log_log{}),
                          said(say::curve_page::scale_log_linear{}), said(say::curve_page::scale_linear_log{}),
                          said(say::curve_page::scale_linear_linear{})};
-  for (std::size_t i = 0; i < scales.size(); ++i) {
-    offered.push_back({.text = texts.at(i), .id = QLatin1String(scales.at(i).word), .full = {}, .group = {}});
+  for (std::size_t i = 0; i < axis_scales.size(); ++i) {
+    offered.push_back({.text = texts.at(i), .id = QLatin1String(axis_scales.at(i).word), .full = {}, .group = {}});
   }
   offer_to(*scale_, std::move(offered), scale_word_);
 }

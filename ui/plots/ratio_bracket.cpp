@@ -25,12 +25,12 @@ QString amount_words(const Curve& curve) {
 }
 
 /// "FA2", and what sets it apart from the other.
-QString name_of(const Curve& curve, const Curve& other) {
+QString picked_name(const Curve& curve, const Curve& other) {
   const QString owner = owner_words(curve.name);
   return owner == owner_words(other.name) ? curve.label.section(QLatin1Char('\n'), 0, 0) : owner;
 }
 
-QString sentence(const CurveSet& set, const Curve& a, const Curve& b, const analysis::CurveRatio& ratio) {
+QString ratio_sentence(const CurveSet& set, const Curve& a, const Curve& b, const analysis::CurveRatio& ratio) {
   const Curve& less = ratio.first_less ? a : b;
   const Curve& more = ratio.first_less ? b : a;
   const std::string factor = format_number(ratio.factor, ratio.factor < 10 ? 3 : 2).toStdString();
@@ -38,8 +38,8 @@ QString sentence(const CurveSet& set, const Curve& a, const Curve& b, const anal
   const std::string at = place_words(set, ratio.at).toStdString();
   const Metric* metric = find_metric(analysis::metric_of(less));
   const std::string_view unit = metric == nullptr ? std::string_view() : metric->unit;
-  const std::string first = name_of(less, more).toStdString();
-  const std::string second = name_of(more, less).toStdString();
+  const std::string first = picked_name(less, more).toStdString();
+  const std::string second = picked_name(more, less).toStdString();
   if (unit == "byte") {
     return said(say::curve_plot::ratio_fewer{.factor = factor, .what = what, .at = at, .less = first, .more = second});
   }
@@ -92,7 +92,7 @@ void RatioBracket::show(const CurveSet& set, const PlotColors& colors) {
   if (a == nullptr || b == nullptr) return;
   const auto ratio = analysis::ratio_near(*a, *b, near_);
   if (!ratio) return;
-  words_ = sentence(set, *a, *b, *ratio);
+  words_ = ratio_sentence(set, *a, *b, *ratio);
   const auto put = [&](QCPItemPosition* position, double value, double dx) {
     auto* anchor = new QCPItemTracer(&plot_);
     anchor->setVisible(false);
