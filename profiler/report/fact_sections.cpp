@@ -60,6 +60,7 @@ std::vector<OfRun> look_at_runs(const Input& input) {
 }
 
 std::string between(double low, double high, std::string_view unit) {
+  if (unit.empty()) return low == high ? exact(low) : fmt::format("{} – {}", exact(low), exact(high));
   return low == high ? fmt::format("{} {}", exact(low), unit)
                      : fmt::format("{} – {} {}", exact(low), exact(high), unit);
 }
@@ -72,43 +73,54 @@ std::string digest_text(const OfRun& run) {
       say::report::digests{.count = run.digests.size(), .first = *run.digests.begin(), .last = *run.digests.rbegin()});
 }
 
-Table table_of_run(const Context& context, RunIndex index, const OfRun& seen) {
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// What runs of one session have in common.
+Facts shared_facts(const Context& context, RunIndex index) {
   const analysis::Run& run = context.table().runs()[index];
   const RunFacts& facts = context.input.runs[index];
-  Table table{text(say::report::run_caption{.run = facts.id, .preset = facts.preset, .file = facts.file}),
-              {{text(say::report::column_fact{})}, {text(say::report::column_value{})}},
-              {}};
+  Facts all;
   const auto add = [&](const Message& label, const std::string& value) {
-    if (!value.empty()) table.rows.push_back({{text(label)}, {value}});
+    if (!value.empty()) all.emplace_back(text(label), value);
   };
   add(say::report::fact_gpu{}, fmt::format("{} ({})", run.device_name, run.device_id));
   add(say::report::fact_origin{}, origin_text(run.provenance));
   add(say::report::fact_because{}, facts.simulated_because);
   add(say::report::fact_l2{}, facts.l2_from);
   add(say::report::fact_rates{}, facts.rates_from);
-  add(say::report::fact_started{}, fmt::format("{} ({})", facts.started_at, facts.state));
   add(say::report::fact_program{}, facts.program);
   add(say::report::fact_driver{}, facts.driver);
   add(say::report::fact_cupti{}, facts.counters ? facts.cupti : text(say::report::no_counters{}));
   add(say::report::fact_nvrtc{}, facts.nvrtc);
   add(say::report::fact_system{}, facts.system);
-  add(say::report::fact_points{}, text(say::report::points_ok{.points = seen.points, .ok = seen.ok}));
-  if (seen.most_samples > 0) {
-    add(say::report::fact_samples{},
-        text(say::report::samples{
-            .seen = between(static_cast<double>(seen.least_samples), static_cast<double>(seen.most_samples), ""),
-            .least = facts.min_samples,
-            .most = facts.max_samples,
-            .noise = fmt::format("{}%", three_digits(100 * facts.max_noise))}));
+  if (facts.max_samples > 0) {
+    add(say::report::fact_sampling{},
+        text(say::report::sampling{.least = facts.min_samples,
+                                   .most = facts.max_samples,
+                                   .noise = fmt::format("{}%", three_digits(100 * facts.max_noise))}));
   }
-  if (seen.high_clock > 0) add(say::report::fact_clock{}, between(seen.low_clock / 1e6, seen.high_clock / 1e6, "MHz"));
-  add(say::report::fact_throttled{}, text(say::report::throttled_points{.points = seen.throttled, .all = seen.points}));
-  add(say::report::fact_cache{}, joined(seen.caches));
-  add(say::report::fact_oracle{},
+  return all;
+}
+
+std::vector<Cell> row_of_run(const Context& context, RunIndex index, const OfRun& seen) {
+  const analysis::Run& run = context.table().runs()[index];
+  const RunFacts& facts = context.input.runs[index];
+  const std::string samples = seen.most_samples > 0 ? between(static_cast<double>(seen.least_samples),
+                                                              static_cast<double>(seen.most_samples), "")
+                                                    : "";
+  const std::string clock = seen.high_clock > 0 ? between(seen.low_clock / 1e6, seen.high_clock / 1e6, "MHz") : "";
+  const std::string oracle =
       seen.judged > 0 ? text(say::report::oracle{.points = seen.judged, .share = three_digits(seen.worst_error)})
-                      : text(say::report::not_judged{}));
-  add(say::report::fact_digest{}, digest_text(seen));
-  return table;
+                      : text(say::report::not_judged{});
+  return {{run.title},
+          {fmt::format("{} ({})", facts.started_at, facts.state)},
+          {text(say::report::points_ok{.points = seen.points, .ok = seen.ok})},
+          {samples},
+          {clock},
+          {fmt::format("{}", seen.throttled)},
+          {joined(seen.caches)},
+          {oracle},
+          {digest_text(seen)}};
 }
 
 std::string command_of(const std::vector<std::string>& argv) {
@@ -124,11 +136,40 @@ std::string command_of(const std::vector<std::string>& argv) {
 }  // namespace
 
 std::vector<Block> environment_section(const Context& context) {
-  std::vector<Block> blocks;
   const std::vector<OfRun> seen = look_at_runs(context.input);
+  std::vector<std::pair<Facts, std::string>> groups;
+  Table runs{text(say::report::runs_caption{}),
+             {{text(say::report::column_run{})},
+              {text(say::report::fact_started{})},
+              {text(say::report::fact_points{})},
+              {text(say::report::fact_samples{})},
+              {text(say::report::fact_clock{})},
+              {text(say::report::fact_throttled{}), true},
+              {text(say::report::fact_cache{})},
+              {text(say::report::fact_oracle{})},
+              {text(say::report::fact_digest{})}},
+             {}};
   for (RunIndex run = 0; run < seen.size(); ++run) {
-    if (seen[run].points > 0) blocks.emplace_back(table_of_run(context, run, seen[run]));
+    if (seen[run].points == 0) continue;
+    const Facts facts = shared_facts(context, run);
+    const std::string& title = context.table().runs()[run].title;
+    const auto group = std::ranges::find(groups, facts, &std::pair<Facts, std::string>::first);
+    if (group == groups.end()) {
+      groups.emplace_back(facts, title);
+    } else {
+      group->second += ", " + title;
+    }
+    runs.rows.push_back(row_of_run(context, run, seen[run]));
   }
+  std::vector<Block> blocks;
+  for (const auto& [facts, titles] : groups) {
+    Table table{text(say::report::run_caption{.runs = titles}),
+                {{text(say::report::column_fact{})}, {text(say::report::column_value{})}},
+                {}};
+    for (const auto& [label, value] : facts) table.rows.push_back({{label}, {value}});
+    blocks.emplace_back(std::move(table));
+  }
+  blocks.emplace_back(std::move(runs));
   return blocks;
 }
 
@@ -169,9 +210,6 @@ std::vector<Block> appendix_section(const Context& context) {
   const analysis::ValueColumn& dram = points.dram_traffic();
   const analysis::ValueColumn& sm_l2 = points.values(metric_key::l2_sm_bytes);
   const analysis::ValueColumn& over = points.values(metric_key::l2_sm_over_model);
-  const auto value = [](const analysis::ValueColumn& of, Row row) {
-    return Cell{of.has(row) ? exact(of.value(row)) : ""};
-  };
   Table table{text(say::report::appendix_caption{}),
               {{text(say::report::column_row{}), true},
                {text(say::report::column_run{})},
@@ -186,6 +224,13 @@ std::vector<Block> appendix_section(const Context& context) {
                {text(say::report::column_over{}), true},
                {text(say::report::column_origin{})}},
               {}};
+  const auto value = [](const analysis::ValueColumn& of, Row row) {
+    return Cell{of.has(row) ? exact(of.value(row)) : ""};
+  };
+  // A tenth of a nanosecond is less than any clock tells; exports have all digits.
+  const auto nanoseconds = [](const analysis::ValueColumn& of, Row row) {
+    return Cell{of.has(row) ? fmt::format("{:.1f}", of.value(row)) : ""};
+  };
   for (const Row row : points.rows()) {
     table.anchors.push_back(row);
     const bool rated = rate.has(row);
@@ -193,9 +238,9 @@ std::vector<Block> appendix_section(const Context& context) {
                           {points.run(row).title},
                           {describe(points.spec(row))},
                           {std::string(to_string(points.disposition(row)))},
-                          value(time, row),
-                          value(q1, row),
-                          value(q3, row),
+                          nanoseconds(time, row),
+                          nanoseconds(q1, row),
+                          nanoseconds(q3, row),
                           {rated ? three_digits(rate.value(row)) : ""},
                           value(dram, row),
                           value(sm_l2, row),

@@ -25,14 +25,14 @@ svg{display:block;width:100%;height:auto}figure svg:focus-visible{outline:2px so
 .said{min-height:1.4em;font-size:.88rem;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem;font-variant-numeric:tabular-nums}
 th,td{border-bottom:1px solid var(--faint);padding:.18rem .5rem;text-align:left;vertical-align:top}.n{text-align:right}
-td{overflow-wrap:anywhere;min-width:2.5rem}td.n{white-space:nowrap}
+td{overflow-wrap:break-word;min-width:2.5rem}td.n{white-space:nowrap}
 th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--link)}
 th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
 pre{overflow-x:auto;padding:.5rem;border:1px solid var(--faint);font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere}
 tr:target{outline:2px solid var(--link)}footer{margin-top:3rem;font-size:.82rem}
 @page{size:A4;margin:18mm 14mm 18mm}
 @media print{body{max-width:none;padding:0;font-size:10pt}nav,.said,th button::after{display:none}
-h2{break-after:avoid}tr{break-inside:avoid}thead{display:table-header-group}.wide{overflow:visible}table{font-size:7.5pt}
+h2{break-after:avoid}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}
 a{color:inherit;text-decoration:none}a.r::after{content:" [" attr(data-row) "]";font-size:.8em}
 section.new{break-before:page}details:not([open])>*:not(summary){display:none}}
 )css";
@@ -112,7 +112,7 @@ void write(std::string& out, const Table& table) {
 void write(std::string& out, const Figure& figure) {
   out += "<figure>" + to_svg(figure.chart, figure.id, Placed::in_page);
   out += R"(<div class="said" aria-live="polite"></div>)";
-  out += "<figcaption>" + markup(figure.caption) + "</figcaption>";
+  out += "<figcaption>" + markup(figure.chart.title + ". " + figure.caption) + "</figcaption>";
   out += "<details><summary>" + markup(text(say::report::behind{})) + "</summary>";
   write(out, figure.behind);
   out += "</details></figure>\n";

@@ -44,7 +44,7 @@ class MarkdownWriter {
     const std::string name = figure.id + ".svg";
     files_.pictures.push_back({name, to_svg(figure.chart, figure.id, Placed::alone) + "\n"});
     out_ += fmt::format("![{}](<{}/{}>)\n\n", markdown(figure.chart.alt), folder_, name);
-    out_ += markdown(figure.caption) + "\n\n";
+    out_ += markdown(figure.chart.title + ". " + figure.caption) + "\n\n";
     out_ += "<details><summary>" + markup(text(say::report::behind{})) + "</summary>\n\n";
     (*this)(figure.behind);
     out_ += "</details>\n\n";

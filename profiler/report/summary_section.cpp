@@ -24,7 +24,7 @@ using analysis::PlotKind;
 using analysis::Row;
 
 /// Problems that sentences are about: those of most points.
-constexpr std::size_t problems_told = 3;
+constexpr std::size_t problems_told = 2;
 
 struct Rival {
   std::string series;

@@ -83,6 +83,10 @@ void Svg::text(double x, double y, std::string_view words, Anchor anchor, std::s
                            classes, names.at(static_cast<std::size_t>(anchor)), markup(words));
 }
 
+void Svg::title(double x, const std::string& words) {
+  text(x, 18, fitted(words, picture_width - x - 4, 7.8), Anchor::start, "h");
+}
+
 void Svg::upright_text(double x, double y, std::string_view words) {
   elements_ +=
       fmt::format(R"x(<text transform="translate({} {}) rotate(-90)" class="t" text-anchor="middle">{}</text>)x",
@@ -108,7 +112,7 @@ std::string Svg::finish(const Chart& chart, const std::string& id, double height
 }
 
 std::string chart_style() {
-  return "svg text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{font-size:13px;"
+  return "svg text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{font-size:12px;"
          "font-weight:600}.a,.g{fill:none;stroke-width:1}.s{fill:none;stroke-width:2}.i{fill:none;stroke-width:1.2;"
          "stroke-dasharray:6 4}.d{fill:none;stroke-width:1.8;stroke-dasharray:1.5 4;stroke-linecap:round}"
          ".k{fill:none;stroke-width:1.6;stroke-dasharray:8 3 1.5 3}.b{stroke-width:1}.best{fill:none;stroke-width:2.5}"
@@ -176,6 +180,18 @@ double width_of(std::string_view words) {
   const auto letters =
       std::ranges::count_if(words, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
   return 6.3 * static_cast<double>(letters);
+}
+
+std::string fitted(const std::string& words, double width, double letter) {
+  const auto most = static_cast<std::size_t>(std::max(1.0, width / letter));
+  std::size_t letters = 0;
+  std::size_t cut = 0;  // behind the last letter that leaves room for the ellipsis
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    if ((static_cast<unsigned char>(words[k]) & 0xC0U) == 0x80U) continue;
+    if (letters + 1 == most) cut = k;
+    if (++letters > most) return words.substr(0, cut) + "…";
+  }
+  return words;
 }
 
 std::string to_svg(const Chart& chart, const std::string& id, Placed placed) {

@@ -20,6 +20,8 @@ class Svg {
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   enum class Anchor { start, middle, end };
   void text(double x, double y, std::string_view words, Anchor, std::string_view classes = "t");
+  /// The chart's title, cut where the picture ends: its caption has it whole.
+  void title(double x, const std::string& words);
   /// Reads from below to above.
   void upright_text(double x, double y, std::string_view words);
   /// Elements as they are; what people wrote has to be escaped.
@@ -59,6 +61,8 @@ class Scale {
   std::vector<Tick> ticks_;
 };
 
+/// Words that fit into so many pixels: cut, with an ellipsis, where they are longer.
+[[nodiscard]] std::string fitted(const std::string& words, double width, double letter = 6.3);
 /// Pixels that words take, about.
 [[nodiscard]] double width_of(std::string_view words);
 

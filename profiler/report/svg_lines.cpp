@@ -184,14 +184,8 @@ class LinesPicture {
     for (const Label& label : labels) {
       const int color = label.line->color % palette_size;
       svg.line(label.x + 6, label.wanted, right_ + 12, label.y, fmt::format("b l{}", color));
-      const auto letters = static_cast<std::size_t>((picture_width - right_ - 20) / 6.3);
-      std::string words = label.line->label;
-      if (width_of(words) > picture_width - right_ - 18 && words.size() > letters) {
-        std::size_t cut = letters > 1 ? letters - 1 : 0;
-        while (cut > 0 && (static_cast<unsigned char>(words[cut]) & 0xC0U) == 0x80U) --cut;
-        words = words.substr(0, cut) + "…";
-      }
-      svg.text(right_ + 15, label.y + 4, words, Svg::Anchor::start, fmt::format("w{}", color));
+      svg.text(right_ + 15, label.y + 4, fitted(label.line->label, picture_width - right_ - 15), Svg::Anchor::start,
+               fmt::format("w{}", color));
     }
   }
 
@@ -205,7 +199,7 @@ class LinesPicture {
 
 std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placed placed) {
   Svg svg;
-  svg.text(plot_left, 18, chart.title, Svg::Anchor::start, "h");
+  svg.title(plot_left, chart.title);
   LinesPicture(lines).draw_on(svg);
   return svg.finish(chart, id, 388, placed);
 }

@@ -86,7 +86,7 @@ std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, 
   const double width = std::min(80.0, (picture_width - left - 10) / columns);
   const double height = std::clamp(420 / rows, 16.0, 34.0);
   Svg svg;
-  svg.text(left, 18, chart.title, Svg::Anchor::start, "h");
+  svg.title(left, chart.title);
   for (std::size_t row = 0; row < map.cells.size(); ++row) {
     // The smallest side below, as on an axis.
     const double y = top + (rows - 1 - static_cast<double>(row)) * height;
@@ -120,7 +120,7 @@ std::string draw(const Chart& chart, const BarChart& bars, const std::string& id
   const double right = picture_width - 20;
   const Scale x(bars.x, 0, most > 0 ? most : 1, left, right);
   Svg svg;
-  svg.text(left, 18, chart.title, Svg::Anchor::start, "h");
+  svg.title(left, chart.title);
   for (const Scale::Tick& tick : x.ticks()) {
     svg.line(x.at(tick.at), top, x.at(tick.at), bottom, "g");
     svg.text(x.at(tick.at), bottom + 15, tick.label, Svg::Anchor::middle);

@@ -70,7 +70,7 @@ TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
 
 TEST_F(ReportCommand, takes_files_of_several_devices) {
   const Outcome outcome =
-      run(folder_, {"report", collected(), collected("simulated:A100-SXM4-80GB"), "-o", folder_ / "a.html"});
+      run(folder_, {"report", collected(), collected("simulated:NVIDIA A100 80GB"), "-o", folder_ / "a.html"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(content(folder_ / "a.html"),
               AllOf(HasSubstr("H200"), HasSubstr("A100"), HasSubstr("1.attnscope"), HasSubstr("2.attnscope")));
@@ -179,7 +179,7 @@ var p=document.createElement('pre');p.id='heard';p.textContent='\n'+out.join('\n
   EXPECT_GT(compared, 5U);
   const std::size_t first = heard.find("\nfirst ");
   ASSERT_NE(first, std::string::npos);
-  EXPECT_NEAR(std::stod(heard.substr(first + 7)), shortest, 1e-6 * shortest) << "sorted";
+  EXPECT_NEAR(std::stod(heard.substr(first + 7)), shortest, 1e-3 * shortest) << "sorted";
 }
 
 TEST_F(ReportCommand, in_a_browser_prints_as_pages) {
@@ -195,7 +195,8 @@ TEST_F(ReportCommand, in_a_browser_prints_as_pages) {
   ASSERT_TRUE(fs::exists(pdf)) << printed.err;
   const Outcome read = run(folder_, {"-layout", pdf, "-"}, {.program = "/usr/bin/pdftotext"});
   const std::string first_page = read.out.substr(0, read.out.find('\f'));
-  EXPECT_THAT(first_page, AllOf(HasSubstr("Simulated data"), HasSubstr("1 / "), HasSubstr("Attention on")));
+  EXPECT_THAT(first_page,
+              AllOf(HasSubstr("Simulated data"), ::testing::ContainsRegex("1 ?/ ?[0-9]"), HasSubstr("Attention on")));
   EXPECT_GT(std::ranges::count(read.out, '\f'), 3);
 }
 
