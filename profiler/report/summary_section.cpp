@@ -116,27 +116,30 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       const analysis::RooflinePoint& longest = *points.back();
       const std::string last_n = exact(static_cast<double>(longest.n));
       const std::string first_n = exact(static_cast<double>(points.front()->n));
+      const std::string problem = problem_text(plot);
+      const std::string origin = origin_text(longest.provenance);
       if (last == points.rbegin()) {
-        blocks.emplace_back(sentence(text(say::report::stays_memory{.series = name,
-                                                                    .device = gpu,
-                                                                    .problem = problem_text(plot),
-                                                                    .bound = to_string(longest.shares.front().bound),
-                                                                    .n = last_n}),
-                                     {{last_n, longest.row}}));
+        const std::string words = text(say::report::stays_memory{.series = name,
+                                                                 .device = gpu,
+                                                                 .problem = problem,
+                                                                 .n = last_n,
+                                                                 .bound = to_string(longest.shares.front().bound),
+                                                                 .origin = origin});
+        blocks.emplace_back(sentence(words, {{last_n + ",", longest.row}}));
       } else if (last == points.rend()) {
-        blocks.emplace_back(sentence(
-            text(say::report::never_memory{
-                .series = name, .device = gpu, .problem = problem_text(plot), .first = first_n, .last = last_n}),
-            {{first_n, points.front()->row}, {last_n, longest.row}}));
+        const std::string words = text(say::report::never_memory{
+            .series = name, .device = gpu, .problem = problem, .first = first_n, .last = last_n, .origin = origin});
+        blocks.emplace_back(sentence(words, {{first_n + " to", points.front()->row}, {last_n, longest.row}}));
       } else {
         const analysis::RooflinePoint& from = **(last.base());
         const std::string n = exact(static_cast<double>(from.n));
-        blocks.emplace_back(sentence(text(say::report::leaves_memory{.series = name,
-                                                                     .device = gpu,
-                                                                     .problem = problem_text(plot),
-                                                                     .n = n,
-                                                                     .bound = to_string(from.shares.front().bound)}),
-                                     {{n, from.row}}));
+        const std::string words = text(say::report::leaves_memory{.series = name,
+                                                                  .device = gpu,
+                                                                  .problem = problem,
+                                                                  .n = n,
+                                                                  .bound = to_string(from.shares.front().bound),
+                                                                  .origin = origin});
+        blocks.emplace_back(sentence(words, {{n + ":", from.row}}));
       }
     }
   }
