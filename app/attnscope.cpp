@@ -110,6 +110,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_compare(command); });
   add("ab", "Measure two points in turns until it is decided which is faster",
       [](CLI::App& command) { return attnscope::add_ab(command); });
+  add("report", "Write what was measured as a report: one HTML page, or Markdown with pictures beside it",
+      [](CLI::App& command) { return attnscope::add_report(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",

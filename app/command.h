@@ -60,6 +60,7 @@ Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
 Action add_remote(CLI::App& command);
 Action add_repair(CLI::App& command);
+Action add_report(CLI::App& command);
 Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);
 

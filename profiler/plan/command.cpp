@@ -21,8 +21,9 @@ struct Both {
 };
 constexpr std::array both{Both{"N", "n_q", "n_k"}, Both{"heads", "heads_q", "heads_kv"}};
 
-/// As a shell takes it for one word.
-std::string quoted(const std::string& word) {
+}  // namespace
+
+std::string shell_quoted(const std::string& word) {
   constexpr std::string_view plain = "=._:/,+-";
   const bool safe = std::ranges::all_of(word, [&](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || plain.find(c) != std::string_view::npos;
@@ -35,8 +36,6 @@ std::string quoted(const std::string& word) {
   }
   return fmt::format("'{}'", inside);
 }
-
-}  // namespace
 
 std::vector<std::string> axis_texts(const PointSpec& spec) {
   std::vector<std::string> texts;
@@ -61,13 +60,13 @@ std::vector<std::string> axis_texts(const PointSpec& spec) {
 
 std::string collect_command(const PointSpec& spec) {
   std::string command = "attnscope collect";
-  for (const std::string& text : axis_texts(spec)) command += fmt::format(" -a {}", quoted(text));
+  for (const std::string& text : axis_texts(spec)) command += fmt::format(" -a {}", shell_quoted(text));
   return fmt::format("{} -o point.attnscope", command);
 }
 
 std::string launch_command(const PointSpec& spec) {
   std::string command = "attnscope launch";
-  for (const std::string& text : axis_texts(spec)) command += fmt::format(" {}", quoted(text));
+  for (const std::string& text : axis_texts(spec)) command += fmt::format(" {}", shell_quoted(text));
   return command;
 }
 

@@ -12,6 +12,8 @@ namespace attnscope {
 /// "algorithm=fa2", "N=4096", "tile=128x64", ...: an axis of one value each, by which parse_axis() and a sweep make
 /// exactly this point again. What goes without saying is left out; a tile that is not stated as well.
 [[nodiscard]] std::vector<std::string> axis_texts(const PointSpec&);
+/// As a shell takes it for one word.
+[[nodiscard]] std::string shell_quoted(const std::string& word);
 /// "attnscope collect -a algorithm=fa2 ... -o point.attnscope", with quotes where a shell needs them.
 [[nodiscard]] std::string collect_command(const PointSpec&);
 /// "attnscope launch algorithm=fa2 ...": the same point's kernels bare, for profilers.
