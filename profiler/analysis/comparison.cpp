@@ -110,7 +110,13 @@ std::vector<RoundAt> rounds_of(const PointTable& table, std::span<const Row> row
   std::map<RunIndex, std::size_t> seen;
   for (const Row row : rows) {
     const RunIndex run = table.run_index(row);
-    rounds.push_back({.place = {run, seen[run]++, 0}, .ns = table.points().sum(row)->times()->median, .hz = 0});
+    const std::size_t nth = seen[run]++;
+    const std::vector<std::optional<double>> times = table.points().round_times(row);
+    const std::vector<RoundClock> clocks = table.points().round_clocks(row);
+    for (std::size_t k = 0; k < std::min(times.size(), clocks.size()); ++k) {
+      if (!times[k] || !(*times[k] > 0)) continue;
+      rounds.push_back({.place = {run, nth, clocks[k].round}, .ns = *times[k], .hz = clocks[k].sm_hz});
+    }
   }
   return rounds;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/metrics/rounds.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis {
@@ -86,6 +87,41 @@ TEST(Comparison, MoreRecordingsOfAPointAreFurtherRounds) {
   EXPECT_EQ(result.pairs[0].verdict.floor, SpreadFloor::none);
   EXPECT_EQ(result.pairs[0].verdict.verdict, Verdict::slower);
   EXPECT_NEAR(result.pairs[0].verdict.time.ratio, 1.05, 1e-3);
+}
+
+/// A point of several rounds, each with its own time and clock.
+PointRecord in_rounds(const PointSpec& spec, const std::vector<double>& times, double hz) {
+  PointRecord record;
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    PointRecord once = timed(spec, times[k]);
+    once.clocks = ClockReading{.sm_clock_hz = hz};
+    if (k == 0) {
+      record = once;
+    } else {
+      add_round(record, static_cast<int>(k), once);
+    }
+  }
+  return record;
+}
+
+TEST(Comparison, RoundsOfOneRunArePaired) {
+  fixtures::Points points;
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99, 100.5, 100.2}, 1e9),
+              in_rounds(fixtures::spec("fa2", 512), {103, 104.5, 101, 103.2, 103.5}, 1e9)});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  const ComparedPair& pair = result.pairs[0];
+  EXPECT_TRUE(pair.paired);
+  EXPECT_EQ(pair.verdict.rounds, 5U);
+  EXPECT_DOUBLE_EQ(pair.base_ns, 100.2);
+  EXPECT_EQ(pair.verdict.floor, SpreadFloor::none);
+  // As verdicts_test.cpp has it of these rounds, by SciPy.
+  EXPECT_NEAR(pair.verdict.time.interval.low, 1.0218428423364996, 1e-9);
+  EXPECT_NEAR(pair.verdict.time.interval.high, 1.0360428706431042, 1e-9);
+  ASSERT_TRUE(pair.verdict.cycles);
+  EXPECT_NEAR(pair.verdict.cycles->ratio, pair.verdict.time.ratio, 1e-9);
+  EXPECT_EQ(pair.verdict.verdict, Verdict::slower);
 }
 
 TEST(Comparison, PartnersAreByWhatBothSidesShare) {
