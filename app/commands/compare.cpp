@@ -90,7 +90,8 @@ Action add_compare(CLI::App& command) {
                                                         {"md", ComparisonFormat::markdown},
                                                         {"html", ComparisonFormat::html}};
   command.add_option("--format", options->format, "text, csv, json (base units), md or html")
-      ->transform(CLI::CheckedTransformer(formats));
+      ->transform(CLI::CheckedTransformer(formats))
+      ->option_text("FORMAT");
   return [options] { return compare_sides(*options); };
 }
 
