@@ -32,6 +32,7 @@ std::string_view unit_of(Shown quantity) {
       return "Tflop/s";
     case Shown::dram:
     case Shown::sm_l2:
+    case Shown::metric:  // of curves that a report does not ask for
       break;
   }
   return "byte";
@@ -129,6 +130,7 @@ class CurveFigure {
       case Shown::time:
         return text(say::report::median_time{});
       case Shown::rate:
+      case Shown::metric:  // of curves that a report does not ask for
         break;
     }
     return "TFLOP/s";

@@ -31,7 +31,8 @@ th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] bu
 pre{overflow-x:auto;padding:.5rem;border:1px solid var(--faint);font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere}
 tr:target{outline:2px solid var(--link)}footer{margin-top:3rem;font-size:.82rem}
 @page{size:A4;margin:18mm 14mm 18mm}
-@media print{body{max-width:none;padding:0;font-size:10pt}nav,.said,th button::after{display:none}
+@media print{#appendix table{font-size:5.5pt}#appendix td{min-width:0}#appendix td:nth-child(3){min-width:38mm}
+th button{display:contents}body{max-width:none;padding:0;font-size:10pt}nav,.said,th button::after{display:none}
 h2{break-after:avoid}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}
 a{color:inherit;text-decoration:none}a.r::after{content:" [" attr(data-row) "]";font-size:.8em}
 section.new{break-before:page}details:not([open])>*:not(summary){display:none}}
