@@ -28,8 +28,17 @@ using Mode = RunStore::Mode;
 RunHeader header_of_rounds(int rounds) {
   RunHeader header = full_header();
   header.rounds = rounds;
+  header.planned_points = 1;
   header.order_seed = 0xFFFFFFFFFFFFFFF0U;
   return header;
+}
+
+/// Of several kernels, and ok: what is not is not measured again.
+PointRecord measured_record() {
+  PointRecord record = full_record();
+  record.disposition = Disposition::ok;
+  record.reason = {};
+  return record;
 }
 
 /// The record as another round finds it: every count `more` larger, every time as well.
@@ -48,8 +57,8 @@ PointRecord found_again(PointRecord record, double more) {
 std::int64_t write_rounds(const std::filesystem::path& file, int rounds, StoredRunState state) {
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(header_of_rounds(3));
-  store.add_point(run, 0, full_record());
-  for (int round = 1; round < rounds; ++round) store.add_round(run, 0, round, found_again(full_record(), round));
+  store.add_point(run, 0, measured_record());
+  for (int round = 1; round < rounds; ++round) store.add_round(run, 0, round, found_again(measured_record(), round));
   store.finish_run(run, state);
   return run;
 }
@@ -83,9 +92,9 @@ void expect_same_rounds(const PointRecord& got, const PointRecord& wanted) {
 }
 
 PointRecord three_rounds() {
-  PointRecord wanted = full_record();
-  add_round(wanted, 1, found_again(full_record(), 1));
-  add_round(wanted, 2, found_again(full_record(), 2));
+  PointRecord wanted = measured_record();
+  add_round(wanted, 1, found_again(measured_record(), 1));
+  add_round(wanted, 2, found_again(measured_record(), 2));
   return wanted;
 }
 
@@ -145,10 +154,10 @@ TEST(StoredRounds, NoRoundIsTakenTwice) {
   const auto file = folder / "a.attnscope";
   const std::int64_t run = write_rounds(file, 2, StoredRunState::cancelled);
   RunStore store = RunStore::open(file, Mode::collect);
-  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, 1, full_record()); }).what(),
+  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, 1, measured_record()); }).what(),
               HasSubstr("takes no round 2 of the point at place 0 of run 1"));
-  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 7, 1, full_record()); }).what(), HasSubstr("place 7"));
-  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, -1, full_record()); }).what(),
+  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 7, 1, measured_record()); }).what(), HasSubstr("place 7"));
+  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, -1, measured_record()); }).what(),
               HasSubstr("round -1 is not within 0 .. 999999"));
   EXPECT_THAT(store.points().at(0).record.rounds, SizeIs(2)) << "nothing was written";
   EXPECT_THAT(store.bad_rows(), IsEmpty());
@@ -162,8 +171,8 @@ TEST(StoredRounds, OfCopiesTheOneWithMoreRoundsStandsAndIsNoConflict) {
   std::filesystem::copy_file(early, late);
   {
     RunStore store = RunStore::open(late, Mode::collect);
-    store.add_round(run, 0, 1, found_again(full_record(), 1));
-    store.add_round(run, 0, 2, found_again(full_record(), 2));
+    store.add_round(run, 0, 1, found_again(measured_record(), 1));
+    store.add_round(run, 0, 2, found_again(measured_record(), 2));
     store.finish_run(run, StoredRunState::complete);
   }
   for (const bool early_first : {true, false}) {
@@ -220,9 +229,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(StoredRounds, HolesBetweenRoundsAreRoundsThatFoundNothing) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  PointRecord record = full_record();
-  add_round(record, 5, found_again(full_record(), 1));
-  add_round(record, 999'999, found_again(full_record(), 2));
+  PointRecord record = measured_record();
+  add_round(record, 5, found_again(measured_record(), 1));
+  add_round(record, 999'999, found_again(measured_record(), 2));
   const CompleteRun run{.header = header_of_rounds(1'000'000), .points = {record}};
   RunStore::open(file, Mode::collect).add_complete_runs({&run, 1});
   const RunStore store = RunStore::open(file, Mode::read_only);
