@@ -27,8 +27,9 @@ using attnscope::text;
 namespace say = attnscope::say;
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `tune --check` found a slow "
-    "tile, 5 partial or cancelled.";
+    "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `compare "
+    "--fail-on-regression` found "
+    "one or `tune --check` a slow tile, 5 partial or cancelled.";
 
 int fail(ExitCode code, const std::string& message) {
   // Where stderr is a closed pipe, too, nobody is left to tell: no exception from here.
@@ -105,6 +106,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_paper(command); });
   add("law", "Hold counted bytes to N^2 d^2 / M: fitted exponents beside 2, 2 and -1, and the closed form's own",
       [](CLI::App& command) { return attnscope::add_law(command); });
+  add("compare", "Set two sides of recorded points beside each other: ratios with intervals and verdicts that hold",
+      [](CLI::App& command) { return attnscope::add_compare(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",

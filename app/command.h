@@ -20,7 +20,7 @@ enum class ExitCode : int {
   error = 1,        ///< something went wrong while running
   usage = 2,        ///< the command line asks for what cannot be
   no_counters = 3,  ///< counters were asked for and are not available
-  regression = 4,   ///< a comparison that was asked to fail did: `tune --check`
+  regression = 4,   ///< a comparison that was asked to fail did: `compare --fail-on-regression`, `tune --check`
   partial = 5,      ///< cancelled, or some points crashed, hung, failed to compile or came out wrong
 };
 
@@ -46,6 +46,7 @@ using Arguments = std::span<char* const>;
 Action add_ceilings(CLI::App& command);
 Action add_check(CLI::App& command);
 Action add_collect(CLI::App& command, Arguments arguments);
+Action add_compare(CLI::App& command);
 Action add_doctor(CLI::App& command);
 Action add_export(CLI::App& command);
 Action add_import(CLI::App& command, Arguments arguments);
