@@ -144,7 +144,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : ProblemPage(wo
   connect(&comparer_, &BackgroundComparer::compared, this, &ComparePage::take);
   connect(&comparer_, &BackgroundComparer::failed, this, [this](const QString& reason) {
     set_.reset();
-    show_words({said(say::compare_page::failed{}), reason.toHtmlEscaped()});
+    show_words({said(say::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
   });
   refresh();
 }

@@ -26,7 +26,7 @@ using analysis::ComparedPair;
 using analysis::Verdict;
 
 constexpr double near_enough = 14;      ///< pixels from the pointer to the mark that it reads
-constexpr double beyond_marks = 1.15;  ///< of a logarithmic axis beyond all points, as a factor
+constexpr double beyond_marks = 1.15;   ///< of a logarithmic axis beyond all points, as a factor
 constexpr double times_share = 1.6;     ///< height of the times over that of the ratios
 constexpr double logarithmic_from = 4;  ///< largest over smallest x from which steps are factors
 constexpr int most_ratio_ticks = 5;
@@ -121,7 +121,7 @@ QColor RatioPlot::color_of(std::size_t curve) const {
 QStringList RatioPlot::legend_words() const {
   QStringList words;
   for (int i = 0; i < sides_->itemCount(); ++i) {
-    if (const auto* item = qobject_cast<QCPPlottableLegendItem*>(sides_->item(i))) words << item->plottable()->name();
+    if (auto* item = qobject_cast<QCPPlottableLegendItem*>(sides_->item(i))) words << item->plottable()->name();
   }
   return words;
 }
@@ -190,7 +190,7 @@ void RatioPlot::set_up_axes() {
     }
     const double aside = x.high > x.low ? 0.05 * (x.high - x.low) : std::max(1.0, 0.1 * x.high);
     if (factors) {
-      bottom->setRange(x.low / beyond_marks, x.high * beyond_points);
+      bottom->setRange(x.low / beyond_marks, x.high * beyond_marks);
     } else {
       bottom->setRange(x.low - aside, x.high + aside);
     }
@@ -200,7 +200,7 @@ void RatioPlot::set_up_axes() {
   QCPAxis* time = times_->axis(QCPAxis::atLeft);
   time->setScaleType(QCPAxis::stLogarithmic);
   time->setTicker(QSharedPointer<TimeTicker>::create());
-  time->setRange(times.low / beyond_marks, times.high * beyond_points);
+  time->setRange(times.low / beyond_marks, times.high * beyond_marks);
   time->setLabel(said(say::compare_page::time_axis{}));
   // As far above 1 as below: twice and half are alike far off.
   QCPAxis* ratio = ratios_->axis(QCPAxis::atLeft);
@@ -283,7 +283,7 @@ void RatioPlot::draw_baseline() {
     xs << x;
     ys << at.first;
   }
-  for (const auto& [mark, data] : by_mark) add_marks(times_, color, mark, data.first, data.second);
+  for (const auto& [mark, drawn] : by_mark) add_marks(times_, color, mark, drawn.first, drawn.second);
 }
 
 void RatioPlot::draw_times(std::size_t place) {
@@ -302,7 +302,7 @@ void RatioPlot::draw_times(std::size_t place) {
     ys << point.pair->other_ns;
     marks_.push_back({times_, point.x, point.pair->other_ns, place, i, false});
   }
-  for (const auto& [mark, data] : by_mark) add_marks(times_, color, mark, data.first, data.second);
+  for (const auto& [mark, drawn] : by_mark) add_marks(times_, color, mark, drawn.first, drawn.second);
 }
 
 void RatioPlot::draw_ratios(std::size_t place) {
