@@ -37,6 +37,16 @@ std::string shell_quoted(const std::string& word) {
   return fmt::format("'{}'", inside);
 }
 
+namespace {
+
+std::string axis_options(const std::vector<std::string>& axes) {
+  std::string options;
+  for (const std::string& axis : axes) options += fmt::format(" -a {}", shell_quoted(axis));
+  return options;
+}
+
+}  // namespace
+
 std::vector<std::string> axis_texts(const PointSpec& spec) {
   std::vector<std::string> texts;
   for (const Field& field : point_fields()) {
@@ -59,9 +69,21 @@ std::vector<std::string> axis_texts(const PointSpec& spec) {
 }
 
 std::string collect_command(const PointSpec& spec) {
-  std::string command = "attnscope collect";
-  for (const std::string& text : axis_texts(spec)) command += fmt::format(" -a {}", shell_quoted(text));
-  return fmt::format("{} -o point.attnscope", command);
+  return "attnscope collect" + axis_options(axis_texts(spec)) + " -o point.attnscope";
+}
+
+std::string rounds_command(const PointSpec& one, const PointSpec& other, std::size_t rounds) {
+  const auto name_in = [](const std::string& axis) { return axis.substr(0, axis.find('=')); };
+  const std::vector<std::string> theirs = axis_texts(other);
+  std::vector<std::string> axes = axis_texts(one);
+  bool one_plan = axes.size() == theirs.size();
+  for (std::string& axis : axes) {
+    const auto found = std::ranges::find(theirs, name_in(axis), name_in);
+    one_plan = one_plan && found != theirs.end();
+    if (one_plan && *found != axis) axis += "," + found->substr(found->find('=') + 1);
+  }
+  if (!one_plan) axes = axis_texts(one);
+  return fmt::format("attnscope collect --rounds {}{} -o rounds.attnscope", rounds, axis_options(axes));
 }
 
 std::string launch_command(const PointSpec& spec) {

@@ -37,7 +37,7 @@ std::string series_text(const Context& context, const analysis::SeriesName& name
   std::string words =
       name.algorithm.empty() ? std::string() : analysis::short_title(context.table().algorithms(), name.algorithm);
   for (const std::string* more : {&name.label, &name.device, &name.runs}) {
-    if (!more->empty()) words += (words.empty() ? "" : " · ") + *more;
+    if (!more->empty()) words += fmt::format("{}{}", words.empty() ? "" : " · ", *more);
   }
   if (name.age > 0) words += " · " + text(say::report::older{});
   return words;
@@ -58,7 +58,7 @@ void say_left_out(std::vector<Block>& blocks, std::size_t left) {
 
 std::string joined(const std::set<std::string>& words) {
   std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", word);
   return all;
 }
 

@@ -142,7 +142,7 @@ class CurveFigure {
   }
   [[nodiscard]] std::string list() const {
     std::string all;
-    for (const Line& line : chart_.lines) all += (all.empty() ? "" : ", ") + line.label;
+    for (const Line& line : chart_.lines) all += fmt::format("{}{}", all.empty() ? "" : ", ", line.label);
     return all;
   }
 

@@ -128,7 +128,8 @@ std::string command_of(const std::vector<std::string>& argv) {
   for (std::size_t k = 0; k < argv.size(); ++k) {
     // Where the program lay on that machine says nothing to another.
     const std::string word = k == 0 ? argv[k].substr(argv[k].find_last_of('/') + 1) : argv[k];
-    line += (k == 0 ? "" : " ") + shell_quoted(word);
+    if (k > 0) line += ' ';
+    line += shell_quoted(word);
   }
   return line;
 }

@@ -25,7 +25,7 @@ class MarkdownWriter {
   void operator()(const Table& table) {
     if (!table.caption.empty()) out_ += markdown(table.caption) + "\n\n";
     out_ += "|";
-    for (const Column& column : table.columns) out_ += " " + markdown(column.title) + " |";
+    for (const Column& column : table.columns) out_ += fmt::format(" {} |", markdown(column.title));
     out_ += "\n|";
     for (const Column& column : table.columns) out_ += column.number ? " ---: |" : " --- |";
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -52,7 +52,10 @@ class MarkdownWriter {
 
   void operator()(const Commands& commands) {
     std::string lines;
-    for (const std::string& line : commands.lines) lines += (lines.empty() ? "" : "\n") + printable(line);
+    for (const std::string& line : commands.lines) {
+      if (!lines.empty()) lines += '\n';
+      lines += printable(line);
+    }
     out_ += markdown_block(lines) + "\n";
   }
 

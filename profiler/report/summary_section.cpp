@@ -189,7 +189,7 @@ std::vector<Block> summary_section(const Context& context) {
   std::vector<Block> blocks;
   const auto first_of = [&](PlotKind kind) {
     std::vector<const Plot*> plots = context.drawn(kind);
-    plots.resize(std::min(plots.size(), problems_told));
+    if (plots.size() > problems_told) plots.erase(plots.begin() + problems_told, plots.end());
     return plots;
   };
   for (const Plot* plot : first_of(PlotKind::bytes)) tell_ratios(context, *plot, analysis::Quantity::dram, blocks);

@@ -89,6 +89,19 @@ SampleMark mark_of(const Curve& curve, const CurvePoint& point) {
   return curve.quantity == Quantity::sm_l2 ? SampleMark::plus_square : SampleMark::plus_disc;
 }
 
+SampleMark mark_of_values(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::simulated:
+      return SampleMark::hollow_disc;
+    case Provenance::extrapolated:
+      return SampleMark::plus_disc;
+    case Provenance::imported:
+      return SampleMark::diamond;
+    default:
+      return SampleMark::disc;
+  }
+}
+
 QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background) {
   return scatter_of(mark_of(curve), color, background);
 }
