@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "messages/report.h"
 #include "profiler/report/sections.h"
 
