@@ -80,7 +80,7 @@ std::string rounds_command(const PointSpec& one, const PointSpec& other, std::si
   for (std::string& axis : axes) {
     const auto found = std::ranges::find(theirs, name_in(axis), name_in);
     one_plan = one_plan && found != theirs.end();
-    if (one_plan && *found != axis) axis += "," + found->substr(found->find('=') + 1);
+    if (one_plan && *found != axis) axis += fmt::format(",{}", std::string_view(*found).substr(found->find('=') + 1));
   }
   if (!one_plan) axes = axis_texts(one);
   return fmt::format("attnscope collect --rounds {}{} -o rounds.attnscope", rounds, axis_options(axes));
