@@ -90,7 +90,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("br").mid(0, 4), (QStringList{"64", "64", "128", "128"}));
   EXPECT_EQ(page.model().column_named("d"), -1) << "all points have one d";
   EXPECT_TRUE(column("ratio").front().startsWith("1.6000 [")) << column("ratio").front().toStdString();
-  EXPECT_EQ(column("base_time").front(), "4.1 ms");
+  EXPECT_EQ(column("base_time").front(), "4.10 ms");
   EXPECT_EQ(column("other_time").front(), "6.55 ms");
   EXPECT_EQ(column("rounds").front(), "1");
   EXPECT_EQ(column("note").last(), "the baseline has no such point");
@@ -312,7 +312,7 @@ TEST_F(ComparePageTest, AMarkOfTheCurvesIsReadOutAndSelected) {
   ASSERT_TRUE(plot.hover_at(at));
   const HoverContent& read = *plot.hover_content();
   ASSERT_EQ(read.rows.size(), 3U);
-  EXPECT_EQ(read.rows[0].value, "4.1 ms");
+  EXPECT_EQ(read.rows[0].value, "4.10 ms");
   EXPECT_EQ(read.rows[1].value, "6.55 ms");
   EXPECT_TRUE(read.rows[2].value.startsWith("1.6000 ["));
   EXPECT_EQ(read.notes.front(), "SLOWER");
@@ -357,7 +357,9 @@ TEST_F(ComparePageTest, NamesOfFilesAreTextAndNeverMarkup) {
   open({{"<b>one</b>", grid_of(unchanged_factors)}, {"<img src=x>", grid_of(changed_factors)}});
   ASSERT_EQ(page.words(), QString());
   for (const QLabel* label : page.findChildren<QLabel*>()) {
-    if (label->text().contains("<img")) EXPECT_EQ(label->textFormat(), Qt::PlainText);
+    if (label->text().contains("<img")) {
+      EXPECT_EQ(label->textFormat(), Qt::PlainText);
+    }
   }
   EXPECT_TRUE(page.comparison()->axis.side_named("<b>one</b>").has_value());
 }

@@ -72,6 +72,11 @@ std::vector<analysis::MapLayout> layouts_of(const std::vector<analysis::PointAxi
   const analysis::MapLayout& tiles = analysis::tile_layout();
   std::ranges::stable_sort(layouts, {}, [&](const analysis::MapLayout& layout) {
     if (layout.x.key() == tiles.x.key() && layout.y.key() == tiles.y.key()) return 0;
+    // Two halves of one setting (queries and keys) mostly are equal: a map of them is a diagonal.
+    const bool halves = std::ranges::any_of(axes, [&](const analysis::PointAxis& both) {
+      return share_names(both, layout.x) && share_names(both, layout.y);
+    });
+    if (halves) return 4;
     return layout.x.number && layout.y.number ? 1 : layout.x.number ? 2 : 3;
   });
   return layouts;
@@ -515,12 +520,13 @@ void ComparePage::show_comparison() {
 }
 
 const OtherSide* ComparePage::mapped_side() const {
-  const OtherSide* first = nullptr;
+  const OtherSide* fullest = nullptr;
   for (const OtherSide& other : set_->others) {
     if (other_code() == other.code) return &other;
-    if (first == nullptr && !other.result.pairs.empty()) first = &other;
+    const std::size_t most = fullest == nullptr ? 0 : fullest->result.pairs.size();
+    if (other.result.pairs.size() > most) fullest = &other;
   }
-  return first;
+  return fullest;
 }
 
 void ComparePage::choose_axes() {

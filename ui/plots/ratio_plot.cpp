@@ -26,7 +26,7 @@ using analysis::ComparedPair;
 using analysis::Verdict;
 
 constexpr double near_enough = 14;      ///< pixels from the pointer to the mark that it reads
-constexpr double beyond_marks = 1.15;   ///< of a logarithmic axis beyond all points, as a factor
+constexpr double beyond_marks = 1.25;   ///< of a logarithmic axis beyond all points, as a factor
 constexpr double times_share = 1.6;     ///< height of the times over that of the ratios
 constexpr double logarithmic_from = 4;  ///< largest over smallest x from which steps are factors
 constexpr int most_ratio_ticks = 5;
@@ -89,6 +89,7 @@ RatioPlot::RatioPlot(QWidget* parent) : QCustomPlot(parent) {
   plotLayout()->addElement(2, 0, ratios_);
   plotLayout()->addElement(3, 0, sides_);
   plotLayout()->addElement(4, 0, key_);
+  setAutoAddPlottableToLegend(false);  // a side is one entry, whatever it is drawn with
   sides_->setLayer(QStringLiteral("legend"));
   sides_->setFillOrder(QCPLayoutGrid::foColumnsFirst);
   sides_->setWrap(legend_columns);
@@ -210,7 +211,7 @@ void RatioPlot::set_up_axes() {
   const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
   ticker->addTick(1, QStringLiteral("1"));
   for (const double tick : round_ticks(1 / end, end, most_ratio_ticks, end > 3)) {
-    if (std::abs(std::log(tick)) > 0.08 * std::log(end)) ticker->addTick(tick, format_number(tick, 4));
+    if (std::abs(std::log(tick)) > 0.08 * std::log(end)) ticker->addTick(tick, QString::number(tick, 'g', 3));
   }
   ratio->setTicker(ticker);
   ratio->setLabel(said(say::compare_page::ratio_axis{}));
