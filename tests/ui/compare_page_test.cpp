@@ -260,7 +260,8 @@ std::map<double, double> marked_in(const RatioPlot& plot, const QCPAxisRect* pan
   std::map<double, double> marks;
   for (int i = 0; i < plot.graphCount(); ++i) {
     const QCPGraph& graph = *plot.graph(i);
-    if (graph.keyAxis()->axisRect() != panel || graph.lineStyle() != QCPGraph::lsNone) continue;
+    const QCPAxis* axis = graph.keyAxis();
+    if (axis == nullptr || axis->axisRect() != panel || graph.lineStyle() != QCPGraph::lsNone) continue;
     if (graph.pen().color() != color) continue;
     const bool filled =
         graph.scatterStyle().brush().color() == color && graph.scatterStyle().brush().style() != Qt::NoBrush;
