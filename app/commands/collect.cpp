@@ -14,7 +14,6 @@
 #include <functional>
 #include <iostream>
 #include <memory>
-#include <random>
 #include <set>
 
 #include "app/command.h"
@@ -530,6 +529,11 @@ void settle_counters(CollectOptions& options, const Device& device, Reporter& re
   }
 }
 
+/// Another one each time: what two recordings have in common should not be the order of their points.
+std::uint64_t new_order_seed() {
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U);
+}
+
 RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
   RunHeader header{.device = opened.device->info(),
                    .environment = opened.device->environment(),
@@ -540,7 +544,7 @@ RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
                    .options = options.measure,
                    .simulated_because = opened.simulated_because,
                    .rounds = options.rounds,
-                   .order_seed = options.rounds > 1 ? std::random_device()() : 0};
+                   .order_seed = options.rounds > 1 ? new_order_seed() : 0};
   header.environment.app_version = ATTNSCOPE_VERSION;
   return header;
 }

@@ -656,7 +656,7 @@ TEST_F(WindowTest, ASmallWindowLeavesRoomForThePlot) {
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(boxes(), 0) << "they are in the menu";
   plot_height({1280, 800}, QStringLiteral("io"));
-  EXPECT_EQ(boxes(), 9);
+  EXPECT_EQ(boxes(), 10);
 }
 
 QStringList mnemonics_of(const QString& text, const QString& where) {
