@@ -172,8 +172,8 @@ class TextReporter final : public Reporter {
     if (e.throttled) add(say::terminal::throttled{});
     if (e.provenance == to_string(Provenance::extrapolated)) result += fmt::format("  ({})", e.provenance);
     if (!e.reason.empty()) result += ": " + text(e.reason);
-    line(fmt::format("{}{:>{}}/{}  {}  {}", round_words(e.round), e.index + 1, fmt::formatted_size("{}", total_), total_,
-                     e.point, result));
+    line(fmt::format("{}{:>{}}/{}  {}  {}", round_words(e.round), e.index + 1, fmt::formatted_size("{}", total_),
+                     total_, e.point, result));
   }
   void on(const ProgressEvent& e) {
     remaining_.clear();
