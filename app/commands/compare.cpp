@@ -59,9 +59,10 @@ ExitCode compare_sides(const CompareOptions& options) {
 Action add_compare(CLI::App& command) {
   auto options = std::make_shared<CompareOptions>();
   command
-      .add_option("BASE", options->base,
-                  "FILE, FILE:RUN (its number) or FILE:FILTER ('algo:fa2 d:128', as in the window); without --with the "
-                  "first against the rest, or a file's first run against its others")
+      .add_option(
+          "BASE", options->base,
+          "FILE, FILE:RUN (its number) or FILE:FILTER ('algo:NAME d:128', as in the window); without --with the "
+          "first against the rest, or a file's first run against its others")
       ->required();
   command.add_option("--with", options->other, "The other side, likewise");
   command
