@@ -160,6 +160,7 @@ class AxisCurveBuilder {
       ByPlace at;
     };
     std::vector<Candidate> candidates;
+    candidates.reserve(of_run.size());
     for (const auto& [run, rows] : of_run) candidates.push_back({run, standing(rows)});
     std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
       const bool a_curve = a.at.size() > 1;

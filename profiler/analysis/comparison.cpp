@@ -128,7 +128,7 @@ bool is_computed(const PointTable& table, std::span<const Row> rows) {
   });
 }
 
-std::optional<double> median_over(std::vector<double> values) {
+std::optional<double> median_over(const std::vector<double>& values) {
   const std::optional<SampleSummary> summary = summarize(values);
   return summary ? std::optional(summary->median) : std::nullopt;
 }

@@ -224,6 +224,7 @@ RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions
 RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options,
                      const std::vector<bool>& already_done, const RunObserver& observer, const CancelToken& cancel) {
   std::vector<DoneBefore> done;
+  done.reserve(already_done.size());
   for (const bool ended : already_done) done.push_back({.rounds = {}, .ended = ended});
   return run_sweep(plan, device, options, SweepRounds(), std::move(done), observer, cancel);
 }

@@ -81,6 +81,7 @@ void sum_up_clocks(PointRecord& point) {
   for (double ClockReading::*member : {&ClockReading::sm_clock_hz, &ClockReading::memory_clock_hz,
                                        &ClockReading::temperature_c, &ClockReading::power_w}) {
     std::vector<double> values;
+    values.reserve(readings.size());
     for (const ClockReading* reading : readings) values.push_back(reading->*member);
     sum.*member = median(values);
   }

@@ -84,6 +84,7 @@ std::optional<Message> refusal(const Input& input, const Request& request) {
 
 std::vector<std::string> section_keys() {
   std::vector<std::string> keys;
+  keys.reserve(section_kinds.size());
   for (const SectionKind& kind : section_kinds) keys.emplace_back(kind.key);
   return keys;
 }

@@ -354,7 +354,8 @@ std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> ro
     devices.try_emplace(run.device_id, run.device_name, points.table().problem(row).dtype);
   }
   std::vector<PeakLine> lines;
-  for (const auto& [id, device] : devices) {
+  for (const auto& [uuid, device] : devices) {
+    const std::string& id = uuid;  // clang 14 lets no lambda have a binding
     const auto& [name, dtype] = device;
     // Of that very device, else of another one of its name: what was measured of it, else the datasheet's.
     const ShownCeilings* best = nullptr;
