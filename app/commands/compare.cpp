@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
@@ -23,8 +26,19 @@ struct CompareOptions {
   std::vector<std::string> align;
   double margin_percent = 1;
   double regression_percent = -1;  ///< below 0: not asked for
-  ComparisonFormat format = ComparisonFormat::text;
+  std::string format = "text";
 };
+
+constexpr std::array<std::pair<std::string_view, ComparisonFormat>, 5> formats{{{"text", ComparisonFormat::text},
+                                                                                {"csv", ComparisonFormat::csv},
+                                                                                {"json", ComparisonFormat::json},
+                                                                                {"md", ComparisonFormat::markdown},
+                                                                                {"html", ComparisonFormat::html}}};
+
+/// Pre: one of them.
+ComparisonFormat format_named(std::string_view word) {
+  return std::ranges::find(formats, word, [](const auto& format) { return format.first; })->second;
+}
 
 ExitCode compare_sides(const CompareOptions& options) {
   const ComparedSides sides = compared_sides(options.base, options.other);
@@ -44,7 +58,7 @@ ExitCode compare_sides(const CompareOptions& options) {
     throw CommandError(ExitCode::error,
                        say::compare::no_partners{.alignment = fmt::format("{}", fmt::join(alignment->words(), ", "))});
   }
-  print({.sides = sides, .request = request, .result = result}, options.format, std::cout);
+  print({.sides = sides, .request = request, .result = result}, format_named(options.format), std::cout);
   if (options.regression_percent < 0) return sides.code;
   const std::size_t regressions = result.regressions(options.regression_percent / 100);
   if (regressions == 0) return sides.code;
@@ -85,14 +99,12 @@ Action add_compare(CLI::App& command) {
         return word;
       })
       ->check(number_within(0, 1000));
-  const std::map<std::string, ComparisonFormat> formats{{"text", ComparisonFormat::text},
-                                                        {"csv", ComparisonFormat::csv},
-                                                        {"json", ComparisonFormat::json},
-                                                        {"md", ComparisonFormat::markdown},
-                                                        {"html", ComparisonFormat::html}};
-  command.add_option("--format", options->format, "text, csv, json (base units), md or html")
-      ->transform(CLI::CheckedTransformer(formats))
-      ->option_text("FORMAT");
+  std::vector<std::string> words;
+  words.reserve(formats.size());
+  for (const auto& [word, format] : formats) words.emplace_back(word);
+  command.add_option("--format", options->format, "json in base units; html is one page")
+      ->check(CLI::IsMember(words))
+      ->capture_default_str();
   return [options] { return compare_sides(*options); };
 }
 
