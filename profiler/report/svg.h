@@ -39,6 +39,7 @@ class Svg {
 /// Where the values of an axis lie.
 class Scale {
  public:
+  Scale() = default;
   /// From `from` to `to` pixels. Values of a logarithmic axis are positive.
   Scale(const Axis&, double least, double most, double from, double to);
   [[nodiscard]] double at(double value) const;
@@ -53,11 +54,11 @@ class Scale {
   void make_log_ticks(const Axis&);
   void add_tick(const Axis&, double value);
 
-  bool log_;
-  double low_;
-  double high_;
-  double from_;
-  double to_;
+  bool log_ = false;
+  double low_ = 0;
+  double high_ = 1;
+  double from_ = 0;
+  double to_ = 1;
   std::vector<Tick> ticks_;
 };
 

@@ -85,8 +85,8 @@ class LinesPicture {
     if (!chart.y.log) y.low = std::min(y.low, 0.0);
     if (x.low > x.high) x = {1, 2};
     if (y.low > y.high) y = {1, 2};
-    x_.emplace(chart.x, x.low, x.high, plot_left, right_);
-    y_.emplace(chart.y, y.low, y.high, plot_bottom, plot_top);
+    x_ = Scale(chart.x, x.low, x.high, plot_left, right_);
+    y_ = Scale(chart.y, y.low, y.high, plot_bottom, plot_top);
   }
 
   void draw_on(Svg& svg) const {
@@ -108,13 +108,13 @@ class LinesPicture {
   }
 
   void draw_frame(Svg& svg) const {
-    for (const Scale::Tick& tick : y_->ticks()) {
-      svg.line(plot_left, y_->at(tick.at), right_, y_->at(tick.at), "g");
-      svg.text(plot_left - 6, y_->at(tick.at) + 4, tick.label, Svg::Anchor::end);
+    for (const Scale::Tick& tick : y_.ticks()) {
+      svg.line(plot_left, y_.at(tick.at), right_, y_.at(tick.at), "g");
+      svg.text(plot_left - 6, y_.at(tick.at) + 4, tick.label, Svg::Anchor::end);
     }
-    for (const Scale::Tick& tick : x_->ticks()) {
-      svg.line(x_->at(tick.at), plot_bottom, x_->at(tick.at), plot_bottom + 4, "a");
-      svg.text(x_->at(tick.at), plot_bottom + 17, tick.label, Svg::Anchor::middle);
+    for (const Scale::Tick& tick : x_.ticks()) {
+      svg.line(x_.at(tick.at), plot_bottom, x_.at(tick.at), plot_bottom + 4, "a");
+      svg.text(x_.at(tick.at), plot_bottom + 17, tick.label, Svg::Anchor::middle);
     }
     svg.line(plot_left, plot_bottom, right_, plot_bottom, "a");
     svg.line(plot_left, plot_top, plot_left, plot_bottom, "a");
@@ -126,7 +126,7 @@ class LinesPicture {
     std::string path;
     for (const Mark& mark : line.marks) {
       if (!drawable(mark)) continue;
-      path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(x_->at(mark.x)), coordinate(y_->at(mark.y)));
+      path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(x_.at(mark.x)), coordinate(y_.at(mark.y)));
     }
     if (path.find('L') == std::string::npos) return;
     svg.raw(
@@ -137,11 +137,11 @@ class LinesPicture {
     const int color = line.color % palette_size;
     for (const Mark& mark : line.marks) {
       if (!drawable(mark) || mark.said.empty()) continue;
-      const double x = x_->at(mark.x);
+      const double x = x_.at(mark.x);
       svg.open_mark(mark.said);
       if (mark.high > mark.low && (!chart_.y.log || mark.low > 0)) {
-        const double low = y_->at(mark.low);
-        const double high = y_->at(mark.high);
+        const double low = y_.at(mark.low);
+        const double high = y_.at(mark.high);
         if (low - high > 8) {
           svg.line(x, low, x, high, fmt::format("b l{}", color));
           svg.line(x - 3, low, x + 3, low, fmt::format("b l{}", color));
@@ -151,10 +151,10 @@ class LinesPicture {
       if (line.provenance == Provenance::modelled) {
         // No mark of its own, but a place that can be pointed at.
         svg.raw(fmt::format(R"(<circle cx="{}" cy="{}" r="3" class="w{}" opacity="0"/>)", coordinate(x),
-                            coordinate(y_->at(mark.y)), color));
+                            coordinate(y_.at(mark.y)), color));
       } else {
         svg.raw(
-            shape(x, y_->at(mark.y), line.color, fmt::format("{}{}", is_hollow(line.provenance) ? 'e' : 'f', color)));
+            shape(x, y_.at(mark.y), line.color, fmt::format("{}{}", is_hollow(line.provenance) ? 'e' : 'f', color)));
       }
       svg.close();
     }
@@ -173,7 +173,7 @@ class LinesPicture {
       const auto last = std::ranges::find_if(line.marks.rbegin(), line.marks.rend(),
                                              [&](const Mark& mark) { return drawable(mark); });
       if (last == line.marks.rend()) continue;
-      labels.push_back({&line, x_->at(last->x), y_->at(last->y), y_->at(last->y)});
+      labels.push_back({&line, x_.at(last->x), y_.at(last->y), y_.at(last->y)});
     }
     std::ranges::stable_sort(labels, {}, &Label::wanted);
     double above = plot_top - label_height;
@@ -191,8 +191,8 @@ class LinesPicture {
 
   const LineChart& chart_;
   double right_;
-  std::optional<Scale> x_;
-  std::optional<Scale> y_;
+  Scale x_;
+  Scale y_;
 };
 
 }  // namespace
