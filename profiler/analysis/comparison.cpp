@@ -190,7 +190,7 @@ void summarize_pair(const PointTable& table, const ComparedRow& row, ComparedPai
       for (const Row at : rows) {
         if (const std::optional<double> value = column.at(at)) values.push_back(*value);
       }
-      return median_over(std::move(values));
+      return median_over(values);
     };
     pair.levels.at(level) = {.base = bytes(pair.base), .other = bytes(pair.other)};
   }
