@@ -269,6 +269,9 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
       text(say::compare::method{.margin = fmt::format("{}", 100 * output.request.verdicts.margin),
                                 .rows = result.pairs.size(),
                                 .level = fmt::format("{}", 100 * output.request.verdicts.level)})};
+  if (output.request.looks > 1 && exact < result.pairs.size()) {
+    notes.push_back(text(say::compare::looked{.looks = output.request.looks}));
+  }
   if (exact > 0) notes.push_back(text(say::compare::computed{.rows = exact}));
   if (paired > 0) notes.push_back(text(say::compare::interleaved{.rows = paired}));
   if (often > 0) notes.push_back(text(say::compare::many_recordings{.rows = often}));

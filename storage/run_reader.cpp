@@ -44,6 +44,9 @@ MeasureOptions options_from(const json& text) {
   options.max_noise = text.value("max_noise", options.max_noise);
   options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
   options.seed = text.value("seed", options.seed);
+  if (const auto planted = text.find("planted"); planted != text.end()) {
+    options.planted = {.share = planted->at("share").get<double>(), .every = planted->at("every").get<int>()};
+  }
   options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
   return options;
 }

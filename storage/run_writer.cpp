@@ -44,15 +44,18 @@ std::string utf8(const std::string& text) {
 }
 
 json to_json(const MeasureOptions& options) {
-  return {{"counters", options.counters},
-          {"verify", options.verify},
-          {"extra_metrics", options.extra_metrics},
-          {"min_samples", options.min_samples},
-          {"max_samples", options.max_samples},
-          {"max_noise", options.max_noise},
-          {"timeout_ms", options.timeout.count()},
-          {"seed", options.seed},
-          {"input_kind", to_string(options.input_kind)}};
+  json text{{"counters", options.counters},
+            {"verify", options.verify},
+            {"extra_metrics", options.extra_metrics},
+            {"min_samples", options.min_samples},
+            {"max_samples", options.max_samples},
+            {"max_noise", options.max_noise},
+            {"timeout_ms", options.timeout.count()},
+            {"seed", options.seed},
+            {"input_kind", to_string(options.input_kind)}};
+  const PlantedChange& planted = options.planted;
+  if (planted.every > 0) text["planted"] = {{"share", planted.share}, {"every", planted.every}};
+  return text;
 }
 
 Binder& operator<<(Binder& out, const DeviceLimits& limits) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -81,6 +82,14 @@ Alignment by_what_is_shared(const PointTable& table, std::span<const Row> base, 
   alignment.all_knobs = shared(base, other, [&](Row row) { return knobs_text(table, row); });
   alignment.device = shared(base, other, [&](Row row) { return table.run(row).device_name; });
   return alignment;
+}
+
+template <class Text>
+bool same_values(std::span<const Row> base, std::span<const Row> other, Text text_of) {
+  std::array<std::set<std::string>, 2> values;
+  for (const Row row : base) values[0].insert(text_of(row));
+  for (const Row row : other) values[1].insert(text_of(row));
+  return values[0] == values[1];
 }
 
 /// What decides who is a partner of whom.
@@ -247,6 +256,32 @@ std::string joined(const std::set<std::string>& values) {
   return words;
 }
 
+/// Clocks that differ by less are one.
+constexpr double one_clock = 0.01;
+
+/// The SM clocks held in the rounds of both sides, where their medians are not the same.
+void add_clocks(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
+  std::array<std::optional<SampleSummary>, 2> clocks;
+  std::array<std::string, 2> words;
+  const std::array<const std::vector<Row>*, 2> sides{&request.base, &request.other};
+  for (const std::size_t side : {0U, 1U}) {
+    std::vector<double> megahertz;
+    for (const Row row : *sides.at(side)) {
+      for (const RoundClock& clock : table.points().round_clocks(row)) {
+        if (clock.sm_hz > 0) megahertz.push_back(clock.sm_hz / 1e6);
+      }
+    }
+    const auto [least, most] = std::ranges::minmax_element(megahertz);
+    if (megahertz.empty()) continue;
+    words.at(side) = *most - *least > one_clock * *least ? fmt::format("{:.0f} to {:.0f} MHz", *least, *most)
+                                                         : fmt::format("{:.0f} MHz", *least);
+    clocks.at(side) = summarize(megahertz);
+  }
+  if (!clocks[0] || !clocks[1]) return;
+  if (std::abs(clocks[1]->median / clocks[0]->median - 1) <= one_clock) return;
+  result.differences.push_back({.name = "SM clock", .base = words[0], .other = words[1]});
+}
+
 using Conditions = std::map<std::string, std::array<std::set<std::string>, 2>>;
 
 void add_differences(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
@@ -277,18 +312,19 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
     const auto& [base, other] = conditions[name];
     if (base != other) result.differences.push_back({.name = name, .base = joined(base), .other = joined(other)});
   }
+  add_clocks(table, request, result);
   if (request.sources.empty()) return;
   std::size_t differ = 0;
-  std::size_t alike = 0;
+  std::size_t same = 0;
   for (const ComparedPair& pair : result.pairs) {
     const std::string& base = request.sources[pair.base.front()];
     const std::string& other = request.sources[pair.other.front()];
     if (!pair.same_point || base.empty() || other.empty()) continue;
-    ++(base == other ? alike : differ);
+    ++(base == other ? same : differ);
   }
   if (differ > 0) {
     result.differences.push_back(
-        {.name = "kernel sources", .base = {}, .other = fmt::format("{} of {}", differ, differ + alike)});
+        {.name = "kernel sources", .base = {}, .other = fmt::format("{} of {}", differ, differ + same)});
   }
 }
 
@@ -360,6 +396,18 @@ Result<Alignment, Message> alignment_of(std::span<const std::string> words, cons
   return alignment;
 }
 
+Alignment alignment_of_halves(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+  Alignment alignment;
+  for (const FieldColumn& column : table.points().fields()) {
+    const std::string_view name = column.field().name;
+    if (same_values(base, other, [&](Row row) { return field_text(table, name, row); }))
+      alignment.fields.emplace_back(name);
+  }
+  alignment.all_knobs = same_values(base, other, [&](Row row) { return knobs_text(table, row); });
+  alignment.device = same_values(base, other, [&](Row row) { return table.run(row).device_name; });
+  return alignment;
+}
+
 std::optional<double> ComparedLevel::ratio() const {
   if (!base || !other || !(*base > 0)) return std::nullopt;
   return *other / *base;
@@ -412,7 +460,8 @@ ComparisonResult compare(const PointTable& table, const ComparisonRequest& reque
     rows.push_back(compared_row(table, pair));
     summarize_pair(table, rows.back(), pair);
   }
-  const std::vector<RowVerdict> verdicts = judge(rows, request.verdicts);
+  const std::vector<RowVerdict> verdicts =
+      judge(rows, of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1)));
   for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
   add_differences(table, request, result);
   return result;

@@ -104,6 +104,58 @@ PointRecord in_rounds(const PointSpec& spec, const std::vector<double>& times, d
   return record;
 }
 
+// What was looked at several times while it went on had several chances to look decided.
+TEST(Comparison, EachLookHasItsPart) {
+  fixtures::Points points;
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99, 100.5, 100.2}, 1e9),
+              in_rounds(fixtures::spec("fa2", 512), {103, 104.5, 101, 103.2, 103.5}, 1e9)});
+  const PointTable table = points.table();
+  ComparisonRequest request = request_for(table, {0}, {1});
+  request.verdicts.margin = 0.02;
+  const RowVerdict once = compare(table, request).pairs.at(0).verdict;
+  request.looks = 8;
+  const RowVerdict often = compare(table, request).pairs.at(0).verdict;
+  EXPECT_DOUBLE_EQ(once.time.ratio, often.time.ratio);
+  EXPECT_LT(often.time.interval.low, once.time.interval.low);
+  EXPECT_GT(often.time.interval.high, once.time.interval.high);
+  EXPECT_EQ(once.verdict, Verdict::slower);
+  EXPECT_EQ(often.verdict, Verdict::ambiguous);
+}
+
+TEST(Comparison, HalvesAreAlignedByWhatTheyShare) {
+  fixtures::Points points;
+  PointSpec half = fixtures::spec("fa1", 512);
+  PointSpec brain = fixtures::spec("fa1", 512);
+  brain.problem.dtype = half.problem.dtype == DType::fp16 ? DType::bf16 : DType::fp16;
+  points.add({timed(half, 100), timed(brain, 200)});
+  const PointTable table = points.table();
+  const std::vector<Row> base{0};
+  const std::vector<Row> other{1};
+  ComparisonRequest request = request_for(table, base, other);
+  EXPECT_TRUE(compare(table, request).pairs.empty());  // another problem
+  request.alignment = alignment_of_halves(table, base, other);
+  EXPECT_EQ(std::ranges::count(request.alignment.fields, "dtype"), 0);
+  EXPECT_EQ(std::ranges::count(request.alignment.fields, "n_q"), 1);
+  const ComparisonResult result = compare(table, request);
+  ASSERT_EQ(result.pairs.size(), 1U);
+  EXPECT_DOUBLE_EQ(result.pairs[0].verdict.time.ratio, 2);
+}
+
+TEST(Comparison, ClocksThatDifferAreSaid) {
+  fixtures::Points points;
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.98e9)});
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.71e9)});
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.975e9)});
+  const PointTable table = points.table();
+  const std::vector<Difference> found = compare(table, request_for(table, {0}, {1})).differences;
+  const auto clock = std::ranges::find(found, "SM clock", &Difference::name);
+  ASSERT_NE(clock, found.end());
+  EXPECT_EQ(clock->base, "1980 MHz");
+  EXPECT_EQ(clock->other, "1710 MHz");
+  const std::vector<Difference> alike = compare(table, request_for(table, {0}, {2})).differences;
+  EXPECT_EQ(std::ranges::find(alike, "SM clock", &Difference::name), alike.end());
+}
+
 TEST(Comparison, RoundsOfOneRunArePaired) {
   fixtures::Points points;
   points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99, 100.5, 100.2}, 1e9),
