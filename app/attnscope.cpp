@@ -105,6 +105,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_paper(command); });
   add("law", "Hold counted bytes to N^2 d^2 / M: fitted exponents beside 2, 2 and -1, and the closed form's own",
       [](CLI::App& command) { return attnscope::add_law(command); });
+  add("lesson", "Write the lesson as a page for any browser, from recorded points",
+      [](CLI::App& command) { return attnscope::add_lesson(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",
