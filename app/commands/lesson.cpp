@@ -22,7 +22,6 @@
 #include "messages/command.h"
 #include "messages/file_kind.h"
 #include "messages/lesson.h"
-#include "messages/terminal.h"
 #include "profiler/analysis/lesson/web.h"
 #include "profiler/plan/text.h"
 #include "storage/measured_rates.h"

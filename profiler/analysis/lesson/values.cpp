@@ -98,7 +98,8 @@ Value doubled_value(const Evidence& evidence, std::string_view algorithm, Double
 
 Value exponent_value(const Setting& setting, const Evidence& evidence, LawVariable variable, LawLevel level,
                      std::string_view algorithm) {
-  for (const LawFamily& family : fit_law_exponents(evidence.points, evidence.rows).families) {
+  const LawReport report = fit_law_exponents(evidence.points, evidence.rows);
+  for (const LawFamily& family : report.families) {
     if (family.refusal || !family.fit || family.level != level) continue;
     if (family.algorithm != setting.front.text(algorithm)) continue;
     return LessonValue{fmt::format("{:.2f}", family.fit->exponents[static_cast<std::size_t>(variable)]),

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "kernels/registry.h"
@@ -76,7 +77,8 @@ TEST(LessonTexts, EveryTestOfTheTableHasACard) {
   std::set<std::string> used;
   for (const ClaimCard& card : load_lesson("en").claims) used.insert(card.document.front.text("test"));
   for (const ClaimTest& test : claim_tests()) {
-    if (test.word != "rate") EXPECT_THAT(used, Contains(std::string(test.word)));
+    if (test.word == "rate") continue;  // for who brings an A100's points
+    EXPECT_THAT(used, Contains(std::string(test.word)));
   }
 }
 
