@@ -27,8 +27,9 @@ using attnscope::text;
 namespace say = attnscope::say;
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `tune --check` found a slow "
-    "tile, 5 partial or cancelled.";
+    "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `compare "
+    "--fail-on-regression` found "
+    "one or `tune --check` a slow tile, 5 partial or cancelled.";
 
 int fail(ExitCode code, const std::string& message) {
   // Where stderr is a closed pipe, too, nobody is left to tell: no exception from here.
@@ -107,6 +108,12 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_law(command); });
   add("lesson", "Write the lesson as a page for any browser, from recorded points",
       [](CLI::App& command) { return attnscope::add_lesson(command); });
+  add("compare", "Set two sides of recorded points beside each other: ratios with intervals and verdicts that hold",
+      [](CLI::App& command) { return attnscope::add_compare(command); });
+  add("ab", "Measure two points in turns until it is decided which is faster",
+      [](CLI::App& command) { return attnscope::add_ab(command); });
+  add("report", "Write what was measured as a report: one HTML page, or Markdown with pictures beside it",
+      [](CLI::App& command) { return attnscope::add_report(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
 
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",

@@ -20,7 +20,7 @@ enum class ExitCode : int {
   error = 1,        ///< something went wrong while running
   usage = 2,        ///< the command line asks for what cannot be
   no_counters = 3,  ///< counters were asked for and are not available
-  regression = 4,   ///< a comparison that was asked to fail did: `tune --check`
+  regression = 4,   ///< a comparison that was asked to fail did: `compare --fail-on-regression`, `tune --check`
   partial = 5,      ///< cancelled, or some points crashed, hung, failed to compile or came out wrong
 };
 
@@ -43,9 +43,11 @@ using Action = std::function<ExitCode()>;
 /// The program's own arguments, as they were given: a run stores them.
 using Arguments = std::span<char* const>;
 
+Action add_ab(CLI::App& command);
 Action add_ceilings(CLI::App& command);
 Action add_check(CLI::App& command);
 Action add_collect(CLI::App& command, Arguments arguments);
+Action add_compare(CLI::App& command);
 Action add_doctor(CLI::App& command);
 Action add_export(CLI::App& command);
 Action add_import(CLI::App& command, Arguments arguments);
@@ -59,6 +61,7 @@ Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
 Action add_remote(CLI::App& command);
 Action add_repair(CLI::App& command);
+Action add_report(CLI::App& command);
 Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);
 

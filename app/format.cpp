@@ -43,9 +43,11 @@ std::string format_duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-Message counted_points(std::size_t points) {
-  if (points == 1) return say::common::one_point{};
-  return say::common::points{.points = points};
+Message counted_points(std::size_t points, int rounds) {
+  Message words = say::common::one_point{};
+  if (points != 1) words = say::common::points{.points = points};
+  if (rounds > 1) words = say::common::points_in_rounds{.points = words, .rounds = rounds};
+  return words;
 }
 
 Message counted_runs(std::size_t runs) {

@@ -17,7 +17,7 @@ namespace attnscope {
 [[nodiscard]] std::string format_duration(double seconds);
 
 /// "1 point", "21 points".
-[[nodiscard]] Message counted_points(std::size_t points);
+[[nodiscard]] Message counted_points(std::size_t points, int rounds = 1);
 /// "1 run", "3 runs".
 [[nodiscard]] Message counted_runs(std::size_t runs);
 

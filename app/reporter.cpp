@@ -112,7 +112,10 @@ class TextReporter final : public Reporter {
     std::visit([this](const auto& e) { on(e); }, event);
     ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
   }
-  void go_on(std::size_t planned_points) override { total_ = planned_points; }
+  void go_on(std::size_t planned_points, int rounds) override {
+    total_ = planned_points;
+    rounds_ = rounds;
+  }
   [[nodiscard]] bool ended() const override { return ended_; }
 
  private:
@@ -129,8 +132,16 @@ class TextReporter final : public Reporter {
     const std::string memory = format_traffic(static_cast<double>(e.max_memory_bytes));
     Message counters = say::terminal::counters_available{};
     if (e.counters != "available") counters = say::terminal::counters_not_available{.why = e.counters};
-    const Message points = counted_points(e.total);
-    if (e.skipped > 0) {
+    rounds_ = e.rounds;
+    const Message points = counted_points(e.total, e.rounds);
+    if (e.skipped > 0 && e.rounds > 1) {
+      line(say::terminal::plan_resumed_rounds{.preset = e.preset,
+                                              .points = points,
+                                              .done = e.skipped,
+                                              .all = e.total * static_cast<std::size_t>(e.rounds),
+                                              .memory = memory,
+                                              .counters = counters});
+    } else if (e.skipped > 0) {
       line(say::terminal::plan_resumed{
           .preset = e.preset, .points = points, .done = e.skipped, .memory = memory, .counters = counters});
     } else {
@@ -144,7 +155,14 @@ class TextReporter final : public Reporter {
     const std::string error = text(e.error);
     line(say::terminal::compile_error{.kernel = e.kernel, .error = error.substr(0, error.find('\n'))});
   }
-  void on(const StartedEvent& e) { status_.show(fmt::format("{}/{} {}{}", e.index + 1, total_, e.point, remaining_)); }
+  void on(const StartedEvent& e) {
+    status_.show(fmt::format("{}{}/{} {}{}", round_words(e.round), e.index + 1, total_, e.point, remaining_));
+  }
+  /// Before what is said of a point; empty where there is one round.
+  [[nodiscard]] std::string round_words(int round) const {
+    if (rounds_ <= 1) return {};
+    return text(say::terminal::round_of{.round = round + 1, .rounds = rounds_}) + "  ";
+  }
   void on(const PointEvent& e) {
     std::string result = e.disposition;
     if (e.time_median_ns > 0) result += "  " + format_time(e.time_median_ns);
@@ -154,7 +172,8 @@ class TextReporter final : public Reporter {
     if (e.throttled) add(say::terminal::throttled{});
     if (e.provenance == to_string(Provenance::extrapolated)) result += fmt::format("  ({})", e.provenance);
     if (!e.reason.empty()) result += ": " + text(e.reason);
-    line(fmt::format("{:>{}}/{}  {}  {}", e.index + 1, fmt::formatted_size("{}", total_), total_, e.point, result));
+    line(fmt::format("{}{:>{}}/{}  {}  {}", round_words(e.round), e.index + 1, fmt::formatted_size("{}", total_),
+                     total_, e.point, result));
   }
   void on(const ProgressEvent& e) {
     remaining_.clear();
@@ -181,6 +200,7 @@ class TextReporter final : public Reporter {
   StatusLine status_;
   bool ended_ = false;
   std::size_t total_ = 0;
+  int rounds_ = 1;
   std::string remaining_;
 };
 

@@ -14,7 +14,7 @@ class Reporter {
   virtual ~Reporter() = default;
   virtual void report(const Event&) = 0;
   /// In place of the plan's event, in a process that goes on where another one, which reported it, left off.
-  virtual void go_on([[maybe_unused]] std::size_t planned_points) {}
+  virtual void go_on([[maybe_unused]] std::size_t planned_points, [[maybe_unused]] int rounds) {}
   /// Has the last event, "done", been reported?
   [[nodiscard]] virtual bool ended() const = 0;
   /// False once stdout cannot be written any more: whoever was listening is gone.

@@ -11,8 +11,8 @@ mapfile -t sources < <(git ls-files '*.cpp' '*.h' '*.cuh')
 [ ${#sources[@]} -gt 0 ] || { echo "lint: git lists no source files here" >&2; exit 1; }
 clang-format-14 --dry-run --Werror "${sources[@]}"
 
-# JSON, pictures, databases, the campaign's inputs and the licences' own texts hold no such line.
-missing=$(git ls-files -- ':!LICENSES' ':!*.json' ':!*.png' ':!*.attnscope' ':!tests/campaign/corpus' | xargs grep -L 'SPDX-License-Identifier' || true)
+# JSON, pictures, databases, the sample of a report, the campaign's inputs and the licences' own texts hold no such line.
+missing=$(git ls-files -- ':!LICENSES' ':!*.json' ':!*.png' ':!*.attnscope' ':!tests/campaign/corpus' ':!assets/report' | xargs grep -L 'SPDX-License-Identifier' || true)
 [ -z "$missing" ] || { printf 'lint: no SPDX line in:\n%s\n' "$missing" >&2; exit 1; }
 
 # The command line must link no Qt, and the views no CUDA: the layers are kept by what the programs load.
@@ -25,7 +25,8 @@ forbid() {
   if grep -rnE "#include *\"($2)/" "$1" >&2; then echo "lint: $1 includes what stands above it: $2" >&2; exit 1; fi
 }
 # kernels <- profiler <- storage <- ui <- app; within kernels model <- oracle, algorithms; within profiler plan, metrics
-# <- simulator <- measure, analysis, of which the last two do not know each other.
+# <- simulator <- measure, analysis, of which the last two do not know each other;
+# analysis <- report.
 forbid kernels 'profiler|storage|ui|app'
 forbid profiler 'storage|ui|app'
 forbid storage 'ui|app'
@@ -35,8 +36,9 @@ forbid kernels/oracle 'kernels/(naive|fa1|fa2|fa3|splitkv)'
 forbid profiler/plan 'profiler/(metrics|simulator|measure|analysis)'
 forbid profiler/metrics 'profiler/(simulator|measure|analysis)'
 forbid profiler/simulator 'profiler/(measure|analysis)'
-forbid profiler/measure 'profiler/analysis'
-forbid profiler/analysis 'profiler/measure'
+forbid profiler/measure 'profiler/(analysis|report)'
+forbid profiler/analysis 'profiler/(measure|report)'
+forbid profiler/report 'profiler/(measure|simulator)'
 # Generic rooms name no algorithm, outside comments: what they need of one, its statement says. Frozen migrations write
 # down what once was.
 names=$(find kernels -mindepth 2 -maxdepth 2 -name '*_shape.h' -not -path 'kernels/device/*' -printf '%h\n' |

@@ -14,6 +14,7 @@ gui_packages=(
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 clang-tidy-14 clang-14 xvfb xauth
   sqlite3 desktop-file-utils appstream openssh-server
+  chromium poppler-utils
 )
 
 # install_packages NAME...: asks dpkg first, so that a machine that has them all needs neither root nor a network.

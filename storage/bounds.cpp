@@ -16,6 +16,7 @@
 
 #include "messages/noun.h"
 #include "messages/row.h"
+#include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -93,9 +94,43 @@ Message wrong_kernel(const KernelRecord& kernel) {
   return kernel.launch ? wrong_launch(*kernel.launch) : Message();
 }
 
+Message wrong_clocks(const ClockReading& clocks) {
+  constexpr double fastest_hz = 1e15;
+  constexpr double hottest = 1e6;
+  return first_of({outside("sm_clock_hz", clocks.sm_clock_hz, 0, fastest_hz),
+                   outside("memory_clock_hz", clocks.memory_clock_hz, 0, fastest_hz),
+                   outside("temperature_c", clocks.temperature_c, -hottest, hottest),
+                   outside("power_w", clocks.power_w, 0, largest_value)});
+}
+
+Message wrong_round(const RoundRecord& round) {
+  if (Message wrong = round_out_of_bounds(round.round); !wrong.empty()) return wrong;
+  for (const KernelRecord& kernel : round.kernels) {
+    if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
+  }
+  return round.clocks ? wrong_clocks(*round.clocks) : Message();
+}
+
 Message wrong_error(std::string_view what, const std::optional<double>& error) {
   // Of a wrong result it may be infinite.
   return error ? outside(what, *error, 0, std::numeric_limits<double>::infinity()) : Message();
+}
+
+void keep_storable_metrics(std::vector<KernelRecord>& kernels) {
+  for (KernelRecord& kernel : kernels) {
+    std::vector<MetricValue> kept;
+    for (MetricValue& metric : kernel.metrics) {
+      if (std::isnan(metric.value)) continue;
+      const auto same = std::ranges::find_if(
+          kept, [&](const MetricValue& other) { return other.name == metric.name && other.unit == metric.unit; });
+      if (same != kept.end()) {
+        *same = std::move(metric);
+      } else {
+        kept.push_back(std::move(metric));
+      }
+    }
+    kernel.metrics = std::move(kept);
+  }
 }
 
 }  // namespace
@@ -120,13 +155,19 @@ Message out_of_bounds(const PointRecord& point) {
   Message wrong = first_of({wrong_error("max_abs_error", point.max_abs_error),
                             wrong_error("error_bound", point.error_bound), wrong_error("rms_error", point.rms_error),
                             outside("wall_seconds", point.wall_seconds, 0, longest_seconds)});
-  if (!wrong.empty() || !point.clocks) return wrong;
-  constexpr double fastest_hz = 1e15;
-  constexpr double hottest = 1e6;
-  return first_of({outside("sm_clock_hz", point.clocks->sm_clock_hz, 0, fastest_hz),
-                   outside("memory_clock_hz", point.clocks->memory_clock_hz, 0, fastest_hz),
-                   outside("temperature_c", point.clocks->temperature_c, -hottest, hottest),
-                   outside("power_w", point.clocks->power_w, 0, largest_value)});
+  if (wrong.empty() && point.clocks) wrong = wrong_clocks(*point.clocks);
+  for (const RoundRecord& round : point.rounds) {
+    if (wrong.empty()) wrong = wrong_round(round);
+  }
+  return wrong;
+}
+
+Message round_out_of_bounds(std::int64_t round) {
+  return outside("round", round, 0, most_rounds - 1);
+}
+
+Message rounds_out_of_bounds(std::int64_t rounds) {
+  return outside("rounds", rounds, 1, most_rounds);
 }
 
 Message out_of_bounds(const DeviceLimits& limits) {
@@ -164,20 +205,9 @@ Message out_of_bounds(const MeasureOptions& options) {
 }
 
 PointRecord as_stored(PointRecord point) {
-  for (KernelRecord& kernel : point.kernels) {
-    std::vector<MetricValue> kept;
-    for (MetricValue& metric : kernel.metrics) {
-      if (std::isnan(metric.value)) continue;
-      const auto same = std::ranges::find_if(
-          kept, [&](const MetricValue& other) { return other.name == metric.name && other.unit == metric.unit; });
-      if (same != kept.end()) {
-        *same = std::move(metric);
-      } else {
-        kept.push_back(std::move(metric));
-      }
-    }
-    kernel.metrics = std::move(kept);
-  }
+  keep_storable_metrics(point.kernels);
+  for (RoundRecord& round : point.rounds) keep_storable_metrics(round.kernels);
+  sum_up_rounds(point);
   for (std::optional<double>* error : {&point.max_abs_error, &point.error_bound, &point.rms_error}) {
     if (*error && std::isnan(**error)) *error = std::numeric_limits<double>::infinity();
   }

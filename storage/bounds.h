@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/model/message.h"
 #include "profiler/measure/device.h"
@@ -14,11 +15,16 @@ inline constexpr double longest_ns = 1e18;        ///< of a time: 31 years
 inline constexpr double largest_value = 1e30;     ///< of any other amount: sums and products of a few stay finite
 inline constexpr std::size_t longest_name = 200;  ///< bytes of the name of a device, kernel, metric, algorithm or knob
 
+inline constexpr int most_rounds = 1'000'000;  ///< of a run; a round's number, from 0, is below it
+
 /// The first thing out of bounds, as part of a sentence: "Br 9999 is not within 1 .. 4096"; empty where all is well.
 [[nodiscard]] Message out_of_bounds(const PointRecord&);
 [[nodiscard]] Message out_of_bounds(const DeviceLimits&);
 [[nodiscard]] Message out_of_bounds(const MeasureOptions&);
 [[nodiscard]] Message out_of_bounds(const MetricValue&);
+/// Of a round's number; of how many rounds a run has.
+[[nodiscard]] Message round_out_of_bounds(std::int64_t round);
+[[nodiscard]] Message rounds_out_of_bounds(std::int64_t rounds);
 
 /// The point as a file has it: a NaN is no metric, an error measure that is one is infinitely wrong, and of two metrics
 /// of one name and unit the later stands.

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <variant>
 
+#include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -223,13 +224,18 @@ Digest digest_of_whole(const PointIdentity& identity, const PointRecord& record)
   for (const KernelRecord& kernel : record.kernels) {
     const NameDigest name(kernel.kernel);
     sum += digest_of_kernel(kernel);
-    for (const MetricValue& metric : kernel.metrics) {
-      sum += digest_of_metric(name, NameDigest(metric.name, metric.unit), 0, metric.value, metric.provenance);
-    }
-    if (!kernel.samples_ns.empty()) sum += digest_of_samples(name, 0, kernel.samples_ns);
     if (kernel.launch) sum += digest_of_launch(name, *kernel.launch);
   }
-  if (record.clocks) sum += digest_of_clocks(0, *record.clocks);
+  each_round(record, [&sum](int round, std::span<const KernelRecord> kernels, const auto& clocks) {
+    for (const KernelRecord& kernel : kernels) {
+      const NameDigest name(kernel.kernel);
+      for (const MetricValue& metric : kernel.metrics) {
+        sum += digest_of_metric(name, NameDigest(metric.name, metric.unit), round, metric.value, metric.provenance);
+      }
+      if (!kernel.samples_ns.empty()) sum += digest_of_samples(name, round, kernel.samples_ns);
+    }
+    if (clocks) sum += digest_of_clocks(round, *clocks);
+  });
   return sum;
 }
 

@@ -79,7 +79,7 @@ struct NameDigest {
 [[nodiscard]] Digest digest_of_launch(NameDigest kernel, const LaunchRecord&);
 [[nodiscard]] Digest digest_of_clocks(std::int64_t round, const ClockReading&);
 
-/// All of it, of a point of one round.
+/// All of it, of every round.
 [[nodiscard]] Digest digest_of_whole(const PointIdentity&, const PointRecord&);
 
 }  // namespace attnscope

@@ -70,9 +70,19 @@ struct Candidate {
   Digest digest;
   std::string recorded_at;
   bool cancelled = false;
+  std::int64_t rounds = 0;  ///< that left times
+  bool ended = false;       ///< in a way after which no round follows
 
+  /// The same point of a run of several rounds, when it had been measured more often: a later copy, and no other
+  /// result.
+  [[nodiscard]] bool goes_on_from(const Candidate& other) const {
+    return !cancelled && !other.cancelled && recorded_at == other.recorded_at &&
+           std::tie(rounds, ended) > std::tie(other.rounds, other.ended);
+  }
   [[nodiscard]] bool stands_before(const Candidate& other) const {
     if (cancelled != other.cancelled) return other.cancelled;
+    if (goes_on_from(other)) return true;
+    if (other.goes_on_from(*this)) return false;
     const auto mine = std::tie(recorded_at, digest.high, digest.low);
     const auto its = std::tie(other.recorded_at, other.digest.high, other.digest.low);
     // A measurement stays what it was first; of cancelled ones the last says how the run ended.
@@ -86,6 +96,7 @@ using Place = std::vector<Candidate>;
 struct Places {
   std::map<std::int64_t, Place> by_index;
   std::size_t most_of_a_member = 0;  ///< points of the file that has the most of them
+  std::int64_t rounds = 1;           ///< that the plan was to have
 };
 
 Cells cells(SQLite::Statement& row, int from, int to) {
@@ -280,9 +291,17 @@ std::size_t Join::copy_of_one_source(std::size_t first) {
 }
 
 void Join::read_member(const JoinedRun& run, std::size_t m, Places& places) {
+  SQLite::Statement rounds(database_, "SELECT rounds FROM source.runs WHERE id = ?");
+  rounds.bind(1, run.members[m].id);
+  if (rounds.executeStep()) places.rounds = std::max(places.rounds, rounds.getColumn(0).getInt64());
   SQLite::Statement points(
       database_,
-      "SELECT plan_index, id, digest, recorded_at, disposition = 'cancelled' FROM source.points WHERE run_id = ?");
+      fmt::format("SELECT p.plan_index, p.id, p.digest, p.recorded_at, p.disposition = 'cancelled', {}, p.disposition "
+                  "NOT IN ('ok', 'no-counters') FROM source.points p WHERE p.run_id = ?",
+                  places.rounds > 1
+                      ? "(SELECT count(DISTINCT t.round) FROM source.kernels k JOIN source.timing_samples "
+                        "t ON t.kernel_id = k.id WHERE k.point_id = p.id)"
+                      : "1"));
   points.bind(1, run.members[m].id);
   std::size_t count = 0;
   for (; points.executeStep(); ++count) {
@@ -290,7 +309,9 @@ void Join::read_member(const JoinedRun& run, std::size_t m, Places& places) {
                         .id = points.getColumn(1).getInt64(),
                         .digest = parse_digest(points.getColumn(2).getString()).value_or(Digest()),
                         .recorded_at = points.getColumn(3).getString(),
-                        .cancelled = points.getColumn(4).getInt() != 0};
+                        .cancelled = points.getColumn(4).getInt() != 0,
+                        .rounds = points.getColumn(5).getInt64(),
+                        .ended = points.getColumn(6).getInt() != 0};
     Place& place = places.by_index[points.getColumn(0).getInt64()];
     if (std::ranges::find(place, candidate.digest, &Candidate::digest) != place.end()) continue;
     const bool stands = !place.empty() && candidate.stands_before(place.front());
@@ -310,7 +331,7 @@ void Join::name_conflicts(const JoinedRun& run, const std::vector<RunRow>& rows,
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::int64_t>> pairs;  // kept, other
   for (const auto& [index, place] : places.by_index) {
     for (const Candidate& other : place) {
-      if (other.cancelled || other.digest == place.front().digest) continue;
+      if (other.cancelled || other.digest == place.front().digest || place.front().goes_on_from(other)) continue;
       pairs[{place.front().member, other.member}].push_back(index);
     }
   }
@@ -327,8 +348,10 @@ void Join::settle_row(const JoinedRun& run, const std::vector<RunRow>& rows, con
   const bool differ = std::ranges::any_of(rows, [&](const RunRow& row) { return row != rows.front(); });
   const bool more_points = places.most_of_a_member < places.by_index.size();
   if (differ || more_points) {
-    const auto measured =
-        std::ranges::count_if(places.by_index, [](const auto& place) { return !place.second.front().cancelled; });
+    const auto measured = std::ranges::count_if(places.by_index, [&](const auto& place) {
+      const Candidate& stands = place.second.front();
+      return !stands.cancelled && (places.rounds == 1 || stands.ended || stands.rounds >= places.rounds);
+    });
     const std::int64_t planned =
         database_.execAndGet(fmt::format("SELECT planned_points FROM runs WHERE id = {}", run.target)).getInt64();
     constexpr std::array<const char*, 3> unfinished{"interrupted", "cancelled", "failed"};

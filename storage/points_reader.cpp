@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "profiler/metrics/rounds.h"
 #include "storage/bounds.h"
 #include "storage/point_rows.h"
 
@@ -61,6 +62,7 @@ std::vector<StoredPoint> PointsReader::read() {
   ids_.clear();
   place_of_point_.clear();
   place_of_kernel_.clear();
+  later_rounds_.clear();
   failed_.clear();
   if (metrics_.empty()) read_metric_names();
   read_points();
@@ -70,6 +72,7 @@ std::vector<StoredPoint> PointsReader::read() {
   read_samples();
   if (version_ >= rounds_since) read_launches();
   read_clocks();
+  put_rounds_together();
   leave_out_bad_points();
   return std::move(points_);
 }
@@ -223,16 +226,11 @@ void PointsReader::read_kernels() {
 }
 
 void PointsReader::read_metrics() {
-  // Rows of a kernel come by metric and round: that is their key.
   SQLite::Statement& query = select_(
       fmt::format("SELECT v.kernel_id, v.metric_id, {}, v.value, v.provenance FROM points p CROSS JOIN kernels k "
                   "ON k.point_id = p.id CROSS JOIN metric_values v ON v.kernel_id = k.id WHERE {{}}",
                   version_ >= rounds_since ? "v.round" : "0"));
-  const KernelRecord* kernel = nullptr;
-  std::int64_t last_metric = 0;
-  std::vector<double> rounds;  // of the metric read last
   each_row(query, place_of_kernel_, [&](const KernelPlace& place, Reader& in) {
-    std::vector<MetricValue>& metrics = kernel_at(place).metrics;
     const std::int64_t id = in.integer();
     const auto metric = metrics_.find(id);
     if (metric == metrics_.end()) throw RowError(say::row::metric_gone{.metric = id});
@@ -240,31 +238,62 @@ void PointsReader::read_metrics() {
     const double value = in.real();
     const Provenance provenance = word(parse_provenance(in.text()));
     count_in(place.point, digest_of_metric(place.name, metric->second.digest, round, value, provenance));
-    const bool again = &kernel_at(place) == kernel && last_metric == id && !metrics.empty();
-    if (!again) {
-      rounds.clear();
-      metrics.push_back({metric->second.name, value, metric->second.unit, provenance});
-    }
-    rounds.push_back(value);
-    if (again) metrics.back().value = summarize(rounds)->median;
-    kernel = &kernel_at(place);
-    last_metric = id;
+    kernel_of_round(place, round).metrics.push_back({metric->second.name, value, metric->second.unit, provenance});
   });
 }
 
 void PointsReader::read_samples() {
-  // A kernel has one row, unless there are rounds.
   SQLite::Statement& query = select_(fmt::format(
       "SELECT t.kernel_id, {}, t.samples_ns FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS JOIN "
-      "timing_samples t ON t.kernel_id = k.id WHERE {{}}{}",
-      version_ >= rounds_since ? "t.round" : "0", runs_.rounds ? " ORDER BY t.kernel_id, t.round" : ""));
+      "timing_samples t ON t.kernel_id = k.id WHERE {{}}",
+      version_ >= rounds_since ? "t.round" : "0"));
   each_row(query, place_of_kernel_, [this](const KernelPlace& place, Reader& in) {
     const std::int64_t round = in.integer();
-    const auto of_round = parsed<std::vector<double>>(in.text());
+    auto of_round = parsed<std::vector<double>>(in.text());
     count_in(place.point, digest_of_samples(place.name, round, of_round));
-    std::vector<double>& samples = kernel_at(place).samples_ns;
-    samples.insert(samples.end(), of_round.begin(), of_round.end());
+    kernel_of_round(place, round).samples_ns = std::move(of_round);
   });
+}
+
+RoundRecord& PointsReader::later_round(std::size_t point, std::int64_t round) {
+  if (Message wrong = round_out_of_bounds(round); !wrong.empty()) throw RowError(wrong);
+  const int number = static_cast<int>(round);
+  RoundRecord& found = later_rounds_[point][number];
+  found.round = number;
+  return found;
+}
+
+KernelRecord& PointsReader::kernel_of_round(const KernelPlace& place, std::int64_t round) {
+  KernelRecord& own = kernel_at(place);
+  if (round == 0) return own;
+  std::vector<KernelRecord>& kernels = later_round(place.point, round).kernels;
+  const auto found = std::ranges::find(kernels, own.kernel, &KernelRecord::kernel);
+  if (found != kernels.end()) return *found;
+  KernelRecord& added = kernels.emplace_back();
+  added.kernel = own.kernel;
+  return added;
+}
+
+std::optional<ClockReading>& PointsReader::clocks_of_round(std::size_t point, std::int64_t round) {
+  return round == 0 ? points_[point].record.clocks : later_round(point, round).clocks;
+}
+
+void PointsReader::put_rounds_together() {
+  for (auto& [place, later] : later_rounds_) {
+    PointRecord& record = points_[place].record;
+    RoundRecord first{.round = 0, .kernels = {}, .clocks = record.clocks};
+    for (const KernelRecord& kernel : record.kernels) {
+      if (kernel.metrics.empty() && kernel.samples_ns.empty()) continue;
+      KernelRecord& values = first.kernels.emplace_back();
+      values.kernel = kernel.kernel;
+      values.metrics = kernel.metrics;
+      values.samples_ns = kernel.samples_ns;
+    }
+    if (!first.kernels.empty() || first.clocks) record.rounds.push_back(std::move(first));
+    for (auto& [number, round] : later) record.rounds.push_back(std::move(round));
+    // What is out of bounds is named before anything is made of it.
+    if (out_of_bounds(record).empty()) sum_up_rounds(record);
+  }
 }
 
 void PointsReader::read_launches() {
@@ -294,17 +323,14 @@ void PointsReader::read_launches() {
 }
 
 void PointsReader::read_clocks() {
-  // Of several rounds the last reading stands, throttled if one of them was.
   SQLite::Statement& query =
       select_(fmt::format("SELECT c.point_id, {}, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w, "
                           "c.throttle_reasons, c.throttled "
-                          "FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {{}} ORDER BY c.point_id{}",
-                          version_ >= rounds_since ? "c.round" : "0", version_ >= rounds_since ? ", c.round" : ""));
+                          "FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {{}}",
+                          version_ >= rounds_since ? "c.round" : "0"));
   each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
-    PointRecord& record = points_[place].record;
     const std::int64_t round = in.integer();
-    const std::optional<ClockReading> before = record.clocks;
-    ClockReading& clocks = record.clocks.emplace();
+    ClockReading clocks;
     clocks.sm_clock_hz = in.real();
     clocks.memory_clock_hz = in.real();
     clocks.temperature_c = in.real();
@@ -312,10 +338,7 @@ void PointsReader::read_clocks() {
     clocks.throttle_reasons = std::bit_cast<std::uint64_t>(in.integer());
     clocks.throttled = in.flag();
     count_in(place, digest_of_clocks(round, clocks));
-    if (before) {
-      clocks.throttle_reasons |= before->throttle_reasons;
-      clocks.throttled = clocks.throttled || before->throttled;
-    }
+    clocks_of_round(place, round) = clocks;
   });
 }
 

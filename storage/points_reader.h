@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,7 +30,6 @@ struct KnownRuns {
   };
   std::unordered_map<std::int64_t, Run> good;
   std::unordered_set<std::int64_t> bad;  ///< skipped, with their points
-  bool rounds = false;                   ///< one of them has several
 };
 
 /// One query a table, over the same points. Points may be read some at a time: of all that were read until then speak
@@ -78,6 +78,11 @@ class PointsReader {
   void read_samples();
   void read_launches();
   void read_clocks();
+  /// Where a value of that round goes: the first round's are the point's own until all are read.
+  [[nodiscard]] KernelRecord& kernel_of_round(const KernelPlace& place, std::int64_t round);
+  [[nodiscard]] std::optional<ClockReading>& clocks_of_round(std::size_t point, std::int64_t round);
+  [[nodiscard]] RoundRecord& later_round(std::size_t point, std::int64_t round);
+  void put_rounds_together();
   void leave_out_bad_points();
   /// Calls read_row(place, in) for each row: of points_, by the id in the first column, or of place_of_kernel_.
   template <class Places, class ReadRow>
@@ -99,7 +104,8 @@ class PointsReader {
   std::size_t unchecked_ = 0;
   std::unordered_map<std::int64_t, std::size_t> place_of_point_;
   std::unordered_map<std::int64_t, KernelPlace> place_of_kernel_;
-  std::unordered_map<std::size_t, Message> failed_;  ///< why, by place in points_
+  std::unordered_map<std::size_t, std::map<int, RoundRecord>> later_rounds_;  ///< by place in points_
+  std::unordered_map<std::size_t, Message> failed_;                           ///< why, by place in points_
   std::vector<BadRow> bad_rows_;
 };
 

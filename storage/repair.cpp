@@ -252,10 +252,9 @@ struct Confirmed {
 
 Confirmed confirmed_by_points(SQLite::Database& database) {
   KnownRuns known;
-  SQLite::Statement runs(database, "SELECT id, uid, rounds FROM runs");
+  SQLite::Statement runs(database, "SELECT id, uid FROM runs");
   while (runs.executeStep()) {
     known.good[runs.getColumn(0).getInt64()] = {.uid = runs.getColumn(1).getString(), .written = {}};
-    known.rounds = known.rounds || runs.getColumn(2).getInt() > 1;
   }
   std::map<std::string, SQLite::Statement> statements;
   const auto select = [&](std::string_view what) -> SQLite::Statement& {

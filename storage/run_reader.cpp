@@ -106,6 +106,7 @@ RunSummary read_run(Reader& in) {
   run.simulated_because = options.value(simulated_because_key, "");
   run.l2_from = options.value(l2_from_key, "");
   run.rates_from = options.value(rates_from_key, "");
+  run.order_seed = options.value(order_seed_key, std::uint64_t{0});
   run.points = in.count();
   run.ok_points = in.count();
   run.device_uuid = in.text();
@@ -116,6 +117,9 @@ RunSummary read_run(Reader& in) {
   run.environment = read_environment(in);
   run.provenance = word(parse_provenance(in.text()));
   run.uid = in.text();
+  const std::int64_t rounds = in.integer();
+  if (const Message wrong = rounds_out_of_bounds(rounds); !wrong.empty()) throw RowError(wrong);
+  run.rounds = static_cast<int>(rounds);
   for (const Message& wrong : {out_of_bounds(run.options), out_of_bounds(run.limits)}) {
     if (!wrong.empty()) throw RowError(wrong);
   }
@@ -151,10 +155,11 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
   // Left joins: a run whose device is gone is named, not lost.
   SQLite::Statement& query = statement(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
-      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {} FROM runs r LEFT JOIN devices d ON "
+      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {} FROM runs r LEFT JOIN devices d "
+      "ON "
       "d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
       known == nullptr ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
-      qualified("e", environment_columns), run_provenance(version), run_uid(version),
+      qualified("e", environment_columns), run_provenance(version), run_uid(version), version >= 3 ? "r.rounds" : "1",
       known == nullptr ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
                          "points GROUP BY run_id) c ON c.run_id = r.id"
                        : ""));
@@ -188,10 +193,6 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
     }
   }
   if (version >= digests_since) note_digests_of_the_file(known);
-  constexpr int rounds_since = 3;
-  if (known != nullptr && version >= rounds_since) {
-    known->rounds = scalar(statement("SELECT coalesce(max(rounds), 1) > 1 FROM runs")) != 0;
-  }
   return summaries;
 }
 

@@ -190,6 +190,10 @@ std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const Poin
   return point;
 }
 
+std::int64_t RunStore::add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured) {
+  return impl_->write([&] { return impl_->extend_point(run, index, round, measured); });
+}
+
 void RunStore::finish_run(std::int64_t run, StoredRunState state) {
   impl_->write_on_disk([&] {
     impl_->set_state(run, state);
@@ -246,6 +250,28 @@ std::vector<std::size_t> RunStore::finished_indices(std::int64_t run) const {
     std::vector<std::size_t> indices;
     while (query.executeStep()) indices.push_back(static_cast<std::size_t>(query.getColumn(0).getInt64()));
     return indices;
+  });
+}
+
+std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
+  return impl_->read([&] {
+    SQLite::Statement& query = impl_->statement(
+        "SELECT DISTINCT p.plan_index, p.disposition, t.round FROM points p LEFT JOIN kernels k ON k.point_id = p.id "
+        "LEFT JOIN timing_samples t ON t.kernel_id = k.id WHERE p.run_id = ? AND p.disposition <> 'cancelled' ORDER BY "
+        "p.plan_index, t.round");
+    query.bind(1, run);
+    std::vector<MeasuredRounds> points;
+    while (query.executeStep()) {
+      const auto index = static_cast<std::size_t>(query.getColumn(0).getInt64());
+      if (points.empty() || points.back().index != index) {
+        // A word that nobody knows is none of those after which a point is measured again.
+        const auto disposition = parse_disposition(query.getColumn(1).getString());
+        points.push_back(
+            {.index = index, .disposition = disposition ? *disposition : Disposition::crashed, .rounds = {}});
+      }
+      if (!query.getColumn(2).isNull()) points.back().rounds.push_back(query.getColumn(2).getInt());
+    }
+    return points;
   });
 }
 

@@ -54,6 +54,9 @@ struct RunHeader {
   bool imported = false;               ///< the points come from another program's measurement
   std::string simulated_because = {};  ///< why a simulation stands for the GPU that was wanted; empty: it was asked for
   std::string uid = {};  ///< of a part of a plan that several collectors share out: the same in each; empty: a new one
+  int rounds = 1;        ///< how often the plan is measured
+  std::uint64_t order_seed =
+      0;  ///< of several rounds: what the order of points in each comes of (profiler/plan/rounds.h)
 };
 
 /// A run that is stored whole.
@@ -87,6 +90,15 @@ struct RunSummary {
   std::string simulated_because;  ///< RunHeader's
   std::string l2_from;            ///< DeviceInfo's; also empty in simulations by versions that did not say
   std::string rates_from;         ///< DeviceInfo's
+  int rounds = 1;                 ///< how often the plan was to be measured
+  std::uint64_t order_seed = 0;   ///< RunHeader's
+};
+
+/// How far a point of a run is.
+struct MeasuredRounds {
+  std::size_t index = 0;  ///< its place in the plan
+  Disposition disposition = Disposition::ok;
+  std::vector<int> rounds;  ///< those that left times, ascending
 };
 
 struct StoredPoint {
@@ -140,6 +152,9 @@ class RunStore {
   // that it would hold is saved beside it, and Kind::displaced says where.
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
+  /// What one more round found of a point that add_point() gave (profiler/metrics/rounds.h: add_round()); its id, which
+  /// stays. A round that the point has already, or a point that is not what was written, is an error.
+  std::int64_t add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void finish_run(std::int64_t run, StoredRunState);
   /// All of them, or none when one cannot be stored; their ids.
   std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>);
@@ -150,6 +165,8 @@ class RunStore {
   std::optional<std::int64_t> resume_run(const RunHeader&);
   /// Plan places of a run that have a point, `cancelled` ones left out.
   [[nodiscard]] std::vector<std::size_t> finished_indices(std::int64_t run) const;
+  /// The same points with their rounds, by place.
+  [[nodiscard]] std::vector<MeasuredRounds> measured_rounds(std::int64_t run) const;
 
   // Reading.
   [[nodiscard]] std::vector<RunSummary> runs() const;

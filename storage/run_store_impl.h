@@ -35,6 +35,8 @@ inline constexpr const char* simulated_because_key = "simulated_because";
 inline constexpr const char* l2_from_key = "l2_from";
 /// Likewise, DeviceInfo::rates_from.
 inline constexpr const char* rates_from_key = "rates_from";
+/// Likewise, RunHeader::order_seed, of a run of several rounds.
+inline constexpr const char* order_seed_key = "order_seed";
 
 /// ISO 8601, UTC.
 [[nodiscard]] std::string now_utc();
@@ -146,7 +148,11 @@ struct RunStore::Impl {
   std::int64_t device_id(const DeviceInfo& device);
   std::int64_t environment_id(const Environment& environment);
   std::int64_t metric_id(const MetricValue& metric);
-  void add_kernel(std::int64_t point, const KernelRecord& kernel);
+  /// The row, and what was launched; its id.
+  std::int64_t add_kernel(std::int64_t point, const KernelRecord& kernel);
+  /// What a round found of a kernel.
+  void add_values(std::int64_t kernel, int round, const KernelRecord& values);
+  void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
   void add_launch(std::int64_t kernel, const LaunchRecord& launch);
   /// What readers would skip is never written.
   void require_storable(const Message& wrong) const;
@@ -158,6 +164,8 @@ struct RunStore::Impl {
   /// A cancelled point gives way to the one that is measured now.
   void remove_cancelled(std::int64_t run, std::size_t index);
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given);
+  /// What one more round found of a point that is there; its id.
+  std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
   std::string insert_ceilings(const DeviceInfo& device, const Environment& environment,
                               std::span<const Ceiling> ceilings);

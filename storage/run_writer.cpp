@@ -4,12 +4,18 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "messages/file.h"
+#include "profiler/metrics/rounds.h"
 #include "storage/bounds.h"
 #include "storage/point_rows.h"
 #include "storage/rows.h"
@@ -104,7 +110,7 @@ std::int64_t RunStore::Impl::metric_id(const MetricValue& metric) {
   return database->getLastInsertRowid();
 }
 
-void RunStore::Impl::add_kernel(std::int64_t point, const KernelRecord& kernel) {
+std::int64_t RunStore::Impl::add_kernel(std::int64_t point, const KernelRecord& kernel) {
   SQLite::Statement& insert =
       statement("INSERT INTO kernels (point_id, name, occupancy_limiter, complete) VALUES (?, ?, ?, ?)");
   Binder out(insert);
@@ -116,19 +122,29 @@ void RunStore::Impl::add_kernel(std::int64_t point, const KernelRecord& kernel) 
   }
   insert.exec();
   const std::int64_t id = database->getLastInsertRowid();
-  for (const MetricValue& metric : kernel.metrics) {
+  if (kernel.launch) add_launch(id, *kernel.launch);
+  return id;
+}
+
+void RunStore::Impl::add_values(std::int64_t kernel, int round, const KernelRecord& values) {
+  for (const MetricValue& metric : values.metrics) {
     const std::int64_t name = metric_id(metric);
     SQLite::Statement& value =
-        statement("INSERT INTO metric_values (kernel_id, metric_id, value, provenance) VALUES (?, ?, ?, ?)");
-    Binder(value) << id << name << metric.value << to_string(metric.provenance);
+        statement("INSERT INTO metric_values (kernel_id, metric_id, round, value, provenance) VALUES (?, ?, ?, ?, ?)");
+    Binder(value) << kernel << name << round << metric.value << to_string(metric.provenance);
     value.exec();
   }
-  if (!kernel.samples_ns.empty()) {
-    SQLite::Statement& samples = statement("INSERT INTO timing_samples (kernel_id, samples_ns) VALUES (?, ?)");
-    Binder(samples) << id << json(kernel.samples_ns).dump();
-    samples.exec();
-  }
-  if (kernel.launch) add_launch(id, *kernel.launch);
+  if (values.samples_ns.empty()) return;
+  SQLite::Statement& samples = statement("INSERT INTO timing_samples (kernel_id, round, samples_ns) VALUES (?, ?, ?)");
+  Binder(samples) << kernel << round << json(values.samples_ns).dump();
+  samples.exec();
+}
+
+void RunStore::Impl::add_clocks(std::int64_t point, int round, const ClockReading& clocks) {
+  SQLite::Statement& insert = statement("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  Binder(insert) << point << round << clocks.sm_clock_hz << clocks.memory_clock_hz << clocks.temperature_c
+                 << clocks.power_w << clocks.throttle_reasons << clocks.throttled;
+  insert.exec();
 }
 
 void RunStore::Impl::add_launch(std::int64_t kernel, const LaunchRecord& launch) {
@@ -146,6 +162,7 @@ void RunStore::Impl::require_storable(const Message& wrong) const {
 std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
   require_storable(out_of_bounds(header.options));
   require_storable(out_of_bounds(header.device.limits));
+  require_storable(rounds_out_of_bounds(header.rounds));
   const std::int64_t device = device_id(header.device);
   const std::int64_t environment = environment_id(header.environment);
   const Provenance provenance = header.imported           ? Provenance::imported
@@ -155,12 +172,13 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
   if (!header.simulated_because.empty()) options[simulated_because_key] = header.simulated_because;
   if (!header.device.l2_from.empty()) options[l2_from_key] = header.device.l2_from;
   if (!header.device.rates_from.empty()) options[rates_from_key] = header.device.rates_from;
+  if (header.rounds > 1) options[order_seed_key] = header.order_seed;
   SQLite::Statement& insert = statement(
       "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
-      "started_at, provenance, uid) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)");
+      "started_at, provenance, uid, rounds) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)");
   Binder(insert) << device << environment << utf8(header.preset) << text_of(header.argv) << header.plan_hash
                  << header.planned_points << text_of(options) << now_utc() << to_string(provenance)
-                 << (header.uid.empty() ? new_uid() : header.uid);
+                 << (header.uid.empty() ? new_uid() : header.uid) << header.rounds;
   insert.exec();
   const std::int64_t run = database->getLastInsertRowid();
   database->exec("UPDATE totals SET runs = runs + 1");
@@ -236,15 +254,70 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
     std::visit([&](const auto& held) { knob_out << held; }, value);
     knob.exec();
   }
-  for (const KernelRecord& kernel : record.kernels) add_kernel(point, kernel);
-  if (record.clocks) {
-    SQLite::Statement& clocks = statement("INSERT INTO clocks VALUES (?, 0, ?, ?, ?, ?, ?, ?)");
-    Binder(clocks) << point << record.clocks->sm_clock_hz << record.clocks->memory_clock_hz
-                   << record.clocks->temperature_c << record.clocks->power_w << record.clocks->throttle_reasons
-                   << record.clocks->throttled;
-    clocks.exec();
-  }
+  std::unordered_map<std::string, std::int64_t> kernels;
+  for (const KernelRecord& kernel : record.kernels) kernels[kernel.kernel] = add_kernel(point, kernel);
+  each_round(record, [&](int round, std::span<const KernelRecord> of_round, const auto& clocks) {
+    for (const KernelRecord& kernel : of_round) add_values(kernels.at(kernel.kernel), round, kernel);
+    if (clocks) add_clocks(point, round, *clocks);
+  });
   return point;
+}
+
+std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& given) {
+  PointRecord measured = as_stored(given);
+  require_storable(out_of_bounds(measured));
+  require_storable(round_out_of_bounds(round));
+  SQLite::Statement& find = statement("SELECT id, recorded_at, digest FROM points WHERE run_id = ? AND plan_index = ?");
+  Binder(find) << run << index;
+  std::optional<StoredPoint> before;
+  std::string recorded_at;
+  Digest old;
+  if (find.executeStep()) {
+    const std::int64_t id = find.getColumn(0).getInt64();
+    recorded_at = find.getColumn(1).getString();
+    const SQLite::Column digest = find.getColumn(2);
+    if (!digest.isNull()) old = parse_digest(digest.getString()).value_or(Digest());
+    find.reset();
+    read_points({&id, 1}, {}, false, [&](StoredPoint&& point) { before = std::move(point); });
+  }
+  const auto has_round = [&] {
+    bool found = false;
+    attnscope::each_round(before->record, [&](int number, std::span<const KernelRecord> kernels, const auto&) {
+      const bool timed = std::ranges::any_of(kernels, [](const KernelRecord& k) { return !k.samples_ns.empty(); });
+      found = found || (number == round && timed);
+    });
+    return found;
+  };
+  if (!before || has_round()) {
+    throw StorageError(
+        Kind::other, say::file::no_round_there{.file = file.string(), .round = round + 1, .place = index, .run = run});
+  }
+
+  PointRecord record = before->record;
+  const std::size_t kernels_before = record.kernels.size();
+  attnscope::add_round(record, round, measured);
+  PointIdentity identity = identity_of(run, index, recorded_at);
+  identity.reason = stored_reason(record);
+  const Digest digest = digest_of_whole(identity, record);
+  SQLite::Statement& update = statement(
+      "UPDATE points SET disposition = ?, reason = ?, reason_id = ?, reason_arguments = ?, wall_seconds = ?, digest = "
+      "? "
+      "WHERE id = ?");
+  Binder(update) << to_string(record.disposition) << identity.reason.words << identity.reason.id
+                 << identity.reason.arguments << record.wall_seconds << to_string(digest) << before->id;
+  update.exec();
+  count_point(run, -1, old);
+  count_point(run, 1, digest);
+  for (std::size_t i = kernels_before; i < record.kernels.size(); ++i) add_kernel(before->id, record.kernels[i]);
+  const auto added = std::ranges::find(record.rounds, round, &RoundRecord::round);
+  if (added == record.rounds.end()) return before->id;  // it left no values
+  for (const KernelRecord& kernel : added->kernels) {
+    SQLite::Statement& named = statement("SELECT id FROM kernels WHERE point_id = ? AND name = ?");
+    Binder(named) << before->id << kernel.kernel;
+    add_values(scalar(named), round, kernel);
+  }
+  if (added->clocks) add_clocks(before->id, round, *added->clocks);
+  return before->id;
 }
 
 void RunStore::Impl::set_state(std::int64_t run, StoredRunState state) {

@@ -45,10 +45,9 @@ std::optional<std::int64_t> sign_some_points(SQLite::Database& database, const K
 
 void sign_points(SQLite::Database& database) {
   KnownRuns known;
-  SQLite::Statement runs(database, "SELECT id, uid, rounds FROM runs");
+  SQLite::Statement runs(database, "SELECT id, uid FROM runs");
   while (runs.executeStep()) {
     known.good[runs.getColumn(0).getInt64()] = {.uid = runs.getColumn(1).getString(), .written = {}};
-    known.rounds = known.rounds || runs.getColumn(2).getInt() > 1;
   }
   for (std::optional<std::int64_t> last = 0; last;) last = sign_some_points(database, known, *last);
 }

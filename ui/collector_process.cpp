@@ -41,6 +41,7 @@ QStringList CollectRequest::arguments() const {
   if (!algorithms.isEmpty()) words << QStringLiteral("--algorithms") << algorithms.join(QLatin1Char(','));
   if (!device.isEmpty()) words << QStringLiteral("--device") << device;
   words << QStringLiteral("--cache-control") << (warm_cache ? QStringLiteral("none") : QStringLiteral("all"));
+  if (rounds > 1) words << QStringLiteral("--rounds") << QString::number(rounds);
   if (resume) words << QStringLiteral("--resume");
   words << QStringLiteral("-o") << database;
   return words;

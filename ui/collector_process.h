@@ -26,6 +26,7 @@ struct CollectRequest {
   bool warm_cache = false;
   bool resume = false;
   QString database;
+  int rounds = 1;
 
   /// What follows the program's name on its command line.
   [[nodiscard]] QStringList arguments() const;

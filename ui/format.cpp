@@ -142,9 +142,11 @@ QString metric_label(std::string_view key) {
       .replace(QStringLiteral("<->"), QStringLiteral("↔"));
 }
 
-Message counted_points(std::size_t points) {
-  if (points == 1) return say::common::one_point{};
-  return say::common::points{.points = points};
+Message counted_points(std::size_t points, int rounds) {
+  Message words = say::common::one_point{};
+  if (points != 1) words = say::common::points{.points = points};
+  if (rounds > 1) words = say::common::points_in_rounds{.points = words, .rounds = rounds};
+  return words;
 }
 
 QString shortened(const QString& text, qsizetype most) {

@@ -46,7 +46,7 @@ struct UnitScale {
 /// title(): "measured", "simulated, extrapolated".
 [[nodiscard]] QString to_qstring(Provenance provenance);
 /// "1 point", "21 points".
-[[nodiscard]] Message counted_points(std::size_t points);
+[[nodiscard]] Message counted_points(std::size_t points, int rounds = 1);
 
 /// At most that many characters; of a longer text the end is cut, with an ellipsis.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most);

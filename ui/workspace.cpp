@@ -78,6 +78,17 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
     contents.points[point.run_id].add(point);
     ++progress.read;
   });
+  if (!contents.whole) {
+    for (const RunSummary& run : contents.runs) {
+      const bool grows = run.rounds > 1 && (run.state == StoredRunState::running || known->grows.contains(run.id));
+      if (grows && known->runs.contains(run.id)) contents.anew.insert(run.id);
+    }
+  }
+  for (const std::int64_t run : contents.anew) {
+    store.each_point(
+        {{run}}, 0, [&] { contents.points[run] = RunPoints(); },
+        [&](StoredPoint&& point) { contents.points[run].add(point); });
+  }
   for (auto& [run, points] : contents.points) points.shrink();
   contents.skipped = skipped_text(store);
   return stamp_of(file).same_file(contents.stamp);
@@ -427,6 +438,8 @@ std::optional<KnownFile> Workspace::known(const QString& path) const {
     if (run.info->file != path) continue;
     known.runs.emplace(run.info->summary.id, run.info->summary.uid);
     known.last_point = std::max(known.last_point, run.points.last_id());
+    const RunSummary& summary = run.info->summary;
+    if (summary.rounds > 1 && summary.state == StoredRunState::running) known.grows.insert(summary.id);
   }
   return known;
 }
@@ -472,7 +485,12 @@ void Workspace::take(FileContents& contents, bool first) {
   for (LoadedRun& run : runs_) {
     if (run.info->file != path) continue;
     const auto news = contents.points.find(run.info->summary.id);
-    if (news != contents.points.end()) run.points.add(std::move(news->second));
+    if (news == contents.points.end()) continue;
+    if (contents.anew.contains(news->first)) {
+      run.points = std::move(news->second);
+    } else {
+      run.points.add(std::move(news->second));
+    }
   }
   if (runs_differ || points_differ) name_runs();
   if (first) emit opened(path);

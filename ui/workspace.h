@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct KnownFile {
   FileStamp stamp = {};
   std::map<std::int64_t, std::string> runs = {};  ///< their uids by id
   std::int64_t last_point = 0;                    ///< its id
+  std::set<std::int64_t> grows = {};  ///< runs of several rounds that ran: points that are known may have got rounds
 
   /// Whether a file with this stamp and these runs goes on where this one was left. The runs are asked as well as the
   /// stamp: a new file may have got the inode of one that was removed.
@@ -61,7 +63,8 @@ struct KnownFile {
 struct FileContents {
   QString path;
   FileStamp stamp;
-  bool whole = true;  ///< read from its first point on
+  bool whole = true;                 ///< read from its first point on
+  std::set<std::int64_t> anew = {};  ///< runs that were read from their first point on where the file was not
   std::vector<RunSummary> runs;
   std::map<std::int64_t, RunPoints> points;  ///< by run
   std::vector<StoredCeilings> ceilings;

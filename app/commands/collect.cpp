@@ -35,6 +35,7 @@
 #include "profiler/measure/progress.h"
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/rounds.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/export.h"
 
@@ -80,8 +81,9 @@ std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
 
 /// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
 std::string hashed_options(const CollectOptions& options) {
-  return fmt::format("counters {} verify {} {}{}", options.measure.counters, options.measure.verify,
-                     fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "");
+  return fmt::format("counters {} verify {} {}{}{}", options.measure.counters, options.measure.verify,
+                     fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "",
+                     options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "");
 }
 
 void require_known_metrics(const Device& device, const std::vector<std::string>& names) {
@@ -267,7 +269,8 @@ class Collection {
         max_memory_(max_memory),
         device_(device),
         store_(std::move(store)),
-        reporter_(reporter) {
+        reporter_(reporter),
+        rounds_{.count = header.rounds, .seed = header.order_seed} {
     if (options.resume) {
       const std::optional<RunSummary> newest = newest_run(store_, header);
       complete_before_ = newest && newest->state == StoredRunState::complete;
@@ -278,25 +281,23 @@ class Collection {
       if (newest) run_ = complete_before_ ? newest->id : store_.resume_run(header).value_or(0);
     }
     if (run_ == 0) run_ = store_.begin_run(header);
-    done_before_.resize(plan.points.size());
-    for (const std::size_t index : store_.finished_indices(run_)) {
-      if (index < done_before_.size()) {
-        done_before_[index] = true;
-        continue;
-      }
-      const Message beyond =
-          say::command::place_beyond_plan{.run = run_, .place = index, .points = done_before_.size()};
-      reporter.report(LogEvent{"warning", text(beyond)});
+    for (const RunSummary& run : store_.runs()) {
+      if (run.id == run_) rounds_.seed = run.order_seed;  // of a run that goes on, its own
     }
-    skipped_ = static_cast<std::size_t>(std::count(done_before_.begin(), done_before_.end(), true));
-    estimator_.emplace(plan.points, done_before_, [&] { return cancel.cancelled(); });
+    find_done();
+    std::vector<std::size_t> times;
+    for (const DoneBefore& point : done_before_) {
+      times.push_back(point.ended ? 0 : static_cast<std::size_t>(rounds_.count) - point.rounds.size());
+      skipped_ += static_cast<std::size_t>(rounds_.count) - times.back();
+    }
+    estimator_.emplace(plan.points, std::move(times), [&] { return cancel.cancelled(); });
   }
 
   ExitCode run(CancelToken& cancel) {
     if (options_.losses == 0) {
       report_plan();
     } else {
-      reporter_.go_on(plan_.points.size());
+      reporter_.go_on(plan_.points.size(), rounds_.count);
     }
     if (complete_before_) {
       reporter_.report(LogEvent{"info", text(say::command::complete_already{.run = run_})});
@@ -306,15 +307,16 @@ class Collection {
     observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
       reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
     };
+    observer.on_round = [this](int round) { round_ = round; };
     observer.on_point_started = [this](std::size_t index, const PointSpec& spec) {
-      reporter_.report(StartedEvent{index, describe(spec)});
+      reporter_.report(StartedEvent{.index = index, .point = describe(spec), .round = round_});
     };
     observer.on_point = [&](std::size_t index, const PointRecord& record, const RunCounts& counts) {
       keep(index, record, counts);
       if (!reporter_.listened_to()) cancel.cancel();
     };
     try {
-      const RunOutcome outcome = run_sweep(plan_, device_, options_.measure, done_before_, observer, cancel);
+      const RunOutcome outcome = run_sweep(plan_, device_, options_.measure, rounds_, done_before_, observer, cancel);
       return finish(outcome, cancel);
     } catch (const std::exception& error) {  // a full disk: what was kept stays, the rest can be resumed
       done("failed", Message::verbatim(one_line(explain(error))), ExitCode::error);
@@ -335,14 +337,43 @@ class Collection {
                                .total = plan_.points.size(),
                                .skipped = skipped_,
                                .max_memory_bytes = max_memory_,
-                               .counters = counters_text(device_, options_)});
+                               .counters = counters_text(device_, options_),
+                               .rounds = rounds_.count});
+  }
+
+  /// What a run that goes on has already.
+  void find_done() {
+    done_before_.resize(plan_.points.size());
+    for (const MeasuredRounds& point : store_.measured_rounds(run_)) {
+      if (point.index >= done_before_.size()) {
+        const Message beyond =
+            say::command::place_beyond_plan{.run = run_, .place = point.index, .points = done_before_.size()};
+        reporter_.report(LogEvent{"warning", text(beyond)});
+        continue;
+      }
+      DoneBefore& done = done_before_[point.index];
+      kept_.insert(point.index);
+      done.ended = rounds_.count == 1 || !measured_again(point.disposition);
+      for (const int round : point.rounds) {
+        if (round < rounds_.count) done.rounds.insert(round);
+      }
+    }
   }
 
   void keep(std::size_t index, const PointRecord& record, const RunCounts& counts) {
-    const std::int64_t id = store_.add_point(run_, index, record);
-    reporter_.report(point_event(index, id, record));
+    const bool has_rounds = kept_.contains(index);
+    // Cancelled in a later round: what the others found stays as it is, and the round is as if never begun.
+    if (has_rounds && record.disposition == Disposition::cancelled) return;
+    const std::int64_t id =
+        has_rounds ? store_.add_round(run_, index, round_, record) : store_.add_point(run_, index, record);
+    if (record.disposition != Disposition::cancelled) kept_.insert(index);
+    PointEvent event = point_event(index, id, record);
+    event.round = round_;
+    event.rounds = rounds_.count;
+    reporter_.report(event);
     any_ok_ = any_ok_ || record.disposition == Disposition::ok;
-    estimator_->finished(index, record.wall_seconds, !record.kernels.empty() && !record.kernels[0].samples_ns.empty());
+    estimator_->finished(index, record.wall_seconds, !record.kernels.empty() && !record.kernels[0].samples_ns.empty(),
+                         !measured_again(record.disposition));
 
     const std::size_t done = skipped_ + counts.done;
     const Clock::time_point now = Clock::now();
@@ -356,7 +387,7 @@ class Collection {
 
   ExitCode finish(const RunOutcome& outcome, const CancelToken& cancel) {
     const bool lost = outcome.state == RunState::device_lost;
-    const bool open = skipped_ + outcome.counts.done < plan_.points.size();
+    const bool open = skipped_ + outcome.counts.done < outcome.counts.total;
     if (outcome.state == RunState::cancelled || (lost && open && cancel.cancelled())) {
       store_.finish_run(run_, StoredRunState::cancelled);
       return done("cancelled", say::collect::continue_with_resume{}, ExitCode::partial);
@@ -428,8 +459,11 @@ class Collection {
   Reporter& reporter_;
   std::int64_t run_ = 0;
   bool complete_before_ = false;  ///< --resume found nothing left to do
-  std::vector<bool> done_before_;
-  std::size_t skipped_ = 0;
+  SweepRounds rounds_;
+  int round_ = 0;  ///< under way
+  std::vector<DoneBefore> done_before_;
+  std::set<std::size_t> kept_;  ///< places of the points that the file has
+  std::size_t skipped_ = 0;     ///< rounds of points
   std::optional<ProgressEstimator> estimator_;
   bool any_ok_ = false;
   Clock::time_point start_ = Clock::now();
@@ -495,6 +529,11 @@ void settle_counters(CollectOptions& options, const Device& device, Reporter& re
   }
 }
 
+/// Another one each time: what two recordings have in common should not be the order of their points.
+std::uint64_t new_order_seed() {
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U);
+}
+
 RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
   RunHeader header{.device = opened.device->info(),
                    .environment = opened.device->environment(),
@@ -503,7 +542,9 @@ RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
                    .plan_hash = {},
                    .planned_points = 0,
                    .options = options.measure,
-                   .simulated_because = opened.simulated_because};
+                   .simulated_because = opened.simulated_because,
+                   .rounds = options.rounds,
+                   .order_seed = options.rounds > 1 ? new_order_seed() : 0};
   header.environment.app_version = ATTNSCOPE_VERSION;
   return header;
 }
@@ -533,6 +574,10 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
 
   const SweepPlan plan = planned(options, device.info().limits, cancel, reporter);
   settle_counters(options, device, reporter);
+  if (device.info().simulated && options.rounds > 1) {
+    if (options.losses == 0) reporter.report(LogEvent{"warning", text(say::command::one_round_simulated{})});
+    options.rounds = 1;
+  }
 
   if (options.dry_run) {
     if (options.jsonl) {
@@ -547,7 +592,8 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
                                 .total = plan.points.size(),
                                 .skipped = 0,
                                 .max_memory_bytes = max_memory(plan, info.limits, cancel, reporter),
-                                .counters = counters_text(device, options)});
+                                .counters = counters_text(device, options),
+                                .rounds = options.rounds});
       reporter.report(DoneEvent{"complete", say::collect::nothing_run{}, 0, 0, 0});
       return ExitCode::ok;
     }
@@ -555,7 +601,7 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
     print_plan(plan, device.info(), device.free_bytes(), options.format, cancel, reporter);
     if (people != nullptr) {
       fmt::print(people, "{}\n",
-                 text(say::terminal::planned{.points = counted_points(plan.points.size()),
+                 text(say::terminal::planned{.points = counted_points(plan.points.size(), options.rounds),
                                              .memory = format_iec_bytes(most),
                                              .free = format_iec_bytes(device.free_bytes())}));
     }
@@ -636,6 +682,12 @@ Action add_collect(CLI::App& command, Arguments arguments) {
                   "Sample until the interquartile range is below this share of the median")
       ->check(number_within(1e-6, 10.0))
       ->capture_default_str();
+  command
+      .add_option("--rounds", options->rounds,
+                  "Measure all points so often, each time in another order: what a verdict of `attnscope compare` "
+                  "rests on is the spread between rounds")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command.add_option("--timeout", options->timeout_seconds, "Seconds for one point")
       ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
@@ -656,7 +708,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       "Measure what JSON lines on stdin ask for, one by one, until {\"request\":\"end\"}; the end of stdin without "
       "it cancels what waits. Events on stdout as with --jsonl. Requests: cancel, cancel-all, end, and "
       "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
-  for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume"}) {
+  for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds"}) {
     command.get_option(name)->excludes(serve);
   }
   command.add_flag("-q,--quiet", options->quiet, "No lines while running");

@@ -31,6 +31,7 @@ struct CollectOptions {
   std::string ceilings;
   std::vector<std::string> metrics;
   MeasureOptions measure;
+  int rounds = 1;
   double timeout_seconds = 15;
   bool why = false;
   bool no_verify = false;

@@ -71,7 +71,7 @@ std::map<std::int64_t, Seen> look_at_points(const RunStore& store) {
 }
 
 /// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2": what tells runs of one name apart.
-std::string contents(const Seen& of_run) {
+std::string contents(const Seen& of_run, int rounds) {
   if (of_run.dispositions.empty()) return {};
   std::vector<std::string_view> passes;
   for (const Pass pass : of_run.passes) passes.push_back(to_string(pass));
@@ -83,6 +83,7 @@ std::string contents(const Seen& of_run) {
                   fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
                   first == last ? fmt::to_string(first) : text(say::terminal::range{.first = first, .last = last}),
                   fmt::join(of_run.algorithms, ", "));
+  if (rounds > 1) words += "; " + text(say::terminal::in_rounds{.rounds = rounds});
   if (of_run.extrapolated > 0) {
     words += "; " + text(say::terminal::extrapolated{.points = counted_points(of_run.extrapolated)});
   }
@@ -155,7 +156,7 @@ ExitCode info(const InfoOptions& options) {
   for (const RunSummary& run : runs) {
     table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
                           std::string(to_string(run.provenance)), run.started_at, run.finished_at, planned(run),
-                          fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id]),
+                          fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id], run.rounds),
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   if (options.format == TableFormat::text) {

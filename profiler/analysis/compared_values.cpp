@@ -12,7 +12,7 @@ namespace attnscope::analysis {
 namespace {
 
 /// Whether a counter's value came of a GPU, whoever ran it: only there two counts differ.
-bool counted(Provenance provenance) {
+bool counted_on_gpu(Provenance provenance) {
   return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
 }
 
@@ -83,7 +83,14 @@ std::optional<Compared> ComparedValues::plain(Row row) const {
   if (!has_values(table_.disposition(row)) || !values_.has(row)) return std::nullopt;
   const double value = values_.value(row);
   Compared own{.value = value, .low = value, .high = value, .provenance = values_.provenance(row)};
-  if (metric_ != nullptr && metric_->count_spread > 0 && counted(own.provenance)) {
+  if (table_.points().rounds(row) > 1) {
+    if (const auto scatter = quartiles_over_rounds(shown_.metric, *table_.points().sum(row))) {
+      own.low = scatter->q1;
+      own.high = scatter->q3;
+      return own;
+    }
+  }
+  if (metric_ != nullptr && metric_->count_spread > 0 && counted_on_gpu(own.provenance)) {
     const double half = metric_->count_spread / 2 * value;
     own.low = value - half;
     own.high = value + half;

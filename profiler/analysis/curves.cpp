@@ -14,6 +14,7 @@
 
 #include "kernels/model/io_model.h"
 #include "messages/series.h"
+#include "profiler/analysis/modelled_values.h"
 #include "profiler/analysis/tile_map.h"
 #include "profiler/metrics/metrics.h"
 
@@ -40,7 +41,14 @@ std::optional<Reading> read(const PointTable& table, Row row, Quantity quantity)
   if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
     // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
     if (disposition != Disposition::ok) return {};
-    return Reading{*value, *value, *value};
+    Reading counted{*value, *value, *value};
+    if (table.points().rounds(row) > 1) {
+      const std::optional<KernelOfRow> sum = table.points().sum(row);
+      const auto scatter =
+          quantity == Quantity::dram ? traffic_over_rounds(*sum) : quartiles_over_rounds(metric_of(quantity), *sum);
+      if (scatter) counted = {*value, scatter->q1, scatter->q3};
+    }
+    return counted;
   }
   // Without counters there is still a time.
   if (disposition != Disposition::ok && disposition != Disposition::no_counters) return {};
@@ -93,7 +101,8 @@ struct Strand {
 
 class CurveBuilder {
  public:
-  CurveBuilder(const PointTable& table, const CurveRequest& request) : table_(table), request_(request) {
+  CurveBuilder(const PointTable& table, const CurveRequest& request)
+      : table_(table), request_(request), modelled_(table) {
     set_.ordinate = request.ordinate;
     set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
   }
@@ -266,7 +275,7 @@ class CurveBuilder {
     if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
   }
 
-  std::optional<CurvePoint> point_of(double n, const std::vector<Row>& rows, Quantity quantity) const {
+  std::optional<CurvePoint> point_of(double n, const std::vector<Row>& rows, Quantity quantity) {
     std::vector<std::pair<Reading, Row>> readings;
     for (const Row row : rows) {
       if (const auto reading = read(table_, row, quantity)) readings.emplace_back(*reading, row);
@@ -284,6 +293,10 @@ class CurveBuilder {
     point.provenance = values_of(table_, quantity).provenance(row);
     point.row = row;
     if (quantity == Quantity::sm_l2) point.over_model = table_.values(metric_key::l2_sm_over_model).at(row);
+    if (request_.residuals) {
+      const auto theory = modelled_.at(row, metric_of(quantity));
+      if (theory) point.over_theory = middle.value / *theory;
+    }
     point.settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
     return point;
   }
@@ -468,6 +481,7 @@ class CurveBuilder {
 
   const PointTable& table_;
   const CurveRequest& request_;
+  ModelledValues modelled_;
   CurveSet set_;
   std::optional<AttentionProblem> problem_;  ///< at its longest N
   std::int64_t last_ = 0;
@@ -498,8 +512,14 @@ std::string_view metric_of(Quantity quantity) {
       return metric_key::time_median_ns;
     case Quantity::rate:
       return metric_key::tflops;
+    case Quantity::metric:
+      break;
   }
   return {};
+}
+
+std::string_view metric_of(const Curve& curve) {
+  return curve.metric.empty() ? metric_of(curve.quantity) : std::string_view(curve.metric);
 }
 
 CurveSet build_curves(const PointTable& table, std::span<const Row> rows, const CurveRequest& request) {

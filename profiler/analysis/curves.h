@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/model/message.h"
+#include "profiler/analysis/facets.h"
 #include "profiler/analysis/l2_boundary.h"
 #include "profiler/analysis/laws.h"
 #include "profiler/analysis/point_table.h"
@@ -19,9 +20,9 @@
 
 namespace attnscope::analysis {
 
-/// What a curve shows: two levels of bytes, nanoseconds, or TFLOP/s.
-enum class Quantity { dram, sm_l2, time, rate };
-/// Its line of the metrics table.
+/// What a curve shows: two levels of bytes, nanoseconds, TFLOP/s, or any metric (Curve::metric).
+enum class Quantity { dram, sm_l2, time, rate, metric };
+/// Its line of the metrics table; of any metric none.
 [[nodiscard]] std::string_view metric_of(Quantity);
 
 /// `measured`: points of a run, whatever their provenance (`derived`: the rates of measured ones). `fit`: the law of
@@ -40,7 +41,8 @@ struct CurveRequest {
   bool paper_count = false;
   bool compulsory = true;
   bool l2_boundary = true;
-  bool per_head = false;  ///< of bytes
+  bool per_head = false;   ///< of bytes
+  bool residuals = false;  ///< CurvePoint::over_theory is wanted
 };
 
 struct CurvePoint {
@@ -55,6 +57,8 @@ struct CurvePoint {
   bool settled = false;                          ///< of DRAM bytes: with what was written back after the kernel's end
   /// Of SM<->L2 bytes: over the closed form of that very point.
   std::optional<double> over_model = std::nullopt;
+  /// Over what theory says of that very point: its closed form, estimate or predicted time. Where it was asked for.
+  std::optional<double> over_theory = std::nullopt;
 };
 
 /// What a curve is called by. All but the algorithm is empty where it tells nothing apart.
@@ -65,6 +69,7 @@ struct SeriesName {
   std::string runs = {};    ///< titles of its runs
   /// 0 leads. Other runs of the same points have series of their own, the newest first.
   int age = 0;
+  std::string group = {};  ///< of curves that are grouped by a facet: its value
 
   bool operator==(const SeriesName&) const = default;
 };
@@ -73,6 +78,7 @@ struct Curve {
   SeriesName name;
   CurveKind kind = CurveKind::measured;
   Quantity quantity = Quantity::sm_l2;
+  std::string metric = {};  ///< of Quantity::metric: its key
   Provenance provenance = Provenance::measured;
   std::optional<Config> tile = std::nullopt;    ///< of a model, where another of the algorithm has another tile
   std::string formula = {};                     ///< of a paper's count: "(3Tc+1)Nd"
@@ -135,9 +141,14 @@ struct CurveSet {
   std::vector<FailedPoint> failed;
   std::vector<Boundary> boundaries;
   std::vector<KernelStack> stacks;
+  std::string metric = {};                       ///< of build_axis_curves(): what all curves show
+  std::optional<PointAxis> axis = std::nullopt;  ///< likewise: what CurvePoint::n is a number or a place of
+  std::vector<std::string> places = {};          ///< likewise, of an axis of words: by place, from 1 on
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };
+/// The key of what a curve shows.
+[[nodiscard]] std::string_view metric_of(const Curve&);
 
 /// `rows` are of one problem (curve_facets()). Values of two runs are never one mark: runs that have no N in common
 /// make one series, others one each; the newest that is a curve, of two N or more, leads. Theory is drawn with bytes

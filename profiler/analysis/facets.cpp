@@ -118,7 +118,7 @@ Encode of_knob(const Knob& knob) {
   };
 }
 
-const auto number = [](auto value) { return fmt::to_string(value); };
+const auto as_text = [](auto value) { return fmt::to_string(value); };
 
 FacetValue describe_mask(const PointTable& table, Row row) {
   const Mask mask = table.problem(row).mask;
@@ -161,7 +161,7 @@ const std::vector<Stated>& stated_facets() {
           const double queries = t.n_q(r) == t.n_k(r) ? 0 : static_cast<double>(t.n_q(r)) * 1e-9;
           return FacetValue{static_cast<double>(t.n_k(r)) + queries, lengths_text(t.problem(r))};
         }), "n", "", true}, {"n_q", "n_k"}},
-      {{"d", say::facet::d{}, say::facet_help::d{}, of_problem("d", &AttentionProblem::d, number), "d", "", true}, {"d"}},
+      {{"d", say::facet::d{}, say::facet_help::d{}, of_problem("d", &AttentionProblem::d, as_text), "d", "", true}, {"d"}},
       {{"pass", say::facet::pass{}, say::facet_help::pass{},
         of_problem("pass", &AttentionProblem::pass, [](Pass pass) { return to_string(pass); }), "", "fwd", false, true}, {"pass"}},
       {{"n_q", say::facet::n_q{}, say::facet_help::n_q{},
@@ -184,7 +184,7 @@ const std::vector<Stated>& stated_facets() {
           return FacetValue{static_cast<double>(cache), std::string(to_string(cache))};
         }), "", "cold"}, {"cache"}},
       // What points of one curve and of one map differ in.
-      {{"n_k", say::facet::n_k{}, say::facet_help::n_k{}, of_problem("n_k", &AttentionProblem::n_k, number)}, {"n_k"}},
+      {{"n_k", say::facet::n_k{}, say::facet_help::n_k{}, of_problem("n_k", &AttentionProblem::n_k, as_text)}, {"n_k"}},
       {{"tile", say::facet::tile{}, say::facet_help::tile{},
         of_fields(std::array<std::string_view, 2>{"br", "bc"}, [](const Table& t, Row r) {
           const TileShape& tile = t.tile_of(r).tile;

@@ -61,13 +61,58 @@ class FieldColumn {
   std::variant<Numbers, Reals, Flags, Words> held_;  ///< in the order of FieldType
 };
 
+/// The values of kernels, in the order in which they came.
+class KernelColumns {
+ public:
+  void add(const KernelRecord&, Provenance origin);
+  /// Those at `places` of other columns.
+  void append(const KernelColumns& from, std::span<const std::uint32_t> places);
+  void shrink();
+
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(times_.size()); }
+  [[nodiscard]] const std::string& name(std::uint32_t place) const { return names_[place]; }
+  [[nodiscard]] std::optional<Evaluated> stored(std::uint32_t place, std::string_view name) const;
+  [[nodiscard]] std::optional<SampleSummary> times(std::uint32_t place) const;
+  [[nodiscard]] Provenance origin(std::uint32_t place) const { return static_cast<Provenance>(origins_[place]); }
+  /// Whether two kernels say the same.
+  [[nodiscard]] static bool same(const KernelColumns& a, std::uint32_t place_in_a, const KernelColumns& b,
+                                 std::uint32_t place_in_b);
+
+ private:
+  /// One metric of all kernels, from the first on that has it.
+  struct MetricColumn {
+    std::string name;
+    std::string unit;
+    std::uint32_t first = 0;
+    std::vector<double> values;
+    std::vector<std::uint8_t> origins;
+
+    void push(std::uint32_t place, double value, std::uint8_t origin);
+    [[nodiscard]] bool has(std::uint32_t place) const;
+    [[nodiscard]] std::optional<Evaluated> at(std::uint32_t place) const;
+  };
+  /// The place of a metric's column, made where there is none. `nth`: of the kernel's metrics, for kernels mostly have
+  /// the same ones in the same order.
+  std::uint32_t metric_place(const std::string& name, const std::string& unit, std::size_t nth);
+
+  Words names_;
+  std::vector<std::uint8_t> origins_;
+  std::vector<SampleSummary> times_;  ///< `count` is 0 without samples
+  std::vector<MetricColumn> metrics_;
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> metrics_by_name_;
+  std::vector<std::uint32_t> last_metrics_;  ///< by place in the last kernel
+};
+
 class PointColumns;
 
-/// One kernel of a row, or their sum.
+/// One kernel of a row, or their sum; what all rounds make of it, or what one of them found.
 class KernelOfRow final : public KernelValues {
  public:
   KernelOfRow(const PointColumns& columns, Row row, std::uint32_t place)
       : columns_(&columns), row_(row), place_(place) {}
+  /// `of_round`: the place among the kernels of all rounds.
+  KernelOfRow(const PointColumns& columns, Row row, std::uint32_t place, std::uint32_t of_round)
+      : columns_(&columns), row_(row), place_(place), of_round_(of_round) {}
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] std::optional<Evaluated> stored(std::string_view name) const override;
@@ -76,11 +121,23 @@ class KernelOfRow final : public KernelValues {
   [[nodiscard]] bool is_sum() const override;
   [[nodiscard]] CacheState cache() const override;
   [[nodiscard]] double flops() const override;
+  [[nodiscard]] std::size_t rounds() const override;
+  void each_round(const VisitRound&) const override;
 
  private:
   const PointColumns* columns_;
   Row row_;
   std::uint32_t place_;  ///< among the kernels of all rows
+  std::optional<std::uint32_t> of_round_;
+};
+
+/// The SM clock beside one round; 0 where it was not read.
+struct RoundClock {
+  int round = 0;  ///< from 0; places among a row's rounds need not be these, where a round found nothing
+  double sm_hz = 0;
+  bool throttled = false;
+
+  bool operator==(const RoundClock&) const = default;
 };
 
 class PointColumns {
@@ -117,7 +174,18 @@ class PointColumns {
   [[nodiscard]] bool throttled(Row row) const { return throttled_[row]; }
   /// ClockReading's; 0 where clocks were not read.
   [[nodiscard]] std::uint64_t throttle_reasons(Row row) const { return throttle_reasons_[row]; }
+  /// ClockReading's, of all rounds; 0 where clocks were not read.
+  [[nodiscard]] double sm_clock_hz(Row row) const { return sm_clocks_[row]; }
   [[nodiscard]] const KernelKind& kernel_kind(Row row) const { return kinds_[row]; }
+
+  /// In how many rounds a point was measured: 1 for most. What follows has an element for each, in their order.
+  [[nodiscard]] std::size_t rounds(Row) const;
+  /// A metric of each round, evaluated as that of the point is; nothing where a round lacks it.
+  [[nodiscard]] std::vector<std::optional<double>> round_values(Row, std::string_view metric,
+                                                                std::string_view kernel = "all") const;
+  /// The median of each round's own samples, in nanoseconds.
+  [[nodiscard]] std::vector<std::optional<double>> round_times(Row, std::string_view kernel = "all") const;
+  [[nodiscard]] std::vector<RoundClock> round_clocks(Row) const;
 
   /// In the order of the record, "all" among them.
   [[nodiscard]] std::vector<KernelOfRow> kernels(Row) const;
@@ -130,24 +198,18 @@ class PointColumns {
  private:
   friend class KernelOfRow;
 
-  /// One metric of all kernels of all rows, from the first on that has it.
-  struct MetricColumn {
-    std::string name;
-    std::string unit;
-    std::uint32_t first = 0;
-    std::vector<double> values;
-    std::vector<std::uint8_t> origins;
-
-    void push(std::uint32_t place, double value, std::uint8_t origin);
-    [[nodiscard]] bool has(std::uint32_t place) const;
-    [[nodiscard]] std::optional<Evaluated> at(std::uint32_t place) const;
+  /// Of a row with several rounds: where its first is in `rounds_`, and how many they are.
+  struct RoundsOfRow {
+    Row row = 0;
+    std::uint32_t begin = 0;
+    std::uint32_t count = 0;
   };
-
-  void add_kernel(const PointRecord&, const KernelRecord&);
-  /// The place of a metric's column, made where there is none. `nth`: of the kernel's metrics, for kernels mostly have
-  /// the same ones in the same order.
-  std::uint32_t metric_place(const std::string& name, const std::string& unit, std::size_t nth);
-  [[nodiscard]] bool same_kernel(std::uint32_t place, const PointColumns& other, std::uint32_t other_place) const;
+  /// nullptr for a row with one round.
+  [[nodiscard]] const RoundsOfRow* rounds_of(Row row) const;
+  void add_rounds(const PointRecord&);
+  void add_rounds(const PointColumns& from, Row row_of_from);
+  [[nodiscard]] std::optional<std::uint32_t> kernel_place(Row row, std::string_view name) const;
+  [[nodiscard]] static bool same_rounds(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b);
 
   std::vector<FieldColumn> fields_;
   KnobsColumn knobs_;
@@ -158,13 +220,15 @@ class PointColumns {
   std::vector<std::uint64_t> throttle_reasons_;
   Coded<KernelKind, coded_by::itself> kinds_;
 
+  std::vector<double> sm_clocks_;
+
   std::vector<std::uint32_t> kernels_begin_{0};  ///< by row; one more at the end
-  Words kernel_names_;                           ///< this and what follows: of all kernels of all rows
-  std::vector<std::uint8_t> kernel_origins_;
-  std::vector<SampleSummary> times_;  ///< `count` is 0 without samples
-  std::vector<MetricColumn> metrics_;
-  std::map<std::string, std::vector<std::uint32_t>, std::less<>> metrics_by_name_;
-  std::vector<std::uint32_t> last_metrics_;  ///< by place in the last kernel
+  KernelColumns kernels_;                        ///< of all rows
+
+  std::vector<RoundsOfRow> rows_with_rounds_;          ///< ascending; nothing here is held for others
+  std::vector<RoundClock> rounds_;                     ///< of all of these rows
+  std::vector<std::uint32_t> round_kernels_begin_{0};  ///< by round; one more at the end
+  KernelColumns round_kernels_;                        ///< of all rounds
 };
 
 }  // namespace attnscope::analysis

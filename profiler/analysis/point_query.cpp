@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "messages/axis.h"
 #include "messages/query.h"
 #include "profiler/analysis/query_fields.h"
+#include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope::analysis {
@@ -82,6 +84,14 @@ std::pair<Sign, std::size_t> sign_at(std::string_view text) {
   return {Sign::is, 1};
 }
 
+/// "4096", "1e9"; nothing for what is no number, or none that a double holds.
+std::optional<double> plain_number(std::string_view word, std::chars_format format) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, format);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
 /// "4096", "4k", "0.1"; nothing for what is no number, or none that a double holds.
 std::optional<double> number_of(std::string_view word) {
   double factor = 1;
@@ -90,10 +100,33 @@ std::optional<double> number_of(std::string_view word) {
     if (word.back() == 'M') factor = 1024.0 * 1024.0;
     if (factor > 1) word.remove_suffix(1);
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, std::chars_format::fixed);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
-  return value * factor;
+  const auto value = plain_number(word, std::chars_format::fixed);
+  return value ? std::optional(*value * factor) : std::nullopt;
+}
+
+/// Of a field's own: "1e9", "1.5ms".
+std::optional<double> number_of(std::string_view word, const QueryField& field) {
+  if (const auto number = number_of(word)) return number;
+  if (const auto number = plain_number(word, std::chars_format::general)) return number;
+  const std::string lower = lower_case(word);
+  for (const QueryUnit& unit : query_units(field.unit)) {
+    const std::string suffix = lower_case(unit.suffix);
+    if (!lower.ends_with(suffix)) continue;
+    const std::string_view bare = word.substr(0, word.size() - suffix.size());
+    // "1.5 ms" stands in quotation marks.
+    const auto value = plain_number(bare.substr(0, bare.find_last_not_of(' ') + 1), std::chars_format::general);
+    if (value) return *value * unit.factor;
+  }
+  return std::nullopt;
+}
+
+/// "ns, us, ms, s"; empty for numbers without a unit.
+std::string unit_words(const QueryField& field) {
+  std::vector<std::string_view> suffixes;
+  for (const QueryUnit& unit : query_units(field.unit)) {
+    if (static_cast<unsigned char>(unit.suffix.front()) < 0x80) suffixes.push_back(unit.suffix);
+  }
+  return fmt::format("{}", fmt::join(suffixes, ", "));
 }
 
 bool is_digit(char c) {
@@ -160,9 +193,11 @@ class Reader {
   }
 
   Message no_such_field(std::string_view name) const {
-    const std::vector<std::string> names = query_names(fields_);
+    std::vector<std::string> names = query_names(fields_);
     const auto near = near_matches(name.substr(0, 100), names);  // edits of a long one take long
     if (!near.empty()) return say::query::unknown_field_near{.field = shortened(name), .near = join_or(near)};
+    // Of metrics there are too many for a sentence.
+    std::erase_if(names, [&](const std::string& each) { return find_query_field(fields_, each)->metric; });
     return say::query::unknown_field{.field = shortened(name), .accepted = fmt::format("{}", fmt::join(names, ", "))};
   }
 
@@ -178,7 +213,7 @@ class Reader {
     for (const std::string_view each : all) {
       const std::string value = unquoted(each);
       if (value.empty()) return Failure<Message>{say::query::value_missing{}};
-      const auto number = field.number ? number_of(value) : std::nullopt;
+      const auto number = field.number ? number_of(value, field) : std::nullopt;
       if (number) {
         term.numbers.push_back(*number);
       } else if (Message why = why_not(field, value, compares); !why.empty()) {
@@ -195,6 +230,9 @@ class Reader {
     const bool known = std::ranges::any_of(
         field.words, [&](const std::string& word) { return lower_case(word) == lower_case(value); });
     if (field.number && (compares || (!known && !field.wrong))) {
+      if (const std::string units = unit_words(field); !units.empty()) {
+        return say::query::no_number_in{.field = field.name, .units = units, .word = shortened(value)};
+      }
       return say::query::no_number{.field = field.name, .word = shortened(value)};
     }
     if (field.words.empty()) return field.wrong ? field.wrong(value) : Message();
@@ -262,6 +300,7 @@ class Judged {
   Judged(QueryColumn column, Judge judge) : column_(std::move(column)), judge_(std::move(judge)) {}
 
   bool fits(Row row) {
+    if (!column_.key) return judge_(column_.value(row));
     const std::uint64_t key = column_.key(row);
     if (asked_ && key == last_key_) return last_;  // neighbours mostly agree
     auto known = known_.find(key);
@@ -348,9 +387,55 @@ bool begins_with(std::string_view text, std::string_view beginning) {
   return lower_case(text.substr(0, beginning.size())) == beginning;
 }
 
+/// Whether any of some points has it; without a column of its own, which a large table would keep.
+bool has_metric(const PointTable& table, std::string_view metric) {
+  constexpr Row looked_at = 500;
+  for (Row row = 0; row < table.size(); row += 1 + table.size() / looked_at) {
+    const std::optional<KernelOfRow> sum = table.points().sum(row);
+    if (sum && evaluate(metric, *sum)) return true;
+  }
+  return false;
+}
+
+/// "1", "2.5e+12" without what goes without saying.
+std::string short_number(double value) {
+  return fmt::format("{:g}", value);
+}
+
+/// Round numbers between the least and the largest of a metric, with their unit.
+std::vector<std::string> round_values_in(const QueryField& field, const PointTable& table) {
+  constexpr Row most_looked_at = 20'000;
+  const QueryColumn column = field.of(table);
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (Row row = 0; row < table.size(); row += 1 + table.size() / most_looked_at) {
+    const auto number = column.value(row).number;
+    if (!number || !(*number > 0)) continue;
+    least = std::min(least, *number);
+    most = std::max(most, *number);
+  }
+  if (most <= 0) return {};
+  const double decades = std::log10(most / least);
+  const std::vector<QueryUnit> units = query_units(field.unit);
+  std::vector<std::string> texts;
+  for (double power = std::floor(std::log10(least)); power <= std::log10(most); ++power) {
+    for (const double step : {1.0, 2.0, 5.0}) {
+      const double value = step * std::pow(10, power);
+      if (value < least || value > most || (decades > 3 && step > 1)) continue;
+      QueryUnit unit{field.unit, ""};
+      for (const QueryUnit& each : units) {
+        if (each.offered && (unit.suffix.empty() || each.factor <= value)) unit = each;
+      }
+      texts.push_back(short_number(value / unit.factor) + std::string(unit.suffix));
+    }
+  }
+  return texts;
+}
+
 /// What occurs in the table, numbers ascending, then words by the alphabet.
 std::vector<std::string> values_in(const QueryField& field, const PointTable& table) {
   const QueryColumn column = field.of(table);
+  if (!column.key) return round_values_in(field, table);
   std::unordered_map<std::uint64_t, QueryValue> values;
   for (Row row = 0; row < table.size(); ++row) {
     const std::uint64_t key = column.key(row);
@@ -402,7 +487,12 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
     completion.begun = cursor > begin;
     const std::string typed = lower_case(text.substr(begin, cursor - begin));
     for (const std::string& name : query_names(fields)) {
-      if (begins_with(name, typed)) offer(name + ':');
+      if (!begins_with(name, typed)) continue;
+      // Metrics are many: those that the points have, and once it is one of them that may be meant. They are compared,
+      // for hardly any two points have the same.
+      const bool metric = find_query_field(fields, name)->metric;
+      if (metric && (typed.empty() || !has_metric(table, find_query_field(fields, name)->name))) continue;
+      offer(name + (metric ? '>' : ':'));
     }
     return completion;
   }

@@ -5,14 +5,17 @@
 //   field:value,value   any of these values: d:64,128 mask:causal device:H200. Also with '='. A word is the whole
 //   value,
 //                       or one of the words it is made of (mask:window, device:A100)
-//   field>=number       likewise > < <= =; of fields that are numbers (N, d, br, warps, ...)
+//   field>=number       likewise > < <= =; of fields that are numbers (N, d, br, warps, ...), and of every metric, by
+//   its
+//                       key: time<1ms dram_bytes>1e9 l2_sm_bytes<=64MiB achieved_occupancy_pct>50
 //   64, 4k              a number alone: an N, d, Br, Bc or dropout probability, whole
 //   128x64              a tile
 //   causal              any other word: part of the algorithm, pass, mask, type, status, origin or reason
 //   -word               what the rest of the word says does not hold
 //
 // Upper and lower case count the same. A value with spaces stands in quotation marks. A whole number may end in k
-// (1024) or M (1024^2).
+// (1024) or M (1024^2), a metric's number in what it is measured in (query_units()); a point that does not have the
+// metric fits no comparison.
 #pragma once
 
 #include <cstddef>

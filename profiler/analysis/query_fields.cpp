@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "messages/points_table.h"
 #include "messages/query.h"
 #include "profiler/analysis/facets.h"
+#include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -28,9 +30,13 @@ struct OtherName {
   std::string_view name;
   std::string_view field;
 };
-constexpr std::array other_names{OtherName{"algo", "algorithm"}, OtherName{"N", "n_k"},
-                                 OtherName{"heads", "heads_q"},  OtherName{"type", "dtype"},
-                                 OtherName{"result", "status"},  OtherName{"values", "from"}};
+constexpr std::array other_names{OtherName{"algo", "algorithm"},
+                                 OtherName{"N", "n_k"},
+                                 OtherName{"heads", "heads_q"},
+                                 OtherName{"type", "dtype"},
+                                 OtherName{"result", "status"},
+                                 OtherName{"values", "from"},
+                                 OtherName{"time", metric_key::time_median_ns}};
 
 template <class... Texts>
 QueryValue words(Texts&&... texts) {
@@ -222,7 +228,56 @@ std::vector<QueryField> own_fields() {
   // clang-format on
 }
 
+// Metrics.
+
+QueryField of_metric(const Metric& metric) {
+  QueryField made{.name = std::string(metric.key), .label = metric.label()};
+  made.number = true;
+  made.metric = true;
+  made.unit = metric.unit;
+  made.of = [key = metric.key](const PointTable& table) {
+    const ValueColumn* values = &table.values(key);
+    return QueryColumn{{}, [values](Row row) { return QueryValue{{}, values->at(row)}; }};
+  };
+  return made;
+}
+
+constexpr double query_kib = 1024;
+constexpr std::array all_query_units{
+    QueryUnit{"byte", "B"},
+    QueryUnit{"byte", "kB", 1e3},
+    QueryUnit{"byte", "KiB", query_kib, false},
+    QueryUnit{"byte", "MB", 1e6},
+    QueryUnit{"byte", "MiB", query_kib* query_kib, false},
+    QueryUnit{"byte", "GB", 1e9},
+    QueryUnit{"byte", "GiB", query_kib* query_kib* query_kib, false},
+    QueryUnit{"byte", "TB", 1e12},
+    QueryUnit{"byte", "TiB", query_kib* query_kib* query_kib* query_kib, false},
+    QueryUnit{"byte/s", "B/s"},
+    QueryUnit{"byte/s", "kB/s", 1e3},
+    QueryUnit{"byte/s", "MB/s", 1e6},
+    QueryUnit{"byte/s", "GB/s", 1e9},
+    QueryUnit{"byte/s", "TB/s", 1e12},
+    QueryUnit{"ns", "ns"},
+    QueryUnit{"ns", "us", 1e3},
+    QueryUnit{"ns", "\u00B5s", 1e3, false},
+    QueryUnit{"ns", "\u03BCs", 1e3, false},
+    QueryUnit{"ns", "ms", 1e6},
+    QueryUnit{"ns", "s", 1e9},
+    QueryUnit{"Tflop/s", "GFLOP/s", 1e-3},
+    QueryUnit{"Tflop/s", "TFLOP/s"},
+    QueryUnit{"Tflop/s", "PFLOP/s", 1e3},
+    QueryUnit{"percent", "%", 1, false},
+};
+
 }  // namespace
+
+std::vector<QueryUnit> query_units(std::string_view unit) {
+  std::vector<QueryUnit> of_it;
+  std::ranges::copy_if(all_query_units, std::back_inserter(of_it),
+                       [&](const QueryUnit& each) { return each.unit == unit; });
+  return of_it;
+}
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -241,6 +296,9 @@ std::vector<QueryField> query_fields(const PointTable& table) {
   }
   for (const std::string& name : foreign) {
     if (find_query_field(fields, name) == nullptr) fields.push_back(of_foreign_knob(name));
+  }
+  for (const Metric& metric : metrics_table()) {
+    if (find_query_field(fields, metric.key) == nullptr) fields.push_back(of_metric(metric));
   }
   return fields;
 }

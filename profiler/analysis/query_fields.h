@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ struct QueryValue {
 
 /// A field of the points of one table, which has to outlive it.
 struct QueryColumn {
-  std::function<std::uint64_t(Row)> key;  ///< equal for equal values alone
+  /// Equal for equal values alone; none where hardly any two points agree.
+  std::function<std::uint64_t(Row)> key;
   std::function<QueryValue(Row)> value;
 };
 
@@ -33,14 +35,28 @@ struct QueryField {
   enum class Bare { no, numbers, words } bare = Bare::no;
   bool number = false;                  ///< can be compared
   std::vector<std::string> words = {};  ///< where there are no other: all of its words; of a number, words beside it
+  bool metric = false;                  ///< of the metrics table
+  std::string_view unit = {};  ///< that of the metrics table, which a number may be written with: query_units()
   /// Where `words` does not say: why the word cannot be a value; empty where it can. None: any word can.
   std::function<Message(std::string_view)> wrong = {};
   std::function<QueryColumn(const PointTable&)> of = {};
 };
 
-/// Of this table's fields, of the knobs that its algorithms state and that its points have, and the others.
+/// How a number of a unit of the metrics table may be written: "1.5ms" is 1.5 x 1e6 ns.
+struct QueryUnit {
+  std::string_view unit;
+  std::string_view suffix;
+  double factor = 1;    ///< in `unit`
+  bool offered = true;  ///< as what a number is completed to
+};
+/// Of the unit, ascending by factor; none for numbers that are written without.
+[[nodiscard]] std::vector<QueryUnit> query_units(std::string_view unit);
+
+/// Of this table's fields, of the knobs that its algorithms state and that its points have, the others, and each line
+/// of the metrics table.
 [[nodiscard]] std::vector<QueryField> query_fields(const PointTable&);
-/// Upper and lower case count the same, as they do for axes, and "algo" is "algorithm"; nullptr for an unknown name.
+/// Upper and lower case count the same, as they do for axes, "algo" is "algorithm" and "time" the median; nullptr for
+/// an unknown name.
 [[nodiscard]] const QueryField* find_query_field(const std::vector<QueryField>&, std::string_view name);
 /// What fields are called, other names of theirs ("N", "algo") among them.
 [[nodiscard]] std::vector<std::string> query_names(const std::vector<QueryField>&);

@@ -29,6 +29,7 @@ void fields(Io&& io, PlanEvent& e) {
   io("skipped", e.skipped);
   io("max_memory_bytes", e.max_memory_bytes);
   io("counters", e.counters);
+  io.where_given("rounds", e.rounds, 1);
 }
 template <class Io>
 void fields(Io&& io, BuildEvent& e) {
@@ -43,6 +44,7 @@ void fields(Io&& io, StartedEvent& e) {
   io("index", e.index);
   io("point", e.point);
   io.where_given("id", e.id);
+  io.where_given("round", e.round, 0);
 }
 template <class Io>
 void fields(Io&& io, PointEvent& e) {
@@ -59,6 +61,8 @@ void fields(Io&& io, PointEvent& e) {
   io("throttled", e.throttled);
   io("provenance", e.provenance);
   io.where_given("id", e.id);
+  io.where_given("round", e.round, 0);
+  io.where_given("rounds", e.rounds, 1);
 }
 template <class Io>
 void fields(Io&& io, QueuedEvent& e) {

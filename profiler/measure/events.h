@@ -26,10 +26,11 @@ struct PlanEvent {  ///< "plan": first line; a session has no plan, and says "ex
   std::string preset;
   std::string database;     ///< path of the file written
   std::int64_t run_id = 0;  ///< 0 with --dry-run
-  std::size_t total = 0;
-  std::size_t skipped = 0;
+  std::size_t total = 0;    ///< points
+  std::size_t skipped = 0;  ///< of these times the rounds, found done
   std::int64_t max_memory_bytes = 0;
   std::string counters;  ///< "available", or why not
+  int rounds = 1;        ///< how often each point is measured; 1 is left out
 };
 struct BuildEvent {  ///< "build": one kernel compiled
   std::size_t done = 0;
@@ -42,8 +43,9 @@ struct StartedEvent {  ///< "started"
   std::size_t index = 0;
   std::string point;    ///< describe(PointSpec)
   std::string id = {};  ///< of a session's request; empty and left out in a sweep
+  int round = 0;        ///< from 0, which is left out
 };
-struct PointEvent {  ///< "point": it is committed in the database
+struct PointEvent {  ///< "point": it is committed in the database; of several rounds, what this one found
   std::size_t index = 0;
   std::int64_t point_id = 0;
   std::string point;  ///< describe(PointSpec)
@@ -58,6 +60,8 @@ struct PointEvent {  ///< "point": it is committed in the database
   /// Of the numbers above, as PointRecord::origin() has it; older collectors' lines have none.
   std::string provenance = {};
   std::string id = {};  ///< of a session's request; empty and left out in a sweep
+  int round = 0;        ///< from 0, which is left out; what all rounds make of the point is in the file
+  int rounds = 1;       ///< of the run; 1 is left out
 };
 struct QueuedEvent {  ///< "queued": a session has taken a request, which waits
   std::string id;
@@ -74,7 +78,9 @@ struct RefusedEvent {   ///< "refused": a session did not understand a line, or 
   std::string id;       ///< likewise
   Message reason;
 };
-struct ProgressEvent {  ///< "progress": at most a few a second; of a session: of all that it was asked for so far
+/// "progress": at most a few a second; of several rounds each point counts once a round, of a session it is of all
+/// that was asked for so far.
+struct ProgressEvent {
   std::size_t done = 0;
   std::size_t total = 0;
   double elapsed_s = 0;

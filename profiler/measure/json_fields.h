@@ -38,6 +38,10 @@ struct JsonWriter {
   void where_given(const char* key, const std::string& word) {
     if (!word.empty()) json[key] = word;
   }
+  /// A number that has another value than where nothing is said.
+  void where_given(const char* key, int number, int unsaid) {
+    if (number != unsaid) json[key] = number;
+  }
   template <class T>
   void required(const char* key, const T& member) {
     (*this)(key, member);
@@ -83,6 +87,7 @@ struct JsonReader {
   void operator()(const char* key, Message& message);
   void operator()(PointSpec& spec);
   void where_given(const char* key, std::string& word) { (*this)(key, word); }
+  void where_given(const char* key, int& number, [[maybe_unused]] int unsaid) { (*this)(key, number); }
 
   template <class T>
   void operator()(const char* key, T& member) {

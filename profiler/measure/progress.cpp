@@ -2,29 +2,30 @@
 #include "profiler/measure/progress.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace attnscope {
 
-ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const std::vector<bool>& skip,
-                                     const std::function<bool()>& cancelled) {
+ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, std::vector<std::size_t> times,
+                                     const std::function<bool()>& cancelled)
+    : open_(std::move(times)) {
+  open_.resize(points.size(), 1);
   work_.reserve(points.size());
   for (std::size_t i = 0; i < points.size() && !(cancelled && cancelled()); ++i) {
-    const bool open = i >= skip.size() || !skip[i];
     // Neighbours share their problem, and to count the squares of a block mask takes its time.
     const bool as_before = i > 0 && points[i].problem == points[i - 1].problem;
     work_.push_back(as_before ? work_.back() : pass_flops(points[i].problem));
-    open_.push_back(open);
-    if (!open) continue;
-    open_work_ += work_[i];
-    ++open_count_;
+    open_work_ += static_cast<double>(open_[i]) * work_[i];
+    open_count_ += open_[i];
   }
 }
 
-void ProgressEstimator::finished(std::size_t index, double seconds, bool measured) {
-  if (index >= open_.size() || !open_[index]) return;
-  open_[index] = false;
-  open_work_ -= work_[index];
-  --open_count_;
+void ProgressEstimator::finished(std::size_t index, double seconds, bool measured, bool for_good) {
+  if (index >= work_.size() || open_[index] == 0) return;
+  const std::size_t less = for_good ? open_[index] : 1;
+  open_[index] -= less;
+  open_work_ -= static_cast<double>(less) * work_[index];
+  open_count_ -= less;
   if (!measured) return;
   done_count_ += 1;
   done_work_ += work_[index];

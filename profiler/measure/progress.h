@@ -16,21 +16,21 @@ namespace attnscope {
 /// as N 256), so the estimate is seconds = fixed + rate x work, fitted to what each point took.
 class ProgressEstimator {
  public:
-  /// `skip[i]` marks points that will not be run (empty: none). Work is counted until `cancelled` says yes: an
+  /// `times[i]`: how often the point will be run (empty: each once). Work is counted until `cancelled` says yes: an
   /// estimator of a sweep that is given up need not know the rest.
-  ProgressEstimator(std::span<const PointSpec> points, const std::vector<bool>& skip,
+  ProgressEstimator(std::span<const PointSpec> points, std::vector<std::size_t> times,
                     const std::function<bool()>& cancelled = {});
 
   /// Point `index` ended after `seconds`. `measured` is false for one that was not run to its end (infeasible, out of
-  /// memory): it says nothing about the others.
-  void finished(std::size_t index, double seconds, bool measured);
+  /// memory): it says nothing about the others. `for_good`: it is not run again, however often it was to be.
+  void finished(std::size_t index, double seconds, bool measured, bool for_good = false);
 
-  /// Seconds for the points not yet finished; empty until one was measured.
+  /// Seconds for what is not yet finished; empty until a point was measured.
   [[nodiscard]] std::optional<double> remaining_seconds() const;
 
  private:
   std::vector<double> work_;
-  std::vector<bool> open_;
+  std::vector<std::size_t> open_;  ///< how often
   double open_work_ = 0;
   std::size_t open_count_ = 0;
   double done_count_ = 0;

@@ -7,6 +7,7 @@
 
 #include "kernels/algorithm.h"
 #include "messages/point.h"
+#include "profiler/metrics/rounds.h"
 
 namespace attnscope {
 namespace {
@@ -36,23 +37,31 @@ std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) 
 
 class Sweep {
  public:
-  Sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const std::vector<bool>& already_done,
-        const RunObserver& observer, const CancelToken& cancel)
+  Sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
+        std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel)
       : plan_(plan),
         device_(device),
         options_(options),
-        already_done_(already_done),
+        rounds_(rounds),
+        done_(std::move(done)),
         observer_(observer),
         cancel_(cancel) {
-    outcome_.counts.total = plan.points.size();
+    done_.resize(plan.points.size());
+    outcome_.counts.total = plan.points.size() * static_cast<std::size_t>(rounds_.count);
+    for (std::size_t i = 0; i < done_.size(); ++i) {
+      outcome_.counts.skipped += static_cast<std::size_t>(rounds_.count) - open_rounds(i, 0);
+    }
   }
 
   RunOutcome run() {
     build();
-    for (std::size_t i = 0; i < plan_.points.size() && !ended_; ++i) {
-      if (!skip(i)) measure(i);
+    for (int round = 0; round < rounds_.count && !ended_; ++round) {
+      begin_round(round);
+      for (const std::size_t i : round_order(plan_.points.size(), round, rounds_)) {
+        if (!ended_ && is_open(i, round)) measure(i);
+      }
+      if (!ended_) count_waiting();
     }
-    if (!ended_) count_waiting();
     return outcome_;
   }
 
@@ -64,16 +73,28 @@ class Sweep {
     bool waits;
   };
 
-  [[nodiscard]] bool skip(std::size_t i) const { return i < already_done_.size() && already_done_[i]; }
+  [[nodiscard]] bool is_open(std::size_t i, int round) const {
+    return !done_[i].ended && !done_[i].rounds.contains(round);
+  }
+  /// Rounds from `first` on in which the point is still to be measured.
+  [[nodiscard]] std::size_t open_rounds(std::size_t i, int first) const {
+    std::size_t open = 0;
+    for (int round = first; round < rounds_.count; ++round) open += is_open(i, round) ? 1U : 0U;
+    return open;
+  }
+
+  void begin_round(int round) {
+    round_ = round;
+    options_of_round_ = options_;
+    options_of_round_.verify = options_.verify && round == 0;
+    if (observer_.on_round) observer_.on_round(round);
+  }
 
   void build() {
     std::vector<PointSpec> to_build;
     for (std::size_t i = 0; i < plan_.points.size(); ++i) {
-      if (skip(i)) {
-        ++outcome_.counts.skipped;
-      } else if (!cancel_.cancelled() && !refused(plan_.points[i], device_)) {
-        to_build.push_back(plan_.points[i]);
-      }
+      if (open_rounds(i, 0) == 0 || cancel_.cancelled() || refused(plan_.points[i], device_)) continue;
+      to_build.push_back(plan_.points[i]);
     }
     if (to_build.empty() || cancel_.cancelled()) return;
     device_.prepare(to_build, cancel_, [this](std::size_t done, std::size_t total, const BuildReport& report) {
@@ -88,8 +109,8 @@ class Sweep {
     if (!known && !waiting_.empty() && !device_.counts_with(waiting_, spec)) count_waiting();
     if (ended_ || stopped_by_user()) return;
     if (observer_.on_point_started) observer_.on_point_started(i, spec);
-    Device::Uncounted point =
-        known ? Device::Uncounted{*std::move(known), false} : device_.measure_uncounted(spec, options_, cancel_);
+    Device::Uncounted point = known ? Device::Uncounted{*std::move(known), false}
+                                    : device_.measure_uncounted(spec, options_of_round_, cancel_);
     in_flight_.push_back({i, std::move(point.record), point.waits});
     if (point.waits) {
       waiting_.push_back(spec);
@@ -120,7 +141,8 @@ class Sweep {
       records.push_back(&in_flight_[i].record);
       places.push_back(i);
     }
-    const Device::Counted counted = records.empty() ? Device::Counted{} : device_.count(records, options_, cancel_);
+    const Device::Counted counted =
+        records.empty() ? Device::Counted{} : device_.count(records, options_of_round_, cancel_);
     for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].waits = !counted.whole[i];
     waiting_.clear();
     waiting_seconds_ = 0;
@@ -160,10 +182,15 @@ class Sweep {
 
   void report(const InFlight& point) {
     RunCounts& counts = outcome_.counts;
+    const bool cancelled = point.record.disposition == Disposition::cancelled;
     ++counts.done;
+    if (!measured_again(point.record.disposition) && !cancelled) {
+      counts.done += open_rounds(point.index, round_ + 1);
+      done_[point.index].ended = true;
+    }
     ++(point.record.disposition == Disposition::ok ? counts.ok : counts.not_ok);
     if (observer_.on_point) observer_.on_point(point.index, point.record, counts);
-    if (point.record.disposition != Disposition::cancelled) return;
+    if (!cancelled) return;
     ended_ = true;
     outcome_.state = RunState::cancelled;
   }
@@ -171,7 +198,10 @@ class Sweep {
   const SweepPlan& plan_;
   Device& device_;
   const MeasureOptions& options_;
-  const std::vector<bool>& already_done_;
+  MeasureOptions options_of_round_;
+  const SweepRounds& rounds_;
+  std::vector<DoneBefore> done_;
+  int round_ = 0;
   const RunObserver& observer_;
   const CancelToken& cancel_;
   RunOutcome outcome_;
@@ -186,9 +216,17 @@ class Sweep {
 
 }  // namespace
 
+RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
+                     std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel) {
+  return Sweep(plan, device, options, rounds, std::move(done), observer, cancel).run();
+}
+
 RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options,
                      const std::vector<bool>& already_done, const RunObserver& observer, const CancelToken& cancel) {
-  return Sweep(plan, device, options, already_done, observer, cancel).run();
+  std::vector<DoneBefore> done;
+  done.reserve(already_done.size());
+  for (const bool ended : already_done) done.push_back({.rounds = {}, .ended = ended});
+  return run_sweep(plan, device, options, SweepRounds(), std::move(done), observer, cancel);
 }
 
 }  // namespace attnscope

@@ -5,16 +5,20 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "profiler/measure/device.h"
+#include "profiler/plan/rounds.h"
 #include "profiler/plan/sweep.h"
 
 namespace attnscope {
 
+/// Of points, each as often as it is measured: of 4 points in 3 rounds 12.
 struct RunCounts {
   std::size_t total = 0;
-  std::size_t done = 0;     ///< reported in this run, whatever the disposition
+  std::size_t done =
+      0;  ///< reported in this run, whatever the disposition; and the rounds that this takes from a point
   std::size_t skipped = 0;  ///< found done by --resume
   std::size_t ok = 0;
   std::size_t not_ok = 0;
@@ -23,7 +27,9 @@ struct RunCounts {
 struct RunObserver {
   std::function<void(std::size_t done, std::size_t total, const BuildReport&)> on_build;
   std::function<void(std::size_t index, const PointSpec&)> on_point_started;
-  /// Called once for each point, in order, when it is whole: the place to commit it. Others may have started since.
+  std::function<void(int round)> on_round;  ///< what follows is of that round, from 0
+  /// Called once for each point and round, in order, when it is whole: the place to commit it. Others of its round
+  /// may have started since.
   std::function<void(std::size_t index, const PointRecord&, const RunCounts&)> on_point;
 };
 
@@ -34,9 +40,20 @@ struct RunOutcome {
   RunCounts counts;
 };
 
-/// `already_done[i]` marks points that a resumed run skips (empty: none). An exception from an observer ends the run
-/// and passes through; points reported before it are done. Points that are not whole when the run is cancelled, or when
-/// another one loses the device, are not reported; that other one is.
+/// What a resumed run has of a point.
+struct DoneBefore {
+  std::set<int> rounds;  ///< from 0
+  bool ended = false;    ///< in a way after which no round follows (measured_again())
+};
+
+/// Measures the plan as often as `rounds` says, each time in the order of round_order(); outputs are verified in the
+/// first round. A point that ends otherwise than measured_again() asks is not measured in later rounds. `done`: by
+/// place in the plan; empty for none.
+[[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&, const SweepRounds& rounds,
+                                   std::vector<DoneBefore> done, const RunObserver&, const CancelToken&);
+/// The same in one round. `already_done[i]` marks points that a resumed run skips (empty: none). An exception from an
+/// observer ends the run and passes through; points reported before it are done. Points that are not whole when the run
+/// is cancelled, or when another one loses the device, are not reported; that other one is.
 [[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&,
                                    const std::vector<bool>& already_done, const RunObserver&, const CancelToken&);
 

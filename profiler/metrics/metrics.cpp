@@ -228,26 +228,80 @@ class Evaluation {
   const KernelValues& kernel_;
 };
 
-/// A kernel of a record.
+/// A kernel of a record; of one of its rounds, what the round found of it.
 class OfRecord final : public KernelValues {
  public:
-  OfRecord(const PointRecord& point, const KernelRecord& kernel) : point_(point), kernel_(kernel) {}
+  OfRecord(const PointRecord& point, const KernelRecord& kernel, const KernelRecord* whole = nullptr)
+      : point_(point), kernel_(kernel), whole_(whole) {}
 
   [[nodiscard]] std::optional<Evaluated> stored(std::string_view name) const override {
-    const auto found = std::ranges::find(kernel_.metrics, name, &MetricValue::name);
-    if (found == kernel_.metrics.end()) return std::nullopt;
-    return Evaluated{found->name, found->value, found->unit, found->provenance};
+    if (auto own = stored_in(kernel_, name)) return own;
+    auto closed = whole_ != nullptr ? stored_in(*whole_, name) : std::nullopt;
+    return closed && closed->provenance == Provenance::modelled ? closed : std::nullopt;
   }
   [[nodiscard]] std::optional<SampleSummary> times() const override { return summarize(kernel_.samples_ns); }
   [[nodiscard]] Provenance origin() const override { return point_.origin(kernel_.kernel); }
   [[nodiscard]] bool is_sum() const override { return kernel_.kernel == "all"; }
   [[nodiscard]] CacheState cache() const override { return point_.spec.cache; }
   [[nodiscard]] double flops() const override { return pass_flops(point_.spec.problem); }
+  [[nodiscard]] std::size_t rounds() const override { return whole_ != nullptr ? 0 : point_.rounds.size(); }
+  void each_round(const VisitRound& visit) const override {
+    for (std::size_t place = 0; place < rounds(); ++place) {
+      const std::vector<KernelRecord>& kernels = point_.rounds[place].kernels;
+      const auto found = std::ranges::find(kernels, kernel_.kernel, &KernelRecord::kernel);
+      if (found != kernels.end()) visit(place, OfRecord(point_, *found, &kernel_));
+    }
+  }
 
  private:
+  static std::optional<Evaluated> stored_in(const KernelRecord& kernel, std::string_view name) {
+    const auto found = std::ranges::find(kernel.metrics, name, &MetricValue::name);
+    if (found == kernel.metrics.end()) return std::nullopt;
+    return Evaluated{found->name, found->value, found->unit, found->provenance};
+  }
+
   const PointRecord& point_;
   const KernelRecord& kernel_;
+  const KernelRecord* whole_;  ///< of a round: the kernel that the rounds make
 };
+
+/// Computed from what was counted, and from no time: of several rounds that is the median of what each makes of it.
+bool is_of_counts(std::string_view name) {
+  const Metric* row = find_metric(name);
+  return row != nullptr && row->counter.empty() && !row->follows_clocks && name != key::time_spread;
+}
+
+/// The median over the rounds of what `value_of` makes of each; of one round its value.
+template <class ValueOf>
+std::optional<Evaluated> over_all_rounds(const KernelValues& kernel, ValueOf&& value_of) {
+  std::optional<Evaluated> value;
+  std::vector<double> values;
+  kernel.each_round([&](std::size_t, const KernelValues& of_round) {
+    const std::optional<Evaluated> found = value_of(of_round);
+    if (!found) return;
+    if (!value) value = found;
+    values.push_back(found->value);
+  });
+  if (!value) return value_of(kernel);
+  value->value = summarize(values)->median;
+  return value;
+}
+
+std::optional<Evaluated> traffic_of(const KernelValues& kernel) {
+  return Evaluation(kernel).traffic();
+}
+
+template <class ValueOf>
+std::optional<Quartiles> quartiles_of_rounds(const KernelValues& kernel, ValueOf&& value_of) {
+  std::vector<double> values;
+  kernel.each_round([&](std::size_t, const KernelValues& of_round) {
+    const std::optional<Evaluated> value = value_of(of_round);
+    if (value && value->provenance != Provenance::modelled) values.push_back(value->value);
+  });
+  if (values.size() < 2) return std::nullopt;
+  const std::optional<SampleSummary> summary = summarize(values);
+  return Quartiles{summary->q1, summary->q3};
+}
 
 std::optional<MetricValue> with_words(const std::optional<Evaluated>& value) {
   if (!value) return std::nullopt;
@@ -273,7 +327,8 @@ const Metric* find_counter(std::string_view counter) {
 }
 
 std::optional<Evaluated> evaluate(std::string_view name, const KernelValues& kernel) {
-  return Evaluation(kernel)(name);
+  if (kernel.rounds() == 0 || !is_of_counts(name) || kernel.stored(name)) return Evaluation(kernel)(name);
+  return over_all_rounds(kernel, [name](const KernelValues& of_round) { return Evaluation(of_round)(name); });
 }
 
 std::optional<MetricValue> evaluate(std::string_view name, const PointRecord& point, std::string_view kernel) {
@@ -282,8 +337,13 @@ std::optional<MetricValue> evaluate(std::string_view name, const PointRecord& po
   return with_words(evaluate(name, OfRecord(point, *record)));
 }
 
+std::unique_ptr<KernelValues> kernel_values(const PointRecord& point, std::string_view kernel) {
+  const KernelRecord* record = point.kernel(kernel);
+  return record == nullptr ? nullptr : std::make_unique<OfRecord>(point, *record);
+}
+
 std::optional<Evaluated> dram_traffic(const KernelValues& kernel) {
-  return Evaluation(kernel).traffic();
+  return kernel.rounds() == 0 ? traffic_of(kernel) : over_all_rounds(kernel, traffic_of);
 }
 
 std::optional<MetricValue> dram_traffic(const PointRecord& point, std::string_view kernel) {
@@ -301,13 +361,25 @@ std::optional<Quartiles> quartiles(const Metric& metric, double value, double me
 
 std::optional<Quartiles> quartiles(std::string_view name, const PointRecord& point, std::string_view kernel) {
   const Metric* metric = find_metric(name);
-  if (metric == nullptr) return std::nullopt;
+  const KernelRecord* record = point.kernel(kernel);
+  if (record == nullptr) return std::nullopt;
+  if (metric == nullptr || !metric->follows_clocks) return quartiles_over_rounds(name, OfRecord(point, *record));
   const auto value = evaluate(name, point, kernel);
   const auto median = evaluate(key::time_median_ns, point, kernel);
   const auto q1 = evaluate(key::time_q1_ns, point, kernel);
   const auto q3 = evaluate(key::time_q3_ns, point, kernel);
   if (!value || !median || !q1 || !q3) return std::nullopt;
   return quartiles(*metric, value->value, median->value, {q1->value, q3->value});
+}
+
+std::optional<Quartiles> quartiles_over_rounds(std::string_view name, const KernelValues& kernel) {
+  const Metric* metric = find_metric(name);
+  if (name == key::time_spread || (metric != nullptr && metric->follows_clocks && metric->counter.empty())) return {};
+  return quartiles_of_rounds(kernel, [name](const KernelValues& of_round) { return Evaluation(of_round)(name); });
+}
+
+std::optional<Quartiles> traffic_over_rounds(const KernelValues& kernel) {
+  return quartiles_of_rounds(kernel, traffic_of);
 }
 
 }  // namespace attnscope

@@ -2,6 +2,9 @@
 // The metrics table: one line a metric. No metric name is written anywhere else.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -114,6 +117,13 @@ class KernelValues {
   /// pass_flops() of the point's problem.
   [[nodiscard]] virtual double flops() const = 0;
 
+  /// In how many rounds the point was measured; 0 for one, whose values these are.
+  [[nodiscard]] virtual std::size_t rounds() const { return 0; }
+  /// What each of several rounds found of the kernel, by the round's place among them; one that did not find it is left
+  /// out.
+  using VisitRound = std::function<void(std::size_t place, const KernelValues&)>;
+  virtual void each_round([[maybe_unused]] const VisitRound& visit) const {}
+
  protected:
   KernelValues() = default;
   KernelValues(const KernelValues&) = default;
@@ -125,11 +135,17 @@ class KernelValues {
 /// the point's own provenance, a sum that of its parts where they have one in common; what is computed across kinds is
 /// derived, or imported, extrapolated or simulated as soon as a part is (in this order).
 ///
+/// Of several rounds a metric is the median over them, one that is computed from counts as well; times are of all
+/// samples.
+///
 /// `dram_settled_bytes` needs the write-back, which only cold starts on a GPU have. The simulator writes back what each
 /// cold launch leaves dirty and counts it as written: there read and write are the settled bytes, of each kernel.
 [[nodiscard]] std::optional<Evaluated> evaluate(std::string_view key, const KernelValues&);
 [[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
                                                   std::string_view kernel = "all");
+
+/// A record's kernel, as long as the record is; nullptr where it has none of that name.
+[[nodiscard]] std::unique_ptr<KernelValues> kernel_values(const PointRecord&, std::string_view kernel = "all");
 
 /// The DRAM bytes that plots show and ratios divide by: `dram_settled_bytes` where it is known, else `dram_bytes` (warm
 /// starts, imports, runs of versions that did not count the write-back). The value's name says which.
@@ -141,11 +157,16 @@ struct Quartiles {
   double q1 = 0;
   double q3 = 0;
 };
-/// Of a time: its own. Of a rate over a time: what they make of it (the slowest quarter is the lowest). Nothing for
-/// what has no samples: counters, quartiles themselves, closed forms.
+/// Of a time: its own. Of a rate over a time: what they make of it (the slowest quarter is the lowest). Of what was
+/// counted in several rounds: those over the rounds. Nothing for what was counted once, for quartiles themselves and
+/// closed forms.
 [[nodiscard]] std::optional<Quartiles> quartiles(std::string_view key, const PointRecord&,
                                                  std::string_view kernel = "all");
 /// The same, of the parts: a value of the metric, and median and quartiles of the time beside it.
 [[nodiscard]] std::optional<Quartiles> quartiles(const Metric&, double value, double median_ns, Quartiles times_ns);
+/// Over rounds, of what does not follow from a time and is no closed form.
+[[nodiscard]] std::optional<Quartiles> quartiles_over_rounds(std::string_view key, const KernelValues&);
+/// The same of dram_traffic().
+[[nodiscard]] std::optional<Quartiles> traffic_over_rounds(const KernelValues&);
 
 }  // namespace attnscope

@@ -98,6 +98,13 @@ struct ClockReading {
 /// "power cap, thermal slowdown"; empty for none.
 [[nodiscard]] Message describe_throttle_reasons(std::uint64_t reasons);
 
+/// What one of several rounds found of a point.
+struct RoundRecord {
+  int round = 0;                      ///< from 0; rounds that found nothing are not there
+  std::vector<KernelRecord> kernels;  ///< name, metrics and samples alone; what is modelled stands with the first round
+  std::optional<ClockReading> clocks = std::nullopt;
+};
+
 struct PointRecord {
   PointSpec spec;
   Disposition disposition = Disposition::ok;
@@ -108,7 +115,10 @@ struct PointRecord {
   std::optional<double> max_abs_error;  ///< against the reference; absent when not verified
   std::optional<double> error_bound;    ///< the largest error that passes (kernels/oracle/reference.h)
   std::optional<double> rms_error;
-  double wall_seconds = 0;  ///< the whole point, host clock
+  double wall_seconds = 0;  ///< the whole point, host clock; of all its rounds
+  /// Ascending; empty where there was one round, which the point's own values are. With several rounds `kernels` and
+  /// `clocks` sum them up (profiler/metrics/rounds.h).
+  std::vector<RoundRecord> rounds = {};
 
   [[nodiscard]] const KernelRecord* kernel(std::string_view name) const;
   /// Where the times of a kernel come from: `provenance`, or extrapolated where its simulation was not played whole.

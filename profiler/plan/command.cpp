@@ -21,8 +21,9 @@ struct Both {
 };
 constexpr std::array both{Both{"N", "n_q", "n_k"}, Both{"heads", "heads_q", "heads_kv"}};
 
-/// As a shell takes it for one word.
-std::string quoted(const std::string& word) {
+}  // namespace
+
+std::string shell_quoted(const std::string& word) {
   constexpr std::string_view plain = "=._:/,+-";
   const bool safe = std::ranges::all_of(word, [&](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || plain.find(c) != std::string_view::npos;
@@ -34,6 +35,14 @@ std::string quoted(const std::string& word) {
     inside += c;
   }
   return fmt::format("'{}'", inside);
+}
+
+namespace {
+
+std::string axis_options(const std::vector<std::string>& axes) {
+  std::string options;
+  for (const std::string& axis : axes) options += fmt::format(" -a {}", shell_quoted(axis));
+  return options;
 }
 
 }  // namespace
@@ -60,14 +69,26 @@ std::vector<std::string> axis_texts(const PointSpec& spec) {
 }
 
 std::string collect_command(const PointSpec& spec) {
-  std::string command = "attnscope collect";
-  for (const std::string& text : axis_texts(spec)) command += fmt::format(" -a {}", quoted(text));
-  return fmt::format("{} -o point.attnscope", command);
+  return "attnscope collect" + axis_options(axis_texts(spec)) + " -o point.attnscope";
+}
+
+std::string rounds_command(const PointSpec& one, const PointSpec& other, std::size_t rounds) {
+  const auto name_in = [](const std::string& axis) { return axis.substr(0, axis.find('=')); };
+  const std::vector<std::string> theirs = axis_texts(other);
+  std::vector<std::string> axes = axis_texts(one);
+  bool one_plan = axes.size() == theirs.size();
+  for (std::string& axis : axes) {
+    const auto found = std::ranges::find(theirs, name_in(axis), name_in);
+    one_plan = one_plan && found != theirs.end();
+    if (one_plan && *found != axis) axis += fmt::format(",{}", std::string_view(*found).substr(found->find('=') + 1));
+  }
+  if (!one_plan) axes = axis_texts(one);
+  return fmt::format("attnscope collect --rounds {}{} -o rounds.attnscope", rounds, axis_options(axes));
 }
 
 std::string launch_command(const PointSpec& spec) {
   std::string command = "attnscope launch";
-  for (const std::string& text : axis_texts(spec)) command += fmt::format(" {}", quoted(text));
+  for (const std::string& text : axis_texts(spec)) command += fmt::format(" {}", shell_quoted(text));
   return command;
 }
 

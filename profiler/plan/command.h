@@ -2,6 +2,7 @@
 // A point as the command line takes it, to be measured again elsewhere.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,13 @@ namespace attnscope {
 /// "algorithm=fa2", "N=4096", "tile=128x64", ...: an axis of one value each, by which parse_axis() and a sweep make
 /// exactly this point again. What goes without saying is left out; a tile that is not stated as well.
 [[nodiscard]] std::vector<std::string> axis_texts(const PointSpec&);
+/// As a shell takes it for one word.
+[[nodiscard]] std::string shell_quoted(const std::string& word);
 /// "attnscope collect -a algorithm=fa2 ... -o point.attnscope", with quotes where a shell needs them.
 [[nodiscard]] std::string collect_command(const PointSpec&);
+/// "attnscope collect --rounds 10 -a algorithm=fa1,fa2 ... -o rounds.attnscope": both points in the same rounds; the
+/// first alone where one says what goes without saying of the other.
+[[nodiscard]] std::string rounds_command(const PointSpec& one, const PointSpec& other, std::size_t rounds);
 /// "attnscope launch algorithm=fa2 ...": the same point's kernels bare, for profilers.
 [[nodiscard]] std::string launch_command(const PointSpec&);
 

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <string_view>
+#include <utility>
 
 #include "storage/exchange/columns.h"
 #include "storage/exchange/export.h"
@@ -50,6 +52,31 @@ std::size_t place_in(Json& blocks, const Json& block) {
   if (found != blocks.end()) return static_cast<std::size_t>(found - blocks.begin());
   blocks.push_back(block);
   return blocks.size() - 1;
+}
+
+Json metrics_block(const KernelRecord& kernel) {
+  Json metrics = Json::object();
+  for (const MetricValue& metric : kernel.metrics) {
+    metrics[metric.name] = {
+        {"value", json_value(Cell(metric.value))}, {"unit", metric.unit}, {"provenance", to_string(metric.provenance)}};
+  }
+  return metrics;
+}
+
+/// What each of several rounds found of the kernel; the clocks are those of the round.
+Json rounds_block(const PointRecord& record, std::string_view kernel) {
+  Json rounds = Json::array();
+  for (const RoundRecord& round : record.rounds) {
+    const auto found = std::ranges::find(round.kernels, kernel, &KernelRecord::kernel);
+    if (found == round.kernels.end()) continue;
+    Json block{{"round", round.round}, {"metrics", metrics_block(*found)}, {"samples_ns", found->samples_ns}};
+    if (round.clocks) {
+      block["sm_clock_hz"] = json_value(Cell(round.clocks->sm_clock_hz));
+      block["throttled"] = round.clocks->throttled;
+    }
+    rounds.push_back(std::move(block));
+  }
+  return rounds;
 }
 
 Json ceilings_block(const StoredCeilings& set) {
@@ -97,6 +124,7 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
                                 {"planned_points", run.planned_points},
                                 {"points", run.points},
                                 {"ok_points", run.ok_points}});
+    if (run.rounds > 1) document["runs"].back()["rounds"] = run.rounds;
     if (!run.simulated_because.empty()) document["runs"].back()["simulated_because"] = run.simulated_because;
     if (!run.l2_from.empty()) document["runs"].back()["l2_from"] = run.l2_from;
     if (!run.rates_from.empty()) document["runs"].back()["rates_from"] = run.rates_from;
@@ -107,13 +135,9 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
     if (Json& arguments = point[std::string(reason_column::arguments)]; arguments.is_string()) {
       arguments = Json::parse(arguments.get<std::string>());
     }
-    Json& metrics = point["metrics"] = Json::object();
-    for (const MetricValue& metric : row.kernel.metrics) {
-      metrics[metric.name] = {{"value", json_value(Cell(metric.value))},
-                              {"unit", metric.unit},
-                              {"provenance", to_string(metric.provenance)}};
-    }
+    point["metrics"] = metrics_block(row.kernel);
     point["samples_ns"] = row.kernel.samples_ns;
+    if (!row.record().rounds.empty()) point["rounds"] = rounds_block(row.record(), row.kernel.kernel);
     document["points"].push_back(std::move(point));
   });
   if (runs.empty()) {

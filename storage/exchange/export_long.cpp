@@ -120,8 +120,10 @@ class LongTable {
     for (const Metric& metric : metrics_table()) {
       const auto value = evaluate(metric.key, point, kernel.kernel);
       if (!value) continue;
-      write_value(name, *value, quartiles(metric.key, point, kernel.kernel),
-                  samples && metric.follows_clocks ? *samples : Cell());
+      const auto spread = quartiles(metric.key, point, kernel.kernel);
+      Cell of = samples && metric.follows_clocks ? *samples : Cell();
+      if (spread && !metric.follows_clocks) of = static_cast<std::int64_t>(point.rounds.size());
+      write_value(name, *value, spread, of);
       any = true;
     }
     for (const MetricValue& value : kernel.metrics) {

@@ -216,6 +216,65 @@ TEST_F(GpuFaults, a_gpu_that_only_crashes_is_given_up_and_can_be_resumed) {
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 4);
 }
 
+TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
+  const std::vector<std::string> sweep{"collect",       "--device",     "gpu", "--no-verify", "-a", "heads=1", "-a",
+                                       "N=[16:256:16]", "--algorithms", "fa2", "--rounds",    "4",  "-o",      file_};
+  constexpr std::size_t points = 16;
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), sweep.begin(), sweep.end());
+    return more;
+  };
+  Process::Options narrow = gpu("");
+  narrow.narrow_pipe = true;
+  std::size_t kept = 0;
+  for (const std::size_t reported : {points + 5, points - 4}) {  // in the second round, then in the third or later
+    Process killed(
+        folder_,
+        with(kept == 0 ? std::vector<std::string>{"--jsonl"} : std::vector<std::string>{"--jsonl", "--resume"}),
+        narrow);
+    for (std::size_t seen = 0; seen < reported;) {
+      const std::optional<std::string> line = killed.read_line();
+      ASSERT_TRUE(line);
+      seen += line->find("\"event\":\"point\"") != std::string::npos ? 1U : 0U;
+    }
+    killed.send(SIGKILL);
+    (void)killed.wait();
+    std::size_t now = 0;
+    const RunStore store = RunStore::open(file_, Mode::read_only);
+    for (const MeasuredRounds& point : store.measured_rounds(1)) now += point.rounds.size();
+    EXPECT_GE(now, kept + reported) << "what was reported was on disk";
+    EXPECT_LT(now, 4 * points);
+    EXPECT_TRUE(store.bad_rows().empty());
+    kept = now;
+  }
+  const std::uint64_t seed = the_run().order_seed;
+  const Outcome resumed = run(folder_, with({"--quiet", "--resume"}), gpu(""));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(the_run().state, StoredRunState::complete);
+  EXPECT_EQ(the_run().rounds, 4);
+  EXPECT_EQ(the_run().order_seed, seed);
+  EXPECT_EQ(the_run().points, points);
+  const RunStore store = RunStore::open(file_, Mode::read_only);
+  for (const StoredPoint& point : store.points()) {
+    EXPECT_EQ(point.record.disposition, Disposition::ok);
+    ASSERT_EQ(point.record.rounds.size(), 4U) << "no round twice, none missing";
+    for (int round = 0; round < 4; ++round)
+      EXPECT_EQ(point.record.rounds[static_cast<std::size_t>(round)].round, round);
+  }
+  EXPECT_TRUE(store.bad_rows().empty());
+}
+
+TEST_F(GpuFaults, a_run_of_several_rounds_goes_on_when_a_point_costs_the_gpu) {
+  const Outcome outcome = collect("crash=fa1", {"--algorithms", "fa1,fa2", "--rounds", "2"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(the_run().state, StoredRunState::complete);
+  EXPECT_EQ(dispositions()["fa1"][Disposition::crashed], 3);
+  EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
+  for (const StoredPoint& point : RunStore::open(file_, Mode::read_only).points()) {
+    EXPECT_EQ(point.record.rounds.size(), point.record.spec.algorithm == "fa2" ? 2U : 0U);
+  }
+}
+
 TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
   const std::string mark = folder_ / "mark";
   const std::vector<std::string> sweep{"collect",   "--no-verify", "--quiet", "-a",           "heads=1", "-a",

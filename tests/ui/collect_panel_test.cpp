@@ -3,6 +3,7 @@
 
 #include <QListWidget>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTest>
 
 #include "tests/ui/window_test.h"
@@ -76,6 +77,24 @@ TEST(CollectPanel, AnUnfinishedRunIsContinuedWhenAsked) {
   EXPECT_FALSE(panel.request().resume);
   panel.form().set_resume(true);
   EXPECT_TRUE(panel.request().resume);
+}
+
+TEST(CollectPanel, AsksForRoundsAndSaysThem) {
+  CollectPanel panel;
+  EXPECT_EQ(panel.form().request().rounds, 1);
+  EXPECT_FALSE(panel.form().request().arguments().contains("--rounds"));
+  auto* rounds = panel.findChild<QSpinBox*>(QStringLiteral("rounds"));
+  ASSERT_NE(rounds, nullptr);
+  rounds->setValue(10);
+  EXPECT_TRUE(panel.form().request().arguments().join(' ').contains("--rounds 10"));
+  PlanEvent plan;
+  plan.total = 62;
+  plan.rounds = 10;
+  plan.device_name = "NVIDIA H200";
+  emit panel.collector().planned(plan);
+  const auto* log = panel.findChild<QListWidget*>();
+  ASSERT_NE(log, nullptr);
+  EXPECT_TRUE(log->item(0)->text().contains("62 points in 10 rounds")) << log->item(0)->text().toStdString();
 }
 
 TEST(CollectPanel, SaysHowToGoOnInTheWordsOfItsControls) {

@@ -46,7 +46,7 @@ class IoLegendTest : public IoPageTest {
   void SetUp() override {
     IoPageTest::SetUp();
     ASSERT_NO_FATAL_FAILURE(show({file}));
-    resize(1000, 700);
+    resize(1000, 760);
   }
   void resize(int width, int height) {
     page.resize(width, height);
@@ -356,7 +356,7 @@ TEST_F(IoPageTest, TimesAndRatesOfPeersHaveTheirAxes) {
   EXPECT_EQ(plot->yAxis->label(), "Time [ms], median and quartiles");
   EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
   EXPECT_EQ(page.file_stem(), "time-d128-1x132");
-  EXPECT_EQ(visible_boxes(), QStringList{"L2 limit"});
+  EXPECT_EQ(visible_boxes(), (QStringList{"L2 limit", "÷ theory"}));
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
   QString all;
   SampleMark mark = SampleMark::none;

@@ -28,6 +28,7 @@
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/ceilings_page.h"
+#include "ui/pages/compare_page.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/law_page.h"
@@ -655,7 +656,7 @@ TEST_F(WindowTest, ASmallWindowLeavesRoomForThePlot) {
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(boxes(), 0) << "they are in the menu";
   plot_height({1280, 800}, QStringLiteral("io"));
-  EXPECT_EQ(boxes(), 9);
+  EXPECT_EQ(boxes(), 10);
 }
 
 QStringList mnemonics_of(const QString& text, const QString& where) {
@@ -761,6 +762,7 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   page_of<ExplorerPage>(window).edit(QStringLiteral("mask"), QStringLiteral("causal"), -1);
   page_of<LawPage>(window).set_level(LawLevel::dram);
   page_of<RooflinePage>(window).set_level(analysis::RooflineLevel::sm_l2);
+  page_of<ComparePage>(window).set_margin(2.5);
   page_of<LawPage>(window).set_view(LawView::collapse);
 
   MainWindow other(false);

@@ -143,6 +143,35 @@ TEST(Workspace, FollowsARunThatGrows) {
   EXPECT_EQ(workspace.runs()[0].points.size(), 3U);
 }
 
+TEST(Workspace, FollowsTheRoundsOfARunThatGrows) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("growing.attnscope");
+  const PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 512));
+  RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
+  RunHeader header;
+  header.device = fixtures::device();
+  header.preset = "quick";
+  header.plan_hash = "h";
+  header.planned_points = 1;
+  header.rounds = 3;
+  const std::int64_t run = store.begin_run(header);
+  store.add_point(run, 0, record);
+
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const auto rounds = [&] {
+    return workspace.visible()->size() == 1 ? workspace.runs()[0].points.columns().rounds(0) : 0;
+  };
+  EXPECT_EQ(rounds(), 1U);
+  store.add_round(run, 0, 1, record);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return rounds() == 2; }));
+  store.add_round(run, 0, 2, record);
+  store.finish_run(run, StoredRunState::complete);
+  workspace.stop_following(workspace.files()[0]);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return rounds() == 3; })) << "those of its end as well";
+  EXPECT_EQ(workspace.runs()[0].points.columns().size(), 1U) << "nothing of earlier reads is held";
+}
+
 TEST(Workspace, ACopyOfARunIsNotASeriesOfItsOwn) {
   const QTemporaryDir folder;
   const QString first = folder.filePath("first.attnscope");

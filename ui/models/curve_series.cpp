@@ -9,7 +9,10 @@
 #include <utility>
 
 #include "messages/curves.h"
+#include "profiler/analysis/peaks.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
+#include "ui/models/ceilings_model.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -38,7 +41,7 @@ QString fit_label(const analysis::SeriesName& name, Quantity quantity, Provenanc
 
 QString measured_label(const analysis::Curve& curve, Provenance provenance) {
   return QStringLiteral("%1 · %2 · %3%4")
-      .arg(owner_words(curve.name), to_string(curve.quantity), to_qstring(provenance), of_run(curve.name));
+      .arg(owner_words(curve.name), quantity_words(curve), to_qstring(provenance), of_run(curve.name));
 }
 
 QString label_of(const analysis::Curve& curve) {
@@ -46,6 +49,10 @@ QString label_of(const analysis::Curve& curve) {
     case CurveKind::measured:
       return measured_label(curve, curve.provenance);
     case CurveKind::model: {
+      if (!curve.metric.empty()) {
+        return said(say::curves::model_of{.owner = owner_words(curve.name).toStdString(),
+                                          .quantity = quantity_words(curve).toStdString()});
+      }
       QString label = said(say::curves::exact_model{.algorithm = short_title(curve.name.algorithm).toStdString()});
       if (curve.tile) label += QLatin1Char(' ') + format_tile(*curve.tile);
       return on_device(label, curve.name.device);
@@ -159,6 +166,7 @@ std::size_t give_hues(std::vector<Curve>& curves, const PointSet& points, ColorO
 QString owner_words(const analysis::SeriesName& name) {
   QString text = short_title(name.algorithm);
   if (!name.label.empty()) text += QStringLiteral(" (%1)").arg(QString::fromStdString(name.label));
+  if (!name.group.empty()) text += QLatin1Char(' ') + QString::fromStdString(name.group);
   return on_device(text, name.device);
 }
 
@@ -177,8 +185,20 @@ QString to_string(Quantity quantity) {
       return said(say::curves::time{});
     case Quantity::rate:
       return said(say::curves::rate{});
+    case Quantity::metric:
+      break;
   }
   return {};
+}
+
+QString quantity_words(const analysis::Curve& curve) {
+  return curve.metric.empty() ? to_string(curve.quantity) : metric_label(curve.metric);
+}
+
+QString format_quantity(double value, const analysis::Curve& curve) {
+  const Metric* metric = find_metric(curve.metric);
+  if (metric == nullptr) return format_quantity(value, curve.quantity);
+  return format_metric({curve.metric, value, std::string(metric->unit), curve.provenance});
 }
 
 QString format_quantity(double value, Quantity quantity) {
@@ -242,14 +262,30 @@ std::span<const std::pair<ColorOf, std::string_view>> colors_of() {
   return words;
 }
 
-CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter, const CurveRequest& request,
-                      ColorOf color) {
-  analysis::CurveSet built = analysis::build_curves(points->table(), filter.rows(), request);
+namespace {
+
+/// Grouped curves are told apart by their colour: each algorithm's groups follow one another.
+std::size_t give_group_hues(std::vector<Curve>& curves) {
+  std::map<std::string, int> hue_of;  // by owner, in the order of the curves
+  for (Curve& curve : curves) {
+    const std::string owner = owner_words(curve.name).toStdString();
+    curve.hue = hue_of.try_emplace(owner, static_cast<int>(hue_of.size())).first->second;
+    curve.hue_words = QString::fromStdString(owner);
+  }
+  return hue_of.size();
+}
+
+/// Names, shades and colours of what analysis has built.
+CurveSet named_set(std::shared_ptr<const PointSet> points, const ProblemFilter& filter, analysis::CurveSet built,
+                   ColorOf color) {
   CurveSet set;
   set.ordinate = built.ordinate;
   set.queries = built.queries;
   set.pass = built.pass;
   set.per_head = built.per_head;
+  set.metric = std::move(built.metric);
+  set.axis = std::move(built.axis);
+  set.places = std::move(built.places);
   std::set<std::string> devices;
   for (const analysis::Curve& curve : built.curves) {
     if (!curve.name.device.empty()) devices.insert(curve.name.device);
@@ -257,6 +293,7 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
   set.color = color != ColorOf::automatic       ? color
               : devices.size() > most_of_shades ? ColorOf::device
                                                 : ColorOf::algorithm;
+  bool grouped = false;
   for (analysis::Curve& curve : built.curves) {
     QString label = label_of(curve);
     const auto shade = std::distance(devices.begin(), devices.lower_bound(curve.name.device));
@@ -265,9 +302,11 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
     named.label = std::move(label);
     named.shade = static_cast<int>(shade);
     named.paler = named.name.age > 0;
+    grouped = grouped || !named.name.group.empty();
     set.curves.push_back(std::move(named));
   }
-  set.hues = give_hues(set.curves, *points, set.color);
+  set.hues =
+      grouped && color == ColorOf::automatic ? give_group_hues(set.curves) : give_hues(set.curves, *points, set.color);
   for (const analysis::WithheldFit& fit : built.withheld) {
     set.withheld.push_back(
         {fit.name.algorithm, fit_label(fit.name, fit.quantity, fit.provenance, withheld_words(fit.law))});
@@ -277,9 +316,65 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
   set.boundaries = std::move(built.boundaries);
   set.stacks = std::move(built.stacks);
   set.title = QString::fromStdString(filter.summary());
-  if (request.tile.swept) set.title += QStringLiteral(" · ") + format_swept(*request.tile.swept);
   set.points = std::move(points);
   return set;
+}
+
+}  // namespace
+
+CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter, const CurveRequest& request,
+                      ColorOf color) {
+  analysis::CurveSet built = analysis::build_curves(points->table(), filter.rows(), request);
+  CurveSet set = named_set(std::move(points), filter, std::move(built), color);
+  if (request.tile.swept) set.title += QStringLiteral(" · ") + format_swept(*request.tile.swept);
+  return set;
+}
+
+CurveSet build_axis_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
+                           const AxisCurveRequest& request, ColorOf color) {
+  analysis::CurveSet built = analysis::build_axis_curves(points->table(), filter.rows(), request);
+  return named_set(std::move(points), filter, std::move(built), color);
+}
+
+QString place_words(const CurveSet& set, double n) {
+  if (!set.axis)
+    return QStringLiteral("%1 %2").arg(set.queries ? QStringLiteral("n_k") : QStringLiteral("N"), format_number(n, 9));
+  const auto place = static_cast<std::size_t>(n) - 1;
+  const QString value = set.places.empty()          ? format_number(n, 9)
+                        : place < set.places.size() ? QString::fromStdString(set.places[place])
+                                                    : QString();
+  return QStringLiteral("%1 %2").arg(said(set.axis->facet->label), value);
+}
+
+std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> rows, std::string_view metric,
+                                 const std::vector<ShownCeilings>& ceilings) {
+  std::map<std::string, std::pair<std::string, DType>> devices;  // by id: name and type of elements
+  for (const Row row : rows) {
+    const analysis::Run& run = points.table().run(row);
+    devices.try_emplace(run.device_id, run.device_name, points.table().problem(row).dtype);
+  }
+  std::vector<PeakLine> lines;
+  for (const auto& [uuid, device] : devices) {
+    const std::string& id = uuid;  // clang 14 lets no lambda have a binding
+    const auto& [name, dtype] = device;
+    // Of that very device, else of another one of its name: what was measured of it, else the datasheet's.
+    const ShownCeilings* best = nullptr;
+    for (const ShownCeilings& set : ceilings) {
+      if (set.device_name != name) continue;
+      const auto rank = [&](const ShownCeilings& each) { return std::pair(each.measured, each.device_uuid == id); };
+      if (best == nullptr || rank(set) > rank(*best)) best = &set;
+    }
+    if (best == nullptr) continue;
+    for (const analysis::Peak& peak : analysis::peaks_of(metric, dtype, best->ceilings)) {
+      const std::string value = format_value(peak.value, find_metric(metric)->unit).toStdString();
+      const std::string what = said(peak.kind->label()).toStdString();
+      const bool measured = peak.source != CeilingSource::datasheet;
+      const QString text = measured ? said(say::curves::peak_measured{.what = what, .value = value})
+                                    : said(say::curves::peak_datasheet{.what = what, .value = value});
+      lines.push_back({devices.size() > 1 ? on_device(text, name) : text, peak.value, measured});
+    }
+  }
+  return lines;
 }
 
 }  // namespace attnscope::ui

@@ -11,11 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/analysis/axis_curves.h"
 #include "profiler/analysis/curves.h"
 #include "ui/models/point_set.h"
 
 namespace attnscope::ui {
 
+struct ShownCeilings;
+
+using analysis::AxisCurveRequest;
 using analysis::Boundary;
 using analysis::CurveKind;
 using analysis::CurvePoint;
@@ -50,6 +54,13 @@ struct WithheldNote {
   QString text;  ///< what stands in the legend in the fit's place
 };
 
+/// A ceiling of a device, drawn as a level line.
+struct PeakLine {
+  QString text;
+  double value = 0;       ///< in the unit of the curves
+  bool measured = false;  ///< else of the datasheet
+};
+
 struct CurveSet {
   Ordinate ordinate = Ordinate::bytes;
   std::optional<std::int64_t> queries;  ///< n_q, where it is fixed and n is n_k; empty: n is N, of queries and keys
@@ -62,8 +73,12 @@ struct CurveSet {
   std::vector<Boundary> boundaries;
   std::vector<KernelStack> stacks;
   QString title;
-  ColorOf color = ColorOf::algorithm;      ///< never automatic
-  std::size_t hues = 0;                    ///< of visible devices or runs, where colours are theirs
+  ColorOf color = ColorOf::algorithm;                      ///< never automatic
+  std::size_t hues = 0;                                    ///< of visible devices or runs, where colours are theirs
+  std::string metric = {};                                 ///< of a plot over another axis, or of another metric
+  std::optional<analysis::PointAxis> axis = std::nullopt;  ///< likewise
+  std::vector<std::string> places = {};                    ///< likewise, of words
+  std::vector<PeakLine> peaks = {};
   std::shared_ptr<const PointSet> points;  ///< what rows refer to
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
@@ -75,6 +90,17 @@ struct CurveSet {
 [[nodiscard]] CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
                                     const CurveRequest& request, ColorOf color = ColorOf::automatic);
 
+/// The same over any axis; `title`: the filter stands on what all points have in common.
+[[nodiscard]] CurveSet build_axis_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
+                                         const AxisCurveRequest& request, ColorOf color = ColorOf::automatic);
+/// "DRAM", "time", "Achieved occupancy": what a curve shows.
+[[nodiscard]] QString quantity_words(const analysis::Curve& curve);
+/// "N 4096", "Br 64", "Mask causal": a place of the abscissa.
+[[nodiscard]] QString place_words(const CurveSet& set, double n);
+/// The ceilings of the devices shown that bound this metric, the measured ones first: datasheet values stand in.
+[[nodiscard]] std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> rows,
+                                               std::string_view metric, const std::vector<ShownCeilings>& ceilings);
+
 /// Of the points on the curves.
 [[nodiscard]] std::vector<Row> drawn_rows(const CurveSet& set);
 /// The runs of what is drawn: of the curves' points, and of those that gave no value.
@@ -85,6 +111,7 @@ struct CurveSet {
 /// extrapolated".
 [[nodiscard]] QString label_of(const Curve& curve, const CurvePoint& point);
 /// A curve's value with its unit.
+[[nodiscard]] QString format_quantity(double value, const analysis::Curve& curve);
 [[nodiscard]] QString format_quantity(double value, Quantity quantity);
 /// "FA2 (torch 2.8) on H200": whose curve it is, as far as that has to be said.
 [[nodiscard]] QString owner_words(const analysis::SeriesName& name);

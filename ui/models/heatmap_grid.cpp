@@ -18,6 +18,12 @@ QString HeatmapGrid::best_words() const {
                                 : said(say::tile_map::lowest{.metric = what});
 }
 
+const HeatmapGrid::Extra& HeatmapGrid::extra(Place place) const {
+  static const Extra none;
+  if (extras.empty()) return none;
+  return extras[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
+}
+
 std::vector<Row> HeatmapGrid::shown_rows() const {
   std::vector<Row> rows;
   for (const auto& line : cells) {

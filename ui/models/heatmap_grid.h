@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -21,11 +22,18 @@ struct HeatmapGrid : analysis::TileMap {
   QString beside;                          ///< where maps stand side by side: what this one is of, "d 64"
   QString over_words;                      ///< of a comparison: what the other value is, "model"
   std::shared_ptr<const PointSet> points;  ///< what the cells' rows refer to
+  /// What is to be seen of a cell beside its value.
+  struct Extra {
+    bool hatched = false;    ///< over its colour: whether the value differs from 1 is not decided
+    QStringList notes = {};  ///< of its read-out
+  };
+  std::vector<std::vector<Extra>> extras;  ///< [row][column]; empty where there are none
 
   /// "fastest", "lowest DRAM total", "highest TFLOP/s": what is best about `best`.
   [[nodiscard]] QString best_words() const;
   /// The rows of the points in its cells.
   [[nodiscard]] std::vector<Row> shown_rows() const;
+  [[nodiscard]] const Extra& extra(Place place) const;
   /// Pre: the cell has a disposition.
   [[nodiscard]] ShownPoint source(Place place) const { return (*points)[at(place).row]; }
 };

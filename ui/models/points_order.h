@@ -2,13 +2,12 @@
 // The rows of a PointsTableModel, sorted with what has no value at the end.
 #pragma once
 
-#include <QSortFilterProxyModel>
-
 #include "ui/models/points_table_model.h"
+#include "ui/models/values_first.h"
 
 namespace attnscope::ui {
 
-class PointsOrder : public QSortFilterProxyModel {
+class PointsOrder : public ValuesFirst {
   Q_OBJECT
  public:
   explicit PointsOrder(PointsTableModel& model, QObject* parent = nullptr);
@@ -16,9 +15,6 @@ class PointsOrder : public QSortFilterProxyModel {
  signals:
   /// The rows are sorted by what they were sorted by, which now stands in another column; -1: in none.
   void sort_column_moved(int column);
-
- protected:
-  [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
   PointsTableModel& model_;

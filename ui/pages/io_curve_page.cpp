@@ -9,13 +9,18 @@
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
 #include "kernels/algorithm.h"
 #include "messages/curve_page.h"
+#include "profiler/analysis/axis_curves.h"
+#include "profiler/analysis/modelled_values.h"
 #include "profiler/analysis/plot_list.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
+#include "ui/models/ceilings_model.h"
 #include "ui/said.h"
 #include "ui/source_note.h"
 #include "ui/theme.h"
@@ -41,6 +46,50 @@ QString word_of(ColorOf color) {
   return to_qstring(found->second);
 }
 
+/// Over N unless the page says otherwise.
+ProblemFilter new_curve_filter() {
+  std::vector<analysis::FacetPtr> facets = analysis::curve_facets();
+  for (const analysis::FacetPtr& facet : analysis::all_curve_facets()) {
+    const bool known = std::ranges::any_of(facets, [&](const auto& other) { return other->key == facet->key; });
+    if (!known) facets.push_back(facet);
+  }
+  ProblemFilter filter(std::move(facets), analysis::key_length_facet());
+  filter.narrow_by(analysis::curve_facets(), analysis::key_length_facet());
+  return filter;
+}
+
+constexpr char length_key[] = "n";
+constexpr std::size_t looked_at_for_metrics = 64;
+
+struct ScaleWords {
+  const char* word;
+  IoPlot::Scale y;
+  IoPlot::Scale x;
+};
+constexpr std::array axis_scales{
+    ScaleWords{"", IoPlot::Scale::automatic, IoPlot::Scale::automatic},
+    ScaleWords{"log log", IoPlot::Scale::logarithmic, IoPlot::Scale::logarithmic},
+    ScaleWords{"log linear", IoPlot::Scale::logarithmic, IoPlot::Scale::linear},
+    ScaleWords{"linear log", IoPlot::Scale::linear, IoPlot::Scale::logarithmic},
+    ScaleWords{"linear linear", IoPlot::Scale::linear, IoPlot::Scale::linear},
+};
+
+const ScaleWords& scale_of(const QString& word) {
+  const auto* found =
+      std::ranges::find_if(axis_scales, [&](const ScaleWords& each) { return word == QLatin1String(each.word); });
+  return found == axis_scales.end() ? axis_scales.front() : *found;
+}
+
+/// Offers these, with the one of that id chosen, the first where there is none.
+void offer_to(FacetChip& chip, std::vector<FacetChip::Option> options, const QString& id) {
+  const auto found = std::ranges::find(options, id, &FacetChip::Option::id);
+  const int current = found == options.end() ? 0 : static_cast<int>(found - options.begin());
+  QStringList texts;
+  for (const FacetChip::Option& option : options) texts << option.text;
+  chip.set_texts(texts);
+  chip.offer(std::move(options), current);
+}
+
 Message lacks(bool imported, bool bytes) {
   if (imported && bytes) return say::curve_page::import_has_no_bytes{};
   if (imported) return say::curve_page::import_has_no_times{};
@@ -50,8 +99,9 @@ Message lacks(bool imported, bool bytes) {
 
 }  // namespace
 
-IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
-    : ProblemPage(workspace, analysis::curve_filter, parent) {
+IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, new_curve_filter, parent) {
+  axes_ = analysis::point_axes();
+  axes_.push_back(analysis::memory_axis());
   add_choices();
   add_toggles();
   add_plot();
@@ -61,26 +111,37 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
 
 void IoCurvePage::add_choices() {
   tile_ = facets().add_combo(said(say::curve_page::tile{}), said(say::curve_page::tile_help{}), 14);
-  ordinate_ = facets().add_combo(said(say::curve_page::plot{}), said(say::curve_page::plot_help{}));
-  for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, said(say::curve_page::bytes{})},
-                                       std::pair{Ordinate::time, said(say::curve_page::time{})},
-                                       std::pair{Ordinate::rate, said(say::curve_page::rate{})}}) {
-    ordinate_->addItem(text, static_cast<int>(ordinate));
-  }
-  color_ = facets().add_combo(said(say::curve_page::color{}), said(say::curve_page::color_help{}));
-  for (const auto& [of, text] : {std::pair{ColorOf::automatic, said(say::curve_page::color_automatic{})},
-                                 std::pair{ColorOf::algorithm, said(say::curve_page::color_algorithm{})},
-                                 std::pair{ColorOf::device, said(say::curve_page::color_device{})},
-                                 std::pair{ColorOf::run, said(say::curve_page::color_run{})}}) {
-    color_->addItem(text, static_cast<int>(of));
-  }
-  connect(color_, &QComboBox::currentIndexChanged, this, [this] { refresh(true); });
+  ordinate_ = facets().add_chip(said(say::curve_page::plot{}), said(say::curve_page::plot_help{}));
+  axis_ = facets().add_chip(said(say::curve_page::over{}), said(say::curve_page::over_help{}));
+  group_ = facets().add_chip(said(say::curve_page::group{}), said(say::curve_page::group_help{}));
+  color_ = facets().add_chip(said(say::curve_page::color{}), said(say::curve_page::color_help{}));
+  scale_ = facets().add_chip(said(say::curve_page::scale{}), said(say::curve_page::scale_help{}));
+  offer_fixed();
+  connect(ordinate_, &FacetChip::picked, this, [this](const QString& id) {
+    for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
+      if (id == to_qstring(analysis::to_string(ordinate))) return set_ordinate(ordinate);
+    }
+    set_metric(id);
+  });
+  connect(axis_, &FacetChip::picked, this, [this](const QString& id) {
+    touch();
+    set_axis(id);
+  });
+  connect(group_, &FacetChip::picked, this, [this](const QString& id) {
+    touch();
+    set_group(id);
+  });
+  connect(scale_, &FacetChip::picked, this, &IoCurvePage::set_scale);
+  connect(color_, &FacetChip::picked, this, [this](const QString& id) {
+    for (const auto& [of, word] : colors_of()) {
+      if (id == to_qstring(word)) set_color(of);
+    }
+  });
   connect(tile_, &QComboBox::activated, this, [this] {
     wanted_tile_ = tile_->currentData().toString();
     touch();
     refresh(false);
   });
-  connect(ordinate_, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
 }
 
 void IoCurvePage::add_toggles() {
@@ -99,6 +160,8 @@ void IoCurvePage::add_toggles() {
   boundary_ = add("l2_limit", said(say::curve_page::l2_limit{}), true, said(say::curve_page::l2_limit_help{}));
   stacks_ = add("kernels", said(say::curve_page::kernels{}), false, said(say::curve_page::kernels_help{}));
   per_head_ = add("per_head", said(say::curve_page::per_head{}), false, said(say::curve_page::per_head_help{}));
+  residuals_ = add("residuals", said(say::curve_page::residuals{}), false, said(say::curve_page::residuals_help{}));
+  peaks_ = add("peaks", said(say::curve_page::peaks{}), true, said(say::curve_page::peaks_help{}));
   layout()->addWidget(toggles_);
 }
 
@@ -116,12 +179,152 @@ void IoCurvePage::add_plot() {
   connect(plot_, &IoPlot::point_clicked, this, &Page::point_selected);
 }
 
+void IoCurvePage::offer_fixed() {
+  std::vector<FacetChip::Option> colors;
+  for (const auto& [of, text] : {std::pair{ColorOf::automatic, said(say::curve_page::color_automatic{})},
+                                 std::pair{ColorOf::algorithm, said(say::curve_page::color_algorithm{})},
+                                 std::pair{ColorOf::device, said(say::curve_page::color_device{})},
+                                 std::pair{ColorOf::run, said(say::curve_page::color_run{})}}) {
+    colors.push_back({.text = text, .id = word_of(of), .full = {}, .group = {}});
+  }
+  offer_to(*color_, std::move(colors), word_of(colored_by_));
+  std::vector<FacetChip::Option> offered;
+  const std::array texts{said(say::curve_page::scale_automatic{}), said(say::curve_page::scale_log_log{}),
+                         said(say::curve_page::scale_log_linear{}), said(say::curve_page::scale_linear_log{}),
+                         said(say::curve_page::scale_linear_linear{})};
+  for (std::size_t i = 0; i < axis_scales.size(); ++i) {
+    offered.push_back({.text = texts.at(i), .id = QLatin1String(axis_scales.at(i).word), .full = {}, .group = {}});
+  }
+  offer_to(*scale_, std::move(offered), scale_word_);
+}
+
+void IoCurvePage::offer_plots() {
+  std::vector<FacetChip::Option> options;
+  for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, said(say::curve_page::bytes{})},
+                                       std::pair{Ordinate::time, said(say::curve_page::time{})},
+                                       std::pair{Ordinate::rate, said(say::curve_page::rate{})}}) {
+    options.push_back({.text = text, .id = to_qstring(analysis::to_string(ordinate)), .full = {}, .group = {}});
+  }
+  const std::span<const Row> first(filter().rows().data(), std::min(filter().rows().size(), looked_at_for_metrics));
+  for (const Metric& metric : metrics_table()) {
+    const auto has = [&](Row row) { return points()->table().values(metric.key).has(row); };
+    const QString key = to_qstring(metric.key);
+    if (!metric.on_heatmap && key != metric_ && std::ranges::none_of(first, has)) continue;
+    options.push_back({.text = metric_label(metric.key),
+                       .id = key,
+                       .full = said(metric.help()),
+                       .group = said(say::curve_page::more_metrics{})});
+  }
+  offer_to(*ordinate_, std::move(options), metric_.isEmpty() ? to_qstring(analysis::to_string(plotted_)) : metric_);
+}
+
+void IoCurvePage::offer_axes() {
+  const analysis::PointTable& table = points()->table();
+  const std::vector<analysis::PointAxis> varying = analysis::varying_curve_axes(table, table.rows());
+  const auto options_of = [&](const QString& chosen, const QString& other) {
+    std::vector<FacetChip::Option> options;
+    for (const analysis::PointAxis& each : axes_) {
+      const QString key = QString::fromStdString(each.key());
+      const bool there = analysis::find_axis(varying, each.key()) != nullptr || key == chosen;
+      if (!there || key == QLatin1String(length_key) || (key == other && !other.isEmpty())) continue;
+      options.push_back({.text = said(each.facet->label), .id = key, .full = said(each.facet->help), .group = {}});
+    }
+    return options;
+  };
+  std::vector<FacetChip::Option> over = options_of(axis_key_, group_key_);
+  over.insert(over.begin(), {.text = QStringLiteral("N"), .id = {}, .full = {}, .group = {}});
+  offer_to(*axis_, std::move(over), axis_key_);
+  std::vector<FacetChip::Option> by = options_of(group_key_, axis_key_);
+  if (!axis_key_.isEmpty()) {
+    by.insert(by.begin(), {.text = QStringLiteral("N"), .id = QLatin1String(length_key), .full = {}, .group = {}});
+  }
+  by.insert(by.begin(),
+            {.text = said(analysis::tile_facet()->label), .id = QStringLiteral("tile"), .full = {}, .group = {}});
+  by.insert(by.begin(), {.text = said(say::curve_page::no_group{}), .id = {}, .full = {}, .group = {}});
+  offer_to(*group_, std::move(by), group_key_);
+}
+
+bool IoCurvePage::over_n() const {
+  return metric_.isEmpty() && axis_key_.isEmpty() && group_key_.isEmpty();
+}
+
+const analysis::PointAxis* IoCurvePage::axis() const {
+  const std::string key = axis_key_.isEmpty() ? std::string(length_key) : axis_key_.toStdString();
+  return analysis::find_axis(axes_, key);
+}
+
+analysis::FacetPtr IoCurvePage::group() const {
+  const analysis::PointAxis* found = analysis::find_axis(axes_, group_key_.toStdString());
+  return found == nullptr ? nullptr : found->facet;
+}
+
+std::string IoCurvePage::shown_metric() const {
+  if (!metric_.isEmpty()) return metric_.toStdString();
+  // Of the two levels of bytes the one that does not depend on the L2.
+  switch (plotted_) {
+    case Ordinate::bytes:
+      return std::string(metric_key::l2_sm_bytes);
+    case Ordinate::time:
+      return std::string(metric_key::time_median_ns);
+    case Ordinate::rate:
+      return std::string(metric_key::tflops);
+  }
+  return {};
+}
+
+AxisCurveRequest IoCurvePage::axis_request() const {
+  AxisCurveRequest asked;
+  asked.axis = *axis();
+  asked.metric = shown_metric();
+  asked.group = group();
+  asked.algorithms = request().algorithms;
+  asked.tile = tile_selection().rule == TileSelection::Rule::fastest ? TileSelection::Rule::fastest
+                                                                     : TileSelection::Rule::widest;
+  asked.model = model_->isChecked();
+  return asked;
+}
+
+void IoCurvePage::narrow_to_axes() {
+  if (over_n()) return narrow_by(analysis::curve_facets(), analysis::key_length_facet());
+  narrow_by(analysis::facets_beside_curves(*axis(), group()), axis()->facet);
+}
+
+void IoCurvePage::set_metric(const QString& key) {
+  if (!key.isEmpty() && find_metric(key.toStdString()) == nullptr) return;
+  metric_ = key;
+  refresh(false);
+}
+
+void IoCurvePage::set_axis(const QString& key) {
+  const QString wanted = key == QLatin1String(length_key) ? QString() : key;
+  if (!wanted.isEmpty() && analysis::find_axis(axes_, wanted.toStdString()) == nullptr) return;
+  if (wanted == group_key_ || (wanted.isEmpty() && group_key_ == QLatin1String(length_key))) group_key_.clear();
+  axis_key_ = wanted;
+  refresh(false);
+}
+
+void IoCurvePage::set_group(const QString& key) {
+  if (!key.isEmpty() && analysis::find_axis(axes_, key.toStdString()) == nullptr) return;
+  if (!key.isEmpty() && key.toStdString() == axis()->key()) return;
+  group_key_ = key;
+  refresh(false);
+}
+
+void IoCurvePage::set_scale(const QString& word) {
+  scale_word_ = QLatin1String(scale_of(word).word);
+  offer_fixed();
+  refresh(false);
+}
+
 void IoCurvePage::set_color(ColorOf color) {
-  color_->setCurrentIndex(color_->findData(static_cast<int>(color)));
+  colored_by_ = color;
+  offer_fixed();
+  refresh(true);
 }
 
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
   return {{said(say::curve_page::on_legend{}), said(say::curve_page::key_legend{})},
+          {said(say::curve_page::on_points{}), said(say::curve_page::key_ratio{})},
           {said(say::curve_page::on_curves{}), said(say::curve_page::key_next{})},
           {said(say::curve_page::home_on_curves{}), said(say::curve_page::key_whole{})}};
 }
@@ -137,6 +340,10 @@ QJsonObject IoCurvePage::state() const {
           {QStringLiteral("tile"), wanted_tile_},
           {QStringLiteral("plot"), to_qstring(analysis::to_string(ordinate()))},
           {QStringLiteral("color"), word_of(color())},
+          {QStringLiteral("metric"), metric_},
+          {QStringLiteral("over"), axis_key_},
+          {QStringLiteral("group"), group_key_},
+          {QStringLiteral("scale"), scale_word_},
           {QStringLiteral("show"), toggles_->state()},
           {QStringLiteral("hidden"), hidden}};
 }
@@ -151,6 +358,11 @@ void IoCurvePage::restore(const QJsonObject& state) {
   for (const auto& [each, word] : colors_of()) {
     if (state[QStringLiteral("color")].toString() == to_qstring(word)) set_color(each);
   }
+  set_metric(state[QStringLiteral("metric")].toString(metric_));
+  set_group({});
+  set_axis(state[QStringLiteral("over")].toString(axis_key_));
+  set_group(state[QStringLiteral("group")].toString(group_key_));
+  set_scale(state[QStringLiteral("scale")].toString(scale_word_));
   toggles_->restore(state[QStringLiteral("show")].toObject());
   for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
     hidden_.insert(name.toString().toStdString());
@@ -170,15 +382,20 @@ void IoCurvePage::set_stacks(bool on) {
   stacks_->setChecked(on);
 }
 
-Ordinate IoCurvePage::ordinate() const {
-  return static_cast<Ordinate>(ordinate_->currentData().toInt());
-}
-
 void IoCurvePage::set_ordinate(Ordinate ordinate) {
-  ordinate_->setCurrentIndex(ordinate_->findData(static_cast<int>(ordinate)));
+  plotted_ = ordinate;
+  metric_.clear();
+  refresh(false);
 }
 
 QString IoCurvePage::file_stem() const {
+  if (!over_n()) {
+    QString stem = QStringLiteral("curves%1-%2-over-%3")
+                       .arg(QString::fromStdString(filter().stem()), QString::fromStdString(shown_metric()),
+                            QString::fromStdString(axis()->key()));
+    if (!group_key_.isEmpty()) stem += QStringLiteral("-by-") + group_key_;
+    return stem;
+  }
   return QString::fromStdString(analysis::curve_stem(ordinate(), filter(), tile_selection()));
 }
 
@@ -207,6 +424,7 @@ CurveRequest IoCurvePage::request() const {
   request.compulsory = compulsory_->isChecked();
   request.l2_boundary = boundary_->isChecked();
   request.per_head = per_head_->isChecked();
+  request.residuals = residuals_->isChecked();
   return request;
 }
 
@@ -214,12 +432,22 @@ void IoCurvePage::refresh(bool keep_view) {
   const bool was_empty = curves_.empty();
   const QString title_before = curves_.title;
   const Ordinate ordinate_before = curves_.ordinate;
+  if (plot_ == nullptr) return;  // not yet made
+  const std::string metric_before = curves_.metric;
+  const std::string axis_before = curves_.axis ? curves_.axis->key() : std::string();
   const auto visible = workspace().visible();
+  narrow_to_axes();
   set_points(visible, visible->table().rows());
   show_toggles();
+  offer_plots();
+  offer_axes();
   refresh_chips();
   refresh_tiles();
-  curves_ = build_curves(points(), filter(), request(), color());
+  curves_ = over_n() ? build_curves(points(), filter(), request(), color())
+                     : build_axis_curves(points(), filter(), axis_request(), color());
+  if (peaks_->isChecked() && (!over_n() || ordinate() == Ordinate::rate)) {
+    curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
+  }
   if (const auto words = words_instead()) {
     empty_->set_words(*words);
     stack_->setCurrentWidget(empty_);
@@ -231,12 +459,20 @@ void IoCurvePage::refresh(bool keep_view) {
   note_->show_for(simulated_parts(*points(), drawn_rows(curves_)),
                   curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
-                    plot_->user_view();
-  plot_->set_curves(curves_, stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
+                    metric_before == curves_.metric &&
+                    axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->user_view();
+  const ScaleWords& scale = scale_of(scale_word_);
+  plot_->set_scales(scale.x, scale.y);
+  plot_->set_extras(residuals_->isChecked(), peaks_->isChecked());
+  plot_->set_curves(curves_, over_n() && stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
 }
 
 std::optional<EmptyWords> IoCurvePage::words_instead() const {
   if (points()->empty()) return why_no_points(workspace());
+  if (!over_n()) {
+    if (!curves_.empty()) return {};
+    return EmptyWords{said(say::curve_page::no_curve{}), said(say::curve_page::no_curve_help{})};
+  }
   const auto shown = [this](Row row) { return analysis::shows_on(points()->table(), row, ordinate()); };
   if (std::ranges::any_of(filter().rows(), shown)) return {};
   // Theory alone would look like a result.
@@ -248,10 +484,13 @@ std::optional<EmptyWords> IoCurvePage::words_instead() const {
 
 void IoCurvePage::show_toggles() {
   // Theory speaks of bytes.
-  const bool bytes = ordinate() == Ordinate::bytes;
-  for (QAction* action : {dram_, sm_l2_, model_, fit_, paper_, compulsory_, stacks_, per_head_}) {
+  const bool bytes = over_n() && ordinate() == Ordinate::bytes;
+  for (QAction* action : {dram_, sm_l2_, fit_, paper_, compulsory_, stacks_, per_head_}) {
     action->setVisible(bytes);
   }
+  model_->setVisible(bytes || (!over_n() && analysis::has_model(shown_metric())));
+  boundary_->setVisible(over_n());
+  peaks_->setVisible(!over_n() || ordinate() == Ordinate::rate);
 }
 
 void IoCurvePage::refresh_chips() {
@@ -263,7 +502,7 @@ void IoCurvePage::refresh_chips() {
   const analysis::PointTable& table = points()->table();
   for (const Row row : filter().rows()) {
     Present& entry = present[table.algorithm(row)];
-    entry.shown = entry.shown || analysis::shows_on(table, row, ordinate());
+    entry.shown = entry.shown || !over_n() || analysis::shows_on(table, row, ordinate());
     entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
   }
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) add_chip(std::string(algorithm->name()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// IO, time or rate against N: the controls around an IoPlot.
+// IO, time or rate against N, or any metric against any axis: the controls around an IoPlot.
 #pragma once
 
 #include <QComboBox>
@@ -41,6 +41,19 @@ class IoCurvePage : public ProblemPage {
   void set_stacks(bool on);
   void set_ordinate(Ordinate ordinate);
   void set_color(ColorOf color);
+  /// Any metric, by its key; empty: the ordinate.
+  void set_metric(const QString& key);
+  /// By the key of an axis ("n", "br", "m"), and of a facet that curves are grouped by; empty: none.
+  void set_axis(const QString& key);
+  void set_group(const QString& key);
+  /// "automatic", or "log linear": the vertical axis before the horizontal one.
+  void set_scale(const QString& word);
+  /// Whether the plot is of N, with the theory of bytes, time and rate, and not of other axes.
+  [[nodiscard]] bool over_n() const;
+  [[nodiscard]] FacetChip* plot_chip() const { return ordinate_; }
+  [[nodiscard]] FacetChip* axis_chip() const { return axis_; }
+  [[nodiscard]] FacetChip* group_chip() const { return group_; }
+  void set_residuals(bool on) { residuals_->setChecked(on); }
 
  protected:
   void show_problem() override { refresh(false); }
@@ -63,12 +76,31 @@ class IoCurvePage : public ProblemPage {
   void show_toggles();
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
-  [[nodiscard]] Ordinate ordinate() const;
-  [[nodiscard]] ColorOf color() const { return static_cast<ColorOf>(color_->currentData().toInt()); }
+  [[nodiscard]] AxisCurveRequest axis_request() const;
+  [[nodiscard]] Ordinate ordinate() const { return plotted_; }
+  [[nodiscard]] ColorOf color() const { return colored_by_; }
+  /// The metric of a plot over other axes: the chosen one, or the ordinate's own.
+  [[nodiscard]] std::string shown_metric() const;
+  [[nodiscard]] const analysis::PointAxis* axis() const;
+  [[nodiscard]] analysis::FacetPtr group() const;
+  void narrow_to_axes();
+  void offer_plots();
+  void offer_axes();
+  void offer_fixed();
 
   CurveSet curves_;
-  QComboBox* ordinate_ = nullptr;
-  QComboBox* color_ = nullptr;
+  Ordinate plotted_ = Ordinate::bytes;
+  ColorOf colored_by_ = ColorOf::automatic;
+  QString metric_;                         ///< key; empty: plotted_
+  QString axis_key_;                       ///< empty: N
+  QString group_key_;                      ///< empty: none
+  QString scale_word_;                     ///< empty: by itself
+  std::vector<analysis::PointAxis> axes_;  ///< all that there are
+  FacetChip* ordinate_ = nullptr;
+  FacetChip* axis_ = nullptr;
+  FacetChip* group_ = nullptr;
+  FacetChip* color_ = nullptr;
+  FacetChip* scale_ = nullptr;
   QComboBox* tile_ = nullptr;
   QString wanted_tile_;  ///< the choice of tile, which comes back when the points have it again
   std::vector<Config> tiles_;
@@ -86,6 +118,8 @@ class IoCurvePage : public ProblemPage {
   QAction* boundary_ = nullptr;
   QAction* stacks_ = nullptr;
   QAction* per_head_ = nullptr;
+  QAction* residuals_ = nullptr;
+  QAction* peaks_ = nullptr;
   IoPlot* plot_ = nullptr;
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;

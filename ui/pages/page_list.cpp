@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ui/pages/ceilings_page.h"
+#include "ui/pages/compare_page.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/law_page.h"
@@ -23,7 +24,7 @@ constexpr std::array kinds{
     PageKind{"io", make<IoCurvePage>},        PageKind{"tiles", make<TileHeatmapPage>},
     PageKind{"explorer", make<ExplorerPage>}, PageKind{"roofline", make<RooflinePage>},
     PageKind{"law", make<LawPage>},           PageKind{"table", make<PointsPage>},
-    PageKind{"ceilings", make<CeilingsPage>},
+    PageKind{"ceilings", make<CeilingsPage>}, PageKind{"compare", make<ComparePage>},
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command.h"
 #include "ui/format.h"
+#include "ui/models/axis_words.h"
 #include "ui/models/facet_words.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/said.h"
@@ -36,15 +37,6 @@ ProblemFilter new_map_filter() {
   ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
   filter.narrow_by(analysis::facets_beside(tiles), analysis::facet_of_both(tiles.x, tiles.y));
   return filter;
-}
-
-QString label_of(const analysis::PointAxis& axis) {
-  return said(axis.facet->label);
-}
-
-bool share_names(const analysis::PointAxis& a, const analysis::PointAxis& b) {
-  return a.key() == b.key() ||
-         std::ranges::any_of(a.names, [&](const std::string& name) { return b.speaks_for(name); });
 }
 
 QStringList texts_of(const std::vector<FacetChip::Option>& options) {

@@ -157,7 +157,20 @@ void CollectForm::add_cache(QFormLayout& form) {
   cache_->addItem(said(say::collect_panel::cold{}));
   cache_->addItem(said(say::collect_panel::warm{}));
   cache_->setToolTip(said(say::collect_panel::cache_help{}));
-  form.addRow(said(say::collect_panel::cache{}), cache_);
+  rounds_ = new QSpinBox(this);
+  rounds_->setObjectName(QStringLiteral("rounds"));
+  rounds_->setRange(1, 1000);
+  rounds_->setToolTip(plain_tip(said(say::collect_panel::rounds_help{})));
+  auto* rounds_label = new QLabel(said(say::collect_panel::rounds{}), this);
+  rounds_label->setBuddy(rounds_);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  row->addWidget(cache_, 1);
+  row->addWidget(rounds_label);
+  row->addWidget(rounds_);
+  auto* cache_label = new QLabel(said(say::collect_panel::cache{}), this);
+  cache_label->setBuddy(cache_);
+  form.addRow(cache_label, row);
 }
 
 void CollectForm::add_file(QFormLayout& form) {
@@ -191,6 +204,7 @@ void CollectForm::connect_fields() {
   for (QComboBox* combo : {device_, pass_, cache_}) {
     connect(combo, &QComboBox::currentIndexChanged, this, &CollectForm::changed);
   }
+  connect(rounds_, &QSpinBox::valueChanged, this, &CollectForm::changed);
   for (QLineEdit* field : {mask_, axes_, file_}) connect(field, &QLineEdit::textChanged, this, &CollectForm::changed);
   for (QCheckBox* box : algorithms_) connect(box, &QCheckBox::toggled, this, &CollectForm::changed);
 }
@@ -367,7 +381,9 @@ CollectForm::Verdict CollectForm::check() const {
   const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
   if (!plan) return {said(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
-  QString words = said(say::collect_panel::plan{.points = counted_points(plan->points.size()), .device = on});
+  QString words = said(say::collect_panel::plan{
+      .points = counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value()),
+      .device = on});
   QStringList others;
   for (const QString& argument : also()) others << devices_.find(argument)->name;
   if (!others.isEmpty()) {
@@ -389,9 +405,14 @@ CollectRequest CollectForm::request() const {
   }
   request.device = device_->currentData().toString();
   request.warm_cache = cache_->currentIndex() == 1;
+  request.rounds = rounds_->value();
   request.resume = resume_->isChecked();
   request.database = file_->text().trimmed();
   return request;
+}
+
+void CollectForm::set_rounds(int rounds) {
+  rounds_->setValue(rounds);
 }
 
 void CollectForm::set_device(const QString& argument) {

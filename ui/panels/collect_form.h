@@ -5,6 +5,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QSpinBox>
 #include <QToolButton>
 #include <QWidget>
 #include <vector>
@@ -46,6 +47,7 @@ class CollectForm : public QWidget {
   void set_pass(const QString& word);
   /// Words of parse_mask(), separated by blanks; empty: the preset's.
   void set_masks(const QString& text);
+  void set_rounds(int rounds);
   void set_database(const QString& path);
   void set_resume(bool on);
 
@@ -86,6 +88,7 @@ class CollectForm : public QWidget {
   QLineEdit* axes_ = nullptr;
   std::vector<QCheckBox*> algorithms_;
   QComboBox* cache_ = nullptr;
+  QSpinBox* rounds_ = nullptr;
   QCheckBox* resume_ = nullptr;
   QLineEdit* file_ = nullptr;
 };

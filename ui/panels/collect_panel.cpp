@@ -185,7 +185,7 @@ void CollectPanel::connect_end() {
 }
 
 void CollectPanel::show_plan(const PlanEvent& event) {
-  const Message points = counted_points(event.total);
+  const Message points = counted_points(event.total, event.rounds);
   log_->add(event.simulated
                 ? said(say::collect_panel::points_on_simulated{.points = points, .device = event.device_name})
                 : said(say::collect_panel::points_on{.points = points, .device = event.device_name}),

@@ -72,9 +72,19 @@ QString word_of(Provenance provenance) {
 }
 
 void add_metric(Html& html, const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
-  if (const auto value = evaluate(key, record, kernel)) {
-    html.row(metric_label(key), format_metric(*value), word_of(value->provenance));
-  }
+  const auto value = evaluate(key, record, kernel);
+  if (!value) return;
+  html.row(metric_label(key), format_metric(*value), word_of(value->provenance));
+  // Times have theirs in rows of their own.
+  const Metric* metric = find_metric(key);
+  const auto scatter = metric == nullptr || metric->follows_clocks ? std::nullopt : quartiles(key, record, kernel);
+  if (!scatter || !(scatter->q3 > scatter->q1)) return;
+  MetricValue end = *value;
+  const auto said_as = [&](double amount) {
+    end.value = amount;
+    return format_metric(end);
+  };
+  html.row(said(say::details::over_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
 }
 
 void add_traffic(Html& html, const PointRecord& record, std::string_view kernel) {
@@ -149,6 +159,9 @@ void add_times(Html& html, const PointRecord& record) {
   }
   if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
     html.row(said(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
+  }
+  if (record.rounds.size() > 1) {
+    html.row(said(say::details::rounds{}), QString::number(record.rounds.size()), origin_of(record));
   }
   if (const auto rate = evaluate(metric_key::tflops, record)) {
     html.row(said(say::details::rate{}), format_metric(*rate), word_of(rate->provenance));

@@ -82,13 +82,13 @@ void place_below_top(QCustomPlot& plot, QCPItemPosition* position, double n, dou
 }
 
 /// Bands that would lie over one another become bars, one below the other, each with its label on it.
-void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
+void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const BandColor& color_of) {
   const PlotColors colors = plot_colors(plot.palette());
   const QFont font = small_font(plot.font());
   const double height = QFontMetricsF(font).height() - 2;
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
     const Boundary& boundary = boundaries[i];
-    QColor color = algorithm_color(boundary.algorithm, colors.dark);
+    QColor color = color_of(boundary);
     const double top = bar_gap + (height + bar_gap) * static_cast<double>(i);
     auto* tick = new QCPItemLine(&plot);
     place_below_top(plot, tick->start, boundary.at.n_nominal, top);
@@ -116,16 +116,15 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
 
 }  // namespace
 
-void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries) {
-  if (boundaries.size() > most_drawn) return add_bars(plot, boundaries);
-  const PlotColors colors = plot_colors(plot.palette());
+void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const BandColor& color_of) {
+  if (boundaries.size() > most_drawn) return add_bars(plot, boundaries, color_of);
   struct Label {
     QCPItemText* text;
     double n;
   };
   std::vector<Label> labels;
   for (const Boundary& boundary : boundaries) {
-    const QColor color = algorithm_color(boundary.algorithm, colors.dark);
+    const QColor color = color_of(boundary);
     const bool alone = std::ranges::none_of(boundaries, [&](const Boundary& other) {
       return &other != &boundary && other.at.n_low < boundary.at.n_high && boundary.at.n_low < other.at.n_high;
     });

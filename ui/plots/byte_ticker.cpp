@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/byte_ticker.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ui/format.h"
+#include "ui/plots/round_ticks.h"
 
 namespace attnscope::ui {
 namespace {
@@ -61,6 +63,27 @@ QVector<double> LengthTicker::createSubTickVector(int, const QVector<double>& ti
 
 QString LengthTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
   return format_length(tick);
+}
+
+QVector<double> RoundTicker::createTickVector(double /*tick_step*/, const QCPRange& range) {
+  constexpr int most_ticks = 9;
+  const double low = logarithmic_ ? std::max(range.lower, range.upper * 1e-12) : range.lower;
+  QVector<double> ticks;
+  if (range.upper <= low) return ticks;
+  for (const double tick : round_ticks(low * factor_, range.upper * factor_, most_ticks, logarithmic_)) {
+    ticks.append(tick / factor_);
+  }
+  return ticks;
+}
+
+QString RoundTicker::getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) {
+  const double value = tick * factor_;
+  // Ticks are round: "0.5", not "0.500".
+  return std::abs(value) < 1 ? QString::number(value, 'g', 3) : format_number(value);
+}
+
+QString LinearByteTicker::getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) {
+  return format_bytes(tick);
 }
 
 }  // namespace attnscope::ui

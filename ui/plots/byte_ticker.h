@@ -32,4 +32,28 @@ class LengthTicker : public QCPAxisTicker {
   QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
 };
 
+/// Round values in the unit that is shown: a tick times `factor` is what is read.
+class RoundTicker : public QCPAxisTicker {
+ public:
+  RoundTicker(double factor, bool logarithmic) : factor_(factor), logarithmic_(logarithmic) {}
+
+ protected:
+  QVector<double> createTickVector(double tick_step, const QCPRange& range) override;
+  QVector<double> createSubTickVector(int /*count*/, const QVector<double>& /*ticks*/) override { return {}; }
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+
+ private:
+  double factor_;
+  bool logarithmic_;
+};
+
+/// Bytes with their unit, in equal steps.
+class LinearByteTicker : public RoundTicker {
+ public:
+  LinearByteTicker() : RoundTicker(1, false) {}
+
+ protected:
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+};
+
 }  // namespace attnscope::ui

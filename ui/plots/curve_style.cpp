@@ -89,6 +89,19 @@ SampleMark mark_of(const Curve& curve, const CurvePoint& point) {
   return curve.quantity == Quantity::sm_l2 ? SampleMark::plus_square : SampleMark::plus_disc;
 }
 
+SampleMark mark_of_values(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::simulated:
+      return SampleMark::hollow_disc;
+    case Provenance::extrapolated:
+      return SampleMark::plus_disc;
+    case Provenance::imported:
+      return SampleMark::diamond;
+    default:
+      return SampleMark::disc;
+  }
+}
+
 QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background) {
   return scatter_of(mark_of(curve), color, background);
 }
@@ -129,7 +142,7 @@ QColor curve_color(const Curve& curve, const PlotColors& colors) {
 
 bool slowed_by_clocks(const Curve& curve) {
   if (curve.kind != CurveKind::measured) return false;
-  const Metric* metric = find_metric(metric_of(curve.quantity));
+  const Metric* metric = find_metric(analysis::metric_of(curve));
   return metric != nullptr && metric->follows_clocks;
 }
 
@@ -142,12 +155,14 @@ QString extrapolated_words() {
 }
 
 QString style_words(const Curve& curve) {
-  const QString quantity = to_string(curve.quantity);
+  const QString quantity = quantity_words(curve);
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
              (curve.name.age > 0 ? QStringLiteral(" · ") + said(say::curve_plot::older_run{}) : QString());
     case CurveKind::model:
+      // Of bytes between SM and L2 it is exact; of a time it is a prediction.
+      if (!curve.metric.empty()) return said(say::curve_plot::model{.quantity = quantity.toStdString()});
       return said(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::fit:
       return said(say::curve_plot::fit{.quantity = quantity.toStdString()});

@@ -20,6 +20,8 @@ inline constexpr double path_unit_size = 6;  ///< the size at which QCPScatterSt
 [[nodiscard]] SampleMark mark_of(const Curve& curve);
 /// Of one of its points, which may be marked: throttled, or extrapolated.
 [[nodiscard]] SampleMark mark_of(const Curve& curve, const CurvePoint& point);
+/// Of a value that belongs to no curve.
+[[nodiscard]] SampleMark mark_of_values(Provenance provenance);
 [[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);
 [[nodiscard]] QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& background);
 /// The algorithm's colour, in a shade for each of several devices, or the device's or run's own (Curve::hue); paler for

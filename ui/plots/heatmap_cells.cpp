@@ -70,9 +70,16 @@ void draw_kernel_mark(QPainter& painter, int kernel, const QRectF& rect, const Q
 }
 
 void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
-                const HeatmapColors& colors, const HeatmapCell& cell, const QRectF& rect) {
+                const HeatmapColors& colors, HeatmapGrid::Place place, const QRectF& rect) {
+  const HeatmapCell& cell = drawing.grid.at(place);
   const QColor fill = colors.at(*cell.value);
   painter.fillRect(rect, fill);
+  if (drawing.grid.extra(place).hatched) {
+    QColor ink = ink_on(fill);
+    ink.setAlphaF(0.45F);  // figures are to be read over it
+    painter.setPen(QPen(ink, 1));
+    draw_hatching(painter, rect);
+  }
   if (const Qt::PenStyle frame = frame_of(cell.provenance); frame != Qt::NoPen) {
     painter.setPen(QPen(ink_on(fill), 1, frame));
     painter.setBrush(Qt::NoBrush);
@@ -165,7 +172,7 @@ void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const 
       const HeatmapCell& cell = grid.at({row, column});
       const QRectF rect = layout.cell(grid, {row, column}).adjusted(0, 0, -layout.seam, -layout.seam);
       if (cell.value) {
-        draw_value(painter, drawing, layout, colors, cell, rect);
+        draw_value(painter, drawing, layout, colors, {row, column}, rect);
       } else {
         draw_without_value(painter, drawing, layout, cell, rect);
       }

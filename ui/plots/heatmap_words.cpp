@@ -158,6 +158,12 @@ int measured_again(const HeatmapGrid& grid) {
   return cells;
 }
 
+bool has_hatched(const HeatmapGrid& grid) {
+  return std::ranges::any_of(grid.extras, [](const std::vector<HeatmapGrid::Extra>& line) {
+    return std::ranges::any_of(line, &HeatmapGrid::Extra::hatched);
+  });
+}
+
 /// Which end of the colours is the good one; empty where neither is.
 QString good_end(const HeatmapGrid& grid) {
   if (!grid.colors || grid.one_color) return {};
@@ -269,6 +275,7 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   if (marks.extrapolated) parts << said(say::tile_map::extrapolated{});
   if (marks.imported) parts << said(say::tile_map::imported{});
   if (marks.throttled) parts << said(say::tile_map::throttled{});
+  if (has_hatched(grid)) parts << said(say::tile_map::undecided_hatched{});
   if (marks.infeasible)
     parts << (screen ? said(say::tile_map::infeasible_on_screen{}) : said(say::tile_map::infeasible{}));
   if (!figures_shown) {
@@ -333,6 +340,7 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
     content.rows.push_back(
         row_of(metric_label(key), {std::string(key), column.value(cell.row), unit, column.provenance(cell.row)}));
   }
+  content.notes << grid.extra(place).notes;
   const auto role = [&](const std::vector<HeatmapGrid::Place>& places, const QString& what) {
     const auto found = std::ranges::find(places, place);
     if (found == places.end()) return;

@@ -16,7 +16,7 @@ namespace attnscope::ui {
 namespace {
 
 /// "558 – 598", in the value's own unit where all three read in it; empty where the ends read alike.
-QString format_range(const CurvePoint& point, Quantity quantity) {
+QString format_range(const CurvePoint& point, const Curve& quantity) {
   QString low = format_quantity(point.low, quantity);
   const QString high = format_quantity(point.high, quantity);
   if (low == high) return {};
@@ -50,6 +50,7 @@ class ColumnBuilder {
     column.n = n_;
     const std::string length = format_number(n_, 9).toStdString();
     Message title = say::curve_plot::at_n{.n = length};
+    if (set_.axis) title = say::curve_plot::at_place{.place = place_words(set_, n_).toStdString()};
     if (set_.queries) title = say::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
     if (set_.per_head) title = say::curve_plot::per_head{.at = title};
     column.content.title = said(title);
@@ -64,7 +65,7 @@ class ColumnBuilder {
     // A fit is a law, not a reading.
     if (at == nullptr || curve.kind == CurveKind::fit) return;
     if (curve.kind == CurveKind::model && compared_.contains(curve.name.algorithm)) return;
-    QString value = format_quantity(at->value, curve.quantity);
+    QString value = format_quantity(at->value, curve);
     QString label = label_of(curve, *at);
     if (at->row) {
       note_source(curve, *at);
@@ -90,7 +91,7 @@ class ColumnBuilder {
     QString text;
     QStringList aside;
     if (at.repeats > 1) aside << said(say::curve_plot::measurements{.measurements = at.repeats});
-    if (const QString range = format_range(at, curve.quantity); !range.isEmpty()) aside << range;
+    if (const QString range = format_range(at, curve); !range.isEmpty()) aside << range;
     if (!aside.isEmpty()) text += QStringLiteral(" (%1)").arg(aside.join(QStringLiteral(", ")));
     if (at.over_model) {
       const std::string ratio = QString::number(*at.over_model, 'f', 3).toStdString();

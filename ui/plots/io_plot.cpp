@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/io_plot.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QHelpEvent>
 #include <QToolTip>
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <limits>
 
 #include "messages/curve_plot.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/plots/boundary_bands.h"
 #include "ui/plots/byte_ticker.h"
@@ -35,7 +38,7 @@ struct View {
 };
 
 /// The ranges that show everything of a set, with margins.
-View whole_view(const CurveSet& set) {
+View whole_view(const CurveSet& set, bool log_x, bool log_y, bool peaks) {
   double n_low = std::numeric_limits<double>::infinity();
   double n_high = 0;
   double low = n_low;
@@ -61,13 +64,21 @@ View whole_view(const CurveSet& set) {
     n_low = 256;
     n_high = 16384;
   }
+  if (peaks) {
+    for (const PeakLine& peak : set.peaks) high = std::max(high, peak.value);
+  }
   const double margin = n_low < n_high ? 1.25 : 4;
-  return {{n_low / margin, n_high * margin}, rate ? QCPRange(0, high * 1.15) : QCPRange(low / 2, high * 3)};
+  const double step = n_low < n_high ? 0.06 * (n_high - n_low) : 0.5;
+  const QCPRange n = log_x ? QCPRange(n_low / margin, n_high * margin) : QCPRange(n_low - step, n_high + step);
+  // Metrics of their own scale have no orders of magnitude between them.
+  const double room = set.axis ? 1.6 : 3;
+  return {n,
+          log_y ? QCPRange(low / (set.axis ? 1.6 : 2), high * room) : QCPRange(std::min(0.0, 1.15 * low), high * 1.15)};
 }
 
 }  // namespace
 
-IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent), stacks_(*this, stack_row) {
+IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent), stacks_(*this, stack_row), residuals_(*this, stack_row) {
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   setNoAntialiasingOnDrag(true);
   setFocusPolicy(Qt::StrongFocus);
@@ -92,6 +103,7 @@ IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent), stacks_(*this, stack_row)
   connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
     overlay_->clear();
     stacks_.set_range(range);
+    residuals_.set_range(range);
   });
   connect(this, &QCustomPlot::mouseWheel, this, [this] { user_view_ = true; });
   connect(this, &QCustomPlot::mouseMove, this, [this](const QMouseEvent* event) {
@@ -129,6 +141,13 @@ void IoPlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifie
   const PlotLegend::Shown* entry = legend_.shown(item);
   if (entry == nullptr) return;
   const QStringList curves = entry->curves;  // the legend is made anew
+  if ((modifiers & Qt::ShiftModifier) != 0) {
+    // At the last place that the curve has.
+    for (const Curve& curve : shown_.curves) {
+      if (curves.contains(curve.label) && !curve.points.empty()) return pick(curve.label, curve.points.back().n);
+    }
+    return;
+  }
   if ((modifiers & Qt::ControlModifier) != 0) {
     isolate(curves);
   } else {
@@ -182,7 +201,7 @@ void IoPlot::make_room_for_labels(int width) {
 }
 
 void IoPlot::reset_view() {
-  const View view = whole_view(set_);
+  const View view = whole_view(set_, log_x(), log_y(), peaks_shown_);
   xAxis->setRange(view.n);
   yAxis->setRange(view.value);
   make_room_for_labels(width());
@@ -207,13 +226,92 @@ void IoPlot::rebuild() {
   add_curve_graphs(*this, set_.curves, legend_, [this](const Curve& curve) { return is_hidden(curve); });
   add_omissions(*this, shown_, legend_);
   failed_heights_ = add_failed_marks(*this, shown_, legend_);
-  if (shown_.boundaries.size() <= most_bands) add_boundary_bands(*this, shown_.boundaries);
-  stacks_.show(shown_, stacks_shown_, legend_);
+  name_axes();
+  if (shown_.boundaries.size() <= most_bands) {
+    add_boundary_bands(*this, shown_.boundaries, [this](const Boundary& band) {
+      // The colour of its curves, which may be a device's.
+      const PlotColors colors = plot_colors(palette());
+      const auto curve = std::ranges::find_if(shown_.curves, [&](const Curve& each) {
+        return each.name.algorithm == band.algorithm && each.name.device == band.device &&
+               each.kind == CurveKind::measured;
+      });
+      return curve == shown_.curves.end() ? algorithm_color(band.algorithm, colors.dark) : curve_color(*curve, colors);
+    });
+  }
+  stacks_.show(shown_, stacks_shown_ && !residuals_shown_, legend_);
+  residuals_.show(shown_.curves, residuals_shown_, legend_);
+  if (peaks_shown_) add_peaks();
+  bracket_.show(shown_, plot_colors(palette()));
   labels_.set(shown_.curves, plot_colors(palette()));
   columns_ = build_hover_columns(shown_, plot_colors(palette()));
   style_axes();
-  name_axes();
   legend_.lay_out(size(), Medium::screen);
+}
+
+void IoPlot::set_extras(bool residuals, bool peaks) {
+  residuals_shown_ = residuals;
+  peaks_shown_ = peaks;
+}
+
+void IoPlot::set_scales(Scale x, Scale y) {
+  x_scale_ = x;
+  y_scale_ = y;
+}
+
+bool IoPlot::log_x() const {
+  if (!set_.places.empty()) return false;
+  return x_scale_ != Scale::linear;
+}
+
+bool IoPlot::log_y() const {
+  const bool positive = std::ranges::all_of(set_.curves, [](const Curve& curve) {
+    return std::ranges::all_of(curve.points, [](const CurvePoint& point) { return point.low > 0; });
+  });
+  if (!positive) return false;
+  if (y_scale_ != Scale::automatic) return y_scale_ == Scale::logarithmic;
+  const Metric* metric = find_metric(set_.metric);
+  if (metric != nullptr) return metric->unit == "byte" || metric->unit == "ns" || metric->unit == "cycle";
+  return set_.ordinate != Ordinate::rate;
+}
+
+void IoPlot::pick(const QString& curve, double near) {
+  bracket_.pick(curve, near);
+  redraw();
+}
+
+bool IoPlot::pick_at(const QPointF& position) {
+  const auto row = row_at(position);
+  if (!row) return false;
+  for (const Curve& curve : shown_.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (point.row != row) continue;
+      // Of one point two quantities are drawn: the nearer is meant.
+      if (std::abs(yAxis->coordToPixel(point.value) - position.y()) > click_radius) continue;
+      pick(curve.label, point.n);
+      return true;
+    }
+  }
+  return false;
+}
+
+void IoPlot::add_peaks() {
+  const PlotColors colors = plot_colors(palette());
+  for (const PeakLine& peak : set_.peaks) {
+    auto* line = new QCPItemStraightLine(this);
+    line->point1->setCoords(1, peak.value);
+    line->point2->setCoords(2, peak.value);
+    // What was measured is drawn through, what a datasheet says is dashed.
+    line->setPen(QPen(colors.muted, 1.4, peak.measured ? Qt::SolidLine : Qt::DashLine));
+    auto* label = new QCPItemText(this);
+    label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
+    label->position->setTypeY(QCPItemPosition::ptPlotCoords);
+    label->position->setCoords(0.01, peak.value);
+    // Below its line: above the highest stand the marks of what did not run.
+    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
+    label->setFont(small_font(font()));
+    label->setColor(colors.muted);
+    label->setText(peak.text);
+  }
 }
 
 void IoPlot::style_axes() {
@@ -241,23 +339,72 @@ void IoPlot::style_axes() {
   title_->setTextColor(colors.text);
 }
 
+void IoPlot::name_general_axes() {
+  const Metric* metric = find_metric(set_.metric);
+  double high = 0;
+  for (const Curve& curve : set_.curves) {
+    for (const CurvePoint& point : curve.points) high = std::max(high, point.high);
+  }
+  const UnitScale unit = unit_scale(high > 0 ? high : 1, metric == nullptr ? std::string_view() : metric->unit);
+  yAxis->setTicker(QSharedPointer<RoundTicker>::create(unit.factor, log_y()));
+  const QString label = metric_label(set_.metric);
+  yAxis->setLabel(unit.suffix.isEmpty() || unit.suffix == label ? label
+                                                                : QStringLiteral("%1 [%2]").arg(label, unit.suffix));
+  const bool memory = set_.axis->key() == analysis::memory_axis().key();
+  xAxis->setLabel(memory ? said(say::curve_plot::memory_axis{}) : said(set_.axis->facet->label));
+  if (set_.places.empty()) {
+    const bool length = memory || set_.axis->key() == "n" || set_.axis->key() == "n_k";
+    if (length && log_x()) {
+      xAxis->setTicker(QSharedPointer<LengthTicker>::create());
+    } else {
+      xAxis->setTicker(QSharedPointer<RoundTicker>::create(1, log_x()));
+    }
+    return;
+  }
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  for (std::size_t i = 0; i < set_.places.size(); ++i) {
+    ticker->addTick(static_cast<double>(i) + 1, QString::fromStdString(set_.places[i]));
+  }
+  xAxis->setTicker(ticker);
+}
+
 void IoPlot::name_axes() {
-  const bool linear = set_.ordinate == Ordinate::rate;
-  yAxis->setScaleType(linear ? QCPAxis::stLinear : QCPAxis::stLogarithmic);
+  xAxis->setScaleType(log_x() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  yAxis->setScaleType(log_y() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  if (set_.axis) {
+    name_general_axes();
+    setAccessibleName(said(
+        say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
+    fit_title(width());
+    return;
+  }
+  if (log_x()) {
+    xAxis->setTicker(QSharedPointer<LengthTicker>::create());
+  } else {
+    xAxis->setTicker(QSharedPointer<RoundTicker>::create(1, false));
+  }
   xAxis->setLabel(set_.queries ? said(say::curve_plot::keys_axis{.n_q = *set_.queries})
                                : said(say::curve_plot::length_axis{}));
   switch (set_.ordinate) {
     case Ordinate::bytes:
-      yAxis->setTicker(QSharedPointer<ByteTicker>::create());
+      if (log_y()) {
+        yAxis->setTicker(QSharedPointer<ByteTicker>::create());
+      } else {
+        yAxis->setTicker(QSharedPointer<LinearByteTicker>::create());
+      }
       yAxis->setLabel(set_.per_head ? said(say::curve_plot::bytes_per_head_axis{})
                                     : said(say::curve_plot::bytes_axis{}));
       break;
     case Ordinate::time:
-      yAxis->setTicker(QSharedPointer<TimeTicker>::create());
+      if (log_y()) {
+        yAxis->setTicker(QSharedPointer<TimeTicker>::create());
+      } else {
+        yAxis->setTicker(QSharedPointer<RoundTicker>::create(1e-6, false));
+      }
       yAxis->setLabel(said(say::curve_plot::time_axis{}));
       break;
     case Ordinate::rate:
-      yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+      yAxis->setTicker(QSharedPointer<RoundTicker>::create(1, log_y()));
       yAxis->setLabel(said(say::curve_plot::rate_axis{}));
       break;
   }
@@ -356,6 +503,15 @@ void IoPlot::mousePressEvent(QMouseEvent* event) {
 void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
   QCustomPlot::mouseReleaseEvent(event);
   if ((event->pos() - press_position_).manhattanLength() > 3 || !axisRect()->rect().contains(event->pos())) return;
+  if (bracket_.contains(event->position())) {
+    QGuiApplication::clipboard()->setText(bracket_.words());
+    emit ratio_copied(bracket_.words());
+    return;
+  }
+  if (event->modifiers().testFlag(Qt::ShiftModifier)) {
+    pick_at(event->position());
+    return;
+  }
   const auto row = row_at(event->position());
   if (!row) return;
   followed_.reset();
@@ -407,6 +563,15 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     hover_at({xAxis->coordToPixel(n), area.center().y() + 0.0});
     select_at(n);
     return;
+  }
+  if (event->matches(QKeySequence::Copy) && !bracket_.words().isEmpty()) {
+    QGuiApplication::clipboard()->setText(bracket_.words());
+    emit ratio_copied(bracket_.words());
+    return;
+  }
+  if (event->key() == Qt::Key_Escape && !bracket_.picked().isEmpty()) {
+    bracket_.forget();
+    return redraw();
   }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) {
     reset_view();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bytes or time against N, log-log, or TFLOP/s over a logarithmic N: curves, failed points, the L2's limits and the
-// kernels' shares on one widget, with zoom, read-out and clicks. One colour an algorithm; marks as in curve_style.h.
+// Bytes or time against N, log-log, or TFLOP/s over a logarithmic N, or any metric against any axis: curves, failed
+// points, the L2's limits and the kernels' shares on one widget, with zoom, read-out and clicks. One colour an
+// algorithm; marks as in curve_style.h.
 #pragma once
 
 #include <qcustomplot.h>
@@ -14,6 +15,8 @@
 #include "ui/plots/kernel_stacks.h"
 #include "ui/plots/line_labels.h"
 #include "ui/plots/plot_legend.h"
+#include "ui/plots/ratio_bracket.h"
+#include "ui/plots/residual_panel.h"
 
 namespace attnscope::ui {
 
@@ -25,6 +28,15 @@ class IoPlot : public QCustomPlot {
   /// `stacks`: also draws the kernels of multi-kernel algorithms in a panel below. `keep_view` leaves a zoom as it is.
   void set_curves(const CurveSet& set, bool stacks, bool keep_view);
   void reset_view();
+  /// How far theory lies off, in a panel below, in place of the kernels' shares; and the ceilings of the devices.
+  void set_extras(bool residuals, bool peaks);
+  /// `automatic`: logarithmic, but rates and places of words.
+  enum class Scale { automatic, logarithmic, linear };
+  void set_scales(Scale x, Scale y);
+  /// As Shift and a click on a point or a key of the legend: two curves have a bracket between them.
+  void pick(const QString& curve, double near);
+  [[nodiscard]] const RatioBracket& bracket() const { return bracket_; }
+  [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
   /// Curves that are hidden, by their labels; the legend says how many.
   [[nodiscard]] const std::set<QString>& hidden() const { return hidden_; }
   /// As a click on an entry of the legend, with the curves that it stands for: hides them; where all are, shows them.
@@ -51,6 +63,8 @@ class IoPlot : public QCustomPlot {
 
  signals:
   void point_clicked(const attnscope::ui::ShownPoint& point);
+  /// A bracket was clicked, and its sentence is on the clipboard.
+  void ratio_copied(const QString& words);
 
  protected:
   bool event(QEvent* event) override;
@@ -77,6 +91,12 @@ class IoPlot : public QCustomPlot {
   /// After a click on a point, the crosshair's next N selects the point of the same curve there.
   void select_at(double n);
   void style_axes();
+  void name_general_axes();
+  void add_peaks();
+  [[nodiscard]] bool log_x() const;
+  [[nodiscard]] bool log_y() const;
+  /// A click with Shift: picks the curve of the point there.
+  bool pick_at(const QPointF& position);
   void name_axes();
   /// Shortens the title to a plot of that width.
   void fit_title(int width);
@@ -95,6 +115,12 @@ class IoPlot : public QCustomPlot {
   PlotLegend legend_{*this};
   LineLabels labels_{*this};
   KernelStacks stacks_;
+  ResidualPanel residuals_;
+  RatioBracket bracket_{*this};
+  bool residuals_shown_ = false;
+  bool peaks_shown_ = true;
+  Scale x_scale_ = Scale::automatic;
+  Scale y_scale_ = Scale::automatic;
   HoverOverlay* overlay_ = nullptr;
   std::vector<HoverColumn> columns_;
   std::vector<double> failed_heights_;  ///< of shown_.failed, as shares of the axes' height from the top

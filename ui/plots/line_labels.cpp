@@ -43,8 +43,9 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
   for (const Curve& curve : curves) {
     if (curve.kind != CurveKind::measured || curve.name.age > 0 || curve.points.empty()) continue;
     // Where colour tells devices or runs apart, a name of theirs would say it twice.
-    const QString owner = curve.hue < 0 ? owner_words(curve.name) : short_title(curve.name.algorithm);
-    const QString quantity = to_string(curve.quantity);
+    const bool named_whole = curve.hue < 0 || !curve.name.group.empty();
+    const QString owner = named_whole ? owner_words(curve.name) : short_title(curve.name.algorithm);
+    const QString quantity = quantity_words(curve);
     const bool named = std::ranges::any_of(
         ends_, [&](const End& end) { return end.owner == owner && end.quantity == quantity && curve.hue < 0; });
     if (named) continue;

@@ -243,7 +243,11 @@ void PlotLegend::lay_out(const QSize& size, Medium medium) {
   const int line = QFontMetrics(plot_.font()).height();
   const int around_axes = 4 * line + 30;  // title, tick labels, axis label
   Grid grid = arrange(entries(false, medium), size.width(), false);
-  if (size.height() - grid.height - around_axes < least_axes_height) {
+  // The row that says what is hidden has its room before anything is: a click that hides must not change the form, for
+  // the next one would meet another entry.
+  const bool none_hidden = medium == Medium::screen && hidden_words_.isEmpty();
+  const int to_come = none_hidden ? size_of(QStringLiteral("0")).height() : 0;
+  if (size.height() - grid.height - to_come - around_axes < least_axes_height) {
     Grid shorter = arrange(entries(true, medium), size.width(), true);
     short_ = shorter.height < grid.height;
     if (short_) grid = std::move(shorter);

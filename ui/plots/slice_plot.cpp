@@ -22,19 +22,6 @@ QString text_of(const analysis::MapAxis& axis, int place) {
   return value_words(*axis.axis.facet, axis.values[static_cast<std::size_t>(place)]);
 }
 
-SampleMark mark_of_values(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::simulated:
-      return SampleMark::hollow_disc;
-    case Provenance::extrapolated:
-      return SampleMark::plus_disc;
-    case Provenance::imported:
-      return SampleMark::diamond;
-    default:
-      return SampleMark::disc;
-  }
-}
-
 }  // namespace
 
 SlicePlot::SlicePlot(QWidget* parent) : QCustomPlot(parent), title_(new QCPTextElement(this)) {

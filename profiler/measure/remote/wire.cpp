@@ -187,8 +187,10 @@ void fields(Io&& io, ClockReading& clocks) {
 }
 template <class Io>
 void fields(Io&& io, PointRecord& record) {
-  auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds] =
-      record;
+  // A device measures a point once: rounds are made of several such answers, where they are kept.
+  auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds,
+         rounds] = record;
+  static_cast<void>(rounds);
   io("point", spec);
   io.word("disposition", disposition, parse_disposition);
   io("reason", reason);

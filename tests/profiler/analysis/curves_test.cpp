@@ -9,9 +9,12 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "kernels/model/io_model.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/rounds.h"
 #include "tests/profiler/analysis/curve_helpers.h"
 
 namespace attnscope::analysis {
@@ -125,6 +128,34 @@ TEST(Curves, ARepeatedMeasurementIsOneOfItsOwnValuesWithTheSpreadOfAll) {
   EXPECT_EQ(point->row, 2U) << "the point that has this value";
   EXPECT_DOUBLE_EQ(point->low, 1e6);
   EXPECT_DOUBLE_EQ(point->high, 1.2e6);
+}
+
+TEST(Curves, BytesOfSeveralRoundsHaveTheirQuartiles) {
+  const auto counted = [](double bytes) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+    for (MetricValue& metric : record.kernels[0].metrics) {
+      if (metric.name == metric_key::dram_read_bytes) metric.value = bytes;
+      if (metric.name == metric_key::dram_write_bytes) metric.value = 0;
+      if (metric.name == metric_key::l2_to_sm_bytes) metric.value = 2 * bytes;
+      if (metric.name == metric_key::sm_to_l2_bytes) metric.value = 0;
+    }
+    std::erase_if(record.kernels[0].metrics,
+                  [](const MetricValue& metric) { return metric.name == metric_key::dram_writeback_bytes; });
+    return record;
+  };
+  PointRecord record = counted(1e6);
+  add_round(record, 1, counted(3e6));
+  add_round(record, 2, counted(2e6));
+  const Points points({record});
+  const Drawn drawn(points, everything());
+  for (const auto& [quantity, factor] : {std::pair{Quantity::dram, 1.0}, std::pair{Quantity::sm_l2, 2.0}}) {
+    const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, quantity), 1024);
+    ASSERT_NE(point, nullptr);
+    EXPECT_DOUBLE_EQ(point->value, factor * 2e6);
+    EXPECT_DOUBLE_EQ(point->low, factor * 1.5e6);
+    EXPECT_DOUBLE_EQ(point->high, factor * 2.5e6);
+    EXPECT_EQ(point->repeats, 1) << "one point";
+  }
 }
 
 TEST(Curves, LengthsGivenOneByOneAreDrawnAtTheirPointsAlone) {

@@ -12,6 +12,7 @@
 
 #include "messages/refusal.h"
 #include "profiler/measure/simulated_device.h"
+#include "profiler/metrics/rounds.h"
 #include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/plan/later_field.h"
 
@@ -66,7 +67,12 @@ void expect_row(const PointColumns& columns, Row row, const PointRecord& record,
       expect_value(evaluate(name, kernels[i]), evaluate(name, record, kernel));
     }
     expect_value(dram_traffic(kernels[i]), dram_traffic(record, kernel));
+    EXPECT_EQ(columns.round_times(row, kernel), round_values(metric_key::time_median_ns, record, kernel));
+    EXPECT_EQ(columns.round_values(row, metric_key::dram_bytes, kernel),
+              round_values(metric_key::dram_bytes, record, kernel));
   }
+  EXPECT_EQ(columns.rounds(row), std::max<std::size_t>(record.rounds.size(), 1));
+  EXPECT_EQ(columns.sm_clock_hz(row), record.clocks ? record.clocks->sm_clock_hz : 0);
 }
 
 void expect_rows(const PointColumns& columns, const std::vector<PointRecord>& records) {
@@ -93,6 +99,23 @@ std::vector<PointRecord> simulated_sweep() {
     }
   }
   return records;
+}
+
+/// Measured `rounds` times, each round with more bytes and a slower clock; the last without counters.
+PointRecord in_rounds(const PointSpec& spec, int rounds) {
+  PointRecord point = fixtures::ok_point(spec);
+  point.clocks = ClockReading{.sm_clock_hz = 2e9};
+  for (int round = 1; round < rounds; ++round) {
+    PointRecord again = fixtures::ok_point(spec);
+    again.clocks = ClockReading{.sm_clock_hz = 2e9 - (1e6 * round), .throttle_reasons = 4, .throttled = true};
+    for (KernelRecord& kernel : again.kernels) {
+      for (MetricValue& metric : kernel.metrics) metric.value *= 1 + (0.01 * round);
+      for (double& ns : kernel.samples_ns) ns += 100 * round;
+      if (round == rounds - 1) kernel.metrics.clear();
+    }
+    add_round(point, round, again);
+  }
+  return point;
 }
 
 /// Points that ended in every way, of several kernels and of none, of several sources.
@@ -127,6 +150,9 @@ std::vector<PointRecord> all_sorts() {
   told.spec.test_field = 12;
 #endif
   records.push_back(told);
+  records.push_back(in_rounds(fixtures::spec("naive", 1024), 4));
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
+  records.push_back(in_rounds(fixtures::spec("fa2", 2048), 2));
   return records;
 }
 
@@ -163,6 +189,39 @@ TEST(PointColumns, TakeRowsOfOtherColumns) {
   columns.add(records[1]);
   wanted.push_back(records[1]);
   expect_rows(columns, wanted);
+}
+
+TEST(PointColumns, KeepWhatEachRoundFound) {
+  PointRecord point = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  const auto found = [&](double bytes, double ns, double hertz) {
+    PointRecord one = point;
+    one.rounds.clear();
+    one.kernels = {KernelRecord{}};
+    one.kernels[0].metrics = {{"dram_read_bytes", bytes, "byte", Provenance::measured},
+                              {"dram_write_bytes", 1, "byte", Provenance::measured}};
+    one.kernels[0].samples_ns = {ns, ns + 10};
+    one.clocks = ClockReading{.sm_clock_hz = hertz};
+    return one;
+  };
+  point = found(100, 1000, 1.5e9);
+  add_round(point, 1, found(300, 3000, 1.7e9));
+  add_round(point, 4, found(200, 2000, 1.6e9));
+  const PointColumns columns = columns_of({fixtures::ok_point(fixtures::spec("naive", 512)), point});
+  EXPECT_EQ(columns.rounds(0), 1U);
+  EXPECT_EQ(columns.rounds(1), 3U);
+  using testing::ElementsAre;
+  using testing::Optional;
+  EXPECT_THAT(columns.round_values(1, "dram_bytes"), ElementsAre(Optional(101), Optional(301), Optional(201)));
+  EXPECT_THAT(columns.round_times(1), ElementsAre(Optional(1005), Optional(3005), Optional(2005)));
+  EXPECT_THAT(columns.round_values(1, "l2_sm_bytes"), ElementsAre(std::nullopt, std::nullopt, std::nullopt));
+  EXPECT_THAT(columns.round_times(1, "no such kernel"), ElementsAre(std::nullopt, std::nullopt, std::nullopt));
+  EXPECT_THAT(columns.round_clocks(1),
+              ElementsAre(RoundClock{0, 1.5e9, false}, RoundClock{1, 1.7e9, false}, RoundClock{4, 1.6e9, false}));
+  EXPECT_THAT(columns.round_times(0), ElementsAre(Optional(columns.sum(0)->times()->median)));
+  const auto scatter = quartiles_over_rounds("dram_bytes", *columns.sum(1));
+  ASSERT_TRUE(scatter);
+  EXPECT_EQ(scatter->q1, 151);
+  EXPECT_EQ(scatter->q3, 251);
 }
 
 TEST(PointColumns, AreOfTheFieldsThatTheyAreGiven) {

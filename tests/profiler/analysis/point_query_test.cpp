@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/analysis/query_fields.h"
+#include "profiler/metrics/metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/plan/later_field.h"
 
@@ -115,6 +116,36 @@ TEST_F(PointQueryTest, NumbersAreCompared) {
   EXPECT_THAT(rows("N=4k"), ElementsAre(2)) << "k is 1024";
   EXPECT_THAT(rows("N>=4k N<16k"), ElementsAre(2, 3));
   EXPECT_THAT(rows("dropout>0"), ElementsAre(2));
+}
+
+TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
+  for (const Metric& metric : metrics_table()) {
+    EXPECT_TRUE(PointQuery::parse(std::string(metric.key) + ">0", table)) << metric.key;
+  }
+  std::vector<PointRecord> timed = records();
+  for (std::size_t i = 0; i < 5; ++i) timed[i].kernels[0].samples_ns = {1e5 * static_cast<double>(1U << (2 * i))};
+  points = Points(timed);
+  table = points.table();  // 0.1, 0.4, 1.6, 6.4 and 25.6 ms, and one that did not run
+  EXPECT_THAT(rows("time<1ms"), ElementsAre(0, 1));
+  EXPECT_THAT(rows("time_median_ns>=1.6e6"), ElementsAre(2, 3, 4));
+  EXPECT_THAT(rows("TIME=400us,\"6.4 ms\""), ElementsAre(1, 3));
+  EXPECT_THAT(rows("time<=400\u00B5s"), ElementsAre(0, 1));
+  EXPECT_THAT(rows("-time>1us"), ElementsAre(5)) << "what has no time is not longer";
+  const ValueColumn& bytes = table.values("l2_sm_bytes");
+  for (const double bound : {64.0, 1024.0}) {
+    std::vector<Row> larger;
+    for (Row row = 0; row < table.size(); ++row) {
+      if (bytes.at(row).value_or(0) > bound * 1024 * 1024) larger.push_back(row);
+    }
+    EXPECT_THAT(rows("l2_sm_bytes>" + std::to_string(static_cast<int>(bound)) + "MiB"),
+                testing::ElementsAreArray(larger));
+  }
+  EXPECT_EQ(error("time<soon"),
+            "“time<soon”: time_median_ns is a number, alone or in one of ns, us, ms, s, which “soon” is not");
+  EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "of another unit";
+  EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
+  EXPECT_THAT(completed("time>"), ElementsAre("100us", "200us", "500us", "1ms", "2ms", "5ms", "10ms", "20ms"));
+  EXPECT_THAT(completed("stall"), IsEmpty()) << "no point has it";
 }
 
 TEST_F(PointQueryTest, KnobsAreFieldsWhoeverStatesThem) {
@@ -237,8 +268,9 @@ TEST_F(PointQueryTest, WhatIsOfferedIsUnderstood) {
   const std::vector<QueryField> fields = query_fields(table);
   for (const std::string& name : query_names(fields)) {
     ASSERT_NE(find_query_field(fields, name), nullptr) << name;
+    const std::string sign = find_query_field(fields, name)->metric ? ">=" : ":";
     for (const std::string& value : completed(name + ':')) {
-      EXPECT_THAT(rows(name + ':' + value), Not(IsEmpty())) << name << ':' << value;
+      EXPECT_THAT(rows(name + sign + value), Not(IsEmpty())) << name << sign << value;
     }
   }
 }

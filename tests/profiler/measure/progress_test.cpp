@@ -41,7 +41,7 @@ TEST(Progress, OneMeasuredPointScalesWithTheCount) {
 }
 
 TEST(Progress, SkippedAndInfeasiblePointsCostNothing) {
-  ProgressEstimator progress(points_of({1024, 1024, 1024, 1024}), {true, false, false, false});
+  ProgressEstimator progress(points_of({1024, 1024, 1024, 1024}), {0, 1, 1, 1});
   progress.finished(1, 2, true);
   progress.finished(2, 0, false);
   EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);

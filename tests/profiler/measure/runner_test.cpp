@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "tests/profiler/measure/fake_device.h"
 
@@ -324,6 +328,120 @@ TEST_F(Runner, AnObserversExceptionPassesThrough) {
   observer.on_point = [](std::size_t, const PointRecord&, const RunCounts&) { throw std::runtime_error("disk full"); };
   EXPECT_THROW((void)run_sweep(plan, device, {}, {}, observer, cancel), std::runtime_error);
   EXPECT_EQ(device.measured.size(), 1U);
+}
+
+/// Three points in rounds, on a device that answers each round otherwise.
+class RunnerInRounds : public Runner {
+ protected:
+  RunOutcome run_rounds(int count, std::vector<DoneBefore> done = {}) {
+    RunObserver observer;
+    observer.on_round = [&](int round) { now = round; };
+    observer.on_point = [&](std::size_t i, const PointRecord& record, const RunCounts&) {
+      measured.emplace_back(now, i);
+      records.push_back(record);
+    };
+    return run_sweep(plan, device, {}, {.count = count, .seed = 7}, std::move(done), observer, cancel);
+  }
+
+  /// What a run measures that nothing disturbs.
+  std::vector<std::pair<int, std::size_t>> undisturbed(int count) const {
+    std::vector<std::pair<int, std::size_t>> all;
+    for (int round = 0; round < count; ++round) {
+      for (const std::size_t i : round_order(plan.points.size(), round, {.count = count, .seed = 7})) {
+        all.emplace_back(round, i);
+      }
+    }
+    return all;
+  }
+
+  int now = -1;
+  std::vector<std::pair<int, std::size_t>> measured;
+};
+
+TEST_F(RunnerInRounds, EachRoundMeasuresAllPointsInAnOrderOfItsOwn) {
+  for (const std::int64_t n : {2048, 4096, 8192}) plan.points.push_back(point(n, {.br = 64, .bc = 64}));
+  const RunOutcome outcome = run_rounds(4);
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.total, 24U);
+  EXPECT_EQ(outcome.counts.done, 24U);
+  EXPECT_EQ(measured, undisturbed(4));
+  std::set<std::vector<std::size_t>> orders;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::size_t> order = round_order(6, round, {.count = 4, .seed = 7});
+    orders.insert(order);
+    std::ranges::sort(order);
+    EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4, 5));
+  }
+  EXPECT_EQ(orders.size(), 4U);
+  // What another program's run went on from would be another order: this one is for good.
+  EXPECT_THAT(round_order(6, 1, {.count = 4, .seed = 7}), ElementsAre(5, 4, 0, 3, 2, 1));
+  EXPECT_THAT(round_order(3, 0, {.count = 1, .seed = 7}), ElementsAre(0, 1, 2)) << "one round is the plan's order";
+}
+
+TEST_F(RunnerInRounds, OutputsAreVerifiedInTheFirstRoundAlone) {
+  (void)run_rounds(2);
+  ASSERT_EQ(device.asked.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(device.asked[i].verify, i < 3) << i;
+  EXPECT_EQ(device.prepared.size(), 3U) << "compiled once";
+}
+
+TEST_F(RunnerInRounds, APointThatFailsIsNotMeasuredAgain) {
+  device.answer = [&](PointRecord& record) {
+    const std::int64_t n = record.spec.problem.n_q;
+    if (n == 512 && now == 1) record.disposition = Disposition::timeout;
+    if (n == 1024) record.disposition = Disposition::no_counters;
+  };
+  const RunOutcome outcome = run_rounds(3);
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(std::ranges::count(measured, 0U, &std::pair<int, std::size_t>::second), 3);
+  EXPECT_EQ(std::ranges::count(measured, 1U, &std::pair<int, std::size_t>::second), 2) << "it timed out in the second";
+  EXPECT_EQ(std::ranges::count(measured, 2U, &std::pair<int, std::size_t>::second), 3) << "a time without counters";
+  EXPECT_EQ(outcome.counts.total, 9U);
+  EXPECT_EQ(outcome.counts.done, 9U) << "the round that it takes from the point counts as done";
+}
+
+TEST_F(RunnerInRounds, GoesOnInMidRoundAtEveryPlace) {
+  const auto all = undisturbed(3);
+  for (std::size_t kept = 0; kept <= all.size(); ++kept) {
+    SCOPED_TRACE(kept);
+    std::vector<DoneBefore> done(plan.points.size());
+    for (std::size_t i = 0; i < kept; ++i) done[all[i].second].rounds.insert(all[i].first);
+    measured.clear();
+    const RunOutcome outcome = run_rounds(3, done);
+    EXPECT_EQ(outcome.counts.skipped, kept);
+    EXPECT_EQ(measured, (std::vector(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end())));
+  }
+}
+
+TEST_F(RunnerInRounds, NothingIsCountedTogetherAcrossRounds) {
+  device.most_together = 16;
+  EXPECT_EQ(run_rounds(2).state, RunState::complete);
+  EXPECT_EQ(measured, undisturbed(2));
+  std::size_t counted = 0;
+  for (const auto& session : device.sessions) {
+    counted += session.size();
+    EXPECT_LE(session.size(), 3U);
+    EXPECT_EQ(std::set(session.begin(), session.end()).size(), session.size()) << "no point twice";
+  }
+  EXPECT_EQ(counted, 6U);
+}
+
+TEST_F(RunnerInRounds, ADeviceLostInALaterRoundLosesNothingBeforeIt) {
+  device.answer = [&](PointRecord& record) {
+    if (now != 1 || record.spec.problem.n_q != 512) return;
+    record.disposition = Disposition::crashed;
+    device.is_usable = false;
+  };
+  const RunOutcome outcome = run_rounds(2);
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  std::vector<DoneBefore> done(plan.points.size());
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    done[measured[i].second].rounds.insert(measured[i].first);
+    if (records[i].disposition == Disposition::crashed) done[measured[i].second].ended = true;
+  }
+  device.is_usable = true;
+  EXPECT_EQ(run_rounds(2, done).state, RunState::complete);
+  EXPECT_EQ(measured, undisturbed(2)) << "the process that goes on measures the others, in their order";
 }
 
 }  // namespace

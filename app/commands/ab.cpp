@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// ab: two points of one problem, in turns, until a verdict stands (profiler/analysis/verdicts.h).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/devices.h"
+#include "app/format.h"
+#include "app/interrupt.h"
+#include "app/point_words.h"
+#include "kernels/registry.h"
+#include "messages/ab.h"
+#include "messages/terminal.h"
+#include "profiler/analysis/verdicts.h"
+#include "profiler/plan/sweep.h"
+
+namespace attnscope {
+namespace {
+
+using analysis::ComparedRow;
+using analysis::RatioInterval;
+using analysis::RoundsOfSide;
+using analysis::RowVerdict;
+using analysis::Verdict;
+using Clock = std::chrono::steady_clock;
+
+struct AbOptions {
+  std::vector<std::string> axes;
+  std::array<std::vector<std::string>, 2> sides;  ///< base, other
+  std::string device;
+  std::string cache_control = "all";
+  std::size_t rounds = 320;
+  int samples = 10;
+  double timeout_seconds = 120;
+  double margin_percent = 1;
+  bool no_verify = false;
+  bool json = false;
+};
+
+Axis axis_of(const std::string& word) {
+  Result<Axis, Message> axis = parse_axis(word, built_in_algorithms());
+  if (!axis) throw CommandError(ExitCode::usage, axis.error());
+  if (axis->values.size() != 1) throw CommandError(ExitCode::usage, say::ab::several_values{.axis = word});
+  return std::move(axis).value();
+}
+
+/// What both have, and what the side has of its own, which stands before it.
+PointSpec point_of_side(const AbOptions& options, std::size_t side, const DeviceLimits& limits) {
+  std::vector<Axis> axes;
+  for (const std::string& word : options.sides.at(side)) axes.push_back(axis_of(word));
+  const std::size_t own = axes.size();
+  for (const std::string& word : options.axes) {
+    Axis axis = axis_of(word);
+    const auto end = axes.begin() + static_cast<std::ptrdiff_t>(own);
+    if (std::find_if(axes.begin(), end, [&](const Axis& of_side) { return of_side.name == axis.name; }) == end) {
+      axes.push_back(std::move(axis));
+    }
+  }
+  const CacheState cache = options.cache_control == "none" ? CacheState::warm : CacheState::cold;
+  Result<PointSpec, Message> point = make_point(axes, cache, limits, built_in_algorithms());
+  if (!point) throw CommandError(ExitCode::usage, point.error());
+  return std::move(point).value();
+}
+
+/// What came of it all.
+struct Rounds {
+  std::array<PointSpec, 2> points;
+  ComparedRow row;
+  RowVerdict verdict;
+  bool out_of_time = false;
+  bool cancelled = false;
+};
+
+class Turns {
+ public:
+  Turns(Device& device, const AbOptions& options, const std::array<PointSpec, 2>& points, const CancelToken& cancel)
+      : device_(device), cancel_(cancel), verify_(!options.no_verify), random_(measure_.seed) {
+    measure_.counters = false;
+    measure_.min_samples = measure_.max_samples = options.samples;
+    rounds_.points = points;
+    rounds_.row.paired = true;
+    rounds_.row.exact = device.info().simulated;
+  }
+
+  /// Both points once, in random order; the first round has them checked against the reference.
+  void round() {
+    measure_.verify = verify_ && rounds_.row.base.ns.empty();
+    std::array<std::size_t, 2> order{0, 1};
+    if (std::bernoulli_distribution()(random_)) std::swap(order[0], order[1]);
+    std::array<PointRecord, 2> records;
+    for (const std::size_t side : order) {
+      PointRecord& record = records.at(side);
+      record = device_.measure(rounds_.points.at(side), measure_, cancel_);
+      if (record.disposition == Disposition::cancelled) {
+        rounds_.cancelled = true;
+        return;
+      }
+      if (record.disposition != Disposition::ok && record.disposition != Disposition::no_counters) {
+        throw CommandError(ExitCode::error, say::ab::failed{.point = describe(record.spec),
+                                                            .disposition = to_string(record.disposition),
+                                                            .reason = record.reason});
+      }
+    }
+    add(records[0], rounds_.row.base);
+    add(records[1], rounds_.row.other);
+  }
+
+  [[nodiscard]] Rounds& rounds() { return rounds_; }
+
+ private:
+  static void add(const PointRecord& record, RoundsOfSide& side) {
+    const KernelRecord* sum = record.kernel("all");
+    const auto times = sum == nullptr ? std::nullopt : summarize(sum->samples_ns);
+    if (!times) {
+      throw CommandError(ExitCode::error, say::ab::failed{.point = describe(record.spec),
+                                                          .disposition = to_string(record.disposition),
+                                                          .reason = record.reason});
+    }
+    side.ns.push_back(times->median);
+    if (record.clocks && record.clocks->sm_clock_hz > 0) {
+      side.cycles.push_back(times->median * record.clocks->sm_clock_hz / 1e9);
+    }
+  }
+
+  Device& device_;
+  const CancelToken& cancel_;
+  bool verify_;
+  MeasureOptions measure_;
+  std::mt19937_64 random_;
+  Rounds rounds_;
+};
+
+RowVerdict judged(ComparedRow row, const analysis::VerdictOptions& options) {
+  const bool clocked = row.base.cycles.size() == row.base.ns.size() && row.other.cycles.size() == row.other.ns.size();
+  if (!clocked) {
+    row.base.cycles.clear();
+    row.other.cycles.clear();
+  }
+  return analysis::judge(std::vector{std::move(row)}, options).at(0);
+}
+
+Rounds take_turns(Device& device, const AbOptions& options, const std::array<PointSpec, 2>& points,
+                  const CancelToken& cancel) {
+  const auto end = Clock::now() + std::chrono::duration<double>(options.timeout_seconds);
+  device.prepare(points, cancel, {});
+  Turns turns(device, options, points, cancel);
+  const std::vector<std::size_t> looks =
+      device.info().simulated ? std::vector<std::size_t>{1} : analysis::rounds_to_look_at(options.rounds);
+  // One more than planned: the one at which the time is over.
+  const analysis::VerdictOptions each =
+      analysis::of_each_look({.margin = options.margin_percent / 100}, looks.size() + 1);
+  Rounds& rounds = turns.rounds();
+  for (const std::size_t look : looks) {
+    while (rounds.row.base.ns.size() < look && !rounds.out_of_time && !rounds.cancelled) {
+      turns.round();
+      rounds.out_of_time = Clock::now() >= end;
+    }
+    if (rounds.row.base.ns.empty()) break;
+    rounds.verdict = judged(rounds.row, each);
+    if (rounds.verdict.verdict != Verdict::ambiguous || rounds.cancelled) rounds.out_of_time = false;
+    if (rounds.verdict.verdict != Verdict::ambiguous || rounds.out_of_time || rounds.cancelled) break;
+  }
+  return std::move(rounds);
+}
+
+std::string ratio_text(const RatioInterval& ratio) {
+  return fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
+}
+
+double median_ns(const RoundsOfSide& side) {
+  return summarize(side.ns)->median;
+}
+
+/// What is left to say of a verdict that is none.
+std::vector<std::string> undecided_words(const Rounds& rounds, const AbOptions& options) {
+  const RowVerdict& verdict = rounds.verdict;
+  std::vector<std::string> words;
+  if (verdict.verdict != Verdict::ambiguous) return words;
+  if (rounds.out_of_time) {
+    words.push_back(text(say::ab::out_of_time{.seconds = fmt::format("{}", options.timeout_seconds)}));
+  } else {
+    words.push_back(text(say::ab::undecided{.rounds = verdict.rounds}));
+  }
+  if (verdict.undecided == analysis::Undecided::clocks) words.push_back(text(say::ab::clocks{}));
+  if (verdict.rounds_needed) words.push_back(text(say::ab::would_need{.rounds = *verdict.rounds_needed}));
+  return words;
+}
+
+void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const AbOptions& options) {
+  const RowVerdict& verdict = rounds.verdict;
+  std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n'
+            << text(say::ab::title{.other = describe(rounds.points[1]), .base = describe(rounds.points[0])}) << '\n';
+  if (rounds.row.exact) {
+    std::cout << text(say::ab::computed{}) << "\n\n";
+  } else {
+    std::cout << text(say::ab::rule{
+                     .samples = options.samples,
+                     .looks = fmt::format("{}", fmt::join(analysis::rounds_to_look_at(options.rounds), ", "))})
+              << "\n\n";
+  }
+  std::cout << "base   " << format_time(median_ns(rounds.row.base)) << "  " << describe(rounds.points[0]) << '\n'
+            << "other  " << format_time(median_ns(rounds.row.other)) << "  " << describe(rounds.points[1]) << "\n\n"
+            << text(say::ab::result{.verdict = to_string(verdict.verdict),
+                                    .margin = fmt::format("{}", options.margin_percent),
+                                    .rounds = verdict.rounds,
+                                    .ratio = ratio_text(verdict.time)})
+            << '\n';
+  if (verdict.cycles) std::cout << text(say::ab::cycles{.ratio = ratio_text(*verdict.cycles)}) << '\n';
+  for (const std::string& words : undecided_words(rounds, options)) std::cout << words << '\n';
+}
+
+nlohmann::ordered_json side_json(const PointSpec& point, const RoundsOfSide& side) {
+  nlohmann::ordered_json object;
+  object["point"] = describe(point);
+  object["axes"] = axis_words(point);
+  object["median_ns"] = median_ns(side);
+  object["rounds_ns"] = side.ns;
+  object["rounds_cycles"] = side.cycles;
+  return object;
+}
+
+void print_json(const Rounds& rounds, const Device& device, const AbOptions& options) {
+  const RowVerdict& verdict = rounds.verdict;
+  nlohmann::ordered_json document;
+  document["format"] = "attnscope-ab";
+  document["version"] = 1;
+  document["device"] = {{"name", device.info().limits.name}, {"uuid", device.info().uuid}};
+  document["provenance"] = to_string(rounds.row.exact ? Provenance::simulated : Provenance::measured);
+  document["margin"] = options.margin_percent / 100;
+  if (!rounds.row.exact) document["looks"] = analysis::rounds_to_look_at(options.rounds);
+  document["base"] = side_json(rounds.points[0], rounds.row.base);
+  document["other"] = side_json(rounds.points[1], rounds.row.other);
+  const auto ratio_json = [](const RatioInterval& ratio) {
+    return nlohmann::ordered_json{{"value", ratio.ratio}, {"low", ratio.interval.low}, {"high", ratio.interval.high}};
+  };
+  document["ratio"] = ratio_json(verdict.time);
+  if (verdict.cycles) document["cycles_ratio"] = ratio_json(*verdict.cycles);
+  document["rounds"] = verdict.rounds;
+  document["verdict"] = to_string(verdict.verdict);
+  document["undecided"] = to_string(verdict.undecided);
+  if (verdict.rounds_needed) document["rounds_needed"] = *verdict.rounds_needed;
+  document["out_of_time"] = rounds.out_of_time;
+  std::cout << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
+ExitCode ab(const AbOptions& options) {
+  CancelToken& cancel = cancel_on_signals();
+  const OpenedDevice opened = open_device(options.device, false);
+  Device& device = *opened.device;
+  const DeviceLimits& limits = device.info().limits;
+  const std::array<PointSpec, 2> points{point_of_side(options, 0, limits), point_of_side(options, 1, limits)};
+  if (points[0] == points[1]) throw CommandError(ExitCode::usage, say::ab::same_points{.point = describe(points[0])});
+  const Rounds rounds = take_turns(device, options, points, cancel);
+  if (rounds.row.base.ns.empty()) return ExitCode::partial;  // cancelled before there was anything
+  if (options.json) {
+    print_json(rounds, device, options);
+  } else {
+    print_for_people(rounds, opened, options);
+  }
+  return rounds.cancelled ? ExitCode::partial : ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_ab(CLI::App& command) {
+  auto options = std::make_shared<AbOptions>();
+  command.add_option(
+      "AXES", options->axes,
+      fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(built_in_algorithms())));
+  command.add_option("--base", options->sides[0], "What the one is: algorithm=NAME tile=128x64 ...")->required();
+  command.add_option("--with", options->sides[1], "What the other is, likewise")->required();
+  command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
+  command.add_option("--rounds", options->rounds, "The most rounds; it ends before that once a verdict stands")
+      ->check(CLI::Range(3, 100'000))
+      ->capture_default_str();
+  command.add_option("--samples", options->samples, "Samples of each point in a round, of which the median counts")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--timeout", options->timeout_seconds, "Seconds for all of it")
+      ->check(number_within(0.001, 86400.0))
+      ->capture_default_str();
+  command.add_option("--margin", options->margin_percent, "Percent below which a change is none")
+      ->check(number_within(0.01, 50))
+      ->capture_default_str();
+  command
+      .add_option("--cache-control", options->cache_control,
+                  "'all' overwrites the L2 before each time (cold), 'none' leaves it as it is (warm)")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->capture_default_str();
+  command.add_flag("--no-verify", options->no_verify, "Do not hold the first round's outputs to the reference");
+  command.add_flag("--json", options->json, "Result as JSON, base units");
+  return [options] { return ab(*options); };
+}
+
+}  // namespace attnscope

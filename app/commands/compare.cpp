@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// compare: two sides of recorded points, with verdicts (profiler/analysis/verdicts.h).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "app/compared_sides.h"
+#include "app/comparison_output.h"
+#include "messages/compare.h"
+
+namespace attnscope {
+namespace {
+
+struct CompareOptions {
+  std::vector<std::string> base;
+  std::vector<std::string> other;
+  std::vector<std::string> align;
+  double margin_percent = 1;
+  double regression_percent = -1;  ///< below 0: not asked for
+  std::string format = "text";
+};
+
+constexpr std::array<std::pair<std::string_view, ComparisonFormat>, 5> formats{{{"text", ComparisonFormat::text},
+                                                                                {"csv", ComparisonFormat::csv},
+                                                                                {"json", ComparisonFormat::json},
+                                                                                {"md", ComparisonFormat::markdown},
+                                                                                {"html", ComparisonFormat::html}}};
+
+/// Pre: one of them.
+ComparisonFormat format_named(std::string_view word) {
+  return std::ranges::find(formats, word, [](const auto& format) { return format.first; })->second;
+}
+
+ExitCode compare_sides(const CompareOptions& options) {
+  const ComparedSides sides = compared_sides(options.base, options.other);
+  const Result<analysis::Alignment, Message> alignment =
+      analysis::alignment_of(options.align, sides.table, sides.base, sides.other);
+  if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
+  const analysis::ComparisonRequest request{.base = sides.base,
+                                            .other = sides.other,
+                                            .alignment = *alignment,
+                                            .verdicts = {.margin = options.margin_percent / 100},
+                                            .conditions = sides.conditions,
+                                            .sources = sides.sources};
+  const analysis::ComparisonResult result = analysis::compare(sides.table, request);
+  if (result.pairs.empty() && std::ranges::all_of(result.left_out, [](const analysis::LeftOut& left) {
+        return left.why == analysis::LeftOut::Why::no_partner;
+      })) {
+    throw CommandError(ExitCode::error,
+                       say::compare::no_partners{.alignment = fmt::format("{}", fmt::join(alignment->words(), ", "))});
+  }
+  print({.sides = sides, .request = request, .result = result}, format_named(options.format), std::cout);
+  if (options.regression_percent < 0) return sides.code;
+  const std::size_t regressions = result.regressions(options.regression_percent / 100);
+  if (regressions == 0) return sides.code;
+  std::cout.flush();
+  throw CommandError(
+      ExitCode::regression,
+      say::compare::regressed{.rows = regressions, .percent = fmt::format("{}", options.regression_percent)});
+}
+
+}  // namespace
+
+Action add_compare(CLI::App& command) {
+  auto options = std::make_shared<CompareOptions>();
+  command
+      .add_option(
+          "BASE", options->base,
+          "FILE, FILE:RUN (its number) or FILE:FILTER ('algo:NAME d:128', as in the window); without --with the "
+          "first against the rest, or a file's first run against its others")
+      ->required();
+  command.add_option("--with", options->other, "The other side, likewise");
+  command
+      .add_option(
+          "--align", options->align,
+          "By what points are partners: problem, fields (N, d, mask, algorithm, ...), tile, knobs, a knob, device "
+          "(default: the problem, and what else both sides have in common)")
+      ->delimiter(',');
+  command.add_option("--margin", options->margin_percent, "Percent below which a change is none (1)")
+      ->transform([](std::string word) {
+        if (word.size() > 1 && word.back() == '%') word.pop_back();
+        return word;
+      })
+      ->check(number_within(0.01, 50));
+  command
+      .add_option("--fail-on-regression", options->regression_percent,
+                  "Exit code 4 where a point is SLOWER, its whole interval beyond this many percent")
+      ->transform([](std::string word) {
+        if (word.size() > 1 && word.back() == '%') word.pop_back();
+        return word;
+      })
+      ->check(number_within(0, 1000));
+  std::vector<std::string> words;
+  words.reserve(formats.size());
+  for (const auto& [word, format] : formats) words.emplace_back(word);
+  command.add_option("--format", options->format, "json in base units; html is one page")
+      ->check(CLI::IsMember(words))
+      ->capture_default_str();
+  return [options] { return compare_sides(*options); };
+}
+
+}  // namespace attnscope

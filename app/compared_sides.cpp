@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/compared_sides.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "app/skipped_rows.h"
+#include "messages/compare.h"
+#include "profiler/analysis/point_query.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+namespace {
+
+using analysis::Row;
+using analysis::RunIndex;
+
+/// "FILE:REST": the longest beginning that is a file.
+struct SideWord {
+  std::string text;
+  std::string file;
+  std::string rest;
+};
+
+SideWord parse_side(const std::string& text) {
+  std::error_code ignored;
+  for (std::size_t end = text.size(); end != std::string::npos && end > 0; end = text.rfind(':', end - 1)) {
+    if (!std::filesystem::exists(text.substr(0, end), ignored)) continue;
+    return {.text = text, .file = text.substr(0, end), .rest = end < text.size() ? text.substr(end + 1) : ""};
+  }
+  return {.text = text, .file = text, .rest = {}};  // whose opening says that there is none
+}
+
+struct FileRows {
+  std::map<std::int64_t, std::vector<Row>> by_run;  ///< the run's number in this file
+
+  [[nodiscard]] std::vector<Row> all() const {
+    std::vector<Row> rows;
+    for (const auto& [run, of_run] : by_run) rows.insert(rows.end(), of_run.begin(), of_run.end());
+    return rows;
+  }
+};
+
+analysis::RunConditions conditions_of(const RunSummary& run) {
+  const Environment& environment = run.environment;
+  const MeasureOptions& options = run.options;
+  return {{"program", environment.app_version},
+          {"driver", environment.driver_version},
+          {"CUDA", environment.cuda_driver_api},
+          {"NVRTC", environment.nvrtc_version},
+          {"CUPTI", environment.cupti_version},
+          {"system", environment.operating_system},
+          {"samples", fmt::format("{} to {}", options.min_samples, options.max_samples)},
+          {"noise", fmt::format("{}", options.max_noise)},
+          {"seed", fmt::format("{}", options.seed)}};
+}
+
+std::string sources_of(const PointRecord& record) {
+  std::set<std::string> digests;
+  for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.launch && !kernel.launch->digest.empty()) digests.insert(kernel.launch->digest);
+  }
+  return fmt::format("{}", fmt::join(digests, " "));
+}
+
+class Loader {
+ public:
+  const FileRows& load(const std::string& file) {
+    const std::string key = std::filesystem::weakly_canonical(file).string();
+    const auto [place, first] = files_.try_emplace(key);
+    if (first) read(file, place->second);
+    return place->second;
+  }
+
+  /// What was loaded goes to `sides`; which rows a file has stays.
+  void finish(ComparedSides& sides) {
+    sides.table = std::move(builder_).finish();
+    sides.conditions = std::move(conditions_);
+    sides.sources = std::move(sources_);
+    sides.code = code_;
+  }
+
+ private:
+  void read(const std::string& file, FileRows& rows) {
+    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+    std::map<std::int64_t, std::pair<RunIndex, std::string>> runs;
+    for (const RunSummary& run : store.runs()) {
+      const std::string uid = run.uid.empty() ? fmt::format("{} of {}", run.id, file) : run.uid;
+      const auto [known, first] = runs_.try_emplace(uid);
+      if (first) {
+        known->second = builder_.add_run({.device_id = run.device_uuid,
+                                          .device_name = run.device_name,
+                                          .title = fmt::format("{} ({})", run.id, run.preset),
+                                          .label = {},
+                                          .started_at = run.started_at,
+                                          .provenance = run.provenance,
+                                          .limits = run.limits});
+        conditions_.push_back(conditions_of(run));
+      }
+      runs[run.id] = {known->second, uid};
+      rows.by_run[run.id];
+    }
+    for (const StoredPoint& point : store.points()) {
+      const auto run = runs.find(point.run_id);
+      if (run == runs.end()) continue;
+      const auto [known, first] = points_.try_emplace({run->second.second, point.index}, next_);
+      if (first) {
+        builder_.add(run->second.first, point.record);
+        sources_.push_back(sources_of(point.record));
+        ++next_;
+      }
+      rows.by_run[point.run_id].push_back(known->second);
+    }
+    code_ = with_skipped_rows(store, code_);
+  }
+
+  analysis::PointTableBuilder builder_;
+  std::map<std::string, FileRows> files_;
+  std::map<std::string, RunIndex> runs_;                       // by uid
+  std::map<std::pair<std::string, std::size_t>, Row> points_;  // by their run's uid and place in it
+  std::vector<analysis::RunConditions> conditions_;
+  std::vector<std::string> sources_;
+  Row next_ = 0;
+  ExitCode code_ = ExitCode::ok;
+};
+
+std::vector<Row> rows_of_word(const SideWord& word, const FileRows& file, const analysis::PointTable& table) {
+  if (word.rest.empty()) return file.all();
+  std::int64_t run = 0;
+  const char* end = word.rest.data() + word.rest.size();
+  if (const auto [at, error] = std::from_chars(word.rest.data(), end, run); error == std::errc() && at == end) {
+    const auto found = file.by_run.find(run);
+    if (found != file.by_run.end()) return found->second;
+    throw CommandError(ExitCode::error, say::compare::no_such_run{.file = word.file, .run = word.rest});
+  }
+  const Result<analysis::PointQuery, Message> query = analysis::PointQuery::parse(word.rest, table);
+  if (!query) {
+    throw CommandError(ExitCode::usage, say::compare::filter{.side = word.text, .why = query.error()});
+  }
+  const std::vector<Row> of_file = file.all();
+  const std::set<Row> known(of_file.begin(), of_file.end());
+  std::vector<Row> rows;
+  std::ranges::copy_if(query->rows(table), std::back_inserter(rows), [&](Row row) { return known.contains(row); });
+  return rows;
+}
+
+std::vector<Row> rows_of_side(const std::vector<std::string>& words, Loader& files, const analysis::PointTable& table) {
+  std::set<Row> rows;
+  for (const std::string& text : words) {
+    const SideWord word = parse_side(text);
+    const std::vector<Row> of_word = rows_of_word(word, files.load(word.file), table);
+    if (of_word.empty()) throw CommandError(ExitCode::error, say::compare::empty_side{.side = text});
+    rows.insert(of_word.begin(), of_word.end());
+  }
+  return {rows.begin(), rows.end()};
+}
+
+}  // namespace
+
+ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other) {
+  if (other.empty() && base.size() > 1) {
+    other.assign(base.begin() + 1, base.end());
+    base.resize(1);
+  }
+  Loader files;
+  for (const auto* words : {&base, &other}) {
+    for (const std::string& text : *words) (void)files.load(parse_side(text).file);
+  }
+  ComparedSides sides;
+  files.finish(sides);
+  if (other.empty()) {
+    const SideWord word = parse_side(base.front());
+    const FileRows& file = files.load(word.file);
+    const std::vector<Row> meant = rows_of_word(word, file, sides.table);
+    std::set<RunIndex> runs;
+    for (const Row row : meant) runs.insert(sides.table.run_index(row));
+    if (meant.empty()) throw CommandError(ExitCode::error, say::compare::empty_side{.side = word.text});
+    if (runs.size() < 2) throw CommandError(ExitCode::usage, say::compare::one_run{.file = word.text});
+    for (const Row row : meant) {
+      (sides.table.run_index(row) == *runs.begin() ? sides.base : sides.other).push_back(row);
+    }
+    sides.base_name = fmt::format("{}, run {}", word.text, sides.table.runs()[*runs.begin()].title);
+    sides.other_name = fmt::format("{}, other runs", word.text);
+    return sides;
+  }
+  sides.base = rows_of_side(base, files, sides.table);
+  sides.other = rows_of_side(other, files, sides.table);
+  if (sides.base == sides.other) throw CommandError(ExitCode::usage, say::compare::one_side{});
+  sides.base_name = fmt::format("{}", fmt::join(base, ", "));
+  sides.other_name = fmt::format("{}", fmt::join(other, ", "));
+  return sides;
+}
+
+}  // namespace attnscope

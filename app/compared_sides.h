@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sides of a comparison as people name them: FILE, FILE:RUN (its number) or FILE:FILTER (point_query.h).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "profiler/analysis/comparison.h"
+
+namespace attnscope {
+
+/// All runs of all files as one table, and which rows each side means. A run that several files hold is one run.
+struct ComparedSides {
+  analysis::PointTable table;
+  std::vector<analysis::Row> base;
+  std::vector<analysis::Row> other;
+  std::string base_name;
+  std::string other_name;
+  std::vector<analysis::RunConditions> conditions;  ///< by run
+  std::vector<std::string> sources;                 ///< by row
+  ExitCode code = ExitCode::ok;                     ///< `partial` where reading skipped rows
+};
+
+/// Without `other`: the first word against the rest, or, of one word, its first run against the others. Throws
+/// CommandError for words that name nothing, and for sides that are the same.
+[[nodiscard]] ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other);
+
+}  // namespace attnscope

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/comparison.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "messages/compare.h"
+#include "profiler/analysis/compared_values.h"
+#include "profiler/analysis/query_fields.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr std::array<std::string_view, 2> tile_names{"br", "bc"};
+constexpr std::string_view algorithm_name = "algorithm";
+constexpr std::array<std::string_view, compared_level_count> level_keys{
+    metric_key::dram_bytes, metric_key::dram_settled_bytes, metric_key::l2_sm_bytes};
+
+bool of_problem(std::string_view field) {
+  return field != algorithm_name && std::ranges::find(tile_names, field) == tile_names.end();
+}
+
+std::string field_text(const PointTable& table, std::string_view field, Row row) {
+  return attnscope::to_string(table.points().field(field).value(row));
+}
+
+Knobs knobs_of(const PointTable& table, Row row) {
+  return table.points().spec(row, std::span<const std::string_view>()).knobs;
+}
+
+std::string knobs_text(const PointTable& table, Row row) {
+  std::string words;
+  for (const Knobs::Entry& knob : knobs_of(table, row)) {
+    words += fmt::format("{}={} ", knob.first, attnscope::to_string(knob.second));
+  }
+  return words;
+}
+
+std::string knob_text(const PointTable& table, std::string_view name, Row row) {
+  for (const Knobs::Entry& knob : knobs_of(table, row)) {
+    if (knob.first == name) return attnscope::to_string(knob.second);
+  }
+  return {};
+}
+
+std::string tile_text(const PointTable& table, Row row) {
+  return field_text(table, "br", row) + "x" + field_text(table, "bc", row);
+}
+
+/// Whether both sides have a value in common.
+template <class Text>
+bool shared(std::span<const Row> base, std::span<const Row> other, Text text_of) {
+  std::set<std::string> values;
+  for (const Row row : base) values.insert(text_of(row));
+  return std::ranges::any_of(other, [&](Row row) { return values.contains(text_of(row)); });
+}
+
+void add_problem(const PointTable& table, Alignment& alignment) {
+  for (const FieldColumn& column : table.points().fields()) {
+    if (of_problem(column.field().name)) alignment.fields.emplace_back(column.field().name);
+  }
+}
+
+Alignment by_what_is_shared(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+  Alignment alignment;
+  add_problem(table, alignment);
+  if (shared(base, other, [&](Row row) { return table.algorithm(row); })) {
+    alignment.fields.emplace_back(algorithm_name);
+  }
+  if (shared(base, other, [&](Row row) { return tile_text(table, row); })) {
+    alignment.fields.insert(alignment.fields.end(), tile_names.begin(), tile_names.end());
+  }
+  alignment.all_knobs = shared(base, other, [&](Row row) { return knobs_text(table, row); });
+  alignment.device = shared(base, other, [&](Row row) { return table.run(row).device_name; });
+  return alignment;
+}
+
+/// What decides who is a partner of whom.
+std::vector<std::string> partner_key(const PointTable& table, const Alignment& alignment, Row row) {
+  std::vector<std::string> parts;
+  for (const std::string& field : alignment.fields) parts.push_back(field_text(table, field, row));
+  for (const std::string& knob : alignment.knobs) parts.push_back(knob_text(table, knob, row));
+  if (alignment.all_knobs) parts.push_back(knobs_text(table, row));
+  if (alignment.device) parts.push_back(table.run(row).device_name);
+  return parts;
+}
+
+/// One round of a row.
+struct RoundAt {
+  std::tuple<RunIndex, std::size_t, int> place;  ///< run, which of its rows at this key, round
+  double ns = 0;
+  double hz = 0;  ///< 0: not known
+};
+
+bool has_time(const PointTable& table, Row row) {
+  const std::optional<KernelOfRow> sum = table.points().sum(row);
+  return has_values(table.disposition(row)) && sum && sum->times() && sum->times()->median > 0;
+}
+
+std::vector<RoundAt> rounds_of(const PointTable& table, std::span<const Row> rows) {
+  std::vector<RoundAt> rounds;
+  std::map<RunIndex, std::size_t> seen;
+  for (const Row row : rows) {
+    const RunIndex run = table.run_index(row);
+    const std::size_t nth = seen[run]++;
+    const std::vector<std::optional<double>> times = table.points().round_times(row);
+    const std::vector<RoundClock> clocks = table.points().round_clocks(row);
+    for (std::size_t k = 0; k < std::min(times.size(), clocks.size()); ++k) {
+      if (!times[k] || !(*times[k] > 0)) continue;
+      rounds.push_back({.place = {run, nth, clocks[k].round}, .ns = *times[k], .hz = clocks[k].sm_hz});
+    }
+  }
+  return rounds;
+}
+
+bool is_computed(const PointTable& table, std::span<const Row> rows) {
+  return std::ranges::all_of(rows, [&](Row row) {
+    const Provenance origin = table.points().origin(row);
+    return origin == Provenance::simulated || origin == Provenance::extrapolated || origin == Provenance::modelled;
+  });
+}
+
+std::optional<double> median_over(const std::vector<double>& values) {
+  const std::optional<SampleSummary> summary = summarize(values);
+  return summary ? std::optional(summary->median) : std::nullopt;
+}
+
+void push(RoundsOfSide& side, const RoundAt& round) {
+  side.ns.push_back(round.ns);
+  side.recordings.push_back(std::get<0>(round.place));
+  if (round.hz > 0) side.cycles.push_back(round.ns * round.hz / 1e9);
+}
+
+/// Clocks count where every round of both sides has one.
+void settle_cycles(ComparedRow& row) {
+  if (row.base.cycles.size() == row.base.ns.size() && row.other.cycles.size() == row.other.ns.size()) return;
+  row.base.cycles.clear();
+  row.other.cycles.clear();
+}
+
+ComparedRow compared_row(const PointTable& table, const ComparedPair& pair) {
+  const std::vector<RoundAt> base = rounds_of(table, pair.base);
+  const std::vector<RoundAt> other = rounds_of(table, pair.other);
+  ComparedRow row;
+  std::size_t in_one = 0;
+  for (const RoundAt& round : base) {
+    const auto partner = std::ranges::find(other, round.place, &RoundAt::place);
+    if (partner == other.end()) continue;
+    push(row.base, round);
+    push(row.other, *partner);
+    ++in_one;
+  }
+  // Rounds of other recordings beside a few common ones are worth more than these.
+  row.paired = in_one > 0 && (in_one >= fewest_rounds || (in_one == base.size() && in_one == other.size()));
+  if (!row.paired) {
+    row = {};
+    for (const RoundAt& round : base) push(row.base, round);
+    for (const RoundAt& round : other) push(row.other, round);
+  }
+  if (is_computed(table, pair.base) && is_computed(table, pair.other)) {
+    row.exact = true;
+    row.paired = false;
+  }
+  settle_cycles(row);
+  return row;
+}
+
+void summarize_pair(const PointTable& table, const ComparedRow& row, ComparedPair& pair) {
+  pair.base_ns = median_over(row.base.ns).value_or(0);
+  pair.other_ns = median_over(row.other.ns).value_or(0);
+  pair.base_cycles = median_over(row.base.cycles);
+  pair.other_cycles = median_over(row.other.cycles);
+  pair.paired = row.paired;
+  std::set<std::uint32_t> recordings(row.base.recordings.begin(), row.base.recordings.end());
+  recordings.insert(row.other.recordings.begin(), row.other.recordings.end());
+  pair.recordings = recordings.size();
+  pair.same_point = table.spec(pair.base.front()) == table.spec(pair.other.front());
+  for (std::size_t level = 0; level < level_keys.size(); ++level) {
+    const ValueColumn& column = table.values(level_keys.at(level));
+    const auto bytes = [&](const std::vector<Row>& rows) {
+      std::vector<double> values;
+      for (const Row at : rows) {
+        if (const std::optional<double> value = column.at(at)) values.push_back(*value);
+      }
+      return median_over(values);
+    };
+    pair.levels.at(level) = {.base = bytes(pair.base), .other = bytes(pair.other)};
+  }
+}
+
+/// Whether they are one point, measured again.
+bool repeats(const PointTable& table, const std::vector<Row>& rows) {
+  return std::ranges::all_of(rows, [&](Row row) {
+    return table.spec(row) == table.spec(rows.front()) &&
+           table.run(row).device_name == table.run(rows.front()).device_name;
+  });
+}
+
+using Partners = std::map<std::vector<std::string>, std::array<std::vector<Row>, 2>>;
+
+/// What a key's rows are: a pair, or left out.
+void sort_out(const PointTable& table, const std::array<std::vector<Row>, 2>& sides, ComparisonResult& result) {
+  using Why = LeftOut::Why;
+  std::array<std::vector<Row>, 2> ran;
+  for (const std::size_t side : {0U, 1U}) {
+    if (sides.at(1 - side).empty()) {
+      result.left_out.push_back({.why = Why::no_partner, .of_other = side == 1, .rows = sides.at(side)});
+      return;
+    }
+    std::ranges::copy_if(sides.at(side), std::back_inserter(ran.at(side)),
+                         [&](Row row) { return has_time(table, row); });
+  }
+  bool whole = true;
+  for (const std::size_t side : {0U, 1U}) {
+    const bool of_other = side == 1;
+    if (ran.at(side).empty()) {
+      const Why why = ran.at(1 - side).empty() ? Why::both_failed : Why::failed;
+      result.left_out.push_back({.why = why, .of_other = of_other, .rows = sides.at(side)});
+      whole = false;
+    } else if (!repeats(table, ran.at(side))) {
+      result.left_out.push_back({.why = Why::several, .of_other = of_other, .rows = ran.at(side)});
+      whole = false;
+    } else if (ran.at(side).size() < sides.at(side).size()) {
+      std::vector<Row> failed;
+      std::ranges::copy_if(sides.at(side), std::back_inserter(failed), [&](Row row) { return !has_time(table, row); });
+      result.left_out.push_back({.why = Why::failed, .of_other = of_other, .rows = std::move(failed)});
+    }
+  }
+  if (!whole) return;
+  ComparedPair pair;
+  pair.base = std::move(ran.at(0));
+  pair.other = std::move(ran.at(1));
+  result.pairs.push_back(std::move(pair));
+}
+
+std::string joined(const std::set<std::string>& values) {
+  std::string words;
+  for (const std::string& value : values) words += (words.empty() ? "" : ", ") + value;
+  return words;
+}
+
+using Conditions = std::map<std::string, std::array<std::set<std::string>, 2>>;
+
+void add_differences(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
+  Conditions conditions;
+  std::vector<std::string> order{"GPU", "values", "cache", "throttled"};
+  const std::array<const std::vector<Row>*, 2> sides{&request.base, &request.other};
+  for (const std::size_t side : {0U, 1U}) {
+    std::size_t throttled = 0;
+    std::set<RunIndex> runs;
+    for (const Row row : *sides.at(side)) {
+      runs.insert(table.run_index(row));
+      if (table.throttled(row)) ++throttled;
+      conditions["cache"].at(side).insert(field_text(table, "cache", row));
+      conditions["values"].at(side).insert(std::string(attnscope::to_string(table.points().origin(row))));
+    }
+    conditions["throttled"].at(side).insert(fmt::format("{} of {}", throttled, sides.at(side)->size()));
+    if (throttled == 0) conditions["throttled"].at(side) = {"0"};
+    for (const RunIndex run : runs) {
+      conditions["GPU"].at(side).insert(table.runs()[run].device_name);
+      if (run >= request.conditions.size()) continue;
+      for (const auto& [name, value] : request.conditions[run]) {
+        if (std::ranges::find(order, name) == order.end()) order.push_back(name);
+        if (!value.empty()) conditions[name].at(side).insert(value);
+      }
+    }
+  }
+  for (const std::string& name : order) {
+    const auto& [base, other] = conditions[name];
+    if (base != other) result.differences.push_back({.name = name, .base = joined(base), .other = joined(other)});
+  }
+  if (request.sources.empty()) return;
+  std::size_t differ = 0;
+  std::size_t alike = 0;
+  for (const ComparedPair& pair : result.pairs) {
+    const std::string& base = request.sources[pair.base.front()];
+    const std::string& other = request.sources[pair.other.front()];
+    if (!pair.same_point || base.empty() || other.empty()) continue;
+    ++(base == other ? alike : differ);
+  }
+  if (differ > 0) {
+    result.differences.push_back(
+        {.name = "kernel sources", .base = {}, .other = fmt::format("{} of {}", differ, differ + alike)});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Alignment::words() const {
+  const auto has = [&](std::string_view name) { return std::ranges::find(fields, name) != fields.end(); };
+  const bool problem = std::ranges::all_of(
+      point_fields(), [&](const Field& field) { return !of_problem(field.name) || has(field.name); });
+  const bool tile = std::ranges::all_of(tile_names, has);
+  std::vector<std::string> result;
+  if (problem) result.emplace_back("problem");
+  for (const std::string& field : fields) {
+    const bool of_tile = std::ranges::find(tile_names, field) != tile_names.end();
+    if (!(problem && of_problem(field)) && !(tile && of_tile)) result.push_back(field);
+  }
+  if (tile) result.emplace_back("tile");
+  result.insert(result.end(), knobs.begin(), knobs.end());
+  if (all_knobs) result.emplace_back("knobs");
+  if (device) result.emplace_back("device");
+  return result;
+}
+
+Result<Alignment, Message> alignment_of(std::span<const std::string> words, const PointTable& table,
+                                        std::span<const Row> base, std::span<const Row> other) {
+  if (words.empty()) return by_what_is_shared(table, base, other);
+  std::set<std::string> knobs;
+  for (const std::span<const Row> rows : {base, other}) {
+    for (const Row row : rows) {
+      for (const Knobs::Entry& knob : knobs_of(table, row)) knobs.insert(knob.first);
+    }
+  }
+  Alignment alignment;
+  std::vector<std::string> known{"problem", "tile", "knobs", "device", "N"};
+  for (const FieldColumn& column : table.points().fields()) known.emplace_back(column.field().name);
+  known.insert(known.end(), knobs.begin(), knobs.end());
+  bool narrowed = false;
+  std::vector<std::string> fields;
+  for (const std::string& given : words) {
+    const std::string word = lower_case(given);
+    if (word == "problem") {
+      add_problem(table, alignment);
+      narrowed = true;
+    } else if (word == "tile") {
+      fields.insert(fields.end(), tile_names.begin(), tile_names.end());
+    } else if (word == "knobs") {
+      alignment.all_knobs = true;
+    } else if (word == "device") {
+      alignment.device = true;
+    } else if (word == "n") {
+      fields.insert(fields.end(), {"n_q", "n_k"});
+      narrowed = true;
+    } else if (const std::string name = word == "algo" ? std::string(algorithm_name) : word;
+               table.points().find_field(name) != nullptr) {
+      fields.push_back(name);
+      narrowed = narrowed || of_problem(name);
+    } else if (knobs.contains(word)) {
+      alignment.knobs.push_back(word);
+    } else {
+      const std::vector<std::string> near = near_matches(given, known);
+      return Failure{Message(say::compare::unknown_alignment{
+          .word = given, .known = fmt::format("{}", fmt::join(near.empty() ? known : near, ", "))})};
+    }
+  }
+  if (!narrowed) add_problem(table, alignment);
+  for (std::string& field : fields) {
+    if (std::ranges::find(alignment.fields, field) == alignment.fields.end()) alignment.fields.push_back(field);
+  }
+  return alignment;
+}
+
+std::optional<double> ComparedLevel::ratio() const {
+  if (!base || !other || !(*base > 0)) return std::nullopt;
+  return *other / *base;
+}
+
+std::span<const std::string_view> compared_levels() {
+  return level_keys;
+}
+
+std::string_view to_string(LeftOut::Why why) {
+  switch (why) {
+    case LeftOut::Why::no_partner:
+      return "no-partner";
+    case LeftOut::Why::failed:
+      return "failed";
+    case LeftOut::Why::both_failed:
+      return "both-failed";
+    case LeftOut::Why::several:
+      break;
+  }
+  return "several";
+}
+
+std::size_t ComparisonResult::count(Verdict verdict) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(pairs, [&](const ComparedPair& pair) { return pair.verdict.verdict == verdict; }));
+}
+
+std::size_t ComparisonResult::regressions(double share) const {
+  return static_cast<std::size_t>(std::ranges::count_if(pairs, [&](const ComparedPair& pair) {
+    return pair.verdict.verdict == Verdict::slower && pair.verdict.time.interval.low > 1 + share;
+  }));
+}
+
+ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
+  Partners partners;
+  std::vector<std::vector<std::string>> order;
+  for (const std::size_t side : {0U, 1U}) {
+    for (const Row row : side == 0 ? request.base : request.other) {
+      std::vector<std::string> key = partner_key(table, request.alignment, row);
+      auto& found = partners[key];
+      if (found.at(0).empty() && found.at(1).empty()) order.push_back(key);
+      found.at(side).push_back(row);
+    }
+  }
+  ComparisonResult result;
+  for (const std::vector<std::string>& key : order) sort_out(table, partners[key], result);
+  std::vector<ComparedRow> rows;
+  for (ComparedPair& pair : result.pairs) {
+    rows.push_back(compared_row(table, pair));
+    summarize_pair(table, rows.back(), pair);
+  }
+  const std::vector<RowVerdict> verdicts = judge(rows, request.verdicts);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
+  add_differences(table, request, result);
+  return result;
+}
+
+}  // namespace attnscope::analysis

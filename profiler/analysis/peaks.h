@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ceilings of a device that a metric of rates can be held against.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/attention.h"
+#include "kernels/model/ceilings.h"
+
+namespace attnscope::analysis {
+
+struct Peak {
+  const CeilingKind* kind = nullptr;
+  double value = 0;  ///< in the metric's unit
+  CeilingSource source = CeilingSource::measured;
+};
+/// Of a metric of the metrics table: TFLOP/s has the tensor cores' of that type, bandwidths those of their memory; none
+/// of any other. As `ceilings` has them, in the order of ceiling_kinds().
+[[nodiscard]] std::vector<Peak> peaks_of(std::string_view metric, DType, std::span<const Ceiling>);
+
+}  // namespace attnscope::analysis

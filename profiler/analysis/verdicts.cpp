@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/verdicts.h"
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "profiler/analysis/variance_prior.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// No clock tells more than a ten-thousandth from one round to the next: rounds that agree by rounding scatter so much.
+constexpr double least_variance = 1e-8;
+/// From so many recordings on, of both sides together, they tell how much recordings differ.
+constexpr std::size_t enough_recordings = 4;
+/// From so many rows on it can be told what they have in common.
+constexpr std::size_t rows_in_common = 8;
+/// Probabilities above this leave a row out of the correction (Zhao, Small and Su's tau).
+constexpr double left_out_above = 0.5;
+/// How often a suggested number of rounds has to decide.
+constexpr double wanted_power = 0.9;
+
+/// From so many degrees of freedom on Student's t is the normal distribution.
+constexpr double as_good_as_normal = 1e6;
+
+/// Doubles are precise enough: boost would otherwise compute in long double, several times as long.
+using Plain = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+using Students = boost::math::students_t_distribution<double, Plain>;
+const boost::math::normal_distribution<double, Plain> standard_normal;
+
+/// What is known of a log ratio.
+struct Estimate {
+  double centre = 0;  ///< Hodges and Lehmann's
+  double mean = 0;
+  double error = 0;  ///< standard error of the mean; 0: exact
+  double freedom = 0;
+  double spread = 0;  ///< of one round's log ratio, both sides in one round
+  SpreadFloor floor = SpreadFloor::none;
+};
+
+/// That a mean so far above `bound` comes by chance where the truth is `bound`.
+double chance_above(const Estimate& estimate, double value, double bound) {
+  if (estimate.error <= 0) return value > bound ? 0 : 1;
+  const double t = (value - bound) / estimate.error;
+  if (estimate.freedom < as_good_as_normal) {
+    return boost::math::cdf(boost::math::complement(Students(estimate.freedom), t));
+  }
+  return boost::math::cdf(boost::math::complement(standard_normal, t));
+}
+
+/// What all but `level` of a distribution lie within; kept by degrees of freedom, which most rows share.
+class Quantiles {
+ public:
+  explicit Quantiles(double level) : tail_(level / 2) {}
+
+  double of(double freedom) {
+    if (!(freedom < as_good_as_normal)) return boost::math::quantile(boost::math::complement(standard_normal, tail_));
+    const auto [place, first] = by_freedom_.try_emplace(freedom);
+    if (first) place->second = boost::math::quantile(boost::math::complement(Students(freedom), tail_));
+    return place->second;
+  }
+
+ private:
+  double tail_;
+  std::map<double, double> by_freedom_;
+};
+
+RatioInterval ratio_of(const Estimate& estimate, Quantiles& quantiles) {
+  const double half = estimate.error > 0 ? quantiles.of(estimate.freedom) * estimate.error : 0;
+  return {.ratio = std::exp(estimate.centre),
+          .interval = {.low = std::exp(std::min(estimate.mean - half, estimate.centre)),
+                       .high = std::exp(std::max(estimate.mean + half, estimate.centre))}};
+}
+
+/// What is looked at of a side.
+using Values = std::vector<double> RoundsOfSide::*;
+
+std::vector<double> logs_of(const std::vector<double>& values) {
+  std::vector<double> logs(values.size());
+  std::ranges::transform(values, logs.begin(), [](double value) { return std::log(value); });
+  return logs;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+void stand_in_for_spread(Estimate& estimate) {
+  estimate.error = std::log1p(unknown_spread_floor) / boost::math::quantile(standard_normal, 0.975);
+  estimate.freedom = std::numeric_limits<double>::infinity();
+  estimate.floor = SpreadFloor::of_percent;
+}
+
+/// Rows of one kind, and where their estimates belong.
+using Places = std::vector<std::size_t>;
+
+void estimate_paired(std::span<const ComparedRow> rows, const Places& places, Values values,
+                     std::vector<Estimate>& estimates) {
+  std::vector<FoundVariance> found;
+  for (const std::size_t place : places) {
+    std::vector<double> base = logs_of(rows[place].base.*values);
+    std::vector<double> ratios = logs_of(rows[place].other.*values);
+    for (std::size_t k = 0; k < ratios.size(); ++k) ratios[k] -= base[k];
+    Estimate& estimate = estimates[place];
+    estimate.centre = hodges_lehmann(ratios);
+    estimate.mean = mean_of(ratios);
+    double squares = 0;
+    for (const double ratio : ratios) squares += (ratio - estimate.mean) * (ratio - estimate.mean);
+    const double freedom = ratios.size() < fewest_rounds ? 0 : static_cast<double>(ratios.size() - 1);
+    found.push_back({.variance = freedom > 0 ? squares / freedom : 0, .freedom = freedom});
+  }
+  const std::vector<FoundVariance> variances = moderated(found, least_variance);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    Estimate& estimate = estimates[places[i]];
+    if (!(found[i].freedom > 0)) {
+      stand_in_for_spread(estimate);
+      continue;
+    }
+    estimate.spread = std::sqrt(variances[i].variance);
+    estimate.error = estimate.spread / std::sqrt((rows[places[i]].base.*values).size());
+    estimate.freedom = variances[i].freedom;
+  }
+}
+
+/// Of rows not paired: a value a unit, which is a round, or a recording where there are enough of them.
+struct Unit {
+  std::tuple<bool, std::uint32_t, std::size_t> id;  ///< other side, recording, round of it
+  std::size_t group = 0;                            ///< of units that differ by chance alone
+  double value = 0;
+};
+
+struct RowOfUnits {
+  std::vector<Unit> units;
+  std::size_t groups = 0;
+  double share = 0;  ///< 1 / recordings of base + 1 / recordings of other
+  double freedom = 0;
+};
+
+std::map<std::uint32_t, std::vector<double>> by_recording(const RoundsOfSide& side, Values values) {
+  const std::vector<double> logs = logs_of(side.*values);
+  std::map<std::uint32_t, std::vector<double>> recordings;
+  for (std::size_t k = 0; k < logs.size(); ++k) recordings[side.recordings[k]].push_back(logs[k]);
+  return recordings;
+}
+
+RowOfUnits units_of(const ComparedRow& row, Values values, bool of_recordings, Estimate& estimate) {
+  RowOfUnits result;
+  double difference = 0;
+  std::vector<double> all[2];
+  bool few = false;
+  for (const bool other : {false, true}) {
+    const auto recordings = by_recording(other ? row.other : row.base, values);
+    double mean = 0;
+    for (const auto& [recording, logs] : recordings) {
+      const double of_recording = mean_of(logs);
+      mean += of_recording / static_cast<double>(recordings.size());
+      all[other].insert(all[other].end(), logs.begin(), logs.end());
+      if (of_recordings) {
+        result.units.push_back({{other, recording, 0}, result.groups, of_recording});
+        continue;
+      }
+      few = few || logs.size() < fewest_rounds;
+      for (std::size_t k = 0; k < logs.size(); ++k) {
+        result.units.push_back({{other, recording, k}, result.groups, logs[k]});
+      }
+      ++result.groups;
+    }
+    if (of_recordings) ++result.groups;
+    result.share += 1 / static_cast<double>(recordings.size());
+    difference += other ? mean : -mean;
+  }
+  if (!few) result.freedom = static_cast<double>(result.units.size() - result.groups);
+  estimate.mean = difference;
+  std::vector<double> differences;
+  differences.reserve(all[0].size() * all[1].size());
+  for (const double b : all[0]) {
+    for (const double o : all[1]) differences.push_back(o - b);
+  }
+  estimate.centre = median_of(std::move(differences));
+  return result;
+}
+
+/// Each unit's value less the mean of its group.
+std::vector<double> residuals_of(const RowOfUnits& row) {
+  std::vector<double> sums(row.groups);
+  std::vector<double> counts(row.groups);
+  for (const Unit& unit : row.units) {
+    sums[unit.group] += unit.value;
+    ++counts[unit.group];
+  }
+  std::vector<double> residuals;
+  for (const Unit& unit : row.units) residuals.push_back(unit.value - sums[unit.group] / counts[unit.group]);
+  return residuals;
+}
+
+using Effects = std::map<std::tuple<bool, std::uint32_t, std::size_t>, double>;
+
+/// What each unit does to all rows alike. Empty for few rows.
+Effects effects_of(const std::vector<RowOfUnits>& rows) {
+  if (rows.size() < rows_in_common) return {};
+  std::map<std::tuple<bool, std::uint32_t, std::size_t>, std::vector<double>> residuals;
+  for (const RowOfUnits& row : rows) {
+    if (!(row.freedom > 0)) continue;
+    const std::vector<double> of_row = residuals_of(row);
+    for (std::size_t k = 0; k < of_row.size(); ++k) residuals[row.units[k].id].push_back(of_row[k]);
+  }
+  Effects effects;
+  for (auto& [id, values] : residuals) {
+    if (values.size() >= rows_in_common) effects[id] = median_of(std::move(values));
+  }
+  return effects;
+}
+
+/// How much the units' common effects scatter, with what degrees of freedom. The rounds of a recording hang together
+/// (a clock that stepped down stays there), so together they count as one.
+FoundVariance variance_of(const Effects& effects, bool of_recordings) {
+  std::map<std::pair<bool, std::uint32_t>, std::pair<double, double>> groups;  // squares, units
+  for (const auto& [id, effect] : effects) {
+    auto& [squares, units] = groups[{std::get<0>(id), of_recordings ? 0 : std::get<1>(id)}];
+    squares += effect * effect;
+    ++units;
+  }
+  FoundVariance common;
+  for (const auto& [group, sums] : groups) {
+    common.variance += sums.first;
+    common.freedom += sums.second - 1;
+  }
+  if (!(common.freedom > 0)) return {};
+  common.variance /= common.freedom;
+  if (!of_recordings) common.freedom = std::min(common.freedom, static_cast<double>(groups.size()));
+  return common;
+}
+
+void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Values values, bool of_recordings,
+                    std::vector<Estimate>& estimates) {
+  std::vector<RowOfUnits> of_units;
+  for (const std::size_t place : places) {
+    of_units.push_back(units_of(rows[place], values, of_recordings, estimates[place]));
+  }
+  const Effects effects = effects_of(of_units);
+  FoundVariance common = variance_of(effects, of_recordings);
+  if (of_recordings) {
+    // Few recordings may agree by chance; they do not agree better than their rounds do.
+    std::vector<RowOfUnits> of_rounds;
+    Estimate unused;
+    for (const std::size_t place : places) of_rounds.push_back(units_of(rows[place], values, false, unused));
+    const FoundVariance by_rounds = variance_of(effects_of(of_rounds), false);
+    if (by_rounds.variance > common.variance) common = by_rounds;
+  }
+  std::vector<FoundVariance> found;
+  for (const RowOfUnits& row : of_units) {
+    RowOfUnits own = row;
+    for (Unit& unit : own.units) {
+      if (const auto effect = effects.find(unit.id); effect != effects.end()) unit.value -= effect->second;
+    }
+    double squares = 0;
+    for (const double residual : residuals_of(own)) squares += residual * residual;
+    found.push_back({.variance = row.freedom > 0 ? squares / row.freedom : 0, .freedom = row.freedom});
+  }
+  const std::vector<FoundVariance> variances = moderated(found, least_variance);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    Estimate& estimate = estimates[places[i]];
+    if (!(found[i].freedom > 0)) {
+      stand_in_for_spread(estimate);
+      continue;
+    }
+    const double variance = common.variance + variances[i].variance;
+    // Satterthwaite's degrees of freedom of a sum.
+    double doubt = variances[i].variance * variances[i].variance / variances[i].freedom;
+    if (common.freedom > 0) doubt += common.variance * common.variance / common.freedom;
+    estimate.freedom = variance * variance / doubt;
+    estimate.error = std::sqrt(variance * of_units[i].share);
+    estimate.spread = std::sqrt(2 * variances[i].variance);
+    estimate.floor = of_recordings ? SpreadFloor::none : SpreadFloor::of_rounds;
+  }
+}
+
+std::size_t recordings_of(const ComparedRow& row) {
+  std::size_t count = 0;
+  for (const RoundsOfSide* side : {&row.base, &row.other}) {
+    count += std::set<std::uint32_t>(side->recordings.begin(), side->recordings.end()).size();
+  }
+  return count;
+}
+
+/// Of the rows that have these values; `which` says of which.
+std::vector<Estimate> estimates_of(std::span<const ComparedRow> rows, Values values, std::vector<bool>& which) {
+  std::vector<Estimate> estimates(rows.size());
+  which.assign(rows.size(), false);
+  Places paired;
+  Places of_rounds;
+  Places of_recordings;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ComparedRow& row = rows[i];
+    if ((row.base.*values).empty() || (row.other.*values).empty()) continue;
+    which[i] = true;
+    if (row.exact) {
+      estimates[i].mean = estimates[i].centre = std::log((row.other.*values).front() / (row.base.*values).front());
+    } else if (row.paired) {
+      paired.push_back(i);
+    } else {
+      (recordings_of(row) < enough_recordings ? of_rounds : of_recordings).push_back(i);
+    }
+  }
+  estimate_paired(rows, paired, values, estimates);
+  estimate_apart(rows, of_rounds, values, false, estimates);
+  estimate_apart(rows, of_recordings, values, true, estimates);
+  return estimates;
+}
+
+struct Corrected {
+  std::vector<bool> found;  ///< by row
+  double next = 0;          ///< what the probability of one more has to be at most
+};
+
+/// Benjamini and Hochberg over the rows for which `asked` holds, those that say nothing left out.
+Corrected correct(const std::vector<double>& chances, const std::vector<bool>& asked, double level) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < chances.size(); ++i) {
+    if (asked[i] && chances[i] <= left_out_above) order.push_back(i);
+  }
+  std::ranges::sort(order, {}, [&](std::size_t i) { return chances[i]; });
+  const double each = left_out_above * level / static_cast<double>(std::max<std::size_t>(order.size(), 1));
+  std::size_t found = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    if (chances[order[k]] <= each * static_cast<double>(k + 1)) found = k + 1;
+  }
+  Corrected result{.found = std::vector<bool>(chances.size()),
+                   .next = each * static_cast<double>(std::min(found + 1, std::max<std::size_t>(order.size(), 1)))};
+  for (std::size_t k = 0; k < found; ++k) result.found[order[k]] = true;
+  return result;
+}
+
+/// Both sides in each, so that the interval keeps clear of the margin's edge.
+std::optional<std::size_t> rounds_that_decide(const Estimate& estimate, double margin, double chance) {
+  if (!(estimate.spread > 0)) return usual_rounds;
+  const double distance = std::abs(std::abs(estimate.centre) - margin);
+  const double errors = boost::math::quantile(boost::math::complement(standard_normal, chance)) +
+                        boost::math::quantile(standard_normal, wanted_power);
+  const double rounds = std::ceil(std::pow(errors * estimate.spread / distance, 2)) + 2;
+  if (!(rounds <= static_cast<double>(most_rounds))) return std::nullopt;
+  return std::max(static_cast<std::size_t>(rounds), fewest_rounds);
+}
+
+void check(const ComparedRow& row) {
+  for (const RoundsOfSide* side : {&row.base, &row.other}) {
+    const std::size_t rounds = side->ns.size();
+    const auto good = [](double value) { return std::isfinite(value) && value > 0; };
+    if (rounds == 0 || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good) ||
+        (!side->cycles.empty() && side->cycles.size() != rounds) ||
+        (!row.paired && !row.exact && side->recordings.size() != rounds)) {
+      throw std::invalid_argument("rounds that cannot be compared");
+    }
+  }
+  if (row.paired && row.base.ns.size() != row.other.ns.size()) throw std::invalid_argument("pairs of unequal length");
+}
+
+/// That the cycles did not change in the direction of the time.
+double chance_of_sign(const Estimate& time, const Estimate& cycles) {
+  return chance_above(cycles, time.mean < 0 ? -cycles.mean : cycles.mean, 0);
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return "FASTER";
+    case Verdict::slower:
+      return "SLOWER";
+    case Verdict::same:
+      return "SAME";
+    case Verdict::ambiguous:
+      break;
+  }
+  return "AMBIGUOUS";
+}
+
+std::string_view to_string(Undecided undecided) {
+  switch (undecided) {
+    case Undecided::few_rounds:
+      return "few-rounds";
+    case Undecided::apart:
+      return "apart";
+    case Undecided::spread:
+      return "spread";
+    case Undecided::clocks:
+      return "clocks";
+    case Undecided::decided:
+      break;
+  }
+  return "";
+}
+
+std::string_view to_string(SpreadFloor floor) {
+  switch (floor) {
+    case SpreadFloor::of_rounds:
+      return "rounds";
+    case SpreadFloor::of_percent:
+      return "5%";
+    case SpreadFloor::none:
+      break;
+  }
+  return "";
+}
+
+double hodges_lehmann(std::span<const double> values) {
+  std::vector<double> means;
+  means.reserve(values.size() * (values.size() + 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t k = i; k < values.size(); ++k) means.push_back((values[i] + values[k]) / 2);
+  }
+  return median_of(std::move(means));
+}
+
+std::vector<std::size_t> rounds_to_look_at(std::size_t most) {
+  constexpr std::size_t first_look = 5;
+  std::vector<std::size_t> looks;
+  for (std::size_t rounds = first_look; rounds < most; rounds *= 2) looks.push_back(rounds);
+  looks.push_back(most);
+  return looks;
+}
+
+VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
+  options.level /= static_cast<double>(looks);
+  options.interval_level /= static_cast<double>(looks);
+  return options;
+}
+
+std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options) {
+  for (const ComparedRow& row : rows) check(row);
+  const double margin = std::log1p(options.margin);
+  std::vector<bool> timed;
+  std::vector<bool> clocked;
+  const std::vector<Estimate> times = estimates_of(rows, &RoundsOfSide::ns, timed);
+  const std::vector<Estimate> cycles = estimates_of(rows, &RoundsOfSide::cycles, clocked);
+  std::vector<double> change(rows.size());
+  std::vector<double> same(rows.size());
+  std::vector<bool> uncertain(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double distance = std::abs(times[i].mean);
+    uncertain[i] = !rows[i].exact;
+    change[i] = chance_above(times[i], distance, margin);
+    if (times[i].error > 0) change[i] += chance_above(times[i], distance, -margin);
+    same[i] = times[i].error > 0 ? chance_above(times[i], margin - distance, 0) : (distance > margin ? 1 : 0);
+  }
+  std::vector<double> confirmed = change;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (clocked[i]) confirmed[i] = std::max(change[i], chance_of_sign(times[i], cycles[i]));
+  }
+  const Corrected changed = correct(confirmed, uncertain, options.level);
+  const Corrected alike = correct(same, uncertain, options.level);
+  Quantiles quantiles(options.interval_level);
+  std::vector<RowVerdict> verdicts(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    RowVerdict& row = verdicts[i];
+    row.time = ratio_of(times[i], quantiles);
+    if (clocked[i]) row.cycles = ratio_of(cycles[i], quantiles);
+    row.floor = times[i].floor;
+    row.rounds = std::min(rows[i].base.ns.size(), rows[i].other.ns.size());
+    row.spread = times[i].spread;
+    row.p_change = confirmed[i];
+    row.p_same = same[i];
+    if (changed.found[i] || (rows[i].exact && change[i] <= 0)) {
+      row.verdict = times[i].mean < 0 ? Verdict::faster : Verdict::slower;
+    } else if (alike.found[i] || (rows[i].exact && same[i] <= 0)) {
+      row.verdict = Verdict::same;
+    } else {
+      const bool by_time = change[i] <= changed.next;
+      row.undecided = row.floor == SpreadFloor::of_percent  ? Undecided::few_rounds
+                      : by_time                             ? Undecided::clocks
+                      : row.floor == SpreadFloor::of_rounds ? Undecided::apart
+                                                            : Undecided::spread;
+      if (row.undecided != Undecided::clocks) {
+        const bool outside = std::abs(times[i].centre) > margin;
+        row.rounds_needed = rounds_that_decide(times[i], margin, outside ? changed.next : alike.next);
+      }
+    }
+  }
+  return verdicts;
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether one thing is faster than another, of times that scatter. The unit is a round: the median of what was sampled
+// of a point in one pass over all points, for what drifts between rounds is more than what scatters within one.
+//
+// Where both sides were measured in the same rounds, in shuffled order (paired), a row's values are the logarithms of
+// the ratio other / base, one a round. The centre is that of Hodges and Lehmann (1963); the interval is Student's t of
+// the mean, with the row's variance moderated by those of all rows (variance_prior.h).
+//
+// Recordings made one after the other differ by more than their rounds scatter. Of four or more of them (two degrees of
+// freedom between recordings of one side) a recording's mean is the unit; of fewer, the spread of a single round stands
+// for what recordings differ by, however many rounds they have. What all rows of a round or recording have in common is
+// estimated apart, with the few degrees of freedom that it has, and not moderated: one a recording where rounds are the
+// unit, for a clock that stepped down stays there. It never scatters less between recordings than between rounds. Below
+// `fewest_rounds` the spread is not known: a floor of 5% stands for it.
+//
+// FASTER and SLOWER: a test of |log ratio| <= log(1 + margin), and, where clocks are known, one that the cycles changed
+// in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995) over all rows,
+// of which those above 0.5 are left out and the others divided by 0.5 (Zhao, Small and Su, J. Am. Stat. Assoc. 114
+// (2019) 1291: rows that lie well inside the margin do not cost those outside it their verdict). SAME: two one-sided
+// tests against the margin (Schuirmann 1987), corrected likewise. All else is AMBIGUOUS, with a reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "profiler/analysis/fit.h"
+
+namespace attnscope::analysis {
+
+enum class Verdict { faster, slower, same, ambiguous };
+/// "FASTER", "SLOWER", "SAME", "AMBIGUOUS".
+[[nodiscard]] std::string_view to_string(Verdict);
+
+/// Why a row is ambiguous.
+enum class Undecided {
+  decided,     ///< it is not
+  few_rounds,  ///< fewer than `fewest_rounds`, and within the floor that stands for their spread
+  apart,       ///< recordings made one after the other: more rounds of them would not tell
+  spread,      ///< the rounds scatter too much for their number
+  clocks,      ///< the time changed, the cycles did not, or the other way
+};
+[[nodiscard]] std::string_view to_string(Undecided);
+
+/// What stands below a row's spread.
+enum class SpreadFloor {
+  none,        ///< measured in the same rounds, or enough recordings to know what they differ by
+  of_rounds,   ///< recordings differ by no less than a single round does
+  of_percent,  ///< too few rounds: 5%
+};
+[[nodiscard]] std::string_view to_string(SpreadFloor);
+
+/// One side of a row: a value a round, in the order of rounds.
+struct RoundsOfSide {
+  std::vector<double> ns;
+  std::vector<double> cycles;             ///< as many, or none where a clock is not known
+  std::vector<std::uint32_t> recordings;  ///< as many where not paired: which recording it is of
+};
+
+struct ComparedRow {
+  RoundsOfSide base;
+  RoundsOfSide other;
+  /// Whether base.ns[k] and other.ns[k] are of one round of one recording, which shuffles its points.
+  bool paired = false;
+  /// Both sides are computed and have no spread: a single value each, and the verdict is that of the margin.
+  bool exact = false;
+};
+
+struct RatioInterval {
+  double ratio = 1;   ///< other / base
+  Interval interval;  ///< 95% unless the options say another, of this row alone
+};
+
+struct RowVerdict {
+  RatioInterval time;
+  std::optional<RatioInterval> cycles = std::nullopt;
+  Verdict verdict = Verdict::ambiguous;
+  Undecided undecided = Undecided::decided;
+  SpreadFloor floor = SpreadFloor::none;
+  std::size_t rounds = 0;  ///< of the side that has fewer
+  double spread = 0;       ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
+  double p_change = 1;     ///< that it lies inside the margin, uncorrected
+  double p_same = 1;       ///< that it lies outside
+  /// Of an ambiguous row: the rounds, both sides in each, after which it is decided 9 times of 10 if the ratio is what
+  /// it seems. Nothing where that takes more than `most_rounds`: the change lies at the margin.
+  std::optional<std::size_t> rounds_needed = std::nullopt;
+};
+
+struct VerdictOptions {
+  double margin = 0.01;  ///< relative; 0 < margin < 1
+  double level = 0.05;   ///< share of wrong ones among verdicts
+  /// How often an interval may miss, where it is looked at once.
+  double interval_level = 0.05;
+};
+
+/// Rounds that go on until a verdict stands are looked at several times, and each look is a chance to be wrong. So
+/// there are few looks, 5, 10, 20, ... rounds and the last, and each gets its part of the level and of the interval's
+/// (Bonferroni): false verdicts and intervals that miss are together no more than of one look.
+[[nodiscard]] std::vector<std::size_t> rounds_to_look_at(std::size_t most);
+/// Options of each of so many looks. Pre: looks > 0.
+[[nodiscard]] VerdictOptions of_each_look(VerdictOptions options, std::size_t looks);
+
+inline constexpr std::size_t fewest_rounds = 3;
+/// What is suggested where nothing is known of the spread.
+inline constexpr std::size_t usual_rounds = 10;
+inline constexpr std::size_t most_rounds = 1000;
+/// Half of the interval of what has fewer than `fewest_rounds`.
+inline constexpr double unknown_spread_floor = 0.05;
+
+/// One verdict a row, in their order. Throws std::invalid_argument for a row without a value on either side, of
+/// lengths that do not fit, and of values that are not positive and finite.
+[[nodiscard]] std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options = {});
+
+/// The median of all means of two values, each with itself among them. Pre: not empty.
+[[nodiscard]] double hodges_lehmann(std::span<const double> values);
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sections have in common.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "messages/report.h"
+#include "profiler/report/sections.h"
+
+namespace attnscope::report {
+
+std::vector<const analysis::Plot*> Context::drawn(analysis::PlotKind kind, std::size_t& left) const {
+  std::vector<const analysis::Plot*> of_kind;
+  for (const analysis::Plot& plot : plots) {
+    if (plot.kind == kind) of_kind.push_back(&plot);
+  }
+  std::ranges::stable_sort(of_kind, std::greater<>(),
+                           [](const analysis::Plot* plot) { return plot->filter.rows().size(); });
+  left = of_kind.size() > request.figures ? of_kind.size() - request.figures : 0;
+  of_kind.resize(of_kind.size() - left);
+  return of_kind;
+}
+
+std::vector<const analysis::Plot*> Context::drawn(analysis::PlotKind kind) const {
+  std::size_t left = 0;
+  return drawn(kind, left);
+}
+
+analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot) {
+  analysis::CurveRequest request;
+  for (const analysis::Row row : plot.filter.rows()) request.algorithms.insert(context.table().algorithm(row));
+  request.ordinate = plot.ordinate();
+  request.tile = plot.tile;
+  return analysis::build_curves(context.table(), plot.filter.rows(), request);
+}
+
+std::string series_text(const Context& context, const analysis::SeriesName& name) {
+  std::string words =
+      name.algorithm.empty() ? std::string() : analysis::short_title(context.table().algorithms(), name.algorithm);
+  for (const std::string* more : {&name.label, &name.device, &name.runs}) {
+    if (!more->empty()) words += fmt::format("{}{}", words.empty() ? "" : " · ", *more);
+  }
+  if (name.age > 0) words += " · " + text(say::report::older{});
+  return words;
+}
+
+std::string problem_text(const analysis::Plot& plot) {
+  return plot.filter.summary();
+}
+
+Paragraph plain(const Message& message) {
+  return {{{text(message)}}};
+}
+
+void say_left_out(std::vector<Block>& blocks, std::size_t left) {
+  if (left == 1) blocks.emplace_back(plain(say::report::one_left_out{}));
+  if (left > 1) blocks.emplace_back(plain(say::report::left_out{.problems = left}));
+}
+
+std::string joined(const std::set<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", word);
+  return all;
+}
+
+std::string origin_text(Provenance provenance) {
+  return text(title(provenance));
+}
+
+}  // namespace attnscope::report

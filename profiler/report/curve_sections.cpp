@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes, times and rates against N, the laws laid through the bytes, and bytes by kernel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+#include "messages/report.h"
+#include "profiler/analysis/roofline.h"
+#include "profiler/report/numbers.h"
+#include "profiler/report/sections.h"
+
+namespace attnscope::report {
+namespace {
+
+using analysis::Curve;
+using analysis::CurveKind;
+using analysis::CurvePoint;
+using analysis::CurveSet;
+using analysis::Plot;
+using analysis::PlotKind;
+using Shown = analysis::Quantity;
+
+/// Base units of exports.
+std::string_view unit_of(Shown quantity) {
+  switch (quantity) {
+    case Shown::time:
+      return "ns";
+    case Shown::rate:
+      return "Tflop/s";
+    case Shown::dram:
+    case Shown::sm_l2:
+    case Shown::metric:  // of curves that a report does not ask for
+      break;
+  }
+  return "byte";
+}
+
+std::string kind_text(const Context& context, const Curve& curve) {
+  switch (curve.kind) {
+    case CurveKind::measured:
+      return series_text(context, curve.name);
+    case CurveKind::model:
+      return text(say::report::curve_model{.series = series_text(context, curve.name)});
+    case CurveKind::fit:
+      return text(say::report::curve_fit{.series = series_text(context, curve.name)});
+    case CurveKind::paper_count:
+      return text(say::report::curve_paper{.series = series_text(context, curve.name)});
+    case CurveKind::compulsory:
+      break;
+  }
+  return text(say::report::curve_minimum{});
+}
+
+/// "FA2, N 4096: 123456789 byte (123 MB), measured, quartiles 120 to 125": with the value as exports have it.
+std::string said_of(const std::string& series, const Curve& curve, const CurvePoint& point) {
+  const std::string_view unit = unit_of(curve.quantity);
+  std::string value = fmt::format("{} {}", exact(point.value), unit);
+  if (unit != "Tflop/s") value += fmt::format(" ({})", with_unit(point.value, unit));
+  std::string said = text(say::report::read_out{
+      .series = series, .n = exact(point.n), .value = value, .origin = origin_text(point.provenance)});
+  if (point.high > point.low) {
+    said += text(say::report::read_out_spread{.low = with_unit(point.low, unit), .high = with_unit(point.high, unit)});
+  }
+  if (point.over_model) said += text(say::report::read_out_model{.ratio = fmt::format("{:.4f}", *point.over_model)});
+  if (point.throttled) said += text(say::report::read_out_throttled{});
+  return said;
+}
+
+class CurveFigure {
+ public:
+  CurveFigure(const Context& context, const Plot& plot, const CurveSet& set, Shown quantity)
+      : context_(context), plot_(plot), set_(set), quantity_(quantity) {
+    table_.columns = {{text(say::report::column_series{})},
+                      {"N", true},
+                      {fmt::format("{} [{}]", name(), unit_of(quantity)), true},
+                      {text(say::report::column_q1{}), true},
+                      {text(say::report::column_q3{}), true},
+                      {text(say::report::column_origin{})},
+                      {text(say::report::column_row{}), true}};
+    for (const Curve& curve : set.curves) {
+      if (curve.kind == CurveKind::compulsory ? quantity == Shown::dram : curve.quantity == quantity) add(curve);
+    }
+  }
+
+  void add_peaks(const std::vector<analysis::Roof>& roofs, const AttentionProblem& like) {
+    for (const analysis::Roof& roof : roofs) {
+      if (roof.of_memory() || roof.bound == analysis::Bound::exp2) continue;
+      if (chart_.lines.empty()) return;
+      const double peak = ceiling_flops(roof, like) * 1e-12;
+      Line line{text(say::report::peak{.unit = analysis::to_string(roof.bound)}), 5, Provenance::modelled, {}};
+      const std::string said =
+          text(say::report::peak_read_out{.unit = analysis::to_string(roof.bound), .rate = three_digits(peak)});
+      line.marks.push_back({least_n_, peak, peak, peak, said});
+      line.marks.push_back({most_n_, peak, peak, peak, said});
+      chart_.lines.push_back(std::move(line));
+    }
+  }
+
+  [[nodiscard]] bool empty() const { return table_.rows.empty(); }
+  [[nodiscard]] Figure finish(const std::string& id) && {
+    const bool fixed = set_.queries.has_value();
+    chart_.x = {fixed ? text(say::report::axis_keys{.n_q = *set_.queries}) : text(say::report::axis_length{}),
+                Quantity::length, true};
+    chart_.y = {axis(),
+                quantity_ == Shown::time   ? Quantity::nanoseconds
+                : quantity_ == Shown::rate ? Quantity::number
+                                           : Quantity::bytes,
+                quantity_ != Shown::rate};
+    Figure figure;
+    figure.id = id;
+    figure.chart.title = fmt::format("{} · {}", name(), problem_text(plot_));
+    figure.chart.alt = text(say::report::alt_curves{
+        .what = name(), .problem = problem_text(plot_), .lines = chart_.lines.size(), .list = list()});
+    figure.caption = text(say::report::key{});
+    figure.chart.picture = std::move(chart_);
+    figure.behind = std::move(table_);
+    return figure;
+  }
+
+ private:
+  [[nodiscard]] std::string name() const {
+    switch (quantity_) {
+      case Shown::dram:
+        return text(say::report::dram_bytes{});
+      case Shown::sm_l2:
+        return text(say::report::sm_l2_bytes{});
+      case Shown::time:
+        return text(say::report::median_time{});
+      case Shown::rate:
+      case Shown::metric:  // of curves that a report does not ask for
+        break;
+    }
+    return "TFLOP/s";
+  }
+  [[nodiscard]] std::string axis() const {
+    if (quantity_ == Shown::rate) return text(say::report::axis_rate{});
+    if (quantity_ == Shown::time) return text(say::report::axis_time{});
+    return text(say::report::axis_bytes{});
+  }
+  [[nodiscard]] std::string list() const {
+    std::string all;
+    for (const Line& line : chart_.lines) all += fmt::format("{}{}", all.empty() ? "" : ", ", line.label);
+    return all;
+  }
+
+  void add(const Curve& curve) {
+    if (curve.kind == CurveKind::fit) return;
+    const std::string series = kind_text(context_, curve);
+    Line line{series, color_of(curve), curve.provenance, {}};
+    for (const CurvePoint& point : curve.points) {
+      const std::string said = said_of(series, curve, point);
+      line.marks.push_back({point.n, point.value, point.low, point.high, said});
+      least_n_ = line.marks.size() == 1 && chart_.lines.empty() ? point.n : std::min(least_n_, point.n);
+      most_n_ = std::max(most_n_, point.n);
+      if (!point.row && curve.kind != CurveKind::compulsory) continue;  // theory between points is drawn, not listed
+      const bool spread = point.high > point.low;
+      table_.rows.push_back({{series},
+                             {exact(point.n)},
+                             {exact(point.value)},
+                             {spread ? exact(point.low) : ""},
+                             {spread ? exact(point.high) : ""},
+                             {origin_text(point.provenance)},
+                             point.row ? Cell{row_name(*point.row), point.row} : Cell{}});
+    }
+    chart_.lines.push_back(std::move(line));
+  }
+
+  [[nodiscard]] int color_of(const Curve& curve) {
+    if (curve.kind == CurveKind::compulsory) return 5;
+    const std::string key = curve.name.algorithm + '\n' + curve.name.label + '\n' + curve.name.device;
+    const auto found = std::ranges::find(keys_, key);
+    if (found != keys_.end()) return static_cast<int>(found - keys_.begin());
+    keys_.push_back(key);
+    return static_cast<int>(keys_.size()) - 1;
+  }
+
+  const Context& context_;
+  const Plot& plot_;
+  const CurveSet& set_;
+  Shown quantity_;
+  LineChart chart_;
+  Table table_;
+  std::vector<std::string> keys_;
+  double least_n_ = 0;
+  double most_n_ = 0;
+};
+
+void add_figure(std::vector<Block>& blocks, CurveFigure&& figure, std::string_view stem, std::size_t& number) {
+  if (figure.empty()) return;
+  blocks.emplace_back(std::move(figure).finish(fmt::format("{}-{}", stem, ++number)));
+}
+
+/// Of algorithms of several kernels; nothing where there are none.
+std::optional<Figure> kernels_figure(const Context& context, const Plot& plot) {
+  const CurveSet set = curves_of(context, plot);
+  BarChart chart;
+  chart.x = {text(say::report::axis_dram{}), Quantity::bytes, false};
+  Table table{"",
+              {{text(say::report::column_series{})},
+               {"N", true},
+               {text(say::report::column_kernel{})},
+               {fmt::format("{} [byte]", text(say::report::dram_bytes{})), true},
+               {fmt::format("{} [byte]", text(say::report::sm_l2_bytes{})), true},
+               {text(say::report::column_origin{})}},
+              {}};
+  std::string names;
+  for (const analysis::KernelStack& stack : set.stacks) {
+    const std::string series = analysis::short_title(context.table().algorithms(), stack.algorithm);
+    Bar bar{fmt::format("{} · N {}", series, length_text(stack.n)), {}};
+    for (const analysis::KernelShare& share : stack.kernels) {
+      bar.parts.push_back({share.kernel, share.dram_bytes,
+                           text(say::report::kernel_read_out{.series = series,
+                                                             .n = exact(stack.n),
+                                                             .kernel = share.kernel,
+                                                             .bytes = exact(share.dram_bytes),
+                                                             .text = with_unit(share.dram_bytes, "byte"),
+                                                             .origin = origin_text(stack.provenance)})});
+      table.rows.push_back({{series},
+                            {exact(stack.n)},
+                            {share.kernel},
+                            {exact(share.dram_bytes)},
+                            {exact(share.sm_l2_bytes)},
+                            {origin_text(stack.provenance)}});
+    }
+    if (stack.kernels.size() > 1) chart.bars.push_back(std::move(bar));
+  }
+  if (chart.bars.empty()) return std::nullopt;
+  // The longest N tell most, and short ones would be slivers beside them.
+  constexpr std::size_t most_bars = 8;
+  if (chart.bars.size() > most_bars) chart.bars.erase(chart.bars.begin(), chart.bars.end() - most_bars);
+  Figure figure;
+  figure.chart.title = fmt::format("{} · {}", text(say::report::kernels{}), problem_text(plot));
+  figure.chart.alt = text(say::report::alt_kernels{.problem = problem_text(plot), .bars = chart.bars.size()});
+  figure.caption = figure.chart.alt;
+  figure.chart.picture = std::move(chart);
+  figure.behind = std::move(table);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Block> io_section(const Context& context) {
+  std::vector<Block> blocks;
+  std::size_t left = 0;
+  std::size_t number = 0;
+  for (const Plot* plot : context.drawn(PlotKind::bytes, left)) {
+    const CurveSet set = curves_of(context, *plot);
+    add_figure(blocks, CurveFigure(context, *plot, set, Shown::dram), "io", number);
+    add_figure(blocks, CurveFigure(context, *plot, set, Shown::sm_l2), "io", number);
+  }
+  say_left_out(blocks, left);
+  return blocks;
+}
+
+std::vector<Block> time_section(const Context& context) {
+  std::vector<Block> blocks;
+  std::size_t left = 0;
+  std::size_t number = 0;
+  for (const Plot* plot : context.drawn(PlotKind::time, left)) {
+    const CurveSet set = curves_of(context, *plot);
+    add_figure(blocks, CurveFigure(context, *plot, set, Shown::time), "time", number);
+  }
+  for (const Plot* plot : context.drawn(PlotKind::rate)) {
+    const CurveSet set = curves_of(context, *plot);
+    CurveFigure figure(context, *plot, set, Shown::rate);
+    const analysis::Row first = plot->filter.rows().front();
+    const AttentionProblem like = context.table().problem(first);
+    figure.add_peaks(analysis::roofs_of(context.table().run(first).limits, {}, like.dtype), like);
+    add_figure(blocks, std::move(figure), "time", number);
+  }
+  say_left_out(blocks, left);
+  return blocks;
+}
+
+std::vector<Block> exponents_section(const Context& context) {
+  Table table;
+  table.caption = text(say::report::exponents_caption{});
+  table.columns = {{text(say::report::column_problem{})},        {text(say::report::column_series{})},
+                   {text(say::report::column_bytes{})},          {text(say::report::column_law{})},
+                   {text(say::report::column_exponent{}), true}, {text(say::report::column_interval{})},
+                   {text(say::report::column_points{}), true},   {text(say::report::column_state{})},
+                   {text(say::report::column_origin{})}};
+  const auto add = [&](const Plot& plot, const analysis::SeriesName& name, Shown quantity, Provenance provenance,
+                       const analysis::FittedLaw& law) {
+    if (!law.power) return;
+    table.rows.push_back(
+        {{problem_text(plot)},
+         {series_text(context, name)},
+         {quantity == Shown::dram ? text(say::report::dram_bytes{}) : text(say::report::sm_l2_bytes{})},
+         {law.law.text},
+         {fmt::format("{:.3f}", law.power->slope)},
+         {law.points > 2
+              ? fmt::format("[{:.3f}, {:.3f}]", law.power->slope_interval.low, law.power->slope_interval.high)
+              : ""},
+         {std::to_string(law.points)},
+         {text(law.refusal ? Message(say::report::law_withheld{}) : Message(say::report::law_holds{}))},
+         {origin_text(provenance)}});
+  };
+  for (const Plot* plot : context.drawn(PlotKind::bytes)) {
+    const CurveSet set = curves_of(context, *plot);
+    for (const Curve& curve : set.curves) {
+      if (curve.kind == CurveKind::fit && curve.law)
+        add(*plot, curve.name, curve.quantity, curve.provenance, *curve.law);
+    }
+    for (const analysis::WithheldFit& fit : set.withheld) add(*plot, fit.name, fit.quantity, fit.provenance, fit.law);
+  }
+  if (table.rows.empty()) return {};
+  return {std::move(table)};
+}
+
+std::vector<Block> kernels_section(const Context& context) {
+  std::vector<Block> blocks;
+  std::size_t number = 0;
+  for (const Plot* plot : context.drawn(PlotKind::bytes)) {
+    std::optional<Figure> figure = kernels_figure(context, *plot);
+    if (!figure) continue;
+    figure->id = fmt::format("kernels-{}", ++number);
+    blocks.emplace_back(*std::move(figure));
+  }
+  return blocks;
+}
+
+}  // namespace attnscope::report

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/document.h"
+
+#include <algorithm>
+
+namespace attnscope::report {
+
+Paragraph sentence(const std::string& text, const std::vector<Words>& links) {
+  Paragraph paragraph;
+  std::size_t done = 0;
+  for (const Words& link : links) {
+    const std::size_t at = link.text.empty() ? std::string::npos : text.find(link.text, done);
+    if (at == std::string::npos) continue;
+    if (at > done) paragraph.words.push_back({text.substr(done, at - done)});
+    paragraph.words.push_back(link);
+    done = at + link.text.size();
+  }
+  if (done < text.size()) paragraph.words.push_back({text.substr(done)});
+  return paragraph;
+}
+
+}  // namespace attnscope::report

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "messages/report.h"
+#include "profiler/plan/text.h"
+#include "profiler/report/escape.h"
+#include "profiler/report/writers.h"
+
+namespace attnscope::report {
+namespace {
+
+constexpr std::string_view style = R"css(
+:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--faint:#d9d9d9;--link:#0a58a8;--notice:#fff3d6}
+@media screen and (prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e6e6e6;--faint:#3a3d44;--link:#7db8f5;--notice:#3a3016}}
+*{box-sizing:border-box}
+body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:60rem;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,'Segoe UI','DejaVu Sans',sans-serif}
+h1{margin:.2rem 0;font-size:1.7rem}h2{margin:2.2rem 0 .6rem;font-size:1.25rem;border-bottom:1px solid var(--faint)}
+a{color:var(--link)}nav a{margin-right:1rem}p{margin:.45rem 0}
+.notice{background:var(--notice);padding:.5rem .8rem;border-left:4px solid #c77700}
+figure{margin:1rem 0;break-inside:avoid}figcaption,caption{text-align:left;font-size:.88rem;padding:.3rem 0}
+svg{display:block;width:100%;height:auto}figure svg:focus-visible{outline:2px solid var(--link)}
+.said{min-height:1.4em;font-size:.88rem;font-variant-numeric:tabular-nums}
+.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem;font-variant-numeric:tabular-nums}
+th,td{border-bottom:1px solid var(--faint);padding:.18rem .5rem;text-align:left;vertical-align:top}.n{text-align:right}
+td{overflow-wrap:break-word;min-width:2.5rem}td.n{white-space:nowrap}
+th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--link)}
+th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
+pre{overflow-x:auto;padding:.5rem;border:1px solid var(--faint);font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere}
+tr:target{outline:2px solid var(--link)}footer{margin-top:3rem;font-size:.82rem}
+@page{size:A4;margin:18mm 14mm 18mm}
+@media print{#appendix table{font-size:5.5pt}#appendix td{min-width:0}#appendix td:nth-child(3){min-width:38mm}
+th button{display:contents}body{max-width:none;padding:0;font-size:10pt}nav,.said,th button::after{display:none}
+h2{break-after:avoid}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}
+a{color:inherit;text-decoration:none}a.r::after{content:" [" attr(data-row) "]";font-size:.8em}
+section.new{break-before:page}details:not([open])>*:not(summary){display:none}}
+)css";
+
+// Read-outs on hover and by the arrow keys, and tables that sort. All that it puts into the page is text.
+constexpr std::string_view script = R"js(
+(function(){'use strict';
+document.querySelectorAll('figure').forEach(function(figure){
+var svg=figure.querySelector('svg'),said=figure.querySelector('.said');if(!svg||!said)return;
+var marks=Array.prototype.slice.call(svg.querySelectorAll('.m')),at=-1;
+marks.forEach(function(m){var t=m.querySelector('title');m.said=t?t.textContent:'';if(t)m.removeChild(t)});
+function show(k){if(at>=0)marks[at].classList.remove('on');at=k;if(k<0){said.textContent='';return}
+marks[k].classList.add('on');said.textContent=marks[k].said}
+svg.addEventListener('mouseover',function(e){var m=e.target.closest('.m');if(m)show(marks.indexOf(m))});
+svg.addEventListener('keydown',function(e){var n=marks.length,k=at;if(!n)return;
+if(e.key==='ArrowRight'||e.key==='ArrowDown')k=Math.min(n-1,at+1);else if(e.key==='ArrowLeft'||e.key==='ArrowUp')k=Math.max(0,at-1);
+else if(e.key==='Home')k=0;else if(e.key==='End')k=n-1;else if(e.key==='Escape')k=-1;else return;e.preventDefault();show(k)});
+svg.setAttribute('tabindex','0')});
+document.querySelectorAll('table').forEach(function(table){if(!table.tHead||table.tBodies[0].rows.length<2)return;
+Array.prototype.forEach.call(table.tHead.rows[0].cells,function(head,column){
+var b=document.createElement('button');b.type='button';b.textContent=head.textContent;head.textContent='';head.appendChild(b);
+b.addEventListener('click',function(){var up=head.getAttribute('aria-sort')!=='ascending',number=head.classList.contains('n');
+Array.prototype.forEach.call(table.tHead.rows[0].cells,function(h){h.removeAttribute('aria-sort')});
+head.setAttribute('aria-sort',up?'ascending':'descending');
+var rows=Array.prototype.slice.call(table.tBodies[0].rows);
+rows.sort(function(a,b){var x=a.cells[column].textContent,y=b.cells[column].textContent,o;
+if(number){x=x===''?Infinity:parseFloat(x);y=y===''?Infinity:parseFloat(y);o=x===y?0:x<y?-1:1}else o=x<y?-1:x>y?1:0;return up?o:-o});
+rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
+})();
+)js";
+
+/// Inside the quotes of a style sheet's string: all that is no letter, digit or space as its number.
+std::string css_string(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x80 || byte == ' ' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                       (byte >= 'A' && byte <= 'Z');
+    safe += plain ? std::string(1, c) : fmt::format("\\{:06x}", byte);
+  }
+  return safe;
+}
+
+std::string linked(const std::string& text, std::optional<analysis::Row> row) {
+  if (!row) return markup(text);
+  return fmt::format(R"(<a class="r" href="#row-{0}" data-row="{0}">{1}</a>)", row_name(*row), markup(text));
+}
+
+void write(std::string& out, const Paragraph& paragraph) {
+  out += paragraph.notice ? R"(<p class="notice" role="note">)" : "<p>";
+  for (const Words& words : paragraph.words) out += linked(words.text, words.row);
+  out += "</p>\n";
+}
+
+void write(std::string& out, const Table& table) {
+  out += R"(<div class="wide"><table>)";
+  if (!table.caption.empty()) out += "<caption>" + markup(table.caption) + "</caption>";
+  out += "<thead><tr>";
+  for (const Column& column : table.columns) {
+    out += fmt::format(R"(<th scope="col"{}>{}</th>)", column.number ? R"( class="n")" : "", markup(column.title));
+  }
+  out += "</tr></thead><tbody>\n";
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    out += row < table.anchors.size() ? fmt::format(R"(<tr id="row-{}">)", row_name(table.anchors[row])) : "<tr>";
+    for (std::size_t k = 0; k < table.rows[row].size(); ++k) {
+      const Cell& cell = table.rows[row][k];
+      out += k < table.columns.size() && table.columns[k].number ? R"(<td class="n">)" : "<td>";
+      out += cell.row ? fmt::format(R"(<a href="#row-{}">{}</a>)", row_name(*cell.row), markup(cell.text))
+                      : markup(cell.text);
+      out += "</td>";
+    }
+    out += "</tr>\n";
+  }
+  out += "</tbody></table></div>\n";
+}
+
+void write(std::string& out, const Figure& figure) {
+  out += "<figure>" + to_svg(figure.chart, figure.id, Placed::in_page);
+  out += R"(<div class="said" aria-live="polite"></div>)";
+  out += "<figcaption>" + markup(figure.chart.title + ". " + figure.caption) + "</figcaption>";
+  out += "<details><summary>" + markup(text(say::report::behind{})) + "</summary>";
+  write(out, figure.behind);
+  out += "</details></figure>\n";
+}
+
+void write(std::string& out, const Commands& commands) {
+  out += "<pre><code>";
+  for (const std::string& line : commands.lines) out += markup(line) + "\n";
+  out += "</code></pre>\n";
+}
+
+}  // namespace
+
+std::string to_html(const Document& document) {
+  std::string out = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n";
+  out += R"(<meta name="viewport" content="width=device-width,initial-scale=1">)"
+         "\n";
+  // Nothing is fetched, whatever a file's text may say.
+  out +=
+      R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none';style-src 'unsafe-inline';script-src 'unsafe-inline'">)"
+      "\n";
+  out += "<title>" + markup(document.title) + "</title>\n<style>" + std::string(style) + chart_style();
+  // Browsers that know margin boxes print a running header and the page's number.
+  out += fmt::format(
+      "@page{{@top-left{{content:\"{}\";font-size:8pt}}@bottom-right{{content:counter(page) \" / \" "
+      "counter(pages);font-size:8pt}}}}",
+      css_string(document.title));
+  out += "</style></head>\n<body>\n<header><h1>" + markup(document.title) + "</h1>\n<p>" + markup(document.subtitle) +
+         "</p>\n";
+  for (const Paragraph& notice : document.notices) write(out, notice);
+  out += "<nav>";
+  for (const Section& section : document.sections) {
+    out += fmt::format("<a href=\"#{}\">{}</a> ", section.key, markup(section.title));
+  }
+  out += "</nav></header>\n<main>\n";
+  for (const Section& section : document.sections) {
+    out += fmt::format("<section id=\"{}\"{}><h2>{}</h2>\n", section.key,
+                       section.key == "appendix" ? " class=\"new\"" : "", markup(section.title));
+    for (const Block& block : section.blocks) std::visit([&](const auto& each) { write(out, each); }, block);
+    out += "</section>\n";
+  }
+  out += "</main>\n<footer>" + markup(document.version) + "</footer>\n<script>" + std::string(script) +
+         "</script>\n</body></html>\n";
+  return out;
+}
+
+}  // namespace attnscope::report

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report of points: what to say of them, in the order in which a reader asks. It knows no files; who calls it has
+// read them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/message.h"
+#include "kernels/model/result.h"
+#include "profiler/analysis/point_table.h"
+#include "profiler/report/document.h"
+
+namespace attnscope::report {
+
+/// What is said of a run beside its points. Empty where its file does not say it.
+struct RunFacts {
+  std::string file;
+  std::int64_t id = 0;  ///< in its file
+  std::string preset;
+  std::string state;  ///< "complete"
+  std::string started_at;
+  std::vector<std::string> argv;
+  std::string program;  ///< its version
+  std::string driver;
+  std::string cupti;
+  std::string nvrtc;
+  std::string system;
+  bool counters = false;
+  bool verified = false;
+  int min_samples = 0;
+  int max_samples = 0;
+  double max_noise = 0;
+  std::string simulated_because;
+  std::string l2_from;
+  std::string rates_from;
+};
+
+/// What is said of a point beside what analysis knows of it.
+struct PointFacts {
+  std::size_t samples = 0;
+  std::optional<double> max_abs_error;
+  std::optional<double> error_bound;
+  std::optional<double> sm_clock_hz;
+  std::vector<std::string> digests;  ///< of the kernels' sources, in the order of the launches
+};
+
+struct Input {
+  analysis::PointTable table;
+  std::vector<RunFacts> runs;      ///< by run of the table
+  std::vector<PointFacts> points;  ///< by row of the table
+  std::string version;             ///< of the program that writes the report
+};
+
+struct Request {
+  std::string title;                  ///< empty: made of what was measured
+  std::vector<std::string> sections;  ///< keys; empty: all
+  std::size_t figures = 6;            ///< problems drawn in each section: those of most points
+};
+
+/// Keys of the sections that there are, in their order.
+[[nodiscard]] std::vector<std::string> section_keys();
+
+/// An error in one sentence: no points, or a section that there is not.
+[[nodiscard]] Result<Document, Message> make_report(const Input&, const Request&);
+
+}  // namespace attnscope::report

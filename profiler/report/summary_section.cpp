@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the points say, in sentences: each is made of values of points that it leads to, and is not there without them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "messages/report.h"
+#include "profiler/analysis/roofline.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/report/numbers.h"
+#include "profiler/report/sections.h"
+
+namespace attnscope::report {
+namespace {
+
+using analysis::Curve;
+using analysis::CurveKind;
+using analysis::CurvePoint;
+using analysis::Plot;
+using analysis::PlotKind;
+using analysis::Row;
+
+/// Problems that sentences are about: those of most points.
+constexpr std::size_t problems_told = 2;
+
+struct Rival {
+  std::string series;
+  CurvePoint point;
+};
+
+/// Counted or timed points of one device at the longest N that at least two of its series have, the largest value
+/// first.
+std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& set, analysis::Quantity quantity) {
+  std::map<std::pair<std::string, double>, std::vector<Rival>> at;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::measured || curve.quantity != quantity || curve.name.age > 0) continue;
+    for (const CurvePoint& point : curve.points) {
+      if (point.row)
+        at[{context.table().run(*point.row).device_id, point.n}].push_back({series_text(context, curve.name), point});
+    }
+  }
+  std::vector<Rival> best;
+  double longest = 0;
+  for (const auto& [where, rivals] : at) {
+    if (rivals.size() < 2 || where.second <= longest) continue;
+    longest = where.second;
+    best = rivals;
+  }
+  std::ranges::stable_sort(best, std::greater<>(), [](const Rival& rival) { return rival.point.value; });
+  return best;
+}
+
+/// "12.3 times fewer", or nothing where both are alike.
+void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity quantity, std::vector<Block>& blocks) {
+  const std::vector<Rival> rivals = rivals_of(context, curves_of(context, plot), quantity);
+  if (rivals.empty()) return;
+  const bool bytes = quantity == analysis::Quantity::dram;
+  const std::string_view unit = bytes ? "byte" : "ns";
+  const Rival& most = rivals.front();
+  for (std::size_t k = 1; k < rivals.size(); ++k) {
+    const Rival& less = rivals[k];
+    if (!(less.point.value > 0) || most.point.value / less.point.value < 1.005) continue;
+    const std::string ratio = three_digits(most.point.value / less.point.value);
+    const std::string own = with_unit(less.point.value, unit);
+    const std::string other = with_unit(most.point.value, unit);
+    const std::string n = exact(less.point.n);
+    const std::string device = analysis::device_title(context.table(), context.table().run_index(*less.point.row));
+    const std::string origin =
+        less.point.provenance == most.point.provenance
+            ? origin_text(less.point.provenance)
+            : fmt::format("{}, {}", origin_text(less.point.provenance), origin_text(most.point.provenance));
+    const std::string words = bytes ? text(say::report::fewer_bytes{.n = n,
+                                                                    .problem = problem_text(plot),
+                                                                    .device = device,
+                                                                    .series = less.series,
+                                                                    .ratio = ratio,
+                                                                    .other = most.series,
+                                                                    .own_bytes = own,
+                                                                    .other_bytes = other,
+                                                                    .origin = origin})
+                                    : text(say::report::faster{.n = n,
+                                                               .problem = problem_text(plot),
+                                                               .device = device,
+                                                               .series = less.series,
+                                                               .ratio = ratio,
+                                                               .other = most.series,
+                                                               .own_time = own,
+                                                               .other_time = other,
+                                                               .origin = origin});
+    blocks.emplace_back(sentence(words, {{own, less.point.row}, {other, most.point.row}}));
+  }
+}
+
+/// Of each algorithm from which N on a unit of the SMs bounds it, and no memory does.
+void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
+  for (const std::string& device : analysis::roofline_devices(context.table(), plot.filter.rows())) {
+    const analysis::RooflineReport report =
+        analysis::roofline(context.table(), plot.filter.rows(), {device, {}, analysis::Along::n, {}});
+    std::set<std::string> told;
+    for (const analysis::RooflineSeries& series : report.series) {
+      std::vector<const analysis::RooflinePoint*> points;
+      for (const analysis::RooflinePoint& point : series.points) {
+        if (!point.shares.empty() && point.intensity(analysis::RooflineLevel::dram)) points.push_back(&point);
+      }
+      if (points.size() < 2 || !told.insert(series.algorithm).second) continue;
+      const auto of_memory = [](const analysis::RooflinePoint* point) {
+        const analysis::Bound bound = point->shares.front().bound;
+        return bound == analysis::Bound::dram || bound == analysis::Bound::l2;
+      };
+      const std::string name = analysis::short_title(context.table().algorithms(), series.algorithm);
+      const std::string gpu = analysis::device_title(context.table(), series.run);
+      const auto last = std::ranges::find_if(points.rbegin(), points.rend(), of_memory);
+      const analysis::RooflinePoint& longest = *points.back();
+      const std::string last_n = exact(static_cast<double>(longest.n));
+      const std::string first_n = exact(static_cast<double>(points.front()->n));
+      const std::string problem = problem_text(plot);
+      const std::string origin = origin_text(longest.provenance);
+      if (last == points.rbegin()) {
+        const std::string words = text(say::report::stays_memory{.series = name,
+                                                                 .device = gpu,
+                                                                 .problem = problem,
+                                                                 .n = last_n,
+                                                                 .bound = to_string(longest.shares.front().bound),
+                                                                 .origin = origin});
+        blocks.emplace_back(sentence(words, {{last_n + ",", longest.row}}));
+      } else if (last == points.rend()) {
+        const std::string words = text(say::report::never_memory{
+            .series = name, .device = gpu, .problem = problem, .first = first_n, .last = last_n, .origin = origin});
+        blocks.emplace_back(sentence(words, {{first_n + " to", points.front()->row}, {last_n, longest.row}}));
+      } else {
+        const analysis::RooflinePoint& from = **(last.base());
+        const std::string n = exact(static_cast<double>(from.n));
+        const std::string words = text(say::report::leaves_memory{.series = name,
+                                                                  .device = gpu,
+                                                                  .problem = problem,
+                                                                  .n = n,
+                                                                  .bound = to_string(from.shares.front().bound),
+                                                                  .origin = origin});
+        blocks.emplace_back(sentence(words, {{n + ":", from.row}}));
+      }
+    }
+  }
+}
+
+/// The counted point that lies furthest from its closed form.
+void tell_residual(const Context& context, std::vector<Block>& blocks) {
+  const analysis::ValueColumn& ratios = context.table().values(metric_key::l2_sm_over_model);
+  std::optional<Row> worst;
+  std::size_t points = 0;
+  for (const Row row : context.table().rows()) {
+    if (!ratios.has(row) || context.table().run(row).provenance != Provenance::measured) continue;
+    ++points;
+    if (!worst || std::abs(ratios.value(row) - 1) > std::abs(ratios.value(*worst) - 1)) worst = row;
+  }
+  if (!worst) return;
+  const std::string percent = fmt::format("{:.3f}%", 100 * (ratios.value(*worst) - 1));
+  blocks.emplace_back(
+      sentence(text(say::report::residual{
+                   .percent = percent, .points = points, .point = describe(context.table().spec(*worst))}),
+               {{percent, worst}}));
+}
+
+void tell_failures(const Context& context, std::vector<Block>& blocks) {
+  std::map<Disposition, std::vector<Row>> ends;
+  for (const Row row : context.table().rows()) {
+    const Disposition end = context.table().disposition(row);
+    if (end != Disposition::ok) ends[end].push_back(row);
+  }
+  for (const auto& [end, rows] : ends) {
+    const std::string count = fmt::format("{}", rows.size());
+    const std::string reason = text(context.table().reason(rows.front()));
+    const std::string point = describe(context.table().spec(rows.front()));
+    const std::string all = fmt::format("{}", context.table().size());
+    const Message told =
+        rows.size() == 1
+            ? Message(say::report::one_ended{.all = all, .outcome = to_string(end), .point = point, .reason = reason})
+            : Message(say::report::ended{
+                  .count = count, .all = all, .outcome = to_string(end), .point = point, .reason = reason});
+    blocks.emplace_back(sentence(text(told), {{point, rows.front()}}));
+  }
+}
+
+}  // namespace
+
+std::vector<Block> summary_section(const Context& context) {
+  std::vector<Block> blocks;
+  const auto first_of = [&](PlotKind kind) {
+    std::vector<const Plot*> plots = context.drawn(kind);
+    if (plots.size() > problems_told) plots.erase(plots.begin() + problems_told, plots.end());
+    return plots;
+  };
+  for (const Plot* plot : first_of(PlotKind::bytes)) tell_ratios(context, *plot, analysis::Quantity::dram, blocks);
+  for (const Plot* plot : first_of(PlotKind::time)) tell_ratios(context, *plot, analysis::Quantity::time, blocks);
+  for (const Plot* plot : first_of(PlotKind::time)) tell_bounds(context, *plot, blocks);
+  tell_residual(context, blocks);
+  tell_failures(context, blocks);
+  return blocks;
+}
+
+}  // namespace attnscope::report

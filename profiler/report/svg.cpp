@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "profiler/report/escape.h"
+#include "profiler/report/numbers.h"
+
+namespace attnscope::report {
+namespace {
+
+/// Okabe and Ito's, which people with any colour vision tell apart; brighter ones on dark.
+constexpr std::array<std::string_view, palette_size> on_light{"#0072b2", "#b84a00", "#007a5a",
+                                                              "#a3447f", "#8a6500", "#444444"};
+constexpr std::array<std::string_view, palette_size> on_dark{"#56b4e9", "#ff8c42", "#2fc79a",
+                                                             "#e69ac7", "#e8b730", "#c0c0c0"};
+
+std::string colors(const std::array<std::string_view, palette_size>& palette, std::string_view paper,
+                   std::string_view ink, std::string_view faint) {
+  std::string rules = fmt::format(
+      ".bg{{fill:{0}}}.t,.h{{fill:{1}}}.a{{stroke:{1}}}.g{{stroke:{2}}}.o{{fill:{0}}}.n{{fill:{2}}}"
+      ".best{{stroke:{1}}}",
+      paper, ink, faint);
+  for (std::size_t k = 0; k < palette.size(); ++k) {
+    rules += fmt::format(".l{0}{{stroke:{1}}}.f{0}{{fill:{1};stroke:{1}}}.e{0}{{fill:{2};stroke:{1}}}.w{0}{{fill:{1}}}",
+                         k, palette.at(k), paper);
+  }
+  return rules;
+}
+
+/// The next 1, 2 or 5 times a power of ten that is not below.
+double nice_step(double value) {
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= value * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::string tick_label(const Axis& axis, double value) {
+  switch (axis.quantity) {
+    case Quantity::length:
+      return length_text(value);
+    case Quantity::bytes:
+    case Quantity::nanoseconds: {
+      std::string text = value == 0 ? "0" : with_unit(value, axis.quantity == Quantity::bytes ? "byte" : "ns");
+      // "1.00 GB" is "1 GB": ticks are round.
+      if (const std::size_t dot = text.find('.'); dot != std::string::npos) {
+        const std::size_t space = text.find(' ');
+        std::string digits = text.substr(0, space);
+        while (digits.back() == '0') digits.pop_back();
+        if (digits.back() == '.') digits.pop_back();
+        text = digits + text.substr(space);
+      }
+      return text;
+    }
+    case Quantity::number:
+      break;
+  }
+  return coordinate(value);
+}
+
+}  // namespace
+
+void Svg::rect(double x, double y, double width, double height, std::string_view classes, std::string_view more) {
+  elements_ += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" class="{}"{}{}/>)", coordinate(x),
+                           coordinate(y), coordinate(std::max(width, 0.0)), coordinate(std::max(height, 0.0)), classes,
+                           more.empty() ? "" : " ", more);
+}
+
+void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
+  elements_ += fmt::format(R"(<path d="M{} {}L{} {}" class="{}"/>)", coordinate(x1), coordinate(y1), coordinate(x2),
+                           coordinate(y2), classes);
+}
+
+void Svg::text(double x, double y, std::string_view words, Anchor anchor, std::string_view classes) {
+  constexpr std::array<std::string_view, 3> names{"start", "middle", "end"};
+  elements_ += fmt::format(R"(<text x="{}" y="{}" class="{}" text-anchor="{}">{}</text>)", coordinate(x), coordinate(y),
+                           classes, names.at(static_cast<std::size_t>(anchor)), markup(words));
+}
+
+void Svg::title(double x, const std::string& words) {
+  text(x, 18, fitted(words, picture_width - x - 4, 7.8), Anchor::start, "h");
+}
+
+void Svg::upright_text(double x, double y, std::string_view words) {
+  elements_ +=
+      fmt::format(R"x(<text transform="translate({} {}) rotate(-90)" class="t" text-anchor="middle">{}</text>)x",
+                  coordinate(x), coordinate(y), markup(words));
+}
+
+void Svg::open_mark(std::string_view said) {
+  elements_ += fmt::format(R"(<g class="m"><title>{}</title>)", markup(said));
+}
+
+std::string Svg::finish(const Chart& chart, const std::string& id, double height, Placed placed) const {
+  std::string picture = fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" {2}role="img" aria-labelledby="{3}-t {3}-d" id="{3}">)",
+      coordinate(picture_width), coordinate(height),
+      placed == Placed::alone ? fmt::format(R"(width="{}" height="{}" )", coordinate(picture_width), coordinate(height))
+                              : std::string(),
+      id);
+  picture += fmt::format(R"(<title id="{0}-t">{1}</title><desc id="{0}-d">{2}</desc>)", id, markup(chart.title),
+                         markup(chart.alt));
+  if (placed == Placed::alone) picture += "<style>" + chart_style() + "</style>";
+  picture += fmt::format(R"(<rect width="{}" height="{}" class="bg"/>)", coordinate(picture_width), coordinate(height));
+  return picture + elements_ + "</svg>";
+}
+
+std::string chart_style() {
+  return "svg text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{font-size:12px;"
+         "font-weight:600}.a,.g{fill:none;stroke-width:1}.s{fill:none;stroke-width:2}.i{fill:none;stroke-width:1.2;"
+         "stroke-dasharray:6 4}.d{fill:none;stroke-width:1.8;stroke-dasharray:1.5 4;stroke-linecap:round}"
+         ".k{fill:none;stroke-width:1.6;stroke-dasharray:8 3 1.5 3}.b{stroke-width:1}.best{fill:none;stroke-width:2.5}"
+         ".hatch{stroke:#888;stroke-width:1;fill:none}.sim{fill:none;stroke:#fff;stroke-width:1.5;stroke-dasharray:2 "
+         "2}.p{stroke-width:.75;stroke:#fff}.w,.dark{fill:#fff}.light{fill:#000}.m:hover .s,.m.on{stroke-width:3}" +
+         colors(on_light, "#ffffff", "#1a1a1a", "#d9d9d9") + "@media screen and (prefers-color-scheme:dark){" +
+         colors(on_dark, "#16181c", "#e6e6e6", "#3a3d44") + "}";
+}
+
+Scale::Scale(const Axis& axis, double least, double most, double from, double to)
+    : log_(axis.log), low_(least), high_(most), from_(from), to_(to) {
+  if (log_) {
+    if (high_ <= low_) high_ = low_ * 2, low_ = low_ / 2;
+    if (axis.quantity == Quantity::length) {
+      low_ /= 1.15;
+      high_ *= 1.15;
+    } else {
+      const double margin = std::pow(high_ / low_, 0.06);
+      low_ /= margin;
+      high_ *= margin;
+    }
+    make_log_ticks(axis);
+  } else {
+    if (high_ <= low_) high_ = low_ + 1;
+    high_ += (high_ - low_) * 0.06;
+    make_linear_ticks(axis);
+  }
+}
+
+double Scale::at(double value) const {
+  const double share = log_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
+  return from_ + share * (to_ - from_);
+}
+
+void Scale::add_tick(const Axis& axis, double value) {
+  if (value < low_ * (1 - 1e-9) || value > high_ * (1 + 1e-9)) return;
+  ticks_.push_back({value, tick_label(axis, value)});
+}
+
+void Scale::make_linear_ticks(const Axis& axis) {
+  const double step = nice_step((high_ - low_) / 6);
+  for (double k = std::ceil(low_ / step); k * step <= high_; ++k) add_tick(axis, k * step);
+}
+
+void Scale::make_log_ticks(const Axis& axis) {
+  if (axis.quantity == Quantity::length) {
+    const double first = std::ceil(std::log2(low_));
+    const double last = std::floor(std::log2(high_));
+    const double step = std::max(1.0, std::ceil((last - first + 1) / 10));
+    for (double k = first; k <= last; k += step) add_tick(axis, std::exp2(k));
+  }
+  if (ticks_.size() >= 2) return;
+  ticks_.clear();
+  const double decades = std::log10(high_ / low_);
+  const double step = std::max(1.0, std::ceil(decades / 8));
+  for (double k = std::floor(std::log10(low_)); k <= std::log10(high_); k += step) {
+    const double power = std::pow(10.0, k);
+    add_tick(axis, power);
+    if (decades < 3.2) add_tick(axis, 2 * power);
+    if (decades < 3.2) add_tick(axis, 5 * power);
+  }
+}
+
+double width_of(std::string_view words) {
+  const auto letters =
+      std::ranges::count_if(words, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+  return 6.3 * static_cast<double>(letters);
+}
+
+std::string fitted(const std::string& words, double width, double letter) {
+  const auto most = static_cast<std::size_t>(std::max(1.0, width / letter));
+  std::size_t letters = 0;
+  std::size_t cut = 0;  // behind the last letter that leaves room for the ellipsis
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    if ((static_cast<unsigned char>(words[k]) & 0xC0U) == 0x80U) continue;
+    if (letters + 1 == most) cut = k;
+    if (++letters > most) return words.substr(0, cut) + "…";
+  }
+  return words;
+}
+
+std::string to_svg(const Chart& chart, const std::string& id, Placed placed) {
+  return std::visit([&](const auto& picture) { return draw(chart, picture, id, placed); }, chart.picture);
+}
+
+}  // namespace attnscope::report

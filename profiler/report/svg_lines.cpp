@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "profiler/report/numbers.h"
+#include "profiler/report/svg.h"
+
+namespace attnscope::report {
+namespace {
+
+constexpr double plot_left = 74;
+constexpr double plot_top = 30;
+constexpr double plot_bottom = 340;
+constexpr double label_height = 14;
+constexpr double widest_label = 230;
+
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void take(double value, bool log) {
+    if (!std::isfinite(value) || (log && value <= 0)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+/// Letters of chart_style(): solid, thin dashes, dots, dashes and dots.
+char stroke_of(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::measured:
+    case Provenance::derived:
+      return 's';
+    case Provenance::modelled:
+      return 'i';
+    case Provenance::simulated:
+    case Provenance::extrapolated:
+      return 'd';
+    case Provenance::imported:
+      return 'k';
+  }
+  return 's';
+}
+
+bool is_hollow(Provenance provenance) {
+  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
+}
+
+/// One of as many shapes as there are colours.
+std::string shape(double x, double y, int color, std::string_view classes) {
+  const std::string at_x = coordinate(x);
+  const std::string at_y = coordinate(y);
+  switch (color % 4) {
+    case 0:
+      return fmt::format(R"(<circle cx="{}" cy="{}" r="4" class="{}"/>)", at_x, at_y, classes);
+    case 1:
+      return fmt::format(R"(<rect x="{}" y="{}" width="7.4" height="7.4" class="{}"/>)", coordinate(x - 3.7),
+                         coordinate(y - 3.7), classes);
+    case 2:
+      return fmt::format(R"(<path d="M{} {}l4.6 8.4h-9.2z" class="{}"/>)", at_x, coordinate(y - 5), classes);
+    default:
+      return fmt::format(R"(<path d="M{} {}l5.2 5.2l-5.2 5.2l-5.2 -5.2z" class="{}"/>)", at_x, coordinate(y - 5.2),
+                         classes);
+  }
+}
+
+class LinesPicture {
+ public:
+  explicit LinesPicture(const LineChart& chart) : chart_(chart), right_(right_edge(chart)) {
+    Extent x;
+    Extent y;
+    for (const Line& line : chart.lines) {
+      for (const Mark& mark : line.marks) {
+        x.take(mark.x, chart.x.log);
+        for (const double value : {mark.y, mark.low, mark.high}) {
+          if (value != 0 || !chart.y.log) y.take(value, chart.y.log);
+        }
+      }
+    }
+    if (!chart.y.log) y.low = std::min(y.low, 0.0);
+    if (x.low > x.high) x = {1, 2};
+    if (y.low > y.high) y = {1, 2};
+    x_ = Scale(chart.x, x.low, x.high, plot_left, right_);
+    y_ = Scale(chart.y, y.low, y.high, plot_bottom, plot_top);
+  }
+
+  void draw_on(Svg& svg) const {
+    draw_frame(svg);
+    for (const Line& line : chart_.lines) draw_path(svg, line);
+    for (const Line& line : chart_.lines) draw_marks(svg, line);
+    draw_labels(svg);
+  }
+
+ private:
+  static double right_edge(const LineChart& chart) {
+    double widest = 60;
+    for (const Line& line : chart.lines) widest = std::max(widest, width_of(line.label) + 22);
+    return picture_width - std::min(widest, widest_label);
+  }
+  [[nodiscard]] bool drawable(const Mark& mark) const {
+    return std::isfinite(mark.x) && std::isfinite(mark.y) && (!chart_.x.log || mark.x > 0) &&
+           (!chart_.y.log || mark.y > 0);
+  }
+
+  void draw_frame(Svg& svg) const {
+    for (const Scale::Tick& tick : y_.ticks()) {
+      svg.line(plot_left, y_.at(tick.at), right_, y_.at(tick.at), "g");
+      svg.text(plot_left - 6, y_.at(tick.at) + 4, tick.label, Svg::Anchor::end);
+    }
+    for (const Scale::Tick& tick : x_.ticks()) {
+      svg.line(x_.at(tick.at), plot_bottom, x_.at(tick.at), plot_bottom + 4, "a");
+      svg.text(x_.at(tick.at), plot_bottom + 17, tick.label, Svg::Anchor::middle);
+    }
+    svg.line(plot_left, plot_bottom, right_, plot_bottom, "a");
+    svg.line(plot_left, plot_top, plot_left, plot_bottom, "a");
+    svg.text((plot_left + right_) / 2, plot_bottom + 34, chart_.x.title, Svg::Anchor::middle);
+    svg.upright_text(14, (plot_top + plot_bottom) / 2, chart_.y.title);
+  }
+
+  void draw_path(Svg& svg, const Line& line) const {
+    std::string path;
+    for (const Mark& mark : line.marks) {
+      if (!drawable(mark)) continue;
+      path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(x_.at(mark.x)), coordinate(y_.at(mark.y)));
+    }
+    if (path.find('L') == std::string::npos) return;
+    svg.raw(
+        fmt::format(R"(<path d="{}" class="{} l{}"/>)", path, stroke_of(line.provenance), line.color % palette_size));
+  }
+
+  void draw_marks(Svg& svg, const Line& line) const {
+    const int color = line.color % palette_size;
+    for (const Mark& mark : line.marks) {
+      if (!drawable(mark) || mark.said.empty()) continue;
+      const double x = x_.at(mark.x);
+      svg.open_mark(mark.said);
+      if (mark.high > mark.low && (!chart_.y.log || mark.low > 0)) {
+        const double low = y_.at(mark.low);
+        const double high = y_.at(mark.high);
+        if (low - high > 8) {
+          svg.line(x, low, x, high, fmt::format("b l{}", color));
+          svg.line(x - 3, low, x + 3, low, fmt::format("b l{}", color));
+          svg.line(x - 3, high, x + 3, high, fmt::format("b l{}", color));
+        }
+      }
+      if (line.provenance == Provenance::modelled) {
+        // No mark of its own, but a place that can be pointed at.
+        svg.raw(fmt::format(R"(<circle cx="{}" cy="{}" r="3" class="w{}" opacity="0"/>)", coordinate(x),
+                            coordinate(y_.at(mark.y)), color));
+      } else {
+        svg.raw(
+            shape(x, y_.at(mark.y), line.color, fmt::format("{}{}", is_hollow(line.provenance) ? 'e' : 'f', color)));
+      }
+      svg.close();
+    }
+  }
+
+  /// At the lines' ends, moved apart where they would cover one another.
+  void draw_labels(Svg& svg) const {
+    struct Label {
+      const Line* line;
+      double x;
+      double wanted;
+      double y;
+    };
+    std::vector<Label> labels;
+    for (const Line& line : chart_.lines) {
+      const auto last = std::ranges::find_if(line.marks.rbegin(), line.marks.rend(),
+                                             [&](const Mark& mark) { return drawable(mark); });
+      if (last == line.marks.rend()) continue;
+      labels.push_back({&line, x_.at(last->x), y_.at(last->y), y_.at(last->y)});
+    }
+    std::ranges::stable_sort(labels, {}, &Label::wanted);
+    double above = plot_top - label_height;
+    for (Label& label : labels) above = label.y = std::max(label.y, above + label_height);
+    double below = plot_bottom + label_height;
+    for (auto label = labels.rbegin(); label != labels.rend(); ++label)
+      below = label->y = std::min(label->y, below - label_height);
+    for (const Label& label : labels) {
+      const int color = label.line->color % palette_size;
+      svg.line(label.x + 6, label.wanted, right_ + 12, label.y, fmt::format("b l{}", color));
+      svg.text(right_ + 15, label.y + 4, fitted(label.line->label, picture_width - right_ - 15), Svg::Anchor::start,
+               fmt::format("w{}", color));
+    }
+  }
+
+  const LineChart& chart_;
+  double right_;
+  Scale x_;
+  Scale y_;
+};
+
+}  // namespace
+
+std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placed placed) {
+  Svg svg;
+  svg.title(plot_left, chart.title);
+  LinesPicture(lines).draw_on(svg);
+  return svg.finish(chart, id, 388, placed);
+}
+
+}  // namespace attnscope::report

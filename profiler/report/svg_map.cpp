@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps and bars.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "profiler/report/escape.h"
+#include "profiler/report/numbers.h"
+#include "profiler/report/svg.h"
+
+namespace attnscope::report {
+namespace {
+
+using Color = std::array<double, 3>;
+/// Viridis (CC0), whose lightness rises evenly: it reads in grey and with any colour vision.
+constexpr std::array<Color, 6> viridis{
+    {{68, 1, 84}, {65, 68, 135}, {42, 120, 142}, {34, 168, 132}, {122, 209, 81}, {253, 231, 37}}};
+
+Color color_at(double share) {
+  const double place = std::clamp(share, 0.0, 1.0) * (viridis.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(place), viridis.size() - 2);
+  const double part = place - static_cast<double>(below);
+  Color color{};
+  for (std::size_t k = 0; k < color.size(); ++k)
+    color.at(k) = viridis.at(below).at(k) * (1 - part) + viridis.at(below + 1).at(k) * part;
+  return color;
+}
+
+std::string hex(const Color& color) {
+  return fmt::format("#{:02x}{:02x}{:02x}", static_cast<int>(std::lround(color[0])),
+                     static_cast<int>(std::lround(color[1])), static_cast<int>(std::lround(color[2])));
+}
+
+/// Bright is better: 1 is the brightest.
+double brightness(const HeatMap& map, double value) {
+  if (!(map.high > map.low)) return 0.6;
+  const bool log = map.low > 0;
+  const double share =
+      log ? std::log(value / map.low) / std::log(map.high / map.low) : (value - map.low) / (map.high - map.low);
+  return map.less_is_better ? 1 - share : share;
+}
+
+void draw_cell(Svg& svg, const HeatMap& map, const MapCell& cell, double x, double y, double width, double height) {
+  if (cell.said.empty()) return;
+  svg.open_mark(cell.said);
+  if (cell.value) {
+    const double share = brightness(map, *cell.value);
+    svg.rect(x, y, width, height, "p", fmt::format(R"(fill="{}")", hex(color_at(share))));
+    if (width_of(cell.text) <= width - 2 && height >= 12) {
+      svg.text(x + width / 2, y + height / 2 + 4, cell.text, Svg::Anchor::middle, share > 0.55 ? "light" : "dark");
+    }
+    if (cell.hollow) svg.rect(x + 1.5, y + 1.5, width - 3, height - 3, "sim");
+    if (cell.best) svg.rect(x + 1, y + 1, width - 2, height - 2, "best");
+  } else {
+    svg.rect(x, y, width, height, "n");
+    svg.line(x, y + height, x + width, y, "hatch");
+    if (width_of(cell.text) <= width - 2 && height >= 12)
+      svg.text(x + width / 2, y + height / 2 + 4, cell.text, Svg::Anchor::middle);
+  }
+  svg.close();
+}
+
+void draw_key(Svg& svg, const HeatMap& map, double y) {
+  constexpr int steps = 24;
+  constexpr double left = 74;
+  constexpr double width = 9;
+  for (int k = 0; k < steps; ++k) {
+    svg.rect(left + k * width, y, width + 0.5, 10, "", fmt::format(R"(fill="{}")", hex(color_at((k + 0.5) / steps))));
+  }
+  const double dark = map.less_is_better ? map.high : map.low;
+  const double bright = map.less_is_better ? map.low : map.high;
+  svg.text(left - 6, y + 9, three_digits(dark), Svg::Anchor::end);
+  svg.text(left + steps * width + 6, y + 9, three_digits(bright) + " " + map.unit_said, Svg::Anchor::start);
+}
+
+}  // namespace
+
+std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, Placed placed) {
+  constexpr double left = 74;
+  constexpr double top = 30;
+  const double columns = std::max<double>(1, static_cast<double>(map.columns.size()));
+  const double rows = std::max<double>(1, static_cast<double>(map.rows.size()));
+  const double width = std::min(80.0, (picture_width - left - 10) / columns);
+  const double height = std::clamp(420 / rows, 16.0, 34.0);
+  Svg svg;
+  svg.title(left, chart.title);
+  for (std::size_t row = 0; row < map.cells.size(); ++row) {
+    // The smallest side below, as on an axis.
+    const double y = top + (rows - 1 - static_cast<double>(row)) * height;
+    svg.text(left - 6, y + height / 2 + 4, map.rows[row], Svg::Anchor::end);
+    for (std::size_t column = 0; column < map.cells[row].size(); ++column) {
+      draw_cell(svg, map, map.cells[row][column], left + static_cast<double>(column) * width, y, width, height);
+    }
+  }
+  const double bottom = top + rows * height;
+  for (std::size_t column = 0; column < map.columns.size(); ++column) {
+    svg.text(left + (static_cast<double>(column) + 0.5) * width, bottom + 15, map.columns[column], Svg::Anchor::middle);
+  }
+  svg.text(left + columns * width / 2, bottom + 32, map.x_title, Svg::Anchor::middle);
+  svg.upright_text(14, top + rows * height / 2, map.y_title);
+  if (map.high > map.low) draw_key(svg, map, bottom + 46);
+  return svg.finish(chart, id, bottom + 66, placed);
+}
+
+std::string draw(const Chart& chart, const BarChart& bars, const std::string& id, Placed placed) {
+  constexpr double top = 30;
+  constexpr double row = 34;
+  double left = 60;
+  double most = 0;
+  for (const Bar& bar : bars.bars) {
+    double sum = 0;
+    for (const Bar::Part& part : bar.parts) sum += part.value;
+    most = std::max(most, sum);
+    left = std::max(left, std::min(220.0, width_of(bar.label) + 16));
+  }
+  const double bottom = top + row * static_cast<double>(bars.bars.size());
+  const double right = picture_width - 20;
+  const Scale x(bars.x, 0, most > 0 ? most : 1, left, right);
+  Svg svg;
+  svg.title(left, chart.title);
+  for (const Scale::Tick& tick : x.ticks()) {
+    svg.line(x.at(tick.at), top, x.at(tick.at), bottom, "g");
+    svg.text(x.at(tick.at), bottom + 15, tick.label, Svg::Anchor::middle);
+  }
+  for (std::size_t k = 0; k < bars.bars.size(); ++k) {
+    const Bar& bar = bars.bars[k];
+    const double y = top + static_cast<double>(k) * row + 5;
+    svg.text(left - 6, y + 16, bar.label, Svg::Anchor::end);
+    double sum = 0;
+    for (std::size_t part = 0; part < bar.parts.size(); ++part) {
+      const double from = x.at(sum);
+      sum += bar.parts[part].value;
+      const double to = x.at(sum);
+      svg.open_mark(bar.parts[part].said);
+      // Neighbours differ in tint, and a white edge parts them in print.
+      svg.rect(from, y, to - from, row - 10, fmt::format("p w{}", part % palette_size));
+      if (width_of(bar.parts[part].label) < to - from - 4)
+        svg.text((from + to) / 2, y + 16, bar.parts[part].label, Svg::Anchor::middle, "o");
+      svg.close();
+    }
+  }
+  svg.line(left, top, left, bottom, "a");
+  svg.text((left + right) / 2, bottom + 32, bars.x.title, Svg::Anchor::middle);
+  return svg.finish(chart, id, bottom + 42, placed);
+}
+
+}  // namespace attnscope::report

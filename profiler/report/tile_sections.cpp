@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps of tiles and the roofline.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "messages/report.h"
+#include "profiler/analysis/roofline.h"
+#include "profiler/analysis/tile_map.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/report/numbers.h"
+#include "profiler/report/sections.h"
+
+namespace attnscope::report {
+namespace {
+
+using analysis::Plot;
+using analysis::PlotKind;
+using analysis::TileCell;
+using analysis::TileMap;
+
+/// What cells of a unit are divided by, so that three digits of them fit in a cell.
+struct CellUnit {
+  double divisor = 1;
+  std::string unit;
+};
+CellUnit shown_in(const TileMap& map) {
+  const double largest = map.maximum.value_or(0);
+  const auto among = [&](std::initializer_list<std::pair<double, const char*>> units) {
+    CellUnit shown{1, map.unit};
+    for (const auto& [divisor, unit] : units) {
+      if (largest >= divisor) shown = {divisor, unit};
+    }
+    return shown;
+  };
+  if (map.unit == "ns") return among({{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}});
+  if (map.unit == "byte") return among({{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}});
+  return {1, map.unit};
+}
+
+std::string tile_text(const TileMap& map, std::size_t row, std::size_t column) {
+  return fmt::format("{} × {}", map.y.values[row].text, map.x.values[column].text);
+}
+
+std::string cell_said(const Context& context, const TileMap& map, const TileCell& cell, const std::string& tile) {
+  if (cell.value) {
+    return text(say::report::cell_read_out{.tile = tile,
+                                           .value = fmt::format("{} {}", exact(*cell.value), map.unit),
+                                           .text = with_unit(*cell.value, map.unit),
+                                           .origin = origin_text(cell.provenance)});
+  }
+  if (!cell.disposition) return {};
+  const std::string reason = text(context.table().reason(cell.row));
+  return text(say::report::cell_without{.tile = tile, .outcome = to_string(*cell.disposition), .reason = reason});
+}
+
+/// As short as a cell.
+std::string outcome_text(Disposition disposition) {
+  switch (disposition) {
+    case Disposition::infeasible:
+      return "–";
+    case Disposition::out_of_memory:
+      return "OOM";
+    default:
+      break;
+  }
+  return "×";
+}
+
+Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, const std::string& id) {
+  const Metric* metric = find_metric(map.metric);
+  const std::string name = metric != nullptr ? text(metric->label()) : map.metric;
+  const CellUnit shown = shown_in(map);
+  HeatMap picture;
+  picture.x_title = "Bc";
+  picture.y_title = "Br";
+  picture.less_is_better = map.better != Better::more;
+  picture.low = map.minimum.value_or(0) / shown.divisor;
+  picture.high = map.maximum.value_or(0) / shown.divisor;
+  picture.unit_said = shown.unit;
+  for (const analysis::FacetValue& value : map.x.values) picture.columns.push_back(value.text);
+  for (const analysis::FacetValue& value : map.y.values) picture.rows.push_back(value.text);
+  Table table{"",
+              {{"Br × Bc"},
+               {fmt::format("{} [{}]", name, map.unit), true},
+               {text(say::report::column_origin{})},
+               {text(say::report::column_outcome{})},
+               {text(say::report::column_reason{})},
+               {text(say::report::column_row{}), true}},
+              {}};
+  for (std::size_t row = 0; row < map.cells.size(); ++row) {
+    picture.cells.emplace_back();
+    for (std::size_t column = 0; column < map.cells[row].size(); ++column) {
+      const TileCell& cell = map.cells[row][column];
+      const std::string tile = tile_text(map, row, column);
+      MapCell drawn;
+      drawn.value = cell.value ? std::optional(*cell.value / shown.divisor) : std::nullopt;
+      drawn.text = drawn.value ? three_digits(*drawn.value) : cell.disposition ? outcome_text(*cell.disposition) : "";
+      drawn.said = cell_said(context, map, cell, tile);
+      drawn.hollow = cell.provenance == Provenance::simulated || cell.provenance == Provenance::extrapolated;
+      const TileMap::Place place{static_cast<int>(row), static_cast<int>(column)};
+      drawn.best = std::ranges::count(map.best, place) > 0;
+      picture.cells.back().push_back(std::move(drawn));
+      if (!cell.disposition) continue;
+      table.rows.push_back({{tile},
+                            {cell.value ? exact(*cell.value) : ""},
+                            {cell.value ? origin_text(cell.provenance) : ""},
+                            {std::string(to_string(*cell.disposition))},
+                            {text(context.table().reason(cell.row))},
+                            {row_name(cell.row), cell.row}});
+    }
+  }
+  Figure figure;
+  figure.id = id;
+  figure.chart.title = fmt::format("{} [{}] · {}", name, shown.unit, problem_text(plot));
+  figure.chart.alt =
+      text(say::report::alt_map{.metric = name, .problem = problem_text(plot), .ran = map.ok, .tiles = map.collected});
+  figure.caption = text(say::report::map_key{});
+  if (!map.best.empty()) {
+    const TileMap::Place best = map.best.front();
+    const std::string tile = tile_text(map, static_cast<std::size_t>(best.row), static_cast<std::size_t>(best.column));
+    figure.caption +=
+        " " + text(say::report::map_best{
+                  .tile = tile, .value = with_unit(*map.at(best).value, map.unit), .others = map.best.size() - 1});
+  }
+  figure.chart.picture = std::move(picture);
+  figure.behind = std::move(table);
+  return figure;
+}
+
+/// The memory's slope up to the highest ceiling, then the ceilings.
+void add_roofs(LineChart& chart, const analysis::RooflineReport& report, double least, double most) {
+  double highest = 0;
+  for (const analysis::Roof& roof : report.roofs) {
+    if (!roof.of_memory()) highest = std::max(highest, ceiling_flops(roof, report.like) * 1e-12);
+  }
+  for (const analysis::Roof& roof : report.roofs) {
+    Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modelled, {}};
+    if (roof.bound == analysis::Bound::l2) continue;  // of the other level of bytes
+    if (roof.of_memory()) {
+      const double rate = roof.rate * 1e-12;
+      const double knee = highest > 0 ? std::min(most, highest / rate) : most;
+      const std::string said =
+          text(say::report::roof_read_out{.unit = line.label, .rate = with_unit(roof.rate, "byte") + "/s"});
+      line.marks.push_back({least, least * rate, 0, 0, said});
+      line.marks.push_back({knee, knee * rate, 0, 0, said});
+    } else {
+      const double peak = ceiling_flops(roof, report.like) * 1e-12;
+      const std::string said = text(say::report::peak_read_out{.unit = line.label, .rate = three_digits(peak)});
+      line.marks.push_back({least, peak, 0, 0, said});
+      line.marks.push_back({most, peak, 0, 0, said});
+    }
+    chart.lines.push_back(std::move(line));
+  }
+}
+
+void add_point(Line& line, Table& table, const analysis::RooflinePoint& point, double intensity) {
+  const double rate = point.flops_per_second() * 1e-12;
+  const std::string n = exact(static_cast<double>(point.n));
+  std::string bound;
+  std::string reached;
+  if (!point.shares.empty()) {
+    bound = to_string(point.shares.front().bound);
+    reached = fmt::format("{:.0f}%", 100 * point.reached());
+  }
+  const std::string origin = origin_text(point.provenance);
+  line.marks.push_back({intensity, rate, 0, 0,
+                        text(say::report::point_read_out{.series = line.label,
+                                                         .n = n,
+                                                         .intensity = three_digits(intensity),
+                                                         .rate = three_digits(rate),
+                                                         .bound = bound,
+                                                         .reached = reached,
+                                                         .origin = origin})});
+  table.rows.push_back({{line.label},
+                        {n},
+                        {exact(intensity)},
+                        {exact(rate)},
+                        {bound},
+                        {reached},
+                        {origin},
+                        {row_name(point.row), point.row}});
+}
+
+/// Under the roofs of one device; nothing where no point has a time and DRAM bytes.
+std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, const std::string& device) {
+  const analysis::RooflineReport report =
+      analysis::roofline(context.table(), plot.filter.rows(), {device, {}, analysis::Along::n, {}});
+  LineChart chart;
+  chart.x = {text(say::report::axis_intensity{}), Quantity::number, true};
+  chart.y = {text(say::report::axis_rate{}), Quantity::number, true};
+  Table table{"",
+              {{text(say::report::column_series{})},
+               {"N", true},
+               {text(say::report::axis_intensity{}), true},
+               {"TFLOP/s", true},
+               {text(say::report::column_bound{})},
+               {text(say::report::column_reached{}), true},
+               {text(say::report::column_origin{})},
+               {text(say::report::column_row{}), true}},
+              {}};
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  std::string name;
+  for (const analysis::RooflineSeries& series : report.series) {
+    const std::string words = analysis::short_title(context.table().algorithms(), series.algorithm);
+    name = context.table().runs()[series.run].device_name;
+    Line line{words, static_cast<int>(context.table().algorithms().place(series.algorithm)), Provenance::derived, {}};
+    for (const analysis::RooflinePoint& point : series.points) {
+      const std::optional<double> intensity = point.intensity(analysis::RooflineLevel::dram);
+      if (!intensity) continue;
+      least = std::min(least, *intensity);
+      most = std::max(most, *intensity);
+      line.provenance = point.provenance;
+      add_point(line, table, point, *intensity);
+    }
+    if (!line.marks.empty()) chart.lines.push_back(std::move(line));
+  }
+  if (chart.lines.empty()) return std::nullopt;
+  add_roofs(chart, report, least / 2, most * 2);
+  Figure figure;
+  figure.chart.title = fmt::format("{} · {} · {}", text(say::report::roofline{}), name, problem_text(plot));
+  figure.chart.alt =
+      text(say::report::alt_roofline{.points = table.rows.size(), .device = name, .problem = problem_text(plot)});
+  figure.caption = text(say::report::roofline_key{});
+  figure.chart.picture = std::move(chart);
+  figure.behind = std::move(table);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Block> tiles_section(const Context& context) {
+  std::vector<Block> blocks;
+  std::size_t left = 0;
+  std::size_t number = 0;
+  for (const Plot* plot : context.drawn(PlotKind::maps, left)) {
+    const TileMap map = analysis::build_tile_map(context.table(), plot->filter.rows(), plot->metric);
+    if (!map.empty()) blocks.emplace_back(map_figure(context, *plot, map, fmt::format("tiles-{}", ++number)));
+  }
+  say_left_out(blocks, left);
+  return blocks;
+}
+
+std::vector<Block> roofline_section(const Context& context) {
+  std::vector<Block> blocks;
+  std::size_t number = 0;
+  for (const Plot* plot : context.drawn(PlotKind::time)) {
+    for (const std::string& device : analysis::roofline_devices(context.table(), plot->filter.rows())) {
+      std::optional<Figure> figure = roofline_figure(context, *plot, device);
+      if (!figure) continue;
+      figure->id = fmt::format("roofline-{}", ++number);
+      blocks.emplace_back(*std::move(figure));
+    }
+  }
+  return blocks;
+}
+
+}  // namespace attnscope::report

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// `attnscope ab`, on a simulated device and on the library that stands for a GPU (tests/gpu/fake).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "subprocess.h"
+#include "sweeps.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Ab : public ::testing::Test {
+ protected:
+  Outcome ab(const Words& words, const Process::Options& options = {}) {
+    return run(folder_, Words{"ab"} + words, options);
+  }
+
+  void expect_refused(const Words& words, int code, const std::string& says) {
+    const Outcome outcome = ab(words);
+    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(says));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Ab, a_simulation_needs_one_round) {
+  const Words words{"N=1024", "d=64",          "heads=8", "-d",           "simulated",
+                    "--base", "algorithm=fa1", "--with",  "algorithm=fa2"};
+  const Outcome people = ab(words);
+  EXPECT_EQ(people.exit_code, 0) << people.err;
+  EXPECT_THAT(people.out, AllOf(HasSubstr("Computed, not measured"), HasSubstr("FASTER at a margin of 1%"),
+                                HasSubstr("fa2 fp16 batch 1 heads 8 N 1024 d 64")));
+  const nlohmann::json document = nlohmann::json::parse(ab(words + Words{"--json"}).out);
+  EXPECT_EQ(document["provenance"], "simulated");
+  EXPECT_EQ(document["verdict"], "FASTER");
+  EXPECT_EQ(document["base"]["rounds_ns"].size(), 1U);
+  EXPECT_DOUBLE_EQ(document["ratio"]["value"].get<double>(),
+                   document["other"]["median_ns"].get<double>() / document["base"]["median_ns"].get<double>());
+}
+
+TEST_F(Ab, a_side_may_say_otherwise_than_both) {
+  const Outcome outcome = ab({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated", "--base", "dtype=fp16", "--with",
+                              "dtype=bf16", "algorithm=fa1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("fa1 bf16"), HasSubstr("against fa2 fp16")));
+}
+
+TEST_F(Ab, what_cannot_be_tried_is_one_line) {
+  const Words simulated{"N=1024", "d=64", "algorithm=fa2", "-d", "simulated:A100"};
+  expect_refused(simulated + Words{"--base", "tile=64x64", "--with", "tile=64x64"}, 2, "both sides are fa2");
+  expect_refused(simulated + Words{"--base", "tile=[64x64,128x64]", "--with", "tile=64x64"}, 2, "one value");
+  expect_refused(simulated + Words{"--base", "colour=red", "--with", "tile=64x64"}, 2, "colour");
+  expect_refused(simulated + Words{"--base", "tile=64x64", "--with", "tile=16x1024"}, 1, "infeasible");
+}
+
+#ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
+TEST_F(Ab, rounds_go_on_until_a_look) {
+  Process::Options options;
+  for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
+    options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
+  }
+  const Words words{"algorithm=naive", "N=128",       "d=64",   "heads=1",    "--rounds", "7",         "--samples", "3",
+                    "--json",          "--no-verify", "--base", "tile=32x32", "--with",   "tile=64x64"};
+  const Outcome outcome = ab(words, options);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json document = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(document["looks"], (nlohmann::json{5, 7}));
+  const std::size_t rounds = document["rounds"];
+  EXPECT_TRUE(rounds == 5 || rounds == 7) << rounds;
+  EXPECT_EQ(document["base"]["rounds_ns"].size(), rounds);
+  EXPECT_EQ(document["other"]["rounds_ns"].size(), rounds);
+  EXPECT_LE(document["ratio"]["low"], document["ratio"]["value"]);
+  EXPECT_GE(document["ratio"]["high"], document["ratio"]["value"]);
+  if (document["verdict"] == "AMBIGUOUS") {
+    EXPECT_EQ(rounds, 7U);
+  }
+  EXPECT_EQ(document["provenance"], "measured");
+}
+#endif
+
+}  // namespace
+}  // namespace attnscope::testing

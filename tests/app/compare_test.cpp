@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// `attnscope compare` as people and scripts call it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "subprocess.h"
+#include "sweeps.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Compare : public ::testing::Test {
+ protected:
+  /// A file of imported times, a row each: algorithm, N, time in ns.
+  fs::path imported(const std::string& name, const std::string& rows) {
+    const fs::path table = folder_ / (name + ".csv");
+    std::ofstream(table) << "device,algorithm,N,heads,d,time_ns\n" << rows;
+    const fs::path file = folder_ / (name + ".attnscope");
+    const Outcome outcome = run(folder_, {"import", table, "--into", file});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return file;
+  }
+
+  Outcome compared(const Words& words) { return run(folder_, Words{"compare"} + words); }
+
+  /// Exit code and one line that says this.
+  void expect_refusal(const Words& words, int code, const std::string& says) {
+    const Outcome outcome = compared(words);
+    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(says));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+
+  TemporaryFolder folder_;
+  fs::path before_ = imported("before", "GPU X,mine,512,16,64,1000\nGPU X,mine,1024,16,64,4000\n");
+};
+
+TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
+  const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\n");
+  const Outcome plain = compared({before_, "--with", after});
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_THAT(plain.out, AllOf(HasSubstr("1.2000 [1.1429, 1.2600]"), HasSubstr("SLOWER"), HasSubstr("AMBIGUOUS"),
+                               HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 AMBIGUOUS"), HasSubstr("5% stands for it")));
+  const Outcome failed = compared({before_, "--with", after, "--fail-on-regression", "10%"});
+  EXPECT_EQ(failed.exit_code, 4);
+  EXPECT_THAT(failed.err, HasSubstr("1 rows are slower by more than 10%"));
+  EXPECT_THAT(failed.out, HasSubstr("SLOWER"));
+  // The near end of the interval is at 1.143.
+  EXPECT_EQ(compared({before_, "--with", after, "--fail-on-regression", "15"}).exit_code, 0);
+  EXPECT_EQ(compared({after, "--with", before_, "--fail-on-regression", "1"}).exit_code, 0);
+}
+
+TEST_F(Compare, json_and_csv_hold_the_values) {
+  const fs::path after = imported("after", "GPU X,mine,512,16,64,800\nGPU X,mine,2048,16,64,4010\n");
+  const Outcome outcome = compared({before_, after, "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json document = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(document["rows"].size(), 3U);
+  const nlohmann::json& row = document["rows"][0];
+  EXPECT_EQ(row["base_ns"], 1000);
+  EXPECT_EQ(row["other_ns"], 800);
+  EXPECT_NEAR(row["ratio"].get<double>(), 0.8, 1e-12);
+  EXPECT_NEAR(row["ratio_high"].get<double>(), 0.84, 1e-9);
+  EXPECT_EQ(row["verdict"], "FASTER");
+  EXPECT_EQ(row["floor"], "5%");
+  EXPECT_EQ(document["rows"][1]["left_out"], "no-partner");
+  EXPECT_THAT(compared({before_, after, "--format", "csv"}).out, HasSubstr(",FASTER,"));
+}
+
+TEST_F(Compare, what_a_file_calls_things_is_text) {
+  const std::string name = "<script>alert(1)</script>";
+  const fs::path one = imported("one", "GPU X," + name + ",512,16,64,1000\nGPU X,=1+2,512,16,64,1000\n");
+  const fs::path two = imported("two", "GPU X," + name + ",512,16,64,1000\nGPU X,=1+2,512,16,64,1000\n");
+  const Words sides{one, "--with", two, "--format"};
+  EXPECT_THAT(compared(sides + Words{"html"}).out, AllOf(HasSubstr("&lt;script&gt;alert"), Not(HasSubstr("<script"))));
+  EXPECT_THAT(compared(sides + Words{"md"}).out, AllOf(HasSubstr("&lt;script>alert"), Not(HasSubstr("<script"))));
+  EXPECT_THAT(compared(sides + Words{"csv"}).out, AllOf(HasSubstr(",'=1+2 "), Not(HasSubstr(",=1+2"))));
+}
+
+TEST_F(Compare, two_algorithms_of_one_file_are_sides) {
+  const std::string sample = ATTNSCOPE_SAMPLE;
+  const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--with", sample + ":algo:fa2 status:ok"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("Aligned by problem, tile, knobs, device"), HasSubstr("algorithm=fa2"),
+                                 HasSubstr("to settle it: attnscope ab heads_q=")));
+}
+
+TEST_F(Compare, what_cannot_be_compared_is_one_line) {
+  const std::string file = before_;
+  expect_refusal({file, "--with", file}, 2, "both sides are the same points");
+  expect_refusal({file}, 2, "holds one run only");
+  expect_refusal({file + ":9", "--with", file}, 1, "has no run 9");
+  expect_refusal({file + ":algo:theirs", "--with", file}, 1, "nothing to compare in");
+  expect_refusal({file + ":colour:red", "--with", file}, 2, "colour");
+  expect_refusal({file, "--with", file + "x"}, 1, "does not exist");
+  expect_refusal({file + ":1", "--with", file + ":N:512", "--align", "colour"}, 2, "'colour'");
+  expect_refusal({file, "--with", imported("else", "GPU X,mine,64,16,64,1000\n")}, 1, "has a partner");
+  EXPECT_EQ(compared({file, "--with", file, "--margin", "0"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `report`: files in, one page or Markdown with pictures out, and what a real browser makes of the page.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ReportCommand : public ::testing::Test {
+ protected:
+  /// A small simulated sweep.
+  fs::path collected(const std::string& device = "simulated") {
+    const fs::path file = folder_ / (std::to_string(++files_) + ".attnscope");
+    const Outcome outcome =
+        run(folder_, {"collect", "-q", "--device", device, "-a", "N=[128,256,512]", "-a", "d=64", "-o", file});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return file;
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) all.push_back(entry.path().filename());
+    std::ranges::sort(all);
+    return all;
+  }
+  TemporaryFolder folder_;
+  int files_ = 0;
+};
+
+TEST_F(ReportCommand, writes_a_page_and_the_same_again) {
+  const fs::path file = collected();
+  const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / "a.html"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out + outcome.err, "");
+  const std::string page = content(folder_ / "a.html");
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("Simulated data are in this report"), HasSubstr("<svg"), HasSubstr("id=\"row-1\"")));
+  EXPECT_EQ(run(folder_, {"report", file, "-o", folder_ / "b.html"}).exit_code, 0);
+  EXPECT_EQ(page, content(folder_ / "b.html"));
+}
+
+TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
+  const fs::path file = collected();
+  const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / "a.md", "--sections", "summary,io"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string text = content(folder_ / "a.md");
+  const std::regex picture("<(a-figures/[a-z0-9-]+[.]svg)>");
+  std::size_t pictures = 0;
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), picture); at != std::sregex_iterator();
+       ++at, ++pictures) {
+    EXPECT_THAT(content(folder_ / (*at)[1].str()), ::testing::StartsWith("<svg xmlns="));
+  }
+  EXPECT_GT(pictures, 0U);
+  EXPECT_THAT(text, Not(HasSubstr("All points")));
+}
+
+TEST_F(ReportCommand, takes_files_of_several_devices) {
+  const Outcome outcome =
+      run(folder_, {"report", collected(), collected("simulated:NVIDIA A100 80GB"), "-o", folder_ / "a.html"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(content(folder_ / "a.html"),
+              AllOf(HasSubstr("H200"), HasSubstr("A100"), HasSubstr("1.attnscope"), HasSubstr("2.attnscope")));
+}
+
+TEST_F(ReportCommand, says_in_one_line_what_it_cannot_do) {
+  const fs::path file = collected();
+  RunStore::create(folder_ / "empty.attnscope", [](RunStore&) {});
+  fs::create_directory(folder_ / "folder.html");
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    std::string says;
+  };
+  const std::vector<Case> cases{
+      {{file, "-o", folder_ / "a.pdf"}, 2, ".html or .md"},
+      {{file, "-o", folder_ / "a.html", "--sections", "summary,oi"}, 2, "'oi'"},
+      {{folder_ / "empty.attnscope", "-o", folder_ / "a.html"}, 1, "no point"},
+      {{folder_ / "none.attnscope", "-o", folder_ / "a.html"}, 1, "does not exist"},
+      {{file, "-o", folder_ / "nowhere" / "a.html"}, 1, "cannot write"},
+      {{file, "-o", folder_ / "folder.html"}, 1, "folder.html"},
+      {{file, "-o", file}, 2, "holds measurements"},
+  };
+  const std::vector<std::string> before = names();
+  for (const Case& each : cases) {
+    std::vector<std::string> arguments{"report"};
+    arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
+    const Outcome outcome = run(folder_, arguments);
+    EXPECT_EQ(outcome.exit_code, each.code) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(each.says));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+  }
+  EXPECT_EQ(names(), before) << "nothing half-written";
+}
+
+TEST_F(ReportCommand, leaves_nothing_on_a_disk_that_is_full) {
+  const fs::path file = collected();
+  const std::vector<std::string> before = names();
+  for (const char* name : {"a.html", "a.md"}) {
+    const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / name}, {.file_size_limit = 4096});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_EQ(names(), before);
+  }
+}
+
+/// Where Debian, or somebody's distribution, puts it.
+std::optional<fs::path> browser() {
+  for (const char* place : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"}) {
+    if (fs::exists(place)) return place;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> headless(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments{"--headless",
+                                     "--no-sandbox",
+                                     "--disable-gpu",
+                                     "--disable-dev-shm-usage",
+                                     "--enable-logging=stderr",
+                                     "--host-resolver-rules=MAP * ~NOTFOUND",
+                                     "--virtual-time-budget=4000"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST_F(ReportCommand, in_a_browser_shows_on_hover_what_the_export_has) {
+  const std::optional<fs::path> program = browser();
+  if (!program) GTEST_SKIP() << "no chromium here";
+  const fs::path file = collected();
+  ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.html"}).exit_code, 0);
+  // A reader whose hand is this script: over every mark, then by the keys, then a click on a column's head.
+  std::string page = content(folder_ / "a.html");
+  const std::size_t end = page.rfind("</body>");
+  ASSERT_NE(end, std::string::npos);
+  page.insert(end, R"(<script>window.addEventListener('load',function(){var out=[];
+document.querySelectorAll('figure').forEach(function(f){f.querySelectorAll('svg .m').forEach(function(m){
+m.firstElementChild.dispatchEvent(new MouseEvent('mouseover',{bubbles:true}));out.push(f.querySelector('.said').textContent)});
+var s=f.querySelector('svg');s.dispatchEvent(new KeyboardEvent('keydown',{key:'Home',bubbles:true}));out.push('home '+f.querySelector('.said').textContent)});
+var h=document.querySelectorAll('#appendix th button')[4];h.click();
+var c=document.querySelectorAll('#appendix tbody tr td:nth-child(5)');out.push('first '+c[0].textContent);
+var r=performance.getEntriesByType('resource');out.push('requests '+r.length);
+var p=document.createElement('pre');p.id='heard';p.textContent='\n'+out.join('\n')+'\n';document.body.appendChild(p)})</script>)");
+  std::ofstream(folder_ / "b.html") << page;
+  const Outcome seen =
+      run(folder_, headless({"--dump-dom", "file://" + (folder_ / "b.html").string()}), {.program = *program});
+  ASSERT_EQ(seen.exit_code, 0) << seen.err;
+  EXPECT_EQ(seen.err.find("CONSOLE"), std::string::npos) << seen.err;
+  const std::size_t begin = seen.out.find("id=\"heard\"");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string heard = seen.out.substr(begin);
+  EXPECT_THAT(heard, AllOf(HasSubstr("requests 0\n"), HasSubstr("home ")));
+  const Outcome exported = run(folder_, {"export", "--format", "json", file});
+  const nlohmann::json points = nlohmann::json::parse(exported.out)["points"];
+  std::size_t compared = 0;
+  double shortest = 1e300;
+  for (const nlohmann::json& point : points) {
+    if (point.value("kernel", "all") != "all" || !point["time_median_ns"].is_number()) continue;
+    const auto time = point["time_median_ns"].get<double>();
+    shortest = std::min(shortest, time);
+    std::string value = nlohmann::json(time).dump();
+    if (value.ends_with(".0")) value.resize(value.size() - 2);
+    EXPECT_THAT(heard, HasSubstr(": " + value + " ns (")) << point["algorithm"];
+    ++compared;
+  }
+  EXPECT_GT(compared, 5U);
+  const std::size_t first = heard.find("\nfirst ");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_NEAR(std::stod(heard.substr(first + 7)), shortest, 1e-3 * shortest) << "sorted";
+}
+
+TEST_F(ReportCommand, in_a_browser_prints_as_pages) {
+  const std::optional<fs::path> program = browser();
+  if (!program) GTEST_SKIP() << "no chromium here";
+  if (!fs::exists("/usr/bin/pdftotext")) GTEST_SKIP() << "no pdftotext here (poppler-utils)";
+  ASSERT_EQ(run(folder_, {"report", collected(), "-o", folder_ / "a.html"}).exit_code, 0);
+  const fs::path pdf = folder_ / "a.pdf";
+  const Outcome printed = run(
+      folder_,
+      headless({"--no-pdf-header-footer", "--print-to-pdf=" + pdf.string(), "file://" + (folder_ / "a.html").string()}),
+      {.program = *program});
+  ASSERT_TRUE(fs::exists(pdf)) << printed.err;
+  const Outcome read = run(folder_, {"-layout", pdf, "-"}, {.program = "/usr/bin/pdftotext"});
+  const std::string first_page = read.out.substr(0, read.out.find('\f'));
+  EXPECT_THAT(first_page,
+              AllOf(HasSubstr("Simulated data"), ::testing::ContainsRegex("1 ?/ ?[0-9]"), HasSubstr("Attention on")));
+  EXPECT_GT(std::ranges::count(read.out, '\f'), 3);
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "profiler/metrics/rounds.h"
+#include "tests/profiler/analysis/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A point whose every sample took so long.
+PointRecord timed(PointSpec spec, double ns, double dram_bytes = 1e6) {
+  PointRecord record;
+  record.spec = std::move(spec);
+  KernelRecord sum;
+  sum.samples_ns = {ns, ns, ns};
+  sum.metrics = {{"dram_read_bytes", dram_bytes * 0.75, "byte", Provenance::measured},
+                 {"dram_write_bytes", dram_bytes * 0.25, "byte", Provenance::measured}};
+  record.kernels.push_back(std::move(sum));
+  return record;
+}
+
+std::vector<Row> rows_of_runs(const PointTable& table, std::vector<RunIndex> runs) {
+  std::vector<Row> rows;
+  for (const Row row : table.rows()) {
+    if (std::ranges::find(runs, table.run_index(row)) != runs.end()) rows.push_back(row);
+  }
+  return rows;
+}
+
+ComparisonRequest request_for(const PointTable& table, std::vector<Row> base, std::vector<Row> other,
+                              const std::vector<std::string>& align = {}) {
+  ComparisonRequest request;
+  request.alignment = alignment_of(align, table, base, other).value();
+  request.base = std::move(base);
+  request.other = std::move(other);
+  return request;
+}
+
+TEST(Comparison, OneRecordingBeforeAndOneAfter) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 512), 1000, 4e6), timed(fixtures::spec("fa1", 1024), 4000)});
+  points.add({timed(fixtures::spec("fa1", 512), 1300, 3e6), timed(fixtures::spec("fa1", 1024), 4040)});
+  const PointTable table = points.table();
+  const ComparisonResult result =
+      compare(table, request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1})));
+  ASSERT_EQ(result.pairs.size(), 2U);
+  const ComparedPair& slower = result.pairs[0];
+  EXPECT_DOUBLE_EQ(slower.base_ns, 1000);
+  EXPECT_DOUBLE_EQ(slower.other_ns, 1300);
+  EXPECT_NEAR(slower.verdict.time.ratio, 1.3, 1e-12);
+  EXPECT_EQ(slower.verdict.verdict, Verdict::slower);
+  EXPECT_EQ(slower.verdict.floor, SpreadFloor::of_percent);
+  EXPECT_TRUE(slower.same_point);
+  EXPECT_FALSE(slower.paired);
+  EXPECT_EQ(slower.recordings, 2U);
+  ASSERT_TRUE(slower.levels[0].ratio());
+  EXPECT_DOUBLE_EQ(*slower.levels[0].base, 4e6);
+  EXPECT_DOUBLE_EQ(*slower.levels[0].ratio(), 0.75);
+  EXPECT_FALSE(slower.levels[1].ratio());
+  EXPECT_EQ(result.pairs[1].verdict.undecided, Undecided::few_rounds);
+  EXPECT_EQ(result.regressions(0.2), 1U);
+  EXPECT_EQ(result.regressions(0.25), 0U);  // 1.3 / 1.05 is the near end
+  EXPECT_TRUE(result.left_out.empty());
+  EXPECT_TRUE(result.differences.empty());
+}
+
+TEST(Comparison, MoreRecordingsOfAPointAreFurtherRounds) {
+  fixtures::Points points;
+  const std::vector<double> noise{1.000, 1.002, 0.999, 1.001, 0.998};
+  for (const double by : {1.0, 1.05}) {
+    for (const double one : noise) points.add({timed(fixtures::spec("fa1", 512), 1000 * by * one)});
+  }
+  const PointTable table = points.table();
+  const ComparisonResult result =
+      compare(table, request_for(table, rows_of_runs(table, {0, 1, 2, 3, 4}), rows_of_runs(table, {5, 6, 7, 8, 9})));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  EXPECT_EQ(result.pairs[0].recordings, 10U);
+  EXPECT_EQ(result.pairs[0].verdict.floor, SpreadFloor::none);
+  EXPECT_EQ(result.pairs[0].verdict.verdict, Verdict::slower);
+  EXPECT_NEAR(result.pairs[0].verdict.time.ratio, 1.05, 1e-3);
+}
+
+/// A point of several rounds, each with its own time and clock.
+PointRecord in_rounds(const PointSpec& spec, const std::vector<double>& times, double hz) {
+  PointRecord record;
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    PointRecord once = timed(spec, times[k]);
+    once.clocks = ClockReading{.sm_clock_hz = hz};
+    if (k == 0) {
+      record = once;
+    } else {
+      add_round(record, static_cast<int>(k), once);
+    }
+  }
+  return record;
+}
+
+TEST(Comparison, RoundsOfOneRunArePaired) {
+  fixtures::Points points;
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99, 100.5, 100.2}, 1e9),
+              in_rounds(fixtures::spec("fa2", 512), {103, 104.5, 101, 103.2, 103.5}, 1e9)});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  const ComparedPair& pair = result.pairs[0];
+  EXPECT_TRUE(pair.paired);
+  EXPECT_EQ(pair.verdict.rounds, 5U);
+  EXPECT_DOUBLE_EQ(pair.base_ns, 100.2);
+  EXPECT_EQ(pair.verdict.floor, SpreadFloor::none);
+  // As verdicts_test.cpp has it of these rounds, by SciPy.
+  EXPECT_NEAR(pair.verdict.time.interval.low, 1.0218428423364996, 1e-9);
+  EXPECT_NEAR(pair.verdict.time.interval.high, 1.0360428706431042, 1e-9);
+  ASSERT_TRUE(pair.verdict.cycles);
+  EXPECT_NEAR(pair.verdict.cycles->ratio, pair.verdict.time.ratio, 1e-9);
+  EXPECT_EQ(pair.verdict.verdict, Verdict::slower);
+}
+
+TEST(Comparison, PartnersAreByWhatBothSidesShare) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 512), 1000), timed(fixtures::spec("fa1", 512, 64), 1100),
+              timed(fixtures::spec("fa2", 512), 500), timed(fixtures::spec("fa2", 512, 64), 550)});
+  const PointTable table = points.table();
+  const ComparisonRequest request = request_for(table, {0, 1}, {2, 3});
+  EXPECT_THAT(request.alignment.words(), ElementsAre("problem", "tile", "knobs", "device"));
+  const ComparisonResult result = compare(table, request);
+  ASSERT_EQ(result.pairs.size(), 2U);
+  EXPECT_TRUE(result.pairs[0].paired);  // one recording
+  EXPECT_THAT(result.pairs[0].base, ElementsAre(0U));
+  EXPECT_THAT(result.pairs[0].other, ElementsAre(2U));
+  EXPECT_THAT(result.pairs[1].other, ElementsAre(3U));
+  EXPECT_FALSE(result.pairs[0].same_point);
+
+  const ComparisonResult by_problem = compare(table, request_for(table, {0, 1}, {2, 3}, {"problem"}));
+  EXPECT_TRUE(by_problem.pairs.empty());
+  ASSERT_EQ(by_problem.left_out.size(), 2U);
+  EXPECT_EQ(by_problem.left_out[0].why, LeftOut::Why::several);
+  EXPECT_EQ(by_problem.left_out[0].rows.size(), 2U);
+}
+
+TEST(Comparison, WhatHasNoPartnerOrFailedIsListedWithTheReason) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 512), 1000), timed(fixtures::spec("fa1", 1024), 1000),
+              timed(fixtures::spec("fa1", 2048), 1000)});
+  points.add({timed(fixtures::spec("fa1", 512), 1000),
+              fixtures::failed_point(fixtures::spec("fa1", 1024), Disposition::timeout, "too long"),
+              timed(fixtures::spec("fa1", 4096), 1000)});
+  const PointTable table = points.table();
+  const ComparisonResult result =
+      compare(table, request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1})));
+  EXPECT_EQ(result.pairs.size(), 1U);
+  ASSERT_EQ(result.left_out.size(), 3U);
+  EXPECT_EQ(result.left_out[0].why, LeftOut::Why::failed);
+  EXPECT_TRUE(result.left_out[0].of_other);
+  EXPECT_EQ(text(table.reason(result.left_out[0].rows.front())), "too long");
+  EXPECT_EQ(result.left_out[1].why, LeftOut::Why::no_partner);
+  EXPECT_FALSE(result.left_out[1].of_other);
+  EXPECT_EQ(table.n_q(result.left_out[1].rows.front()), 2048);
+  EXPECT_TRUE(result.left_out[2].of_other);
+}
+
+TEST(Comparison, ARecordingInWhichAPointFailedIsListedBesideThePair) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 512), 1000)});
+  points.add({timed(fixtures::spec("fa1", 512), 1000)});
+  points.add({fixtures::failed_point(fixtures::spec("fa1", 512), Disposition::crashed, "gone")});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1, 2}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  EXPECT_THAT(result.pairs[0].other, ElementsAre(1U));
+  ASSERT_EQ(result.left_out.size(), 1U);
+  EXPECT_EQ(result.left_out[0].why, LeftOut::Why::failed);
+  EXPECT_THAT(result.left_out[0].rows, ElementsAre(2U));
+}
+
+TEST(Comparison, SimulationsAreExact) {
+  fixtures::Points points;
+  points.add({fixtures::ok_point(fixtures::spec("fa1", 1024), true)});
+  points.add({fixtures::ok_point(fixtures::spec("fa2", 1024), true)});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  const RowVerdict& verdict = result.pairs[0].verdict;
+  EXPECT_DOUBLE_EQ(verdict.time.interval.low, verdict.time.ratio);
+  EXPECT_NE(verdict.verdict, Verdict::ambiguous);
+}
+
+TEST(Comparison, CircumstancesThatDifferComeByName) {
+  fixtures::Points points;
+  auto other = fixtures::run();
+  other.device_name = "NVIDIA A100";
+  points.add({timed(fixtures::spec("fa1", 512), 1000)});
+  points.add({timed(fixtures::spec("fa1", 512), 1000)}, other);
+  const PointTable table = points.table();
+  ComparisonRequest request = request_for(table, {0}, {1});
+  request.conditions = {{{"driver", "580"}, {"CUDA", "13.0"}}, {{"driver", "570"}, {"CUDA", "13.0"}}};
+  request.sources = {"abc", "abd"};
+  const ComparisonResult result = compare(table, request);
+  ASSERT_EQ(result.differences.size(), 3U);
+  EXPECT_EQ(result.differences[0].name, "GPU");
+  EXPECT_EQ(result.differences[0].other, "NVIDIA A100");
+  EXPECT_EQ(result.differences[1].name, "driver");
+  EXPECT_EQ(result.differences[1].base, "580");
+  EXPECT_EQ(result.differences[2].name, "kernel sources");
+  EXPECT_EQ(result.differences[2].other, "1 of 1");
+}
+
+TEST(Comparison, AWordThatIsNothingIsNamed) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 512), 1000)});
+  const PointTable table = points.table();
+  const std::vector<Row> rows = table.rows();
+  const auto wrong = alignment_of(std::vector<std::string>{"heads_w"}, table, rows, rows);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(text(wrong.error()), HasSubstr("'heads_w'"));
+  EXPECT_THAT(text(wrong.error()), HasSubstr("heads_q"));
+  const auto by_n = alignment_of(std::vector<std::string>{"N", "device"}, table, rows, rows);
+  EXPECT_THAT(by_n->words(), ElementsAre("n_q", "n_k", "device"));
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/verdicts.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/variance_prior.h"
+#include "tests/profiler/analysis/verdict_simulation.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using simulated_rounds::all_noises;
+using simulated_rounds::Noise;
+using simulated_rounds::play;
+using simulated_rounds::Setting;
+using simulated_rounds::Tally;
+
+constexpr std::uint64_t noise_seed = 11;
+
+ComparedRow paired_row(std::vector<double> base, std::vector<double> other) {
+  ComparedRow row;
+  row.base.ns = std::move(base);
+  row.other.ns = std::move(other);
+  row.paired = true;
+  return row;
+}
+
+ComparedRow apart_row(std::vector<double> base, std::vector<double> other) {
+  ComparedRow row = paired_row(std::move(base), std::move(other));
+  row.paired = false;
+  row.base.recordings.assign(row.base.ns.size(), 0);
+  row.other.recordings.assign(row.other.ns.size(), 1);
+  return row;
+}
+
+RowVerdict judge_one(const ComparedRow& row, const VerdictOptions& options = {}) {
+  return judge(std::vector{row}, options).at(0);
+}
+
+const std::vector<double> five_of_base{100, 101, 99, 100.5, 100.2};
+const std::vector<double> five_of_other{103, 104.5, 101, 103.2, 103.5};
+
+// 1, 2, 10: the means 1, 1.5, 2, 5.5, 6, 10.
+TEST(Verdicts, TheCentreIsTheMedianOfAllMeansOfTwo) {
+  EXPECT_DOUBLE_EQ(hodges_lehmann(std::vector<double>{10, 1, 2}), 3.75);
+  EXPECT_DOUBLE_EQ(hodges_lehmann(std::vector<double>{7}), 7);
+}
+
+// Figures by SciPy 1.10 (digamma, polygamma, inverse by Newton).
+TEST(Verdicts, VariancesLendOneAnotherStrength) {
+  std::vector<FoundVariance> found;
+  for (const double variance : {1.0, 2.0, 0.5, 8.0, 1.5, 0.7, 3.0, 0.1}) {
+    found.push_back({.variance = variance * 1e-5, .freedom = 4});
+  }
+  const VariancePrior prior = fit_variance_prior(found, 0);
+  EXPECT_NEAR(prior.freedom, 2.720238850237033, 1e-6);
+  EXPECT_NEAR(prior.variance, 9.755440072139095e-06, 1e-11);
+  const std::vector<FoundVariance> result = moderated(found, 0);
+  EXPECT_NEAR(result[3].variance, 5.156619203693468e-05, 1e-10);
+  EXPECT_NEAR(result[3].freedom, 6.720238850237033, 1e-6);
+}
+
+TEST(Verdicts, ARowThatScattersAsNoOtherKeepsItsOwnVariance) {
+  std::vector<FoundVariance> found;
+  for (int i = 0; i < 200; ++i) found.push_back({.variance = (i % 2 == 0 ? 0.9 : 1.1) * 1e-6, .freedom = 9});
+  found.push_back({.variance = 1e-4, .freedom = 9});
+  const std::vector<FoundVariance> result = moderated(found, 0);
+  EXPECT_DOUBLE_EQ(result.back().variance, 1e-4);
+  EXPECT_DOUBLE_EQ(result.back().freedom, 9);
+  EXPECT_GT(result.front().freedom, 100);
+}
+
+// Student's t of five log ratios, by SciPy.
+TEST(Verdicts, OneRowOfPairedRounds) {
+  const RowVerdict row = judge_one(paired_row(five_of_base, five_of_other));
+  EXPECT_NEAR(row.time.ratio, 1.029895432045098, 1e-9);
+  EXPECT_NEAR(row.time.interval.low, 1.0218428423364996, 1e-9);
+  EXPECT_NEAR(row.time.interval.high, 1.0360428706431042, 1e-9);
+  EXPECT_NEAR(row.spread, 0.005557388550994163, 1e-9);
+  EXPECT_NEAR(row.p_change, 0.0009105768278252598, 1e-9);
+  EXPECT_EQ(row.verdict, Verdict::slower);
+  EXPECT_EQ(row.floor, SpreadFloor::none);
+  EXPECT_EQ(row.rounds, 5U);
+  EXPECT_EQ(judge_one(paired_row(five_of_other, five_of_base)).verdict, Verdict::faster);
+}
+
+TEST(Verdicts, RecordingsMadeApartDifferByARoundAtLeast) {
+  const RowVerdict row = judge_one(apart_row(five_of_base, five_of_other));
+  EXPECT_NEAR(row.time.ratio, 1.0299401197604794, 1e-9);
+  EXPECT_NEAR(row.time.interval.low, 0.9951106219421586, 1e-9);
+  EXPECT_NEAR(row.time.interval.high, 1.0638746772235257, 1e-9);
+  EXPECT_EQ(row.floor, SpreadFloor::of_rounds);
+  EXPECT_EQ(row.verdict, Verdict::ambiguous);
+  EXPECT_EQ(row.undecided, Undecided::apart);
+}
+
+TEST(Verdicts, BelowThreeRoundsAFloorOf5PercentStandsForTheSpread) {
+  for (const bool paired : {false, true}) {
+    const auto row_of = [&](double other) {
+      return judge_one(paired ? paired_row({100, 100}, {other, other}) : apart_row({100, 100}, {other, other}));
+    };
+    const RowVerdict near = row_of(103);
+    EXPECT_NEAR(near.time.interval.low, 1.03 / 1.05, 1e-9);
+    EXPECT_NEAR(near.time.interval.high, 1.03 * 1.05, 1e-9);
+    EXPECT_EQ(near.floor, SpreadFloor::of_percent);
+    EXPECT_EQ(near.verdict, Verdict::ambiguous);
+    EXPECT_EQ(near.undecided, Undecided::few_rounds);
+    EXPECT_EQ(near.rounds_needed, usual_rounds);
+    EXPECT_EQ(row_of(100).verdict, Verdict::ambiguous);
+    EXPECT_EQ(row_of(120).verdict, Verdict::slower);
+    EXPECT_EQ(row_of(70).verdict, Verdict::faster);
+  }
+}
+
+TEST(Verdicts, AClockThatWentDownMakesNothingSlower) {
+  ComparedRow row = paired_row(five_of_base, five_of_base);
+  for (double& ns : row.other.ns) ns *= 1.1;
+  row.other.ns[1] *= 1.001;
+  row.base.cycles = row.base.ns;
+  row.other.cycles = row.base.ns;
+  row.other.cycles[0] *= 0.999;
+  const RowVerdict by_clock = judge_one(row);
+  EXPECT_EQ(by_clock.verdict, Verdict::ambiguous);
+  EXPECT_EQ(by_clock.undecided, Undecided::clocks);
+  EXPECT_NEAR(by_clock.cycles->ratio, 1, 1e-3);
+  row.other.cycles = row.other.ns;
+  EXPECT_EQ(judge_one(row).verdict, Verdict::slower);
+}
+
+TEST(Verdicts, WhatIsComputedHasNoSpread) {
+  ComparedRow row = apart_row({100}, {100.9});
+  row.exact = true;
+  EXPECT_EQ(judge_one(row).verdict, Verdict::same);
+  EXPECT_DOUBLE_EQ(judge_one(row).time.interval.low, judge_one(row).time.interval.high);
+  row.other.ns = {101.1};
+  EXPECT_EQ(judge_one(row).verdict, Verdict::slower);
+  EXPECT_EQ(judge_one(row, {.margin = 0.02}).verdict, Verdict::same);
+}
+
+TEST(Verdicts, RowsWithoutSoundValuesAreRefused) {
+  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW((void)judge_one(paired_row({1}, {bad})), std::invalid_argument) << bad;
+  }
+  EXPECT_THROW((void)judge_one(paired_row({}, {})), std::invalid_argument);
+  EXPECT_THROW((void)judge_one(paired_row({1, 2}, {1})), std::invalid_argument);
+  EXPECT_TRUE(judge({}).empty());
+}
+
+TEST(Verdicts, IntervalsHoldTheTruthUnderEveryNoise) {
+  for (const Noise noise : all_noises) {
+    for (const std::size_t rounds : {5U, 10U, 30U}) {
+      for (const std::size_t rows : {1U, 50U}) {
+        const Setting setting{.noise = noise, .rows = rows, .rounds = rounds, .changed = rows / 2, .change = 0.03};
+        const double covered = play(setting, 1000 / rows, noise_seed).share_covered();
+        EXPECT_GE(covered, 0.93) << to_string(noise) << ", rounds " << rounds << ", rows " << rows;
+        EXPECT_LE(covered, 0.97) << to_string(noise) << ", rounds " << rounds << ", rows " << rows;
+      }
+    }
+  }
+}
+
+TEST(Verdicts, ABuildAgainstItselfIsNeitherFasterNorSlower) {
+  struct Design {
+    std::size_t base = 0;
+    std::size_t other = 0;
+    std::size_t rounds = 10;
+  };
+  for (const Design design : {Design{}, Design{1, 1}, Design{2, 3}, Design{1, 4}, Design{2, 3, 1}}) {
+    for (const Noise noise : all_noises) {
+      const Tally tally = play(
+          {.noise = noise, .rounds = design.rounds, .base_recordings = design.base, .other_recordings = design.other},
+          1, noise_seed);
+      EXPECT_LT(tally.share_wrong(), 0.01)
+          << to_string(noise) << ", " << design.base << " recordings against " << design.other;
+    }
+  }
+}
+
+TEST(Verdicts, OneRegressionOf5PercentAmong2000RowsIsFound) {
+  const Tally tally = play({.changed = 1, .change = 0.05}, 20, noise_seed);
+  EXPECT_GE(tally.share_found(), 0.95);
+  EXPECT_LE(tally.wrong, 1U);
+}
+
+TEST(Verdicts, ChangesOf2PercentAreFoundInFewRowsAndInAll) {
+  for (const std::size_t changed : {20U, 200U, 2000U}) {
+    const Tally tally = play({.changed = changed, .change = -0.02}, 4, noise_seed);
+    EXPECT_GE(tally.share_found(), 0.90) << changed;
+    EXPECT_LT(tally.share_wrong(), 0.001) << changed;
+  }
+}
+
+// A standard deviation of 2% and 0.985% from the margin, alone: (1.960 + 1.282)^2 (2 / 0.985)^2 = 43.3, and two.
+TEST(Verdicts, TheRoundsThatAreAskedForDecide) {
+  ComparedRow row = paired_row({}, {});
+  for (int round = 0; round < 10; ++round) {
+    row.base.ns.push_back(1000);
+    row.other.ns.push_back(1020 * std::exp((round % 2 == 0 ? 1 : -1) * 0.02 * std::sqrt(0.9)));
+  }
+  const RowVerdict verdict = judge_one(row);
+  EXPECT_EQ(verdict.verdict, Verdict::ambiguous);
+  EXPECT_EQ(verdict.undecided, Undecided::spread);
+  ASSERT_EQ(verdict.rounds_needed, 46U);
+  const Setting enough{.rows = 1, .rounds = 46, .spread = 0.02 / std::sqrt(2.0), .changed = 1, .change = 0.02};
+  EXPECT_GE(play(enough, 400, noise_seed).share_found(), 0.85);
+}
+
+TEST(Verdicts, LooksDoubleUntilTheLast) {
+  EXPECT_EQ(rounds_to_look_at(100), (std::vector<std::size_t>{5, 10, 20, 40, 80, 100}));
+  EXPECT_EQ(rounds_to_look_at(5), (std::vector<std::size_t>{5}));
+  EXPECT_EQ(rounds_to_look_at(3), (std::vector<std::size_t>{3}));
+}
+
+// A change of just the margin is neither inside nor outside: whatever is said of it is said too often.
+TEST(Verdicts, StoppingWhenDecidedIsNoMoreOftenWrong) {
+  for (const Noise noise : all_noises) {
+    const Setting setting{.noise = noise, .rounds = 80, .spread = 0.01, .changed = 1, .change = 0.01};
+    const Tally tally = play_until_decided(setting, 400, noise_seed);
+    EXPECT_LE(tally.found + tally.wrong, 16U) << to_string(noise);  // 2.5% of 400, and two standard deviations
+    EXPECT_LE(tally.same, 16U) << to_string(noise);
+    EXPECT_GE(tally.share_covered(), 0.93) << to_string(noise);  // 95%, less two standard deviations
+  }
+  const Setting changed{.rounds = 80, .spread = 0.01, .changed = 1, .change = 0.05};
+  EXPECT_GE(play_until_decided(changed, 100, noise_seed).share_found(), 0.99);
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points of several rounds in a file: written one round at a time, read, copied, joined, damaged.
+#include "profiler/metrics/rounds.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "messages/point.h"
+#include "storage/check.h"
+#include "storage/merge.h"
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+using ::testing::SizeIs;
+using Mode = RunStore::Mode;
+
+RunHeader header_of_rounds(int rounds) {
+  RunHeader header = full_header();
+  header.rounds = rounds;
+  header.planned_points = 1;
+  header.order_seed = 0xFFFFFFFFFFFFFFF0U;
+  return header;
+}
+
+/// Of several kernels, and ok: what is not is not measured again.
+PointRecord measured_record() {
+  PointRecord record = full_record();
+  record.disposition = Disposition::ok;
+  record.reason = {};
+  return record;
+}
+
+/// The record as another round finds it: every count `more` larger, every time as well.
+PointRecord found_again(PointRecord record, double more) {
+  for (KernelRecord& kernel : record.kernels) {
+    for (MetricValue& metric : kernel.metrics) {
+      if (metric.provenance != Provenance::modelled) metric.value += more;
+    }
+    for (double& ns : kernel.samples_ns) ns += more;
+  }
+  if (record.clocks) record.clocks->sm_clock_hz += more;
+  return record;
+}
+
+/// A run of one point, measured in `rounds` rounds.
+std::int64_t write_rounds(const std::filesystem::path& file, int rounds, StoredRunState state) {
+  RunStore store = RunStore::open(file, Mode::collect);
+  const std::int64_t run = store.begin_run(header_of_rounds(3));
+  store.add_point(run, 0, measured_record());
+  for (int round = 1; round < rounds; ++round) store.add_round(run, 0, round, found_again(measured_record(), round));
+  store.finish_run(run, state);
+  return run;
+}
+
+void expect_same_rounds(const PointRecord& got, const PointRecord& wanted) {
+  ASSERT_EQ(got.rounds.size(), wanted.rounds.size());
+  for (std::size_t i = 0; i < got.rounds.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(got.rounds[i].round, wanted.rounds[i].round);
+    EXPECT_EQ(got.rounds[i].clocks, wanted.rounds[i].clocks);
+    for (const KernelRecord& kernel : wanted.kernels) {
+      EXPECT_EQ(round_values(metric_key::time_median_ns, got, kernel.kernel),
+                round_values(metric_key::time_median_ns, wanted, kernel.kernel));
+      for (const MetricValue& metric : kernel.metrics) {
+        EXPECT_EQ(round_values(metric.name, got, kernel.kernel), round_values(metric.name, wanted, kernel.kernel))
+            << metric.name;
+      }
+    }
+  }
+  ASSERT_EQ(got.kernels.size(), wanted.kernels.size());
+  for (std::size_t i = 0; i < got.kernels.size(); ++i) {
+    EXPECT_EQ(got.kernels[i].samples_ns, wanted.kernels[i].samples_ns);
+    EXPECT_EQ(got.kernels[i].launch, wanted.kernels[i].launch);
+    for (const MetricValue& metric : wanted.kernels[i].metrics) {
+      EXPECT_EQ(got.kernels[i].metric(metric.name), metric.value) << metric.name;
+    }
+  }
+  EXPECT_EQ(got.clocks, wanted.clocks);
+  EXPECT_EQ(got.disposition, wanted.disposition);
+  EXPECT_EQ(got.wall_seconds, wanted.wall_seconds);
+}
+
+PointRecord three_rounds() {
+  PointRecord wanted = measured_record();
+  add_round(wanted, 1, found_again(measured_record(), 1));
+  add_round(wanted, 2, found_again(measured_record(), 2));
+  return wanted;
+}
+
+TEST(StoredRounds, AreReadAsTheyWereWritten) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_rounds(file, 3, StoredRunState::complete);
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  ASSERT_THAT(store.runs(), SizeIs(1));
+  EXPECT_EQ(store.runs()[0].rounds, 3);
+  EXPECT_EQ(store.runs()[0].order_seed, 0xFFFFFFFFFFFFFFF0U);
+  const std::vector<StoredPoint> points = store.points();
+  ASSERT_THAT(points, SizeIs(1));
+  expect_same_rounds(points[0].record, three_rounds());
+  EXPECT_THAT(store.bad_rows(), IsEmpty()) << "digests follow each round";
+  const std::vector<MeasuredRounds> measured = store.measured_rounds(1);
+  ASSERT_THAT(measured, SizeIs(1));
+  EXPECT_THAT(measured[0].rounds, ElementsAre(0, 1, 2));
+  const FileCheck check = check_file(file);
+  EXPECT_THAT(check.bad_rows, IsEmpty());
+  EXPECT_THAT(check.damage, IsEmpty());
+}
+
+TEST(StoredRounds, ARecordOfSeveralRoundsIsWrittenAtOnce) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  const CompleteRun run{.header = header_of_rounds(3), .points = {three_rounds()}};
+  RunStore::open(file, Mode::collect).add_complete_runs({&run, 1});
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  ASSERT_THAT(store.points(), SizeIs(1));
+  expect_same_rounds(store.points()[0].record, three_rounds());
+  EXPECT_THAT(store.bad_rows(), IsEmpty());
+}
+
+TEST(StoredRounds, ARoundThatFailsIsKeptWithItsReason) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  const std::int64_t run = write_rounds(file, 2, StoredRunState::cancelled);
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    PointRecord crashed = simple_record(64);
+    crashed.disposition = Disposition::crashed;
+    crashed.reason = say::point::timing_crashed{};
+    store.add_round(run, 0, 2, crashed);
+  }
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  const StoredPoint point = store.points().at(0);
+  EXPECT_EQ(point.record.disposition, Disposition::crashed);
+  EXPECT_EQ(text(point.record.reason), "In round 3: A kernel crashed while it was timed.");
+  EXPECT_THAT(point.record.rounds, SizeIs(2));
+  EXPECT_EQ(store.measured_rounds(run).at(0).disposition, Disposition::crashed);
+  EXPECT_THAT(store.bad_rows(), IsEmpty());
+}
+
+TEST(StoredRounds, NoRoundIsTakenTwice) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  const std::int64_t run = write_rounds(file, 2, StoredRunState::cancelled);
+  RunStore store = RunStore::open(file, Mode::collect);
+  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, 1, measured_record()); }).what(),
+              HasSubstr("takes no round 2 of the point at place 0 of run 1"));
+  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 7, 1, measured_record()); }).what(), HasSubstr("place 7"));
+  EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, -1, measured_record()); }).what(),
+              HasSubstr("round -1 is not within 0 .. 999999"));
+  EXPECT_THAT(store.points().at(0).record.rounds, SizeIs(2)) << "nothing was written";
+  EXPECT_THAT(store.bad_rows(), IsEmpty());
+}
+
+TEST(StoredRounds, OfCopiesTheOneWithMoreRoundsStandsAndIsNoConflict) {
+  const TemporaryFolder folder;
+  const auto early = folder / "early.attnscope";
+  const auto late = folder / "late.attnscope";
+  const std::int64_t run = write_rounds(early, 1, StoredRunState::cancelled);
+  std::filesystem::copy_file(early, late);
+  {
+    RunStore store = RunStore::open(late, Mode::collect);
+    store.add_round(run, 0, 1, found_again(measured_record(), 1));
+    store.add_round(run, 0, 2, found_again(measured_record(), 2));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  for (const bool early_first : {true, false}) {
+    const auto target = folder / (early_first ? "a.attnscope" : "b.attnscope");
+    const JoinReport report =
+        merge_files(early_first ? std::vector{early, late} : std::vector{late, early}, target, Damaged::refuse);
+    EXPECT_THAT(report.conflicts, IsEmpty());
+    const RunStore store = RunStore::open(target, Mode::read_only);
+    ASSERT_THAT(store.points(), SizeIs(1));
+    expect_same_rounds(store.points()[0].record, three_rounds());
+    EXPECT_EQ(store.runs()[0].state, StoredRunState::complete);
+    EXPECT_THAT(store.bad_rows(), IsEmpty());
+  }
+}
+
+TEST(StoredRounds, AreSalvaged) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_rounds(file, 3, StoredRunState::complete);
+  const Salvage salvage = repair_file(file, folder / "b.attnscope");
+  EXPECT_EQ(salvage.points, 1U);
+  EXPECT_THAT(salvage.left, IsEmpty());
+  expect_same_rounds(RunStore::open(folder / "b.attnscope", Mode::read_only).points().at(0).record, three_rounds());
+}
+
+/// Hostile rows of a file of three rounds, and what is said of the point.
+class HostileRounds : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(HostileRounds, LeaveThePointOutByName) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_rounds(file, 3, StoredRunState::complete);
+  {
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA ignore_check_constraints = ON");
+    ASSERT_GE(database.exec(GetParam().first), 1);
+  }
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  EXPECT_THAT(store.points(), IsEmpty());
+  ASSERT_THAT(store.bad_rows(), SizeIs(1));
+  EXPECT_THAT(text(store.bad_rows()[0].why), HasSubstr(GetParam().second));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, HostileRounds,
+    ::testing::Values(
+        std::pair("UPDATE timing_samples SET round = -1 WHERE round = 2", "round -1 is not within 0 .. 999999"),
+        std::pair("UPDATE metric_values SET round = 1000000000 WHERE round = 1", "round 1000000000 is not within"),
+        std::pair("UPDATE clocks SET round = 9223372036854775807 WHERE round = 1", "round 9223372036854775807 is not"),
+        std::pair("UPDATE timing_samples SET round = 7 WHERE round = 2", "not what was written"),
+        std::pair("DELETE FROM metric_values WHERE round = 1", "not what was written"),
+        std::pair("UPDATE runs SET rounds = 0", "rounds 0 is not within 1 .. 1000000")));
+
+TEST(StoredRounds, HolesBetweenRoundsAreRoundsThatFoundNothing) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  PointRecord record = measured_record();
+  add_round(record, 5, found_again(measured_record(), 1));
+  add_round(record, 999'999, found_again(measured_record(), 2));
+  const CompleteRun run{.header = header_of_rounds(1'000'000), .points = {record}};
+  RunStore::open(file, Mode::collect).add_complete_runs({&run, 1});
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  ASSERT_THAT(store.points(), SizeIs(1));
+  expect_same_rounds(store.points()[0].record, record);
+  EXPECT_THAT(store.measured_rounds(1).at(0).rounds, ElementsAre(0, 5, 999'999));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

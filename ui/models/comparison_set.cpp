@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/comparison_set.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "messages/compare_page.h"
+#include "profiler/analysis/facets.h"
+#include "profiler/plan/fields.h"
+#include "ui/format.h"
+#include "ui/models/facet_words.h"
+#include "ui/said.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// What runs are told apart by, a line each; an empty text is none that is known.
+struct RunProperty {
+  const char* key;
+  Message (*label)();
+  QString (*text)(const RunInfo&);
+};
+
+QString run_name(const RunInfo& run) {
+  return run.title.isEmpty() ? run_title(run.summary) : run.title;
+}
+
+constexpr std::array run_properties{
+    RunProperty{"run", [] { return Message(say::compare_page::by_run{}); },
+                [](const RunInfo& run) { return run_name(run); }},
+    RunProperty{"file", [] { return Message(say::compare_page::by_file{}); },
+                [](const RunInfo& run) { return one_line(QFileInfo(run.file).fileName()); }},
+    RunProperty{"program", [] { return Message(say::compare_page::by_program{}); },
+                [](const RunInfo& run) { return one_line(to_qstring(run.summary.environment.app_version)); }},
+    RunProperty{"driver", [] { return Message(say::compare_page::by_driver{}); },
+                [](const RunInfo& run) { return one_line(to_qstring(run.summary.environment.driver_version)); }},
+    RunProperty{"source", [] { return Message(say::compare_page::by_source{}); },
+                [](const RunInfo& run) { return to_qstring(run.summary.provenance); }},
+};
+
+/// The runs in the order in which they began, each under a name of its own where `apart`.
+std::vector<analysis::RunIndex> oldest_first(const analysis::PointTable& table) {
+  std::vector<analysis::RunIndex> runs(table.runs().size());
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i] = static_cast<analysis::RunIndex>(i);
+  std::ranges::stable_sort(runs, [&](auto a, auto b) { return analysis::newer(table, b, a); });
+  return runs;
+}
+
+std::optional<SideAxis> axis_of_runs(const PointSet& points, const RunProperty& property) {
+  SideAxis axis{
+      .key = QLatin1String(property.key), .label = said(property.label()), .names = {}, .codes = {}, .values = {}};
+  const analysis::PointTable& table = points.table();
+  std::vector<std::uint32_t> code_of(table.runs().size());
+  std::map<QString, std::uint32_t> known;
+  const bool each_apart = axis.key == QLatin1String("run");
+  std::map<QString, int> alike;
+  for (const analysis::RunIndex run : oldest_first(table)) {
+    QString text = property.text(points.run(run));
+    if (text.isEmpty()) text = said(say::compare_page::unknown{});
+    // Runs of two devices may share a title.
+    if (each_apart) {
+      const QString name = text;
+      if (known.contains(text))
+        text = QStringLiteral("%1 · %2").arg(name, QString::fromStdString(device_title(table, run)));
+      for (int n = 2; known.contains(text); ++n) text = QStringLiteral("%1 · %2").arg(name).arg(n);
+    }
+    const auto [place, first] = known.try_emplace(text, static_cast<std::uint32_t>(axis.values.size()));
+    if (first) axis.values.push_back(text);
+    code_of[run] = place->second;
+  }
+  if (axis.values.size() < 2) return std::nullopt;
+  axis.codes.reserve(points.size());
+  for (const Row row : table.rows()) axis.codes.push_back(code_of[table.run_index(row)]);
+  return axis;
+}
+
+bool makes_another_problem(const analysis::PointAxis& axis) {
+  static constexpr std::array<std::string_view, 3> configuration{"algorithm", "br", "bc"};
+  return std::ranges::any_of(axis.names, [](const std::string& name) {
+    return find_field(name) != nullptr && std::ranges::find(configuration, name) == configuration.end();
+  });
+}
+
+SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis) {
+  const analysis::CodeColumn& column = points.table().codes(*axis.facet);
+  SideAxis sides{.key = QString::fromStdString(axis.key()),
+                 .label = said(axis.facet->label),
+                 .names = axis.names,
+                 .codes = column.codes,
+                 .values = {}};
+  sides.values.reserve(column.values.size());
+  for (const analysis::FacetValue& value : column.values) {
+    sides.values.push_back(value.full.empty() ? value_words(*axis.facet, value) : QString::fromStdString(value.full));
+  }
+  return sides;
+}
+
+const std::vector<analysis::PointAxis>& known_axes() {
+  static const std::vector<analysis::PointAxis> axes = analysis::point_axes();
+  return axes;
+}
+
+analysis::RunConditions conditions_of(const RunSummary& run) {
+  const Environment& environment = run.environment;
+  return {{"attnscope", environment.app_version}, {"driver", environment.driver_version},
+          {"CUDA", environment.cuda_driver_api},  {"NVRTC", environment.nvrtc_version},
+          {"CUPTI", environment.cupti_version},   {"system", environment.operating_system},
+          {"L2 of the simulation", run.l2_from}};
+}
+
+std::vector<std::string> other_knobs(const analysis::PointTable& table, const std::vector<std::string>& than) {
+  std::set<std::string> names;
+  for (const Knobs& knobs : table.points().knobs().values()) {
+    for (const Knobs::Entry& entry : knobs) names.insert(entry.first);
+  }
+  for (const std::string& name : than) names.erase(name);
+  return {names.begin(), names.end()};
+}
+
+/// By what both sides have in common, but for that by which they are sides.
+analysis::Alignment alignment_beside(const analysis::PointTable& table, const SideAxis& axis,
+                                     const std::vector<Row>& base, const std::vector<Row>& other) {
+  analysis::Alignment alignment = *analysis::alignment_of({}, table, base, other);
+  const auto is_side = [&](const std::string& name) { return std::ranges::find(axis.names, name) != axis.names.end(); };
+  std::erase_if(alignment.fields, is_side);
+  const bool of_knob =
+      std::ranges::any_of(axis.names, [](const std::string& name) { return find_field(name) == nullptr; });
+  if (of_knob) {
+    alignment.all_knobs = false;
+    alignment.knobs = other_knobs(table, axis.names);
+  }
+  if (axis.key == QLatin1String(analysis::device_facet_key.data())) alignment.device = false;
+  return alignment;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> SideAxis::side_named(const QString& name) const {
+  const auto found = std::ranges::find(values, name);
+  if (found == values.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - values.begin());
+}
+
+const analysis::PointAxis* SideAxis::point_axis() const {
+  return analysis::find_axis(known_axes(), key.toStdString());
+}
+
+std::vector<SideAxis> side_axes(const PointSet& points) {
+  std::vector<SideAxis> axes;
+  if (points.empty()) return axes;
+  for (const RunProperty& property : run_properties) {
+    if (auto axis = axis_of_runs(points, property)) axes.push_back(std::move(*axis));
+  }
+  const std::vector<Row> rows = points.table().rows();
+  const std::vector<analysis::PointAxis> varying = analysis::varying_axes(points.table(), rows);
+  for (const bool last : {false, true}) {
+    for (const analysis::PointAxis& axis : varying) {
+      if (makes_another_problem(axis) == last) axes.push_back(axis_of_points(points, axis));
+    }
+  }
+  return axes;
+}
+
+std::size_t first_with_partners(const PointSet& points, const std::vector<SideAxis>& axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::vector<std::uint64_t> beside =
+        analysis::combined_codes(points.table(), facets_beside_sides({}, axes[i]));
+    std::map<std::uint64_t, std::uint32_t> side_of;
+    for (const Row row : points.table().rows()) {
+      const auto [known, first] = side_of.try_emplace(beside[row], axes[i].codes[row]);
+      if (!first && known->second != axes[i].codes[row]) return i;
+    }
+  }
+  return 0;
+}
+
+std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes, const SideAxis& sides) {
+  const analysis::PointAxis* own = sides.point_axis();
+  if (own == nullptr) own = analysis::find_axis(known_axes(), analysis::device_facet_key);  // runs have theirs
+  if (own != nullptr) axes.push_back(*own);
+  return analysis::facets_beside(axes);
+}
+
+bool ComparisonSet::some_met() const {
+  return std::ranges::any_of(others, [](const OtherSide& other) {
+    return !other.result.pairs.empty() || std::ranges::any_of(other.result.left_out, [](const analysis::LeftOut& left) {
+      return left.why != analysis::LeftOut::Why::no_partner;
+    });
+  });
+}
+
+std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, const std::function<bool()>& cancelled) {
+  const auto is_cancelled = [&] { return cancelled && cancelled(); };
+  const std::vector<Row> rows = ask.points->table().rows();
+  // Columns are made when they are first asked for: those of the window's table are its own thread's.
+  const auto own = std::make_shared<const PointSet>(*ask.points, rows);
+  auto set = std::make_shared<ComparisonSet>();
+  set->points = own;
+  set->axis = ask.axis;
+  set->base = ask.base;
+  set->margin = ask.margin;
+  std::vector<std::vector<Row>> sides(ask.axis.values.size());
+  for (const Row row : rows) sides[ask.axis.codes[row]].push_back(row);
+  analysis::ComparisonRequest request;
+  request.base = sides[ask.base];
+  request.verdicts.margin = ask.margin;
+  for (std::size_t run = 0; run < own->table().runs().size(); ++run) {
+    request.conditions.push_back(conditions_of(own->run(static_cast<analysis::RunIndex>(run)).summary));
+  }
+  for (std::uint32_t code = 0; code < sides.size(); ++code) {
+    if (code == ask.base || sides[code].empty()) continue;
+    if (is_cancelled()) return nullptr;
+    request.other = sides[code];
+    request.alignment = alignment_beside(own->table(), ask.axis, request.base, request.other);
+    set->others.push_back(
+        {.code = code, .alignment = request.alignment, .result = analysis::compare(own->table(), request)});
+  }
+  return is_cancelled() ? nullptr : set;
+}
+
+}  // namespace attnscope::ui

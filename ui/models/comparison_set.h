@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Points of some sides, each held to those of one of them, the baseline: which sides there may be, and what
+// profiler/analysis/comparison.h finds of them.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/comparison.h"
+#include "ui/models/point_set.h"
+
+namespace attnscope::ui {
+
+/// By what points fall into sides: their runs, what these were made with, or a field or knob of the points.
+struct SideAxis {
+  QString key;  ///< "run", "driver", "device", "algorithm"
+  QString label;
+  std::vector<std::string> names;    ///< of the fields, or of the knob; none of what is the runs'
+  std::vector<std::uint32_t> codes;  ///< by row: whose side it is on
+  std::vector<QString> values;       ///< by code
+
+  /// The side of that name; nothing where there is none.
+  [[nodiscard]] std::optional<std::uint32_t> side_named(const QString& name) const;
+  /// The field, tile, knob or device as analysis has it; null of what is the runs'.
+  [[nodiscard]] const analysis::PointAxis* point_axis() const;
+};
+/// Those of two sides or more. First what is the runs', of which the sides stand in the order in which they began, then
+/// the device, algorithm, tile and knobs, last what makes another problem.
+[[nodiscard]] std::vector<SideAxis> side_axes(const PointSet& points);
+/// The first by which two sides have a point in common; 0 where there is none.
+[[nodiscard]] std::size_t first_with_partners(const PointSet& points, const std::vector<SideAxis>& axes);
+/// What points of a picture have in common beside these axes and the one that makes the sides.
+[[nodiscard]] std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes,
+                                                                  const SideAxis& sides);
+
+struct ComparisonAsk {
+  std::shared_ptr<const PointSet> points;
+  SideAxis axis;
+  std::uint32_t base = 0;  ///< a code of the axis
+  double margin = 0.01;
+};
+
+struct OtherSide {
+  std::uint32_t code = 0;
+  analysis::Alignment alignment;
+  analysis::ComparisonResult result;
+};
+
+struct ComparisonSet {
+  /// What rows refer to: the points that were asked for, in their order, but in a table of their own.
+  std::shared_ptr<const PointSet> points = std::make_shared<const PointSet>();
+  SideAxis axis;
+  std::uint32_t base = 0;
+  double margin = 0.01;
+  std::vector<OtherSide> others;  ///< every side but the baseline, in the axis' order; each corrected by itself
+
+  [[nodiscard]] const QString& base_name() const { return axis.values[base]; }
+  [[nodiscard]] const QString& name_of(const OtherSide& other) const { return axis.values[other.code]; }
+  /// Whether some point stands on two sides, whatever came of it.
+  [[nodiscard]] bool some_met() const;
+};
+
+/// May take long: to be called in any thread, since it works on a table of its own. Nothing once it is cancelled.
+[[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask,
+                                                                 const std::function<bool()>& cancelled = {});
+
+}  // namespace attnscope::ui

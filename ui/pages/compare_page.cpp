@@ -1,0 +1,727 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/compare_page.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QMenu>
+#include <QScopedValueRollback>
+#include <QShortcut>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "messages/compare_page.h"
+#include "ui/format.h"
+#include "ui/models/axis_words.h"
+#include "ui/models/ratio_views.h"
+#include "ui/pages/flow_layout.h"
+#include "ui/pages/plain_table.h"
+#include "ui/plots/curve_style.h"
+#include "ui/said.h"
+#include "ui/source_note.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+using analysis::Verdict;
+
+constexpr int widest_side = 210;  ///< pixels of a side's name on its chip
+constexpr int widest_text = 300;
+constexpr int text_padding = 16;
+constexpr int heading_padding = 24;
+constexpr int measured_rows = 200;  ///< that columns are measured by
+
+ProblemFilter sides_filter() {
+  const analysis::MapLayout& tiles = analysis::tile_layout();
+  ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
+  filter.narrow_by({}, analysis::facet_of_both(tiles.x, tiles.y));
+  return filter;
+}
+
+constexpr char axes_separator[] = "|";
+
+QString word_of(ComparePage::View view) {
+  switch (view) {
+    case ComparePage::View::table:
+      return QStringLiteral("table");
+    case ComparePage::View::map:
+      return QStringLiteral("map");
+    case ComparePage::View::curves:
+      break;
+  }
+  return QStringLiteral("curves");
+}
+
+QString key_of(const analysis::PointAxis& axis) {
+  return QString::fromStdString(axis.key());
+}
+
+/// The layouts that there may be of these axes, what is best looked at first: tiles, then settings with numbers.
+std::vector<analysis::MapLayout> layouts_of(const std::vector<analysis::PointAxis>& axes) {
+  std::vector<analysis::MapLayout> layouts;
+  for (const analysis::PointAxis& y : axes) {
+    for (const analysis::PointAxis& x : axes) {
+      if (!share_names(x, y)) layouts.push_back({.x = x, .y = y});
+    }
+  }
+  const analysis::MapLayout& tiles = analysis::tile_layout();
+  std::ranges::stable_sort(layouts, {}, [&](const analysis::MapLayout& layout) {
+    if (layout.x.key() == tiles.x.key() && layout.y.key() == tiles.y.key()) return 0;
+    // Two halves of one setting (queries and keys) mostly are equal: a map of them is a diagonal.
+    const bool halves = std::ranges::any_of(axes, [&](const analysis::PointAxis& both) {
+      return share_names(both, layout.x) && share_names(both, layout.y);
+    });
+    if (halves) return 4;
+    return layout.x.number && layout.y.number ? 1 : layout.x.number ? 2 : 3;
+  });
+  return layouts;
+}
+
+QLabel* text_label(QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setTextFormat(Qt::PlainText);  // names are files' and devices'
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
+}
+
+/// What differs between the baseline and any other side: "driver 580.65 → 590.10".
+QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t> code) {
+  std::vector<std::pair<QString, std::pair<QString, QStringList>>> found;
+  for (const OtherSide& other : set.others) {
+    if (code && other.code != *code) continue;
+    for (const analysis::Difference& difference : other.result.differences) {
+      const QString name = one_line(to_qstring(difference.name));
+      auto known = std::ranges::find(found, name, [](const auto& entry) { return entry.first; });
+      if (known == found.end()) {
+        found.push_back({name, {one_line(to_qstring(difference.base)), {}}});
+        known = found.end() - 1;
+      }
+      const QString there = one_line(to_qstring(difference.other));
+      if (!known->second.second.contains(there)) known->second.second << there;
+    }
+  }
+  const auto or_none = [](const QString& text) {
+    return text.isEmpty() ? said(say::compare_page::none_recorded{}) : text;
+  };
+  QStringList words;
+  for (const auto& [name, sides] : found) {
+    words << said(say::compare_page::difference{
+        .name = name.toStdString(),
+        .base = or_none(shortened(sides.first, 80)).toStdString(),
+        .other = or_none(shortened(sides.second.join(QStringLiteral(", ")), 80)).toStdString()});
+  }
+  return words;
+}
+
+/// The side with the most points that another one has too; the first of several.
+std::uint32_t fullest_side(const PointSet& points, const SideAxis& axis) {
+  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), facets_beside_sides({}, axis));
+  std::map<std::uint64_t, std::set<std::uint32_t>> sides_of;
+  for (const Row row : points.table().rows()) sides_of[beside[row]].insert(axis.codes[row]);
+  std::vector<std::size_t> shared(axis.values.size());
+  for (const auto& [key, sides] : sides_of) {
+    if (sides.size() < 2) continue;
+    for (const std::uint32_t side : sides) ++shared[side];
+  }
+  return static_cast<std::uint32_t>(std::ranges::max_element(shared) - shared.begin());
+}
+
+void offer_on(FacetChip& chip, const std::vector<FacetChip::Option>& options, int current) {
+  QStringList texts;
+  for (const FacetChip::Option& option : options) texts << option.text;
+  chip.set_texts(texts);
+  chip.offer(options, current);
+}
+
+}  // namespace
+
+ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, sides_filter, parent) {
+  add_controls();
+  add_content();
+  add_keys();
+  connect(&workspace, &Workspace::points_changed, this, &ComparePage::refresh_if_shown);
+  connect(&comparer_, &BackgroundComparer::compared, this, &ComparePage::take);
+  connect(&comparer_, &BackgroundComparer::failed, this, [this](const QString& reason) {
+    set_.reset();
+    show_words({said(say::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
+  });
+  refresh();
+}
+
+void ComparePage::add_controls() {
+  auto* controls = new QWidget(this);
+  auto* flow = new FlowLayout(controls, 6);
+  by_ = new FacetChip(said(say::compare_page::by{}), said(say::compare_page::by_help{}), controls);
+  base_ = new FacetChip(said(say::compare_page::baseline{}), said(say::compare_page::baseline_help{}), controls);
+  other_ = new FacetChip(said(say::compare_page::other{}), said(say::compare_page::other_help{}), controls);
+  for (FacetChip* chip : {by_, base_, other_}) {
+    chip->set_widest(widest_side);
+    flow->addWidget(chip);
+  }
+  view_chip_ = new FacetChip(said(say::compare_page::view{}), said(say::compare_page::view_help{}), controls);
+  layout_chip_ = new FacetChip(said(say::compare_page::layout{}), said(say::compare_page::layout_help{}), controls);
+  std::vector<FacetChip::Option> views;
+  for (const auto& [each, text] :
+       {std::pair(View::table, said(say::compare_page::table{})), std::pair(View::map, said(say::compare_page::map{})),
+        std::pair(View::curves, said(say::compare_page::curves{}))}) {
+    views.push_back({.text = text, .id = word_of(each), .full = {}, .group = {}});
+  }
+  offer_on(*view_chip_, views, 0);
+  auto* pair = new QWidget(controls);
+  auto* row = new QHBoxLayout(pair);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(5);
+  auto* label = new QLabel(said(say::compare_page::margin{}), pair);
+  margin_ = new QDoubleSpinBox(pair);
+  margin_->setRange(0.1, 50);
+  margin_->setDecimals(1);
+  margin_->setSingleStep(0.5);
+  margin_->setValue(1);
+  margin_->setSuffix(QStringLiteral(" %"));
+  margin_->setKeyboardTracking(false);
+  margin_->setAccessibleName(label->text());
+  for (QWidget* widget : {static_cast<QWidget*>(label), static_cast<QWidget*>(margin_)}) {
+    widget->setToolTip(said(say::compare_page::margin_help{}));
+    row->addWidget(widget);
+  }
+  label->setBuddy(margin_);
+  flow->addWidget(pair);
+  flow->addWidget(view_chip_);
+  flow->addWidget(layout_chip_);
+  static_cast<QVBoxLayout*>(layout())->insertWidget(0, controls);
+  connect(by_, &FacetChip::picked, this, &ComparePage::compare_by);
+  connect(base_, &FacetChip::picked, this, &ComparePage::set_baseline);
+  connect(other_, &FacetChip::picked, this, &ComparePage::set_other);
+  connect(view_chip_, &FacetChip::picked, this, [this](const QString& word) {
+    for (const View each : {View::table, View::map, View::curves}) {
+      if (word_of(each) == word) set_view(each);
+    }
+  });
+  connect(layout_chip_, &FacetChip::picked, this, [this](const QString& id) {
+    if (view_ == View::curves) return set_curve_axis(id);
+    set_map_axes(id.section(QLatin1String(axes_separator), 0, 0), id.section(QLatin1String(axes_separator), 1));
+  });
+  connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { ask(); });
+}
+
+void ComparePage::add_content() {
+  auto* content = new QWidget(this);
+  stack_ = new QStackedLayout(content);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  shown_ = new QWidget(content);
+  auto* column = new QVBoxLayout(shown_);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(4);
+  summary_ = text_label(shown_);
+  method_ = text_label(shown_);
+  column->addWidget(summary_);
+  column->addWidget(method_);
+  auto* views = new QWidget(shown_);
+  views_ = new QStackedLayout(views);
+  views_->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(views, 1);
+  model_ = new ComparisonModel(this);
+  order_ = new ValuesFirst(this);
+  order_->setSourceModel(model_);
+  table_ = new PlainTable(order_, said(say::compare_page::table_name{}), views);
+  table_->setSortingEnabled(true);
+  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  table_->setContextMenuPolicy(Qt::CustomContextMenu);
+  map_ = new HeatmapView(views);
+  plot_ = new RatioPlot(views);
+  no_view_ = new EmptyState(views);
+  for (QWidget* view : {static_cast<QWidget*>(table_), static_cast<QWidget*>(map_), static_cast<QWidget*>(plot_),
+                        static_cast<QWidget*>(no_view_)}) {
+    views_->addWidget(view);
+  }
+  connect(map_, &HeatmapView::cell_selected, this, &Page::point_selected);
+  connect(plot_, &RatioPlot::point_clicked, this, &Page::point_selected);
+  empty_ = new EmptyState(content, &workspace());
+  stack_->addWidget(shown_);
+  stack_->addWidget(empty_);
+  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
+  note_ = new ErrorNote(workspace().published_errors(), this);
+  layout()->addWidget(note_);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
+    if (const auto row = current_row()) select_of(*row, true);
+  });
+  connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this,
+          [this](int section, Qt::SortOrder order) {
+            if (ordering_ || section < 0 || section >= model_->columnCount()) return;
+            sorted_by_ = model_->key_of(section);
+            sort_order_ = order;
+          });
+  connect(table_, &QWidget::customContextMenuRequested, this, &ComparePage::show_menu);
+}
+
+void ComparePage::add_keys() {
+  const auto add = [this](const QKeySequence& key, auto then) {
+    auto* shortcut = new QShortcut(key, table_, nullptr, nullptr, Qt::WidgetShortcut);
+    connect(shortcut, &QShortcut::activated, this, then);
+  };
+  add(QKeySequence::Copy, [this] { QApplication::clipboard()->setText(selection_as_text()); });
+  add(Qt::Key_B, [this] {
+    if (const auto row = current_row()) select_of(*row, false);
+  });
+  add(Qt::Key_O, [this] {
+    if (const auto row = current_row()) select_of(*row, true);
+  });
+}
+
+std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
+  return {{QStringLiteral("B"), said(say::compare_page::key_base{})},
+          {QStringLiteral("O"), said(say::compare_page::key_other{})},
+          {QStringLiteral("Ctrl+C"), said(say::compare_page::key_copy{})}};
+}
+
+QString ComparePage::title() const {
+  return said(say::compare_page::title{});
+}
+
+QString ComparePage::words() const {
+  return stack_->currentWidget() == empty_ ? empty_->text() : QString();
+}
+
+bool ComparePage::has_plot() const {
+  return words().isEmpty() && (views_->currentWidget() == map_ || views_->currentWidget() == plot_);
+}
+
+QString ComparePage::file_stem() const {
+  return QStringLiteral("compare-%1-%2%3")
+      .arg(word_of(view_), set_ ? set_->axis.key : QString(), QString::fromStdString(filter().stem()));
+}
+
+QString ComparePage::save_plot(const QString& path, const QSize& size) {
+  std::vector<Row> rows;
+  for (const OtherSide& other : set_->others) {
+    if (views_->currentWidget() == map_ && &other != mapped_side()) continue;
+    for (const analysis::ComparedPair& pair : other.result.pairs) {
+      rows.push_back(pair.base.front());
+      rows.push_back(pair.other.front());
+    }
+  }
+  const QString source = source_note(set_->points->runs_of(rows));
+  if (views_->currentWidget() == plot_) {
+    plot_->set_source(source);
+    return plot_->save(path, size);
+  }
+  map_->set_source(source);
+  return save_heatmaps({map_}, path, size);
+}
+
+QJsonObject ComparePage::state() const {
+  return {{QStringLiteral("view"), word_of(view_)},
+          {QStringLiteral("rows"), rows_key_},
+          {QStringLiteral("columns"), columns_key_},
+          {QStringLiteral("along"), along_key_},
+          {QStringLiteral("by"), by_key_},
+          {QStringLiteral("baseline"), base_name_},
+          {QStringLiteral("other"), other_name_},
+          {QStringLiteral("margin"), margin_->value()},
+          {QStringLiteral("choices"), facets().state()},
+          {QStringLiteral("sorted_by"), sorted_by_},
+          {QStringLiteral("descending"), sort_order_ == Qt::DescendingOrder}};
+}
+
+void ComparePage::restore(const QJsonObject& state) {
+  facets().restore(state[QStringLiteral("choices")].toObject());
+  for (const View each : {View::table, View::map, View::curves}) {
+    if (state[QStringLiteral("view")].toString() == word_of(each)) view_ = each;
+  }
+  rows_key_ = state[QStringLiteral("rows")].toString(rows_key_);
+  columns_key_ = state[QStringLiteral("columns")].toString(columns_key_);
+  along_key_ = state[QStringLiteral("along")].toString(along_key_);
+  by_key_ = state[QStringLiteral("by")].toString(by_key_);
+  base_name_ = state[QStringLiteral("baseline")].toString(base_name_);
+  other_name_ = state[QStringLiteral("other")].toString(other_name_);
+  sorted_by_ = state[QStringLiteral("sorted_by")].toString(sorted_by_);
+  if (state.contains(QStringLiteral("descending"))) {
+    sort_order_ = state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder;
+  }
+  const QSignalBlocker quiet(margin_);
+  margin_->setValue(state[QStringLiteral("margin")].toDouble(margin_->value()));
+  refresh_if_shown();
+}
+
+void ComparePage::pose() {
+  if (stale_) refresh();
+  wait();
+  if (!words().isEmpty()) return;
+  if (view() == table_ && order_->rowCount() > 0) table_->selectRow(0);
+  if (view() == map_) map_->select(map_->landmark());
+}
+
+void ComparePage::compare_by(const QString& key) {
+  touch();
+  if (key != by_key_) {
+    base_name_.clear();  // sides of another name
+    other_name_.clear();
+  }
+  by_key_ = key;
+  offer_sides();
+  ask();
+}
+
+void ComparePage::set_baseline(const QString& side) {
+  touch();
+  base_name_ = side;
+  offer_sides();
+  ask();
+}
+
+void ComparePage::set_other(const QString& side) {
+  touch();
+  other_name_ = side;
+  if (set_) show_comparison();
+}
+
+void ComparePage::set_margin(double percent) {
+  margin_->setValue(percent);
+}
+
+void ComparePage::set_view(View view) {
+  view_ = view;
+  if (set_) show_comparison();
+}
+
+void ComparePage::set_map_axes(const QString& rows, const QString& columns) {
+  rows_key_ = rows;
+  columns_key_ = columns;
+  if (set_) show_comparison();
+}
+
+void ComparePage::set_curve_axis(const QString& key) {
+  along_key_ = key;
+  if (set_) show_comparison();
+}
+
+const SideAxis* ComparePage::axis() const {
+  return axis_ < axes_.size() ? &axes_[axis_] : nullptr;
+}
+
+std::optional<std::uint32_t> ComparePage::other_code() const {
+  if (!set_ || other_name_.isEmpty()) return std::nullopt;
+  const auto code = set_->axis.side_named(other_name_);
+  return code && *code != set_->base ? code : std::nullopt;
+}
+
+void ComparePage::showEvent(QShowEvent* event) {
+  ProblemPage::showEvent(event);
+  if (stale_) refresh();
+}
+
+void ComparePage::refresh_if_shown() {
+  stale_ = true;
+  if (isVisible()) refresh();
+}
+
+void ComparePage::refresh() {
+  stale_ = false;
+  visible_ = workspace().visible();
+  axes_ = side_axes(*visible_);
+  offer_sides();
+  ask();
+}
+
+void ComparePage::offer_sides() {
+  std::vector<FacetChip::Option> by;
+  for (const SideAxis& axis : axes_) by.push_back({.text = axis.label, .id = axis.key, .full = {}, .group = {}});
+  const auto wanted = std::ranges::find(axes_, by_key_, &SideAxis::key);
+  axis_ =
+      wanted != axes_.end() ? static_cast<std::size_t>(wanted - axes_.begin()) : first_with_partners(*visible_, axes_);
+  std::vector<FacetChip::Option> sides;
+  if (const SideAxis* sides_of = axis()) {
+    for (const QString& value : sides_of->values)
+      sides.push_back({.text = value, .id = value, .full = {}, .group = {}});
+    baseline_ = sides_of->side_named(base_name_).value_or(fullest_side(*visible_, *sides_of));
+  }
+  offer_on(*by_, by, axes_.empty() ? -1 : static_cast<int>(axis_));
+  offer_on(*base_, sides, axes_.empty() ? -1 : static_cast<int>(baseline_));
+  for (QWidget* chip : {static_cast<QWidget*>(by_), static_cast<QWidget*>(base_)}) chip->setVisible(!axes_.empty());
+}
+
+void ComparePage::ask() {
+  const SideAxis* sides = axis();
+  if (sides == nullptr) {
+    comparer_.drop();
+    set_.reset();
+    offer_on(*other_, {}, -1);
+    other_->hide();
+    show_words(visible_->empty()
+                   ? why_no_points(workspace())
+                   : EmptyWords{said(say::compare_page::one_side{}), said(say::compare_page::one_side_help{})});
+    return;
+  }
+  // What stands there stays until the new is there.
+  if (!set_) show_words({said(say::compare_page::comparing{}), {}});
+  comparer_.ask({.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100});
+}
+
+void ComparePage::take(const std::shared_ptr<const ComparisonSet>& set) {
+  set_ = set;
+  show_comparison();
+}
+
+void ComparePage::offer_others() {
+  std::vector<FacetChip::Option> others{
+      {.text = said(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}, .full = {}, .group = {}}};
+  int current = 0;
+  for (const OtherSide& other : set_->others) {
+    if (other_code() == other.code) current = static_cast<int>(others.size());
+    others.push_back({.text = set_->name_of(other), .id = set_->name_of(other), .full = {}, .group = {}});
+  }
+  other_->setVisible(true);
+  if (set_->others.size() == 1) {  // it alone is offered
+    others.erase(others.begin());
+    current = 0;
+  }
+  offer_on(*other_, others, current);
+}
+
+void ComparePage::show_comparison() {
+  offer_others();
+  {
+    const QScopedValueRollback quiet(ordering_, true);
+    model_->set_comparison(set_, other_code());
+    table_->sortByColumn(std::max(0, model_->column_named(sorted_by_)), sort_order_);
+  }
+  std::vector<Row> candidates;
+  const OtherSide* mapped = view_ == View::map ? mapped_side() : nullptr;
+  for (const OtherSide& other : set_->others) {
+    if ((other_code() && other.code != *other_code()) || (mapped != nullptr && mapped != &other)) continue;
+    for (const analysis::ComparedPair& pair : other.result.pairs) candidates.push_back(pair.other.front());
+    if (view_ != View::map) continue;
+    // What the other side tried in vain has a place, too.
+    for (const analysis::LeftOut& left : other.result.left_out) {
+      if (left.of_other && left.why == analysis::LeftOut::Why::failed) candidates.push_back(left.rows.front());
+    }
+  }
+  std::ranges::sort(candidates);
+  if (candidates.empty() && !set_->some_met()) {
+    set_points(set_->points, {});
+    note_->show_for({}, ErrorNote::First::time);
+    return show_words({said(say::compare_page::no_partners{}), said(say::compare_page::no_partners_help{})});
+  }
+  set_points(set_->points, std::move(candidates));
+  choose_axes();
+  set_points(points(), std::vector<Row>(this->candidates()));  // by what is now left to choose
+  show_summary();
+  size_columns();
+  note_->show_for(simulated_parts(*points(), this->candidates()), ErrorNote::First::time);
+  stack_->setCurrentWidget(shown_);
+  show_view();
+}
+
+const OtherSide* ComparePage::mapped_side() const {
+  const OtherSide* fullest = nullptr;
+  for (const OtherSide& other : set_->others) {
+    if (other_code() == other.code) return &other;
+    const std::size_t most = fullest == nullptr ? 0 : fullest->result.pairs.size();
+    if (other.result.pairs.size() > most) fullest = &other;
+  }
+  return fullest;
+}
+
+void ComparePage::choose_axes() {
+  map_layout_.reset();
+  along_.reset();
+  const std::vector<analysis::PointAxis> axes = axes_of_pairs(*set_, candidates());
+  std::vector<FacetChip::Option> options;
+  int current = -1;
+  if (view_ == View::map) {
+    for (const analysis::MapLayout& layout : layouts_of(axes)) {
+      const bool wanted = key_of(layout.y) == rows_key_ && key_of(layout.x) == columns_key_;
+      if (wanted || !map_layout_) {
+        map_layout_ = layout;
+        current = static_cast<int>(options.size());
+      }
+      options.push_back({.text = QStringLiteral("%1 × %2").arg(label_of(layout.y), label_of(layout.x)),
+                         .id = key_of(layout.y) + QLatin1String(axes_separator) + key_of(layout.x),
+                         .full = {},
+                         .group = label_of(layout.y) + QStringLiteral(" ×")});
+    }
+  } else if (view_ == View::curves) {
+    for (const analysis::PointAxis& along : axes) {
+      if (!along.number) continue;
+      if (key_of(along) == along_key_ || !along_) {
+        along_ = along;
+        current = static_cast<int>(options.size());
+      }
+      options.push_back({.text = label_of(along), .id = key_of(along), .full = {}, .group = {}});
+    }
+  }
+  layout_chip_->setVisible(!options.empty());
+  offer_on(*layout_chip_, options, current);
+  if (map_layout_) {
+    narrow_by(facets_beside_sides({map_layout_->y, map_layout_->x}, set_->axis),
+              analysis::facet_of_both(map_layout_->x, map_layout_->y));
+  } else if (along_) {
+    narrow_by(facets_beside_sides({*along_}, set_->axis), along_->facet);
+  }
+  facets().setVisible(map_layout_ || along_);
+}
+
+void ComparePage::show_view() {
+  view_chip_->offer(view_chip_->options(), static_cast<int>(view_));
+  if (view_ == View::table) return views_->setCurrentWidget(table_);
+  if (candidates().empty()) {
+    return show_no_view({said(say::compare_page::no_times{}), said(say::compare_page::no_times_help{})});
+  }
+  if (view_ == View::map) return show_map();
+  show_curves();
+}
+
+void ComparePage::show_no_view(const EmptyWords& words) {
+  facets().hide();
+  no_view_->set_words(words);
+  views_->setCurrentWidget(no_view_);
+}
+
+void ComparePage::show_map() {
+  const OtherSide* side = mapped_side();
+  if (!map_layout_ || side == nullptr) {
+    return show_no_view({said(say::compare_page::no_map{}), said(say::compare_page::no_map_help{})});
+  }
+  const HeatmapGrid grid = ratio_map(*set_, *side, *map_layout_, filter().rows());
+  const HeatmapTitle title{said(say::compare_page::map_title{.other = set_->name_of(*side).toStdString(),
+                                                             .base = set_->base_name().toStdString()}),
+                           QString::fromStdString(filter().summary())};
+  map_->set_grid(grid, title, true);
+  views_->setCurrentWidget(map_);
+}
+
+void ComparePage::show_curves() {
+  if (!along_) {
+    return show_no_view({said(say::compare_page::no_curve{}), said(say::compare_page::no_curve_help{})});
+  }
+  plot_->set_curves(ratio_curves(set_, *along_, filter().rows(), QString::fromStdString(filter().summary())));
+  views_->setCurrentWidget(plot_);
+}
+
+void ComparePage::show_problem() {
+  if (set_) show_comparison();
+}
+
+void ComparePage::show_summary() {
+  const std::optional<std::uint32_t> code = other_code();
+  std::array<std::size_t, 4> counts{};
+  std::size_t left = 0;
+  for (const OtherSide& other : set_->others) {
+    if (code && other.code != *code) continue;
+    for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
+      counts.at(static_cast<std::size_t>(verdict)) += other.result.count(verdict);
+    }
+    left += other.result.left_out.size();
+  }
+  const auto count = [&](Verdict verdict) { return counts.at(static_cast<std::size_t>(verdict)); };
+  const QStringList differences = differences_of(*set_, code);
+  QString text =
+      differences.isEmpty()
+          ? said(say::compare_page::nothing_differs{})
+          : said(say::compare_page::differs{.differences = differences.join(QStringLiteral("; ")).toStdString()});
+  text += QLatin1Char('\n') + said(say::compare_page::counts{.faster = count(Verdict::faster),
+                                                             .slower = count(Verdict::slower),
+                                                             .same = count(Verdict::same),
+                                                             .undecided = count(Verdict::ambiguous)});
+  if (left > 0) text += QStringLiteral(", ") + said(say::compare_page::counts_left{.left = left});
+  summary_->setText(text);
+  method_->setText(method_words(*set_).join(QLatin1Char(' ')));
+  method_->setFont(small_font(font()));
+  QPalette muted = palette();
+  muted.setColor(QPalette::WindowText, plot_colors(palette()).muted);
+  method_->setPalette(muted);
+  method_->setVisible(!method_->text().isEmpty());
+}
+
+void ComparePage::show_words(const EmptyWords& words) {
+  facets().hide();
+  layout_chip_->hide();
+  empty_->set_words(words);
+  stack_->setCurrentWidget(empty_);
+}
+
+void ComparePage::size_columns() {
+  const QFontMetrics metrics = table_->fontMetrics();
+  const int rows = model_->rowCount();
+  const int step = std::max(1, rows / measured_rows);
+  for (int column = 0; column < model_->columnCount(); ++column) {
+    int width = metrics.horizontalAdvance(model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
+                heading_padding;
+    for (int row = 0; row < rows; row += step) {
+      width = std::max(width, metrics.horizontalAdvance(model_->index(row, column).data().toString()) + text_padding);
+    }
+    table_->setColumnWidth(column, std::min(width, widest_text));
+  }
+}
+
+std::optional<int> ComparePage::current_row() const {
+  const QModelIndex current = table_->currentIndex();
+  if (!current.isValid()) return std::nullopt;
+  return order_->mapToSource(current).row();
+}
+
+void ComparePage::select_of(int row, bool of_other) {
+  if (const auto point = model_->point(row, of_other)) {
+    emit point_selected(*point);
+  } else if (const auto partner = model_->point(row, !of_other)) {
+    emit point_selected(*partner);
+  }
+}
+
+void ComparePage::show_menu(const QPoint& at) {
+  const QModelIndex under = table_->indexAt(at);
+  if (!under.isValid()) return;
+  const int row = order_->mapToSource(under).row();
+  QMenu menu(this);
+  for (const bool of_other : {false, true}) {
+    if (!model_->point(row, of_other)) continue;
+    menu.addAction(of_other ? said(say::compare_page::other_details{}) : said(say::compare_page::base_details{}), this,
+                   [this, row, of_other] { select_of(row, of_other); });
+  }
+  for (const bool of_other : {false, true}) {
+    const std::optional<ShownPoint> point = model_->point(row, of_other);
+    if (!point) continue;
+    menu.addAction(
+        of_other ? said(say::compare_page::pin_other{}) : said(say::compare_page::pin_base{}), this,
+        [this, point] { emit pin_wanted(point->spec, QString::fromStdString(point->run->summary.device_name)); });
+  }
+  const analysis::ComparedPair* pair = model_->pair(row);
+  if (const std::string command = pair == nullptr ? std::string() : settling_command(*set_, *pair); !command.empty()) {
+    menu.addAction(said(say::compare_page::copy_command{}), this,
+                   [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });
+  }
+  menu.exec(table_->viewport()->mapToGlobal(at));
+}
+
+QString ComparePage::selection_as_text() const {
+  QStringList lines;
+  const auto add_line = [&](auto text_of) {
+    QStringList cells;
+    for (int column = 0; column < model_->columnCount(); ++column) cells << text_of(column).toString();
+    lines << cells.join(QLatin1Char('\t'));
+  };
+  add_line([this](int column) { return model_->headerData(column, Qt::Horizontal, ComparisonModel::copy_role); });
+  QModelIndexList rows = table_->selectionModel()->selectedRows();
+  std::ranges::sort(rows, {}, &QModelIndex::row);
+  for (const QModelIndex& row : rows) {
+    add_line([&](int column) { return row.siblingAtColumn(column).data(ComparisonModel::copy_role); });
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
+void ComparePage::changeEvent(QEvent* event) {
+  ProblemPage::changeEvent(event);
+  const bool of_looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
+  if (!of_looks || table_ == nullptr || !set_ || !words().isEmpty()) return;
+  show_summary();
+  size_columns();
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sides held to a baseline: what else differs, then the verdicts as a table, as a map of ratios, or as curves.
+#pragma once
+
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QStackedLayout>
+#include <QTableView>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "ui/models/background_comparer.h"
+#include "ui/models/comparison_model.h"
+#include "ui/models/values_first.h"
+#include "ui/pages/empty_state.h"
+#include "ui/pages/error_note.h"
+#include "ui/pages/problem_page.h"
+#include "ui/plots/heatmap_view.h"
+#include "ui/plots/ratio_plot.h"
+
+namespace attnscope::ui {
+
+class ComparePage : public ProblemPage {
+  Q_OBJECT
+ public:
+  explicit ComparePage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] QString title() const override;
+  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("compare")); }
+  [[nodiscard]] QWidget* view() override { return views_->currentWidget(); }
+  [[nodiscard]] bool has_plot() const override;
+  /// "compare-map-run-d128-causal-1x132"
+  [[nodiscard]] QString file_stem() const override;
+  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
+  void pose() override;
+
+  enum class View { table, map, curves };
+  void set_view(View view);
+  [[nodiscard]] View shown_view() const { return view_; }
+  /// What the map lies over, rows first, and what the curves do, by the axes' keys.
+  void set_map_axes(const QString& rows, const QString& columns);
+  void set_curve_axis(const QString& key);
+  /// By their keys and names, as saved choices have them; what there is none of leaves the page to choose.
+  void compare_by(const QString& key);
+  void set_baseline(const QString& side);
+  /// One of the other sides; empty: all of them.
+  void set_other(const QString& side);
+  void set_margin(double percent);
+
+  /// What is shown; null until a first comparison is there.
+  [[nodiscard]] const std::shared_ptr<const ComparisonSet>& comparison() const { return set_; }
+  [[nodiscard]] bool busy() const { return comparer_.busy(); }
+  /// Until what is asked is shown.
+  void wait() { comparer_.wait(); }
+  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] HeatmapView* map() const { return map_; }
+  [[nodiscard]] RatioPlot* plot() const { return plot_; }
+  [[nodiscard]] const ComparisonModel& model() const { return *model_; }
+  /// What stands above: what else differs, then the verdicts counted.
+  [[nodiscard]] QString summary() const { return summary_->text(); }
+  [[nodiscard]] QString method() const { return method_->text(); }
+  /// What stands in place of the views; empty where there is something to show.
+  [[nodiscard]] QString words() const;
+  /// The selected rows as tab-separated values with a header.
+  [[nodiscard]] QString selection_as_text() const;
+
+ protected:
+  void show_problem() override;
+  void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void add_controls();
+  void add_content();
+  void add_keys();
+  /// Asks for what is chosen, of the points that are visible now.
+  void refresh();
+  void refresh_if_shown();
+  void offer_sides();
+  void ask();
+  void take(const std::shared_ptr<const ComparisonSet>& set);
+  void offer_others();
+  void show_comparison();
+  void show_view();
+  void show_map();
+  void show_curves();
+  /// In place of a view.
+  void show_no_view(const EmptyWords& words);
+  /// What the view can lie over; the filter is told what that leaves to choose.
+  void choose_axes();
+  [[nodiscard]] const OtherSide* mapped_side() const;
+  void show_summary();
+  void show_words(const EmptyWords& words);
+  void size_columns();
+  void select_of(int row, bool of_other);
+  void show_menu(const QPoint& at);
+  [[nodiscard]] const SideAxis* axis() const;
+  /// The other side that is shown alone.
+  [[nodiscard]] std::optional<std::uint32_t> other_code() const;
+  /// The rows of the model that are selected, the current one first.
+  [[nodiscard]] std::optional<int> current_row() const;
+
+  FacetChip* by_ = nullptr;
+  FacetChip* base_ = nullptr;
+  FacetChip* other_ = nullptr;
+  FacetChip* view_chip_ = nullptr;
+  FacetChip* layout_chip_ = nullptr;
+  QDoubleSpinBox* margin_ = nullptr;
+  QLabel* summary_ = nullptr;
+  QLabel* method_ = nullptr;
+  QStackedLayout* stack_ = nullptr;
+  QWidget* shown_ = nullptr;
+  QStackedLayout* views_ = nullptr;
+  QTableView* table_ = nullptr;
+  HeatmapView* map_ = nullptr;
+  RatioPlot* plot_ = nullptr;
+  EmptyState* no_view_ = nullptr;
+  ComparisonModel* model_ = nullptr;
+  ValuesFirst* order_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  ErrorNote* note_ = nullptr;
+
+  QString by_key_;      ///< wanted; empty: the page chooses
+  QString base_name_;   ///< likewise
+  QString other_name_;  ///< likewise; empty: all
+  View view_ = View::table;
+  QString rows_key_;     ///< wanted of the map; empty: the page chooses
+  QString columns_key_;  ///< likewise
+  QString along_key_;    ///< wanted of the curves; likewise
+  std::optional<analysis::MapLayout> map_layout_;
+  std::optional<analysis::PointAxis> along_;
+  QString sorted_by_ = QStringLiteral("verdict");
+  Qt::SortOrder sort_order_ = Qt::AscendingOrder;
+  bool stale_ = true;
+  bool ordering_ = false;  ///< the table is being sorted by the page itself
+  std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
+  std::vector<SideAxis> axes_;
+  std::size_t axis_ = 0;
+  std::uint32_t baseline_ = 0;
+  std::shared_ptr<const ComparisonSet> set_;
+  BackgroundComparer comparer_;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/residual_panel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "messages/curve_plot.h"
+#include "ui/plots/curve_style.h"
+#include "ui/said.h"
+#include "ui/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double narrowest_reach = 0.05;  ///< of the axis, to both sides of 1
+constexpr double share_of_plot = 2.4;
+
+bool has_residuals(const Curve& curve) {
+  return curve.kind == CurveKind::measured &&
+         std::ranges::any_of(curve.points, [](const CurvePoint& point) { return point.over_theory.has_value(); });
+}
+
+}  // namespace
+
+void ResidualPanel::set_range(const QCPRange& range) {
+  if (rect_ != nullptr) rect_->axis(QCPAxis::atBottom)->setRange(range);
+}
+
+void ResidualPanel::remove_panel() {
+  if (rect_ == nullptr) return;
+  plot_.plotLayout()->remove(rect_);
+  rect_ = nullptr;
+  plot_.plotLayout()->simplify();
+}
+
+void ResidualPanel::add_panel(PlotLegend& legend) {
+  rect_ = new QCPAxisRect(&plot_);
+  // The legend is laid out after this: the row below the main plot is free.
+  legend.remove();
+  plot_.plotLayout()->addElement(row_, 0, rect_);
+  rect_->setRangeZoom(Qt::Orientations());
+  rect_->setRangeDrag(Qt::Orientations());
+  auto* group = new QCPMarginGroup(&plot_);
+  plot_.axisRect()->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+  rect_->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+}
+
+void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLegend& legend) {
+  if (!wanted || std::ranges::none_of(curves, has_residuals)) return remove_panel();
+  if (rect_ == nullptr) add_panel(legend);
+  const PlotColors colors = plot_colors(plot_.palette());
+  QCPAxis* bottom = rect_->axis(QCPAxis::atBottom);
+  QCPAxis* left = rect_->axis(QCPAxis::atLeft);
+  bottom->setScaleType(plot_.xAxis->scaleType());
+  bottom->setTicker(plot_.xAxis->ticker());
+  set_range(plot_.xAxis->range());
+  double reach = narrowest_reach;
+  for (const Curve& curve : curves) {
+    if (!has_residuals(curve)) continue;
+    const QColor color = curve_color(curve, colors);
+    auto* graph = new QCPGraph(bottom, left);
+    graph->setName(curve.label);
+    graph->setPen(curve_pen(curve, color));
+    graph->setScatterStyle(scatter_of(curve, color, colors.background));
+    for (const CurvePoint& point : curve.points) {
+      if (!point.over_theory) continue;
+      graph->addData(point.n, *point.over_theory);
+      reach = std::max(reach, std::abs(std::log(*point.over_theory)));
+    }
+  }
+  // As far above 1 as below: twice and half are alike far off.
+  left->setScaleType(QCPAxis::stLogarithmic);
+  const double end = std::exp(1.15 * reach);
+  left->setRange(1 / end, end);
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  const double step = reach > 0.9 ? 0.5 : reach > 0.3 ? 0.2 : reach > 0.12 ? 0.1 : 0.05;
+  for (const double tick : {1 - step, 1.0, reach > 0.9 ? 2.0 : 1 + step}) {
+    ticker->addTick(tick, QString::number(tick, 'g', 3));
+  }
+  if (reach > 1.8) {
+    for (const double tick : {0.1, 10.0}) ticker->addTick(tick, QString::number(tick, 'g', 3));
+  }
+  left->setTicker(ticker);
+  left->setLabel(said(say::curve_plot::residual_axis{}));
+  auto* unity = new QCPItemStraightLine(&plot_);
+  unity->setClipAxisRect(rect_);
+  for (QCPItemPosition* position : {unity->point1, unity->point2}) {
+    position->setAxes(bottom, left);
+    position->setAxisRect(rect_);
+  }
+  unity->point1->setCoords(1, 1);
+  unity->point2->setCoords(2, 1);
+  unity->setPen(QPen(colors.muted, 1.2, Qt::DashLine));
+  plot_.plotLayout()->setRowStretchFactor(row_ - 1, share_of_plot);
+  plot_.plotLayout()->setRowStretchFactor(row_, 1);
+}
+
+}  // namespace attnscope::ui
