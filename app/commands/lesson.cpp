@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,12 +15,13 @@
 
 #include "app/command.h"
 #include "app/loaded_points.h"
-#include "app/run_files.h"
 #include "messages/command.h"
 #include "messages/file_kind.h"
 #include "messages/lesson.h"
+#include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/lesson/web.h"
 #include "profiler/plan/text.h"
+#include "storage/lesson_texts.h"
 #include "storage/measured_rates.h"
 #include "storage/output_file.h"
 
@@ -59,53 +57,16 @@ std::vector<std::string> installed_samples() {
   return files;
 }
 
-/// A teacher's own texts: every file of the languages' folders and of claims/, by its path below the folder.
-std::vector<lesson::TextFile> texts_of(const fs::path& folder) {
-  constexpr std::uintmax_t largest = std::uintmax_t{1} << 20;
-  std::vector<lesson::TextFile> files;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
-    if (!entry.is_regular_file(error) || entry.path().extension() != ".md" || entry.file_size(error) > largest)
-      continue;
-    std::ostringstream text;
-    text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
-    files.push_back({entry.path().lexically_relative(folder).generic_string(), std::move(text).str()});
-  }
-  std::ranges::sort(files, {}, &lesson::TextFile::path);
-  return files;
-}
-
 std::vector<lesson::TextFile> own_texts(const LessonOptions& options) {
   if (!options.texts.empty()) {
     if (!fs::is_directory(options.texts)) {
       throw CommandError(ExitCode::usage, say::lesson::no_folder{.folder = options.texts});
     }
-    std::vector<lesson::TextFile> files = texts_of(options.texts);
+    std::vector<lesson::TextFile> files = lesson_texts_of(options.texts);
     if (files.empty()) spdlog::warn("{}", text(say::lesson::empty_folder{.folder = options.texts}));
     return files;
   }
-  try {
-    return texts_of(runs_folder().parent_path() / "lesson");
-  } catch (const CommandError&) {
-    return {};  // without a home there are none
-  }
-}
-
-/// The GPU of the newest measured run, and what was measured of it.
-struct Stage {
-  DeviceLimits gpu = known_gpus().front();
-  std::vector<Ceiling> ceilings;
-};
-Stage stage_of(const LoadedPoints& loaded) {
-  Stage stage;
-  std::string newest;
-  for (const analysis::Run& run : loaded.table.runs()) {
-    if (run.provenance == Provenance::imported || run.started_at < newest) continue;
-    newest = run.started_at;
-    stage.gpu = run.limits;
-  }
-  if (const StoredCeilings* rates = newest_rates(loaded.ceilings, stage.gpu)) stage.ceilings = rates->ceilings;
-  return stage;
+  return own_lesson_texts();
 }
 
 std::vector<std::string> names_of(const std::vector<std::string>& files) {
@@ -132,12 +93,13 @@ ExitCode export_lesson(const LessonOptions& options) {
   }
   const LoadedPoints loaded = load_points(files);
   if (loaded.code != ExitCode::ok) code = loaded.code;
-  const Stage stage = stage_of(loaded);
+  const DeviceLimits gpu = lesson::newest_gpu(loaded.table);
+  const StoredCeilings* rates = newest_rates(loaded.ceilings, gpu);
   if (loaded.table.empty()) spdlog::warn("{}", text(say::lesson::no_points{}));
   const lesson::Evidence evidence{.points = loaded.table,
                                   .rows = loaded.table.rows(),
-                                  .gpu = stage.gpu,
-                                  .ceilings = stage.ceilings,
+                                  .gpu = gpu,
+                                  .ceilings = rates == nullptr ? std::vector<Ceiling>() : rates->ceilings,
                                   .registry = built_in_algorithms()};
   const std::string page = lesson::lesson_page(
       texts, evidence, {.seed = options.seed, .data = fmt::format("{}", fmt::join(names_of(files), ", "))});

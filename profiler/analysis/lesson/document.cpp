@@ -9,6 +9,7 @@
 
 #include "messages/lesson.h"
 #include "profiler/analysis/lesson/formula.h"
+#include "profiler/analysis/markup.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -329,16 +330,16 @@ std::string line_html(std::string_view text, const ValueHtml& value) {
   for (const Span& span : spans_of(text)) {
     switch (span.kind) {
       case Span::Kind::text:
-        html += html_escaped(span.text);
+        html += markup(span.text);
         break;
       case Span::Kind::em:
-        html += "<em>" + html_escaped(span.text) + "</em>";
+        html += "<em>" + markup(span.text) + "</em>";
         break;
       case Span::Kind::strong:
-        html += "<strong>" + html_escaped(span.text) + "</strong>";
+        html += "<strong>" + markup(span.text) + "</strong>";
         break;
       case Span::Kind::code:
-        html += "<code>" + html_escaped(span.text) + "</code>";
+        html += "<code>" + markup(span.text) + "</code>";
         break;
       case Span::Kind::formula:
         if (const auto parsed = parse_formula(span.text); parsed.ok()) html += to_mathml(*parsed, false);

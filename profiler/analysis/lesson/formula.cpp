@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/lesson/formula.h"
+#include "profiler/analysis/markup.h"
 
 #include <algorithm>
 #include <array>
@@ -168,19 +169,19 @@ std::string mathml(const FormulaNode& node) {
       return element("mrow", all);
     }
     case Kind::word:
-      return element("mi", html_escaped(node.text));
+      return element("mi", markup(node.text));
     case Kind::number:
-      return element("mn", html_escaped(node.text));
+      return element("mn", markup(node.text));
     case Kind::symbol:
-      return element("mo", html_escaped(node.text));
+      return element("mo", markup(node.text));
     case Kind::plain:
-      return element("mtext", html_escaped(node.text));
+      return element("mtext", markup(node.text));
     case Kind::fraction:
       return element("mfrac", mathml(node.children[0]) + mathml(node.children[1]));
     case Kind::root:
       return element("msqrt", mathml(node.children[0]));
     case Kind::accent:
-      return element("mover", mathml(node.children[0]) + element("mo", html_escaped(node.text)));
+      return element("mover", mathml(node.children[0]) + element("mo", markup(node.text)));
     case Kind::script: {
       const bool below = !blank(node.children[1]);
       const bool above = !blank(node.children[2]);
@@ -205,32 +206,6 @@ Result<FormulaNode, Message> parse_formula(std::string_view text) {
 
 std::string to_mathml(const FormulaNode& node, bool display) {
   return std::string("<math") + (display ? " display=\"block\"" : "") + ">" + mathml(node) + "</math>";
-}
-
-std::string html_escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') escaped += c;
-    }
-  }
-  return escaped;
 }
 
 }  // namespace attnscope::analysis::lesson

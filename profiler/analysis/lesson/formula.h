@@ -34,7 +34,4 @@ struct FormulaNode {
 /// A whole <math> element; `display` is a formula by itself on its line. Everything in it is escaped.
 [[nodiscard]] std::string to_mathml(const FormulaNode&, bool display);
 
-/// &, <, >, " and ' as HTML has them. Control characters are left out.
-[[nodiscard]] std::string html_escaped(std::string_view);
-
 }  // namespace attnscope::analysis::lesson

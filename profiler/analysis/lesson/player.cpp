@@ -10,6 +10,17 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
+/// Rows of a matrix that a step loads.
+struct RowRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;  ///< 0: none
+
+  void take(const TileAccess& access) {
+    begin = end == 0 ? access.row : std::min(begin, access.row);
+    end = std::max(end, access.row + access.rows);
+  }
+};
+
 /// Frames between two key frames, and steps of a block between two states of its memory.
 constexpr std::size_t key_distance = 64;
 
@@ -151,6 +162,47 @@ Frame TilePlayer::frame(std::size_t index) const {
   program.compute(moment.block, moment.step, frame.computations);
   frame.on_chip = chip_after(moment.launch, moment.block, moment.step).parts;
   return frame;
+}
+
+std::vector<TileAccess> TilePlayer::accesses(std::size_t index) const {
+  std::vector<TileAccess> all;
+  programs_[moments_[index].launch]->visit(moments_[index].block, moments_[index].step, all);
+  return all;
+}
+
+std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
+  struct Loaded {
+    RowRange q;
+    RowRange k;
+  };
+  std::map<std::pair<std::size_t, std::int64_t>, Loaded> loaded;  // what came last, of every block
+  std::vector<std::optional<TouchedPairs>> all(moments_.size());
+  std::vector<TileAccess> accesses;
+  std::vector<Computation> computations;
+  for (std::size_t index = 0; index < moments_.size(); ++index) {
+    const Moment& moment = moments_[index];
+    accesses.clear();
+    computations.clear();
+    programs_[moment.launch]->visit(moment.block, moment.step, accesses);
+    programs_[moment.launch]->compute(moment.block, moment.step, computations);
+    Loaded now;
+    for (const TileAccess& access : accesses) {
+      if (access.tensor == Tensor::s || access.tensor == Tensor::p) {
+        all[index] = TouchedPairs{access.row, access.rows, access.col, access.cols};
+      } else if (access.access == Access::load && access.tensor == Tensor::q) {
+        now.q.take(access);
+      } else if (access.access == Access::load && access.tensor == Tensor::k) {
+        now.k.take(access);
+      }
+    }
+    Loaded& last = loaded[{moment.launch, moment.block}];
+    if (now.q.end > 0) last.q = now.q;
+    if (now.k.end > 0) last.k = now.k;
+    const bool scores = std::ranges::count(computations, Phase::scores, &Computation::phase) > 0;
+    if (all[index] || !scores || last.q.end == 0 || last.k.end == 0) continue;
+    all[index] = TouchedPairs{last.q.begin, last.q.end - last.q.begin, last.k.begin, last.k.end - last.k.begin};
+  }
+  return all;
 }
 
 void TilePlayer::play(Chip& chip, const TileProgram& program, std::int64_t block, std::int64_t step) {

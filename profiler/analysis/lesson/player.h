@@ -70,6 +70,16 @@ struct Frame {
   std::vector<LivePart> on_chip{};  ///< of the block after it, by the kernel's OnChipPart
 };
 
+/// Pairs of queries and keys whose scores a step works on: rows [q, q + q_rows) of S, columns [k, k + k_rows).
+struct TouchedPairs {
+  std::int64_t q = 0;
+  std::int64_t q_rows = 0;
+  std::int64_t k = 0;
+  std::int64_t k_rows = 0;
+
+  bool operator==(const TouchedPairs&) const = default;
+};
+
 /// A player of more steps than this is not made: an hour of them at 60 a second is a quarter of it.
 inline constexpr std::int64_t most_frames = std::int64_t{1} << 20;
 
@@ -83,6 +93,10 @@ class TilePlayer {
   [[nodiscard]] std::size_t frames() const { return moments_.size(); }
   /// Any of them, at the cost of some dozen steps. Pre: index < frames().
   [[nodiscard]] Frame frame(std::size_t index) const;
+  /// What the program of that frame's step accesses. Pre: index < frames().
+  [[nodiscard]] std::vector<TileAccess> accesses(std::size_t index) const;
+  /// Of every frame; nothing where it computes no scores and moves none. What the mask leaves out is in none of them.
+  [[nodiscard]] std::vector<std::optional<TouchedPairs>> touched_pairs() const;
   /// After the last one.
   [[nodiscard]] const Tally& total() const { return total_; }
   /// The measured kernels, in stream order.

@@ -133,7 +133,18 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "disagreed",
                                                               "problems",
                                                               "correct_answers",
-                                                              "verdicts_foreseen"});
+                                                              "verdicts_foreseen",
+                                                              "side_by_side",
+                                                              "own_scores",
+                                                              "no_numbers",
+                                                              "block_size",
+                                                              "before",
+                                                              "after",
+                                                              "divisions",
+                                                              "through_memory",
+                                                              "merge_halves",
+                                                              "present",
+                                                              "window_keys"});
 
 struct Source {
   std::string path;

@@ -10,8 +10,8 @@
 
 #include "profiler/analysis/lesson/formula.h"
 #include "profiler/analysis/lesson/hierarchy.h"
-#include "profiler/analysis/lesson/ledger.h"
-#include "profiler/analysis/lesson/values.h"
+#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/markup.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 std::string script_json(std::string_view id, const std::string& text) {
   std::string safe;
   for (const char c : text) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
-  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", html_escaped(id), safe);
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", markup(id), safe);
 }
 
 class Page {
@@ -43,28 +43,27 @@ class Page {
         "</head>\n<body data-key=\"attnscope-lesson-{}-{}\">\n<header><h1>{}</h1><nav>{}</nav><div class=\"tools\">"
         "<button id=\"theme\">{}</button><button id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
         "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
-        html_escaped(texts_.language), word("lesson"), embedded_lesson("web/lesson.css"), html_escaped(texts_.language),
+        markup(texts_.language), word("lesson"), embedded_lesson("web/lesson.css"), markup(texts_.language),
         options_.seed, word("lesson"), nav_, word("dark"), word("big_type"), sections_, footer(), word("no_script"),
         data_ + script_json("words", words.dump()), embedded_lesson("web/lesson.js"));
   }
 
  private:
-  [[nodiscard]] std::string word(std::string_view key) const { return html_escaped(texts_.word(key)); }
+  [[nodiscard]] std::string word(std::string_view key) const { return markup(texts_.word(key)); }
 
   std::string footer() const {
-    std::string text =
-        fmt::format("{}: {} · {}", word("of_data"), html_escaped(options_.data), html_escaped(evidence_.gpu.name));
+    std::string text = fmt::format("{}: {} · {}", word("of_data"), markup(options_.data), markup(evidence_.gpu.name));
     if (options_.seed != 0) text += fmt::format(" · {} {}", word("seed"), options_.seed);
     text += fmt::format("<br>{}", word("keyboard"));
     for (const TextProblem& problem : texts_.problems) {
-      text += fmt::format("<br>{}: {}", word("problems"), html_escaped(attnscope::text(words_of(problem))));
+      text += fmt::format("<br>{}: {}", word("problems"), markup(attnscope::text(words_of(problem))));
     }
     return text;
   }
 
   void begin(std::string_view id, std::string_view title) {
-    nav_ += fmt::format("<a href=\"#{}\">{}</a>", html_escaped(id), html_escaped(title));
-    sections_ += fmt::format("<section id=\"{}\" tabindex=\"-1\">\n", html_escaped(id));
+    nav_ += fmt::format("<a href=\"#{}\">{}</a>", markup(id), markup(title));
+    sections_ += fmt::format("<section id=\"{}\" tabindex=\"-1\">\n", markup(id));
   }
 
   void add_step(const Step& step) {
@@ -82,7 +81,7 @@ class Page {
     if (const std::string* explore = step.document.front.find("explore")) {
       sections_ +=
           fmt::format("<p class=\"explore\">{}: <code>attnscope model --algorithms {} -a N={} -a d={}</code></p>\n",
-                      word("explorer"), html_escaped(*explore), setting.n, setting.d);
+                      word("explorer"), markup(*explore), setting.n, setting.d);
     }
     sections_ += "</section>\n";
   }
@@ -91,9 +90,9 @@ class Page {
     const ValueName* known = find_value(name);
     const auto value = known == nullptr ? std::nullopt : known->of(setting, evidence_);
     if (!value) return fmt::format("<span class=\"v none\">({})</span>", word("no_data"));
-    if (value->origin.empty()) return fmt::format("<span class=\"v\">{}</span>", html_escaped(value->text));
-    return fmt::format("<span class=\"v {0}\" title=\"{1}\">{2}<small>{1}</small></span>", html_escaped(value->origin),
-                       word(value->origin), html_escaped(value->text));
+    if (value->origin.empty()) return fmt::format("<span class=\"v\">{}</span>", markup(value->text));
+    return fmt::format("<span class=\"v {0}\" title=\"{1}\">{2}<small>{1}</small></span>", markup(value->origin),
+                       word(value->origin), markup(value->text));
   }
 
   std::string block_html(const Block& block, const ValueHtml& value) const {
@@ -112,7 +111,7 @@ class Page {
         return parsed.ok() ? "<div class=\"formula\">" + to_mathml(*parsed, true) + "</div>\n" : std::string();
       }
       case Block::Kind::code:
-        return "<pre>" + html_escaped(block.text) + "</pre>\n";
+        return "<pre>" + markup_lines(block.text) + "</pre>\n";
       case Block::Kind::question:
         return question_html(block.question, value);
       case Block::Kind::picture:
@@ -128,7 +127,7 @@ class Page {
       choices += fmt::format(
           "<label class=\"choice\" data-right=\"{}\"><input type=\"radio\" name=\"{}\" value=\"{}\"> <span>{}</span>"
           "<span class=\"because\" hidden>{}</span></label>",
-          choice.right ? 1 : 0, html_escaped(q.id), i, line_html(choice.text, value), line_html(choice.because, value));
+          choice.right ? 1 : 0, markup(q.id), i, line_html(choice.text, value), line_html(choice.because, value));
     }
     const std::string hint = q.hint.empty() ? std::string()
                                             : fmt::format("<details><summary>{}</summary>{}</details>", word("hint"),
@@ -137,7 +136,7 @@ class Page {
         "<fieldset class=\"question\" data-id=\"{}\"><legend>{}</legend><p>{}</p>{}{}<div class=\"row\"><button "
         "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button> <output></output></div>"
         "</fieldset>\n",
-        html_escaped(q.id), word("predict"), line_html(q.prompt, value), choices, hint, word("lock"), word("reveal"));
+        markup(q.id), word("predict"), line_html(q.prompt, value), choices, hint, word("lock"), word("reveal"));
   }
 
   void picture(const std::string& name, const Step& step, const Setting& setting) {
@@ -149,8 +148,8 @@ class Page {
       sections_ += backward_picture(setting);
     } else if (name == "tiles" || name == "softmax" || name == "program" || name == "theory") {
       const std::string id = fmt::format("data-{}-{}", step.slug, name);
-      sections_ += fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n",
-                               html_escaped(name), html_escaped(id));
+      sections_ += fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n", markup(name),
+                               markup(id));
       data_ += script_json(id, name == "tiles"     ? played_json(step.document.front, evidence_)
                                : name == "softmax" ? softmax_json()
                                : name == "program" ? program_json()
@@ -159,22 +158,22 @@ class Page {
   }
 
   /// Squares whose areas are to one scale, on one ground line.
-  static std::string squares(std::span<const std::pair<std::string, double>> sizes, double largest_side) {
+  static std::string squares(std::span<const Sized> sizes, double largest_side) {
     double most = 0;
-    for (const auto& [name, bytes] : sizes) most = std::max(most, bytes);
+    for (const auto& [label, bytes] : sizes) most = std::max(most, bytes);
     constexpr double gap = 24;
     constexpr double label_width = 150;
     double x = gap;
     std::string drawn;
     const double ground = largest_side + 12;
-    for (const auto& [name, bytes] : sizes) {
+    for (const auto& [label, bytes] : sizes) {
       const double side = std::max(1.0, largest_side * std::sqrt(bytes / most));
       drawn += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text x=\"{:.1f}\" "
           "y=\"{:.1f}\">{}</text>"
           "<text class=\"size\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
-          x, ground - side, side, side, x, ground + 22, html_escaped(name), x, ground + 42,
-          html_escaped(figure_text(bytes, Unit::bytes)));
+          x, ground - side, side, side, x, ground + 22, markup(label), x, ground + 42,
+          markup(figure_text(bytes, Unit::bytes)));
       x += std::max(side, label_width) + gap;
     }
     return fmt::format("<svg class=\"squares\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">{}</svg>", x, ground + 52,
@@ -182,32 +181,15 @@ class Page {
   }
 
   std::string ledger_picture(const Setting& setting) const {
-    const Ledger one = ledger_of(setting.one_head());
-    const auto levels = level_sizes(one, evidence_.gpu);
-    const auto size = [&](MemoryLevel level) {
-      return static_cast<double>(levels[static_cast<std::size_t>(level)].bytes);
-    };
-    const auto scores = static_cast<double>(one.find(Tensor::s)->one());
-    const std::vector<std::pair<std::string, double>> near{{"S", scores},
-                                                           {"P", scores},
-                                                           {"Q + K + V + O", static_cast<double>(one.kept())},
-                                                           {texts_.word("registers"), size(MemoryLevel::registers)},
-                                                           {texts_.word("shared"), size(MemoryLevel::shared)},
-                                                           {"L2", size(MemoryLevel::l2)}};
-    const auto all = static_cast<double>(ledger_of(setting.all_heads()).find(Tensor::s)->all());
-    const std::vector<std::pair<std::string, double>> far{
-        {texts_.word("dram"), size(MemoryLevel::dram)},
-        {fmt::format("S, {} × {}, N {}", setting.heads, setting.batch, setting.n), all},
-        {fmt::format("S, N {}", 2 * setting.n), 4 * all},
-        {"L2", size(MemoryLevel::l2)}};
-    return fmt::format("<figure>{}{}<figcaption>{} ({}; {}: {})</figcaption></figure>\n", squares(near, 170),
-                       squares(far, 230), word("scale"), word("modelled"), html_escaped(evidence_.gpu.name),
-                       word("datasheet"));
+    const auto pictures = ledger_squares(texts_, setting, evidence_.gpu);
+    return fmt::format("<figure>{}{}<figcaption>{} ({}; {}: {})</figcaption></figure>\n",
+                       squares(pictures.front(), 170), squares(pictures.back(), 230), word("scale"), word("modelled"),
+                       markup(evidence_.gpu.name), word("datasheet"));
   }
 
   std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
     if (!figure) return "<td class=\"none\">–</td>";
-    return fmt::format("<td>{}<small>{}</small></td>", html_escaped(figure_text(figure->value, unit)),
+    return fmt::format("<td>{}<small>{}</small></td>", markup(figure_text(figure->value, unit)),
                        word(to_string(figure->source)));
   }
 
@@ -233,14 +215,8 @@ class Page {
   }
 
   std::string backward_picture(const Setting& setting) const {
-    const Ledger one = ledger_of(setting.one_head());
-    const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->one()); };
-    const std::vector<std::pair<std::string, double>> sizes{{"P", bytes(Tensor::p)},
-                                                            {"Q + K + V + O", static_cast<double>(one.kept())},
-                                                            {"m + ℓ", bytes(Tensor::m) + bytes(Tensor::l)},
-                                                            {"LSE", bytes(Tensor::lse)}};
-    return fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", squares(sizes, 210), word("scale"),
-                       word("modelled"));
+    return fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", squares(backward_squares(setting), 210),
+                       word("scale"), word("modelled"));
   }
 
   void add_claims() {
@@ -261,27 +237,25 @@ class Page {
     for (const Outcome outcome : {Outcome::held, Outcome::refuted, Outcome::not_testable}) {
       choices +=
           fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
-                      html_escaped(card.id), to_string(outcome), word(to_string(outcome)));
+                      markup(card.id), to_string(outcome), word(to_string(outcome)));
     }
     return fmt::format(
         "<article class=\"claim\" data-id=\"claim-{}\" data-outcome=\"{}\"><h3>{}</h3><p class=\"source\">{}: {}</p>{}"
         "<fieldset><legend>{}</legend>{}</fieldset><div class=\"row\"><button class=\"lock\" disabled>{}</button>"
         "<button class=\"reveal\" disabled>{}</button></div><div class=\"verdict\" hidden>{}</div></article>\n",
-        html_escaped(card.id), to_string(verdict.outcome), html_escaped(card.title), word("source"),
-        html_escaped(card.source), body, word("your_outcome"), choices, word("lock"), word("reveal"),
-        verdict_html(verdict));
+        markup(card.id), to_string(verdict.outcome), markup(card.title), word("source"), markup(card.source), body,
+        word("your_outcome"), choices, word("lock"), word("reveal"), verdict_html(verdict));
   }
 
   std::string verdict_html(const Verdict& verdict) const {
     std::string html = fmt::format("<p class=\"outcome {}\">{}</p><p class=\"foreseen\"></p>",
                                    to_string(verdict.outcome), word(to_string(verdict.outcome)));
-    if (!verdict.because.empty())
-      html += fmt::format("<p>{} {}</p>", word(verdict.because), html_escaped(verdict.detail));
-    if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + html_escaped(verdict.detail) + "</p>";
+    if (!verdict.because.empty()) html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));
+    if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
     std::string rows;
     for (const ClaimFigure& figure : verdict.figures) {
       rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
-                          html_escaped(figure_text(figure.value, figure.unit)), html_escaped(figure.of),
+                          markup(figure_text(figure.value, figure.unit)), markup(figure.of),
                           word(to_string(figure.provenance)));
     }
     if (!rows.empty()) html += "<table>" + rows + "</table>";
@@ -292,7 +266,7 @@ class Page {
     html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), word("points_used"));
     constexpr std::size_t most_named = 12;
     for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
-      html += fmt::format("<li>{}</li>", html_escaped(describe(evidence_.points.spec(points[i]))));
+      html += fmt::format("<li>{}</li>", markup(describe(evidence_.points.spec(points[i]))));
     }
     if (points.size() > most_named) html += "<li>…</li>";
     return html + "</ul></details>";

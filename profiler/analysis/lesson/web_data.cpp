@@ -8,9 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/analysis/lesson/faulty_program.h"
-#include "profiler/analysis/lesson/pairs.h"
 #include "profiler/analysis/lesson/player.h"
-#include "profiler/analysis/lesson/values.h"
+#include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/lesson/web.h"
 
 namespace attnscope::analysis::lesson {
@@ -117,13 +116,7 @@ json kernels_json(const TilePlayer& player) {
 
 /// The counters of the longest point of the algorithm and mask, beside its closed form.
 json counter_json(const Evidence& evidence, const TilePlayer& player, std::string_view algorithm) {
-  std::optional<Residual> longest;
-  for (const Residual& each : residuals(evidence.points, evidence.rows)) {
-    if (evidence.points.algorithm(each.row) != algorithm) continue;
-    const AttentionProblem p = evidence.points.problem(each.row);
-    if (p.mask != player.problem().mask || p.pass != player.problem().pass) continue;
-    if (!longest || p.n_k > evidence.points.n_k(longest->row)) longest = each;
-  }
+  const auto longest = longest_counted(evidence, algorithm, player.problem().pass, player.problem().mask);
   if (!longest) return nullptr;
   return {{"point", describe(evidence.points.spec(longest->row))},
           {"counted", longest->counted},
@@ -149,52 +142,6 @@ json player_json(const TilePlayer& player, const Evidence& evidence, const Algor
           {"frames", frames},
           {"closed", tally_json(player.closed_form(), matrices.tensors())},
           {"counter", counter_json(evidence, player, algorithm.name())}};
-}
-
-/// With the tile that the text asks for where it runs, else the algorithm's own; of a shorter N where it is too long.
-std::optional<TilePlayer> played(const Front& front, const Evidence& evidence, const Algorithm& algorithm,
-                                 const Mask& mask) {
-  const auto whole = [&](std::string_view key, double otherwise) {
-    return static_cast<std::int64_t>(std::clamp(front.number(key).value_or(otherwise), 1.0, 65536.0));
-  };
-  AttentionProblem p{.mask = mask, .d = whole("play_d", 64)};
-  if (const auto pass = parse_pass(front.text("play_pass")); pass.ok()) p.pass = *pass;
-  for (std::int64_t n = whole("play_n", 512); n >= 64; n /= 2) {
-    p.n_k = n;
-    p.n_q = algorithm.facts().decodes ? 1 : n;
-    Config config{{.br = static_cast<int>(whole("play_br", 64)), .bc = static_cast<int>(whole("play_bc", 64))}, {}};
-    if (algorithm.refusal(p, config, evidence.gpu)) config = algorithm.default_config(p, evidence.gpu);
-    auto player = TilePlayer::make(algorithm, p, config, evidence.gpu, {.sms = 2});
-    if (!player.ok()) return std::nullopt;
-    if (player->frames() <= most_played) return std::move(player).value();
-  }
-  return std::nullopt;
-}
-
-struct Example {
-  std::string_view name;
-  SoftmaxRows rows;
-  std::vector<std::size_t> blocks;
-};
-std::vector<Example> examples() {
-  const std::vector<double> q{1, 0, 0, 1, 2, 1, 1, 2};
-  const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
-  const auto row = [](std::vector<double> scores, std::vector<double> values) {
-    const std::size_t columns = scores.size();
-    return SoftmaxRows{.rows = 1,
-                       .columns = columns,
-                       .d = values.size() / columns,
-                       .scores = std::move(scores),
-                       .values = std::move(values)};
-  };
-  SoftmaxRows masked = row({1, 2, 900, 3}, {1, 2, 30, 4});
-  masked.hidden = {false, false, true, false};
-  return {{"4 x 2", rows_of(q, k, q, 2, 1), {2, 1, 4}},
-          {"[2, 1, 0]", row({2, 1, 0}, {10, 0, -10}), {2, 1, 3}},
-          {"[3.01, 0.09, 2.48, 1.95]", row({3.01, 0.09, 2.48, 1.95}, {1, 0, 0, 0}), {2, 1, 4}},
-          {"[-0.3, 0.2, 0.5, 0.7, 0.1, 0.8]", row({-0.3, 0.2, 0.5, 0.7, 0.1, 0.8}, {1, 2, 3, 4, 5, 6}), {3, 1, 6}},
-          {"[0, 1, 4, 6]", row({0, 1, 4, 6}, {1, 2, 3, 4}), {2, 1, 4}},
-          {"[1, 2, (900), 3]", std::move(masked), {2, 1, 4}}};
 }
 
 json state_json(const OnlineState& state) {
@@ -228,15 +175,9 @@ json trace_json(const OnlineTrace& trace) {
 
 std::string played_json(const Front& front, const Evidence& evidence) {
   json all = json::array();
-  std::vector<std::string> masks = front.words("play_masks");
-  if (masks.empty()) masks.emplace_back("none");
-  for (const std::string& name : front.words("play")) {
-    const Algorithm* algorithm = evidence.registry.find(name);
-    if (algorithm == nullptr) continue;
-    for (const std::string& word : masks) {
-      const auto mask = parse_mask(word);
-      if (!mask.ok()) continue;
-      if (const auto player = played(front, evidence, *algorithm, *mask)) {
+  for (const Algorithm* algorithm : staged_algorithms(front, evidence.registry)) {
+    for (const Mask& mask : staged_masks(front)) {
+      if (const auto player = staged_player(front, evidence, *algorithm, mask, most_played)) {
         all.push_back(player_json(*player, evidence, *algorithm));
       }
     }
@@ -246,7 +187,7 @@ std::string played_json(const Front& front, const Evidence& evidence) {
 
 std::string softmax_json() {
   json all = json::array();
-  for (const Example& example : examples()) {
+  for (const SoftmaxExample& example : softmax_examples()) {
     json traces = json::array();
     for (const std::size_t block : example.blocks) {
       for (const Rescaling rescaling : {Rescaling::outer, Rescaling::inner}) {
@@ -266,7 +207,7 @@ std::string softmax_json() {
 }
 
 std::string program_json() {
-  const SoftmaxRows rows = examples().front().rows;
+  const SoftmaxRows rows = softmax_examples().front().rows;
   json lines = json::array();
   json runs = json::array();
   const auto add = [&](const std::set<std::string_view>& rewritten) {
@@ -287,23 +228,13 @@ std::string program_json() {
 
 std::string doubled_json(const Evidence& evidence) {
   json all = json::array();
-  for (int i = 0; i < doubled_kinds; ++i) {
-    const auto what = static_cast<Doubled>(i);
-    std::vector<std::string> seen;
-    for (const Pair& pair : doubled_pairs(evidence.points, evidence.rows, what, metric_key::l2_sm_bytes)) {
-      const AttentionProblem p = evidence.points.problem(pair.from);
-      const std::string& algorithm = evidence.points.algorithm(pair.from);
-      if (p.pass != Pass::fwd || p.mask != Mask::none || !pair.model_ratio) continue;
-      // Of each algorithm the first pair: one prediction a question.
-      if (std::ranges::count(seen, algorithm) > 0) continue;
-      seen.push_back(algorithm);
-      all.push_back({{"doubled", to_string(what)},
-                     {"algorithm", short_title(evidence.points.algorithms(), algorithm)},
-                     {"from", describe(evidence.points.spec(pair.from))},
-                     {"model", rounded(*pair.model_ratio)},
-                     {"found", rounded(pair.ratio())},
-                     {"origin", pair.provenance == Provenance::measured ? "derived" : to_string(pair.provenance)}});
-    }
+  for (const Prediction& each : predictions(evidence)) {
+    all.push_back({{"doubled", to_string(each.doubled)},
+                   {"algorithm", each.algorithm},
+                   {"from", describe(evidence.points.spec(each.from))},
+                   {"model", rounded(each.model)},
+                   {"found", rounded(each.found)},
+                   {"origin", each.origin}});
   }
   return all.dump();
 }

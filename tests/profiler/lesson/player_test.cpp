@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <string_view>
 
 #include "kernels/registry.h"
 #include "tests/kernels/programs.h"
@@ -146,6 +147,37 @@ TEST(TilePlayer, FramesOfKernelsFollowOneAnother) {
       next = last;
     }
     EXPECT_EQ(next, player.frames());
+  }
+}
+
+/// Tiles of `side` x `side` that an unmasked or causal program comes by, by what the mask means.
+std::set<std::pair<std::int64_t, std::int64_t>> tiles_left(std::int64_t n, int br, int bc, bool causal) {
+  std::set<std::pair<std::int64_t, std::int64_t>> left;
+  for (std::int64_t q = 0; q < n; q += br) {
+    for (std::int64_t k = 0; k < n; k += bc) {
+      if (!causal || k <= q + br - 1) left.emplace(q / br, k / bc);
+    }
+  }
+  return left;
+}
+
+TEST(TilePlayer, ComesByThePairsThatTheMaskLeaves) {
+  constexpr std::int64_t n = 512;
+  for (const char* name : {"naive", "fa1", "fa2"}) {
+    const Algorithm& algorithm = *built_in_algorithms().find(name);
+    for (const bool causal : {false, true}) {
+      const AttentionProblem p{.mask = test::mask_of(causal ? "causal" : "none"), .n_q = n, .n_k = n, .d = 64};
+      const TilePlayer player = player_of(algorithm, p, {{.br = 64, .bc = 64}, {}});
+      const auto touched = player.touched_pairs();
+      ASSERT_EQ(touched.size(), player.frames());
+      // Of naive attention the kernel that makes S: its softmax works on rows.
+      const std::size_t scores = name == std::string_view("naive") ? player.frames_of(0).second : player.frames();
+      std::set<std::pair<std::int64_t, std::int64_t>> seen;
+      for (std::size_t index = 0; index < scores; ++index) {
+        if (const auto& pairs = touched[index]) seen.emplace(pairs->q / 64, pairs->k / 64);
+      }
+      EXPECT_EQ(seen, tiles_left(n, 64, 64, causal)) << name << (causal ? " causal" : "");
+    }
   }
 }
 
