@@ -106,6 +106,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_paper(command); });
   add("law", "Hold counted bytes to N^2 d^2 / M: fitted exponents beside 2, 2 and -1, and the closed form's own",
       [](CLI::App& command) { return attnscope::add_law(command); });
+  add("lesson", "Write the lesson as a page for any browser, from recorded points",
+      [](CLI::App& command) { return attnscope::add_lesson(command); });
   add("compare", "Set two sides of recorded points beside each other: ratios with intervals and verdicts that hold",
       [](CLI::App& command) { return attnscope::add_compare(command); });
   add("ab", "Measure two points in turns until it is decided which is faster",

@@ -55,6 +55,7 @@ Action add_info(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_launch(CLI::App& command);
 Action add_law(CLI::App& command);
+Action add_lesson(CLI::App& command);
 Action add_merge(CLI::App& command);
 Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/skipped_rows.h"
+#include "app/loaded_points.h"
 #include "app/table.h"
 #include "messages/command.h"
 #include "messages/law.h"
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/plan/text.h"
-#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
@@ -35,46 +34,6 @@ struct LawOptions {
   [[nodiscard]] bool for_people() const { return format == TableFormat::text || format == TableFormat::markdown; }
 };
 
-/// The runs of all files as one table, and where each of them is kept.
-struct Loaded {
-  analysis::PointTable table;
-  std::vector<std::string> files;  ///< by run
-  ExitCode code = ExitCode::ok;
-};
-
-Loaded load(const std::vector<std::string>& files) {
-  Loaded loaded;
-  std::vector<analysis::Run> runs;
-  std::vector<std::pair<analysis::RunIndex, PointRecord>> points;
-  for (const std::string& file : files) {
-    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-    std::vector<std::pair<std::int64_t, analysis::RunIndex>> places;
-    for (const RunSummary& run : store.runs()) {
-      places.emplace_back(run.id, static_cast<analysis::RunIndex>(runs.size()));
-      runs.push_back({.device_id = run.device_uuid,
-                      .device_name = run.device_name,
-                      .title = fmt::format("{} ({})", run.id, run.preset),
-                      .label = {},
-                      .started_at = run.started_at,
-                      .provenance = run.provenance,
-                      .limits = run.limits});
-      loaded.files.push_back(file);
-    }
-    const std::size_t before = points.size();
-    const auto begin = [&] { points.erase(points.begin() + static_cast<std::ptrdiff_t>(before), points.end()); };
-    store.each_point({}, 0, begin, [&](StoredPoint&& point) {
-      const auto place = std::ranges::find(places, point.run_id, [](const auto& entry) { return entry.first; });
-      if (place != places.end()) points.emplace_back(place->second, std::move(point.record));
-    });
-    loaded.code = with_skipped_rows(store, loaded.code);
-  }
-  analysis::PointTableBuilder builder;
-  for (analysis::Run& run : runs) builder.add_run(std::move(run));
-  for (const auto& [run, record] : points) builder.add(run, record);
-  loaded.table = std::move(builder).finish();
-  return loaded;
-}
-
 /// "1.986", "-0.98": no more digits than an exponent is known to.
 std::string exponent_text(double value) {
   return fmt::format("{:.3f}", value);
@@ -86,7 +45,7 @@ const PowersFit* shown_fit(const LawFamily& family) {
 }
 
 /// One row a family, and one below it for its closed form.
-Table for_people(const Loaded& loaded, const analysis::LawReport& report) {
+Table for_people(const LoadedPoints& loaded, const analysis::LawReport& report) {
   Table table{{{"bytes of"},
                {"counted at"},
                {"run"},
@@ -137,7 +96,7 @@ Table for_people(const Loaded& loaded, const analysis::LawReport& report) {
 }
 
 /// All that there is of each family, withheld ones among them.
-Table for_programs(const Loaded& loaded, const analysis::LawReport& report) {
+Table for_programs(const LoadedPoints& loaded, const analysis::LawReport& report) {
   Table table{{{"file"},
                {"run"},
                {"device"},
@@ -192,12 +151,12 @@ Table for_programs(const Loaded& loaded, const analysis::LawReport& report) {
 }
 
 /// What a family is called in a note: "fa1, DRAM, settled, run 1 (law), fwd full fp16 1 × 132 cold".
-std::string family_name(const Loaded& loaded, const LawFamily& family) {
+std::string family_name(const LoadedPoints& loaded, const LawFamily& family) {
   return fmt::format("{}, {}, run {}, {}", family.algorithm, analysis::to_string(family.level),
                      printable(loaded.table.runs()[family.run].title), problem_text(family));
 }
 
-void print_notes(const Loaded& loaded, const analysis::LawReport& report) {
+void print_notes(const LoadedPoints& loaded, const analysis::LawReport& report) {
   std::cout << '\n';
   for (const LawFamily& family : report.families) {
     const std::string name = family_name(loaded, family);
@@ -215,7 +174,7 @@ void print_notes(const Loaded& loaded, const analysis::LawReport& report) {
 }
 
 ExitCode law(const LawOptions& options) {
-  const Loaded loaded = load(options.files);
+  const LoadedPoints loaded = load_points(options.files);
   const analysis::LawReport report = analysis::fit_law_exponents(loaded.table, loaded.table.rows());
   if (report.families.empty()) {
     throw CommandError(ExitCode::error,

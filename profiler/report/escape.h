@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/analysis/markup.h"
+
 namespace attnscope::report {
 
-/// For HTML, SVG and the values of their attributes. Bytes that are no UTF-8, control characters and marks that turn
-/// the direction of writing are spelled out (printable()).
-[[nodiscard]] std::string markup(std::string_view text);
+using analysis::markup;
 /// For a line or a table's cell of Markdown: nothing in it is markup, a link, HTML or the end of the cell.
 [[nodiscard]] std::string markdown(std::string_view text);
 /// `text` between so many backticks that none of its own ends it. For whole lines of code.

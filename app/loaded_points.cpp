@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/loaded_points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "app/skipped_rows.h"
+
+namespace attnscope {
+
+LoadedPoints load_points(const std::vector<std::string>& files) {
+  LoadedPoints loaded;
+  std::vector<analysis::Run> runs;
+  std::vector<std::pair<analysis::RunIndex, PointRecord>> points;
+  for (const std::string& file : files) {
+    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+    std::vector<std::pair<std::int64_t, analysis::RunIndex>> places;
+    for (const RunSummary& run : store.runs()) {
+      places.emplace_back(run.id, static_cast<analysis::RunIndex>(runs.size()));
+      runs.push_back({.device_id = run.device_uuid,
+                      .device_name = run.device_name,
+                      .title = fmt::format("{} ({})", run.id, run.preset),
+                      .label = {},
+                      .started_at = run.started_at,
+                      .provenance = run.provenance,
+                      .limits = run.limits});
+      loaded.files.push_back(file);
+    }
+    const std::size_t before = points.size();
+    const auto begin = [&] { points.erase(points.begin() + static_cast<std::ptrdiff_t>(before), points.end()); };
+    store.each_point({}, 0, begin, [&](StoredPoint&& point) {
+      const auto place = std::ranges::find(places, point.run_id, [](const auto& entry) { return entry.first; });
+      if (place != places.end()) points.emplace_back(place->second, std::move(point.record));
+    });
+    std::ranges::move(store.ceilings(), std::back_inserter(loaded.ceilings));
+    loaded.code = with_skipped_rows(store, loaded.code);
+  }
+  analysis::PointTableBuilder builder;
+  for (analysis::Run& run : runs) builder.add_run(std::move(run));
+  for (const auto& [run, record] : points) builder.add(run, record);
+  loaded.table = std::move(builder).finish();
+  return loaded;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The points of several files as one table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "profiler/analysis/point_table.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+
+/// The runs of all files as one table, and where each of them is kept.
+struct LoadedPoints {
+  analysis::PointTable table;
+  std::vector<std::string> files;        ///< by run
+  std::vector<StoredCeilings> ceilings;  ///< of all files
+  ExitCode code = ExitCode::ok;          ///< partial where rows were skipped, which was said
+};
+/// Throws StorageError.
+[[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files);
+
+}  // namespace attnscope

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows what the engine exported; computes no traffic and no softmax of its own.
+'use strict';
+(() => {
+  const words = JSON.parse(document.getElementById('words').textContent);
+  const w = key => words[key] || key;
+  const make = (tag, attributes = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
+      else if (value === true) node.setAttribute(key, '');
+      else if (value !== false && value != null) node.setAttribute(key, value);
+    }
+    node.append(...children);
+    return node;
+  };
+  const svg = (tag, attributes = {}, text = '') => {
+    const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.textContent = text;
+    return node;
+  };
+  const bytes = value => {
+    const names = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    let i = 0;
+    for (; value >= 1024 && i + 1 < names.length; ++i) value /= 1024;
+    return (i === 0 ? value : value.toPrecision(value >= 1000 ? 4 : 3)) + ' ' + names[i];
+  };
+  const number = value => value === null ? '−∞' : String(+value.toPrecision(5));
+
+  // What was answered stays in this browser, if it lets us.
+  const key = document.body.dataset.key;
+  let memory = {};
+  try { memory = JSON.parse(localStorage.getItem(key)) || {}; } catch (ignored) { memory = {}; }
+  const keep = () => { try { localStorage.setItem(key, JSON.stringify(memory)); } catch (ignored) { /* private window */ } };
+
+  // Pages.
+  const sections = [...document.querySelectorAll('section')];
+  const show = id => {
+    const place = Math.max(0, sections.findIndex(section => section.id === id));
+    sections.forEach((section, i) => section.classList.toggle('here', i === place));
+    document.querySelectorAll('nav a').forEach((a, i) => a.classList.toggle('here', i === place));
+    if (sections[place].id === 'results') results();
+    scrollTo(0, 0);
+  };
+  const here = () => sections.findIndex(section => section.classList.contains('here'));
+  const go = step => { const to = sections[Math.min(sections.length - 1, Math.max(0, here() + step))]; location.hash = to.id; };
+  addEventListener('hashchange', () => show(decodeURIComponent(location.hash.slice(1))));
+
+  const theme = name => {
+    document.documentElement.dataset.theme = name;
+    document.getElementById('theme').textContent = w(name === 'dark' ? 'light' : 'dark');
+    memory.theme = name;
+    keep();
+  };
+  const toggleTheme = () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
+  const toggleBig = () => { document.documentElement.toggleAttribute('data-big'); memory.big = document.documentElement.hasAttribute('data-big'); keep(); };
+  document.getElementById('theme').addEventListener('click', toggleTheme);
+  document.getElementById('big').addEventListener('click', toggleBig);
+  theme(memory.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
+  if (memory.big) document.documentElement.setAttribute('data-big', '');
+
+  // Questions and claims: chosen, locked, revealed.
+  const answers = memory.answers = memory.answers || {};
+  const wire = (box, reveal) => {
+    const id = box.dataset.id;
+    const inputs = [...box.querySelectorAll('input[type=radio]')];
+    const [lock, open] = [box.querySelector('.lock'), box.querySelector('.reveal')];
+    const refresh = () => {
+      const state = answers[id] || {};
+      inputs.forEach(input => { input.checked = input.value === state.value; input.disabled = !!state.locked; });
+      lock.disabled = !state.value || !!state.locked;
+      open.disabled = !state.locked || !!state.revealed;
+      const note = box.querySelector('output');
+      if (note) note.textContent = state.locked && !state.revealed ? w('locked') : '';
+      reveal(state);
+    };
+    inputs.forEach(input => input.addEventListener('change', () => { answers[id] = {value: input.value}; keep(); refresh(); }));
+    lock.addEventListener('click', () => { answers[id].locked = true; keep(); refresh(); });
+    open.addEventListener('click', () => { answers[id].revealed = true; keep(); refresh(); });
+    refresh();
+    return refresh;
+  };
+  const refreshers = [];
+  document.querySelectorAll('.question').forEach(box => {
+    const choices = [...box.querySelectorAll('.choice')];
+    refreshers.push(wire(box, state => {
+      choices.forEach((choice, i) => {
+        const chosen = String(i) === state.value;
+        const right = choice.dataset.right === '1';
+        choice.querySelector('.because').hidden = !state.revealed || !(chosen || right);
+        choice.classList.toggle('is-right', !!state.revealed && right);
+        choice.classList.toggle('is-wrong', !!state.revealed && chosen && !right);
+      });
+      if (state.revealed) box.querySelector('output').textContent = choices[+state.value].dataset.right === '1' ? w('right') : w('wrong');
+    }));
+  });
+  document.querySelectorAll('.claim').forEach(box => refreshers.push(wire(box, state => {
+    box.querySelector('.verdict').hidden = !state.revealed;
+    if (state.revealed) box.querySelector('.foreseen').textContent = state.value === box.dataset.outcome ? w('agreed') : w('disagreed');
+  })));
+
+  const results = () => {
+    const table = document.getElementById('result-table');
+    table.replaceChildren();
+    let [right, asked, foreseen, judged] = [0, 0, 0, 0];
+    document.querySelectorAll('.question, .claim').forEach(box => {
+      const state = answers[box.dataset.id] || {};
+      const claim = box.classList.contains('claim');
+      claim ? ++judged : ++asked;
+      const title = claim ? box.querySelector('h3').textContent : box.querySelector('p').textContent;
+      let mark = '–';
+      if (state.revealed) {
+        const good = claim ? state.value === box.dataset.outcome : box.querySelectorAll('.choice')[+state.value].dataset.right === '1';
+        if (good) claim ? ++foreseen : ++right;
+        mark = claim ? w(good ? 'agreed' : 'disagreed') : w(good ? 'right' : 'wrong');
+      }
+      table.append(make('tr', {}, make('td', {}, title), make('td', {}, mark)));
+    });
+    table.prepend(make('tr', {}, make('th', {}, w('correct_answers')), make('th', {}, `${right} ${w('of')} ${asked}`)),
+                  make('tr', {}, make('th', {}, w('verdicts_foreseen')), make('th', {}, `${foreseen} ${w('of')} ${judged}`)));
+  };
+  document.getElementById('print').addEventListener('click', () => print());
+  document.getElementById('forget').addEventListener('click', () => {
+    for (const id of Object.keys(answers)) delete answers[id];
+    keep();
+    refreshers.forEach(refresh => refresh());
+    results();
+  });
+
+  // One transport for everything that has frames: play, pause, step, back, scrub, speed.
+  const players = [];
+  const transport = (figure, count, draw) => {
+    let at = 0, timer = null;
+    const scrub = make('input', {type: 'range', min: 0, max: count() - 1, value: 0, class: 'scrub', 'aria-label': w('scrub'), oninput: () => { stop(); set(+scrub.value); }});
+    const playing = make('button', {class: 'play-button', onclick: () => timer === null ? start() : stop()}, w('play'));
+    const speed = make('select', {'aria-label': w('speed'), onchange: () => { if (timer !== null) { stop(); start(); } }},
+                       ...[1, 2, 5, 10, 30, 60].map(n => make('option', {value: n, selected: n === 5}, `${n}/s`)));
+    const set = to => {
+      at = Math.max(0, Math.min(count() - 1, to));
+      scrub.max = count() - 1;
+      scrub.value = at;
+      figure.dataset.frame = at;
+      draw(at);
+    };
+    const stop = () => { clearInterval(timer); timer = null; playing.textContent = w('play'); };
+    const start = () => {
+      if (at >= count() - 1) set(0);
+      playing.textContent = w('pause');
+      timer = setInterval(() => at >= count() - 1 ? stop() : set(at + 1), 1000 / +speed.value);
+    };
+    const button = (word, name, act) => make('button', {title: w(word), class: name, onclick: () => { stop(); act(); }}, {first: '|◀', back: '◀', forward: '▶', last: '▶|'}[word]);
+    const bar = make('div', {class: 'row'}, button('first', 'to-first', () => set(0)), button('back', 'step-back', () => set(at - 1)), playing,
+                     button('forward', 'step', () => set(at + 1)), button('last', 'to-last', () => set(count() - 1)), speed);
+    const control = {figure, set, stop, step: by => { stop(); set(at + by); }, toggle: () => timer === null ? start() : stop(), bar, scrub};
+    players.push(control);
+    return control;
+  };
+
+  const legend = () => make('div', {class: 'legend row'}, ...[['hit', 'l2_hit', 'blue'], ['miss', 'l2_miss', 'orange'], ['store', 'written', 'green']].map(
+    ([, word, colour]) => make('span', {}, make('i', {style: `background:var(--${colour})`}), w(word))));
+
+  const tiles = (figure, all) => {
+    if (all.length === 0) { figure.append(w('no_data')); return; }
+    let shown = all[0];
+    const pick = make('select', {class: 'pick', onchange: () => { shown = all[+pick.value]; stage(); control.set(0); }},
+                      ...all.map((each, i) => make('option', {value: i}, `${each.title} · ${each.mask}`)));
+    const picture = svg('svg', {role: 'img'});
+    const said = make('p', {class: 'said', 'aria-live': 'polite'});
+    const tally = make('table', {class: 'tally'});
+    const chip = make('div', {class: 'chip'});
+    const order = make('p', {class: 'source'});
+    let places = [], live = null;
+    const stage = () => {
+      picture.replaceChildren();
+      places = [];
+      const longest = Math.max(...shown.matrices.map(m => Math.max(m.rows, m.cols)));
+      const scale = 150 / longest;
+      let x = 8, y = 22, high = 0;
+      for (const m of shown.matrices) {
+        const [width, height] = [Math.max(5, m.cols * scale), Math.max(5, m.rows * scale)];
+        if (x + Math.max(width, 48) > 640) { x = 8; y += high + 30; high = 0; }
+        picture.append(svg('text', {x, y: y - 5}, m.name), svg('rect', {class: 'matrix', x, y, width, height}));
+        places.push({x, y, sx: width / m.cols, sy: height / m.rows});
+        x += Math.max(width, 48) + 14;
+        high = Math.max(high, height);
+      }
+      picture.setAttribute('viewBox', `0 0 650 ${y + high + 10}`);
+      live = svg('g');
+      picture.append(live);
+    };
+    const row = (name, ...cells) => make('tr', {}, make('th', {}, name), ...cells.map(cell => make('td', {class: 'number'}, cell)));
+    const draw = at => {
+      const frame = shown.frames[at];
+      const kernel = shown.kernels[frame.k];
+      live.replaceChildren();
+      for (const [m, r, rows, c, cols, kind] of frame.a) {
+        const p = places[m];
+        live.append(svg('rect', {class: ['hit', 'miss', 'store', 'add'][kind], x: p.x + c * p.sx, y: p.y + r * p.sy, width: Math.max(2, cols * p.sx), height: Math.max(2, rows * p.sy)}));
+      }
+      said.textContent = `${w('kernel')} ${kernel.name} · ${w('block')} ${frame.b} · ${w('frame_of')} ${frame.s + 1} ${w('of')} ${frame.n}` + (frame.c.length ? ' · ' + frame.c.join('; ') : '');
+      tally.replaceChildren(make('tr', {}, make('th', {}, w('tally')), make('th', {}, w('read')), make('th', {}, w('written'))));
+      let [read, written, closedRead, closedWritten] = [0, 0, 0, 0];
+      shown.matrices.forEach((m, i) => {
+        tally.append(row(m.name, bytes(frame.t[2 * i]), bytes(frame.t[2 * i + 1])));
+        read += frame.t[2 * i]; written += frame.t[2 * i + 1];
+        closedRead += shown.closed[2 * i]; closedWritten += shown.closed[2 * i + 1];
+      });
+      tally.append(row(w('sm_l2'), bytes(read), bytes(written)), row(`${w('dram')} (${w('simulated')})`, bytes(frame.d[1]), bytes(frame.d[2])));
+      const closed = row(`${w('closed_form')} (${w('modelled')})`, bytes(closedRead), bytes(closedWritten));
+      const meets = frame.t.every((value, i) => value === shown.closed[i]);
+      if (meets) closed.className = 'meets';
+      figure.dataset.meets = meets ? 1 : 0;
+      tally.append(closed);
+      chip.replaceChildren();
+      kernel.parts.forEach((part, i) => {
+        const [held, label] = frame.m[i];
+        chip.append(make('span', {}, part.name), make('div', {}, make('div', {style: `width:${part.bytes ? Math.min(100, 100 * held / part.bytes) : 0}%`}), make('b', {}, held ? `${bytes(held)} ${label}` : '')));
+      });
+      let text = shown.problem + '. ' + (kernel.ahead > 0 ? `${w('runs_ahead')} ${kernel.ahead}. ${kernel.why}` : w('in_order'));
+      if (shown.counter) text += ` — ${w('counter')} (${w(shown.counter.origin)}), ${shown.counter.point}: ${bytes(shown.counter.counted)}; ${w('closed_form')}: ${bytes(shown.counter.closed)} (${(100 * (shown.counter.counted / shown.counter.closed - 1)).toFixed(3)}%).`;
+      order.textContent = text;
+    };
+    const control = transport(figure, () => shown.frames.length, draw);
+    stage();
+    figure.append(make('div', {class: 'row'}, pick), control.bar, control.scrub,
+                  make('div', {class: 'stage'}, make('div', {}, picture, legend(), said), make('div', {}, tally, make('p', {class: 'source'}, w('on_chip')), chip)), order);
+    control.set(0);
+  };
+
+  const softmax = (figure, all) => {
+    let example = all[0], trace = example.traces[0];
+    const option = (value, text) => make('option', {value}, text);
+    const pick = make('select', {class: 'pick'}, ...all.map((each, i) => option(i, each.name)));
+    const block = make('select');
+    const way = make('select', {}, option(0, w('outer')), option(1, w('inner')));
+    const names = [...new Set(all[0].traces.map(t => t.fault))];
+    const fault = make('select', {class: 'fault'}, ...names.map(name => option(name, name === 'none' ? '—' : w({'forget-rescale': 'forget', 'sum-in-fp16': 'half'}[name] || name))));
+    const scores = make('p', {class: 'said'});
+    const table = make('table');
+    const end = make('p', {class: 'result'});
+    const choose = () => {
+      trace = example.traces.find(t => t.block === +block.value && t.inner === (way.value === '1') && t.fault === fault.value);
+      control.set(0);
+    };
+    const change = () => {
+      example = all[+pick.value];
+      block.replaceChildren(...[...new Set(example.traces.map(t => t.block))].map(b => option(b, `${w('block_size')} ${b}`)));
+      choose();
+    };
+    const draw = at => {
+      const step = trace.steps[at];
+      scores.replaceChildren(`${w('row')} ${step.row}: `, ...Array.from({length: example.columns}, (ignored, j) => {
+        const text = number(example.scores[step.row * example.columns + j]) + '  ';
+        return j >= step.first && j < step.last ? make('strong', {class: 'v'}, text) : text;
+      }));
+      const line = (name, state, extra) => make('tr', {}, make('th', {}, name), make('td', {class: 'number'}, number(state.m)), make('td', {class: 'number'}, number(state.l)), make('td', {class: 'number'}, state.o.map(number).join(', ')), make('td', {}, extra));
+      table.replaceChildren(make('tr', {}, ...['', 'm', 'ℓ', 'o', ''].map(name => make('th', {}, name))), line(w('before'), step.before, ''),
+                            line(w('after'), step.after, `α = ${number(step.alpha)}${step.rescaled ? ' · ' + w('rescaled') : ''}`));
+      const last = at === trace.steps.length - 1;
+      end.className = 'result ' + (last && !(trace.error < 1e-9) ? 'off' : 'meets');
+      end.textContent = last ? `${w('output')}: ${trace.output.map(number).join(', ')} · ${w('exact')}: ${trace.exact.map(number).join(', ')} · ${w('error')}: ${trace.error === null ? '∞' : number(trace.error)} · ${w('rescaled')}: ${trace.rescaled}` : '';
+    };
+    const control = transport(figure, () => trace.steps.length, draw);
+    pick.addEventListener('change', change);
+    [block, way, fault].forEach(select => select.addEventListener('change', choose));
+    figure.append(make('div', {class: 'row'}, pick, block, way, fault), control.bar, control.scrub, scores, table, end);
+    change();
+  };
+
+  const program = (figure, all) => {
+    let run = 0;
+    const list = make('div');
+    const end = make('p', {class: 'result'});
+    const values = make('p', {class: 'said'});
+    const draw = at => {
+      const [row, block, line, value] = all.runs[run].moments[at];
+      list.replaceChildren(...all.lines.map((each, i) => make('div', {class: 'line' + (i === line ? ' now' : '') + (run === i + 1 ? ' new' : '')},
+        make('code', {}, run === i + 1 ? each.other : each.code), ' ', make('button', {class: 'rewrite', onclick: () => { run = run === i + 1 ? 0 : i + 1; control.set(0); }}, w('rewrite_line')))));
+      values.textContent = `${w('row')} ${row} · ${w('block_size')} ${block} · ${all.lines[line].result} = ${value.map(number).join(', ')}`;
+      const it = all.runs[run];
+      end.className = 'result ' + (it.right ? 'meets' : 'off');
+      end.textContent = `${w(it.right ? 'mended' : 'still_wrong')} ${w('largest_error')}: ${it.error === null ? '∞' : number(it.error)}`;
+    };
+    const control = transport(figure, () => all.runs[run].moments.length, draw);
+    figure.append(list, control.bar, control.scrub, values, end);
+    control.set(0);
+  };
+
+  // Drag, lock, reveal: factors from 1/8 to 16 on a logarithmic line.
+  const theory = (figure, all) => {
+    if (all.length === 0) { figure.append(w('no_data')); return; }
+    const [low, high] = [-3, 4];
+    all.forEach((each, i) => {
+      const id = `theory-${i}`;
+      const state = () => answers[id] || {};
+      const place = value => 30 + 540 * (Math.log2(value) - low) / (high - low);
+      const picture = svg('svg', {viewBox: '0 0 600 62', role: 'img'});
+      const slide = make('input', {type: 'range', min: low, max: high, step: 0.05, value: state().value || 0, 'aria-label': w('predict'), oninput: () => { answers[id] = {value: slide.value}; keep(); draw(); }});
+      const drag = event => {
+        if (slide.disabled || !(event.buttons & 1)) return;
+        const box = picture.getBoundingClientRect();
+        slide.value = low + ((event.clientX - box.left) / box.width * 600 - 30) / 540 * (high - low);
+        slide.dispatchEvent(new Event('input'));
+      };
+      picture.addEventListener('pointerdown', drag);
+      picture.addEventListener('pointermove', drag);
+      const lock = make('button', {class: 'lock', onclick: () => { answers[id] = {value: slide.value, locked: true, revealed: true}; keep(); draw(); }}, `${w('lock')} · ${w('reveal')}`);
+      const note = make('output');
+      const draw = () => {
+        picture.replaceChildren(svg('line', {x1: 30, x2: 570, y1: 34, y2: 34, stroke: 'currentColor'}));
+        for (let k = low; k <= high; ++k) {
+          picture.append(svg('line', {x1: place(2 ** k), x2: place(2 ** k), y1: 30, y2: 38, stroke: 'currentColor'}), svg('text', {x: place(2 ** k) - 10, y: 55}, k < 0 ? `1/${2 ** -k}` : `${2 ** k}×`));
+        }
+        picture.append(svg('circle', {cx: place(2 ** +slide.value), cy: 34, r: 9, class: 'add'}));
+        const done = !!state().locked;
+        slide.disabled = lock.disabled = done;
+        if (!done) { note.textContent = ''; return; }
+        picture.append(svg('rect', {x: place(each.model) - 3, y: 18, width: 6, height: 32, class: 'hit'}), svg('rect', {x: place(each.found) - 1.5, y: 12, width: 3, height: 44, class: 'miss'}));
+        note.textContent = `${w('modelled')}: ${each.model.toFixed(2)}× · ${w(each.origin)}: ${each.found.toFixed(2)}×`;
+      };
+      refreshers.push(() => { slide.value = state().value || 0; draw(); });
+      const symbol = {n: 'N', d: 'd', m: 'M', br: 'Br', bc: 'Bc'}[each.doubled];
+      figure.append(make('div', {class: 'prediction'}, make('p', {}, make('strong', {}, `${each.algorithm}: 2 × ${symbol}`), ` (${each.from})`), picture, slide, make('div', {class: 'row'}, lock, note)));
+      draw();
+    });
+  };
+
+  const kinds = {tiles, softmax, program, theory};
+  document.querySelectorAll('figure.play').forEach(figure => kinds[figure.dataset.kind](figure, JSON.parse(document.getElementById(figure.dataset.source).textContent)));
+
+  addEventListener('keydown', event => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    const mine = players.filter(player => player.figure.closest('section').classList.contains('here'));
+    const nearest = mine.find(player => player.figure.getBoundingClientRect().bottom > 80) || mine[0];
+    const acts = {ArrowRight: () => nearest ? nearest.step(1) : go(1), ArrowLeft: () => nearest ? nearest.step(-1) : go(-1), ' ': () => nearest && event.target.tagName !== 'BUTTON' && nearest.toggle(),
+                  PageDown: () => go(1), PageUp: () => go(-1), l: toggleTheme, b: toggleBig};
+    if (/^[1-9]$/.test(event.key) && sections[+event.key - 1]) { location.hash = sections[+event.key - 1].id; return; }
+    const act = acts[event.key];
+    if (act && !(event.key === ' ' && event.target.tagName === 'BUTTON')) { event.preventDefault(); act(); }
+  });
+  document.body.classList.add('ready');
+  show(decodeURIComponent(location.hash.slice(1)));
+})();

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/lesson/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "kernels/model/gpu_values.h"
+#include "profiler/analysis/law_exponents.h"
+#include "profiler/analysis/lesson/faulty_program.h"
+#include "profiler/analysis/lesson/ledger.h"
+#include "profiler/analysis/lesson/online_softmax.h"
+#include "profiler/analysis/lesson/pairs.h"
+#include "profiler/analysis/point_query.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+Verdict untestable(std::string because, std::string detail = {}) {
+  return {.outcome = Outcome::not_testable, .because = std::move(because), .detail = std::move(detail)};
+}
+
+double number_of(const Front& card, std::string_view key, double otherwise) {
+  return card.number(key).value_or(otherwise);
+}
+
+/// The rows that the card's `points` ask for.
+std::vector<Row> rows_of_card(const Front& card, const Evidence& evidence) {
+  const auto query = PointQuery::parse(card.text("points"), evidence.points);
+  if (!query.ok()) return {};
+  std::vector<Row> rows;
+  const std::vector<Row> asked = query->rows(evidence.points);
+  std::ranges::set_intersection(asked, evidence.rows, std::back_inserter(rows));
+  return rows;
+}
+
+/// What a card claims: `states` give or take `tolerance` (relative, 0.1), or from `low` to `high`.
+struct Claimed {
+  double low = -infinite;
+  double high = infinite;
+  std::optional<double> stated{};
+};
+Claimed claimed_by(const Front& card) {
+  if (const std::optional<double> stated = card.number("states")) {
+    const double give = std::abs(*stated) * number_of(card, "tolerance", 0.1);
+    return {*stated - give, *stated + give, stated};
+  }
+  return {number_of(card, "low", -infinite), number_of(card, "high", infinite)};
+}
+
+void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
+  if (claimed.stated) {
+    verdict.figures.push_back({"claimed", *claimed.stated, unit, Provenance::imported});
+    return;
+  }
+  if (std::isfinite(claimed.low)) verdict.figures.push_back({"claimed_low", claimed.low, unit, Provenance::imported});
+  if (std::isfinite(claimed.high))
+    verdict.figures.push_back({"claimed_high", claimed.high, unit, Provenance::imported});
+}
+
+/// By the median: one odd point decides nothing.
+Verdict held_to(const Claimed& claimed, const std::vector<ClaimFigure>& found, Unit unit, std::vector<Row> points) {
+  std::vector<double> values;
+  for (const ClaimFigure& figure : found) values.push_back(figure.value);
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  const double median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  Verdict verdict{.outcome = claimed.low <= median && median <= claimed.high ? Outcome::held : Outcome::refuted,
+                  .points = std::move(points)};
+  add_claimed(verdict, claimed, unit);
+  verdict.figures.push_back({"found", median, unit, found.front().provenance});
+  constexpr std::size_t most_shown = 8;
+  for (std::size_t i = 0; found.size() > 1 && i < std::min(found.size(), most_shown); ++i) {
+    verdict.figures.push_back(found[i]);
+  }
+  return verdict;
+}
+
+std::string name_of(const PointTable& points, Row row) {
+  const PointSpec spec = points.spec(row);
+  return fmt::format("{} {} d {} {}x{}", short_title(points.algorithms(), spec.algorithm),
+                     spec.problem.n_q == spec.problem.n_k ? fmt::format("N {}", spec.problem.n_k)
+                                                          : fmt::format("n_k {}", spec.problem.n_k),
+                     spec.problem.d, spec.tile.br, spec.tile.bc);
+}
+
+Provenance derived_from(Provenance provenance) {
+  return provenance == Provenance::measured ? Provenance::derived : provenance;
+}
+
+Verdict of_pairs(const Front& card, const Evidence& evidence, const std::vector<Pair>& pairs, bool inverse) {
+  if (pairs.empty()) return untestable("no_pairs");
+  std::vector<ClaimFigure> found;
+  std::vector<Row> points;
+  for (const Pair& pair : pairs) {
+    found.push_back({"each", inverse ? 1 / pair.ratio() : pair.ratio(), Unit::ratio, derived_from(pair.provenance),
+                     name_of(evidence.points, pair.to)});
+    points.insert(points.end(), {pair.from, pair.to});
+  }
+  return held_to(claimed_by(card), found, Unit::ratio, std::move(points));
+}
+
+/// Of one algorithm the metric over another's: `from` / `to`.
+Verdict versus(const Front& card, const Evidence& evidence) {
+  return of_pairs(card, evidence,
+                  pairs_of_algorithms(evidence.points, rows_of_card(card, evidence), card.text("from"), card.text("to"),
+                                      card.text("metric")),
+                  true);
+}
+
+/// After over before, with one thing twice as large.
+Verdict doubled(const Front& card, const Evidence& evidence) {
+  const std::optional<Doubled> what = doubled_of(card.text("doubled"));
+  if (!what) return untestable("broken_card", card.text("doubled"));
+  return of_pairs(card, evidence,
+                  doubled_pairs(evidence.points, rows_of_card(card, evidence), *what, card.text("metric")), false);
+}
+
+/// The backward pass over the forward one.
+Verdict passes(const Front& card, const Evidence& evidence) {
+  return of_pairs(
+      card, evidence,
+      pairs_of_passes(evidence.points, rows_of_card(card, evidence), Pass::fwd, Pass::bwd, card.text("metric")), false);
+}
+
+Verdict of_metric(const Front& card, const Evidence& evidence, std::string_view metric, double scale, Unit unit) {
+  std::vector<ClaimFigure> found;
+  std::vector<Row> points;
+  const ValueColumn& values = evidence.points.values(metric);
+  for (const Row row : rows_of_card(card, evidence)) {
+    if (evidence.points.disposition(row) != Disposition::ok || !values.has(row)) continue;
+    found.push_back({"each", values.value(row) * scale, unit, values.provenance(row), name_of(evidence.points, row)});
+    points.push_back(row);
+  }
+  if (found.empty()) return untestable("no_points");
+  return held_to(claimed_by(card), found, unit, std::move(points));
+}
+
+Verdict rate(const Front& card, const Evidence& evidence) {
+  return of_metric(card, evidence, metric_key::tflops, 1, Unit::tflops);
+}
+
+Verdict peak_share(const Front& card, const Evidence& evidence) {
+  if (evidence.gpu.tensor_flops <= 0) return untestable("no_peak");
+  return of_metric(card, evidence, metric_key::tflops, 1e14 / evidence.gpu.tensor_flops, Unit::percent);
+}
+
+/// The achieved occupancy of the fastest point of each problem.
+Verdict occupancy(const Front& card, const Evidence& evidence) {
+  std::map<std::string, Row> best;
+  const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
+  const ValueColumn& values = evidence.points.values(metric_key::achieved_occupancy_pct);
+  for (const Row row : rows_of_card(card, evidence)) {
+    if (evidence.points.disposition(row) != Disposition::ok || !times.has(row) || !values.has(row)) continue;
+    const auto [place, fresh] = best.emplace(describe(evidence.points.problem(row)), row);
+    if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
+  }
+  if (best.empty()) return untestable("no_points");
+  std::vector<ClaimFigure> found;
+  std::vector<Row> points;
+  for (const auto& [key, row] : best) {
+    found.push_back({"each", values.value(row), Unit::percent, values.provenance(row), name_of(evidence.points, row)});
+    points.push_back(row);
+  }
+  return held_to(claimed_by(card), found, Unit::percent, std::move(points));
+}
+
+/// An exponent of Theorem 2's law, as it was fitted.
+Verdict exponent(const Front& card, const Evidence& evidence) {
+  const LawReport report = fit_law_exponents(evidence.points, rows_of_card(card, evidence));
+  const std::string level = card.text("level");
+  for (const LawFamily& family : report.families) {
+    if (family.refusal || !family.fit || (level == "dram") != (family.level == LawLevel::dram)) continue;
+    for (const LawVariable variable : {LawVariable::n, LawVariable::d, LawVariable::m}) {
+      if (to_string(variable) != card.text("of")) continue;
+      const double value = family.fit->exponents[static_cast<std::size_t>(variable)];
+      std::vector<Row> points;
+      for (const LawPoint& point : family.points) points.push_back(point.row);
+      return held_to(claimed_by(card), {{"found", value, Unit::plain, family.provenance}}, Unit::plain,
+                     std::move(points));
+    }
+  }
+  return untestable("no_law");
+}
+
+/// From which N one algorithm is faster.
+Verdict crossover(const Front& card, const Evidence& evidence) {
+  std::vector<ClaimFigure> found;
+  std::vector<Row> points;
+  for (const Crossover& group :
+       crossovers(evidence.points, rows_of_card(card, evidence), card.text("from"), card.text("to"))) {
+    if (group.never) continue;
+    const auto first = static_cast<double>(evidence.points.n_k(group.pairs.front().to));
+    found.push_back({group.n ? "each" : "each_at_most", group.n.value_or(first), Unit::length, Provenance::derived,
+                     fmt::format("d {}", group.like.d)});
+    for (const Pair& pair : group.pairs) points.insert(points.end(), {pair.from, pair.to});
+  }
+  if (found.empty()) return untestable("no_pairs");
+  return held_to(claimed_by(card), found, Unit::length, std::move(points));
+}
+
+/// A tile's time over the fastest of its problem's.
+Verdict tile_best(const Front& card, const Evidence& evidence) {
+  struct Times {
+    double best = infinite;
+    double worst = 0;
+    std::optional<Row> tile{};
+  };
+  std::map<std::string, Times> problems;
+  const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
+  const auto br = static_cast<int>(number_of(card, "br", 0));
+  const auto bc = static_cast<int>(number_of(card, "bc", 0));
+  std::vector<Row> points;
+  for (const Row row : rows_of_card(card, evidence)) {
+    if (evidence.points.disposition(row) != Disposition::ok || !times.has(row)) continue;
+    const std::string key = evidence.points.algorithm(row) + describe(evidence.points.problem(row));
+    Times& problem = problems[key];
+    problem.best = std::min(problem.best, times.value(row));
+    const TileShape& tile = evidence.points.tile_of(row).tile;
+    const bool it = tile.br == br && tile.bc == bc;
+    if (it && (!problem.tile || times.value(row) < times.value(*problem.tile))) problem.tile = row;
+    points.push_back(row);
+  }
+  std::vector<ClaimFigure> found;
+  for (const auto& [key, problem] : problems) {
+    if (!problem.tile) continue;
+    found.push_back({"each", times.value(*problem.tile) / problem.best, Unit::ratio, Provenance::derived,
+                     name_of(evidence.points, *problem.tile)});
+  }
+  if (found.empty()) return untestable("no_tile");
+  return held_to(claimed_by(card), found, Unit::ratio, std::move(points));
+}
+
+/// How much a metric varies with one side of the tile, all else equal.
+Verdict varies_with(const Front& card, const Evidence& evidence) {
+  const std::optional<Doubled> what = doubled_of(card.text("of"));
+  if (what != Doubled::br && what != Doubled::bc) return untestable("broken_card", card.text("of"));
+  struct Extremes {
+    double low = infinite;
+    double high = 0;
+    Row row = 0;
+    int points = 0;
+  };
+  std::map<std::string, Extremes> groups;
+  std::vector<Row> points;
+  const ValueColumn& values = evidence.points.values(card.text("metric"));
+  for (const Row row : rows_of_card(card, evidence)) {
+    if (evidence.points.disposition(row) != Disposition::ok || !values.has(row)) continue;
+    const TileShape& tile = evidence.points.tile_of(row).tile;
+    Extremes& group =
+        groups[fmt::format("{} {} {}", evidence.points.algorithm(row), describe(evidence.points.problem(row)),
+                           what == Doubled::br ? tile.bc : tile.br)];
+    group.low = std::min(group.low, values.value(row));
+    group.high = std::max(group.high, values.value(row));
+    group.row = row;
+    ++group.points;
+    points.push_back(row);
+  }
+  std::vector<ClaimFigure> found;
+  for (const auto& [key, group] : groups) {
+    if (group.points < 2) continue;
+    found.push_back(
+        {"each", group.high / group.low, Unit::ratio, Provenance::derived, name_of(evidence.points, group.row)});
+  }
+  if (found.empty()) return untestable("no_points");
+  return held_to(claimed_by(card), found, Unit::ratio, std::move(points));
+}
+
+AttentionProblem problem_of_card(const Front& card) {
+  const auto whole = [&](std::string_view key, std::int64_t otherwise) {
+    return static_cast<std::int64_t>(number_of(card, key, static_cast<double>(otherwise)));
+  };
+  AttentionProblem p{.batch = whole("batch", 1), .heads_q = whole("heads", 1), .heads_kv = whole("heads", 1)};
+  p.n_q = p.n_k = whole("n", 1024);
+  p.d = whole("d", 64);
+  return p;
+}
+
+/// Numbers of a list beside numbers of another: N and what is stated of it.
+std::vector<std::pair<std::int64_t, double>> table_of(const Front& card) {
+  const std::vector<std::string> lengths = card.words("n");
+  const std::vector<std::string> stated = card.words("states");
+  std::vector<std::pair<std::int64_t, double>> rows;
+  for (std::size_t i = 0; i < std::min(lengths.size(), stated.size()); ++i) {
+    Front one;
+    one.entries["n"].value = lengths[i];
+    one.entries["s"].value = stated[i];
+    const auto n = one.number("n");
+    const auto s = one.number("s");
+    if (n && s) rows.emplace_back(static_cast<std::int64_t>(*n), *s);
+  }
+  return rows;
+}
+
+/// A table of what a matrix takes; every row has to be right within the tolerance.
+Verdict of_table(const Front& card, Unit unit, double scale, const std::function<double(const Ledger&)>& of) {
+  const double tolerance = number_of(card, "tolerance", 0.1);
+  Verdict verdict{.outcome = Outcome::held};
+  for (const auto& [n, stated] : table_of(card)) {
+    AttentionProblem p = problem_of_card(card);
+    p.n_q = p.n_k = n;
+    if (!invalid_reason(p).empty()) return untestable("broken_card", fmt::to_string(n));
+    const double is = of(ledger_of(p));
+    const std::string name = fmt::format("N {}", n);
+    verdict.figures.push_back({"claimed", stated * scale, unit, Provenance::imported, name});
+    verdict.figures.push_back({"found", is, unit, Provenance::modelled, name});
+    if (std::abs(is / (stated * scale) - 1) > tolerance) verdict.outcome = Outcome::refuted;
+  }
+  return verdict.figures.empty() ? untestable("broken_card", card.text("states")) : verdict;
+}
+
+double matrix_bytes(const Front& card, const Ledger& ledger) {
+  const std::string matrix = card.text("matrix");
+  const bool all = card.text("over") == "all";
+  const auto of = [&](Tensor tensor) {
+    const LedgerLine& line = *ledger.find(tensor);
+    return static_cast<double>(all ? line.all() : line.one());
+  };
+  if (matrix == "S") return of(Tensor::s);
+  if (matrix == "QKV") return of(Tensor::q) + of(Tensor::k) + of(Tensor::v);
+  if (matrix == "moved") return static_cast<double>(ledger.scores_moved());
+  if (matrix == "ml") return of(Tensor::m) + of(Tensor::l);
+  return 0;
+}
+
+/// States megabytes of 10^6 bytes unless the card says `unit: MiB`.
+Verdict ledger_test(const Front& card, const Evidence& /*evidence*/) {
+  const double scale = card.text("unit") == "MiB" ? 1 << 20 : 1e6;
+  return of_table(card, Unit::bytes, scale, [&](const Ledger& ledger) { return matrix_bytes(card, ledger); });
+}
+
+Verdict ledger_share(const Front& card, const Evidence& /*evidence*/) {
+  const DeviceLimits* gpu = find_gpu(card.text("gpu"));
+  if (gpu == nullptr) return untestable("no_gpu", card.text("gpu"));
+  return of_table(card, Unit::percent, 1, [&](const Ledger& ledger) {
+    return 100 * matrix_bytes(card, ledger) / static_cast<double>(gpu->dram_bytes);
+  });
+}
+
+Verdict gpu_value(const Front& card, const Evidence& /*evidence*/) {
+  const DeviceLimits* gpu = find_gpu(card.text("gpu"));
+  const GpuValue* value = find_gpu_value(card.text("value"));
+  if (gpu == nullptr || value == nullptr) return untestable("no_gpu", card.text("gpu") + ' ' + card.text("value"));
+  return held_to(claimed_by(card), {{"found", value->get(*gpu), Unit::plain, Provenance::modelled, gpu->name}},
+                 Unit::plain, {});
+}
+
+/// A measured ceiling, or one over another.
+Verdict ceiling_test(const Front& card, const Evidence& evidence) {
+  const auto of = [&](std::string_view key) -> std::optional<double> {
+    const auto found = std::ranges::find_if(evidence.ceilings, [&](const Ceiling& ceiling) {
+      return ceiling.name == key && ceiling.source != CeilingSource::datasheet;
+    });
+    return found == evidence.ceilings.end() ? std::nullopt : std::optional(found->value);
+  };
+  const std::optional<double> value = of(card.text("ceiling"));
+  const std::string over = card.text("over");
+  const std::optional<double> under = over.empty() ? std::optional(1.0) : of(over);
+  if (!value || !under) return untestable("no_ceilings");
+  const Unit unit = over.empty() ? Unit::plain : Unit::ratio;
+  return held_to(claimed_by(card),
+                 {{"found", *value / *under, unit, over.empty() ? Provenance::measured : Provenance::derived}}, unit,
+                 {});
+}
+
+/// Whether the tile can run on this GPU at all.
+Verdict tile_fits(const Front& card, const Evidence& evidence) {
+  const Algorithm* algorithm = evidence.registry.find(card.text("algorithm"));
+  if (algorithm == nullptr) return untestable("no_algorithm", card.text("algorithm"));
+  const auto side = [&](std::string_view key) { return static_cast<int>(number_of(card, key, 0)); };
+  const Config config{{.br = side("br"), .bc = side("bc")}, {}};
+  const std::optional<Refusal> refusal = algorithm->refusal(problem_of_card(card), config, evidence.gpu);
+  Verdict verdict{.outcome = refusal ? Outcome::refuted : Outcome::held};
+  verdict.figures.push_back({"tile_rows", static_cast<double>(side("br")), Unit::plain, Provenance::imported});
+  verdict.figures.push_back({"tile_keys", static_cast<double>(side("bc")), Unit::plain, Provenance::imported});
+  if (refusal) verdict.detail = text(refusal->reason);
+  return verdict;
+}
+
+/// How often each byte of a matrix crosses between L2 and SM: 1 for what the outer loop holds.
+Verdict loaded_times(const Front& card, const Evidence& evidence) {
+  const Algorithm* algorithm = evidence.registry.find(card.text("algorithm"));
+  if (algorithm == nullptr) return untestable("no_algorithm", card.text("algorithm"));
+  const AttentionProblem p = problem_of_card(card);
+  const AttentionModel model = algorithm->model(p, algorithm->default_config(p, evidence.gpu), evidence.gpu);
+  if (model.refusal) return untestable("refused", text(model.refusal->reason));
+  const Ledger ledger = ledger_of(p);
+  for (const LedgerLine& line : ledger.lines) {
+    if (to_string(line.tensor) != card.text("tensor")) continue;
+    std::int64_t bytes = 0;
+    for (const KernelModel& kernel : model.kernels) {
+      for (const OperandTraffic& operand : kernel.operands) {
+        if (operand.tensor == line.tensor) bytes += operand.traffic.total();
+      }
+    }
+    const double times = static_cast<double>(bytes) / static_cast<double>(line.all());
+    return held_to(claimed_by(card), {{"found", times, Unit::ratio, Provenance::modelled}}, Unit::ratio, {});
+  }
+  return untestable("broken_card", card.text("tensor"));
+}
+
+/// What one algorithm keeps beside Q, K, V and O, over what another does.
+Verdict memory_saved(const Front& card, const Evidence& evidence) {
+  const AttentionProblem p = problem_of_card(card);
+  const auto beside = [&](std::string_view key) -> std::optional<double> {
+    const Algorithm* algorithm = evidence.registry.find(card.text(key));
+    if (algorithm == nullptr) return std::nullopt;
+    const Config config = algorithm->default_config(p, evidence.gpu);
+    if (algorithm->refusal(p, config, evidence.gpu)) return std::nullopt;
+    return static_cast<double>(bytes_of(algorithm->buffers(p, config, evidence.gpu)) - ledger_of(p).kept());
+  };
+  const std::optional<double> more = beside("from");
+  const std::optional<double> less = beside("to");
+  if (!more || !less || *less <= 0) return untestable("no_algorithm", card.text("from") + ' ' + card.text("to"));
+  Verdict verdict =
+      held_to(claimed_by(card), {{"found", *more / *less, Unit::ratio, Provenance::modelled}}, Unit::ratio, {});
+  verdict.figures.push_back({"beside_from", *more, Unit::bytes, Provenance::modelled});
+  verdict.figures.push_back({"beside_to", *less, Unit::bytes, Provenance::modelled});
+  return verdict;
+}
+
+/// Scores 0 .. 7 in blocks of two, whose maximum rises at every block; the fault's error in what comes out.
+Verdict softmax_error(const Front& card, const Evidence& /*evidence*/) {
+  SoftmaxRows in{.rows = 1, .columns = 8, .d = 1};
+  for (int i = 0; i < 8; ++i) {
+    in.scores.push_back(i);
+    in.values.push_back(i);
+  }
+  const std::string fault = card.text("fault");
+  double error = -1;
+  if (fault == "program") error = run_program(in, 2).largest_error;
+  for (int i = 0; i < softmax_faults; ++i) {
+    const auto each = static_cast<SoftmaxFault>(i);
+    if (to_string(each) == fault) error = play_online(in, 2, Rescaling::outer, each).largest_error;
+  }
+  if (error < 0) return untestable("broken_card", fault);
+  return held_to(claimed_by(card), {{"largest_error", error, Unit::plain, Provenance::modelled}}, Unit::plain, {});
+}
+
+/// Of what nobody here has measured.
+Verdict elsewhere(const Front& card, const Evidence& /*evidence*/) {
+  return untestable("elsewhere", card.text("missing"));
+}
+
+}  // namespace
+
+std::string figure_text(double value, Unit unit) {
+  const auto scaled = [&](double step, const std::array<const char*, 6>& names) {
+    std::size_t name = 0;
+    double shown = value;
+    while (std::abs(shown) >= step && name + 1 < names.size()) {
+      shown /= step;
+      ++name;
+    }
+    return fmt::format("{:.{}f} {}", shown,
+                       std::abs(shown) >= 100 || shown == std::floor(shown) ? 0
+                       : std::abs(shown) >= 10                              ? 1
+                                                                            : 2,
+                       names.at(name));
+  };
+  if (!std::isfinite(value)) return value > 0 ? "∞" : "−";
+  switch (unit) {
+    case Unit::ratio:
+      return fmt::format("{:.{}f} ×", value, std::abs(value) >= 100 ? 0 : 2);
+    case Unit::percent:
+      return fmt::format("{:.{}f}%", value, std::abs(value) >= 1 ? 1 : 3);
+    case Unit::bytes:
+      return scaled(1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+    case Unit::nanoseconds:
+      return scaled(1000, {"ns", "µs", "ms", "s", "ks", "Ms"});
+    case Unit::picoseconds:
+      return fmt::format("{:.2f} ps", value);
+    case Unit::tflops:
+      return fmt::format("{:.0f} TFLOP/s", value);
+    case Unit::length:
+      return fmt::format("N {:.0f}", value);
+    case Unit::plain:
+      return std::abs(value) >= 10000 && std::abs(value) < 1e12 ? fmt::format("{:.0f}", value)
+                                                                : fmt::format("{:.4g}", value);
+    case Unit::bytes_per_second:
+      return scaled(1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"});
+    case Unit::flops:
+      return scaled(1000, {"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"});
+  }
+  return {};
+}
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::held:
+      return "held";
+    case Outcome::refuted:
+      return "refuted";
+    case Outcome::not_testable:
+      return "not-testable";
+  }
+  return "";
+}
+
+std::span<const ClaimTest> claim_tests() {
+  static const std::vector<ClaimTest> tests{
+      {"versus", {"from", "to", "metric", "points"}, versus},
+      {"doubled", {"doubled", "metric", "points"}, doubled},
+      {"passes", {"metric", "points"}, passes},
+      {"rate", {"points"}, rate},
+      {"peak-share", {"points"}, peak_share},
+      {"occupancy", {"points"}, occupancy},
+      {"exponent", {"of", "level", "points"}, exponent},
+      {"crossover", {"from", "to", "points"}, crossover},
+      {"tile-best", {"br", "bc", "points"}, tile_best},
+      {"varies-with", {"of", "metric", "points"}, varies_with},
+      {"ledger", {"matrix", "n", "states"}, ledger_test},
+      {"ledger-share", {"matrix", "n", "states", "gpu"}, ledger_share},
+      {"gpu-value", {"gpu", "value", "states"}, gpu_value},
+      {"ceiling", {"ceiling"}, ceiling_test},
+      {"tile-fits", {"algorithm", "br", "bc", "d"}, tile_fits},
+      {"loaded-times", {"algorithm", "tensor", "n", "d"}, loaded_times},
+      {"memory-saved", {"from", "to", "n", "d"}, memory_saved},
+      {"softmax-error", {"fault"}, softmax_error},
+      {"elsewhere", {"missing"}, elsewhere},
+  };
+  return tests;
+}
+
+const ClaimTest* find_claim_test(std::string_view word) {
+  const auto found = std::ranges::find(claim_tests(), word, &ClaimTest::word);
+  return found == claim_tests().end() ? nullptr : &*found;
+}
+
+Verdict judge(const Front& card, const Evidence& evidence) {
+  const ClaimTest* test = find_claim_test(card.text("test"));
+  if (test == nullptr) return untestable("broken_card", card.text("test"));
+  if (card.find("points") != nullptr) {
+    const auto query = PointQuery::parse(card.text("points"), evidence.points);
+    if (!query.ok()) return untestable("broken_card", text(query.error()));
+  }
+  try {
+    return test->run(card, evidence);
+  } catch (const std::exception& error) {
+    return untestable("broken_card", error.what());
+  }
+}
+
+}  // namespace attnscope::analysis::lesson

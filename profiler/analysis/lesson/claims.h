@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Claims on trial: what an article or folklore says, held to the data in hand. A card is a file (document.h) whose
+// front matter names the kind of test and its parameters; a kind of test is one line in the table of claim_tests().
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/ceilings.h"
+#include "kernels/registry.h"
+#include "profiler/analysis/lesson/document.h"
+#include "profiler/analysis/point_table.h"
+
+namespace attnscope::analysis::lesson {
+
+/// What a lesson has in hand: points, the GPU that it speaks of, and what was measured of that GPU.
+struct Evidence {
+  const PointTable& points;
+  std::vector<Row> rows;
+  DeviceLimits gpu;
+  std::vector<Ceiling> ceilings{};  ///< of that very GPU; empty: none were measured
+  const Registry& registry;
+};
+
+enum class Unit { ratio, percent, bytes, nanoseconds, picoseconds, tflops, length, plain, bytes_per_second, flops };
+/// "128 MiB", "4.00", "1.2 ms": SI for rates, IEC for sizes.
+[[nodiscard]] std::string figure_text(double value, Unit);
+
+enum class Outcome { held, refuted, not_testable };
+/// "held", "refuted", "not-testable": the word in files.
+[[nodiscard]] std::string_view to_string(Outcome);
+
+/// A number that the outcome stands on. `label` is a key of the lesson's words ("claimed", "measured").
+struct ClaimFigure {
+  std::string_view label;
+  double value = 0;
+  Unit unit = Unit::plain;
+  Provenance provenance = Provenance::modelled;
+  std::string of{};  ///< which point or N, where there are several
+};
+
+struct Verdict {
+  Outcome outcome = Outcome::not_testable;
+  std::vector<ClaimFigure> figures{};
+  std::vector<Row> points{};  ///< that it was computed from
+  std::string because{};      ///< of not testable: a key of the lesson's words
+  std::string detail{};       ///< beside it: what exactly is missing
+};
+
+struct ClaimTest {
+  std::string_view word;                ///< in front matters: `test: versus`
+  std::vector<std::string_view> needs;  ///< keys without which a card is broken
+  Verdict (*run)(const Front&, const Evidence&) = nullptr;
+};
+[[nodiscard]] std::span<const ClaimTest> claim_tests();
+[[nodiscard]] const ClaimTest* find_claim_test(std::string_view word);
+
+/// Never throws: a card whose parameters cannot be read is not testable, and says why.
+[[nodiscard]] Verdict judge(const Front&, const Evidence&);
+
+}  // namespace attnscope::analysis::lesson

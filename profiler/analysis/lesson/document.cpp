@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/lesson/document.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <sstream>
+#include <utility>
+
+#include "messages/lesson.h"
+#include "profiler/analysis/lesson/formula.h"
+#include "profiler/analysis/markup.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+constexpr std::size_t largest_text = std::size_t{1} << 20;
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    lines.push_back(line);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
+
+/// Up to the next `mark` that no backslash stands before; npos for none.
+std::size_t end_of(std::string_view text, std::size_t from, std::string_view mark) {
+  for (std::size_t at = from; at + mark.size() <= text.size(); ++at) {
+    if (text[at] == '\\' && mark != "$") {
+      ++at;
+      continue;
+    }
+    if (text.substr(at, mark.size()) == mark) return at;
+  }
+  return std::string_view::npos;
+}
+
+struct Mark {
+  std::string_view begin;
+  std::string_view end;
+  Span::Kind kind;
+};
+constexpr std::array marks{Mark{"{{", "}}", Span::Kind::value}, Mark{"**", "**", Span::Kind::strong},
+                           Mark{"*", "*", Span::Kind::em}, Mark{"`", "`", Span::Kind::code},
+                           Mark{"$", "$", Span::Kind::formula}};
+
+/// The spans, or where the text cannot be read.
+Result<std::vector<Span>, Message> read_spans(std::string_view text) {
+  std::vector<Span> spans;
+  std::string plain;
+  const auto flush = [&] {
+    if (!plain.empty()) spans.push_back({Span::Kind::text, std::exchange(plain, {})});
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\\' && at + 1 < text.size()) {
+      plain += text[at + 1];
+      at += 2;
+      continue;
+    }
+    const auto* const mark =
+        std::ranges::find_if(marks, [&](const Mark& each) { return text.substr(at).starts_with(each.begin); });
+    if (mark == marks.end()) {
+      plain += text[at++];
+      continue;
+    }
+    const std::size_t begin = at + mark->begin.size();
+    const std::size_t end = end_of(text, begin, mark->end);
+    if (end == std::string_view::npos) return Failure<Message>{say::lesson::open_mark{.mark = mark->begin}};
+    flush();
+    spans.push_back({mark->kind, std::string(text.substr(begin, end - begin))});
+    at = end + mark->end.size();
+  }
+  flush();
+  return spans;
+}
+
+class DocumentParser {
+ public:
+  DocumentParser(std::string file, std::string_view text, const std::function<bool(std::string_view)>& known)
+      : known_(known), lines_(lines_of(text)) {
+    document_.file = std::move(file);
+  }
+
+  Result<Document, TextProblem> parse() {
+    front();
+    while (!failed_ && at_ < lines_.size()) block();
+    if (failed_) return Failure{problem_};
+    return std::move(document_);
+  }
+
+ private:
+  void fail(std::size_t line, Message why) {
+    if (failed_) return;
+    failed_ = true;
+    problem_ = {document_.file, static_cast<int>(line) + 1, std::move(why)};
+  }
+
+  void front() {
+    if (lines_.empty() || trimmed(lines_[0]) != "---") return fail(0, say::lesson::no_front{});
+    for (at_ = 1; at_ < lines_.size(); ++at_) {
+      const std::string_view line = trimmed(lines_[at_]);
+      if (line == "---") {
+        ++at_;
+        return;
+      }
+      if (line.empty() || line.front() == '#') continue;
+      const std::size_t colon = line.find(':');
+      if (colon == std::string_view::npos || colon == 0) return fail(at_, say::lesson::no_key{});
+      const std::string key(trimmed(line.substr(0, colon)));
+      const auto [entry, fresh] = document_.front.entries.emplace(
+          key, Front::Entry{std::string(trimmed(line.substr(colon + 1))), static_cast<int>(at_) + 1});
+      if (!fresh) return fail(at_, say::lesson::key_twice{.key = key});
+    }
+    fail(lines_.size() - 1, say::lesson::front_open{});
+  }
+
+  void block() {
+    const std::string_view line = trimmed(lines_[at_]);
+    const std::size_t begin = at_;
+    if (line.empty()) {
+      ++at_;
+    } else if (line.starts_with("```")) {
+      code();
+    } else if (line.starts_with('#')) {
+      const std::size_t level = std::min(line.find_first_not_of('#'), line.size());
+      add({.kind = Block::Kind::heading,
+           .line = number(begin),
+           .text = std::string(trimmed(line.substr(level))),
+           .level = static_cast<int>(level)});
+      if (level > 3) fail(begin, say::lesson::deep_heading{});
+      ++at_;
+    } else if (line.starts_with("$$")) {
+      formula();
+    } else if (line.starts_with("::picture ")) {
+      add({.kind = Block::Kind::picture, .line = number(begin), .text = std::string(trimmed(line.substr(10)))});
+      ++at_;
+    } else if (line.starts_with("::question")) {
+      question();
+    } else if (line.starts_with("::")) {
+      fail(begin, say::lesson::no_directive{.word = line});
+    } else if (line.starts_with("- ")) {
+      Block list{.kind = Block::Kind::list, .line = number(begin), .items = items()};
+      for (const std::string& item : list.items) look_at(item, begin);
+      add(std::move(list));
+    } else {
+      Block paragraph{.kind = Block::Kind::paragraph, .line = number(begin)};
+      paragraph.text = text_until_break();
+      look_at(paragraph.text, begin);
+      add(std::move(paragraph));
+    }
+  }
+
+  static int number(std::size_t line) { return static_cast<int>(line) + 1; }
+  void add(Block block) {
+    if (block.kind == Block::Kind::heading) look_at(block.text, static_cast<std::size_t>(block.line) - 1);
+    document_.blocks.push_back(std::move(block));
+  }
+
+  void code() {
+    Block code{.kind = Block::Kind::code, .line = number(at_)};
+    const std::size_t begin = at_++;
+    for (; at_ < lines_.size(); ++at_) {
+      if (trimmed(lines_[at_]).starts_with("```")) {
+        ++at_;
+        return add(std::move(code));
+      }
+      code.text.append(lines_[at_]).append("\n");
+    }
+    fail(begin, say::lesson::code_open{});
+  }
+
+  void formula() {
+    const std::string_view line = trimmed(lines_[at_]);
+    if (line.size() < 4 || !line.ends_with("$$")) return fail(at_, say::lesson::open_mark{.mark = "$$"});
+    const std::string text(trimmed(line.substr(2, line.size() - 4)));
+    if (const auto parsed = parse_formula(text); !parsed.ok()) fail(at_, parsed.error());
+    add({.kind = Block::Kind::formula, .line = number(at_), .text = text});
+    ++at_;
+  }
+
+  [[nodiscard]] bool breaks(std::size_t line) const {
+    const std::string_view text = trimmed(lines_[line]);
+    return text.empty() || text.starts_with("::") || text.starts_with("- ") || text.starts_with('#') ||
+           text.starts_with("$$") || text.starts_with("```");
+  }
+
+  std::string text_until_break() {
+    std::string text(trimmed(lines_[at_++]));
+    while (at_ < lines_.size() && !breaks(at_)) join(text, trimmed(lines_[at_++]));
+    return text;
+  }
+
+  /// Lines of one paragraph: Chinese has no blank between them.
+  static void join(std::string& text, std::string_view next) {
+    const bool wide = !text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0 && !next.empty() &&
+                      (static_cast<unsigned char>(next.front()) & 0x80U) != 0;
+    text.append(wide ? "" : " ").append(next);
+  }
+
+  std::vector<std::string> items() {
+    std::vector<std::string> items;
+    while (at_ < lines_.size() && trimmed(lines_[at_]).starts_with("- ")) {
+      items.emplace_back(trimmed(trimmed(lines_[at_++]).substr(2)));
+      while (at_ < lines_.size() && !breaks(at_)) join(items.back(), trimmed(lines_[at_++]));
+    }
+    return items;
+  }
+
+  void question() {
+    const std::size_t begin = at_;
+    Block block{.kind = Block::Kind::question, .line = number(at_)};
+    Question& q = block.question;
+    q.id = trimmed(trimmed(lines_[at_++]).substr(10));
+    if (q.id.empty()) return fail(begin, say::lesson::question_id{});
+    if (at_ < lines_.size() && !breaks(at_)) q.prompt = text_until_break();
+    if (q.prompt.empty()) return fail(begin, say::lesson::question_text{});
+    look_at(q.prompt, begin);
+    const std::size_t first = at_;
+    for (const std::string& item : items()) q.choices.push_back(choice(item, first));
+    if (at_ < lines_.size() && trimmed(lines_[at_]).starts_with("::hint ")) {
+      q.hint = trimmed(trimmed(lines_[at_++]).substr(7));
+      while (at_ < lines_.size() && !breaks(at_)) join(q.hint, trimmed(lines_[at_++]));
+      look_at(q.hint, begin);
+    }
+    if (q.choices.size() < 2) return fail(begin, say::lesson::few_choices{});
+    if (std::ranges::count(q.choices, true, &Choice::right) != 1) return fail(begin, say::lesson::one_right{});
+    add(std::move(block));
+  }
+
+  Choice choice(const std::string& item, std::size_t line) {
+    const bool right = item.starts_with("[x] ");
+    const std::size_t because = item.find(" :: ");
+    if ((!right && !item.starts_with("[ ] ")) || because == std::string::npos) {
+      fail(line, say::lesson::no_choice{});
+      return {};
+    }
+    Choice made{.text = item.substr(4, because - 4), .right = right, .because = item.substr(because + 4)};
+    look_at(made.text, line);
+    look_at(made.because, line);
+    return made;
+  }
+
+  void look_at(std::string_view text, std::size_t line) {
+    const auto spans = read_spans(text);
+    if (!spans.ok()) return fail(line, spans.error());
+    for (const Span& span : *spans) {
+      if (span.kind == Span::Kind::value && !known_(span.text)) {
+        return fail(line, say::lesson::no_value{.name = span.text});
+      }
+      if (span.kind != Span::Kind::formula) continue;
+      if (const auto parsed = parse_formula(span.text); !parsed.ok()) return fail(line, parsed.error());
+    }
+  }
+
+  const std::function<bool(std::string_view)>& known_;
+  std::vector<std::string_view> lines_;
+  std::size_t at_ = 0;
+  Document document_;
+  bool failed_ = false;
+  TextProblem problem_;
+};
+
+}  // namespace
+
+Message words_of(const TextProblem& problem) {
+  if (problem.line == 0) return say::lesson::problem_of_file{.file = problem.file, .why = problem.why};
+  return say::lesson::problem{.file = problem.file, .line = problem.line, .why = problem.why};
+}
+
+const std::string* Front::find(std::string_view key) const {
+  const auto entry = entries.find(key);
+  return entry == entries.end() ? nullptr : &entry->second.value;
+}
+
+std::string Front::text(std::string_view key) const {
+  const std::string* found = find(key);
+  return found == nullptr ? std::string() : *found;
+}
+
+std::optional<double> Front::number(std::string_view key) const {
+  const std::string* found = find(key);
+  if (found == nullptr || found->empty()) return std::nullopt;
+  std::string_view text = *found;
+  double unit = 1;
+  if (text.back() == 'k') unit = 1024;
+  if (text.back() == 'M') unit = 1024.0 * 1024;
+  if (unit != 1) text.remove_suffix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value * unit;
+}
+
+std::vector<std::string> Front::words(std::string_view key) const {
+  std::istringstream text{this->text(key)};
+  std::vector<std::string> words;
+  for (std::string word; text >> word;) words.push_back(word);
+  return words;
+}
+
+int Front::line_of(std::string_view key) const {
+  const auto entry = entries.find(key);
+  return entry == entries.end() ? 0 : entry->second.line;
+}
+
+Result<Document, TextProblem> parse_document(std::string file, std::string_view text,
+                                             const std::function<bool(std::string_view)>& known_value) {
+  if (text.size() > largest_text) return Failure{TextProblem{std::move(file), 0, say::lesson::text_large{}}};
+  return DocumentParser(std::move(file), text, known_value).parse();
+}
+
+std::vector<Span> spans_of(std::string_view text) {
+  auto spans = read_spans(text);
+  return spans.ok() ? std::move(spans).value() : std::vector<Span>{{Span::Kind::text, std::string(text)}};
+}
+
+std::string line_html(std::string_view text, const ValueHtml& value) {
+  std::string html;
+  for (const Span& span : spans_of(text)) {
+    switch (span.kind) {
+      case Span::Kind::text:
+        html += markup(span.text);
+        break;
+      case Span::Kind::em:
+        html += "<em>" + markup(span.text) + "</em>";
+        break;
+      case Span::Kind::strong:
+        html += "<strong>" + markup(span.text) + "</strong>";
+        break;
+      case Span::Kind::code:
+        html += "<code>" + markup(span.text) + "</code>";
+        break;
+      case Span::Kind::formula:
+        if (const auto parsed = parse_formula(span.text); parsed.ok()) html += to_mathml(*parsed, false);
+        break;
+      case Span::Kind::value:
+        html += value(span.text);
+        break;
+    }
+  }
+  return html;
+}
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A text of the lesson as it is written: a front matter of `key: value` lines between two `---`, then a stated subset
+// of Markdown. A file that cannot be read says its line.
+//
+//   # ... to ### ...     headings
+//   - ...                lists; a line that goes on is indented
+//   $$ ... $$            a formula on a line of its own (formula.h)
+//   ```                  code, to the next ```
+//   ::picture NAME       where a picture stands
+//   ::question ID        a question, to the next empty line after its choices:
+//     its text, then `- [ ] choice :: what it would imply` and `- [x] choice :: why`, then `::hint ...`
+//   anything else        paragraphs, which an empty line ends
+//   *em* **strong** `code` $formula$ {{value}} within lines; a backslash before any of * ` $ { takes its meaning away
+//
+// A value is a name of values.h that the engine fills in: texts hold no number that the data decide.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/model/message.h"
+#include "kernels/model/result.h"
+
+namespace attnscope::analysis::lesson {
+
+/// What is wrong with a file, and where.
+struct TextProblem {
+  std::string file{};
+  int line = 0;  ///< from 1; 0: of the file as a whole
+  Message why{};
+};
+/// "claims/mine.md:4: ..."
+[[nodiscard]] Message words_of(const TextProblem&);
+
+struct Choice {
+  std::string text{};
+  bool right = false;
+  std::string because{};  ///< why it is right, or what it would imply
+};
+
+struct Question {
+  std::string id{};
+  std::string prompt{};
+  std::vector<Choice> choices{};
+  std::string hint{};
+};
+
+struct Block {
+  enum class Kind { paragraph, heading, list, formula, code, picture, question };
+  Kind kind = Kind::paragraph;
+  int line = 0;
+  std::string text{};  ///< also the picture's name
+  int level = 0;       ///< of a heading
+  std::vector<std::string> items{};
+  Question question{};
+};
+
+/// The front matter: words by key.
+class Front {
+ public:
+  struct Entry {
+    std::string value;
+    int line = 0;
+  };
+  [[nodiscard]] const std::string* find(std::string_view key) const;
+  /// Empty where it is not there.
+  [[nodiscard]] std::string text(std::string_view key) const;
+  /// What a number stands for: 4096, 4k, 0.5; nothing where it is not there or no number.
+  [[nodiscard]] std::optional<double> number(std::string_view key) const;
+  /// Words separated by blanks.
+  [[nodiscard]] std::vector<std::string> words(std::string_view key) const;
+  [[nodiscard]] int line_of(std::string_view key) const;
+  std::map<std::string, Entry, std::less<>> entries{};
+};
+
+struct Document {
+  std::string file{};
+  Front front{};
+  std::vector<Block> blocks{};
+};
+
+/// `known_value` says which {{names}} there are. The first thing that is wrong is the error.
+[[nodiscard]] Result<Document, TextProblem> parse_document(std::string file, std::string_view text,
+                                                           const std::function<bool(std::string_view)>& known_value);
+
+/// A piece of a line.
+struct Span {
+  enum class Kind { text, em, strong, code, formula, value };
+  Kind kind = Kind::text;
+  std::string text{};
+};
+/// Pre: the text is of a document that was parsed.
+[[nodiscard]] std::vector<Span> spans_of(std::string_view text);
+
+/// A line as HTML; `value` gives a {{name}} as HTML.
+using ValueHtml = std::function<std::string(std::string_view name)>;
+[[nodiscard]] std::string line_html(std::string_view text, const ValueHtml&);
+
+}  // namespace attnscope::analysis::lesson

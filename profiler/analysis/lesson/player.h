@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plays the tile programs of a plan step by step: the very programs that the closed form is proved against and that the
+// simulator plays, in the simulator's order and through its L2. What a frame shows is simulated (hits, DRAM) or counted
+// from the program (all else); at the end the bytes between SM and L2 are the closed form's, to the byte.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "kernels/model/on_chip_state.h"
+#include "profiler/plan/point_spec.h"
+#include "profiler/simulator/traffic_simulation.h"
+
+namespace attnscope::analysis::lesson {
+
+/// What may differ from the GPU, so that something is to be seen of a small problem.
+struct PlayerOptions {
+  int sms = 0;                ///< that the blocks are handed to; 0: the GPU's
+  std::int64_t l2_bytes = 0;  ///< 0: the GPU's
+  CacheState cache = CacheState::cold;
+};
+
+/// Bytes until some moment.
+struct Tally {
+  std::array<Traffic, tensor_count> by_tensor{};  ///< SM<->L2
+  std::int64_t l2_hit_bytes = 0;                  ///< of the loads: found in L2
+  std::int64_t dram_read_bytes = 0;
+  std::int64_t dram_write_bytes = 0;  ///< made room for others; what is dirty at a launch's end is not among them
+
+  [[nodiscard]] Traffic sm_l2() const;
+  [[nodiscard]] const Traffic& of(Tensor tensor) const { return by_tensor.at(static_cast<std::size_t>(tensor)); }
+  bool operator==(const Tally&) const = default;
+};
+
+struct FrameAccess {
+  TileAccess access{};
+  std::int64_t l2_bytes = 0;         ///< of access.bytes(): found in L2, or stored to it
+  std::int64_t dram_read_bytes = 0;  ///< the rest of them
+  std::int64_t dram_write_bytes = 0;
+
+  /// Of a load: nothing of it had to come from DRAM.
+  [[nodiscard]] bool hit() const { return access.access == Access::load && dram_read_bytes == 0; }
+};
+
+/// One part of the memory of the frame's block.
+struct LivePart {
+  OnChipState::Fill fill{};
+  /// What came in last: a tile of a matrix, or a result.
+  std::optional<TileAccess> tile{};
+  Phase phase = Phase::unstated;
+};
+
+struct Frame {
+  std::size_t index = 0;
+  std::size_t launch = 0;  ///< in TilePlayer::kernels()
+  std::int64_t block = 0;
+  std::int64_t step = 0;
+  std::int64_t steps = 0;  ///< of the block
+  std::vector<FrameAccess> accesses{};
+  std::vector<Computation> computations{};
+  Tally so_far{};                   ///< with this step
+  std::vector<LivePart> on_chip{};  ///< of the block after it, by the kernel's OnChipPart
+};
+
+/// Pairs of queries and keys whose scores a step works on: rows [q, q + q_rows) of S, columns [k, k + k_rows).
+struct TouchedPairs {
+  std::int64_t q = 0;
+  std::int64_t q_rows = 0;
+  std::int64_t k = 0;
+  std::int64_t k_rows = 0;
+
+  bool operator==(const TouchedPairs&) const = default;
+};
+
+/// A player of more steps than this is not made: an hour of them at 60 a second is a quarter of it.
+inline constexpr std::int64_t most_frames = std::int64_t{1} << 20;
+
+/// Not safe for use by several threads: memory on chip is looked up when it is first asked for.
+class TilePlayer {
+ public:
+  /// The error is a refusal of the algorithm, or that it is too long. Pre: invalid_reason(problem) is empty.
+  [[nodiscard]] static Result<TilePlayer, Message> make(const Algorithm&, const AttentionProblem&, const Config&,
+                                                        const DeviceLimits&, const PlayerOptions& = {});
+
+  [[nodiscard]] std::size_t frames() const { return moments_.size(); }
+  /// Any of them, at the cost of some dozen steps. Pre: index < frames().
+  [[nodiscard]] Frame frame(std::size_t index) const;
+  /// What the program of that frame's step accesses. Pre: index < frames().
+  [[nodiscard]] std::vector<TileAccess> accesses(std::size_t index) const;
+  /// Of every frame; nothing where it computes no scores and moves none. What the mask leaves out is in none of them.
+  [[nodiscard]] std::vector<std::optional<TouchedPairs>> touched_pairs() const;
+  /// After the last one.
+  [[nodiscard]] const Tally& total() const { return total_; }
+  /// The measured kernels, in stream order.
+  [[nodiscard]] const std::vector<KernelModel>& kernels() const { return kernels_; }
+  /// What the closed form says of each matrix, summed over the kernels.
+  [[nodiscard]] Tally closed_form() const;
+  /// Of each kernel, with what it left dirty in L2.
+  [[nodiscard]] const std::vector<LaunchSimulation>& simulated() const { return simulated_; }
+  /// Where kernel `launch` begins and ends: frames [first, second).
+  [[nodiscard]] std::pair<std::size_t, std::size_t> frames_of(std::size_t launch) const;
+  [[nodiscard]] const AttentionProblem& problem() const { return problem_; }
+  [[nodiscard]] const Config& config() const { return config_; }
+
+ private:
+  /// What a step did beside what its program says.
+  struct Moment {
+    std::uint32_t launch = 0;
+    std::uint32_t first_result = 0;
+    std::int64_t block = 0;
+    std::int64_t step = 0;
+  };
+  struct AccessResult {
+    std::int64_t l2 = 0;
+    std::int64_t read = 0;
+    std::int64_t write = 0;
+  };
+  /// The memory of a block after some steps.
+  struct Chip {
+    OnChipState state;
+    std::vector<LivePart> parts;
+  };
+  class Recorder;
+
+  TilePlayer() = default;
+  void index_tallies();
+  void add(Tally&, std::size_t index, std::vector<TileAccess>& scratch) const;
+  [[nodiscard]] Chip chip_after(std::size_t launch, std::int64_t block, std::int64_t step) const;
+  static void play(Chip&, const TileProgram&, std::int64_t block, std::int64_t step);
+
+  AttentionProblem problem_;
+  Config config_;
+  std::vector<KernelModel> kernels_;
+  std::vector<std::shared_ptr<const TileProgram>> programs_;
+  std::vector<LaunchSimulation> simulated_;
+  std::vector<Moment> moments_;
+  std::vector<AccessResult> results_;
+  std::vector<Tally> keys_;  ///< before every `key_distance`-th frame
+  Tally total_;
+  mutable std::map<std::pair<std::size_t, std::int64_t>, std::vector<Chip>> chips_;
+};
+
+}  // namespace attnscope::analysis::lesson

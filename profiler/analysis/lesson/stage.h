@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lesson's pictures are of, for the window and the page for browsers alike: which tile programs are played, on
+// which numbers the online softmax is shown, which pairs of points are predicted, and what is drawn to one scale.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/analysis/lesson/claims.h"
+#include "profiler/analysis/lesson/online_softmax.h"
+#include "profiler/analysis/lesson/pairs.h"
+#include "profiler/analysis/lesson/player.h"
+#include "profiler/analysis/lesson/texts.h"
+#include "profiler/analysis/lesson/values.h"
+
+namespace attnscope::analysis::lesson {
+
+/// The GPU of the newest run that was not imported; of no runs the first of the table of GPUs.
+[[nodiscard]] DeviceLimits newest_gpu(const PointTable&);
+
+/// What somebody chooses otherwise than the text does: 0 leaves the text's.
+struct StageChoice {
+  std::int64_t n = 0;
+  int br = 0;
+  int bc = 0;
+  std::int64_t l2_bytes = 0;
+};
+/// The algorithm as the front matter's `play...` lines have it: with the tile that is asked for where it runs, else the
+/// algorithm's own; of N halved until it has `most` frames at the most, or nothing.
+[[nodiscard]] std::optional<TilePlayer> staged_player(const Front&, const Evidence&, const Algorithm&, const Mask&,
+                                                      std::size_t most, const StageChoice& = {});
+/// The algorithms that `play` names, and the masks of `play_masks`, or none; what there is not is left out.
+[[nodiscard]] std::vector<const Algorithm*> staged_algorithms(const Front&, const Registry&);
+[[nodiscard]] std::vector<Mask> staged_masks(const Front&);
+/// The counters of the algorithm's longest point under that pass and mask, beside its closed form.
+[[nodiscard]] std::optional<Residual> longest_counted(const Evidence&, std::string_view algorithm, Pass, const Mask&);
+
+/// Rows of scores to see the online softmax on: the seeds' articles' numbers.
+struct SoftmaxExample {
+  std::string_view name{};
+  SoftmaxRows rows{};
+  std::vector<std::size_t> blocks{};  ///< sizes to play it in
+};
+[[nodiscard]] std::vector<SoftmaxExample> softmax_examples();
+
+/// A pair of points whose ratio is predicted before it is shown: forward, without a mask, of each algorithm one a kind.
+struct Prediction {
+  Doubled doubled = Doubled::n;
+  std::string algorithm{};  ///< its title
+  Row from = 0;
+  double model = 1;  ///< the ratio by the closed form
+  double found = 1;  ///< by the bytes between L2 and SM
+  /// "derived", "simulated", ...: a key of the lesson's words.
+  std::string_view origin{};
+};
+[[nodiscard]] std::vector<Prediction> predictions(const Evidence&);
+
+/// Drawn as a square whose area is `bytes`; `label` is ready to be read.
+struct Sized {
+  std::string label{};
+  double bytes = 0;
+};
+/// One head's matrices beside the memories of an SM and the L2, and all heads' beside DRAM: two pictures, a scale each.
+[[nodiscard]] std::vector<std::vector<Sized>> ledger_squares(const LessonTexts&, const Setting&, const DeviceLimits&);
+/// P beside what the backward pass keeps in its place.
+[[nodiscard]] std::vector<Sized> backward_squares(const Setting&);
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lesson's texts: what is built in, and what a teacher lays over it. Files by their path below assets/lesson/:
+//   LANG/words.md            one word or sentence a line of the front matter: what buttons and labels say
+//   LANG/step-*.md           a step, in the order of its `order`
+//   claims/*.md              a card; its front matter holds `title.LANG`, its text stands below `## LANG`
+// A file of the same path replaces ours, another is added; one that is broken is left out and named, with its line.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/analysis/lesson/document.h"
+
+namespace attnscope::analysis::lesson {
+
+/// A file of texts; `path` as above.
+struct TextFile {
+  std::string path;
+  std::string text;
+};
+
+/// What was built in, texts, script and style.
+struct EmbeddedText {
+  std::string_view path;
+  std::string_view text;
+};
+[[nodiscard]] std::span<const EmbeddedText> embedded_lesson();
+/// Empty for one that there is not.
+[[nodiscard]] std::string_view embedded_lesson(std::string_view path);
+
+/// "en", "zh": folders that are built in.
+[[nodiscard]] std::vector<std::string> lesson_languages();
+
+struct Step {
+  std::string slug{};  ///< "ledger"
+  std::string title{};
+  double order = 0;
+  Document document{};
+};
+
+struct ClaimCard {
+  std::string id{};  ///< the file's name
+  std::string title{};
+  std::string source{};  ///< "000, section 1.2"
+  Document document{};   ///< its blocks in the language, its front matter whole
+};
+
+struct LessonTexts {
+  std::string language;
+  std::map<std::string, std::string, std::less<>> words{};
+  std::vector<Step> steps{};
+  std::vector<ClaimCard> claims{};
+  std::vector<TextProblem> problems{};
+
+  /// The key itself, in brackets, where nobody wrote a word for it.
+  [[nodiscard]] std::string word(std::string_view key) const;
+};
+
+/// `more` are laid over the built-in texts. Never throws: what cannot be read is among the problems.
+[[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more = {});
+
+/// Keys of words that the programs ask for.
+[[nodiscard]] std::span<const std::string_view> word_keys();
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/lesson/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "kernels/model/io_model.h"
+#include "profiler/analysis/law_exponents.h"
+#include "profiler/analysis/lesson/faulty_program.h"
+#include "profiler/analysis/lesson/hierarchy.h"
+#include "profiler/analysis/lesson/ledger.h"
+#include "profiler/analysis/lesson/online_softmax.h"
+#include "profiler/analysis/lesson/pairs.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+using Value = std::optional<LessonValue>;
+
+Value modelled(double value, Unit unit) {
+  return LessonValue{figure_text(value, unit), "modelled"};
+}
+Value modelled(std::int64_t value, Unit unit) {
+  return modelled(static_cast<double>(value), unit);
+}
+Value from_table(std::int64_t bytes) {
+  return LessonValue{figure_text(static_cast<double>(bytes), Unit::bytes), "datasheet"};
+}
+Value rung_value(const std::optional<HierarchyFigure>& figure, Unit unit) {
+  if (!figure) return std::nullopt;
+  return LessonValue{figure_text(figure->value, unit), to_string(figure->source)};
+}
+
+std::int64_t one(const Setting& setting, Tensor tensor) {
+  return ledger_of(setting.one_head()).find(tensor)->one();
+}
+
+double middle(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+std::string_view origin_of(Provenance provenance) {
+  return to_string(provenance == Provenance::measured ? Provenance::derived : provenance);
+}
+
+/// Rows of full forward attention with as many queries as keys; of one d, where `d` is not 0.
+std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d = 0) {
+  std::vector<Row> rows;
+  for (const Row row : evidence.rows) {
+    const AttentionProblem p = evidence.points.problem(row);
+    if (p.pass == pass && p.mask == Mask::none && p.n_q == p.n_k && (d == 0 || p.d == d)) rows.push_back(row);
+  }
+  return rows;
+}
+
+Value crossover_of(const Setting& setting, const Evidence& evidence, std::string_view fast) {
+  const std::vector<Row> rows = square_rows(evidence, Pass::fwd, setting.d);
+  const Crossover* longest = nullptr;
+  const auto all = crossovers(evidence.points, rows, setting.front.text("slow"), setting.front.text(fast));
+  for (const Crossover& each : all) {
+    if (longest == nullptr || each.pairs.size() > longest->pairs.size()) longest = &each;
+  }
+  if (longest == nullptr || longest->never) return std::nullopt;
+  const auto first = static_cast<double>(evidence.points.n_k(longest->pairs.front().to));
+  if (!longest->n) return LessonValue{"≤ " + figure_text(first, Unit::length), "derived"};
+  return LessonValue{"≈ " + figure_text(*longest->n, Unit::length), "derived"};
+}
+
+/// The last pair, of the longest N.
+Value versus_at_last(const Evidence& evidence, std::span<const Row> rows, std::string_view from, std::string_view to,
+                     std::string_view metric) {
+  const auto pairs = pairs_of_algorithms(evidence.points, rows, from, to, metric);
+  if (pairs.empty()) return std::nullopt;
+  return LessonValue{figure_text(1 / pairs.back().ratio(), Unit::ratio), origin_of(pairs.back().provenance)};
+}
+
+Value doubled_value(const Evidence& evidence, std::string_view algorithm, Doubled doubled, std::string_view metric,
+                    bool model) {
+  std::vector<Row> rows;
+  for (const Row row : square_rows(evidence, Pass::fwd)) {
+    if (evidence.points.algorithm(row) == algorithm) rows.push_back(row);
+  }
+  std::vector<double> ratios;
+  std::string_view origin = "modelled";
+  for (const Pair& pair : doubled_pairs(evidence.points, rows, doubled, metric)) {
+    if (model && !pair.model_ratio) continue;
+    ratios.push_back(model ? *pair.model_ratio : pair.ratio());
+    if (!model) origin = origin_of(pair.provenance);
+  }
+  if (ratios.empty()) return std::nullopt;
+  return LessonValue{figure_text(middle(std::move(ratios)), Unit::ratio), origin};
+}
+
+Value exponent_value(const Setting& setting, const Evidence& evidence, LawVariable variable, LawLevel level,
+                     std::string_view algorithm) {
+  const LawReport report = fit_law_exponents(evidence.points, evidence.rows);
+  for (const LawFamily& family : report.families) {
+    if (family.refusal || !family.fit || family.level != level) continue;
+    if (family.algorithm != setting.front.text(algorithm)) continue;
+    return LessonValue{fmt::format("{:.2f}", family.fit->exponents[static_cast<std::size_t>(variable)]),
+                       to_string(family.provenance)};
+  }
+  return std::nullopt;
+}
+
+/// Picoseconds a score of the longest N, of one d and pass.
+Value score_value(const Setting& setting, const Evidence& evidence, Pass pass, std::int64_t d, std::string_view key) {
+  std::optional<ScoreTime> longest;
+  for (const ScoreTime& time : score_times(evidence.points, square_rows(evidence, pass, d))) {
+    if (evidence.points.algorithm(time.row) != setting.front.text(key)) continue;
+    if (!longest || evidence.points.n_k(time.row) > evidence.points.n_k(longest->row)) longest = time;
+  }
+  if (!longest) return std::nullopt;
+  return LessonValue{figure_text(longest->picoseconds, Unit::picoseconds), "derived"};
+}
+
+/// The worst residual of the counters, of one algorithm.
+Value residual_value(const Setting& setting, const Evidence& evidence, std::string_view key) {
+  double worst = -1;
+  for (const Residual& each : residuals(evidence.points, square_rows(evidence, Pass::fwd))) {
+    if (evidence.points.algorithm(each.row) != setting.front.text(key)) continue;
+    worst = std::max(worst, std::abs(each.relative()));
+  }
+  if (worst < 0) return std::nullopt;
+  return LessonValue{fmt::format("{:.2g}%", 100 * worst), "derived"};
+}
+
+Value occupancy_of_fastest(const Setting& setting, const Evidence& evidence) {
+  std::optional<Row> best;
+  const ValueColumn& rate = evidence.points.values(metric_key::tflops);
+  const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
+  for (const Row row : square_rows(evidence, Pass::fwd)) {
+    if (evidence.points.algorithm(row) != setting.front.text("fast") || !rate.has(row) || !occupancy.has(row)) continue;
+    if (!best || rate.value(row) > rate.value(*best)) best = row;
+  }
+  if (!best) return std::nullopt;
+  return LessonValue{figure_text(occupancy.value(*best), Unit::percent), to_string(occupancy.provenance(*best))};
+}
+
+/// Rows of one query against a cache.
+std::vector<Row> decoding_rows(const Evidence& evidence) {
+  std::vector<Row> rows;
+  for (const Row row : evidence.rows) {
+    if (evidence.points.n_q(row) == 1 && evidence.points.n_k(row) > 1) rows.push_back(row);
+  }
+  return rows;
+}
+
+Value group_of_decoding(const Setting& /*setting*/, const Evidence& evidence) {
+  const std::vector<Row> rows = decoding_rows(evidence);
+  if (rows.empty()) return std::nullopt;
+  return LessonValue{fmt::to_string(group_size(evidence.points.problem(rows.front()))), "measured"};
+}
+
+/// The softmax's seven steps: rising scores, as claims take them.
+double fault_error(SoftmaxFault fault) {
+  const SoftmaxRows in{.rows = 1, .columns = 4, .d = 1, .scores = {0, 1, 4, 6}, .values = {1, 2, 3, 4}};
+  return play_online(in, 2, Rescaling::outer, fault).largest_error;
+}
+
+SoftmaxRows worked_example() {
+  const std::vector<double> q{1, 0, 0, 1, 2, 1, 1, 2};
+  const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
+  return rows_of(q, k, q, 2, 1);
+}
+
+Value rule_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
+  const PaperTile tile = paper_tile(evidence.gpu.sram_elements(bytes_per_element(DType::fp16)), setting.d);
+  return modelled(static_cast<double>(of_keys ? tile.bc : tile.br), Unit::plain);
+}
+
+Value level_bytes(const Setting& setting, const Evidence& evidence, MemoryLevel level) {
+  return from_table(level_sizes(ledger_of(setting.one_head()), evidence.gpu)[static_cast<std::size_t>(level)].bytes);
+}
+
+const HierarchyRung& rung(const Hierarchy& all, Rung which) {
+  return all.at(which);
+}
+Hierarchy hierarchy(const Evidence& evidence) {
+  return hierarchy_of(evidence.gpu, evidence.ceilings);
+}
+
+using S = const Setting&;
+using E = const Evidence&;
+
+// A line a value.
+// clang-format off
+const std::array value_table{
+    ValueName{"n", [](S s, E) { return Value({fmt::to_string(s.n), ""}); }},
+    ValueName{"2n", [](S s, E) { return Value({fmt::to_string(2 * s.n), ""}); }},
+    ValueName{"d", [](S s, E) { return Value({fmt::to_string(s.d), ""}); }},
+    ValueName{"heads", [](S s, E) { return Value({fmt::to_string(s.heads), ""}); }},
+    ValueName{"batch", [](S s, E) { return Value({fmt::to_string(s.batch), ""}); }},
+    ValueName{"gpu", [](S, E e) { return Value({e.gpu.name, ""}); }},
+    ValueName{"s_one", [](S s, E) { return modelled(one(s, Tensor::s), Unit::bytes); }},
+    ValueName{"s_moved", [](S s, E) { return modelled(ledger_of(s.one_head()).scores_moved(), Unit::bytes); }},
+    ValueName{"s_all", [](S s, E) { return modelled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueName{"s_all_doubled", [](S s, E) { return modelled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueName{"qkv_one", [](S s, E) { return modelled(one(s, Tensor::q) + one(s, Tensor::k) + one(s, Tensor::v), Unit::bytes); }},
+    ValueName{"q_one", [](S s, E) { return modelled(one(s, Tensor::q), Unit::bytes); }},
+    ValueName{"ml_one", [](S s, E) { return modelled(one(s, Tensor::m) + one(s, Tensor::l), Unit::bytes); }},
+    ValueName{"lse_one", [](S s, E) { return modelled(one(s, Tensor::lse), Unit::bytes); }},
+    ValueName{"registers", [](S s, E e) { return level_bytes(s, e, MemoryLevel::registers); }},
+    ValueName{"shared", [](S s, E e) { return level_bytes(s, e, MemoryLevel::shared); }},
+    ValueName{"shared_block", [](S, E e) { return from_table(e.gpu.shared_bytes_per_block); }},
+    ValueName{"l2", [](S s, E e) { return level_bytes(s, e, MemoryLevel::l2); }},
+    ValueName{"dram", [](S s, E e) { return level_bytes(s, e, MemoryLevel::dram); }},
+    ValueName{"s_over_l2", [](S s, E e) { return modelled(static_cast<double>(one(s, Tensor::s)) / static_cast<double>(e.gpu.l2_bytes), Unit::ratio); }},
+    ValueName{"longest_in_l2", [](S, E e) { return modelled(longest_within(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
+    ValueName{"crossover_fast", [](S s, E e) { return crossover_of(s, e, "fast"); }},
+    ValueName{"crossover_first", [](S s, E e) { return crossover_of(s, e, "first"); }},
+    ValueName{"dram_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).bandwidth, Unit::bytes_per_second); }},
+    ValueName{"l2_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).bandwidth, Unit::bytes_per_second); }},
+    ValueName{"shared_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).bandwidth, Unit::bytes_per_second); }},
+    ValueName{"host_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::host).bandwidth, Unit::bytes_per_second); }},
+    ValueName{"shared_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).latency_ns, Unit::nanoseconds); }},
+    ValueName{"l2_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).latency_ns, Unit::nanoseconds); }},
+    ValueName{"dram_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).latency_ns, Unit::nanoseconds); }},
+    ValueName{"in_flight", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).in_flight_bytes, Unit::bytes); }},
+    ValueName{"tensor_rate", [](S, E e) { return rung_value(hierarchy(e).tensor_flops, Unit::flops); }},
+    ValueName{"ridge", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).flops_per_byte, Unit::plain); }},
+    ValueName{"ridge_l2", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).flops_per_byte, Unit::plain); }},
+    ValueName{"residual_slow", [](S s, E e) { return residual_value(s, e, "slow"); }},
+    ValueName{"residual_fast", [](S s, E e) { return residual_value(s, e, "fast"); }},
+    ValueName{"error_forget", [](S, E) { return modelled(fault_error(SoftmaxFault::forget_rescale), Unit::plain); }},
+    ValueName{"error_program", [](S, E) { return modelled(run_program(worked_example(), 2).largest_error, Unit::plain); }},
+    ValueName{"rule_br", [](S s, E e) { return rule_side(s, e, false); }},
+    ValueName{"rule_bc", [](S s, E e) { return rule_side(s, e, true); }},
+    ValueName{"m_elements", [](S, E e) { return modelled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},
+    ValueName{"n_doubled_slow", [](S s, E e) { return doubled_value(e, s.front.text("slow"), Doubled::n, metric_key::l2_sm_bytes, false); }},
+    ValueName{"n_doubled_fast", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::l2_sm_bytes, false); }},
+    ValueName{"n_doubled_fast_model", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::l2_sm_bytes, true); }},
+    ValueName{"n_doubled_fast_dram", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::dram_settled_bytes, false); }},
+    ValueName{"bc_doubled_first", [](S s, E e) { return doubled_value(e, s.front.text("first"), Doubled::bc, metric_key::l2_sm_bytes, false); }},
+    ValueName{"bc_doubled_fast", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::bc, metric_key::l2_sm_bytes, false); }},
+    ValueName{"m_doubled", [](S s, E e) { return doubled_value(e, s.front.text("first"), Doubled::m, metric_key::l2_sm_bytes, false); }},
+    ValueName{"exponent_n", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::sm_l2, "first"); }},
+    ValueName{"exponent_d", [](S s, E e) { return exponent_value(s, e, LawVariable::d, LawLevel::sm_l2, "first"); }},
+    ValueName{"exponent_m", [](S s, E e) { return exponent_value(s, e, LawVariable::m, LawLevel::sm_l2, "first"); }},
+    ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::dram, "fast"); }},
+    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::l2_sm_bytes); }},
+    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::time_median_ns); }},
+    ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
+    ValueName{"occupancy_fastest", [](S s, E e) { return occupancy_of_fastest(s, e); }},
+    ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::bwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
+    ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::bwd, s.d), s.front.text("slow"), s.front.text("first"), metric_key::time_median_ns); }},
+    ValueName{"ps_64", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "fast"); }},
+    ValueName{"ps_128", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "fast"); }},
+    ValueName{"ps_256", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "fast"); }},
+    ValueName{"ps_64_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "slow"); }},
+    ValueName{"ps_128_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "slow"); }},
+    ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
+    ValueName{"decode_gain", [](S s, E e) { return versus_at_last(e, decoding_rows(e), s.front.text("fast"), s.front.text("split"), metric_key::time_median_ns); }},
+};
+// clang-format on
+
+/// splitmix64: the seeds 1, 2, 3 give settings that have nothing to do with one another.
+std::uint64_t mixed(std::uint64_t seed) {
+  seed += 0x9E3779B97F4A7C15U;
+  seed = (seed ^ (seed >> 30U)) * 0xBF58476D1CE4E5B9U;
+  seed = (seed ^ (seed >> 27U)) * 0x94D049BB133111EBU;
+  return seed ^ (seed >> 31U);
+}
+
+}  // namespace
+
+AttentionProblem Setting::one_head() const {
+  AttentionProblem p;
+  p.n_q = p.n_k = n;
+  p.d = d;
+  return p;
+}
+
+AttentionProblem Setting::all_heads() const {
+  AttentionProblem p = one_head();
+  p.batch = batch;
+  p.heads_q = p.heads_kv = heads;
+  return p;
+}
+
+Setting setting_of(const Front& front, std::uint64_t seed) {
+  const auto whole = [&](std::string_view key, std::int64_t otherwise) {
+    const double given = front.number(key).value_or(static_cast<double>(otherwise));
+    return static_cast<std::int64_t>(std::clamp(given, 1.0, 1048576.0));
+  };
+  Setting setting{.front = front,
+                  .n = whole("n", 8192),
+                  .d = whole("d", 64),
+                  .heads = whole("heads", 32),
+                  .batch = whole("batch", 8)};
+  if (seed == 0) return setting;
+  const std::uint64_t random = mixed(seed);
+  constexpr std::array<std::int64_t, 2> dims{64, 128};
+  setting.n = 1024 * (3 + static_cast<std::int64_t>(random % 14));
+  setting.d = dims.at((random >> 32U) % dims.size());
+  return setting;
+}
+
+std::span<const ValueName> lesson_values() {
+  return value_table;
+}
+
+const ValueName* find_value(std::string_view name) {
+  const auto found = std::ranges::find(value_table, name, &ValueName::name);
+  return found == value_table.end() ? nullptr : &*found;
+}
+
+}  // namespace attnscope::analysis::lesson

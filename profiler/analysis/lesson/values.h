@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What {{names}} in the lesson's texts stand for: numbers of the model and of the points in hand, each with where it
+// comes from. Another value is one line in the table.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "profiler/analysis/lesson/claims.h"
+#include "profiler/analysis/lesson/document.h"
+
+namespace attnscope::analysis::lesson {
+
+/// What a step's front matter sets, or the seed of an export: `n`, `d`, `heads`, `batch`, and two algorithms, `slow`
+/// (scores in memory) and `fast`, with `first` for the one that the fast one improved upon.
+struct Setting {
+  const Front& front;
+  std::int64_t n = 8192;
+  std::int64_t d = 64;
+  std::int64_t heads = 32;
+  std::int64_t batch = 8;
+
+  [[nodiscard]] AttentionProblem one_head() const;
+  [[nodiscard]] AttentionProblem all_heads() const;
+};
+/// `seed` 0 leaves the text's own numbers; any other picks N and d by it.
+[[nodiscard]] Setting setting_of(const Front&, std::uint64_t seed = 0);
+
+struct LessonValue {
+  std::string text;
+  /// "measured", "modelled", "datasheet", ...: a key of the lesson's words.
+  std::string_view origin;
+};
+
+struct ValueName {
+  std::string_view name;
+  std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
+};
+[[nodiscard]] std::span<const ValueName> lesson_values();
+[[nodiscard]] const ValueName* find_value(std::string_view name);
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/lesson/web.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "profiler/analysis/lesson/formula.h"
+#include "profiler/analysis/lesson/hierarchy.h"
+#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/markup.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+/// JSON within a script element: no "</script>" and no comment begins in it.
+std::string script_json(std::string_view id, const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", markup(id), safe);
+}
+
+class Page {
+ public:
+  Page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options)
+      : texts_(texts), evidence_(evidence), options_(options) {}
+
+  std::string all() {
+    for (const Step& step : texts_.steps) add_step(step);
+    add_claims();
+    add_results();
+    nlohmann::json words = nlohmann::json::object();
+    for (const std::string_view key : word_keys()) words[std::string(key)] = texts_.word(key);
+    return fmt::format(
+        "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
+        "charset=\"utf-8\">\n<meta name=\"generator\" content=\"attnscope lesson\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width\">\n<meta "
+        "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
+        "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>"
+        "</head>\n<body data-key=\"attnscope-lesson-{}-{}\">\n<header><h1>{}</h1><nav>{}</nav><div class=\"tools\">"
+        "<button id=\"theme\">{}</button><button id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
+        "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
+        markup(texts_.language), word("lesson"), embedded_lesson("web/lesson.css"), markup(texts_.language),
+        options_.seed, word("lesson"), nav_, word("dark"), word("big_type"), sections_, footer(), word("no_script"),
+        data_ + script_json("words", words.dump()), embedded_lesson("web/lesson.js"));
+  }
+
+ private:
+  [[nodiscard]] std::string word(std::string_view key) const { return markup(texts_.word(key)); }
+
+  std::string footer() const {
+    std::string text = fmt::format("{}: {} · {}", word("of_data"), markup(options_.data), markup(evidence_.gpu.name));
+    if (options_.seed != 0) text += fmt::format(" · {} {}", word("seed"), options_.seed);
+    text += fmt::format("<br>{}", word("keyboard"));
+    for (const TextProblem& problem : texts_.problems) {
+      text += fmt::format("<br>{}: {}", word("problems"), markup(attnscope::text(words_of(problem))));
+    }
+    return text;
+  }
+
+  void begin(std::string_view id, std::string_view title) {
+    nav_ += fmt::format("<a href=\"#{}\">{}</a>", markup(id), markup(title));
+    sections_ += fmt::format("<section id=\"{}\" tabindex=\"-1\">\n", markup(id));
+  }
+
+  void add_step(const Step& step) {
+    ++number_;
+    begin(step.slug, fmt::format("{} {}", number_, step.title));
+    const Setting setting = setting_of(step.document.front, options_.seed);
+    const ValueHtml value = [&](std::string_view name) { return value_html(name, setting); };
+    for (const Block& block : step.document.blocks) {
+      if (block.kind == Block::Kind::picture) {
+        picture(block.text, step, setting);
+      } else {
+        sections_ += block_html(block, value);
+      }
+    }
+    if (const std::string* explore = step.document.front.find("explore")) {
+      sections_ +=
+          fmt::format("<p class=\"explore\">{}: <code>attnscope model --algorithms {} -a N={} -a d={}</code></p>\n",
+                      word("explorer"), markup(*explore), setting.n, setting.d);
+    }
+    sections_ += "</section>\n";
+  }
+
+  std::string value_html(std::string_view name, const Setting& setting) const {
+    const ValueName* known = find_value(name);
+    const auto value = known == nullptr ? std::nullopt : known->of(setting, evidence_);
+    if (!value) return fmt::format("<span class=\"v none\">({})</span>", word("no_data"));
+    if (value->origin.empty()) return fmt::format("<span class=\"v\">{}</span>", markup(value->text));
+    return fmt::format("<span class=\"v {0}\" title=\"{1}\">{2}<small>{1}</small></span>", markup(value->origin),
+                       word(value->origin), markup(value->text));
+  }
+
+  std::string block_html(const Block& block, const ValueHtml& value) const {
+    switch (block.kind) {
+      case Block::Kind::heading:
+        return fmt::format("<h{0}>{1}</h{0}>\n", block.level + 1, line_html(block.text, value));
+      case Block::Kind::paragraph:
+        return "<p>" + line_html(block.text, value) + "</p>\n";
+      case Block::Kind::list: {
+        std::string items;
+        for (const std::string& item : block.items) items += "<li>" + line_html(item, value) + "</li>";
+        return "<ul>" + items + "</ul>\n";
+      }
+      case Block::Kind::formula: {
+        const auto parsed = parse_formula(block.text);
+        return parsed.ok() ? "<div class=\"formula\">" + to_mathml(*parsed, true) + "</div>\n" : std::string();
+      }
+      case Block::Kind::code:
+        return "<pre>" + markup_lines(block.text) + "</pre>\n";
+      case Block::Kind::question:
+        return question_html(block.question, value);
+      case Block::Kind::picture:
+        break;
+    }
+    return {};
+  }
+
+  std::string question_html(const Question& q, const ValueHtml& value) const {
+    std::string choices;
+    for (std::size_t i = 0; i < q.choices.size(); ++i) {
+      const Choice& choice = q.choices[i];
+      choices += fmt::format(
+          "<label class=\"choice\" data-right=\"{}\"><input type=\"radio\" name=\"{}\" value=\"{}\"> <span>{}</span>"
+          "<span class=\"because\" hidden>{}</span></label>",
+          choice.right ? 1 : 0, markup(q.id), i, line_html(choice.text, value), line_html(choice.because, value));
+    }
+    const std::string hint = q.hint.empty() ? std::string()
+                                            : fmt::format("<details><summary>{}</summary>{}</details>", word("hint"),
+                                                          line_html(q.hint, value));
+    return fmt::format(
+        "<fieldset class=\"question\" data-id=\"{}\"><legend>{}</legend><p>{}</p>{}{}<div class=\"row\"><button "
+        "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button> <output></output></div>"
+        "</fieldset>\n",
+        markup(q.id), word("predict"), line_html(q.prompt, value), choices, hint, word("lock"), word("reveal"));
+  }
+
+  void picture(const std::string& name, const Step& step, const Setting& setting) {
+    if (name == "ledger") {
+      sections_ += ledger_picture(setting);
+    } else if (name == "hierarchy") {
+      sections_ += hierarchy_picture();
+    } else if (name == "backward") {
+      sections_ += backward_picture(setting);
+    } else if (name == "tiles" || name == "softmax" || name == "program" || name == "theory") {
+      const std::string id = fmt::format("data-{}-{}", step.slug, name);
+      sections_ += fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n", markup(name),
+                               markup(id));
+      data_ += script_json(id, name == "tiles"     ? played_json(step.document.front, evidence_)
+                               : name == "softmax" ? softmax_json()
+                               : name == "program" ? program_json()
+                                                   : doubled_json(evidence_));
+    }
+  }
+
+  /// Squares whose areas are to one scale, on one ground line.
+  static std::string squares(std::span<const Sized> sizes, double largest_side) {
+    double most = 0;
+    for (const auto& [label, bytes] : sizes) most = std::max(most, bytes);
+    constexpr double gap = 24;
+    constexpr double label_width = 150;
+    double x = gap;
+    std::string drawn;
+    const double ground = largest_side + 12;
+    for (const auto& [label, bytes] : sizes) {
+      const double side = std::max(1.0, largest_side * std::sqrt(bytes / most));
+      drawn += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text x=\"{:.1f}\" "
+          "y=\"{:.1f}\">{}</text>"
+          "<text class=\"size\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
+          x, ground - side, side, side, x, ground + 22, markup(label), x, ground + 42,
+          markup(figure_text(bytes, Unit::bytes)));
+      x += std::max(side, label_width) + gap;
+    }
+    return fmt::format("<svg class=\"squares\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">{}</svg>", x, ground + 52,
+                       drawn);
+  }
+
+  std::string ledger_picture(const Setting& setting) const {
+    const auto pictures = ledger_squares(texts_, setting, evidence_.gpu);
+    return fmt::format("<figure>{}{}<figcaption>{} ({}; {}: {})</figcaption></figure>\n",
+                       squares(pictures.front(), 170), squares(pictures.back(), 230), word("scale"), word("modelled"),
+                       markup(evidence_.gpu.name), word("datasheet"));
+  }
+
+  std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
+    if (!figure) return "<td class=\"none\">–</td>";
+    return fmt::format("<td>{}<small>{}</small></td>", markup(figure_text(figure->value, unit)),
+                       word(to_string(figure->source)));
+  }
+
+  std::string hierarchy_picture() const {
+    const Hierarchy all = hierarchy_of(evidence_.gpu, evidence_.ceilings);
+    double most = 0;
+    for (const HierarchyRung& rung : all.rungs) most = std::max(most, rung.bandwidth ? rung.bandwidth->value : 0);
+    constexpr std::array names{"registers", "shared", "l2", "dram", "host"};
+    std::string rows;
+    for (const HierarchyRung& rung : all.rungs) {
+      const double share = rung.bandwidth ? 100 * rung.bandwidth->value / most : 0;
+      rows +=
+          fmt::format("<tr><th>{}</th>{}{}<td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td>{}{}{}</tr>",
+                      word(names.at(static_cast<std::size_t>(rung.rung))), figure_cell(rung.bytes, Unit::bytes),
+                      figure_cell(rung.bandwidth, Unit::bytes_per_second), std::max(share, 0.1),
+                      figure_cell(rung.latency_ns, Unit::nanoseconds), figure_cell(rung.in_flight_bytes, Unit::bytes),
+                      figure_cell(rung.flops_per_byte, Unit::plain));
+    }
+    return fmt::format(
+        "<figure><table class=\"hierarchy\"><thead><tr><th></th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th><th>{}"
+        "</th><th>{}</th></tr></thead><tbody>{}</tbody></table></figure>\n",
+        word("size"), word("bandwidth"), word("latency"), word("in_flight"), word("flops_per_byte"), rows);
+  }
+
+  std::string backward_picture(const Setting& setting) const {
+    return fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", squares(backward_squares(setting), 210),
+                       word("scale"), word("modelled"));
+  }
+
+  void add_claims() {
+    begin("claims", texts_.word("claims"));
+    sections_ += fmt::format("<h2>{}</h2>\n", word("claims"));
+    for (const ClaimCard& card : texts_.claims) sections_ += card_html(card);
+    sections_ += "</section>\n";
+  }
+
+  std::string card_html(const ClaimCard& card) const {
+    const Verdict verdict = judge(card.document.front, evidence_);
+    const Setting setting = setting_of(card.document.front);
+    std::string body;
+    for (const Block& block : card.document.blocks) {
+      body += block_html(block, [&](std::string_view name) { return value_html(name, setting); });
+    }
+    std::string choices;
+    for (const Outcome outcome : {Outcome::held, Outcome::refuted, Outcome::not_testable}) {
+      choices +=
+          fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
+                      markup(card.id), to_string(outcome), word(to_string(outcome)));
+    }
+    return fmt::format(
+        "<article class=\"claim\" data-id=\"claim-{}\" data-outcome=\"{}\"><h3>{}</h3><p class=\"source\">{}: {}</p>{}"
+        "<fieldset><legend>{}</legend>{}</fieldset><div class=\"row\"><button class=\"lock\" disabled>{}</button>"
+        "<button class=\"reveal\" disabled>{}</button></div><div class=\"verdict\" hidden>{}</div></article>\n",
+        markup(card.id), to_string(verdict.outcome), markup(card.title), word("source"), markup(card.source), body,
+        word("your_outcome"), choices, word("lock"), word("reveal"), verdict_html(verdict));
+  }
+
+  std::string verdict_html(const Verdict& verdict) const {
+    std::string html = fmt::format("<p class=\"outcome {}\">{}</p><p class=\"foreseen\"></p>",
+                                   to_string(verdict.outcome), word(to_string(verdict.outcome)));
+    if (!verdict.because.empty()) html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));
+    if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
+    std::string rows;
+    for (const ClaimFigure& figure : verdict.figures) {
+      rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
+                          markup(figure_text(figure.value, figure.unit)), markup(figure.of),
+                          word(to_string(figure.provenance)));
+    }
+    if (!rows.empty()) html += "<table>" + rows + "</table>";
+    if (verdict.points.empty()) return html;
+    std::vector<Row> points = verdict.points;
+    std::ranges::sort(points);
+    points.erase(std::ranges::unique(points).begin(), points.end());
+    html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), word("points_used"));
+    constexpr std::size_t most_named = 12;
+    for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
+      html += fmt::format("<li>{}</li>", markup(describe(evidence_.points.spec(points[i]))));
+    }
+    if (points.size() > most_named) html += "<li>…</li>";
+    return html + "</ul></details>";
+  }
+
+  void add_results() {
+    begin("results", texts_.word("results"));
+    sections_ += fmt::format(
+        "<h2>{0}</h2><table id=\"result-table\"></table><p><button id=\"print\">{1}</button> <button id=\"forget\">{2}"
+        "</button></p></section>\n",
+        word("results"), word("print"), word("start_again"));
+  }
+
+  const LessonTexts& texts_;
+  const Evidence& evidence_;
+  const WebOptions& options_;
+  std::string nav_;
+  std::string sections_;
+  std::string data_;
+  int number_ = 0;
+};
+
+}  // namespace
+
+std::string lesson_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
+  return Page(texts, evidence, options).all();
+}
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lesson as one page for any browser, without a request: texts, questions, claims, and the frames and tallies that
+// the engine played, which a small script shows. Nothing is computed again in the browser.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "profiler/analysis/lesson/claims.h"
+#include "profiler/analysis/lesson/texts.h"
+
+namespace attnscope::analysis::lesson {
+
+struct WebOptions {
+  std::uint64_t seed = 0;  ///< varies N and d of the sheets; 0: the texts' own
+  std::string data{};      ///< what the points are called: a file's name
+};
+
+/// The whole page. A picture whose points or algorithm are missing says so in its place.
+[[nodiscard]] std::string lesson_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
+
+/// What a browser plays: the frames of every algorithm and mask that the front matter's `play...` lines name, as JSON.
+[[nodiscard]] std::string played_json(const Front&, const Evidence&);
+/// Examples of the online softmax with every block size, rescaling and fault, as JSON.
+[[nodiscard]] std::string softmax_json();
+/// The faulty program, as it stands and with each of its lines rewritten, as JSON.
+[[nodiscard]] std::string program_json();
+/// Pairs of points with N, d, M or Bc twice as large: what model and counters say, as JSON.
+[[nodiscard]] std::string doubled_json(const Evidence&);
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the browser's script shows, as JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "profiler/analysis/lesson/faulty_program.h"
+#include "profiler/analysis/lesson/player.h"
+#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/lesson/web.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+using nlohmann::json;
+
+/// More frames than this make a page slow to load: a shorter N is played then.
+constexpr std::size_t most_played = 1500;
+
+/// Six digits are enough to draw; what is no number is null.
+json rounded(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  if (value == 0) return 0;
+  const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * scale) / scale;
+}
+json rounded(const std::vector<double>& values) {
+  json all = json::array();
+  for (const double value : values) all.push_back(rounded(value));
+  return all;
+}
+
+/// Matrices by the order in which they first come, with their extents.
+class Matrices {
+ public:
+  std::size_t place_of(const TileAccess& access) {
+    const auto found = std::ranges::find(tensors_, access.tensor);
+    const auto place = static_cast<std::size_t>(found - tensors_.begin());
+    if (found == tensors_.end()) {
+      tensors_.push_back(access.tensor);
+      extents_.emplace_back(0, 0);
+    }
+    extents_[place].first = std::max(extents_[place].first, access.row + access.rows);
+    extents_[place].second = std::max(extents_[place].second, access.col + access.cols);
+    return place;
+  }
+  [[nodiscard]] json to_json() const {
+    json all = json::array();
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      all.push_back({{"name", to_string(tensors_[i])}, {"rows", extents_[i].first}, {"cols", extents_[i].second}});
+    }
+    return all;
+  }
+  [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> extents_;
+};
+
+/// 0 found in L2, 1 from DRAM, 2 stored, 3 added.
+int kind_of(const FrameAccess& access) {
+  if (access.access.access == Access::store) return 2;
+  if (access.access.access == Access::reduce) return 3;
+  return access.hit() ? 0 : 1;
+}
+
+json tally_json(const Tally& tally, const std::vector<Tensor>& tensors) {
+  json all = json::array();
+  for (const Tensor tensor : tensors) {
+    all.push_back(tally.of(tensor).l2_to_sm_bytes);
+    all.push_back(tally.of(tensor).sm_to_l2_bytes);
+  }
+  return all;
+}
+
+json frame_json(const Frame& frame, Matrices& matrices) {
+  json accesses = json::array();
+  for (const FrameAccess& each : frame.accesses) {
+    const TileAccess& a = each.access;
+    accesses.push_back({matrices.place_of(a), a.row, a.rows, a.col, a.cols, kind_of(each)});
+  }
+  json done = json::array();
+  for (const Computation& computation : frame.computations) done.push_back(to_string(computation.phase));
+  json chip = json::array();
+  for (const LivePart& part : frame.on_chip) {
+    std::string label;
+    if (part.tile) {
+      label =
+          fmt::format("{} {}–{}", to_string(part.tile->tensor), part.tile->row, part.tile->row + part.tile->rows - 1);
+    }
+    chip.push_back({part.fill.bytes, label});
+  }
+  return {{"k", frame.launch}, {"b", frame.block}, {"s", frame.step}, {"n", frame.steps},
+          {"a", accesses},     {"c", done},        {"m", chip}};
+}
+
+json kernels_json(const TilePlayer& player) {
+  json kernels = json::array();
+  for (const KernelModel& kernel : player.kernels()) {
+    json parts = json::array();
+    for (const OnChipPart& part : kernel.on_chip) {
+      parts.push_back(
+          {{"name", part.name}, {"bytes", part.bytes}, {"registers", part.place == OnChipPlace::registers}});
+    }
+    kernels.push_back({{"name", kernel.name},
+                       {"parts", parts},
+                       {"ahead", kernel.load_order.steps_ahead},
+                       {"why", text(kernel.load_order.why)}});
+  }
+  return kernels;
+}
+
+/// The counters of the longest point of the algorithm and mask, beside its closed form.
+json counter_json(const Evidence& evidence, const TilePlayer& player, std::string_view algorithm) {
+  const auto longest = longest_counted(evidence, algorithm, player.problem().pass, player.problem().mask);
+  if (!longest) return nullptr;
+  return {{"point", describe(evidence.points.spec(longest->row))},
+          {"counted", longest->counted},
+          {"closed", longest->closed_form},
+          {"origin", to_string(evidence.points.values(metric_key::l2_sm_bytes).provenance(longest->row))}};
+}
+
+json player_json(const TilePlayer& player, const Evidence& evidence, const Algorithm& algorithm) {
+  Matrices matrices;
+  json frames = json::array();
+  for (std::size_t i = 0; i < player.frames(); ++i) frames.push_back(frame_json(player.frame(i), matrices));
+  for (std::size_t i = 0; i < player.frames(); ++i) {
+    const Tally tally = player.frame(i).so_far;
+    frames[i]["t"] = tally_json(tally, matrices.tensors());
+    frames[i]["d"] = {tally.l2_hit_bytes, tally.dram_read_bytes, tally.dram_write_bytes};
+  }
+  return {{"title", algorithm.facts().title},
+          {"mask", mask_title(player.problem().mask)},
+          {"problem", fmt::format("{}, {} x {}", describe_shape(player.problem()), player.config().tile.br,
+                                  player.config().tile.bc)},
+          {"matrices", matrices.to_json()},
+          {"kernels", kernels_json(player)},
+          {"frames", frames},
+          {"closed", tally_json(player.closed_form(), matrices.tensors())},
+          {"counter", counter_json(evidence, player, algorithm.name())}};
+}
+
+json state_json(const OnlineState& state) {
+  return {{"m", rounded(state.m)}, {"l", rounded(state.l)}, {"o", rounded(state.o)}};
+}
+
+json trace_json(const OnlineTrace& trace) {
+  json steps = json::array();
+  for (const OnlineStep& step : trace.steps) {
+    steps.push_back({{"row", step.row},
+                     {"first", step.first},
+                     {"last", step.last},
+                     {"before", state_json(step.before)},
+                     {"after", state_json(step.after)},
+                     {"alpha", rounded(step.alpha)},
+                     {"weights", rounded(step.weights)},
+                     {"rescaled", step.rescaled}});
+  }
+  return {{"block", trace.block},
+          {"inner", trace.rescaling == Rescaling::inner},
+          {"fault", to_string(trace.fault)},
+          {"steps", steps},
+          {"output", rounded(trace.output)},
+          {"exact", rounded(trace.exact)},
+          {"error", rounded(trace.largest_error)},
+          {"rescaled", trace.count.rows_rescaled},
+          {"divisions", trace.count.divisions}};
+}
+
+}  // namespace
+
+std::string played_json(const Front& front, const Evidence& evidence) {
+  json all = json::array();
+  for (const Algorithm* algorithm : staged_algorithms(front, evidence.registry)) {
+    for (const Mask& mask : staged_masks(front)) {
+      if (const auto player = staged_player(front, evidence, *algorithm, mask, most_played)) {
+        all.push_back(player_json(*player, evidence, *algorithm));
+      }
+    }
+  }
+  return all.dump();
+}
+
+std::string softmax_json() {
+  json all = json::array();
+  for (const SoftmaxExample& example : softmax_examples()) {
+    json traces = json::array();
+    for (const std::size_t block : example.blocks) {
+      for (const Rescaling rescaling : {Rescaling::outer, Rescaling::inner}) {
+        for (int fault = 0; fault < softmax_faults; ++fault) {
+          traces.push_back(trace_json(play_online(example.rows, block, rescaling, static_cast<SoftmaxFault>(fault))));
+        }
+      }
+    }
+    all.push_back({{"name", example.name},
+                   {"columns", example.rows.columns},
+                   {"d", example.rows.d},
+                   {"scores", rounded(example.rows.scores)},
+                   {"values", rounded(example.rows.values)},
+                   {"traces", traces}});
+  }
+  return all.dump();
+}
+
+std::string program_json() {
+  const SoftmaxRows rows = softmax_examples().front().rows;
+  json lines = json::array();
+  json runs = json::array();
+  const auto add = [&](const std::set<std::string_view>& rewritten) {
+    const ProgramRun run = run_program(rows, 2, rewritten);
+    json moments = json::array();
+    for (const ProgramMoment& moment : run.moments) {
+      moments.push_back({moment.row, moment.block, moment.line, rounded(moment.value)});
+    }
+    runs.push_back({{"error", rounded(run.largest_error)}, {"right", run.largest_error < 1e-9}, {"moments", moments}});
+  };
+  add({});
+  for (const ProgramLine& line : faulty_program()) {
+    lines.push_back({{"code", line.code}, {"other", line.other}, {"result", line.result}});
+    add({line.id});
+  }
+  return json{{"lines", lines}, {"runs", runs}}.dump();
+}
+
+std::string doubled_json(const Evidence& evidence) {
+  json all = json::array();
+  for (const Prediction& each : predictions(evidence)) {
+    all.push_back({{"doubled", to_string(each.doubled)},
+                   {"algorithm", each.algorithm},
+                   {"from", describe(evidence.points.spec(each.from))},
+                   {"model", rounded(each.model)},
+                   {"found", rounded(each.found)},
+                   {"origin", each.origin}});
+  }
+  return all.dump();
+}
+
+}  // namespace attnscope::analysis::lesson

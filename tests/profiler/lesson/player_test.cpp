@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/lesson/player.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+#include "kernels/registry.h"
+#include "tests/kernels/programs.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+TilePlayer player_of(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                     const PlayerOptions& options = {}) {
+  return std::move(TilePlayer::make(algorithm, problem, config, test::h200(), options)).value();
+}
+
+/// Every algorithm, mask and pass that runs there.
+struct Played {
+  const Algorithm* algorithm;
+  AttentionProblem problem;
+  Config config;
+};
+std::vector<Played> everything() {
+  std::vector<Played> all;
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
+      for (const char* mask : {"none", "causal", "window:90:20", "lengths:100/300", "blocks:64:butterfly"}) {
+        for (const std::int64_t n_q : {1, 300}) {
+          AttentionProblem p{.pass = pass,
+                             .mask = test::mask_of(mask),
+                             .batch = 2,
+                             .heads_q = 4,
+                             .heads_kv = 2,
+                             .n_q = n_q,
+                             .n_k = 320,
+                             .d = 64};
+          const Config config = algorithm->default_config(p, test::h200());
+          if (algorithm->refusal(p, config, test::h200())) continue;
+          all.push_back({algorithm, p, config});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(TilePlayer, EndsAtTheClosedFormOfEveryAlgorithmMaskAndPass) {
+  std::set<std::string> algorithms;
+  std::set<Pass> passes;
+  for (const Played& each : everything()) {
+    const TilePlayer player = player_of(*each.algorithm, each.problem, each.config);
+    const std::string what = test::label(*each.algorithm, each.problem, each.config);
+    ASSERT_GT(player.frames(), 0U) << what;
+    EXPECT_EQ(player.total().by_tensor, player.closed_form().by_tensor) << what;
+    EXPECT_EQ(player.total().sm_l2(), each.algorithm->model(each.problem, each.config, test::h200()).traffic()) << what;
+    EXPECT_EQ(player.frame(player.frames() - 1).so_far, player.total()) << what;
+    EXPECT_LE(player.total().l2_hit_bytes + player.total().dram_read_bytes, player.total().sm_l2().total()) << what;
+    algorithms.insert(each.algorithm->name());
+    passes.insert(each.problem.pass);
+  }
+  EXPECT_EQ(algorithms.size(), built_in_algorithms().algorithms().size());
+  EXPECT_EQ(passes.size(), 3U);
+}
+
+TEST(TilePlayer, AnyFrameIsWhatSteppingThereGives) {
+  for (const Played& each : everything()) {
+    if (each.problem.n_q == 1 || each.problem.mask.padded()) continue;
+    const TilePlayer player = player_of(*each.algorithm, each.problem, each.config);
+    const TilePlayer scrubbed = player_of(*each.algorithm, each.problem, each.config);
+    Tally sum;
+    std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> next;
+    for (std::size_t index = 0; index < player.frames(); ++index) {
+      const Frame frame = player.frame(index);
+      EXPECT_EQ(frame.step, (next[{frame.launch, frame.block}]++)) << index;
+      for (const FrameAccess& access : frame.accesses) {
+        Traffic& traffic = sum.by_tensor.at(static_cast<std::size_t>(access.access.tensor));
+        (access.access.access == Access::load ? traffic.l2_to_sm_bytes : traffic.sm_to_l2_bytes) +=
+            access.access.bytes();
+      }
+      ASSERT_EQ(frame.so_far.by_tensor, sum.by_tensor) << each.algorithm->name() << ' ' << index;
+    }
+    // From the end to the beginning, as somebody drags.
+    for (std::size_t index = player.frames(); index-- > 0;) {
+      if (index % 7 != 0) continue;
+      const Frame back = scrubbed.frame(index);
+      const Frame there = player.frame(index);
+      EXPECT_EQ(back.so_far, there.so_far);
+      ASSERT_EQ(back.on_chip.size(), there.on_chip.size());
+      for (std::size_t part = 0; part < back.on_chip.size(); ++part) {
+        EXPECT_EQ(back.on_chip[part].fill, there.on_chip[part].fill) << index;
+      }
+    }
+  }
+}
+
+TEST(TilePlayer, MemoryOnChipFillsAndEmpties) {
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    const AttentionProblem p{.n_q = algorithm->facts().decodes ? 1 : 1024, .n_k = 1024, .d = 64};
+    const TilePlayer player = player_of(*algorithm, p, algorithm->default_config(p, test::h200()));
+    bool held = false;
+    for (std::size_t index = 0; index < player.frames(); ++index) {
+      const Frame frame = player.frame(index);
+      const auto& parts = player.kernels()[frame.launch].on_chip;
+      ASSERT_EQ(frame.on_chip.size(), parts.size());
+      for (std::size_t part = 0; part < parts.size(); ++part) {
+        EXPECT_LE(frame.on_chip[part].fill.bytes, parts[part].bytes);
+        held = held || frame.on_chip[part].fill.bytes > 0;
+        EXPECT_FALSE(frame.on_chip[part].fill.bytes == 0 && frame.on_chip[part].tile) << index;
+      }
+    }
+    EXPECT_TRUE(held) << algorithm->name();
+  }
+}
+
+TEST(TilePlayer, ASmallerL2MissesMore) {
+  int missing = 0;
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    if (algorithm->facts().decodes) continue;
+    const AttentionProblem p{.heads_q = 4, .heads_kv = 4, .n_q = 1024, .n_k = 1024, .d = 64};
+    const Config config = algorithm->default_config(p, test::h200());
+    const TilePlayer large = player_of(*algorithm, p, config);
+    const TilePlayer small = player_of(*algorithm, p, config, {.l2_bytes = 64 << 10});
+    // Blocks that go in step share what is in even a small one.
+    EXPECT_GE(small.total().dram_read_bytes, large.total().dram_read_bytes) << algorithm->name();
+    missing += small.total().dram_read_bytes > large.total().dram_read_bytes ? 1 : 0;
+    EXPECT_EQ(small.total().by_tensor, large.total().by_tensor) << algorithm->name();
+    // Every load is either found or fetched.
+    EXPECT_GE(small.total().l2_hit_bytes + small.total().dram_read_bytes, small.total().sm_l2().l2_to_sm_bytes);
+  }
+  EXPECT_GT(missing, 0);
+}
+
+TEST(TilePlayer, FramesOfKernelsFollowOneAnother) {
+  for (const Played& each : everything()) {
+    if (each.problem.pass != Pass::fwd_bwd || each.problem.n_q == 1) continue;
+    const TilePlayer player = player_of(*each.algorithm, each.problem, each.config);
+    std::size_t next = 0;
+    for (std::size_t launch = 0; launch < player.kernels().size(); ++launch) {
+      const auto [first, last] = player.frames_of(launch);
+      EXPECT_EQ(first, next);
+      EXPECT_LT(first, last);
+      next = last;
+    }
+    EXPECT_EQ(next, player.frames());
+  }
+}
+
+/// Tiles of `side` x `side` that an unmasked or causal program comes by, by what the mask means.
+std::set<std::pair<std::int64_t, std::int64_t>> tiles_left(std::int64_t n, int br, int bc, bool causal) {
+  std::set<std::pair<std::int64_t, std::int64_t>> left;
+  for (std::int64_t q = 0; q < n; q += br) {
+    for (std::int64_t k = 0; k < n; k += bc) {
+      if (!causal || k <= q + br - 1) left.emplace(q / br, k / bc);
+    }
+  }
+  return left;
+}
+
+TEST(TilePlayer, ComesByThePairsThatTheMaskLeaves) {
+  constexpr std::int64_t n = 512;
+  for (const char* name : {"naive", "fa1", "fa2"}) {
+    const Algorithm& algorithm = *built_in_algorithms().find(name);
+    for (const bool causal : {false, true}) {
+      const AttentionProblem p{.mask = test::mask_of(causal ? "causal" : "none"), .n_q = n, .n_k = n, .d = 64};
+      const TilePlayer player = player_of(algorithm, p, {{.br = 64, .bc = 64}, {}});
+      const auto touched = player.touched_pairs();
+      ASSERT_EQ(touched.size(), player.frames());
+      // Of naive attention the kernel that makes S, all of it: its softmax works on rows and hides what it must.
+      const bool whole = name == std::string_view("naive");
+      const std::size_t scores = whole ? player.frames_of(0).second : player.frames();
+      std::set<std::pair<std::int64_t, std::int64_t>> seen;
+      for (std::size_t index = 0; index < scores; ++index) {
+        if (const auto& pairs = touched[index]) seen.emplace(pairs->q / 64, pairs->k / 64);
+      }
+      EXPECT_EQ(seen, tiles_left(n, 64, 64, causal && !whole)) << name << (causal ? " causal" : "");
+    }
+  }
+}
+
+TEST(TilePlayer, RefusesInWords) {
+  const Algorithm& first = *built_in_algorithms().algorithms().front();
+  const AttentionProblem p{.n_q = 256, .n_k = 256, .d = 64};
+  EXPECT_FALSE(TilePlayer::make(first, p, {{.br = 7, .bc = 7}, {}}, test::h200()).ok());
+  const AttentionProblem huge{.batch = 64, .heads_q = 64, .heads_kv = 64, .n_q = 65536, .n_k = 65536, .d = 64};
+  const auto refused = TilePlayer::make(first, huge, first.default_config(huge, test::h200()), test::h200());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().id, "lesson.too_long");
+}
+
+}  // namespace
+}  // namespace attnscope::analysis::lesson
