@@ -62,7 +62,6 @@ class Loader {
   void finish(ComparedSides& sides) {
     sides.table = std::move(builder_).finish();
     sides.conditions = std::move(conditions_);
-    sides.sources = std::move(sources_);
     sides.code = code_;
   }
 
@@ -88,7 +87,9 @@ class Loader {
                                           .label = {},
                                           .started_at = run.started_at,
                                           .provenance = run.provenance,
-                                          .limits = run.limits});
+                                          .limits = run.limits,
+                                          .planned_points = run.planned_points,
+                                          .rounds = rounds_of(run)});
         conditions_.push_back(conditions_of(run));
         summaries_.push_back(run);
       }
@@ -100,8 +101,7 @@ class Loader {
       if (run == runs.end()) continue;
       const auto [known, first] = points_.try_emplace({run->second.second, point.index}, next_);
       if (first) {
-        builder_.add(run->second.first, point.record);
-        sources_.push_back(sources_of(point.record));
+        builder_.add(run->second.first, point.record, point.index);
         places_.push_back(point.index);
         ++next_;
       }
@@ -115,7 +115,6 @@ class Loader {
   std::map<std::string, RunIndex> runs_;                       // by uid
   std::map<std::pair<std::string, std::size_t>, Row> points_;  // by their run's uid and place in it
   std::vector<analysis::RunConditions> conditions_;
-  std::vector<std::string> sources_;
   std::vector<RunSummary> summaries_;  // by RunIndex
   std::vector<std::size_t> places_;    // by Row, in the run's plan
   Row next_ = 0;

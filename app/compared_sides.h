@@ -20,7 +20,6 @@ struct ComparedSides {
   std::string base_name;
   std::string other_name;
   std::vector<analysis::RunConditions> conditions;  ///< by run
-  std::vector<std::string> sources;                 ///< by row
   bool halves = false;           ///< of runs of two sides (storage/compared_runs.h), which no alignment has to find
   std::size_t looks = 1;         ///< the most that a run of either side went on by
   ExitCode code = ExitCode::ok;  ///< `partial` where reading skipped rows

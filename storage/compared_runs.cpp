@@ -2,9 +2,6 @@
 #include "storage/compared_runs.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <set>
 
 namespace attnscope {
 
@@ -24,6 +21,11 @@ std::size_t looks_of(const RunSummary& run) {
   return analysis::rounds_to_look_at(static_cast<std::size_t>(run.rounds)).size() + 1;
 }
 
+SweepRounds rounds_of(const RunSummary& run) {
+  const bool in_own_order = run.provenance == Provenance::measured && run.order_seed != 0;
+  return in_own_order ? SweepRounds{.count = run.rounds, .seed = run.order_seed} : SweepRounds{};
+}
+
 analysis::RunConditions conditions_of(const RunSummary& run) {
   const Environment& environment = run.environment;
   const MeasureOptions& options = run.options;
@@ -38,14 +40,6 @@ analysis::RunConditions conditions_of(const RunSummary& run) {
           {"samples", fmt::format("{} to {}", options.min_samples, options.max_samples)},
           {"noise", fmt::format("{}", options.max_noise)},
           {"seed", fmt::format("{}", options.seed)}};
-}
-
-std::string sources_of(const PointRecord& record) {
-  std::set<std::string> digests;
-  for (const KernelRecord& kernel : record.kernels) {
-    if (kernel.launch && !kernel.launch->digest.empty()) digests.insert(kernel.launch->digest);
-  }
-  return fmt::format("{}", fmt::join(digests, " "));
 }
 
 }  // namespace attnscope

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "profiler/analysis/comparison.h"
+#include "profiler/plan/rounds.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -24,9 +24,10 @@ inline constexpr std::string_view planted_preset = "planted";
 /// so many. 1 where it did not depend on what was found.
 [[nodiscard]] std::size_t looks_of(const RunSummary&);
 
+/// What the order of the points in each round comes of; one round where that is not known.
+[[nodiscard]] SweepRounds rounds_of(const RunSummary&);
+
 /// What is shown where sides differ in it.
 [[nodiscard]] analysis::RunConditions conditions_of(const RunSummary&);
-/// The digests of what ran; empty where nothing is known of it.
-[[nodiscard]] std::string sources_of(const PointRecord&);
 
 }  // namespace attnscope

@@ -52,8 +52,7 @@ ExitCode compare_sides(const CompareOptions& options) {
                                             .alignment = *alignment,
                                             .verdicts = {.margin = options.margin_percent / 100},
                                             .looks = sides.looks,
-                                            .conditions = sides.conditions,
-                                            .sources = sides.sources};
+                                            .conditions = sides.conditions};
   const analysis::ComparisonResult result = analysis::compare(sides.table, request);
   if (result.pairs.empty() && std::ranges::all_of(result.left_out, [](const analysis::LeftOut& left) {
         return left.why == analysis::LeftOut::Why::no_partner;

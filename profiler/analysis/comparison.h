@@ -51,7 +51,6 @@ struct ComparisonRequest {
   VerdictOptions verdicts;
   std::size_t looks = 1;                  ///< of_each_look(): of rounds that went on until a verdict stood
   std::vector<RunConditions> conditions;  ///< by run of the table; none: not known
-  std::vector<std::string> sources;       ///< by row: digests of what ran; none: not known
 };
 
 /// Bytes between two places, of both sides.

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -143,6 +146,32 @@ TEST_F(Compare, a_planted_change_is_a_timed_spin) {
   EXPECT_EQ(rows[0]["interleaved"], "yes");
   EXPECT_NEAR(rows[1]["ratio"].get<double>(), 1, 2e-3);
   EXPECT_EQ(rows[1]["verdict"], "SAME");
+  // What went through a JSON export, rounds and clocks, is judged alike.
+  const Outcome exported = run(folder_, {"export", planted_, "--format", "json"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  nlohmann::json halves = nlohmann::json::parse(exported.out);
+  const nlohmann::json points = halves["points"];
+  std::array<std::string, 2> imported_halves;
+  for (const std::size_t half : {0U, 1U}) {
+    const auto middle = points.begin() + static_cast<std::ptrdiff_t>(points.size() / 2);  // in the order of the plan
+    halves["points"] = half == 0 ? nlohmann::json(points.begin(), middle) : nlohmann::json(middle, points.end());
+    const fs::path text = folder_ / fmt::format("half-{}.json", half);
+    std::ofstream(text) << halves.dump();
+    imported_halves.at(half) = folder_ / fmt::format("half-{}.attnscope", half);
+    const Outcome imported = run(folder_, {"import", text, "--into", imported_halves.at(half)});
+    ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  }
+  const nlohmann::json apart = nlohmann::json::parse(
+      compared({imported_halves[0], "--with", imported_halves[1], "--format", "json"}).out)["rows"];
+  ASSERT_EQ(apart.size(), 2U);
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    EXPECT_EQ(apart[i]["rounds"], 5);
+    EXPECT_EQ(apart[i]["floor"], "rounds");  // of two recordings now, as far as anyone can tell
+    for (const char* value : {"base_ns", "other_ns", "verdict", "base_cycles"}) {
+      EXPECT_EQ(apart[i][value], rows[i][value]) << value;
+    }
+    EXPECT_NEAR(apart[i]["ratio"].get<double>(), rows[i]["ratio"].get<double>(), 1e-4);
+  }
   // Whoever reads the points sees what was planted.
   EXPECT_THAT(run(folder_, {"export", planted_, "--format", "csv"}).out, HasSubstr("planted spin"));
 }

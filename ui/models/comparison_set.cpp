@@ -10,6 +10,7 @@
 
 #include "messages/compare_page.h"
 #include "profiler/analysis/facets.h"
+#include "profiler/analysis/tile_map.h"
 #include "profiler/plan/fields.h"
 #include "storage/compared_runs.h"
 #include "ui/format.h"
@@ -206,6 +207,7 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
     request.conditions.push_back(conditions_of(summary));
     request.looks = std::max(request.looks, looks_of(summary));
   }
+  set->looks = request.looks;
   for (std::uint32_t code = 0; code < sides.size(); ++code) {
     if (code == ask.base || sides[code].empty()) continue;
     if (is_cancelled()) return nullptr;
