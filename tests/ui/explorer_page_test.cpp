@@ -10,6 +10,7 @@
 #include <QElapsedTimer>
 #include <QJsonArray>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <array>
@@ -477,6 +478,7 @@ TEST_F(ExplorerPageTest, APointOfAnUnknownGpuStaysOnTheOneThatWasChosen) {
 }
 
 TEST_F(ExplorerPageTest, AGpuOfNoTableIsExploredByWhatItsFileRecorded) {
+  const QTemporaryDir folder;
   const QString path = folder.filePath("unlisted.attnscope");
   const PointSpec spec = fixtures::spec("fa2", 1024, 64, 64, 64);
   RunHeader header;

@@ -513,6 +513,7 @@ void ExplorerPage::work_out_chosen() {
   chosen_.choices.rates = rates_of(chosen_.choices);
   for (ExplorerChoices& pin : chosen_.pins) pin.rates = rates_of(pin);
   const ExplorerChoices& choices = chosen_.choices;
+  workspace_.suppose(choices.what_if);
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
     const QSignalBlocker quiet_device(device_);
