@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/facet_bar.h"
 
+#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -50,7 +51,11 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
 void FacetBar::set_most_rows(int rows) {
   if (rows == most_rows_) return;
   most_rows_ = rows;
-  fold();
+  fold_soon();
+}
+
+void FacetBar::fold_soon() {
+  QCoreApplication::postEvent(this, new QEvent(QEvent::LayoutRequest));
 }
 
 bool FacetBar::event(QEvent* event) {
@@ -61,7 +66,7 @@ bool FacetBar::event(QEvent* event) {
 
 void FacetBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  fold();
+  fold_soon();
 }
 
 void FacetBar::fold() {

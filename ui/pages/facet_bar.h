@@ -53,6 +53,8 @@ class FacetBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// Not at once: a chip may be on its way to be shown, and what is hidden meanwhile would be both.
+  void fold_soon();
   void fold();
   void fill_more();
   /// Which values a facet has in these rows, in their order.
