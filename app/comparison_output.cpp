@@ -160,15 +160,16 @@ Table pairs_for_people(const ComparisonOutput& output) {
   return table;
 }
 
-constexpr std::array program_columns{"base_run",    "other_run",     "base_device", "other_device", "base_point",
-                                     "other_point", "provenance",    "base_ns",     "other_ns",     "ratio",
-                                     "ratio_low",   "ratio_high",    "base_cycles", "other_cycles", "cycles_ratio",
-                                     "cycles_low",  "cycles_high",   "rounds",      "recordings",   "interleaved",
-                                     "floor",       "spread",        "p_change",    "p_same",       "verdict",
-                                     "undecided",   "rounds_needed", "settle",      "left_out",     "reason"};
-constexpr std::array text_columns{"base_run",    "other_run",  "base_device", "other_device", "base_point",
-                                  "other_point", "provenance", "interleaved", "floor",        "verdict",
-                                  "undecided",   "settle",     "left_out",    "reason"};
+constexpr std::array program_columns{
+    "base_run",        "other_run",        "base_device",  "other_device",  "base_point", "other_point",
+    "base_provenance", "other_provenance", "base_ns",      "other_ns",      "ratio",      "ratio_low",
+    "ratio_high",      "base_cycles",      "other_cycles", "cycles_ratio",  "cycles_low", "cycles_high",
+    "rounds",          "recordings",       "interleaved",  "floor",         "spread",     "p_change",
+    "p_same",          "verdict",          "undecided",    "rounds_needed", "settle",     "left_out",
+    "reason"};
+constexpr std::array text_columns{"base_run",    "other_run",       "base_device",      "other_device", "base_point",
+                                  "other_point", "base_provenance", "other_provenance", "interleaved",  "floor",
+                                  "verdict",     "undecided",       "settle",           "left_out",     "reason"};
 
 /// Fields by name, so that a row may have any of them.
 using Named = std::vector<std::pair<std::string, std::string>>;
@@ -176,6 +177,8 @@ using Named = std::vector<std::pair<std::string, std::string>>;
 void add_side(const ComparisonOutput& output, const char* side, Row row, Named& fields) {
   const analysis::Run& run = output.sides.table.run(row);
   fields.emplace_back(fmt::format("{}_run", side), run.title);
+  fields.emplace_back(fmt::format("{}_provenance", side),
+                      std::string(to_string(output.sides.table.points().origin(row))));
   fields.emplace_back(fmt::format("{}_device", side), run.device_name);
   fields.emplace_back(fmt::format("{}_point", side), describe(output.sides.table.spec(row)));
 }
@@ -185,24 +188,22 @@ Named pair_for_programs(const ComparisonOutput& output, const ComparedPair& pair
   Named fields;
   add_side(output, "base", pair.base.front(), fields);
   add_side(output, "other", pair.other.front(), fields);
-  fields.insert(fields.end(),
-                {{"provenance", std::string(to_string(output.sides.table.points().origin(pair.other.front())))},
-                 {"base_ns", number_text(pair.base_ns)},
-                 {"other_ns", number_text(pair.other_ns)},
-                 {"ratio", number_text(verdict.time.ratio)},
-                 {"ratio_low", number_text(verdict.time.interval.low)},
-                 {"ratio_high", number_text(verdict.time.interval.high)},
-                 {"base_cycles", number_text(pair.base_cycles)},
-                 {"other_cycles", number_text(pair.other_cycles)},
-                 {"rounds", fmt::to_string(verdict.rounds)},
-                 {"recordings", fmt::to_string(pair.recordings)},
-                 {"interleaved", pair.paired ? "yes" : "no"},
-                 {"floor", std::string(to_string(verdict.floor))},
-                 {"p_change", number_text(verdict.p_change)},
-                 {"p_same", number_text(verdict.p_same)},
-                 {"verdict", std::string(to_string(verdict.verdict))},
-                 {"undecided", std::string(to_string(verdict.undecided))},
-                 {"settle", text(settling_words(output, pair))}});
+  fields.insert(fields.end(), {{"base_ns", number_text(pair.base_ns)},
+                               {"other_ns", number_text(pair.other_ns)},
+                               {"ratio", number_text(verdict.time.ratio)},
+                               {"ratio_low", number_text(verdict.time.interval.low)},
+                               {"ratio_high", number_text(verdict.time.interval.high)},
+                               {"base_cycles", number_text(pair.base_cycles)},
+                               {"other_cycles", number_text(pair.other_cycles)},
+                               {"rounds", fmt::to_string(verdict.rounds)},
+                               {"recordings", fmt::to_string(pair.recordings)},
+                               {"interleaved", pair.paired ? "yes" : "no"},
+                               {"floor", std::string(to_string(verdict.floor))},
+                               {"p_change", number_text(verdict.p_change)},
+                               {"p_same", number_text(verdict.p_same)},
+                               {"verdict", std::string(to_string(verdict.verdict))},
+                               {"undecided", std::string(to_string(verdict.undecided))},
+                               {"settle", text(settling_words(output, pair))}});
   if (verdict.spread > 0) fields.emplace_back("spread", number_text(verdict.spread));
   if (verdict.rounds_needed) fields.emplace_back("rounds_needed", fmt::to_string(*verdict.rounds_needed));
   if (verdict.cycles) {
@@ -272,12 +273,16 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
   if (output.request.looks > 1 && exact < result.pairs.size()) {
     notes.push_back(text(say::compare::looked{.looks = output.request.looks}));
   }
+  if (result.on_both_sides > 0) notes.push_back(text(say::compare::on_both_sides{.rows = result.on_both_sides}));
   if (exact > 0) notes.push_back(text(say::compare::computed{.rows = exact}));
   if (paired > 0) notes.push_back(text(say::compare::interleaved{.rows = paired}));
   const std::size_t steadied = count([](const ComparedPair& pair) { return pair.verdict.steadied; });
   if (steadied > 0) notes.push_back(text(say::compare::steadied{.rows = steadied}));
   if (often > 0) notes.push_back(text(say::compare::many_recordings{.rows = often}));
   if (by_rounds > 0) notes.push_back(text(say::compare::floor_rounds{.rows = by_rounds}));
+  if (by_rounds + by_percent > 0 && output.request.verdicts.margin < analysis::least_margin_apart) {
+    notes.push_back(text(say::compare::least_margin{.percent = fmt::format("{}", 100 * analysis::least_margin_apart)}));
+  }
   if (by_percent > 0) {
     notes.push_back(text(say::compare::floor_percent{.fewest = analysis::fewest_rounds, .rows = by_percent}));
   }

@@ -62,12 +62,19 @@ ExitCode compare_sides(const CompareOptions& options) {
   }
   print({.sides = sides, .request = request, .result = result}, format_named(options.format), std::cout);
   if (options.regression_percent < 0) return sides.code;
-  const std::size_t regressions = result.regressions(options.regression_percent / 100);
-  if (regressions == 0) return sides.code;
   std::cout.flush();
-  throw CommandError(
-      ExitCode::regression,
-      say::compare::regressed{.rows = regressions, .percent = fmt::format("{}", options.regression_percent)});
+  const std::size_t regressions = analysis::regressions(sides.table, request, options.regression_percent / 100);
+  if (regressions > 0) {
+    throw CommandError(
+        ExitCode::regression,
+        say::compare::regressed{.rows = regressions, .percent = fmt::format("{}", options.regression_percent)});
+  }
+  // What could not be judged has not passed.
+  if (const std::size_t broken = result.no_longer_run(sides.table); broken > 0) {
+    throw CommandError(ExitCode::partial, say::compare::no_longer_run{.rows = broken});
+  }
+  if (result.pairs.empty()) throw CommandError(ExitCode::partial, say::compare::nothing_compared{});
+  return sides.code;
 }
 
 }  // namespace
@@ -94,8 +101,9 @@ Action add_compare(CLI::App& command) {
       })
       ->check(number_within(0.01, 50));
   command
-      .add_option("--fail-on-regression", options->regression_percent,
-                  "Exit code 4 where a point is SLOWER, its whole interval beyond this many percent")
+      .add_option(
+          "--fail-on-regression", options->regression_percent,
+          "Exit code 4 where a point is SLOWER by more than this many percent, 5 where one that ran does no more")
       ->transform([](std::string word) {
         if (word.size() > 1 && word.back() == '%') word.pop_back();
         return word;

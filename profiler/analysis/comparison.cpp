@@ -249,11 +249,18 @@ void summarize_pair(const PointTable& table, const ComparedRow& row, ComparedPai
   }
 }
 
-/// Whether they are one point, measured again.
+/// Whether they are one point, measured again: of one origin (a simulation is no further round of a measurement) and of
+/// the same kernel sources, as far as these are known. What is computed has no rounds, so it gives the same time.
 bool repeats(const PointTable& table, const std::vector<Row>& rows) {
+  const Row first = rows.front();
+  const std::string& sources = table.points().sources(first);
+  const bool computed = is_computed(table, rows);
   return std::ranges::all_of(rows, [&](Row row) {
-    return table.spec(row) == table.spec(rows.front()) &&
-           table.run(row).device_name == table.run(rows.front()).device_name;
+    const std::string& of_row = table.points().sources(row);
+    return table.spec(row) == table.spec(first) && table.run(row).device_name == table.run(first).device_name &&
+           table.points().origin(row) == table.points().origin(first) &&
+           (of_row.empty() || sources.empty() || of_row == sources) &&
+           (!computed || table.points().sum(row)->times()->median == table.points().sum(first)->times()->median);
   });
 }
 
@@ -479,24 +486,39 @@ std::size_t ComparisonResult::count(Verdict verdict) const {
       std::ranges::count_if(pairs, [&](const ComparedPair& pair) { return pair.verdict.verdict == verdict; }));
 }
 
-std::size_t ComparisonResult::regressions(double share) const {
-  return static_cast<std::size_t>(std::ranges::count_if(pairs, [&](const ComparedPair& pair) {
-    return pair.verdict.verdict == Verdict::slower && pair.verdict.time.interval.low > 1 + share;
-  }));
+std::size_t ComparisonResult::no_longer_run(const PointTable& table) const {
+  std::size_t count = 0;
+  for (const LeftOut& left : left_out) {
+    if (left.why != LeftOut::Why::failed || !left.of_other) continue;
+    count += static_cast<std::size_t>(
+        std::ranges::count_if(left.rows, [&](Row row) { return table.disposition(row) != Disposition::infeasible; }));
+  }
+  return count;
+}
+
+std::size_t regressions(const PointTable& table, const ComparisonRequest& request, double share) {
+  ComparisonRequest beyond = request;
+  beyond.verdicts.margin = std::max(request.verdicts.margin, share);
+  return compare(table, beyond).count(Verdict::slower);
 }
 
 ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
+  ComparisonResult result;
   Partners partners;
+  const std::set<Row> of_base(request.base.begin(), request.base.end());
   std::vector<std::vector<std::string>> order;
   for (const std::size_t side : {0U, 1U}) {
     for (const Row row : side == 0 ? request.base : request.other) {
+      if (side == 1 && of_base.contains(row)) {
+        ++result.on_both_sides;
+        continue;
+      }
       std::vector<std::string> key = partner_key(table, request.alignment, row);
       auto& found = partners[key];
       if (found.at(0).empty() && found.at(1).empty()) order.push_back(key);
       found.at(side).push_back(row);
     }
   }
-  ComparisonResult result;
   for (const std::vector<std::string>& key : order) sort_out(table, partners[key], result);
   std::vector<ComparedRow> rows;
   Moments moments(table);

@@ -84,7 +84,7 @@ struct LeftOut {
     no_partner,  ///< the other side has no such point
     failed,      ///< it has no time; the partner ran, or the same point measured again
     both_failed,
-    several,  ///< points of one side that differ in what the alignment leaves open: which is meant?
+    several,  ///< points of one side that differ in what the alignment leaves open, in origin or in kernel sources
   };
   Why why = Why::no_partner;
   bool of_other = false;  ///< of which side
@@ -102,11 +102,16 @@ struct ComparisonResult {
   std::vector<ComparedPair> pairs;  ///< in the order of base
   std::vector<LeftOut> left_out;
   std::vector<Difference> differences;  ///< of the circumstances
+  std::size_t on_both_sides = 0;        ///< rows of the base that the other side has, too: the base's alone
 
   [[nodiscard]] std::size_t count(Verdict) const;
-  /// Whether a pair is slower by more than `share` (0.05: 5%), its whole interval beyond.
-  [[nodiscard]] std::size_t regressions(double share) const;
+  /// Points that have a time on the base's side and crashed, hung or were wrong on the other; not those that do not
+  /// fit.
+  [[nodiscard]] std::size_t no_longer_run(const PointTable&) const;
 };
 [[nodiscard]] ComparisonResult compare(const PointTable&, const ComparisonRequest&);
+
+/// How many pairs are SLOWER by more than `share` (0.05: 5%) and the margin, corrected for the number of rows.
+[[nodiscard]] std::size_t regressions(const PointTable&, const ComparisonRequest&, double share);
 
 }  // namespace attnscope::analysis

@@ -105,6 +105,20 @@ double median_of(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
+/// So many values stand for all where there are more: pairs of them all would not fit in memory.
+constexpr std::size_t most_to_pair = 2000;
+
+/// Of many values as many that lie evenly in their order.
+std::vector<double> thinned(std::vector<double> values) {
+  if (values.size() <= most_to_pair) return values;
+  std::ranges::sort(values);
+  std::vector<double> kept;
+  kept.reserve(most_to_pair);
+  for (std::size_t k = 0; k < most_to_pair; ++k)
+    kept.push_back(values[(2 * k + 1) * values.size() / (2 * most_to_pair)]);
+  return kept;
+}
+
 void stand_in_for_spread(Estimate& estimate) {
   estimate.error = std::log1p(unknown_spread_floor) / boost::math::quantile(standard_normal, 0.975);
   estimate.freedom = std::numeric_limits<double>::infinity();
@@ -213,6 +227,7 @@ struct RowOfUnits {
   std::size_t groups = 0;
   double share = 0;  ///< 1 / recordings of base + 1 / recordings of other
   double freedom = 0;
+  FoundVariance between;  ///< of the means of a side's recordings
 };
 
 std::map<std::uint32_t, std::vector<double>> by_recording(const RoundsOfSide& side, Values values) {
@@ -230,8 +245,11 @@ RowOfUnits units_of(const ComparedRow& row, Values values, bool of_recordings, E
   for (const bool other : {false, true}) {
     const auto recordings = by_recording(other ? row.other : row.base, values);
     double mean = 0;
+    std::vector<double> means;
+    means.reserve(recordings.size());
     for (const auto& [recording, logs] : recordings) {
       const double of_recording = mean_of(logs);
+      means.push_back(of_recording);
       mean += of_recording / static_cast<double>(recordings.size());
       all[other].insert(all[other].end(), logs.begin(), logs.end());
       if (of_recordings) {
@@ -247,9 +265,14 @@ RowOfUnits units_of(const ComparedRow& row, Values values, bool of_recordings, E
     if (of_recordings) ++result.groups;
     result.share += 1 / static_cast<double>(recordings.size());
     difference += other ? mean : -mean;
+    const double freedom = static_cast<double>(means.size() - 1);
+    result.between.variance += variance_about(means, mean) * freedom;
+    result.between.freedom += freedom;
   }
+  if (result.between.freedom > 0) result.between.variance /= result.between.freedom;
   if (!few) result.freedom = static_cast<double>(result.units.size() - result.groups);
   estimate.mean = difference;
+  for (std::vector<double>& side : all) side = thinned(std::move(side));
   std::vector<double> differences;
   differences.reserve(all[0].size() * all[1].size());
   for (const double b : all[0]) {
@@ -341,6 +364,13 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Val
     Estimate& estimate = estimates[places[i]];
     if (!(found[i].freedom > 0)) {
       stand_in_for_spread(estimate);
+      // Recordings of a side that disagree by more than the floor allows tell more than it.
+      const FoundVariance& between = of_units[i].between;
+      const double seen = std::sqrt(between.variance * of_units[i].share);
+      if (between.freedom > 0 && seen > estimate.error) {
+        estimate.error = seen;
+        estimate.freedom = between.freedom;
+      }
       continue;
     }
     const double variance = common.variance + variances[i].variance;
@@ -484,7 +514,8 @@ std::string_view to_string(SpreadFloor floor) {
   return "";
 }
 
-double hodges_lehmann(std::span<const double> values) {
+double hodges_lehmann(std::span<const double> all) {
+  const std::vector<double> values = thinned({all.begin(), all.end()});
   std::vector<double> means;
   means.reserve(values.size() * (values.size() + 1) / 2);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -509,7 +540,10 @@ VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
 
 std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options) {
   for (const ComparedRow& row : rows) check(row);
-  const double margin = std::log1p(options.margin);
+  const auto margin_of = [&](const ComparedRow& row) {
+    const bool apart = !row.paired && !row.exact && recordings_of(row) < enough_recordings;
+    return std::log1p(apart ? std::max(options.margin, least_margin_apart) : options.margin);
+  };
   std::vector<bool> timed;
   std::vector<bool> clocked;
   const std::vector<Estimate> times = estimates_of(rows, &RoundsOfSide::ns, timed);
@@ -519,6 +553,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   std::vector<bool> uncertain(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double distance = std::abs(times[i].mean);
+    const double margin = margin_of(rows[i]);
     uncertain[i] = !rows[i].exact;
     change[i] = chance_above(times[i], distance, margin);
     if (times[i].error > 0) change[i] += chance_above(times[i], distance, -margin);
@@ -553,6 +588,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
                       : row.floor == SpreadFloor::of_rounds ? Undecided::apart
                                                             : Undecided::spread;
       if (row.undecided != Undecided::clocks) {
+        const double margin = margin_of(rows[i]);
         const bool outside = std::abs(times[i].centre) > margin;
         row.rounds_needed = rounds_that_decide(times[i], margin, outside ? changed.next : alike.next);
       }

@@ -116,6 +116,9 @@ inline constexpr std::size_t usual_rounds = 10;
 inline constexpr std::size_t most_rounds = 1000;
 /// Half of the interval of what has fewer than `fewest_rounds`.
 inline constexpr double unknown_spread_floor = 0.05;
+/// Recordings of one build on one H200 differed by up to 2.6% in a row: what was recorded one after the other, and not
+/// often, is judged at this margin where a smaller one is given.
+inline constexpr double least_margin_apart = 0.01;
 
 /// One verdict a row, in their order. Throws std::invalid_argument for a row without a value on either side, of
 /// lengths that do not fit, and of values that are not positive and finite.

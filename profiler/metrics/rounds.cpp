@@ -82,8 +82,10 @@ void sum_up_clocks(PointRecord& point) {
                                        &ClockReading::temperature_c, &ClockReading::power_w}) {
     std::vector<double> values;
     values.reserve(readings.size());
-    for (const ClockReading* reading : readings) values.push_back(reading->*member);
-    sum.*member = median(values);
+    for (const ClockReading* reading : readings) {
+      if (reading->*member > 0) values.push_back(reading->*member);  // 0: the driver did not say
+    }
+    if (!values.empty()) sum.*member = median(values);
   }
   for (const ClockReading* reading : readings) {
     sum.throttle_reasons |= reading->throttle_reasons;

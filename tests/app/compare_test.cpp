@@ -66,6 +66,20 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   EXPECT_EQ(compared({after, "--with", before_, "--fail-on-regression", "1"}).exit_code, 0);
 }
 
+TEST_F(Compare, what_no_longer_runs_has_not_passed) {
+  const fs::path table = folder_ / "crashed.csv";
+  std::ofstream(table) << "device,algorithm,N,heads,d,disposition,reason,time_ns\n"
+                          "GPU X,mine,512,16,64,crashed,boom,\nGPU X,mine,1024,16,64,ok,,4000\n";
+  const std::string after = folder_ / "crashed.attnscope";
+  ASSERT_EQ(run(folder_, {"import", table, "--into", after}).exit_code, 0);
+  EXPECT_EQ(compared({before_, "--with", after}).exit_code, 0);
+  const Outcome failed = compared({before_, "--with", after, "--fail-on-regression", "5"});
+  EXPECT_EQ(failed.exit_code, 5);
+  EXPECT_THAT(failed.err, HasSubstr("1 points that ran on the base's side crashed"));
+  const Outcome none = compared({before_.string() + ":N:512", "--with", after + ":N:512", "--fail-on-regression", "5"});
+  EXPECT_EQ(none.exit_code, 5);
+}
+
 TEST_F(Compare, json_and_csv_hold_the_values) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,800\nGPU X,mine,2048,16,64,4010\n");
   const Outcome outcome = compared({before_, after, "--format", "json"});

@@ -69,8 +69,9 @@ TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   EXPECT_DOUBLE_EQ(*slower.levels[0].ratio(), 0.75);
   EXPECT_FALSE(slower.levels[1].ratio());
   EXPECT_EQ(result.pairs[1].verdict.undecided, Undecided::few_rounds);
-  EXPECT_EQ(result.regressions(0.2), 1U);
-  EXPECT_EQ(result.regressions(0.25), 0U);  // 1.3 / 1.05 is the near end
+  const ComparisonRequest same = request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1}));
+  EXPECT_EQ(regressions(table, same, 0.2), 1U);
+  EXPECT_EQ(regressions(table, same, 0.25), 0U);  // 1.3 / 1.05 is the near end
   EXPECT_TRUE(result.left_out.empty());
   EXPECT_TRUE(result.differences.empty());
 }
@@ -280,6 +281,53 @@ TEST(Comparison, ARecordingInWhichAPointFailedIsListedBesideThePair) {
   ASSERT_EQ(result.left_out.size(), 1U);
   EXPECT_EQ(result.left_out[0].why, LeftOut::Why::failed);
   EXPECT_THAT(result.left_out[0].rows, ElementsAre(2U));
+}
+
+TEST(Comparison, ARowOfBothSidesIsTheBasesAlone) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 512), 1000)});
+  points.add({timed(fixtures::spec("fa1", 512), 1300)});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {0, 1}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  EXPECT_THAT(result.pairs[0].other, ElementsAre(1U));
+  EXPECT_NEAR(result.pairs[0].verdict.time.ratio, 1.3, 1e-12);
+  EXPECT_EQ(result.pairs[0].verdict.verdict, Verdict::slower);
+  EXPECT_EQ(result.on_both_sides, 1U);
+}
+
+TEST(Comparison, ASimulationIsNoFurtherRoundOfAMeasurement) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 1024), 1000)});
+  points.add({timed(fixtures::spec("fa1", 1024), 1000)});
+  points.add({fixtures::ok_point(fixtures::spec("fa1", 1024), true)});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1, 2}));
+  EXPECT_TRUE(result.pairs.empty());
+  ASSERT_EQ(result.left_out.size(), 1U);
+  EXPECT_EQ(result.left_out[0].why, LeftOut::Why::several);
+  EXPECT_TRUE(result.left_out[0].of_other);
+}
+
+TEST(Comparison, RecordingsOfASideThatDisagreeDecideNothing) {
+  fixtures::Points points;
+  for (const double ns : {1000.0, 200.0, 1500.0}) points.add({timed(fixtures::spec("fa1", 512), ns)});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1, 2}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  EXPECT_EQ(result.pairs[0].verdict.verdict, Verdict::ambiguous);
+  EXPECT_LT(result.pairs[0].verdict.time.interval.low, 0.2);
+  EXPECT_GT(result.pairs[0].verdict.time.interval.high, 1.5);
+}
+
+TEST(Comparison, WhatRanAndDoesNoMoreIsCounted) {
+  fixtures::Points points;
+  points.add({timed(fixtures::spec("fa1", 512), 1000), timed(fixtures::spec("fa1", 1024), 1000)});
+  points.add({fixtures::failed_point(fixtures::spec("fa1", 512), Disposition::crashed, "boom"),
+              fixtures::failed_point(fixtures::spec("fa1", 1024), Disposition::infeasible, "too large")});
+  const PointTable table = points.table();
+  EXPECT_EQ(compare(table, request_for(table, {0, 1}, {2, 3})).no_longer_run(table), 1U);
+  EXPECT_EQ(compare(table, request_for(table, {2, 3}, {0, 1})).no_longer_run(table), 0U);
 }
 
 TEST(Comparison, SimulationsAreExact) {
