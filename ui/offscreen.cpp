@@ -195,13 +195,13 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
 namespace {
 
 QString picture_of_lesson(MainWindow& window, const Screenshot& shot, const QByteArray& format) {
-  LessonWindow lesson(window.workspace(), false);
-  lesson.set_language(shot.language);
-  lesson.show_page(shot.lesson);
-  lesson.resize(shot.size);
-  lesson.show();
+  LessonWindow shown(window.workspace(), false);
+  shown.set_language(shot.language);
+  shown.show_page(shot.lesson);
+  shown.resize(shot.size);
+  shown.show();
   for (int i = 0; i < 10; ++i) QApplication::processEvents();
-  return save_image(shot.file, lesson.grab().toImage(), format.constData(), shot.existing);
+  return save_image(shot.file, shown.grab().toImage(), format.constData(), shot.existing);
 }
 
 }  // namespace

@@ -59,14 +59,14 @@ void print_remarks(const std::vector<Message>& remarks, const CeilingsOptions& o
 
 /// Says how far it is: to programs a few times a second, and at the end.
 CeilingProgress progress_to(Reporter* reporter, StatusLine& line) {
-  using Clock = std::chrono::steady_clock;
+  using Steady = std::chrono::steady_clock;
   if (reporter == nullptr) {
     return [&line](std::size_t done, std::size_t total) {
       line.show(text(say::ceiling::progress{.percent = 100 * done / total}));
     };
   }
-  return [reporter, begin = Clock::now(), last = Clock::time_point()](std::size_t done, std::size_t total) mutable {
-    const auto now = Clock::now();
+  return [reporter, begin = Steady::now(), last = Steady::time_point()](std::size_t done, std::size_t total) mutable {
+    const auto now = Steady::now();
     if (done < total && now - last < std::chrono::milliseconds(250)) return;
     last = now;
     reporter->report(ProgressEvent{done, total, std::chrono::duration<double>(now - begin).count(), -1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A picture of a step. lesson_pictures.cpp lists them by the name that texts know them by.
+// A picture of a step. lesson_picture.cpp lists them by the name that texts know them by.
 #pragma once
 
 #include <QWidget>

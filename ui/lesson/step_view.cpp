@@ -91,7 +91,7 @@ void StepView::add_explore(const LessonData& data, const lesson::Step& step) {
   if (algorithm == nullptr) return;
   PointSpec spec{.algorithm = std::string(algorithm->name()), .problem = setting_.one_head()};
   spec.problem.heads_q = spec.problem.heads_kv = setting_.heads;
-  if (invalid_reason(spec.problem)) return;
+  if (!invalid_reason(spec.problem).empty()) return;
   spec.set_config(algorithm->default_config(spec.problem, evidence.gpu));
   auto* button = new QPushButton(data.word("explorer"), content());
   button->setObjectName(QStringLiteral("explore"));

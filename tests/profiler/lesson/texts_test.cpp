@@ -12,6 +12,7 @@
 #include "profiler/analysis/lesson/formula.h"
 #include "profiler/analysis/lesson/values.h"
 #include "profiler/analysis/lesson/web.h"
+#include "profiler/analysis/markup.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis::lesson {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/lesson/lesson_picture.h"
+
 #include <algorithm>
 #include <array>
 
-#include "ui/lesson/lesson_picture.h"
 #include "ui/lesson/program_picture.h"
 #include "ui/lesson/scale_picture.h"
 #include "ui/lesson/softmax_picture.h"
