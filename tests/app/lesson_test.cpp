@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include <regex>
 #include <sstream>
 
+#include "browser.h"
 #include "subprocess.h"
 
 namespace attnscope::testing {
@@ -24,7 +24,7 @@ std::string law_sample() {
   return (std::filesystem::path(ATTNSCOPE_SAMPLE).parent_path() / "h200-law.attnscope").string();
 }
 
-std::string exported(const TemporaryFolder& folder, const std::vector<std::string>& more = {}) {
+std::string exported_page(const TemporaryFolder& folder, const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments{"lesson",     "export", ATTNSCOPE_SAMPLE,
                                      law_sample(), "-o",     (folder / "out").string()};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -41,7 +41,7 @@ void write_file(const std::filesystem::path& file, const std::string& text) {
 TEST(LessonExport, WritesAPageInEitherLanguage) {
   for (const char* language : {"en", "zh"}) {
     const TemporaryFolder folder;
-    const std::string page = exported(folder, {"--lang", language});
+    const std::string page = exported_page(folder, {"--lang", language});
     EXPECT_THAT(page, HasSubstr(fmt::format("<html lang=\"{}\">", language)));
     EXPECT_THAT(page, Not(HasSubstr("src=")));
     // Of this sample, every value of the texts but what was never measured (d 256, latencies) is known.
@@ -55,7 +55,7 @@ TEST(LessonExport, WritesAPageInEitherLanguage) {
 
 TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
   const TemporaryFolder folder;
-  const std::string page = exported(folder);
+  const std::string page = exported_page(folder);
   const auto outcome = [&](const std::string& id) {
     std::smatch found;
     const std::regex card("data-id=\"claim-" + id + "\" data-outcome=\"([a-z-]+)\"");
@@ -77,10 +77,10 @@ TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
 
 TEST(LessonExport, SeedsDifferAndRepeat) {
   const TemporaryFolder folder;
-  const std::string first = exported(folder, {"--seed", "1"});
-  const std::string second = exported(folder, {"--seed", "2"});
+  const std::string first = exported_page(folder, {"--seed", "1"});
+  const std::string second = exported_page(folder, {"--seed", "2"});
   EXPECT_NE(first, second);
-  EXPECT_EQ(first, exported(folder, {"--seed", "1"}));
+  EXPECT_EQ(first, exported_page(folder, {"--seed", "1"}));
 }
 
 TEST(LessonExport, BadInputIsOneClearLine) {
@@ -112,16 +112,6 @@ TEST(LessonExport, ATeachersTextsAreLaidOverOurs) {
   EXPECT_THAT(page, HasSubstr("8 My own</a>"));
   EXPECT_THAT(page, HasSubstr("<section id=\"tiling\""));
   EXPECT_THAT(page, Not(HasSubstr("<section id=\"hierarchy\"")));
-}
-
-std::optional<std::string> browser() {
-  std::istringstream folders(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
-      if (std::filesystem::exists(std::filesystem::path(folder) / name)) return folder + '/' + name;
-    }
-  }
-  return std::nullopt;
 }
 
 /// What a reader does, one thing after the other; what came of each stands in the report.
@@ -206,23 +196,22 @@ constexpr const char* reader = R"js(<script>
 </script></body>)js";
 
 TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
-  const std::optional<std::string> chromium = browser();
+  const std::optional<std::filesystem::path> chromium = browser();
   if (!chromium) GTEST_SKIP() << "no chromium on PATH";
   for (const char* language : {"en", "zh"}) {
     const TemporaryFolder folder;
-    std::string page = exported(folder, {"--lang", language});
+    std::string page = exported_page(folder, {"--lang", language});
     page.insert(page.find("<header>"),
                 "<script>const errors = []; addEventListener('error', e => errors.push(e.message)); "
                 "addEventListener('securitypolicyviolation', e => errors.push(e.blockedURI));</script>");
     page.replace(page.find("</body>"), 7, reader);
     write_file(folder / "reader.html", page);
     const Process::Options options{.program = *chromium};
-    const Outcome outcome =
-        run(folder,
-            {"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,800",
-             "--user-data-dir=" + (folder / "profile").string(), "--enable-logging=stderr",
-             "--virtual-time-budget=20000", "--dump-dom", "file://" + (folder / "reader.html").string()},
-            options);
+    const Outcome outcome = run(folder,
+                                headless({"--window-size=1280,800", "--user-data-dir=" + (folder / "profile").string(),
+                                          "--dump-dom", "file://" + (folder / "reader.html").string()},
+                                         20000),
+                                options);
     EXPECT_THAT(outcome.err, Not(HasSubstr("CONSOLE"))) << language;
     const std::size_t begin = outcome.out.rfind("id=\"report\">@@");
     ASSERT_NE(begin, std::string::npos) << outcome.err;

@@ -10,6 +10,7 @@
 #include <regex>
 #include <set>
 
+#include "browser.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -115,26 +116,6 @@ TEST_F(ReportCommand, leaves_nothing_on_a_disk_that_is_full) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_EQ(names(), before);
   }
-}
-
-/// Where Debian, or somebody's distribution, puts it.
-std::optional<fs::path> browser() {
-  for (const char* place : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"}) {
-    if (fs::exists(place)) return place;
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string> headless(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments{"--headless",
-                                     "--no-sandbox",
-                                     "--disable-gpu",
-                                     "--disable-dev-shm-usage",
-                                     "--enable-logging=stderr",
-                                     "--host-resolver-rules=MAP * ~NOTFOUND",
-                                     "--virtual-time-budget=4000"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
 }
 
 TEST_F(ReportCommand, in_a_browser_shows_on_hover_what_the_export_has) {
