@@ -15,14 +15,14 @@ Transport::Transport(const LessonData& data, QWidget* parent)
     : QWidget(parent), play_(data.word("play")), pause_(data.word("pause")) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 4, 0, 4);
-  QToolButton* first = add_button(QStringLiteral("⏮"), data.word("first"));
+  QToolButton* first = add_button(QStringLiteral("|◀"), data.word("first"));
   QToolButton* back = add_button(QStringLiteral("◀"), data.word("back"));
   playing_ = new QPushButton(play_, this);
   playing_->setObjectName(QStringLiteral("play"));
   playing_->setFocusPolicy(Qt::NoFocus);
   row->addWidget(playing_);
   QToolButton* forward = add_button(QStringLiteral("▶"), data.word("forward"));
-  QToolButton* last = add_button(QStringLiteral("⏭"), data.word("last"));
+  QToolButton* last = add_button(QStringLiteral("▶|"), data.word("last"));
   scrub_ = new QSlider(Qt::Horizontal, this);
   scrub_->setObjectName(QStringLiteral("scrub"));
   scrub_->setAccessibleName(data.word("scrub"));

@@ -149,7 +149,7 @@
       playing.textContent = w('pause');
       timer = setInterval(() => at >= count() - 1 ? stop() : set(at + 1), 1000 / +speed.value);
     };
-    const button = (word, name, act) => make('button', {title: w(word), class: name, onclick: () => { stop(); act(); }}, {first: '⏮', back: '◀', forward: '▶', last: '⏭'}[word]);
+    const button = (word, name, act) => make('button', {title: w(word), class: name, onclick: () => { stop(); act(); }}, {first: '|◀', back: '◀', forward: '▶', last: '▶|'}[word]);
     const bar = make('div', {class: 'row'}, button('first', 'to-first', () => set(0)), button('back', 'step-back', () => set(at - 1)), playing,
                      button('forward', 'step', () => set(at + 1)), button('last', 'to-last', () => set(count() - 1)), speed);
     const control = {figure, set, stop, step: by => { stop(); set(at + by); }, toggle: () => timer === null ? start() : stop(), bar, scrub};
@@ -245,7 +245,7 @@
     };
     const change = () => {
       example = all[+pick.value];
-      block.replaceChildren(...[...new Set(example.traces.map(t => t.block))].map(b => option(b, `${w('block')} ${b}`)));
+      block.replaceChildren(...[...new Set(example.traces.map(t => t.block))].map(b => option(b, `${w('block_size')} ${b}`)));
       choose();
     };
     const draw = at => {
@@ -255,8 +255,8 @@
         return j >= step.first && j < step.last ? make('strong', {class: 'v'}, text) : text;
       }));
       const line = (name, state, extra) => make('tr', {}, make('th', {}, name), make('td', {class: 'number'}, number(state.m)), make('td', {class: 'number'}, number(state.l)), make('td', {class: 'number'}, state.o.map(number).join(', ')), make('td', {}, extra));
-      table.replaceChildren(make('tr', {}, ...['', 'm', 'ℓ', 'o', ''].map(name => make('th', {}, name))), line('←', step.before, ''),
-                            line('→', step.after, `α = ${number(step.alpha)}${step.rescaled ? ' · ' + w('rescaled') : ''}`));
+      table.replaceChildren(make('tr', {}, ...['', 'm', 'ℓ', 'o', ''].map(name => make('th', {}, name))), line(w('before'), step.before, ''),
+                            line(w('after'), step.after, `α = ${number(step.alpha)}${step.rescaled ? ' · ' + w('rescaled') : ''}`));
       const last = at === trace.steps.length - 1;
       end.className = 'result ' + (last && !(trace.error < 1e-9) ? 'off' : 'meets');
       end.textContent = last ? `${w('output')}: ${trace.output.map(number).join(', ')} · ${w('exact')}: ${trace.exact.map(number).join(', ')} · ${w('error')}: ${trace.error === null ? '∞' : number(trace.error)} · ${w('rescaled')}: ${trace.rescaled}` : '';
@@ -277,7 +277,7 @@
       const [row, block, line, value] = all.runs[run].moments[at];
       list.replaceChildren(...all.lines.map((each, i) => make('div', {class: 'line' + (i === line ? ' now' : '') + (run === i + 1 ? ' new' : '')},
         make('code', {}, run === i + 1 ? each.other : each.code), ' ', make('button', {class: 'rewrite', onclick: () => { run = run === i + 1 ? 0 : i + 1; control.set(0); }}, w('rewrite_line')))));
-      values.textContent = `${w('row')} ${row} · ${w('block')} ${block} · ${all.lines[line].result} = ${value.map(number).join(', ')}`;
+      values.textContent = `${w('row')} ${row} · ${w('block_size')} ${block} · ${all.lines[line].result} = ${value.map(number).join(', ')}`;
       const it = all.runs[run];
       end.className = 'result ' + (it.right ? 'meets' : 'off');
       end.textContent = `${w(it.right ? 'mended' : 'still_wrong')} ${w('largest_error')}: ${it.error === null ? '∞' : number(it.error)}`;

@@ -435,7 +435,7 @@ Verdict softmax_error(const Front& card, const Evidence& /*evidence*/) {
   SoftmaxRows in{.rows = 1, .columns = 8, .d = 1};
   for (int i = 0; i < 8; ++i) {
     in.scores.push_back(i);
-    in.values.push_back(i % 2 == 0 ? 1 : -1);
+    in.values.push_back(i);
   }
   const std::string fault = card.text("fault");
   double error = -1;
@@ -486,7 +486,8 @@ std::string figure_text(double value, Unit unit) {
     case Unit::length:
       return fmt::format("N {:.0f}", value);
     case Unit::plain:
-      return fmt::format("{:.4g}", value);
+      return std::abs(value) >= 10000 && std::abs(value) < 1e12 ? fmt::format("{:.0f}", value)
+                                                                : fmt::format("{:.4g}", value);
     case Unit::bytes_per_second:
       return scaled(1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"});
     case Unit::flops:

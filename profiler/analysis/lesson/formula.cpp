@@ -173,6 +173,10 @@ std::string mathml(const FormulaNode& node) {
     case Kind::number:
       return element("mn", markup(node.text));
     case Kind::symbol:
+      // Parentheses keep their size: they stand around letters.
+      if (std::string_view("()[]|").find(node.text) != std::string_view::npos) {
+        return "<mo stretchy=\"false\">" + markup(node.text) + "</mo>";
+      }
       return element("mo", markup(node.text));
     case Kind::plain:
       return element("mtext", markup(node.text));

@@ -192,7 +192,7 @@ TEST(Claims, OfTheSeedsThatNeedNoPoints) {
   EXPECT_EQ(outcomes["loop-order-fa2"], Outcome::held);
   EXPECT_EQ(outcomes["program-of-002"], Outcome::refuted);
   EXPECT_EQ(outcomes["forget-rescale"], Outcome::held);
-  EXPECT_EQ(outcomes["tile-256-fits"], Outcome::refuted);
+  EXPECT_EQ(outcomes["tile-256-fits"], Outcome::held);  // and was measured, in assets/samples/h200-judge.attnscope
   EXPECT_EQ(outcomes["tile-rule-in-bytes"], Outcome::refuted);
   EXPECT_EQ(outcomes["hierarchy-l2-of-a100"], Outcome::refuted);
   EXPECT_EQ(outcomes["training-cost"], Outcome::not_testable);
@@ -228,8 +228,13 @@ TEST(LessonPage, StandsAloneAndIsEscaped) {
        "---\ntitle: </title><script>x</script>\nslug: o\"n\norder: 8\n---\n<b>bold</b> & \"more\" `<i>`\n"}};
   for (const std::string& language : lesson_languages()) {
     const LessonTexts texts = load_lesson(language, more);
-    const std::string page = lesson_page(texts, evidence, {.data = "<file>"});
+    std::string page = lesson_page(texts, evidence, {.data = "<file>"});
+    // The name of SVG's vocabulary is no address to go to.
+    const std::string svg = "'http://www.w3.org/2000/svg'";
+    ASSERT_THAT(page, HasSubstr(svg));
+    page.erase(page.find(svg), svg.size());
     EXPECT_THAT(page, Not(HasSubstr("http://"))) << language;
+    EXPECT_THAT(page, Not(HasSubstr("https://"))) << language;
     EXPECT_THAT(page, Not(HasSubstr("src=")));
     EXPECT_THAT(page, Not(HasSubstr("<b>bold")));
     EXPECT_THAT(page, Not(HasSubstr("<script>x")));
