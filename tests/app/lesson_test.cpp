@@ -109,7 +109,7 @@ TEST(LessonExport, ATeachersTextsAreLaidOverOurs) {
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_THAT(outcome.err, HasSubstr("en/step-2-hierarchy.md:1: the front matter lacks 'slug'"));
   const std::string page = content(folder / "out/index.html");
-  EXPECT_THAT(page, HasSubstr("8 My own</a>"));
+  EXPECT_THAT(page, HasSubstr("7 My own</a>"));
   EXPECT_THAT(page, HasSubstr("<section id=\"tiling\""));
   EXPECT_THAT(page, Not(HasSubstr("<section id=\"hierarchy\"")));
 }
@@ -179,6 +179,10 @@ constexpr const char* reader = R"js(<script>
     await go('theory');
     const prediction = document.querySelector('.prediction');
     report.theory = [document.querySelectorAll('.prediction').length, prediction.querySelector('output').textContent];
+    const line = prediction.querySelector('svg');
+    const box = line.getBoundingClientRect();
+    line.dispatchEvent(new PointerEvent('pointerdown', {buttons: 1, clientX: box.left + box.width * (30 + 540 * 5 / 7) / 600}));
+    report.dragged = +prediction.querySelector('input').value;
     prediction.querySelector('.lock').click();
     report.theory.push(prediction.querySelector('output').textContent.length > 5);
     await go('results');
@@ -240,6 +244,7 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["claim"], nlohmann::json({true, false}));
     EXPECT_GE(report["theory"][0], 4);
     EXPECT_EQ(report["theory"][1], "");
+    EXPECT_NEAR(report["dragged"].get<double>(), 2, 0.06);  // to 4x, of 1/8 to 16
     EXPECT_EQ(report["theory"][2], true);
     EXPECT_EQ(report["results"], true);
     EXPECT_EQ(report["paged"], "claims");

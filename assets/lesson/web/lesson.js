@@ -297,6 +297,14 @@
       const place = value => 30 + 540 * (Math.log2(value) - low) / (high - low);
       const picture = svg('svg', {viewBox: '0 0 600 62', role: 'img'});
       const slide = make('input', {type: 'range', min: low, max: high, step: 0.05, value: state().value || 0, 'aria-label': w('predict'), oninput: () => { answers[id] = {value: slide.value}; keep(); draw(); }});
+      const drag = event => {
+        if (slide.disabled || !(event.buttons & 1)) return;
+        const box = picture.getBoundingClientRect();
+        slide.value = low + ((event.clientX - box.left) / box.width * 600 - 30) / 540 * (high - low);
+        slide.dispatchEvent(new Event('input'));
+      };
+      picture.addEventListener('pointerdown', drag);
+      picture.addEventListener('pointermove', drag);
       const lock = make('button', {class: 'lock', onclick: () => { answers[id] = {value: slide.value, locked: true, revealed: true}; keep(); draw(); }}, `${w('lock')} · ${w('reveal')}`);
       const note = make('output');
       const draw = () => {
