@@ -28,8 +28,8 @@ QLabel* rich_label(const QString& html, QWidget* parent) {
 
 }  // namespace
 
-AskedCard::AskedCard(const LessonData& data, LessonAnswers& answers, const QString& id, QWidget* parent)
-    : QFrame(parent), data_(data), answers_(answers), id_(id), group_(new QButtonGroup(this)) {
+AskedCard::AskedCard(const LessonData& about, LessonAnswers& answers, const QString& id, QWidget* parent)
+    : QFrame(parent), data_(about), answers_(answers), id_(id), group_(new QButtonGroup(this)) {
   setObjectName(QStringLiteral("asked"));
   setFrameShape(QFrame::StyledPanel);
   setAutoFillBackground(true);
@@ -110,42 +110,42 @@ void AskedCard::refresh() {
   if (shown_then_ != nullptr) shown_then_->setVisible(given.revealed);
 }
 
-QuestionCard::QuestionCard(const LessonData& data, LessonAnswers& answers, const lesson::Setting& setting,
+QuestionCard::QuestionCard(const LessonData& about, LessonAnswers& answers, const lesson::Setting& setting,
                            const lesson::Question& question, QWidget* parent)
-    : AskedCard(data, answers, to_qstring(question.id), parent) {
-  auto* head = new QLabel(data.word("predict"), this);
+    : AskedCard(about, answers, to_qstring(question.id), parent) {
+  auto* head = new QLabel(about.word("predict"), this);
   head->setEnabled(false);
   column().addWidget(head);
-  column().addWidget(new LessonText(data, setting, question.prompt, this));
+  column().addWidget(new LessonText(about, setting, question.prompt, this));
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
     const lesson::Choice& choice = question.choices[i];
     const QColor mark = choice.right ? disposition_color(Disposition::ok, plot_colors(palette()).dark) : QColor();
-    QString because = line_rich(data, setting, choice.because, *this);
-    because.prepend(choice.right ? QStringLiteral("<b style='color:%1'>✓ %2</b> ").arg(mark.name(), data.word("right"))
-                                 : QStringLiteral("<b>✗ %1</b> ").arg(data.word("wrong").toHtmlEscaped()));
-    add_choice(QString::number(i), choice.right, line_rich(data, setting, choice.text, *this), because);
+    QString because = line_rich(about, setting, choice.because, *this);
+    because.prepend(choice.right ? QStringLiteral("<b style='color:%1'>✓ %2</b> ").arg(mark.name(), about.word("right"))
+                                 : QStringLiteral("<b>✗ %1</b> ").arg(about.word("wrong").toHtmlEscaped()));
+    add_choice(QString::number(i), choice.right, line_rich(about, setting, choice.text, *this), because);
   }
   QLabel* hint = nullptr;
   if (!question.hint.empty()) {
-    auto* show = new QPushButton(data.word("show_hint"), this);
+    auto* show = new QPushButton(about.word("show_hint"), this);
     show->setFlat(true);
     show->setFocusPolicy(Qt::NoFocus);
-    hint = new LessonText(data, setting, question.hint, this);
+    hint = new LessonText(about, setting, question.hint, this);
     hint->setVisible(false);
     column().addWidget(show, 0, Qt::AlignLeft);
     column().addWidget(hint);
     connect(show, &QPushButton::clicked, hint, [hint] { hint->setVisible(!hint->isVisible()); });
   }
-  finish(data.word("right"), data.word("wrong"));
+  finish(about.word("right"), about.word("wrong"));
 }
 
 QString claim_answer_id(const lesson::ClaimCard& card) {
   return QStringLiteral("claim-") + QString::fromStdString(card.id);
 }
 
-ClaimView::ClaimView(const LessonData& data, LessonAnswers& answers, const lesson::ClaimCard& card, QWidget* parent)
-    : AskedCard(data, answers, claim_answer_id(card), parent),
-      verdict_(lesson::judge(card.document.front, data.evidence())) {
+ClaimView::ClaimView(const LessonData& about, LessonAnswers& answers, const lesson::ClaimCard& card, QWidget* parent)
+    : AskedCard(about, answers, claim_answer_id(card), parent),
+      verdict_(lesson::judge(card.document.front, about.evidence())) {
   auto* title = new QLabel(QString::fromStdString(card.title), this);
   title->setTextFormat(Qt::PlainText);
   title->setWordWrap(true);
@@ -154,25 +154,25 @@ ClaimView::ClaimView(const LessonData& data, LessonAnswers& answers, const lesso
   title->setFont(font);
   column().addWidget(title);
   auto* source =
-      new QLabel(QStringLiteral("%1: %2").arg(data.word("source"), QString::fromStdString(card.source)), this);
+      new QLabel(QStringLiteral("%1: %2").arg(about.word("source"), QString::fromStdString(card.source)), this);
   source->setTextFormat(Qt::PlainText);
   source->setWordWrap(true);
   source->setEnabled(false);
   column().addWidget(source);
   const lesson::Setting setting = lesson::setting_of(card.document.front);
   for (const lesson::Block& block : card.document.blocks) {
-    if (QWidget* text = text_block(data, setting, block, this)) column().addWidget(text);
+    if (QWidget* text = text_block(about, setting, block, this)) column().addWidget(text);
   }
-  auto* ask = new QLabel(data.word("your_outcome"), this);
+  auto* ask = new QLabel(about.word("your_outcome"), this);
   ask->setEnabled(false);
   column().addWidget(ask);
   for (const lesson::Outcome outcome : outcomes) {
     const std::string_view word = lesson::to_string(outcome);
-    add_choice(to_qstring(word), outcome == verdict_.outcome, data.word(word).toHtmlEscaped(), {});
+    add_choice(to_qstring(word), outcome == verdict_.outcome, about.word(word).toHtmlEscaped(), {});
   }
   QLabel* shown = rich_label(verdict_html(), this);
   shown->setObjectName(QStringLiteral("verdict"));
-  finish(data.word("agreed"), data.word("disagreed"), shown);
+  finish(about.word("agreed"), about.word("disagreed"), shown);
 }
 
 QString ClaimView::verdict_html() const {

@@ -20,7 +20,7 @@ namespace attnscope::ui {
 class AskedCard : public QFrame {
   Q_OBJECT
  public:
-  AskedCard(const LessonData& data, LessonAnswers& answers, const QString& id, QWidget* parent);
+  AskedCard(const LessonData& about, LessonAnswers& answers, const QString& id, QWidget* parent);
 
   [[nodiscard]] const QString& id() const { return id_; }
   /// What the choices are called in answers.
@@ -57,14 +57,14 @@ class AskedCard : public QFrame {
 class QuestionCard : public AskedCard {
   Q_OBJECT
  public:
-  QuestionCard(const LessonData& data, LessonAnswers& answers, const lesson::Setting& setting,
+  QuestionCard(const LessonData& about, LessonAnswers& answers, const lesson::Setting& setting,
                const lesson::Question& question, QWidget* parent);
 };
 
 class ClaimView : public AskedCard {
   Q_OBJECT
  public:
-  ClaimView(const LessonData& data, LessonAnswers& answers, const lesson::ClaimCard& card, QWidget* parent);
+  ClaimView(const LessonData& about, LessonAnswers& answers, const lesson::ClaimCard& card, QWidget* parent);
   [[nodiscard]] const lesson::Verdict& verdict() const { return verdict_; }
 
  private:

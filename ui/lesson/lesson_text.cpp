@@ -35,16 +35,16 @@ QString formula_html(const std::string& text, const QWidget& on) {
   return image_html(FormulaPicture(std::move(parsed).value(), on.font()), on);
 }
 
-QString value_html(const LessonData& data, const lesson::Setting& setting, std::string_view name, const QWidget& on) {
+QString value_html(const LessonData& about, const lesson::Setting& setting, std::string_view name, const QWidget& on) {
   const QString muted = plot_colors(on.palette()).muted.name();
   const lesson::ValueName* known = lesson::find_value(name);
-  const auto value = known == nullptr ? std::nullopt : known->of(setting, data.evidence());
+  const auto value = known == nullptr ? std::nullopt : known->of(setting, about.evidence());
   if (!value) {
-    return QStringLiteral("<span style='color:%1'>(%2)</span>").arg(muted, data.word("no_data").toHtmlEscaped());
+    return QStringLiteral("<span style='color:%1'>(%2)</span>").arg(muted, about.word("no_data").toHtmlEscaped());
   }
   QString html = QStringLiteral("<b>%1</b>").arg(QString::fromStdString(value->text).toHtmlEscaped());
   if (!value->origin.empty()) {
-    html += QStringLiteral(" <small style='color:%1'>%2</small>").arg(muted, data.word(value->origin).toHtmlEscaped());
+    html += QStringLiteral(" <small style='color:%1'>%2</small>").arg(muted, about.word(value->origin).toHtmlEscaped());
   }
   return html;
 }
@@ -83,7 +83,7 @@ QFont scaled_font(const QWidget& widget, double scale) {
   return font;
 }
 
-QString line_rich(const LessonData& data, const lesson::Setting& setting, std::string_view line, const QWidget& on) {
+QString line_rich(const LessonData& about, const lesson::Setting& setting, std::string_view line, const QWidget& on) {
   QString html;
   for (const lesson::Span& span : lesson::spans_of(line)) {
     const QString text = QString::fromStdString(span.text);
@@ -104,14 +104,14 @@ QString line_rich(const LessonData& data, const lesson::Setting& setting, std::s
         html += formula_html(span.text, on);
         break;
       case lesson::Span::Kind::value:
-        html += value_html(data, setting, span.text, on);
+        html += value_html(about, setting, span.text, on);
         break;
     }
   }
   return html;
 }
 
-LessonText::LessonText(const LessonData& data, const lesson::Setting& setting, std::string_view line, QWidget* parent,
+LessonText::LessonText(const LessonData& about, const lesson::Setting& setting, std::string_view line, QWidget* parent,
                        double scale)
     : QLabel(parent) {
   setWordWrap(true);
@@ -119,21 +119,21 @@ LessonText::LessonText(const LessonData& data, const lesson::Setting& setting, s
   setTextInteractionFlags(Qt::TextSelectableByMouse);
   setFocusPolicy(Qt::NoFocus);  // the arrow keys step
   if (scale != 1) setFont(scaled_font(*parent, scale));
-  setText(line_rich(data, setting, line, *this));
+  setText(line_rich(about, setting, line, *this));
 }
 
-QWidget* text_block(const LessonData& data, const lesson::Setting& setting, const lesson::Block& block,
+QWidget* text_block(const LessonData& about, const lesson::Setting& setting, const lesson::Block& block,
                     QWidget* parent) {
   switch (block.kind) {
     case lesson::Block::Kind::paragraph:
-      return new LessonText(data, setting, block.text, parent);
+      return new LessonText(about, setting, block.text, parent);
     case lesson::Block::Kind::heading:
-      return new LessonText(data, setting, "**" + block.text + "**", parent, 1.9 - 0.25 * block.level);
+      return new LessonText(about, setting, "**" + block.text + "**", parent, 1.9 - 0.25 * block.level);
     case lesson::Block::Kind::list: {
-      auto* list = new LessonText(data, setting, {}, parent);
+      auto* list = new LessonText(about, setting, {}, parent);
       QString items;
       for (const std::string& item : block.items) {
-        items += QStringLiteral("<li>%1</li>").arg(line_rich(data, setting, item, *list));
+        items += QStringLiteral("<li>%1</li>").arg(line_rich(about, setting, item, *list));
       }
       list->setText(QStringLiteral("<ul>%1</ul>").arg(items));
       return list;

@@ -16,16 +16,16 @@ namespace attnscope::ui {
 class LessonText : public QLabel {
   Q_OBJECT
  public:
-  LessonText(const LessonData& data, const lesson::Setting& setting, std::string_view line, QWidget* parent,
+  LessonText(const LessonData& about, const lesson::Setting& setting, std::string_view line, QWidget* parent,
              double scale = 1);
 };
 
 /// A line with its formulas and values as rich text, in the font and colours of `on`.
-[[nodiscard]] QString line_rich(const LessonData& data, const lesson::Setting& setting, std::string_view line,
+[[nodiscard]] QString line_rich(const LessonData& about, const lesson::Setting& setting, std::string_view line,
                                 const QWidget& on);
 
 /// A paragraph, heading, list, code or formula; null for a picture or a question.
-[[nodiscard]] QWidget* text_block(const LessonData& data, const lesson::Setting& setting, const lesson::Block& block,
+[[nodiscard]] QWidget* text_block(const LessonData& about, const lesson::Setting& setting, const lesson::Block& block,
                                   QWidget* parent);
 
 /// The font of `widget`, so many times as large.

@@ -68,58 +68,58 @@ Transport* LessonPage::transport() const {
   return first;
 }
 
-StepView::StepView(const LessonData& data, LessonAnswers& answers, const lesson::Step& step, QWidget* parent)
+StepView::StepView(const LessonData& about, LessonAnswers& answers, const lesson::Step& step, QWidget* parent)
     : LessonPage(parent), setting_(lesson::setting_of(step.document.front)) {
   for (const lesson::Block& block : step.document.blocks) {
     if (block.kind == lesson::Block::Kind::picture) {
-      if (LessonPicture* picture = make_lesson_picture(block.text, {data, step, setting_, answers}, content())) {
+      if (LessonPicture* picture = make_lesson_picture(block.text, {about, step, setting_, answers}, content())) {
         add_picture(picture);
       }
     } else if (block.kind == lesson::Block::Kind::question) {
-      column().addWidget(new QuestionCard(data, answers, setting_, block.question, content()));
-    } else if (QWidget* text = text_block(data, setting_, block, content())) {
+      column().addWidget(new QuestionCard(about, answers, setting_, block.question, content()));
+    } else if (QWidget* text = text_block(about, setting_, block, content())) {
       column().addWidget(text);
     }
   }
-  add_explore(data, step);
+  add_explore(about, step);
   column().addStretch(1);
 }
 
-void StepView::add_explore(const LessonData& data, const lesson::Step& step) {
-  const lesson::Evidence& evidence = data.evidence();
+void StepView::add_explore(const LessonData& about, const lesson::Step& step) {
+  const lesson::Evidence& evidence = about.evidence();
   const Algorithm* algorithm = evidence.registry.find(step.document.front.text("explore"));
   if (algorithm == nullptr) return;
   PointSpec spec{.algorithm = std::string(algorithm->name()), .problem = setting_.one_head()};
   spec.problem.heads_q = spec.problem.heads_kv = setting_.heads;
   if (!invalid_reason(spec.problem).empty()) return;
   spec.set_config(algorithm->default_config(spec.problem, evidence.gpu));
-  auto* button = new QPushButton(data.word("explorer"), content());
+  auto* button = new QPushButton(about.word("explorer"), content());
   button->setObjectName(QStringLiteral("explore"));
   column().addWidget(button, 0, Qt::AlignLeft);
   connect(button, &QPushButton::clicked, this,
           [this, spec, gpu = to_qstring(evidence.gpu.name)] { emit explore_wanted(spec, gpu); });
 }
 
-ClaimsView::ClaimsView(const LessonData& data, LessonAnswers& answers, QWidget* parent) : LessonPage(parent) {
-  auto* title = new QLabel(data.word("claims"), content());
+ClaimsView::ClaimsView(const LessonData& about, LessonAnswers& answers, QWidget* parent) : LessonPage(parent) {
+  auto* title = new QLabel(about.word("claims"), content());
   title->setFont(scaled_font(*this, 1.65));
   column().addWidget(title);
-  for (const lesson::ClaimCard& card : data.texts().claims) {
-    column().addWidget(new ClaimView(data, answers, card, content()));
+  for (const lesson::ClaimCard& card : about.texts().claims) {
+    column().addWidget(new ClaimView(about, answers, card, content()));
   }
   column().addStretch(1);
 }
 
-ResultsView::ResultsView(const LessonData& data, LessonAnswers& answers, QWidget* parent)
-    : LessonPage(parent), data_(data), answers_(answers) {
-  auto* title = new QLabel(data.word("results"), content());
+ResultsView::ResultsView(const LessonData& about, LessonAnswers& answers, QWidget* parent)
+    : LessonPage(parent), data_(about), answers_(answers) {
+  auto* title = new QLabel(about.word("results"), content());
   title->setFont(scaled_font(*this, 1.65));
   column().addWidget(title);
   table_ = new QLabel(content());
   table_->setTextFormat(Qt::RichText);
   table_->setWordWrap(true);
   column().addWidget(table_);
-  auto* again = new QPushButton(data.word("start_again"), content());
+  auto* again = new QPushButton(about.word("start_again"), content());
   again->setObjectName(QStringLiteral("forget"));
   column().addWidget(again, 0, Qt::AlignLeft);
   column().addStretch(1);

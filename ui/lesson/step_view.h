@@ -37,27 +37,27 @@ class LessonPage : public QScrollArea {
 class StepView : public LessonPage {
   Q_OBJECT
  public:
-  StepView(const LessonData& data, LessonAnswers& answers, const lesson::Step& step, QWidget* parent);
+  StepView(const LessonData& about, LessonAnswers& answers, const lesson::Step& step, QWidget* parent);
 
  signals:
   void explore_wanted(const attnscope::PointSpec& spec, const QString& gpu);
 
  private:
-  void add_explore(const LessonData& data, const lesson::Step& step);
+  void add_explore(const LessonData& about, const lesson::Step& step);
   lesson::Setting setting_;
 };
 
 class ClaimsView : public LessonPage {
   Q_OBJECT
  public:
-  ClaimsView(const LessonData& data, LessonAnswers& answers, QWidget* parent);
+  ClaimsView(const LessonData& about, LessonAnswers& answers, QWidget* parent);
 };
 
 /// What somebody answered, and how often they were right.
 class ResultsView : public LessonPage {
   Q_OBJECT
  public:
-  ResultsView(const LessonData& data, LessonAnswers& answers, QWidget* parent);
+  ResultsView(const LessonData& about, LessonAnswers& answers, QWidget* parent);
   [[nodiscard]] QString text() const;
 
  private:

@@ -29,11 +29,11 @@ QString factor_text(double factor) {
 
 }  // namespace
 
-FactorLine::FactorLine(const LessonData& data, LessonAnswers& answers, const QString& id,
+FactorLine::FactorLine(const LessonData& about, LessonAnswers& answers, const QString& id,
                        const lesson::Prediction& prediction, QWidget* parent)
-    : QWidget(parent), data_(data), answers_(answers), id_(id), prediction_(prediction) {
+    : QWidget(parent), data_(about), answers_(answers), id_(id), prediction_(prediction) {
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(data.word("predict"));
+  setAccessibleName(about.word("predict"));
   connect(&answers_, &LessonAnswers::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -116,7 +116,7 @@ TheoryPicture::TheoryPicture(const PictureOf& of, QWidget* parent) : LessonPictu
 }
 
 void TheoryPicture::add(const PictureOf& of, const lesson::Prediction& prediction) {
-  const LessonData& data = of.data;
+  const LessonData& about = of.data;
   LessonAnswers& answers = of.answers;
   const QString symbol = to_qstring(doubled_symbols.at(static_cast<std::size_t>(prediction.doubled)));
   const QString id = QStringLiteral("theory-%1-%2").arg(symbol, QString::fromStdString(prediction.algorithm));
@@ -129,14 +129,14 @@ void TheoryPicture::add(const PictureOf& of, const lesson::Prediction& predictio
   head->setText(
       QStringLiteral("<b>%1: 2 × %2</b> <small>(%3)</small>")
           .arg(QString::fromStdString(prediction.algorithm).toHtmlEscaped(), symbol,
-               QString::fromStdString(describe(data.evidence().points.spec(prediction.from))).toHtmlEscaped()));
+               QString::fromStdString(describe(about.evidence().points.spec(prediction.from))).toHtmlEscaped()));
   column->addWidget(head);
-  auto* line = new FactorLine(data, answers, id, prediction, box);
+  auto* line = new FactorLine(about, answers, id, prediction, box);
   lines_.push_back(line);
   column->addWidget(line);
   auto* row = new QHBoxLayout;
-  auto* lock = new QPushButton(data.word("lock"), box);
-  auto* reveal = new QPushButton(data.word("reveal"), box);
+  auto* lock = new QPushButton(about.word("lock"), box);
+  auto* reveal = new QPushButton(about.word("reveal"), box);
   auto* note = new QLabel(box);
   note->setObjectName(QStringLiteral("theory-note"));
   row->addWidget(lock);
@@ -147,15 +147,15 @@ void TheoryPicture::add(const PictureOf& of, const lesson::Prediction& predictio
   connect(lock, &QPushButton::clicked, this, [&answers, id] { answers.lock(id); });
   connect(reveal, &QPushButton::clicked, this, [&answers, id] { answers.reveal(id); });
   const QString found = QStringLiteral("%1: %2 · %3: %4")
-                            .arg(data.word("modelled"), factor_text(prediction.model), data.word(prediction.origin),
+                            .arg(about.word("modelled"), factor_text(prediction.model), about.word(prediction.origin),
                                  factor_text(prediction.found));
-  const auto refresh = [&answers, &data, id, lock, reveal, note, line, found] {
+  const auto refresh = [&answers, &about, id, lock, reveal, note, line, found] {
     const Answer given = answers.answer(id);
     lock->setEnabled(!given.value.isEmpty() && !given.locked);
     reveal->setEnabled(given.locked && !given.revealed);
     const QString own = given.value.isEmpty() ? QString() : factor_text(line->factor());
     note->setText(given.revealed ? QStringLiteral("%1 · %2").arg(own, found)
-                  : given.locked ? QStringLiteral("%1 · %2").arg(own, data.word("locked"))
+                  : given.locked ? QStringLiteral("%1 · %2").arg(own, about.word("locked"))
                                  : own);
   };
   connect(&answers, &LessonAnswers::changed, box, refresh);

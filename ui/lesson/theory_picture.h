@@ -16,7 +16,7 @@ namespace attnscope::ui {
 class FactorLine : public QWidget {
   Q_OBJECT
  public:
-  FactorLine(const LessonData& data, LessonAnswers& answers, const QString& id, const lesson::Prediction& prediction,
+  FactorLine(const LessonData& about, LessonAnswers& answers, const QString& id, const lesson::Prediction& prediction,
              QWidget* parent);
 
   /// Where a factor stands, and the factor at a place.

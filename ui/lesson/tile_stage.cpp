@@ -33,9 +33,9 @@ QString held_text(std::int64_t bytes) {
 
 }  // namespace
 
-TileStage::TileStage(const LessonData& data, std::shared_ptr<const lesson::TilePlayer> player,
+TileStage::TileStage(const LessonData& about, std::shared_ptr<const lesson::TilePlayer> player,
                      const Algorithm& algorithm, QWidget* parent)
-    : QWidget(parent), data_(data), player_(std::move(player)), closed_(player_->closed_form()) {
+    : QWidget(parent), data_(about), player_(std::move(player)), closed_(player_->closed_form()) {
   title_ = to_qstring(algorithm.facts().title);
   find_matrices();
   find_pairs();

@@ -21,7 +21,7 @@ class TileStage : public QWidget {
   Q_OBJECT
  public:
   /// `name` is the algorithm's in tables.
-  TileStage(const LessonData& data, std::shared_ptr<const lesson::TilePlayer> player, const Algorithm& algorithm,
+  TileStage(const LessonData& about, std::shared_ptr<const lesson::TilePlayer> player, const Algorithm& algorithm,
             QWidget* parent);
 
   [[nodiscard]] int frames() const { return static_cast<int>(player_->frames()); }

@@ -11,26 +11,26 @@
 
 namespace attnscope::ui {
 
-Transport::Transport(const LessonData& data, QWidget* parent)
-    : QWidget(parent), play_(data.word("play")), pause_(data.word("pause")) {
+Transport::Transport(const LessonData& about, QWidget* parent)
+    : QWidget(parent), play_(about.word("play")), pause_(about.word("pause")) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 4, 0, 4);
-  QToolButton* first = add_button(QStringLiteral("|◀"), data.word("first"));
-  QToolButton* back = add_button(QStringLiteral("◀"), data.word("back"));
+  QToolButton* first = add_button(QStringLiteral("|◀"), about.word("first"));
+  QToolButton* back = add_button(QStringLiteral("◀"), about.word("back"));
   playing_ = new QPushButton(play_, this);
   playing_->setObjectName(QStringLiteral("play"));
   playing_->setFocusPolicy(Qt::NoFocus);
   row->addWidget(playing_);
-  QToolButton* forward = add_button(QStringLiteral("▶"), data.word("forward"));
-  QToolButton* last = add_button(QStringLiteral("▶|"), data.word("last"));
+  QToolButton* forward = add_button(QStringLiteral("▶"), about.word("forward"));
+  QToolButton* last = add_button(QStringLiteral("▶|"), about.word("last"));
   scrub_ = new QSlider(Qt::Horizontal, this);
   scrub_->setObjectName(QStringLiteral("scrub"));
-  scrub_->setAccessibleName(data.word("scrub"));
-  scrub_->setToolTip(data.word("scrub"));
+  scrub_->setAccessibleName(about.word("scrub"));
+  scrub_->setToolTip(about.word("scrub"));
   row->addWidget(scrub_, 1);
   speed_ = new QComboBox(this);
-  speed_->setAccessibleName(data.word("speed"));
-  speed_->setToolTip(data.word("speed"));
+  speed_->setAccessibleName(about.word("speed"));
+  speed_->setToolTip(about.word("speed"));
   for (const int speed : {1, 2, 5, 10, 30, 60}) speed_->addItem(QStringLiteral("%1/s").arg(speed), speed);
   speed_->setCurrentIndex(2);
   row->addWidget(speed_);

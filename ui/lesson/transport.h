@@ -17,7 +17,7 @@ namespace attnscope::ui {
 class Transport : public QWidget {
   Q_OBJECT
  public:
-  Transport(const LessonData& data, QWidget* parent);
+  Transport(const LessonData& about, QWidget* parent);
 
   /// Goes to the first of so many; at least one.
   void set_frames(int frames);
