@@ -106,6 +106,7 @@ SoftmaxPicture::SoftmaxPicture(const PictureOf& of, QWidget* parent)
   transport_ = new Transport(data_, this);
   column->addWidget(transport_);
   strip_ = new ScoreStrip(this);
+  strip_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   column->addWidget(strip_);
   const auto add_label = [&] {
     auto* label = new QLabel(this);

@@ -120,7 +120,7 @@ void TileStage::place() {
   }
   const double scale = scale_room / longest;
   double x = stage_margin;
-  double y = stage_margin + 2.4 * line();
+  double y = stage_margin + 3.2 * line();
   double high = 0;
   for (Matrix& matrix : matrices_) {
     const QSizeF size(std::max(5.0, static_cast<double>(matrix.cols) * scale),
@@ -286,9 +286,23 @@ void TileStage::paint_pairs(QPainter& painter) const {
 double TileStage::paint_tally(QPainter& painter, double top) const {
   const PlotColors colors = plot_colors(palette());
   const double step = line() * 1.15;
-  const double value_width = QFontMetricsF(font()).horizontalAdvance(QStringLiteral("1023.9 MiB "));
-  const double right = std::min<double>(width() - stage_margin, stage_margin + 2 * value_width + 14 * line());
   const auto rows = tally();
+  const QFontMetricsF metrics(font());
+  const QString met_mark = QStringLiteral("✓ ");
+  double name_width = 0;
+  double value_width = metrics.horizontalAdvance(QStringLiteral("1023 MiB"));
+  for (const QStringList& row : rows) {
+    name_width = std::max(name_width, metrics.horizontalAdvance(met_mark + row[0]));
+    for (const QString& value : {row[1], row[2]}) value_width = std::max(value_width, metrics.horizontalAdvance(value));
+  }
+  value_width += 0.6 * line();
+  const double right = std::min<double>(width() - stage_margin, stage_margin + name_width + 2 * value_width);
+  // Three of them side by side leave little room: smaller letters rather than half a word.
+  const double share = std::min(1.0, (right - stage_margin) / (name_width + 2 * value_width));
+  QFont letters = font();
+  letters.setPointSizeF(letters.pointSizeF() * share);
+  painter.setFont(letters);
+  value_width *= share;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const bool closed = i + 1 == rows.size();
     const bool met = closed && meets_closed_form();
@@ -297,11 +311,12 @@ double TileStage::paint_tally(QPainter& painter, double top) const {
                                       : colors.text);
     const double y = top + static_cast<double>(i) * step;
     painter.drawText(QRectF(stage_margin, y, right - stage_margin - 2 * value_width, step),
-                     Qt::AlignLeft | Qt::AlignVCenter, met ? QStringLiteral("✓ ") + rows[i][0] : rows[i][0]);
+                     Qt::AlignLeft | Qt::AlignVCenter, met ? met_mark + rows[i][0] : rows[i][0]);
     painter.drawText(QRectF(right - 2 * value_width, y, value_width, step), Qt::AlignRight | Qt::AlignVCenter,
                      rows[i][1]);
     painter.drawText(QRectF(right - value_width, y, value_width, step), Qt::AlignRight | Qt::AlignVCenter, rows[i][2]);
   }
+  painter.setFont(font());
   return top + static_cast<double>(rows.size()) * step;
 }
 
