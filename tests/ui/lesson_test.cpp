@@ -173,7 +173,7 @@ TEST_F(LessonTest, WhatTheMaskLeavesOutIsNeverSeen) {
     return count;
   };
   EXPECT_EQ(seen(), 64);  // 8 x 8 tiles of 64 at N 512
-  tiles.findChildren<QComboBox*>()[1]->setCurrentIndex(1);
+  tiles.findChild<QComboBox*>(QStringLiteral("mask"))->setCurrentIndex(1);
   settle();
   EXPECT_EQ(seen(), 36);  // on and below the diagonal
 }
@@ -182,7 +182,7 @@ TEST_F(LessonTest, OtherTilesArePlayedAgain) {
   auto& tiles = picture<TilesPicture>("tiling");
   const auto fa1_bytes = [&] { return tiles.stages()[1]->player().closed_form().sm_l2().total(); };
   const std::int64_t before = fa1_bytes();
-  QComboBox* bc = tiles.findChildren<QComboBox*>()[4];
+  auto* bc = tiles.findChild<QComboBox*>(QStringLiteral("Bc"));
   bc->setCurrentIndex(bc->findText(QStringLiteral("128")));
   settle();
   EXPECT_EQ(tiles.stages()[1]->player().config().tile.bc, 128);

@@ -68,10 +68,12 @@ void TilesPicture::add_choices() {
     which_->addItem(to_qstring(algorithms_[i]->facts().title), static_cast<int>(i));
   }
   mask_ = add_choice({});
+  mask_->setObjectName(QStringLiteral("mask"));
   const QSignalBlocker quiet_mask(mask_);
   for (std::size_t i = 0; i < masks_.size(); ++i) mask_->addItem(format_mask(masks_[i]), static_cast<int>(i));
   const auto sizes = [this](const QString& name, std::initializer_list<int> values) {
     QComboBox* box = add_choice(name);
+    box->setObjectName(name);
     const QSignalBlocker quiet_box(box);
     box->addItem(QStringLiteral("–"), 0);
     for (const int value : values) box->addItem(QString::number(value), value);
