@@ -111,7 +111,7 @@ int run(int argc, char** argv) {
   add("compare", "Set two sides of recorded points beside each other: ratios with intervals and verdicts that hold",
       [](CLI::App& command) { return attnscope::add_compare(command); });
   add("ab", "Measure two points in turns until it is decided which is faster",
-      [](CLI::App& command) { return attnscope::add_ab(command); });
+      [&](CLI::App& command) { return attnscope::add_ab(command, arguments); });
   add("report", "Write what was measured as a report: one HTML page, or Markdown with pictures beside it",
       [](CLI::App& command) { return attnscope::add_report(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });

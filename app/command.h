@@ -43,7 +43,7 @@ using Action = std::function<ExitCode()>;
 /// The program's own arguments, as they were given: a run stores them.
 using Arguments = std::span<char* const>;
 
-Action add_ab(CLI::App& command);
+Action add_ab(CLI::App& command, Arguments arguments);
 Action add_ceilings(CLI::App& command);
 Action add_check(CLI::App& command);
 Action add_collect(CLI::App& command, Arguments arguments);

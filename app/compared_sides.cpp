@@ -14,6 +14,7 @@
 #include "app/skipped_rows.h"
 #include "messages/compare.h"
 #include "profiler/analysis/point_query.h"
+#include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -48,28 +49,6 @@ struct FileRows {
   }
 };
 
-analysis::RunConditions conditions_of(const RunSummary& run) {
-  const Environment& environment = run.environment;
-  const MeasureOptions& options = run.options;
-  return {{"program", environment.app_version},
-          {"driver", environment.driver_version},
-          {"CUDA", environment.cuda_driver_api},
-          {"NVRTC", environment.nvrtc_version},
-          {"CUPTI", environment.cupti_version},
-          {"system", environment.operating_system},
-          {"samples", fmt::format("{} to {}", options.min_samples, options.max_samples)},
-          {"noise", fmt::format("{}", options.max_noise)},
-          {"seed", fmt::format("{}", options.seed)}};
-}
-
-std::string sources_of(const PointRecord& record) {
-  std::set<std::string> digests;
-  for (const KernelRecord& kernel : record.kernels) {
-    if (kernel.launch && !kernel.launch->digest.empty()) digests.insert(kernel.launch->digest);
-  }
-  return fmt::format("{}", fmt::join(digests, " "));
-}
-
 class Loader {
  public:
   const FileRows& load(const std::string& file) {
@@ -83,9 +62,16 @@ class Loader {
   void finish(ComparedSides& sides) {
     sides.table = std::move(builder_).finish();
     sides.conditions = std::move(conditions_);
-    sides.sources = std::move(sources_);
     sides.code = code_;
   }
+
+  /// Whether all these runs are of two sides.
+  [[nodiscard]] bool of_two_sides(const std::set<RunIndex>& runs) const {
+    return std::ranges::all_of(runs, [&](RunIndex run) { return has_two_sides(summaries_[run]); });
+  }
+  /// Of a row of such a run.
+  [[nodiscard]] bool on_other_side(RunIndex run, Row row) const { return of_other_side(summaries_[run], places_[row]); }
+  [[nodiscard]] std::size_t looks(RunIndex run) const { return looks_of(summaries_[run]); }
 
  private:
   void read(const std::string& file, FileRows& rows) {
@@ -101,8 +87,11 @@ class Loader {
                                           .label = {},
                                           .started_at = run.started_at,
                                           .provenance = run.provenance,
-                                          .limits = run.limits});
+                                          .limits = run.limits,
+                                          .planned_points = run.planned_points,
+                                          .rounds = rounds_of(run)});
         conditions_.push_back(conditions_of(run));
+        summaries_.push_back(run);
       }
       runs[run.id] = {known->second, uid};
       rows.by_run[run.id];
@@ -112,8 +101,8 @@ class Loader {
       if (run == runs.end()) continue;
       const auto [known, first] = points_.try_emplace({run->second.second, point.index}, next_);
       if (first) {
-        builder_.add(run->second.first, point.record);
-        sources_.push_back(sources_of(point.record));
+        builder_.add(run->second.first, point.record, point.index);
+        places_.push_back(point.index);
         ++next_;
       }
       rows.by_run[point.run_id].push_back(known->second);
@@ -126,7 +115,8 @@ class Loader {
   std::map<std::string, RunIndex> runs_;                       // by uid
   std::map<std::pair<std::string, std::size_t>, Row> points_;  // by their run's uid and place in it
   std::vector<analysis::RunConditions> conditions_;
-  std::vector<std::string> sources_;
+  std::vector<RunSummary> summaries_;  // by RunIndex
+  std::vector<std::size_t> places_;    // by Row, in the run's plan
   Row next_ = 0;
   ExitCode code_ = ExitCode::ok;
 };
@@ -162,6 +152,33 @@ std::vector<Row> rows_of_side(const std::vector<std::string>& words, Loader& fil
   return {rows.begin(), rows.end()};
 }
 
+/// Both sides from one word.
+void sides_of_word(const SideWord& word, Loader& files, ComparedSides& sides) {
+  const std::vector<Row> meant = rows_of_word(word, files.load(word.file), sides.table);
+  std::set<RunIndex> runs;
+  for (const Row row : meant) runs.insert(sides.table.run_index(row));
+  if (meant.empty()) throw CommandError(ExitCode::error, say::compare::empty_side{.side = word.text});
+  sides.halves = files.of_two_sides(runs);
+  if (!sides.halves && runs.size() < 2) {
+    throw CommandError(ExitCode::usage, say::compare::one_run{.file = word.text});
+  }
+  for (const Row row : meant) {
+    const RunIndex run = sides.table.run_index(row);
+    const bool of_other = sides.halves ? files.on_other_side(run, row) : run != *runs.begin();
+    (of_other ? sides.other : sides.base).push_back(row);
+  }
+  if (sides.base.empty() || sides.other.empty()) {
+    throw CommandError(ExitCode::error, say::compare::half_only{.side = word.text});
+  }
+  if (sides.halves) {
+    sides.base_name = text(say::compare::first_half{.side = word.text});
+    sides.other_name = text(say::compare::second_half{});
+  } else {
+    sides.base_name = fmt::format("{}, run {}", word.text, sides.table.runs()[*runs.begin()].title);
+    sides.other_name = fmt::format("{}, other runs", word.text);
+  }
+}
+
 }  // namespace
 
 ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other) {
@@ -176,25 +193,17 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
   ComparedSides sides;
   files.finish(sides);
   if (other.empty()) {
-    const SideWord word = parse_side(base.front());
-    const FileRows& file = files.load(word.file);
-    const std::vector<Row> meant = rows_of_word(word, file, sides.table);
-    std::set<RunIndex> runs;
-    for (const Row row : meant) runs.insert(sides.table.run_index(row));
-    if (meant.empty()) throw CommandError(ExitCode::error, say::compare::empty_side{.side = word.text});
-    if (runs.size() < 2) throw CommandError(ExitCode::usage, say::compare::one_run{.file = word.text});
-    for (const Row row : meant) {
-      (sides.table.run_index(row) == *runs.begin() ? sides.base : sides.other).push_back(row);
-    }
-    sides.base_name = fmt::format("{}, run {}", word.text, sides.table.runs()[*runs.begin()].title);
-    sides.other_name = fmt::format("{}, other runs", word.text);
-    return sides;
+    sides_of_word(parse_side(base.front()), files, sides);
+  } else {
+    sides.base = rows_of_side(base, files, sides.table);
+    sides.other = rows_of_side(other, files, sides.table);
+    if (sides.base == sides.other) throw CommandError(ExitCode::usage, say::compare::one_side{});
+    sides.base_name = fmt::format("{}", fmt::join(base, ", "));
+    sides.other_name = fmt::format("{}", fmt::join(other, ", "));
   }
-  sides.base = rows_of_side(base, files, sides.table);
-  sides.other = rows_of_side(other, files, sides.table);
-  if (sides.base == sides.other) throw CommandError(ExitCode::usage, say::compare::one_side{});
-  sides.base_name = fmt::format("{}", fmt::join(base, ", "));
-  sides.other_name = fmt::format("{}", fmt::join(other, ", "));
+  for (const std::vector<Row>* rows : {&sides.base, &sides.other}) {
+    for (const Row row : *rows) sides.looks = std::max(sides.looks, files.looks(sides.table.run_index(row)));
+  }
   return sides;
 }
 

@@ -2,6 +2,7 @@
 // The sides of a comparison as people name them: FILE, FILE:RUN (its number) or FILE:FILTER (point_query.h).
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,11 +20,13 @@ struct ComparedSides {
   std::string base_name;
   std::string other_name;
   std::vector<analysis::RunConditions> conditions;  ///< by run
-  std::vector<std::string> sources;                 ///< by row
-  ExitCode code = ExitCode::ok;                     ///< `partial` where reading skipped rows
+  bool halves = false;           ///< of runs of two sides (storage/compared_runs.h), which no alignment has to find
+  std::size_t looks = 1;         ///< the most that a run of either side went on by
+  ExitCode code = ExitCode::ok;  ///< `partial` where reading skipped rows
 };
 
-/// Without `other`: the first word against the rest, or, of one word, its first run against the others. Throws
+/// Without `other`: the first word against the rest, or, of one word, its first run against the others; where all its
+/// runs are of two sides, those against each other. Throws
 /// CommandError for words that name nothing, and for sides that are the same.
 [[nodiscard]] ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other);
 

@@ -269,8 +269,13 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
       text(say::compare::method{.margin = fmt::format("{}", 100 * output.request.verdicts.margin),
                                 .rows = result.pairs.size(),
                                 .level = fmt::format("{}", 100 * output.request.verdicts.level)})};
+  if (output.request.looks > 1 && exact < result.pairs.size()) {
+    notes.push_back(text(say::compare::looked{.looks = output.request.looks}));
+  }
   if (exact > 0) notes.push_back(text(say::compare::computed{.rows = exact}));
   if (paired > 0) notes.push_back(text(say::compare::interleaved{.rows = paired}));
+  const std::size_t steadied = count([](const ComparedPair& pair) { return pair.verdict.steadied; });
+  if (steadied > 0) notes.push_back(text(say::compare::steadied{.rows = steadied}));
   if (often > 0) notes.push_back(text(say::compare::many_recordings{.rows = often}));
   if (by_rounds > 0) notes.push_back(text(say::compare::floor_rounds{.rows = by_rounds}));
   if (by_percent > 0) {

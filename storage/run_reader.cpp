@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernels/model/gpu_values.h"
 #include "messages/row.h"
 #include "storage/bounds.h"
 #include "storage/points_reader.h"
@@ -44,6 +45,9 @@ MeasureOptions options_from(const json& text) {
   options.max_noise = text.value("max_noise", options.max_noise);
   options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
   options.seed = text.value("seed", options.seed);
+  if (const auto planted = text.find("planted"); planted != text.end()) {
+    options.planted = {.share = planted->at("share").get<double>(), .every = planted->at("every").get<int>()};
+  }
   options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
   return options;
 }
@@ -91,6 +95,18 @@ Environment read_environment(Reader& in) {
   return environment;
 }
 
+/// Without them such a GPU's times would be predicted with another one's rates.
+void read_stated_rates(const json& options, DeviceLimits& limits) {
+  const auto stated = options.find(stated_rates_key);
+  if (stated == options.end()) return;
+  for (const std::string_view key : stated_rates) {
+    const GpuValue& value = *find_gpu_value(key);
+    const double is = stated->at(std::string(key)).get<double>();
+    if (!(is >= value.least && is <= value.most)) throw RowError(outside(value, is));
+    value.set(limits, is);
+  }
+}
+
 RunSummary read_run(Reader& in) {
   RunSummary run;
   run.id = in.integer();
@@ -113,6 +129,7 @@ RunSummary read_run(Reader& in) {
   run.simulated = in.flag();
   run.device_ordinal = in.small();
   run.limits = read_limits(in);
+  read_stated_rates(options, run.limits);
   run.device_name = run.limits.name;
   run.environment = read_environment(in);
   run.provenance = word(parse_provenance(in.text()));

@@ -5,6 +5,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -37,6 +39,10 @@ inline constexpr const char* l2_from_key = "l2_from";
 inline constexpr const char* rates_from_key = "rates_from";
 /// Likewise, RunHeader::order_seed, of a run of several rounds.
 inline constexpr const char* order_seed_key = "order_seed";
+/// What somebody stated of a GPU of their own and no column has: an object of keys of gpu_values().
+inline constexpr const char* stated_rates_key = "stated_rates";
+inline constexpr std::array<std::string_view, 4> stated_rates{"clock_ghz", "l2_bytes_per_clock",
+                                                              "tensor_flop_per_clock", "exponentials_per_clock"};
 
 /// ISO 8601, UTC.
 [[nodiscard]] std::string now_utc();

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kernels/model/gpu_values.h"
 #include "messages/file.h"
 #include "profiler/metrics/rounds.h"
 #include "storage/bounds.h"
@@ -44,15 +45,18 @@ std::string utf8(const std::string& text) {
 }
 
 json to_json(const MeasureOptions& options) {
-  return {{"counters", options.counters},
-          {"verify", options.verify},
-          {"extra_metrics", options.extra_metrics},
-          {"min_samples", options.min_samples},
-          {"max_samples", options.max_samples},
-          {"max_noise", options.max_noise},
-          {"timeout_ms", options.timeout.count()},
-          {"seed", options.seed},
-          {"input_kind", to_string(options.input_kind)}};
+  json text{{"counters", options.counters},
+            {"verify", options.verify},
+            {"extra_metrics", options.extra_metrics},
+            {"min_samples", options.min_samples},
+            {"max_samples", options.max_samples},
+            {"max_noise", options.max_noise},
+            {"timeout_ms", options.timeout.count()},
+            {"seed", options.seed},
+            {"input_kind", to_string(options.input_kind)}};
+  const PlantedChange& planted = options.planted;
+  if (planted.every > 0) text["planted"] = {{"share", planted.share}, {"every", planted.every}};
+  return text;
 }
 
 Binder& operator<<(Binder& out, const DeviceLimits& limits) {
@@ -173,6 +177,11 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
   if (!header.device.l2_from.empty()) options[l2_from_key] = header.device.l2_from;
   if (!header.device.rates_from.empty()) options[rates_from_key] = header.device.rates_from;
   if (header.rounds > 1) options[order_seed_key] = header.order_seed;
+  if (const DeviceLimits& limits = header.device.limits; limits.stated.tensor_flops > 0) {
+    json stated = json::object();
+    for (const std::string_view key : stated_rates) stated[std::string(key)] = find_gpu_value(key)->get(limits);
+    options[stated_rates_key] = std::move(stated);
+  }
   SQLite::Statement& insert = statement(
       "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
       "started_at, provenance, uid, rounds) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)");

@@ -597,6 +597,12 @@ Message Workspace::set_query(const QString& text) {
   return {};
 }
 
+void Workspace::suppose(const WhatIf& factors) {
+  if (factors == what_if_) return;
+  what_if_ = factors;
+  emit what_if_changed();
+}
+
 void Workspace::announce_points() {
   ticked_.reset();
   visible_.reset();

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/model/gpu_values.h"
 #include "profiler/analysis/point_query.h"
 #include "storage/file_stamp.h"
 #include "storage/run_store.h"
@@ -127,6 +128,9 @@ class Workspace : public QObject {
   [[nodiscard]] PointMeasurer& measurer();
   /// Of what is simulated.
   [[nodiscard]] PublishedErrors& published_errors() { return published_errors_; }
+  /// What is supposed of the memories of all GPUs, as the explorer's sliders have it: what is drawn of theory follows.
+  [[nodiscard]] const WhatIf& what_if() const { return what_if_; }
+  void suppose(const WhatIf& factors);
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
   /// The files of which nothing is shown yet, while they are read, by name with commas between, large ones with how
   /// much of them is read: "sweep.attnscope (34%)"; empty when there are none.
@@ -150,6 +154,7 @@ class Workspace : public QObject {
   /// Runs were added, removed or changed state.
   void runs_changed();
   void ceilings_changed();
+  void what_if_changed();
   /// What visible() gives has changed, for whatever reason, or why it gives nothing.
   void points_changed();
 
@@ -183,6 +188,7 @@ class Workspace : public QObject {
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
   std::vector<FileCeilings> ceilings_;
+  WhatIf what_if_;
   analysis::PointQuery query_;
   QString query_text_;
   mutable std::shared_ptr<const PointSet> ticked_;   ///< null: to be made

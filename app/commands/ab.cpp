@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ab: two points of one problem, in turns, until a verdict stands (profiler/analysis/verdicts.h).
+// ab: two points of one problem, in turns, until a verdict stands (profiler/analysis/verdicts.h). What it measured may
+// be kept, for compare to judge again.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +11,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,6 +26,8 @@
 #include "messages/terminal.h"
 #include "profiler/analysis/verdicts.h"
 #include "profiler/plan/sweep.h"
+#include "storage/compared_runs.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
@@ -36,9 +40,11 @@ using analysis::Verdict;
 using Clock = std::chrono::steady_clock;
 
 struct AbOptions {
+  Arguments arguments;
   std::vector<std::string> axes;
   std::array<std::vector<std::string>, 2> sides;  ///< base, other
   std::string device;
+  std::string output;  ///< empty: nothing is kept
   std::string cache_control = "all";
   std::size_t rounds = 320;
   int samples = 10;
@@ -82,12 +88,74 @@ struct Rounds {
   bool cancelled = false;
 };
 
+MeasureOptions measure_options(const AbOptions& options) {
+  MeasureOptions measure;
+  measure.counters = false;
+  measure.verify = !options.no_verify;
+  measure.min_samples = measure.max_samples = options.samples;
+  return measure;
+}
+
+/// A run of two points in a file, round after round.
+class KeptRounds {
+ public:
+  KeptRounds(const AbOptions& options, const OpenedDevice& opened, const std::array<PointSpec, 2>& points)
+      : store_(RunStore::open(options.output, RunStore::Mode::collect)) {
+    const DeviceInfo& device = opened.device->info();
+    const SweepPlan plan{.preset = std::string(ab_preset), .description = {}, .points = {points[0], points[1]}};
+    RunHeader header{.device = device,
+                     .environment = opened.device->environment(),
+                     .preset = plan.preset,
+                     .argv = {options.arguments.begin(), options.arguments.end()},
+                     .plan_hash = plan_hash(plan, "ab"),
+                     .planned_points = points.size(),
+                     .options = measure_options(options),
+                     .simulated_because = opened.simulated_because,
+                     .rounds = device.simulated ? 1 : static_cast<int>(options.rounds)};
+    header.environment.app_version = ATTNSCOPE_VERSION;
+    run_ = store_.begin_run(header);
+  }
+
+  /// A round, once both sides have run.
+  void add(const std::array<PointRecord, 2>& records) {
+    for (const std::size_t side : {0U, 1U}) add(side, records.at(side));
+    ++round_;
+  }
+  /// What ended otherwise, and all of it with it.
+  void add_failed(std::size_t side, const PointRecord& record) {
+    add(side, record);
+    store_.finish_run(run_, StoredRunState::failed);
+  }
+  void finish(StoredRunState state) { store_.finish_run(run_, state); }
+
+  [[nodiscard]] std::int64_t run() const { return run_; }
+  [[nodiscard]] std::string file() const { return store_.file().string(); }
+
+ private:
+  void add(std::size_t side, const PointRecord& record) {
+    if (round_ == 0) {
+      store_.add_point(run_, side, record);
+    } else {
+      store_.add_round(run_, side, round_, record);
+    }
+  }
+
+  RunStore store_;
+  std::int64_t run_ = 0;
+  int round_ = 0;
+};
+
 class Turns {
  public:
-  Turns(Device& device, const AbOptions& options, const std::array<PointSpec, 2>& points, const CancelToken& cancel)
-      : device_(device), cancel_(cancel), verify_(!options.no_verify), random_(measure_.seed) {
-    measure_.counters = false;
-    measure_.min_samples = measure_.max_samples = options.samples;
+  /// `kept`: where rounds go as well; null for nowhere.
+  Turns(Device& device, const AbOptions& options, const std::array<PointSpec, 2>& points, KeptRounds* kept,
+        const CancelToken& cancel)
+      : device_(device),
+        kept_(kept),
+        cancel_(cancel),
+        verify_(!options.no_verify),
+        measure_(measure_options(options)),
+        random_(measure_.seed) {
     rounds_.points = points;
     rounds_.row.paired = true;
     rounds_.row.exact = device.info().simulated;
@@ -107,6 +175,7 @@ class Turns {
         return;
       }
       if (record.disposition != Disposition::ok && record.disposition != Disposition::no_counters) {
+        if (kept_ != nullptr) kept_->add_failed(side, record);
         throw CommandError(ExitCode::error, say::ab::failed{.point = describe(record.spec),
                                                             .disposition = to_string(record.disposition),
                                                             .reason = record.reason});
@@ -114,6 +183,7 @@ class Turns {
     }
     add(records[0], rounds_.row.base);
     add(records[1], rounds_.row.other);
+    if (kept_ != nullptr) kept_->add(records);
   }
 
   [[nodiscard]] Rounds& rounds() { return rounds_; }
@@ -134,6 +204,7 @@ class Turns {
   }
 
   Device& device_;
+  KeptRounds* kept_;
   const CancelToken& cancel_;
   bool verify_;
   MeasureOptions measure_;
@@ -150,11 +221,11 @@ RowVerdict judged(ComparedRow row, const analysis::VerdictOptions& options) {
   return analysis::judge(std::vector{std::move(row)}, options).at(0);
 }
 
-Rounds take_turns(Device& device, const AbOptions& options, const std::array<PointSpec, 2>& points,
+Rounds take_turns(Device& device, const AbOptions& options, const std::array<PointSpec, 2>& points, KeptRounds* kept,
                   const CancelToken& cancel) {
   const auto end = Clock::now() + std::chrono::duration<double>(options.timeout_seconds);
   device.prepare(points, cancel, {});
-  Turns turns(device, options, points, cancel);
+  Turns turns(device, options, points, kept, cancel);
   const std::vector<std::size_t> looks =
       device.info().simulated ? std::vector<std::size_t>{1} : analysis::rounds_to_look_at(options.rounds);
   // One more than planned: the one at which the time is over.
@@ -197,7 +268,8 @@ std::vector<std::string> undecided_words(const Rounds& rounds, const AbOptions& 
   return words;
 }
 
-void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const AbOptions& options) {
+void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const AbOptions& options,
+                      const KeptRounds* kept) {
   const RowVerdict& verdict = rounds.verdict;
   std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n'
             << text(say::ab::title{.other = describe(rounds.points[1]), .base = describe(rounds.points[0])}) << '\n';
@@ -218,6 +290,9 @@ void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const Ab
             << '\n';
   if (verdict.cycles) std::cout << text(say::ab::cycles{.ratio = ratio_text(*verdict.cycles)}) << '\n';
   for (const std::string& words : undecided_words(rounds, options)) std::cout << words << '\n';
+  if (kept == nullptr) return;
+  const std::string word = shell_word(fmt::format("{}:{}", kept->file(), kept->run()));
+  std::cout << text(say::ab::kept{.run = kept->run(), .file = kept->file(), .word = word}) << '\n';
 }
 
 nlohmann::ordered_json side_json(const PointSpec& point, const RoundsOfSide& side) {
@@ -230,7 +305,7 @@ nlohmann::ordered_json side_json(const PointSpec& point, const RoundsOfSide& sid
   return object;
 }
 
-void print_json(const Rounds& rounds, const Device& device, const AbOptions& options) {
+void print_json(const Rounds& rounds, const Device& device, const AbOptions& options, const KeptRounds* kept) {
   const RowVerdict& verdict = rounds.verdict;
   nlohmann::ordered_json document;
   document["format"] = "attnscope-ab";
@@ -251,6 +326,10 @@ void print_json(const Rounds& rounds, const Device& device, const AbOptions& opt
   document["undecided"] = to_string(verdict.undecided);
   if (verdict.rounds_needed) document["rounds_needed"] = *verdict.rounds_needed;
   document["out_of_time"] = rounds.out_of_time;
+  if (kept != nullptr) {
+    document["file"] = kept->file();
+    document["run"] = kept->run();
+  }
   std::cout << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
@@ -261,25 +340,35 @@ ExitCode ab(const AbOptions& options) {
   const DeviceLimits& limits = device.info().limits;
   const std::array<PointSpec, 2> points{point_of_side(options, 0, limits), point_of_side(options, 1, limits)};
   if (points[0] == points[1]) throw CommandError(ExitCode::usage, say::ab::same_points{.point = describe(points[0])});
-  const Rounds rounds = take_turns(device, options, points, cancel);
+  std::optional<KeptRounds> file;
+  if (!options.output.empty()) file.emplace(options, opened, points);
+  KeptRounds* const kept = file ? &*file : nullptr;
+  const Rounds rounds = take_turns(device, options, points, kept, cancel);
+  if (kept != nullptr) kept->finish(rounds.cancelled ? StoredRunState::cancelled : StoredRunState::complete);
   if (rounds.row.base.ns.empty()) return ExitCode::partial;  // cancelled before there was anything
   if (options.json) {
-    print_json(rounds, device, options);
+    print_json(rounds, device, options, kept);
   } else {
-    print_for_people(rounds, opened, options);
+    print_for_people(rounds, opened, options, kept);
   }
   return rounds.cancelled ? ExitCode::partial : ExitCode::ok;
 }
 
 }  // namespace
 
-Action add_ab(CLI::App& command) {
+Action add_ab(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<AbOptions>();
+  options->arguments = arguments;
   command.add_option(
       "AXES", options->axes,
       fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(built_in_algorithms())));
   command.add_option("--base", options->sides[0], "What the one is: algorithm=NAME tile=128x64 ...")->required();
   command.add_option("--with", options->sides[1], "What the other is, likewise")->required();
+  command
+      .add_option(
+          "-o,--output", options->output,
+          "Keep the rounds as a run of two points in FILE, made or continued: `attnscope compare FILE` judges them")
+      ->type_name("FILE");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   command.add_option("--rounds", options->rounds, "The most rounds; it ends before that once a verdict stands")
       ->check(CLI::Range(3, 100'000))

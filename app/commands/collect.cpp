@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -37,6 +38,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/text.h"
+#include "storage/compared_runs.h"
 #include "storage/exchange/export.h"
 
 namespace attnscope {
@@ -81,9 +83,11 @@ std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
 
 /// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
 std::string hashed_options(const CollectOptions& options) {
-  return fmt::format("counters {} verify {} {}{}{}", options.measure.counters, options.measure.verify,
+  const PlantedChange& planted = options.measure.planted;
+  return fmt::format("counters {} verify {} {}{}{}{}", options.measure.counters, options.measure.verify,
                      fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "",
-                     options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "");
+                     options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "",
+                     planted.every > 0 ? fmt::format(" planted {}/{}", planted.share, planted.every) : "");
 }
 
 void require_known_metrics(const Device& device, const std::vector<std::string>& names) {
@@ -470,6 +474,16 @@ class Collection {
   Clock::time_point last_progress_{};
 };
 
+/// What is measured: where a change is planted, all of it twice, the second half with the change.
+SweepPlan plan_of(const CollectOptions& options, const DeviceLimits& limits, const CancelToken& cancel) {
+  SweepPlan plan = options.sweep.plan(limits, [&] { return cancel.cancelled(); });
+  if (options.measure.planted.every == 0) return plan;
+  plan.preset = planted_preset;
+  const std::vector<PointSpec> once = plan.points;
+  plan.points.insert(plan.points.end(), once.begin(), once.end());
+  return plan;
+}
+
 /// The run that goes on, where it decides on which device: unless the user names one.
 std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const CancelToken& cancel) {
   if (!options.continue_on.empty()) return stopped_run_on(options.output, options.continue_on);
@@ -478,7 +492,7 @@ std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const C
   if (!options.ceilings.empty()) return std::nullopt;  // only what they are given to knows whose run it is
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
-      return plan_hash(options.sweep.plan(limits, [&] { return cancel.cancelled(); }), hashed_options(options));
+      return plan_hash(plan_of(options, limits, cancel), hashed_options(options));
     } catch (const CommandError&) {  // nothing of it runs there
       return std::nullopt;
     }
@@ -493,7 +507,7 @@ std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const C
 SweepPlan planned(const CollectOptions& options, const DeviceLimits& limits, const CancelToken& cancel,
                   Reporter& reporter) {
   try {
-    return options.sweep.plan(limits, [&] { return cancel.cancelled(); });
+    return plan_of(options, limits, cancel);
   } catch (const CommandError&) {
     stop_if_cancelled(cancel, reporter);
     throw;
@@ -621,12 +635,27 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
   return leave(device, code, reporter);
 }
 
+/// "PERCENT/EVERY"
+PlantedChange planted_change(const std::string& words) {
+  const char* const end = words.data() + words.size();
+  double percent = 0;
+  PlantedChange planted;
+  const auto [slash, no_percent] = std::from_chars(words.data(), end, percent);
+  if (no_percent == std::errc() && slash != end && *slash == '/' && percent >= 0 && percent <= 100) {
+    const auto [rest, no_number] = std::from_chars(slash + 1, end, planted.every);
+    planted.share = percent / 100;
+    if (no_number == std::errc() && rest == end && planted.every > 0) return planted;
+  }
+  throw CommandError(ExitCode::usage, say::collect::no_planted_change{.words = words});
+}
+
 ExitCode collect(CollectOptions& options) {
   options.measure.counters = !options.no_counters;
   options.measure.verify = !options.no_verify;
   options.measure.max_samples = std::max(options.measure.max_samples, options.measure.min_samples);
   options.measure.timeout = std::chrono::milliseconds(std::llround(options.timeout_seconds * 1000));
   options.measure.extra_metrics = extra_counters(options.metrics);
+  if (!options.plant.empty()) options.measure.planted = planted_change(options.plant);
 
   CancelToken& cancel = cancel_on_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away cancels; it does not kill
@@ -714,7 +743,8 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   command.add_flag("-q,--quiet", options->quiet, "No lines while running");
   add_format_options(command, options->format);
   for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl)->excludes(serve);
-  command.add_option("--continue-after", options->losses)->group("");  // internal, see continuation.h
+  command.add_option("--plant", options->plant)->group("")->excludes(serve);  // to try verdicts, see PlantedChange
+  command.add_option("--continue-after", options->losses)->group("");         // internal, see continuation.h
   command.add_option("--continue-on", options->continue_on)->group("");
   command.add_option("--continue-session", options->continue_session)->group("");
   command.add_option("--continue-requests", options->continue_requests)->group("");

@@ -43,14 +43,16 @@ ComparisonFormat format_named(std::string_view word) {
 ExitCode compare_sides(const CompareOptions& options) {
   const ComparedSides sides = compared_sides(options.base, options.other);
   const Result<analysis::Alignment, Message> alignment =
-      analysis::alignment_of(options.align, sides.table, sides.base, sides.other);
+      sides.halves && options.align.empty()
+          ? analysis::alignment_of_halves(sides.table, sides.base, sides.other)
+          : analysis::alignment_of(options.align, sides.table, sides.base, sides.other);
   if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
   const analysis::ComparisonRequest request{.base = sides.base,
                                             .other = sides.other,
                                             .alignment = *alignment,
                                             .verdicts = {.margin = options.margin_percent / 100},
-                                            .conditions = sides.conditions,
-                                            .sources = sides.sources};
+                                            .looks = sides.looks,
+                                            .conditions = sides.conditions};
   const analysis::ComparisonResult result = analysis::compare(sides.table, request);
   if (result.pairs.empty() && std::ranges::all_of(result.left_out, [](const analysis::LeftOut& left) {
         return left.why == analysis::LeftOut::Why::no_partner;
@@ -76,7 +78,7 @@ Action add_compare(CLI::App& command) {
       .add_option(
           "BASE", options->base,
           "FILE, FILE:RUN (its number) or FILE:FILTER ('algo:NAME d:128', as in the window); without --with the "
-          "first against the rest, or a file's first run against its others")
+          "first against the rest, or a file's first run against its others; what 'attnscope ab' kept, its two sides")
       ->required();
   command.add_option("--with", options->other, "The other side, likewise");
   command

@@ -158,6 +158,9 @@ ExitCode run_import(const ImportOptions& options) {
     run.header.plan_hash = "imported";
     run.header.planned_points = device.points.size();
     run.header.imported = true;
+    for (const PointRecord& point : device.points) {
+      if (!point.rounds.empty()) run.header.rounds = std::max(run.header.rounds, point.rounds.back().round + 1);
+    }
     run.points = device.points;
   }
   std::filesystem::path into = options.into;

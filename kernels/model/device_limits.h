@@ -34,8 +34,8 @@ struct DeviceLimits {
   double dram_bytes_per_second = 0;  ///< datasheet peak
   double l2_bytes_per_second = 0;    ///< estimate, for the simulator's roofline only
   double tensor_flops = 0;           ///< dense fp16/bf16 with fp32 accumulation, datasheet peak, FLOP/s
-  double boost_hz = 0;               ///< SM clock by datasheet, or by the driver; 0: unknown (read from a file)
-  StatedRates stated{};              ///< a file does not keep them
+  double boost_hz = 0;               ///< SM clock by datasheet, or by the driver; 0: unknown (files keep stated ones)
+  StatedRates stated{};              ///< of a GPU of somebody's own; else 0
 
   /// The paper's M: elements (not bytes) that one block can hold on chip.
   [[nodiscard]] std::int64_t sram_elements(int element_bytes) const { return shared_bytes_per_block / element_bytes; }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -83,6 +84,14 @@ Alignment by_what_is_shared(const PointTable& table, std::span<const Row> base, 
   return alignment;
 }
 
+template <class Text>
+bool same_values(std::span<const Row> base, std::span<const Row> other, Text text_of) {
+  std::array<std::set<std::string>, 2> values;
+  for (const Row row : base) values[0].insert(text_of(row));
+  for (const Row row : other) values[1].insert(text_of(row));
+  return values[0] == values[1];
+}
+
 /// What decides who is a partner of whom.
 std::vector<std::string> partner_key(const PointTable& table, const Alignment& alignment, Row row) {
   std::vector<std::string> parts;
@@ -93,11 +102,44 @@ std::vector<std::string> partner_key(const PointTable& table, const Alignment& a
   return parts;
 }
 
+/// When in its round each point was measured, as far as its run says.
+class Moments {
+ public:
+  explicit Moments(const PointTable& table) : table_(table) {}
+
+  std::optional<double> of(Row row, int round) {
+    constexpr std::size_t most_points = 1'000'000;  // a file may say anything
+    constexpr std::size_t most_places = 50'000'000;
+    const Run& run = table_.run(row);
+    const std::size_t place = table_.points().place(row);
+    if (run.rounds.count < 2 || round < 0 || round >= run.rounds.count || place >= run.planned_points ||
+        run.planned_points > most_points) {
+      return std::nullopt;
+    }
+    const auto [known, first] = places_.try_emplace({table_.run_index(row), round});
+    if (first) {
+      if (kept_ + run.planned_points > most_places) return std::nullopt;
+      kept_ += run.planned_points;
+      known->second.resize(run.planned_points);
+      std::uint32_t next = 0;
+      for (const std::size_t point : round_order(run.planned_points, round, run.rounds)) known->second[point] = next++;
+    }
+    if (known->second.empty()) return std::nullopt;
+    return (known->second[place] + 0.5) / static_cast<double>(run.planned_points);
+  }
+
+ private:
+  const PointTable& table_;
+  std::map<std::pair<RunIndex, int>, std::vector<std::uint32_t>> places_;  ///< by run and round: of each point
+  std::size_t kept_ = 0;
+};
+
 /// One round of a row.
 struct RoundAt {
   std::tuple<RunIndex, std::size_t, int> place;  ///< run, which of its rows at this key, round
   double ns = 0;
-  double hz = 0;  ///< 0: not known
+  double hz = 0;                                ///< 0: not known
+  std::optional<double> moment = std::nullopt;  ///< how far in its round
 };
 
 bool has_time(const PointTable& table, Row row) {
@@ -105,7 +147,7 @@ bool has_time(const PointTable& table, Row row) {
   return has_values(table.disposition(row)) && sum && sum->times() && sum->times()->median > 0;
 }
 
-std::vector<RoundAt> rounds_of(const PointTable& table, std::span<const Row> rows) {
+std::vector<RoundAt> rounds_of(const PointTable& table, std::span<const Row> rows, Moments& moments) {
   std::vector<RoundAt> rounds;
   std::map<RunIndex, std::size_t> seen;
   for (const Row row : rows) {
@@ -115,7 +157,10 @@ std::vector<RoundAt> rounds_of(const PointTable& table, std::span<const Row> row
     const std::vector<RoundClock> clocks = table.points().round_clocks(row);
     for (std::size_t k = 0; k < std::min(times.size(), clocks.size()); ++k) {
       if (!times[k] || !(*times[k] > 0)) continue;
-      rounds.push_back({.place = {run, nth, clocks[k].round}, .ns = *times[k], .hz = clocks[k].sm_hz});
+      rounds.push_back({.place = {run, nth, clocks[k].round},
+                        .ns = *times[k],
+                        .hz = clocks[k].sm_hz,
+                        .moment = moments.of(row, clocks[k].round)});
     }
   }
   return rounds;
@@ -137,6 +182,11 @@ void push(RoundsOfSide& side, const RoundAt& round) {
   side.ns.push_back(round.ns);
   side.recordings.push_back(std::get<0>(round.place));
   if (round.hz > 0) side.cycles.push_back(round.ns * round.hz / 1e9);
+  // Each round of each recording has a number of its own.
+  constexpr double most_rounds_of_a_run = 1 << 20;
+  if (!round.moment) return;
+  const double first = most_rounds_of_a_run * static_cast<double>(std::get<0>(round.place));
+  side.moments.push_back(first + std::get<2>(round.place) + *round.moment);
 }
 
 /// Clocks count where every round of both sides has one.
@@ -146,9 +196,9 @@ void settle_cycles(ComparedRow& row) {
   row.other.cycles.clear();
 }
 
-ComparedRow compared_row(const PointTable& table, const ComparedPair& pair) {
-  const std::vector<RoundAt> base = rounds_of(table, pair.base);
-  const std::vector<RoundAt> other = rounds_of(table, pair.other);
+ComparedRow compared_row(const PointTable& table, const ComparedPair& pair, Moments& moments) {
+  const std::vector<RoundAt> base = rounds_of(table, pair.base, moments);
+  const std::vector<RoundAt> other = rounds_of(table, pair.other, moments);
   ComparedRow row;
   std::size_t in_one = 0;
   for (const RoundAt& round : base) {
@@ -168,6 +218,9 @@ ComparedRow compared_row(const PointTable& table, const ComparedPair& pair) {
   if (is_computed(table, pair.base) && is_computed(table, pair.other)) {
     row.exact = true;
     row.paired = false;
+  }
+  for (RoundsOfSide* side : {&row.base, &row.other}) {
+    if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
   }
   settle_cycles(row);
   return row;
@@ -247,6 +300,32 @@ std::string joined(const std::set<std::string>& values) {
   return words;
 }
 
+/// Clocks that differ by less are one.
+constexpr double one_clock = 0.01;
+
+/// The SM clocks held in the rounds of both sides, where their medians are not the same.
+void add_clocks(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
+  std::array<std::optional<SampleSummary>, 2> clocks;
+  std::array<std::string, 2> words;
+  const std::array<const std::vector<Row>*, 2> sides{&request.base, &request.other};
+  for (const std::size_t side : {0U, 1U}) {
+    std::vector<double> megahertz;
+    for (const Row row : *sides.at(side)) {
+      for (const RoundClock& clock : table.points().round_clocks(row)) {
+        if (clock.sm_hz > 0) megahertz.push_back(clock.sm_hz / 1e6);
+      }
+    }
+    const auto [least, most] = std::ranges::minmax_element(megahertz);
+    if (megahertz.empty()) continue;
+    words.at(side) = *most - *least > one_clock * *least ? fmt::format("{:.0f} to {:.0f} MHz", *least, *most)
+                                                         : fmt::format("{:.0f} MHz", *least);
+    clocks.at(side) = summarize(megahertz);
+  }
+  if (!clocks[0] || !clocks[1]) return;
+  if (std::abs(clocks[1]->median / clocks[0]->median - 1) <= one_clock) return;
+  result.differences.push_back({.name = "SM clock", .base = words[0], .other = words[1]});
+}
+
 using Conditions = std::map<std::string, std::array<std::set<std::string>, 2>>;
 
 void add_differences(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
@@ -277,18 +356,18 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
     const auto& [base, other] = conditions[name];
     if (base != other) result.differences.push_back({.name = name, .base = joined(base), .other = joined(other)});
   }
-  if (request.sources.empty()) return;
+  add_clocks(table, request, result);
   std::size_t differ = 0;
-  std::size_t alike = 0;
+  std::size_t same = 0;
   for (const ComparedPair& pair : result.pairs) {
-    const std::string& base = request.sources[pair.base.front()];
-    const std::string& other = request.sources[pair.other.front()];
+    const std::string& base = table.points().sources(pair.base.front());
+    const std::string& other = table.points().sources(pair.other.front());
     if (!pair.same_point || base.empty() || other.empty()) continue;
-    ++(base == other ? alike : differ);
+    ++(base == other ? same : differ);
   }
   if (differ > 0) {
     result.differences.push_back(
-        {.name = "kernel sources", .base = {}, .other = fmt::format("{} of {}", differ, differ + alike)});
+        {.name = "kernel sources", .base = {}, .other = fmt::format("{} of {}", differ, differ + same)});
   }
 }
 
@@ -360,6 +439,18 @@ Result<Alignment, Message> alignment_of(std::span<const std::string> words, cons
   return alignment;
 }
 
+Alignment alignment_of_halves(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+  Alignment alignment;
+  for (const FieldColumn& column : table.points().fields()) {
+    const std::string_view name = column.field().name;
+    if (same_values(base, other, [&](Row row) { return field_text(table, name, row); }))
+      alignment.fields.emplace_back(name);
+  }
+  alignment.all_knobs = same_values(base, other, [&](Row row) { return knobs_text(table, row); });
+  alignment.device = same_values(base, other, [&](Row row) { return table.run(row).device_name; });
+  return alignment;
+}
+
 std::optional<double> ComparedLevel::ratio() const {
   if (!base || !other || !(*base > 0)) return std::nullopt;
   return *other / *base;
@@ -408,11 +499,13 @@ ComparisonResult compare(const PointTable& table, const ComparisonRequest& reque
   ComparisonResult result;
   for (const std::vector<std::string>& key : order) sort_out(table, partners[key], result);
   std::vector<ComparedRow> rows;
+  Moments moments(table);
   for (ComparedPair& pair : result.pairs) {
-    rows.push_back(compared_row(table, pair));
+    rows.push_back(compared_row(table, pair, moments));
     summarize_pair(table, rows.back(), pair);
   }
-  const std::vector<RowVerdict> verdicts = judge(rows, request.verdicts);
+  const std::vector<RowVerdict> verdicts =
+      judge(rows, of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1)));
   for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
   add_differences(table, request, result);
   return result;

@@ -37,6 +37,10 @@ struct Alignment {
 [[nodiscard]] Result<Alignment, Message> alignment_of(std::span<const std::string> words, const PointTable&,
                                                       std::span<const Row> base, std::span<const Row> other);
 
+/// What sides have in common that are two halves of something: every field and knob, and the device, that has the same
+/// values on both.
+[[nodiscard]] Alignment alignment_of_halves(const PointTable&, std::span<const Row> base, std::span<const Row> other);
+
 /// What a run was made under, by name: "driver", "580.65"; shown where the sides differ.
 using RunConditions = std::vector<std::pair<std::string, std::string>>;
 
@@ -45,8 +49,8 @@ struct ComparisonRequest {
   std::vector<Row> other;
   Alignment alignment;
   VerdictOptions verdicts;
+  std::size_t looks = 1;                  ///< of_each_look(): of rounds that went on until a verdict stood
   std::vector<RunConditions> conditions;  ///< by run of the table; none: not known
-  std::vector<std::string> sources;       ///< by row: digests of what ran; none: not known
 };
 
 /// Bytes between two places, of both sides.

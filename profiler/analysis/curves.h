@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/model/gpu_values.h"
 #include "kernels/model/message.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/analysis/l2_boundary.h"
@@ -43,6 +44,7 @@ struct CurveRequest {
   bool l2_boundary = true;
   bool per_head = false;   ///< of bytes
   bool residuals = false;  ///< CurvePoint::over_theory is wanted
+  WhatIf what_if = {};  ///< what is drawn of theory is of devices with these memories; measured points' ratios are not
 };
 
 struct CurvePoint {

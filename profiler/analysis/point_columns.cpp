@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 #include "kernels/model/attention.h"
@@ -22,6 +23,16 @@ template <class T>
 void append_rows(std::vector<T>& to, const std::vector<T>& from, std::span<const Row> rows) {
   to.reserve(to.size() + rows.size());
   for (const Row row : rows) to.push_back(from[row]);
+}
+
+std::string sources_of(const PointRecord& record) {
+  std::set<std::string_view> digests;
+  for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.launch && !kernel.launch->digest.empty()) digests.insert(kernel.launch->digest);
+  }
+  std::string words;
+  for (const std::string_view digest : digests) words.append(words.empty() ? "" : " ").append(digest);
+  return words;
 }
 
 }  // namespace
@@ -275,7 +286,7 @@ double KernelOfRow::flops() const {
 
 PointColumns::PointColumns(std::span<const Field> fields) : fields_(fields.begin(), fields.end()) {}
 
-void PointColumns::add(const PointRecord& record) {
+void PointColumns::add(const PointRecord& record, std::size_t place) {
   for (FieldColumn& column : fields_) column.push(record.spec);
   knobs_.push(record.spec.knobs);
   dispositions_.push_back(static_cast<std::uint8_t>(record.disposition));
@@ -285,6 +296,8 @@ void PointColumns::add(const PointRecord& record) {
   throttle_reasons_.push_back(record.clocks ? record.clocks->throttle_reasons : 0);
   sm_clocks_.push_back(record.clocks ? record.clocks->sm_clock_hz : 0);
   kinds_.push(analysis::kernel_kind(record));
+  sources_.push(sources_of(record));
+  places_.push_back(static_cast<std::uint32_t>(place));
   for (const KernelRecord& kernel : record.kernels) kernels_.add(kernel, record.origin(kernel.kernel));
   kernels_begin_.push_back(kernels_.size());
   if (!record.rounds.empty()) add_rounds(record);
@@ -364,6 +377,8 @@ void PointColumns::add(const PointColumns& from, std::span<const Row> rows) {
   append_rows(throttle_reasons_, from.throttle_reasons_, rows);
   append_rows(sm_clocks_, from.sm_clocks_, rows);
   kinds_.append(from.kinds_, rows);
+  sources_.append(from.sources_, rows);
+  append_rows(places_, from.places_, rows);
 
   std::vector<std::uint32_t> places;  // of the kernels of these rows
   for (const Row row : rows) {
@@ -386,6 +401,8 @@ void PointColumns::shrink() {
   throttle_reasons_.shrink_to_fit();
   sm_clocks_.shrink_to_fit();
   kinds_.shrink();
+  sources_.shrink();
+  places_.shrink_to_fit();
   kernels_begin_.shrink_to_fit();
   kernels_.shrink();
   rows_with_rounds_.shrink_to_fit();
@@ -444,7 +461,7 @@ bool PointColumns::same(const PointColumns& a, Row row_of_a, const PointColumns&
   const std::uint32_t begin_of_b = b.kernels_begin_[row_of_b];
   const std::uint32_t kernels = a.kernels_begin_[row_of_a + 1] - begin_of_a;
   if (b.kernels_begin_[row_of_b + 1] - begin_of_b != kernels) return false;
-  if (a.disposition(row_of_a) != b.disposition(row_of_b)) return false;
+  if (a.disposition(row_of_a) != b.disposition(row_of_b) || a.sources(row_of_a) != b.sources(row_of_b)) return false;
   if (a.knobs_[row_of_a] != b.knobs_[row_of_b] || !std::ranges::equal(a.fields_, b.fields_, equal_fields)) return false;
   for (std::uint32_t i = 0; i < kernels; ++i) {
     if (!KernelColumns::same(a.kernels_, begin_of_a + i, b.kernels_, begin_of_b + i)) return false;

@@ -145,7 +145,8 @@ class PointColumns {
   /// The fields say everything of a point but its knobs; the table of them has to outlive the columns.
   explicit PointColumns(std::span<const Field> fields = point_fields());
 
-  void add(const PointRecord&);
+  /// `place`: of the point in its run's plan.
+  void add(const PointRecord&, std::size_t place = 0);
   /// Rows of other columns, of the same fields, in this order.
   void add(const PointColumns& from, std::span<const Row> rows);
   /// Gives back memory that was held for more points.
@@ -177,6 +178,10 @@ class PointColumns {
   /// ClockReading's, of all rounds; 0 where clocks were not read.
   [[nodiscard]] double sm_clock_hz(Row row) const { return sm_clocks_[row]; }
   [[nodiscard]] const KernelKind& kernel_kind(Row row) const { return kinds_[row]; }
+  /// In its run's plan, where that is known: else 0.
+  [[nodiscard]] std::uint32_t place(Row row) const { return places_[row]; }
+  /// The digests of what ran, which the device compiled (LaunchRecord); empty where none is known.
+  [[nodiscard]] const std::string& sources(Row row) const { return sources_[row]; }
 
   /// In how many rounds a point was measured: 1 for most. What follows has an element for each, in their order.
   [[nodiscard]] std::size_t rounds(Row) const;
@@ -219,6 +224,8 @@ class PointColumns {
   std::vector<bool> throttled_;
   std::vector<std::uint64_t> throttle_reasons_;
   Coded<KernelKind, coded_by::itself> kinds_;
+  Words sources_;
+  std::vector<std::uint32_t> places_;
 
   std::vector<double> sm_clocks_;
 

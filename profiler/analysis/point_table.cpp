@@ -51,8 +51,8 @@ RunIndex PointTableBuilder::add_run(Run run) {
   return static_cast<RunIndex>(runs_.size() - 1);
 }
 
-void PointTableBuilder::add(RunIndex run, const PointRecord& record) {
-  points_.add(record);
+void PointTableBuilder::add(RunIndex run, const PointRecord& record, std::size_t place) {
+  points_.add(record, place);
   run_of_.push_back(run);
 }
 

@@ -17,6 +17,7 @@
 #include "profiler/analysis/algorithms.h"
 #include "profiler/analysis/point_columns.h"
 #include "profiler/metrics/point.h"
+#include "profiler/plan/rounds.h"
 
 namespace attnscope::analysis {
 
@@ -33,6 +34,9 @@ struct Run {
   Provenance provenance = Provenance::measured;
   DeviceLimits limits;
   std::string l2_from = {};  ///< of a simulation: DeviceInfo's
+  /// Of a run of several rounds, where they are known: what the order of its points in each comes of.
+  std::size_t planned_points = 0;
+  SweepRounds rounds = {};
 };
 
 /// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one
@@ -155,7 +159,8 @@ class PointTableBuilder {
       : algorithms_(std::move(algorithms)), points_(fields) {}
 
   RunIndex add_run(Run run);
-  void add(RunIndex run, const PointRecord&);
+  /// `place`: of the point in its run's plan.
+  void add(RunIndex run, const PointRecord&, std::size_t place = 0);
   /// Rows of other columns, of the same fields.
   void add(RunIndex run, const PointColumns& from, std::span<const Row> rows);
   [[nodiscard]] PointTable finish() &&;

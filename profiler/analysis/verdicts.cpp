@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/analysis/common_course.h"
 #include "profiler/analysis/variance_prior.h"
 
 namespace attnscope::analysis {
@@ -28,6 +29,8 @@ constexpr std::size_t rows_in_common = 8;
 constexpr double left_out_above = 0.5;
 /// How often a suggested number of rounds has to decide.
 constexpr double wanted_power = 0.9;
+/// A common course is real where most rows scatter less than this share of their variance without it.
+constexpr double less_scatter = 0.9;
 
 /// From so many degrees of freedom on Student's t is the normal distribution.
 constexpr double as_good_as_normal = 1e6;
@@ -45,6 +48,7 @@ struct Estimate {
   double freedom = 0;
   double spread = 0;  ///< of one round's log ratio, both sides in one round
   SpreadFloor floor = SpreadFloor::none;
+  bool steadied = false;
 };
 
 /// That a mean so far above `bound` comes by chance where the truth is `bound`.
@@ -110,20 +114,79 @@ void stand_in_for_spread(Estimate& estimate) {
 /// Rows of one kind, and where their estimates belong.
 using Places = std::vector<std::size_t>;
 
+double variance_about(const std::vector<double>& values, double mean) {
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
+}
+
+/// Log ratios of the rounds of each of these rows.
+using Ratios = std::vector<std::vector<double>>;
+
+Ratios ratios_of(std::span<const ComparedRow> rows, const Places& places, Values values) {
+  Ratios ratios;
+  ratios.reserve(places.size());
+  for (const std::size_t place : places) {
+    const std::vector<double> base = logs_of(rows[place].base.*values);
+    std::vector<double>& of_row = ratios.emplace_back(logs_of(rows[place].other.*values));
+    for (std::size_t k = 0; k < of_row.size(); ++k) of_row[k] -= base[k];
+  }
+  return ratios;
+}
+
+/// The rows for which it is known when each of their values was measured.
+Places timed_rows(std::span<const ComparedRow> rows, const Places& places) {
+  Places timed;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const ComparedRow& row = rows[places[i]];
+    if (!row.base.moments.empty() && !row.other.moments.empty()) timed.push_back(i);
+  }
+  return timed;
+}
+
+/// Takes off what all rows went through alike, where that is real. Which rows it was taken off, of `places`.
+Places steady(std::span<const ComparedRow> rows, const Places& places, Values values, Ratios& ratios) {
+  const Places timed = timed_rows(rows, places);
+  std::vector<TimedValue> all;
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    const ComparedRow& row = rows[places[timed[i]]];
+    for (const RoundsOfSide* side : {&row.base, &row.other}) {
+      const std::vector<double> logs = logs_of(side->*values);
+      for (std::size_t k = 0; k < logs.size(); ++k) {
+        all.push_back({.series = 2 * i + (side == &row.other ? 1 : 0), .moment = side->moments[k], .log = logs[k]});
+      }
+    }
+  }
+  const std::vector<double> course = common_course(all, 2 * timed.size());
+  if (course.empty()) return {};
+  Ratios steadied;
+  std::size_t at = 0;
+  std::size_t calmer = 0;
+  for (const std::size_t i : timed) {
+    std::vector<double>& of_row = steadied.emplace_back(ratios[i]);
+    const std::size_t rounds = of_row.size();
+    for (std::size_t k = 0; k < rounds; ++k) of_row[k] -= course[at + rounds + k] - course[at + k];
+    at += 2 * rounds;
+    const double before = variance_about(ratios[i], mean_of(ratios[i]));
+    if (variance_about(of_row, mean_of(of_row)) <= less_scatter * before) ++calmer;
+  }
+  if (2 * calmer < timed.size()) return {};
+  for (std::size_t i = 0; i < timed.size(); ++i) ratios[timed[i]] = std::move(steadied[i]);
+  return timed;
+}
+
 void estimate_paired(std::span<const ComparedRow> rows, const Places& places, Values values,
                      std::vector<Estimate>& estimates) {
+  Ratios ratios = ratios_of(rows, places, values);
+  for (const std::size_t i : steady(rows, places, values, ratios)) estimates[places[i]].steadied = true;
   std::vector<FoundVariance> found;
-  for (const std::size_t place : places) {
-    std::vector<double> base = logs_of(rows[place].base.*values);
-    std::vector<double> ratios = logs_of(rows[place].other.*values);
-    for (std::size_t k = 0; k < ratios.size(); ++k) ratios[k] -= base[k];
-    Estimate& estimate = estimates[place];
-    estimate.centre = hodges_lehmann(ratios);
-    estimate.mean = mean_of(ratios);
-    double squares = 0;
-    for (const double ratio : ratios) squares += (ratio - estimate.mean) * (ratio - estimate.mean);
-    const double freedom = ratios.size() < fewest_rounds ? 0 : static_cast<double>(ratios.size() - 1);
-    found.push_back({.variance = freedom > 0 ? squares / freedom : 0, .freedom = freedom});
+  found.reserve(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    Estimate& estimate = estimates[places[i]];
+    estimate.centre = hodges_lehmann(ratios[i]);
+    estimate.mean = mean_of(ratios[i]);
+    const double freedom = ratios[i].size() < fewest_rounds ? 0 : static_cast<double>(ratios[i].size() - 1);
+    found.push_back({.variance = freedom > 0 ? variance_about(ratios[i], estimate.mean) : 0, .freedom = freedom});
   }
   const std::vector<FoundVariance> variances = moderated(found, least_variance);
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -364,7 +427,8 @@ void check(const ComparedRow& row) {
     const auto good = [](double value) { return std::isfinite(value) && value > 0; };
     if (rounds == 0 || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good) ||
         (!side->cycles.empty() && side->cycles.size() != rounds) ||
-        (!row.paired && !row.exact && side->recordings.size() != rounds)) {
+        (!row.paired && !row.exact && side->recordings.size() != rounds) ||
+        (!side->moments.empty() && side->moments.size() != rounds)) {
       throw std::invalid_argument("rounds that cannot be compared");
     }
   }
@@ -473,6 +537,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     row.time = ratio_of(times[i], quantiles);
     if (clocked[i]) row.cycles = ratio_of(cycles[i], quantiles);
     row.floor = times[i].floor;
+    row.steadied = times[i].steadied;
     row.rounds = std::min(rows[i].base.ns.size(), rows[i].other.ns.size());
     row.spread = times[i].spread;
     row.p_change = confirmed[i];

@@ -6,6 +6,10 @@
 // the ratio other / base, one a round. The centre is that of Hodges and Lehmann (1963); the interval is Student's t of
 // the mean, with the row's variance moderated by those of all rows (variance_prior.h).
 //
+// Where it is known when in its round each value was measured, what all rows go through alike (common_course.h) is
+// taken off first, if at least half of the rows scatter less by a tenth without it: it is real, then, and shuffling has
+// made it scatter that says nothing of a row. Times and cycles are asked apart.
+//
 // Recordings made one after the other differ by more than their rounds scatter. Of four or more of them (two degrees of
 // freedom between recordings of one side) a recording's mean is the unit; of fewer, the spread of a single round stands
 // for what recordings differ by, however many rounds they have. What all rows of a round or recording have in common is
@@ -58,6 +62,8 @@ struct RoundsOfSide {
   std::vector<double> ns;
   std::vector<double> cycles;             ///< as many, or none where a clock is not known
   std::vector<std::uint32_t> recordings;  ///< as many where not paired: which recording it is of
+  /// As many, or none, where paired: when it was, as common_course.h has it.
+  std::vector<double> moments = {};
 };
 
 struct ComparedRow {
@@ -81,6 +87,7 @@ struct RowVerdict {
   Undecided undecided = Undecided::decided;
   SpreadFloor floor = SpreadFloor::none;
   std::size_t rounds = 0;  ///< of the side that has fewer
+  bool steadied = false;   ///< what all rows went through alike was taken off its times
   double spread = 0;       ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
   double p_change = 1;     ///< that it lies inside the margin, uncorrected
   double p_same = 1;       ///< that it lies outside

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -49,6 +50,23 @@ struct CounterAvailability {
   Message fix;     ///< what to do on this machine, one sentence
 };
 
+/// A change of known size, to try verdicts on. Each timed sample of the plan ends with a spin on the device: the
+/// shortest one, `least_planted_spin_ns`, in all points alike, so that what launching it takes is in both sides of a
+/// ratio; in changed points, one in `every`, longer by `share` of what the point took with the shortest one in the same
+/// round.
+struct PlantedChange {
+  double share = 0;
+  int every = 0;  ///< 0: nothing is planted, no spin runs
+
+  /// Whether a point of the plan is changed: one in `every` of the second half, which repeats the first.
+  [[nodiscard]] bool changes(std::size_t place, std::size_t points) const {
+    return every > 0 && place >= points / 2 && (place - points / 2) % static_cast<std::size_t>(every) == 0;
+  }
+};
+inline constexpr double least_planted_spin_ns = 1000;
+/// Of planted spins: the kernel record that says how long they were.
+inline constexpr const char* planted_spin_name = "planted spin";
+
 struct MeasureOptions {
   bool counters = true;
   bool verify = true;
@@ -62,6 +80,7 @@ struct MeasureOptions {
       15'000};  ///< for one point; sampling ends at it, a launch that outlives it is a `timeout`
   std::uint64_t seed = 20220527;
   InputKind input_kind = InputKind::normal;
+  PlantedChange planted = {};  ///< of one point: `share` is its own
 };
 
 /// What compiling one kernel gave.

@@ -109,8 +109,8 @@ class Sweep {
     if (!known && !waiting_.empty() && !device_.counts_with(waiting_, spec)) count_waiting();
     if (ended_ || stopped_by_user()) return;
     if (observer_.on_point_started) observer_.on_point_started(i, spec);
-    Device::Uncounted point = known ? Device::Uncounted{*std::move(known), false}
-                                    : device_.measure_uncounted(spec, options_of_round_, cancel_);
+    Device::Uncounted point =
+        known ? Device::Uncounted{*std::move(known), false} : device_.measure_uncounted(spec, options_of(i), cancel_);
     in_flight_.push_back({i, std::move(point.record), point.waits});
     if (point.waits) {
       waiting_.push_back(spec);
@@ -123,6 +123,12 @@ class Sweep {
     } else {
       report_whole();
     }
+  }
+
+  [[nodiscard]] MeasureOptions options_of(std::size_t i) const {
+    MeasureOptions options = options_of_round_;
+    if (!options.planted.changes(i, plan_.points.size())) options.planted.share = 0;
+    return options;
   }
 
   [[nodiscard]] bool stopped_by_user() {

@@ -162,6 +162,12 @@ class SimulatedDevice final : public Device {
       add_time_terms(kernel, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
     }
     sum.time_ns = point_ns(together);
+    if (options.planted.every > 0) {
+      const double with_least = sum.time_ns + least_planted_spin_ns;
+      const double longer = options.planted.share * with_least;
+      kernel_record(record, planted_spin_name).samples_ns = {least_planted_spin_ns + longer};
+      sum.time_ns = with_least + longer;
+    }
     add_values(kernel_record(record, "all"), sum, options);
     add_time_terms(kernel_record(record, "all"), together,
                    sum.complete ? Provenance::simulated : Provenance::extrapolated);

@@ -76,12 +76,22 @@ class LongTable {
     if (!seen_[&row].insert(metric).second) {
       fail(line_place(line.number), say::import::metric_twice{.metric = metric});
     }
-    if (metric == "time_ns") require_possible(at(long_column::value), metric_key::time_median_ns, *value);
-    if (find_point_fact(metric) != nullptr || metric == "time_ns") {
-      row.fields[metric] = text;
+    const std::string unit = field(line, long_column::unit);
+    if (metric == "time_ns") {
+      const std::string time(metric_key::time_median_ns);
+      row.fields[metric] = fmt::format("{}", imported_value(at(long_column::value), time, *value, unit).value);
       return;
     }
-    MetricValue stored = imported_value(at(long_column::value), metric, *value, field(line, long_column::unit));
+    if (const PointFact* fact = find_point_fact(metric)) {
+      const auto [base, scale] = base_unit(unit);
+      const bool in_base_unit = unit.empty() || unit == fact->unit;
+      if (!in_base_unit && base != fact->unit) {
+        fail(at(long_column::value), say::import::other_unit{.unit = unit, .wanted = fact->unit});
+      }
+      row.fields[metric] = in_base_unit ? text : fmt::format("{}", *value * scale);
+      return;
+    }
+    MetricValue stored = imported_value(at(long_column::value), metric, *value, unit);
     if (find_metric(stored.name) == nullptr) {
       row.metrics.push_back(std::move(stored));
       return;
@@ -95,7 +105,7 @@ class LongTable {
       if (text_of_it.empty()) continue;
       const auto quartile = number(text_of_it);
       if (!quartile) fail(at(column), say::import::no_number{.word = text_of_it});
-      const MetricValue as_stored = imported_value(at(column), metric, *quartile, field(line, long_column::unit));
+      const MetricValue as_stored = imported_value(at(column), metric, *quartile, unit);
       row.fields.try_emplace(std::string(key), fmt::format("{}", as_stored.value));
     }
   }

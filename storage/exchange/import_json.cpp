@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <type_traits>
 #include <utility>
 
 #include "kernels/model/message_json.h"
 #include "messages/import.h"
+#include "storage/bounds.h"
 #include "storage/exchange/cells.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
@@ -37,24 +41,72 @@ MetricValue metric_from(const Place& place, const std::string& name, const Json&
   return imported_value(place, name, amount->get<double>(), unit);
 }
 
+std::vector<MetricValue> metrics_from(const Place& place, const Json& values) {
+  if (!values.is_object()) fail(place.at(Place::Part::column, "metrics"), say::import::no_object{});
+  std::vector<MetricValue> metrics;
+  for (const auto& [key, metric] : values.items()) {
+    metrics.push_back(metric_from(place.at(Place::Part::column, key), key, metric));
+  }
+  return metrics;
+}
+
+std::vector<double> samples_from(const Place& column, const Json& values) {
+  if (!values.is_array()) fail(column, say::import::no_array{});
+  std::vector<double> samples;
+  samples.reserve(values.size());
+  for (const Json& sample : values) {
+    const auto time = sample.is_number() ? checked(column, sample.get<double>()) : std::nullopt;
+    if (!time) fail(column, say::import::no_sample{});
+    require_possible(column, metric_key::time_median_ns, *time);
+    samples.push_back(*time);
+  }
+  return samples;
+}
+
+/// What our own export says of each of several rounds.
+std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
+  const Place column = place.at(Place::Part::column, "rounds");
+  if (!values.is_array()) fail(column, say::import::no_array{});
+  std::vector<RoundRecord> rounds;
+  rounds.reserve(values.size());
+  std::set<int> numbers;
+  for (const Json& value : values) {
+    if (!value.is_object()) fail(column, say::import::no_object{});
+    RoundRecord& round = rounds.emplace_back();
+    const auto number = value.find("round");
+    if (number == value.end() || !number->is_number_unsigned() || number->get<std::uint64_t>() >= most_rounds) {
+      fail(column, say::import::no_round{.most = most_rounds});
+    }
+    round.round = number->get<int>();
+    if (!numbers.insert(round.round).second) fail(column, say::import::round_twice{.round = round.round});
+    KernelRecord& kernel = round.kernels.emplace_back();
+    if (const auto metrics = value.find("metrics"); metrics != value.end()) {
+      kernel.metrics = metrics_from(place, *metrics);
+    }
+    if (const auto samples = value.find("samples_ns"); samples != value.end()) {
+      kernel.samples_ns = samples_from(place.at(Place::Part::column, "samples_ns"), *samples);
+    }
+    const auto clock = value.find("sm_clock_hz");
+    if (clock == value.end() || !clock->is_number()) continue;
+    round.clocks.emplace().sm_clock_hz =
+        checked(place.at(Place::Part::column, "sm_clock_hz"), clock->get<double>()).value_or(0);
+    round.clocks->throttled = value.value("throttled", Json()) == true;
+  }
+  std::ranges::sort(rounds, {}, &RoundRecord::round);
+  return rounds;
+}
+
 ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder) {
   if (!point.is_object()) fail(place, say::import::no_object{});
   ImportRow row{.place = place};
   for (const auto& [name, value] : point.items()) {
     if (value.is_null()) continue;
     if (name == "metrics") {
-      if (!value.is_object()) fail(row.at(name), say::import::no_object{});
-      for (const auto& [key, metric] : value.items()) {
-        row.metrics.push_back(metric_from(row.at(key), key, metric));
-      }
+      row.metrics = metrics_from(place, value);
     } else if (name == "samples_ns") {
-      if (!value.is_array()) fail(row.at(name), say::import::no_array{});
-      for (const Json& sample : value) {
-        const auto time = sample.is_number() ? checked(row.at(name), sample.get<double>()) : std::nullopt;
-        if (!time) fail(row.at(name), say::import::no_sample{});
-        require_possible(row.at(name), metric_key::time_median_ns, *time);
-        row.samples_ns.push_back(*time);
-      }
+      row.samples_ns = samples_from(row.at(name), value);
+    } else if (name == "rounds") {
+      row.rounds = rounds_from(place, value);
     } else if (!is_known_column(name, builder.registry())) {
       builder.ignore(name);
     } else if (const auto text = name == reason_column::arguments ? shallow_text(value) : std::nullopt) {

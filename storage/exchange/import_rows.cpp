@@ -199,6 +199,47 @@ void complete_kernels(PointRecord& point) {
   }
 }
 
+/// A row's rounds go to its point's, each kernel under its name.
+void add_rounds(const ImportRow& row, const KernelRecord& kernel, PointRecord& point) {
+  for (const RoundRecord& given : row.rounds) {
+    auto found = std::ranges::lower_bound(point.rounds, given.round, {}, &RoundRecord::round);
+    if (found == point.rounds.end() || found->round != given.round) {
+      found = point.rounds.insert(found, {.round = given.round, .kernels = {}, .clocks = given.clocks});
+    }
+    found->kernels.push_back(given.kernels.front());
+    found->kernels.back().kernel = kernel.kernel;
+  }
+}
+
+bool has_samples(const RoundRecord& round, std::string_view kernel) {
+  const auto found = std::ranges::find(round.kernels, kernel, &KernelRecord::kernel);
+  return found != round.kernels.end() && !found->samples_ns.empty();
+}
+
+/// Rounds are what a point's values are made of: they stay where each has the times of the whole, else the values that
+/// the file gives beside them stand alone. What those hold and no round does is the first round's.
+void complete_rounds(PointRecord& point) {
+  if (!std::ranges::all_of(point.rounds, [](const RoundRecord& round) { return has_samples(round, "all"); })) {
+    point.rounds.clear();
+  }
+  if (point.rounds.empty()) return;
+  std::vector<KernelRecord>& first = point.rounds.front().kernels;
+  for (const KernelRecord& kernel : point.kernels) {
+    auto of_first = std::ranges::find(first, kernel.kernel, &KernelRecord::kernel);
+    if (of_first == first.end()) {
+      of_first = first.insert(first.end(), KernelRecord());
+      of_first->kernel = kernel.kernel;
+    }
+    for (const MetricValue& metric : kernel.metrics) {
+      const bool in_rounds = std::ranges::any_of(point.rounds, [&](const RoundRecord& round) {
+        const auto found = std::ranges::find(round.kernels, kernel.kernel, &KernelRecord::kernel);
+        return found != round.kernels.end() && has(*found, metric.name);
+      });
+      if (!in_rounds) of_first->metrics.push_back(metric);
+    }
+  }
+}
+
 /// What a file may say beside the fields of a point, knobs, metrics and the numbers of a point.
 constexpr std::array<std::string_view, 22> known_columns{"heads",
                                                          "N",
@@ -298,6 +339,7 @@ void PointBuilder::add(const ImportRow& row) {
   const bool same = !points.empty() && identity == identity_ && points.back().spec == point.spec &&
                     points.back().kernel(kernel.kernel) == nullptr;
   if (!same) points.push_back(std::move(point));
+  add_rounds(row, kernel, points.back());
   points.back().kernels.push_back(std::move(kernel));
   identity_ = std::move(identity);
 }
@@ -317,6 +359,7 @@ Import PointBuilder::take() {
   for (ImportedDevice& device : import_.devices) {
     for (PointRecord& point : device.points) {
       complete_kernels(point);
+      complete_rounds(point);
       // Sums of what was in bounds may not be.
       Message wrong = out_of_bounds(point);
       if (wrong.empty()) continue;

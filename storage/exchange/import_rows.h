@@ -21,6 +21,8 @@ struct ImportRow {
   std::map<std::string, std::string, std::less<>> fields = {};  ///< absent ones left out
   std::vector<MetricValue> metrics = {};                        ///< with units: of JSON's "metrics"
   std::vector<double> samples_ns = {};
+  std::vector<RoundRecord> rounds =
+      {};  ///< of several, ascending: each with the row's kernel alone, whose name is the row's
 
   [[nodiscard]] const std::string* find(std::string_view name) const;
   /// Empty where there is none.

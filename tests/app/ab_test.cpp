@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -21,6 +22,27 @@ class Ab : public ::testing::Test {
  protected:
   Outcome ab(const Words& words, const Process::Options& options = {}) {
     return run(folder_, Words{"ab"} + words, options);
+  }
+
+  [[nodiscard]] std::string in_folder(const std::string& name) const { return folder_ / name; }
+
+  /// What `attnscope compare` makes of a file that ab kept: its one row.
+  nlohmann::json compared(const std::string& side) {
+    const Outcome outcome = run(folder_, {"compare", in_folder(side), "--format", "json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const nlohmann::json document = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(document["rows"].size(), 1U) << outcome.out;
+    return document["rows"].at(0);
+  }
+
+  static void expect_same_verdict(const nlohmann::json& row, const nlohmann::json& ab) {
+    EXPECT_EQ(row["verdict"], ab["verdict"]);
+    EXPECT_EQ(row["rounds"], ab["rounds"]);
+    EXPECT_EQ(row["base_ns"], ab["base"]["median_ns"]);
+    EXPECT_EQ(row["other_ns"], ab["other"]["median_ns"]);
+    EXPECT_EQ(row["ratio"], ab["ratio"]["value"]);
+    EXPECT_EQ(row["ratio_low"], ab["ratio"]["low"]);
+    EXPECT_EQ(row["ratio_high"], ab["ratio"]["high"]);
   }
 
   void expect_refused(const Words& words, int code, const std::string& says) {
@@ -56,6 +78,54 @@ TEST_F(Ab, a_side_may_say_otherwise_than_both) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fa1 bf16"), HasSubstr("against fa2 fp16")));
 }
 
+TEST_F(Ab, what_is_kept_is_judged_alike) {
+  const Words words{"N=1024",
+                    "d=64",
+                    "algorithm=fa2",
+                    "-d",
+                    "simulated",
+                    "--base",
+                    "dtype=fp16",
+                    "tile=64x64",
+                    "--with",
+                    "dtype=bf16",
+                    "tile=128x64",
+                    "-o",
+                    in_folder("kept.attnscope"),
+                    "--json"};
+  const nlohmann::json first = nlohmann::json::parse(ab(words).out);
+  EXPECT_EQ(first["run"], 1);
+  const nlohmann::json row = compared("kept.attnscope");
+  expect_same_verdict(row, first);
+  EXPECT_THAT(row["base_point"], HasSubstr("fp16"));
+  EXPECT_THAT(row["other_point"], HasSubstr("bf16"));
+  // A second one goes to the same file, as a run of its own.
+  const Outcome again = ab({"N=512", "d=64", "-d", "simulated", "--base", "algorithm=fa1", "--with", "algorithm=fa2",
+                            "-o", in_folder("kept.attnscope")});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, AllOf(HasSubstr("run 2 of "), HasSubstr("kept.attnscope:2")));
+  EXPECT_THAT(compared("kept.attnscope:2")["base_point"], HasSubstr("fa1"));
+  expect_same_verdict(compared("kept.attnscope:1"), first);
+}
+
+TEST_F(Ab, what_failed_is_kept_too) {
+  expect_refused({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated:A100", "--base", "tile=64x64", "--with",
+                  "tile=16x1024", "-o", in_folder("failed.attnscope")},
+                 1, "infeasible");
+  const Outcome points = run(folder_, {"export", in_folder("failed.attnscope"), "--format", "csv"});
+  EXPECT_THAT(points.out, HasSubstr("infeasible"));
+  const Outcome compared = run(folder_, {"compare", in_folder("failed.attnscope")});
+  EXPECT_EQ(compared.exit_code, 1);
+  EXPECT_THAT(compared.err, HasSubstr("one of its two sides only"));
+  std::ofstream(folder_ / "notes.txt") << "not a database\n";
+  expect_refused({"N=1024", "d=64", "-d", "simulated", "--base", "algorithm=fa1", "--with", "algorithm=fa2", "-o",
+                  in_folder("notes.txt")},
+                 1, "notes.txt");
+  expect_refused({"N=1024", "d=64", "-d", "simulated", "--base", "algorithm=fa1", "--with", "algorithm=fa2", "-o",
+                  in_folder("no/such/folder.attnscope")},
+                 1, "folder");
+}
+
 TEST_F(Ab, what_cannot_be_tried_is_one_line) {
   const Words simulated{"N=1024", "d=64", "algorithm=fa2", "-d", "simulated:A100"};
   expect_refused(simulated + Words{"--base", "tile=64x64", "--with", "tile=64x64"}, 2, "both sides are fa2");
@@ -86,6 +156,13 @@ TEST_F(Ab, rounds_go_on_until_a_look) {
     EXPECT_EQ(rounds, 7U);
   }
   EXPECT_EQ(document["provenance"], "measured");
+
+  const nlohmann::json kept = nlohmann::json::parse(ab(words + Words{"-o", in_folder("kept.attnscope")}, options).out);
+  const nlohmann::json row = compared("kept.attnscope");
+  expect_same_verdict(row, kept);
+  EXPECT_EQ(row["interleaved"], "yes");
+  const Outcome notes = run(folder_, {"compare", in_folder("kept.attnscope")});
+  EXPECT_THAT(notes.out, HasSubstr("at one of 3 looks"));
 }
 #endif
 

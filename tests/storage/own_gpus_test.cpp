@@ -8,9 +8,12 @@
 #include <fstream>
 #include <string>
 
+#include "kernels/model/device_rates.h"
 #include "kernels/model/gpu_values.h"
 #include "kernels/registry.h"
 #include "profiler/measure/simulated_device.h"
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
@@ -108,6 +111,25 @@ TEST(OwnGpus, AreDevicesOfTheirOwnOnceAValueHasChanged) {
   EXPECT_THAT(uuid_of(gpus.front()), ::testing::StartsWith("SIM-Fat-H200-"));
   EXPECT_NE(uuid_of(gpus.front()), uuid_of(other));
   EXPECT_EQ(make_simulated_device(gpus.front().limits, built_in_algorithms())->info().l2_from, "NVIDIA H200");
+}
+
+TEST(OwnGpus, ARunKeepsWhatWasStatedOfItsGpu) {
+  const attnscope::testing::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "own.attnscope";
+  DeviceLimits own = own_gpu_like(known_gpus().front(), "Mine");
+  find_gpu_value("tensor_flop_per_clock")->set(own, 12345);
+  find_gpu_value("exponentials_per_clock")->set(own, 77);
+  find_gpu_value("clock_ghz")->set(own, 3.25);
+  CompleteRun run;
+  run.header = attnscope::testing::full_header();
+  run.header.device.simulated = true;
+  run.header.device.limits = own;
+  RunStore::open(file, RunStore::Mode::collect).add_complete_runs(std::vector{run});
+  const std::vector<RunSummary> read = RunStore::open(file, RunStore::Mode::read_only).runs();
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(digest_of_values(read[0].limits), digest_of_values(own));
+  EXPECT_DOUBLE_EQ(device_rates(read[0].limits).boost_hz, 3.25e9);
+  EXPECT_DOUBLE_EQ(device_rates(read[0].limits).per_cycle.exponential, 77);
 }
 
 }  // namespace

@@ -6,11 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "messages/point.h"
 #include "storage/check.h"
+#include "storage/exchange/export.h"
+#include "storage/exchange/import.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
@@ -238,6 +241,65 @@ TEST(StoredRounds, HolesBetweenRoundsAreRoundsThatFoundNothing) {
   ASSERT_THAT(store.points(), SizeIs(1));
   expect_same_rounds(store.points()[0].record, record);
   EXPECT_THAT(store.measured_rounds(1).at(0).rounds, ElementsAre(0, 5, 999'999));
+}
+
+TEST(Rounds, go_through_a_json_export_and_back) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "rounds.attnscope";
+  write_rounds(file, 3, StoredRunState::complete);
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+  const PointRecord wanted = store.points().at(0).record;
+  std::ostringstream text;
+  export_json(store, {}, text);
+  const Result<Import, Message> import = import_points(text.str(), ImportFormat::json, {});
+  ASSERT_TRUE(import.ok()) << attnscope::text(import.error());
+  ASSERT_EQ(import->devices.size(), 1U);
+  CompleteRun run{.header = full_header(), .points = import->devices[0].points};
+  run.header.rounds = 3;
+  run.header.imported = true;
+  RunStore again = RunStore::open(folder / "again.attnscope", RunStore::Mode::collect);
+  again.add_complete_runs({&run, 1});
+  const PointRecord got = again.points().at(0).record;
+  ASSERT_EQ(got.rounds.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(got.rounds[i].round, wanted.rounds[i].round);
+    ASSERT_TRUE(got.rounds[i].clocks);
+    EXPECT_EQ(got.rounds[i].clocks->sm_clock_hz, wanted.rounds[i].clocks->sm_clock_hz);
+    EXPECT_EQ(got.rounds[i].clocks->throttled, wanted.rounds[i].clocks->throttled);
+  }
+  for (const KernelRecord& kernel : wanted.kernels) {
+    const KernelRecord* there = got.kernel(kernel.kernel);
+    ASSERT_NE(there, nullptr) << kernel.kernel;
+    EXPECT_EQ(there->samples_ns, kernel.samples_ns);
+    EXPECT_EQ(round_values(metric_key::time_median_ns, got, kernel.kernel),
+              round_values(metric_key::time_median_ns, wanted, kernel.kernel));
+    for (const MetricValue& metric : kernel.metrics) {
+      EXPECT_EQ(there->metric(metric.name), metric.value) << kernel.kernel << " " << metric.name;
+      if (metric.provenance == Provenance::modelled) continue;  // stands with the first round
+      EXPECT_EQ(round_values(metric.name, got, kernel.kernel), round_values(metric.name, wanted, kernel.kernel))
+          << kernel.kernel << " " << metric.name;
+    }
+  }
+}
+
+TEST(Rounds, that_no_export_can_have_written_are_refused) {
+  const auto error = [](const std::string& rounds) {
+    const std::string text = R"({"points": [{"device": "GPU X", "algorithm": "mine", "N": 64, "heads": 1, "d": 64,
+      "time_ns": 1000, "rounds": )" +
+                             rounds + "}]}";
+    const Result<Import, Message> import = import_points(text, ImportFormat::json, {});
+    return import.ok() ? std::string() : attnscope::text(import.error());
+  };
+  EXPECT_THAT(error("7"), HasSubstr("'rounds'"));
+  EXPECT_THAT(error("[7]"), HasSubstr("'rounds'"));
+  EXPECT_THAT(error(R"([{"round": -1, "samples_ns": [1]}])"), HasSubstr("not a whole number"));
+  EXPECT_THAT(error(R"([{"round": 1e300, "samples_ns": [1]}])"), HasSubstr("not a whole number"));
+  EXPECT_THAT(error(R"([{"samples_ns": [1]}])"), HasSubstr("not a whole number"));
+  EXPECT_THAT(error(R"([{"round": 1, "samples_ns": [1]}, {"round": 1, "samples_ns": [2]}])"), HasSubstr("twice"));
+  EXPECT_THAT(error(R"([{"round": 1, "samples_ns": ["x"]}])"), HasSubstr("'samples_ns'"));
+  EXPECT_THAT(error(R"([{"round": 1, "metrics": [], "samples_ns": [1]}])"), HasSubstr("'metrics'"));
+  // Rounds without times are no rounds; the point's own time stands.
+  EXPECT_EQ(error(R"([{"round": 0, "samples_ns": []}, {"round": 1}])"), "");
 }
 
 }  // namespace

@@ -106,6 +106,72 @@ TEST_F(CurveAxesTest, AnyMetricOverASideOfTheTile) {
   EXPECT_TRUE(page.over_n());
 }
 
+TEST_F(CurveAxesTest, AModelFollowsWhatIsSupposedOfTheMemories) {
+  open(two_tiles());
+  page.set_ordinate(Ordinate::time);
+  page.set_group("tile");
+  const auto find = [this](CurveKind kind) -> const Curve& {
+    const auto& all = page.curves().curves;
+    return *std::ranges::find_if(all, [&](const Curve& each) { return each.kind == kind; });
+  };
+  const Curve measured = find(CurveKind::measured);
+  const Curve model = find(CurveKind::model);
+  EXPECT_FALSE(page.curves().title.contains("what if"));
+  WhatIf slow;
+  slow.dram_rate = 0.25;
+  workspace.suppose(slow);
+  const Curve slower = find(CurveKind::model);
+  ASSERT_EQ(slower.points.size(), model.points.size());
+  EXPECT_GT(slower.points[0].value, 1.02 * model.points[0].value);
+  EXPECT_NE(graph_called("FA2 64 × 64 · Time · model, what if DRAM rate × 0.25"), nullptr)
+      << slower.label.toStdString();
+  EXPECT_TRUE(page.curves().title.contains("what if DRAM rate × 0.25"));
+  const Curve still = find(CurveKind::measured);
+  EXPECT_EQ(still.label, measured.label);
+  EXPECT_EQ(still.points[0].value, measured.points[0].value);
+  EXPECT_EQ(still.points[0].over_theory, measured.points[0].over_theory) << "the GPU was the one that it is";
+  workspace.suppose({});
+  EXPECT_EQ(find(CurveKind::model).points[0].value, model.points[0].value);
+}
+
+TEST_F(CurveAxesTest, WhereTheL2EndsFollowsItsSize) {
+  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_FALSE(page.curves().boundaries.empty());
+  const double before = page.curves().boundaries.front().at.n_nominal;
+  WhatIf twice;
+  twice.l2 = 4;
+  workspace.suppose(twice);
+  ASSERT_FALSE(page.curves().boundaries.empty());
+  EXPECT_GT(page.curves().boundaries.front().at.n_nominal, 1.5 * before);
+  EXPECT_TRUE(page.curves().title.contains("L2 size × 4"));
+}
+
+TEST_F(CurveAxesTest, ALowPlotFoldsItsPanelAndSaysSo) {
+  open(two_tiles());
+  page.set_ordinate(Ordinate::time);
+  page.set_group("tile");
+  page.resize(1000, 800);
+  page.set_residuals(true);
+  settle();
+  ASSERT_NE(page.plot()->residuals().rect(), nullptr);
+  EXPECT_GE(page.plot()->axisRect()->rect().height(), 300);
+  const auto says_so = [this] { return page.plot()->plot_legend().words().contains("no room below the plot"); };
+  EXPECT_FALSE(page.plot()->residuals_folded());
+  page.resize(700, 480);
+  settle();
+  EXPECT_TRUE(page.plot()->residuals_folded());
+  EXPECT_TRUE(says_so());
+  EXPECT_EQ(page.plot()->residuals().rect(), nullptr);
+  EXPECT_GE(page.plot()->axisRect()->rect().height(), 220);
+  // A picture in a file is as large as it is asked for.
+  EXPECT_EQ(page.save_plot(folder.filePath("high.png"), {1100, 720}), QString());
+  EXPECT_EQ(page.plot()->residuals().rect(), nullptr) << "the window is as low as it was";
+  page.resize(1000, 800);
+  settle();
+  EXPECT_NE(page.plot()->residuals().rect(), nullptr);
+  EXPECT_FALSE(says_so());
+}
+
 TEST_F(CurveAxesTest, ScalesAreLogarithmicOrLinear) {
   ASSERT_EQ(workspace.open_now(file), QString());
   const auto logarithmic = [&] {

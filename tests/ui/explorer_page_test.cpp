@@ -6,9 +6,11 @@
 #include <QAbstractButton>
 #include <QAbstractItemModelTester>
 #include <QApplication>
+#include <QComboBox>
 #include <QElapsedTimer>
 #include <QJsonArray>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <array>
@@ -473,6 +475,38 @@ TEST_F(ExplorerPageTest, APointOfAnUnknownGpuStaysOnTheOneThatWasChosen) {
   settle();
   EXPECT_EQ(page.chosen().choices.device, before);
   EXPECT_EQ(page.chosen().choices.point.spec.problem.n_k, 1024);
+}
+
+TEST_F(ExplorerPageTest, AGpuOfNoTableIsExploredByWhatItsFileRecorded) {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("unlisted.attnscope");
+  const PointSpec spec = fixtures::spec("fa2", 1024, 64, 64, 64);
+  RunHeader header;
+  header.device.limits = *find_gpu("A100 80GB");
+  header.device.limits.name = "NVIDIA Unlisted 7";
+  header.device.uuid = "GPU-7";
+  header.preset = header.plan_hash = "custom";
+  header.argv = {"attnscope", "collect"};
+  header.planned_points = 1;
+  {
+    RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+    const std::int64_t run = store.begin_run(header);
+    store.add_point(run, 0, fixtures::ok_point(spec));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  ASSERT_EQ(workspace.open_now(path), QString());
+  EXPECT_TRUE(page.explore(spec, "NVIDIA Unlisted 7"));
+  settle();
+  EXPECT_EQ(page.chosen().choices.device, "NVIDIA Unlisted 7");
+  EXPECT_EQ(exploration().device, "NVIDIA Unlisted 7");
+  EXPECT_EQ(limits_of(page.chosen().choices).sm_count, find_gpu("A100 80GB")->sm_count);
+  const auto combos = page.findChildren<QComboBox*>();
+  EXPECT_TRUE(std::ranges::any_of(
+      combos, [](const QComboBox* combo) { return combo->currentText() == QLatin1String("NVIDIA Unlisted 7"); }));
+  page.edit("device", "NVIDIA H200", -1);
+  page.edit("device", "NVIDIA Unlisted 7", -1);
+  settle();
+  EXPECT_EQ(page.chosen().choices.device, "NVIDIA Unlisted 7") << "chosen by hand";
 }
 
 TEST(TermBars, TheUseOfAUnitStandsBesideItsTermAndTheTimeBelowThePredicted) {

@@ -72,6 +72,59 @@ TEST_F(FacetBarTest, NothingMovesWhateverIsChosenOfTheSample) {
   EXPECT_GT(choices, 30);
 }
 
+TEST_F(FacetBarTest, WhatHasNoRoomInALowPageStandsInAMenu) {
+  std::vector<PointRecord> records;
+  for (const int d : {64, 128}) {
+    for (const int heads : {8, 16}) {
+      for (const char* mask : {"none", "causal"}) {
+        for (const int tile : {32, 64, 128}) {
+          for (const int bc : {32, 64, 128}) {
+            PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 2048, tile, bc, d));
+            record.spec.problem.heads_q = record.spec.problem.heads_kv = heads;
+            record.spec.problem.mask = *parse_mask(mask);
+            records.push_back(std::move(record));
+          }
+        }
+      }
+    }
+  }
+  const QString path = folder.filePath("facets.attnscope");
+  fixtures::write_file(path, {{"custom", records, false}});
+  Workspace workspace;
+  TileHeatmapPage page(workspace);
+  page.resize(480, 560);
+  page.show();
+  ASSERT_EQ(workspace.open_now(path), QString());
+  settle();
+  const auto* bar = page.findChild<FacetBar*>();
+  EXPECT_LE(bar->height(), 2 * bar->more()->sizeHint().height() + 24) << "two rows";
+  ASSERT_TRUE(bar->more()->isVisible());
+  emit bar->more()->menu()->aboutToShow();
+  QStringList offered;
+  for (const QAction* action : bar->more()->menu()->actions()) offered << action->text();
+  FacetChip* chosen = nullptr;
+  for (FacetChip* each : bar->chips()) {
+    if (!each->wanted()) continue;
+    EXPECT_EQ(!each->isVisible(), offered.contains(each->text())) << each->text().toStdString();
+    if (each->folded() && each->options().size() > 1) chosen = each;
+  }
+  ASSERT_NE(chosen, nullptr) << offered.join(", ").toStdString();
+  emit chosen->menu()->aboutToShow();
+  QAction* other = nullptr;
+  for (QAction* action : chosen->menu()->actions()) {
+    if (!action->isChecked()) other = action;
+  }
+  ASSERT_NE(other, nullptr);
+  const QString wanted = other->text();
+  other->trigger();
+  settle();
+  EXPECT_EQ(chosen->value(), wanted);
+  page.resize(1600, 900);
+  settle();
+  EXPECT_FALSE(bar->more()->isVisible());
+  for (const FacetChip* each : bar->chips()) EXPECT_EQ(each->isVisible(), each->wanted()) << each->text().toStdString();
+}
+
 TEST_F(FacetBarTest, AChipShowsItsFacetAndOffersItsValues) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (const std::int64_t n : {512, 1024}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 128, 64, 64)));

@@ -533,6 +533,7 @@ TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
   MainWindow window(false);
   window.show();
   ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show_page(QStringLiteral("tiles"));
   auto& page = page_of<TileHeatmapPage>(window);
   const auto shows = [&page](std::int64_t d) {
     const HeatmapGrid& grid = page.heatmap()->grid();

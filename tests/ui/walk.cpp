@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A walk through the window as a user takes it, on a real display: ui_walk SIZE THEME FOLDER. Each step waits for what
-// it has to see, and leaves a picture of the window; the first that does not see it ends the walk with exit code 1.
+// A walk through the window as a user takes it, on a real display: ui_walk SIZE THEME FOLDER [DEVICE]. Each step waits
+// for what it has to see, and leaves a picture of the window; the first that does not see it ends the walk with exit
+// code
+// 1. DEVICE is what points are measured on, as `collect --device` calls it: gpu:0 where there is one.
 #include <QApplication>
 #include <QComboBox>
 #include <QElapsedTimer>
@@ -44,7 +46,8 @@ constexpr int patience_ms = 90'000;
 
 class Walk {
  public:
-  Walk(const QSize& size, ThemeChoice theme, QString folder) : folder_(std::move(folder)), window_(false) {
+  Walk(const QSize& size, ThemeChoice theme, QString folder, QString device)
+      : folder_(std::move(folder)), device_(std::move(device)), window_(false) {
     qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
     window_.set_theme(theme);
     window_.setGeometry(QRect(QPoint(0, 0), size));
@@ -112,7 +115,11 @@ class Walk {
     auto& measurer = explorer().measuring().measurer();
     measurer.set_database(work_.filePath(QStringLiteral("explored.attnscope")));
     auto* on = explorer().findChild<QComboBox*>(QStringLiteral("measures-on"));
-    wait("a device to measure on", [&] { return on->count() > 0; });
+    wait("the device to measure on", [&] { return device_.isEmpty() ? on->count() > 0 : on->findData(device_) >= 0; });
+    if (!device_.isEmpty()) {
+      on->setCurrentIndex(on->findData(device_));
+      emit on->activated(on->currentIndex());
+    }
     press(QStringLiteral("measure"));
     wait("the point's number",
          [&] { return measurer.points().size() == 1 && measurer.points()[0].state == MeasuredPoint::State::finished; });
@@ -229,6 +236,7 @@ class Walk {
   ExplorerPage& explorer() { return page_of<ExplorerPage>(window_); }
 
   QString folder_;
+  QString device_;  ///< empty: the first that is offered
   QTemporaryDir work_;
   MainWindow window_;
   int step_ = 0;
@@ -237,8 +245,8 @@ class Walk {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "ui_walk SIZE THEME FOLDER\n");
+  if (argc != 4 && argc != 5) {
+    std::fprintf(stderr, "ui_walk SIZE THEME FOLDER [DEVICE]\n");
     return 2;
   }
   QStandardPaths::setTestModeEnabled(true);
@@ -248,7 +256,8 @@ int main(int argc, char** argv) {
   const QStringList extents = QString::fromLocal8Bit(argv[1]).split(QLatin1Char('x'));
   const QSize size(extents.value(0).toInt(), extents.value(1).toInt());
   try {
-    Walk walk(size, parse_theme(QString::fromLocal8Bit(argv[2])), QString::fromLocal8Bit(argv[3]));
+    Walk walk(size, parse_theme(QString::fromLocal8Bit(argv[2])), QString::fromLocal8Bit(argv[3]),
+              QString::fromLocal8Bit(argc > 4 ? argv[4] : ""));
     walk.open_the_sample();
     walk.filter();
     walk.isolate_a_series();

@@ -23,11 +23,12 @@ class WindowTest : public ::testing::Test {
   QString file;
 };
 
-/// The window knows its pages by their interface alone; tests know which they want.
+/// The window knows its pages by their interface alone; tests know which they want. As it is once it is turned to.
 template <class Kind>
 Kind& page_of(MainWindow& window) {
   auto* page = window.findChild<Kind*>();
   if (page == nullptr) throw std::runtime_error("the window has no such page");
+  page->catch_up();
   return *page;
 }
 

@@ -143,8 +143,10 @@ QStringList method_words(const ComparisonSet& set) {
   std::size_t often = 0;
   std::size_t by_rounds = 0;
   std::size_t by_percent = 0;
+  std::size_t steadied = 0;
   for (const OtherSide& other : set.others) {
     for (const ComparedPair& pair : other.result.pairs) {
+      if (pair.verdict.steadied) ++steadied;
       if (is_exact(pair)) {
         ++exact;
       } else if (pair.verdict.floor == SpreadFloor::of_rounds) {
@@ -163,6 +165,8 @@ QStringList method_words(const ComparisonSet& set) {
   if (by_rounds > 0) words << said(say::compare::floor_rounds{.rows = by_rounds});
   if (often > 0) words << said(say::compare::many_recordings{.rows = often});
   if (paired > 0) words << said(say::compare::interleaved{.rows = paired});
+  if (steadied > 0) words << said(say::compare::steadied{.rows = steadied});
+  if (set.looks > 1) words << said(say::compare::looked{.looks = set.looks});
   if (exact > 0) words << said(say::compare::computed{.rows = exact});
   return words;
 }

@@ -10,7 +10,9 @@
 
 #include "messages/compare_page.h"
 #include "profiler/analysis/facets.h"
+#include "profiler/analysis/tile_map.h"
 #include "profiler/plan/fields.h"
+#include "storage/compared_runs.h"
 #include "ui/format.h"
 #include "ui/models/facet_words.h"
 #include "ui/said.h"
@@ -102,14 +104,6 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
 const std::vector<analysis::PointAxis>& known_axes() {
   static const std::vector<analysis::PointAxis> axes = analysis::point_axes();
   return axes;
-}
-
-analysis::RunConditions conditions_of(const RunSummary& run) {
-  const Environment& environment = run.environment;
-  return {{"attnscope", environment.app_version}, {"driver", environment.driver_version},
-          {"CUDA", environment.cuda_driver_api},  {"NVRTC", environment.nvrtc_version},
-          {"CUPTI", environment.cupti_version},   {"system", environment.operating_system},
-          {"L2 of the simulation", run.l2_from}};
 }
 
 std::vector<std::string> other_knobs(const analysis::PointTable& table, const std::vector<std::string>& than) {
@@ -209,8 +203,11 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
   request.base = sides[ask.base];
   request.verdicts.margin = ask.margin;
   for (std::size_t run = 0; run < own->table().runs().size(); ++run) {
-    request.conditions.push_back(conditions_of(own->run(static_cast<analysis::RunIndex>(run)).summary));
+    const RunSummary& summary = own->run(static_cast<analysis::RunIndex>(run)).summary;
+    request.conditions.push_back(conditions_of(summary));
+    request.looks = std::max(request.looks, looks_of(summary));
   }
+  set->looks = request.looks;
   for (std::uint32_t code = 0; code < sides.size(); ++code) {
     if (code == ask.base || sides[code].empty()) continue;
     if (is_cancelled()) return nullptr;

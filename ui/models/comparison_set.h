@@ -57,6 +57,7 @@ struct ComparisonSet {
   SideAxis axis;
   std::uint32_t base = 0;
   double margin = 0.01;
+  std::size_t looks = 1;          ///< analysis::ComparisonRequest's
   std::vector<OtherSide> others;  ///< every side but the baseline, in the axis' order; each corrected by itself
 
   [[nodiscard]] const QString& base_name() const { return axis.values[base]; }

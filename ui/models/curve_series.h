@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The curves of the page "IO and time vs N" as the window names them. What they are is analysis' work.
+// The curves of the page "Curves" as the window names them. What they are is analysis' work.
 #pragma once
 
 #include <QString>

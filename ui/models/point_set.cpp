@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "profiler/measure/simulated_device.h"
+#include "storage/compared_runs.h"
 #include "ui/format.h"
 #include "ui/own_gpu_list.h"
 
@@ -25,6 +26,8 @@ analysis::Run analysis_run(const RunInfo& info) {
       summary.provenance == Provenance::simulated ? OwnGpuList::instance().find(summary.device_name) : nullptr;
   if (own != nullptr && simulated_uuid(own->limits) == summary.device_uuid) run.limits = own->limits;
   run.l2_from = summary.l2_from;
+  run.planned_points = summary.planned_points;
+  run.rounds = rounds_of(summary);
   return run;
 }
 
@@ -52,6 +55,15 @@ PointSet::PointSet(const PointSet& all, std::span<const Row> rows, std::span<con
     rows = rows.subspan(of_run.size());
   }
   table_ = std::move(builder).finish();
+}
+
+std::optional<Row> PointSet::row_of(const ShownPoint& point) const {
+  for (Row row = 0; row < size(); ++row) {
+    if (ids_[row] != point.id) continue;
+    const RunInfo& run = *run_of(row);
+    if (run.file == point.run->file && run.summary.id == point.run->summary.id) return row;
+  }
+  return std::nullopt;
 }
 
 std::vector<RunPtr> PointSet::runs_of(std::span<const Row> rows) const {

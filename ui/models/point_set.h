@@ -53,6 +53,8 @@ class PointSet {
   [[nodiscard]] Row size() const { return table_.size(); }
   [[nodiscard]] bool empty() const { return table_.empty(); }
   [[nodiscard]] ShownPoint operator[](Row row) const { return {run_of(row), ids_[row], table_.spec(row)}; }
+  /// Where a point of another set is in this one.
+  [[nodiscard]] std::optional<Row> row_of(const ShownPoint& point) const;
   /// In the file of its run.
   [[nodiscard]] std::int64_t id(Row row) const { return ids_[row]; }
   [[nodiscard]] const RunPtr& run_of(Row row) const { return runs_[table_.run_index(row)]; }

@@ -9,7 +9,7 @@
 namespace attnscope::ui {
 
 void RunPoints::add(const StoredPoint& point) {
-  columns_.add(point.record);
+  columns_.add(point.record, point.index);
   ids_.push_back(point.id);
   places_.push_back(point.index);
   last_id_ = std::max(last_id_, point.id);

@@ -145,7 +145,6 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : ProblemPage(wo
   add_controls();
   add_content();
   add_keys();
-  connect(&workspace, &Workspace::points_changed, this, &ComparePage::refresh_if_shown);
   connect(&comparer_, &BackgroundComparer::compared, this, &ComparePage::take);
   connect(&comparer_, &BackgroundComparer::failed, this, [this](const QString& reason) {
     set_.reset();
@@ -347,11 +346,11 @@ void ComparePage::restore(const QJsonObject& state) {
   }
   const QSignalBlocker quiet(margin_);
   margin_->setValue(state[QStringLiteral("margin")].toDouble(margin_->value()));
-  refresh_if_shown();
+  fall_behind();
 }
 
 void ComparePage::pose() {
-  if (stale_) refresh();
+  catch_up();
   wait();
   if (!words().isEmpty()) return;
   if (view() == table_ && order_->rowCount() > 0) table_->selectRow(0);
@@ -412,18 +411,7 @@ std::optional<std::uint32_t> ComparePage::other_code() const {
   return code && *code != set_->base ? code : std::nullopt;
 }
 
-void ComparePage::showEvent(QShowEvent* event) {
-  ProblemPage::showEvent(event);
-  if (stale_) refresh();
-}
-
-void ComparePage::refresh_if_shown() {
-  stale_ = true;
-  if (isVisible()) refresh();
-}
-
 void ComparePage::refresh() {
-  stale_ = false;
   visible_ = workspace().visible();
   axes_ = side_axes(*visible_);
   offer_sides();

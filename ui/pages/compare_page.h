@@ -71,7 +71,7 @@ class ComparePage : public ProblemPage {
 
  protected:
   void show_problem() override;
-  void showEvent(QShowEvent* event) override;
+  void show_points() override { refresh(); }
   void changeEvent(QEvent* event) override;
 
  private:
@@ -80,7 +80,6 @@ class ComparePage : public ProblemPage {
   void add_keys();
   /// Asks for what is chosen, of the points that are visible now.
   void refresh();
-  void refresh_if_shown();
   void offer_sides();
   void ask();
   void take(const std::shared_ptr<const ComparisonSet>& set);
@@ -136,7 +135,6 @@ class ComparePage : public ProblemPage {
   std::optional<analysis::PointAxis> along_;
   QString sorted_by_ = QStringLiteral("verdict");
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;
-  bool stale_ = true;
   bool ordering_ = false;  ///< the table is being sorted by the page itself
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
   std::vector<SideAxis> axes_;

@@ -139,6 +139,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
 
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
   connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
+  connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
   connect(&background_, &BackgroundExplorer::explored, this, &ExplorerPage::take);
   connect(&background_, &BackgroundExplorer::pictured, this,
           [this](const std::shared_ptr<const analysis::TilePicture>& picture) { grid_->set_picture(picture); });
@@ -232,7 +233,36 @@ void ExplorerPage::list_devices() {
   device_->clear();
   for (const DeviceLimits& gpu : known_gpus()) device_->addItem(QString::fromStdString(gpu.name));
   for (const OwnGpu& gpu : OwnGpuList::instance().gpus()) device_->addItem(QString::fromStdString(gpu.limits.name));
-  device_->setCurrentIndex(device_->findText(QString::fromStdString(chosen_.choices.device)));
+  for (const LoadedRun& run : workspace_.runs()) {
+    const std::string& name = run.info->summary.device_name;
+    if (limits_of_gpu(name) != nullptr || recorded_gpu(name) == nullptr) continue;
+    if (device_->findText(QString::fromStdString(name)) < 0) device_->addItem(QString::fromStdString(name));
+  }
+  // What is explored stays at hand, also when its file is closed.
+  const QString chosen = QString::fromStdString(chosen_.choices.device);
+  if (device_->findText(chosen) < 0) device_->addItem(chosen);
+  device_->setCurrentIndex(device_->findText(chosen));
+}
+
+std::shared_ptr<const DeviceLimits> ExplorerPage::recorded_gpu(const std::string& name) const {
+  for (const LoadedRun& run : workspace_.runs()) {
+    if (run.info->summary.device_name != name) continue;
+    // A file may say anything: what no GPU can have is not worked with.
+    if (!wrong_gpu(own_gpu_like(run.info->summary.limits, "recorded")).empty()) continue;
+    DeviceLimits limits = run.info->summary.limits;
+    limits.name = name;
+    return std::make_shared<const DeviceLimits>(std::move(limits));
+  }
+  return nullptr;
+}
+
+bool ExplorerPage::take_device(ExplorerChoices& choices, const QString& name) const {
+  if (choose(choices, QStringLiteral("device"), name).ok()) return true;
+  const std::shared_ptr<const DeviceLimits> recorded = recorded_gpu(name.toStdString());
+  if (recorded == nullptr) return false;
+  choices.device = recorded->name;
+  choices.own = recorded;
+  return true;
 }
 
 void ExplorerPage::follow_own_gpus() {
@@ -241,7 +271,7 @@ void ExplorerPage::follow_own_gpus() {
   // Its values may be others by now, or it is gone.
   State next = chosen_;
   const QString name = QString::fromStdString(next.choices.device);
-  if (!choose(next.choices, QStringLiteral("device"), name)) {
+  if (!take_device(next.choices, name)) {
     (void)choose(next.choices, QStringLiteral("device"), QString::fromStdString(known_gpus().front().name));
   }
   apply(next);
@@ -253,7 +283,9 @@ void ExplorerPage::edit_own_gpus() {
   if (!chosen_.choices.what_if.changes_nothing()) {
     const DeviceLimits wanted = limits_of(chosen_.choices);
     const OwnGpu* own = OwnGpuList::instance().find(chosen_.choices.device);
-    const std::string from = own != nullptr ? own->from : chosen_.choices.device;
+    // All values are the GPU's own, whichever it began as; a recorded one began as none.
+    const bool listed = own != nullptr || limits_of_gpu(chosen_.choices.device) != nullptr;
+    const std::string from = own != nullptr ? own->from : listed ? chosen_.choices.device : known_gpus().front().name;
     const DeviceLimits values = wanted.stated.tensor_flops > 0 ? wanted : own_gpu_like(wanted, wanted.name);
     dialog->begin(values, QString::fromStdString(from),
                   QString::fromStdString(wanted.name).left(static_cast<qsizetype>(longest_gpu_name)));
@@ -401,7 +433,7 @@ ExplorerChoices ExplorerPage::choices_of(const PointSpec& spec, const QString& g
   ExplorerChoices choices = default_choices();
   choices.device = point.device;
   take_json(to_json(point), choices);
-  known = choose(choices, QStringLiteral("device"), gpu).ok();
+  known = take_device(choices, gpu);
   return choices;
 }
 
@@ -435,7 +467,8 @@ void ExplorerPage::end_work() {
 void ExplorerPage::edit(const QString& name, const QString& text, int gesture) {
   State next = chosen_;
   const auto done = choose(next.choices, name, text);
-  if (!done) return editors_->show_error(name, said(done.error()));
+  const bool recorded = !done && name == QLatin1String("device") && take_device(next.choices, text);
+  if (!done && !recorded) return editors_->show_error(name, said(done.error()));
   editors_->show_error(name, {});
   if (next == chosen_) return;
   change(std::move(next), said(say::explorer_page::did_choose{.what = name.toStdString()}), name, gesture);
@@ -480,6 +513,7 @@ void ExplorerPage::work_out_chosen() {
   chosen_.choices.rates = rates_of(chosen_.choices);
   for (ExplorerChoices& pin : chosen_.pins) pin.rates = rates_of(pin);
   const ExplorerChoices& choices = chosen_.choices;
+  workspace_.suppose(choices.what_if);
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
     const QSignalBlocker quiet_device(device_);

@@ -98,6 +98,11 @@ class ExplorerPage : public Page {
   void fit_editors();
   void build_cards();
   [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
+  /// Of a GPU that is in no table and that runs of open files were measured on: what was recorded of it. Null where
+  /// there is none of that name, or what was recorded cannot be a GPU.
+  [[nodiscard]] std::shared_ptr<const DeviceLimits> recorded_gpu(const std::string& name) const;
+  /// Of the tables, else recorded. False where it is neither; the choices then stay.
+  bool take_device(ExplorerChoices& choices, const QString& name) const;
   /// As far as a kernel of ours takes the point, on the GPU chosen; `known`: whether it is that one.
   [[nodiscard]] ExplorerChoices choices_of(const PointSpec& spec, const QString& gpu, bool& known) const;
   /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.

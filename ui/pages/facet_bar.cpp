@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/facet_bar.h"
 
+#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
+#include <QToolButton>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "messages/curve_page.h"
 #include "ui/format.h"
 #include "ui/models/facet_words.h"
 #include "ui/pages/flow_layout.h"
@@ -22,8 +27,14 @@ QString key_of(const analysis::Facet& facet) {
 
 }  // namespace
 
-FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent) : QWidget(parent), filter_(filter) {
-  new FlowLayout(this, 6);  // the widget's own from here on
+FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
+    : QWidget(parent), filter_(filter), flow_(new FlowLayout(this, 6)), more_(new QToolButton(this)) {
+  more_->setText(said(say::curve_page::more{}));
+  more_->setToolTip(said(say::curve_page::more_help{}));
+  more_->setPopupMode(QToolButton::InstantPopup);
+  more_->setMenu(new QMenu(more_));
+  more_->hide();
+  connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_more);
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
     auto* chip = new FacetChip(said(facet.label), said(facet.help), this);
@@ -33,6 +44,64 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent) : QWidget(parent), fi
       filter_.choose(f, id.toStdString());
       emit chosen();
     });
+  }
+  flow_->addWidget(more_);
+}
+
+void FacetBar::set_most_rows(int rows) {
+  if (rows == most_rows_) return;
+  most_rows_ = rows;
+  fold_soon();
+}
+
+void FacetBar::fold_soon() {
+  QCoreApplication::postEvent(this, new QEvent(QEvent::LayoutRequest));
+}
+
+bool FacetBar::event(QEvent* event) {
+  const bool done = QWidget::event(event);
+  if (event->type() == QEvent::LayoutRequest) fold();
+  return done;
+}
+
+void FacetBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fold_soon();
+}
+
+void FacetBar::fold() {
+  std::set<const QWidget*> folded;
+  const auto rows = [&] {
+    QList<int> widths;
+    for (int i = 0; i < flow_->count(); ++i) {
+      QWidget* widget = flow_->itemAt(i)->widget();
+      const auto* chip = qobject_cast<FacetChip*>(widget);
+      const bool there = widget == more_ ? !folded.empty() : chip != nullptr ? chip->wanted() : !widget->isHidden();
+      if (there && !folded.contains(widget)) widths << widget->sizeHint().width();
+    }
+    return flow_->rows_of(widths, width());
+  };
+  for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
+    for (auto chip = of->rbegin(); chip != of->rend() && most_rows_ > 0 && rows() > most_rows_; ++chip) {
+      if ((*chip)->wanted()) folded.insert(*chip);
+    }
+  }
+  for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
+    for (FacetChip* chip : *of) chip->set_folded(folded.contains(chip));
+  }
+  more_->setVisible(!folded.empty());
+}
+
+void FacetBar::fill_more() {
+  // The submenus are the chips' own: clear() takes their entries alone.
+  more_->menu()->clear();
+  for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
+    for (FacetChip* chip : *of) {
+      if (!chip->folded() || !chip->wanted()) continue;
+      QAction* entry = more_->menu()->addMenu(chip->menu());
+      entry->setText(chip->text());
+      entry->setEnabled(chip->isEnabled());
+    }
   }
 }
 
@@ -53,7 +122,7 @@ QComboBox* FacetBar::add_combo(const QString& name, const QString& help, int cha
   label->setToolTip(help);
   row->addWidget(label);
   row->addWidget(combo);
-  layout()->addWidget(pair);
+  flow_->insert_widget(flow_->indexOf(more_), pair);
   return combo;
 }
 
@@ -96,7 +165,8 @@ void FacetBar::show_chips_of(const analysis::PointTable& table, const std::vecto
 
 FacetChip* FacetBar::add_chip(const QString& label, const QString& help) {
   auto* chip = new FacetChip(label, help, this);
-  layout()->addWidget(chip);
+  flow_->insert_widget(flow_->indexOf(more_), chip);
+  own_.push_back(chip);
   return chip;
 }
 

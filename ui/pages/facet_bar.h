@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A ProblemFilter as a row of chips. Which chips there are, and how wide, depends on the points and never on a choice:
-// nothing moves when one is made.
+// A ProblemFilter as a row of chips. Which chips there are, and how wide, depends on the points and the room, and never
+// on a choice: nothing moves when one is made.
 #pragma once
 
 #include <QComboBox>
@@ -12,7 +12,11 @@
 #include "ui/models/point_set.h"
 #include "ui/pages/facet_chip.h"
 
+class QToolButton;
+
 namespace attnscope::ui {
+
+class FlowLayout;
 
 class FacetBar : public QWidget {
   Q_OBJECT
@@ -30,6 +34,11 @@ class FacetBar : public QWidget {
   QComboBox* add_combo(const QString& label, const QString& help, int characters = 0);
   /// A chip of the page's own after those of the filter.
   FacetChip* add_chip(const QString& label, const QString& help);
+  /// Chips that have no room in that many rows become submenus of a last one, those of the filter first, from its last
+  /// facet on. 0: as many rows as there are.
+  void set_most_rows(int rows);
+  /// That last button.
+  [[nodiscard]] QToolButton* more() const { return more_; }
   /// The choices made by hand, by the facets' labels.
   [[nodiscard]] QJsonObject state() const;
   /// The filter then wants an update().
@@ -39,12 +48,24 @@ class FacetBar : public QWidget {
   /// The user chose; the filter has been told, and wants an update().
   void chosen();
 
+ protected:
+  bool event(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  /// Not at once: a chip may be on its way to be shown, and what is hidden meanwhile would be both.
+  void fold_soon();
+  void fold();
+  void fill_more();
   /// Which values a facet has in these rows, in their order.
   void show_chips_of(const analysis::PointTable& table, const std::vector<Row>& rows);
 
   ProblemFilter& filter_;
+  FlowLayout* flow_;
   std::vector<FacetChip*> chips_;
+  std::vector<FacetChip*> own_;  ///< the page's
+  QToolButton* more_;
+  int most_rows_ = 0;
   std::shared_ptr<const PointSet> points_;  ///< whose chips there are
   std::vector<Row> rows_;                   ///< likewise
   std::vector<bool> narrowing_;             ///< likewise

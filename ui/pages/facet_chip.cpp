@@ -57,6 +57,17 @@ void FacetChip::offer(std::vector<Option> options, int current) {
   update();
 }
 
+void FacetChip::setVisible(bool visible) {
+  wanted_ = visible;
+  QToolButton::setVisible(visible && !folded_);
+}
+
+void FacetChip::set_folded(bool folded) {
+  if (folded == folded_) return;
+  folded_ = folded;
+  QToolButton::setVisible(wanted_ && !folded_);
+}
+
 QString FacetChip::value() const {
   return current_ < 0 ? QString() : options_[static_cast<std::size_t>(current_)].text;
 }

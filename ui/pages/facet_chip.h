@@ -33,6 +33,12 @@ class FacetChip : public QToolButton {
   void offer(std::vector<Option> options, int current);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   [[nodiscard]] QString label() const { return label_; }
+  /// Its choices stand elsewhere, in a menu that has more of the kind: it is not seen, whatever setVisible() says.
+  void set_folded(bool folded);
+  [[nodiscard]] bool folded() const { return folded_; }
+  /// What setVisible() was told last.
+  [[nodiscard]] bool wanted() const { return wanted_; }
+  void setVisible(bool visible) override;
   /// What is shown as chosen; empty when nothing is.
   [[nodiscard]] QString value() const;
 
@@ -56,6 +62,8 @@ class FacetChip : public QToolButton {
 
   QString label_;
   bool label_shown_ = true;
+  bool wanted_ = true;
+  bool folded_ = false;
   int widest_ = 150;  ///< a list may hold one very long value
   QString help_;
   QStringList texts_;

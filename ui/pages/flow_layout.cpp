@@ -33,6 +33,19 @@ void FlowLayout::setGeometry(const QRect& rect) {
   arrange(rect, true);
 }
 
+int FlowLayout::rows_of(const QList<int>& widths, int width) const {
+  int rows = widths.isEmpty() ? 0 : 1;
+  int x = 0;
+  for (const int item : widths) {
+    if (x > 0 && x + item > width) {
+      ++rows;
+      x = 0;
+    }
+    x += item + spacing();
+  }
+  return rows;
+}
+
 int FlowLayout::arrange(const QRect& rect, bool apply) const {
   const QRect area = rect.marginsRemoved(contentsMargins());
   int x = area.x();

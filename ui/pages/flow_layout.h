@@ -26,6 +26,8 @@ class FlowLayout : public QLayout {
   [[nodiscard]] QSize sizeHint() const override { return minimumSize(); }
   [[nodiscard]] QSize minimumSize() const override;
   void setGeometry(const QRect& rect) override;
+  /// How many rows items of these widths take.
+  [[nodiscard]] int rows_of(const QList<int>& widths, int width) const;
 
  private:
   int arrange(const QRect& rect, bool apply) const;

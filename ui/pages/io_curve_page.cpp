@@ -19,6 +19,7 @@
 #include "profiler/analysis/modelled_values.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
+#include "ui/explorer/choices.h"
 #include "ui/format.h"
 #include "ui/models/ceilings_model.h"
 #include "ui/said.h"
@@ -31,8 +32,6 @@ namespace {
 constexpr int widest_index = 0;
 constexpr int fastest_index = 1;
 constexpr std::size_t first_listed = 2;
-/// Lower than this, the page gives its height to the plot: toggles go into a menu, algorithms without points away.
-constexpr int roomy_height = 620;
 
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = built_in_algorithms().find(name);
@@ -105,7 +104,7 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent) : ProblemPage(wo
   add_choices();
   add_toggles();
   add_plot();
-  connect(&workspace, &Workspace::points_changed, this, [this] { refresh(true); });
+  connect(&workspace, &Workspace::what_if_changed, this, [this] { fall_behind(); });
   refresh(false);
 }
 
@@ -281,6 +280,7 @@ AxisCurveRequest IoCurvePage::axis_request() const {
   asked.tile = tile_selection().rule == TileSelection::Rule::fastest ? TileSelection::Rule::fastest
                                                                      : TileSelection::Rule::widest;
   asked.model = model_->isChecked();
+  asked.what_if = workspace().what_if();
   return asked;
 }
 
@@ -425,6 +425,7 @@ CurveRequest IoCurvePage::request() const {
   request.l2_boundary = boundary_->isChecked();
   request.per_head = per_head_->isChecked();
   request.residuals = residuals_->isChecked();
+  request.what_if = workspace().what_if();
   return request;
 }
 
@@ -445,6 +446,7 @@ void IoCurvePage::refresh(bool keep_view) {
   refresh_tiles();
   curves_ = over_n() ? build_curves(points(), filter(), request(), color())
                      : build_axis_curves(points(), filter(), axis_request(), color());
+  name_what_if();
   if (peaks_->isChecked() && (!over_n() || ordinate() == Ordinate::rate)) {
     curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
   }
@@ -465,6 +467,17 @@ void IoCurvePage::refresh(bool keep_view) {
   plot_->set_scales(scale.x, scale.y);
   plot_->set_extras(residuals_->isChecked(), peaks_->isChecked());
   plot_->set_curves(curves_, over_n() && stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
+}
+
+void IoCurvePage::name_what_if() {
+  const std::string changes = what_if_words(workspace().what_if()).toStdString();
+  if (changes.empty()) return;
+  for (Curve& curve : curves_.curves) {
+    if (curve.kind != CurveKind::model) continue;
+    curve.label = said(say::curve_page::what_if{.what = curve.label.toStdString(), .changes = changes});
+  }
+  // The bands of the L2 follow as well, and a short legend has no labels.
+  curves_.title = said(say::curve_page::what_if{.what = curves_.title.toStdString(), .changes = changes});
 }
 
 std::optional<EmptyWords> IoCurvePage::words_instead() const {

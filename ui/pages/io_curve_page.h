@@ -57,6 +57,7 @@ class IoCurvePage : public ProblemPage {
 
  protected:
   void show_problem() override { refresh(false); }
+  void show_points() override { refresh(true); }
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
@@ -67,6 +68,8 @@ class IoCurvePage : public ProblemPage {
   void refresh(bool keep_view);
   /// What stands in place of the plot; nothing when it is the plot.
   [[nodiscard]] std::optional<EmptyWords> words_instead() const;
+  /// Theory is then of other memories than those that were measured, and says of which.
+  void name_what_if();
   void refresh_chips();
   void refresh_tiles();
   void add_chip(const std::string& name);

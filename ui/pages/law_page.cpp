@@ -37,7 +37,6 @@ QString word_of(LawView view) {
 LawPage::LawPage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, law_filter, parent) {
   add_controls();
   add_content();
-  connect(&workspace, &Workspace::points_changed, this, &LawPage::refresh);
   refresh();
 }
 

@@ -42,6 +42,12 @@ class Page : public QWidget {
   /// Makes the page show what a picture of the window should: a selection, where it has one.
   virtual void pose() {}
 
+  /// Shows what there is by now, where the page stayed behind.
+  void catch_up();
+  /// Whether it stands behind another page, and what it would show has changed since.
+  [[nodiscard]] bool outdated() const { return outdated_; }
+  void setVisible(bool visible) override;
+
   /// Whether explore() does something.
   [[nodiscard]] virtual bool explores() const { return false; }
   /// Takes over that point, on the GPU of that name. False: the GPU is none that the page knows, and another one stays.
@@ -57,9 +63,9 @@ class Page : public QWidget {
 
   /// A sweep has been started: what the user chooses on the page from now on holds against it.
   void expect_sweep() { touched_ = false; }
-  enum class Followed { no_points, shown, kept };
+  enum class Followed { no_points, shown, kept, later };
   /// Turns the page to the problem of a run, where it shows none of its points. `kept`: the user has chosen something
-  /// since expect_sweep(), and does not insist.
+  /// since expect_sweep(), and does not insist. `later`: it does so when it is turned to.
   virtual Followed follow(const QString& /*file*/, std::int64_t /*run*/, bool /*insist*/) {
     return Followed::no_points;
   }
@@ -74,11 +80,20 @@ class Page : public QWidget {
   void work_ended();
 
  protected:
+  /// Shows what is visible by now; through fall_behind() and catch_up() alone.
+  virtual void show_anew() {}
+  /// What the page shows is another: it looks anew, at once where it can be seen. Behind another page it waits until it
+  /// is turned to, so that a change costs what is seen of it, however many pages there are.
+  void fall_behind();
+  /// From now on whenever what is visible changes.
+  void keep_up_with(Workspace& workspace);
+
   void touch() { touched_ = true; }
   [[nodiscard]] bool touched() const { return touched_; }
 
  private:
   bool touched_ = false;
+  bool outdated_ = false;
 };
 
 /// A page's icon among the resources, by its id.

@@ -32,10 +32,8 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   column->setSpacing(7);
   add_table();
   add_keys();
-  connect(&workspace_, &Workspace::points_changed, this, [this] {
-    stale_ = true;
-    if (isVisible()) refresh();
-  });
+  keep_up_with(workspace_);
+  refresh();
 }
 
 void PointsPage::add_table() {
@@ -103,13 +101,7 @@ void PointsPage::restore(const QJsonObject& state) {
   table_->sortByColumn(column, state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder);
 }
 
-void PointsPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (stale_) refresh();
-}
-
 void PointsPage::refresh() {
-  stale_ = false;
   model_->set_points(workspace_.visible());
   for (int column = 0; column < model_->columnCount(); ++column) {
     table_->setColumnHidden(column, !model_->column_in_use(column));

@@ -32,7 +32,7 @@ class PointsPage : public Page {
   [[nodiscard]] QString selection_as_text() const;
 
  protected:
-  void showEvent(QShowEvent* event) override;
+  void show_anew() override { refresh(); }
 
  private:
   void add_table();
@@ -48,7 +48,6 @@ class PointsPage : public Page {
   QTableView* table_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
-  bool stale_ = true;
   int sized_rows_ = 0;                      ///< whose settings the columns have room for
   std::weak_ptr<const PointSet> sized_of_;  ///< all points that columns have room for; null: of some alone
   std::vector<int> content_width_;          ///< of each column, in pixels, as far as it was looked at

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/problem_page.h"
 
+#include <QResizeEvent>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
@@ -22,6 +23,18 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
     touch();
     show_problem();
   });
+  keep_up_with(workspace);
+}
+
+void ProblemPage::show_anew() {
+  show_points();
+  if (const auto run = std::exchange(followed_, std::nullopt)) follow(run->file, run->id, false);
+}
+
+void ProblemPage::resizeEvent(QResizeEvent* event) {
+  constexpr int rows_in_a_low_page = 2;
+  Page::resizeEvent(event);
+  facets_->set_most_rows(event->size().height() < roomy_height ? rows_in_a_low_page : 0);
 }
 
 QStringList ProblemPage::options(const QString& field) const {
@@ -55,6 +68,12 @@ std::optional<Row> ProblemPage::row_of(const QString& file, std::int64_t run) co
 }
 
 Page::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool insist) {
+  // What the user chose has to be asked of the points that are there now.
+  if (outdated() && !touched() && !insist) {
+    followed_ = Run{file, run};
+    return Followed::later;
+  }
+  catch_up();
   const auto first = row_of(file, run);
   if (!first) return Followed::no_points;
   if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;

@@ -11,6 +11,8 @@
 #include "ui/pages/facet_bar.h"
 #include "ui/pages/page.h"
 
+class QResizeEvent;
+
 namespace attnscope::ui {
 
 class ProblemPage : public Page {
@@ -23,12 +25,17 @@ class ProblemPage : public Page {
   void choose(const QString& field, const QString& id);
 
  protected:
+  /// Lower than this, the page gives its height to the plot: what can goes into menus.
+  static constexpr int roomy_height = 620;
+  void resizeEvent(QResizeEvent* event) override;
   using NewFilter = std::function<ProblemFilter()>;
   /// `new_filter`: one with nothing chosen. The page's layout is a column that holds the facets.
   ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent);
 
   /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
   virtual void show_problem() = 0;
+  /// The same of other points.
+  virtual void show_points() { show_problem(); }
   /// What is visible from now on, and those rows of it that the page can show.
   void set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates);
   /// ProblemFilter's, of the page's own.
@@ -42,6 +49,7 @@ class ProblemPage : public Page {
   [[nodiscard]] FacetBar& facets() const { return *facets_; }
 
  private:
+  void show_anew() final;
   [[nodiscard]] bool is_of_run(Row row, const QString& file, std::int64_t run) const;
   /// The first candidate of a run.
   [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
@@ -52,6 +60,11 @@ class ProblemPage : public Page {
   std::shared_ptr<const PointSet> points_;  ///< all that are visible; the filter's rows are of the problem shown
   std::vector<Row> candidates_;
   FacetBar* facets_;
+  struct Run {
+    QString file;
+    std::int64_t id = 0;
+  };
+  std::optional<Run> followed_;  ///< to be turned to with what is visible by now
 };
 
 }  // namespace attnscope::ui

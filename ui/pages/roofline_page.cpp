@@ -55,8 +55,7 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
     : ProblemPage(workspace, analysis::curve_filter, parent) {
   add_controls();
   add_content();
-  connect(&workspace, &Workspace::points_changed, this, &RooflinePage::refresh);
-  connect(&workspace, &Workspace::ceilings_changed, this, &RooflinePage::refresh);
+  connect(&workspace, &Workspace::ceilings_changed, this, [this] { fall_behind(); });
   refresh();
 }
 

@@ -69,7 +69,6 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
       as_word_(to_qstring(to_string(analysis::Comparison::none))) {
   add_chips();
   add_content();
-  connect(&workspace, &Workspace::points_changed, this, &TileHeatmapPage::refresh);
   refresh();
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "messages/curve_plot.h"
 #include "profiler/metrics/metrics.h"
@@ -28,7 +29,8 @@ namespace {
 constexpr double click_radius = 14;
 constexpr int title_margin = 8;
 constexpr int least_right_margin = 14;
-constexpr double guide_reach = 60;  ///< pixels from the pointer to the N that it reads
+constexpr int least_with_residuals = 570;  ///< leaves the axes above the panel 300 pixels, between title and legend
+constexpr double guide_reach = 60;         ///< pixels from the pointer to the N that it reads
 
 enum PlotRow { title_row, main_row, stack_row };
 
@@ -200,6 +202,11 @@ void IoPlot::make_room_for_labels(int width) {
   axisRect()->setMinimumMargins({0, 0, std::max(room, least_right_margin), 0});
 }
 
+void IoPlot::fit_height(int height) {
+  const bool low = height < least_with_residuals;
+  if (std::exchange(low_, low) != low && residuals_shown_) redraw();
+}
+
 void IoPlot::reset_view() {
   const View view = whole_view(set_, log_x(), log_y(), peaks_shown_);
   xAxis->setRange(view.n);
@@ -222,7 +229,10 @@ void IoPlot::rebuild() {
   });
   shown_ = in_sight();
   const auto hidden = static_cast<std::int64_t>(hidden_.size());
-  legend_.set_hidden(hidden_, hidden == 0 ? QString() : said(say::curve_plot::curves_hidden{.curves = hidden}));
+  QStringList words;
+  if (hidden > 0) words << said(say::curve_plot::curves_hidden{.curves = hidden});
+  if (residuals_folded()) words << said(say::curve_plot::residuals_folded{});
+  legend_.set_hidden(hidden_, words.join(QStringLiteral(" · ")));
   add_curve_graphs(*this, set_.curves, legend_, [this](const Curve& curve) { return is_hidden(curve); });
   add_omissions(*this, shown_, legend_);
   failed_heights_ = add_failed_marks(*this, shown_, legend_);
@@ -239,7 +249,7 @@ void IoPlot::rebuild() {
     });
   }
   stacks_.show(shown_, stacks_shown_ && !residuals_shown_, legend_);
-  residuals_.show(shown_.curves, residuals_shown_, legend_);
+  residuals_.show(shown_.curves, residuals_shown_ && !low_, legend_);
   if (peaks_shown_) add_peaks();
   bracket_.show(shown_, plot_colors(palette()));
   labels_.set(shown_.curves, plot_colors(palette()));
@@ -537,6 +547,7 @@ void IoPlot::leaveEvent(QEvent* event) {
 }
 
 void IoPlot::resizeEvent(QResizeEvent* event) {
+  fit_height(event->size().height());
   fit_title(event->size().width());
   make_room_for_labels(event->size().width());
   legend_.lay_out(event->size(), Medium::screen);
@@ -597,6 +608,7 @@ void IoPlot::focusOutEvent(QFocusEvent* event) {
 
 template <class Draw>
 auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
+  fit_height(size.height());
   fit_title(size.width());
   make_room_for_labels(size.width());
   legend_.lay_out(size, Medium::paper);
@@ -614,6 +626,7 @@ auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
     plotLayout()->remove(source);
     plotLayout()->simplify();
   }
+  fit_height(height());
   fit_title(width());
   make_room_for_labels(width());
   legend_.lay_out(this->size(), Medium::screen);

@@ -37,6 +37,8 @@ class IoPlot : public QCustomPlot {
   void pick(const QString& curve, double near);
   [[nodiscard]] const RatioBracket& bracket() const { return bracket_; }
   [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
+  /// Whether the panel is wanted and the plot too low for it; the legend says so.
+  [[nodiscard]] bool residuals_folded() const { return residuals_shown_ && low_; }
   /// Curves that are hidden, by their labels; the legend says how many.
   [[nodiscard]] const std::set<QString>& hidden() const { return hidden_; }
   /// As a click on an entry of the legend, with the curves that it stands for: hides them; where all are, shows them.
@@ -88,6 +90,8 @@ class IoPlot : public QCustomPlot {
   /// What is drawn: the set without what is hidden.
   [[nodiscard]] CurveSet in_sight() const;
   void make_room_for_labels(int width);
+  /// What a plot of that height has room for.
+  void fit_height(int height);
   /// After a click on a point, the crosshair's next N selects the point of the same curve there.
   void select_at(double n);
   void style_axes();
@@ -118,6 +122,7 @@ class IoPlot : public QCustomPlot {
   ResidualPanel residuals_;
   RatioBracket bracket_{*this};
   bool residuals_shown_ = false;
+  bool low_ = false;  ///< with a panel below, the plot itself would be no plot
   bool peaks_shown_ = true;
   Scale x_scale_ = Scale::automatic;
   Scale y_scale_ = Scale::automatic;

@@ -229,6 +229,7 @@ QString PlotLegend::words() const {
     lines << QString(entry.text(false)).replace(QLatin1Char('\n'), QLatin1Char(' '));
   }
   lines.removeDuplicates();
+  if (!hidden_words_.isEmpty()) lines << hidden_words_;
   return lines.join(QLatin1Char('\n'));
 }
 

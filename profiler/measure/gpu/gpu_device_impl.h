@@ -21,6 +21,7 @@
 #include "profiler/measure/gpu/launch_values.h"
 #include "profiler/measure/gpu/nvml.h"
 #include "profiler/measure/gpu/oracle.h"
+#include "profiler/measure/gpu/timing.h"
 #include "profiler/measure/gpu/workspace.h"
 
 namespace attnscope::gpu {
@@ -126,6 +127,9 @@ class GpuDevice final : public Device {
   /// Runs launches once, one behind the other as when they are timed: those that may start early do.
   void run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
   void verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  /// How long the spin at the end of each of a point's samples is.
+  std::chrono::nanoseconds planted_spin(std::vector<PreparedLaunch>& launches, TimingRequest request,
+                                        const PlantedChange& planted, const CancelToken& cancel);
   void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
             const CancelToken& cancel, double first_ns);
 

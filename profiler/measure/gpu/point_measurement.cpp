@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One point, up to its counters: laid out, run, judged, timed.
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <string>
 #include <utility>
@@ -11,7 +12,6 @@
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_end.h"
-#include "profiler/measure/gpu/timing.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 
@@ -256,6 +256,17 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   }
 }
 
+std::chrono::nanoseconds GpuDevice::planted_spin(std::vector<PreparedLaunch>& launches, TimingRequest request,
+                                                 const PlantedChange& planted, const CancelToken& cancel) {
+  request.max_samples = request.min_samples;
+  request.each = false;
+  request.spin = std::chrono::nanoseconds(std::llround(least_planted_spin_ns));
+  // Also where nothing is changed: what came before is to be the same for both sides.
+  const LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, {});
+  return std::chrono::nanoseconds(
+      std::llround(least_planted_spin_ns + planted.share * summarize(samples.plan)->median));
+}
+
 void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
                      const CancelToken& cancel, double first_ns) {
   current_work_ = say::point::timing_crashed{};
@@ -268,15 +279,19 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
     record.clocks->throttled = slows_down(record.clocks->throttle_reasons);
   };
   const bool slow = options.slow_ns > 0 && first_ns > options.slow_ns;
-  LaunchSamples samples = time_launches(session_->runner, launches,
-                                        {.cache = record.spec.cache,
-                                         .min_samples = slow ? 1 : options.min_samples,
-                                         .max_samples = slow ? 1 : options.max_samples,
-                                         .max_noise = options.max_noise,
-                                         .each = !options.bare,
-                                         .timeout = options.timeout,
-                                         .expected_ns = first_ns},
-                                        cancel, read_clocks);
+  TimingRequest request{.cache = record.spec.cache,
+                        .min_samples = slow ? 1 : options.min_samples,
+                        .max_samples = slow ? 1 : options.max_samples,
+                        .max_noise = options.max_noise,
+                        .each = !options.bare,
+                        .timeout = options.timeout,
+                        .spin = {},
+                        .expected_ns = first_ns};
+  if (options.planted.every > 0) {
+    request.spin = planted_spin(launches, request, options.planted, cancel);
+    kernel_record(record, planted_spin_name).samples_ns = {static_cast<double>(request.spin.count())};
+  }
+  LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, read_clocks);
   kernel_record(record, "all").samples_ns = std::move(samples.plan);
   if (launches.size() < 2 || options.bare) return;
   for (std::size_t i = 0; i < launches.size(); ++i) {

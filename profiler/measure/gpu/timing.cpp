@@ -60,6 +60,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
         }
         cuda.check(cuda.cuEventRecord(span.begin.get(), runner.stream()), "cuEventRecord");
         for (PreparedLaunch& launch : parts[i]) launch.enqueue(cuda, runner.stream());
+        if (i == 0 && request.spin.count() > 0) runner.enqueue_delay(request.spin);
         cuda.check(cuda.cuEventRecord(span.end.get(), runner.stream()), "cuEventRecord");
       }
     }

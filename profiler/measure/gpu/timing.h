@@ -18,7 +18,8 @@ struct TimingRequest {
   double max_noise = 0.02;
   bool each = true;  ///< of several launches, each by itself as well
   std::chrono::milliseconds timeout{15'000};
-  double expected_ns = 0;  ///< of the whole plan: decides how many repetitions are queued at once
+  std::chrono::nanoseconds spin{};  ///< runs after the whole plan's launches, within its time; 0: none does
+  double expected_ns = 0;           ///< of the whole plan: decides how many repetitions are queued at once
 };
 
 /// Samples in nanoseconds, in the order taken, one for each repetition.

@@ -103,9 +103,15 @@ void fields(Io&& io, CounterAvailability& counters) {
   io("fix", fix);
 }
 template <class Io>
+void fields(Io&& io, PlantedChange& planted) {
+  auto& [share, every] = planted;
+  io("share", share);
+  io("every", every);
+}
+template <class Io>
 void fields(Io&& io, MeasureOptions& options) {
-  auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, slow_ns, timeout, seed,
-         input_kind] = options;
+  auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, slow_ns, timeout, seed, input_kind,
+         planted] = options;
   io("counters", counters);
   io("verify", verify);
   io("extra_metrics", extra_metrics);
@@ -119,6 +125,7 @@ void fields(Io&& io, MeasureOptions& options) {
       [](std::int64_t ms) { return std::chrono::milliseconds(ms); });
   io("seed", seed);
   io.word("input_kind", input_kind, parse_input_kind);
+  io("planted", planted);
 }
 template <class Io>
 void fields(Io&& io, CeilingOptions& options) {

@@ -654,7 +654,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   if (faults.matches("interrupt", kernel.entry)) (void)std::raise(SIGINT);
   if (kernel.entry == "attn_count_nonfinite") count_nonfinite(arguments);
   if (is_service(kernel.entry)) {
-    device.clock_ns += million;
+    device.clock_ns += kernel.entry == "attn_delay" ? argument<long long>(arguments, 0) : million;
     return CUDA_SUCCESS;
   }
   ++device.launches;

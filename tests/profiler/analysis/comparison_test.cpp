@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "profiler/metrics/rounds.h"
+#include "profiler/plan/rounds.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis {
@@ -104,6 +106,58 @@ PointRecord in_rounds(const PointSpec& spec, const std::vector<double>& times, d
   return record;
 }
 
+// What was looked at several times while it went on had several chances to look decided.
+TEST(Comparison, EachLookHasItsPart) {
+  fixtures::Points points;
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99, 100.5, 100.2}, 1e9),
+              in_rounds(fixtures::spec("fa2", 512), {103, 104.5, 101, 103.2, 103.5}, 1e9)});
+  const PointTable table = points.table();
+  ComparisonRequest request = request_for(table, {0}, {1});
+  request.verdicts.margin = 0.02;
+  const RowVerdict once = compare(table, request).pairs.at(0).verdict;
+  request.looks = 8;
+  const RowVerdict often = compare(table, request).pairs.at(0).verdict;
+  EXPECT_DOUBLE_EQ(once.time.ratio, often.time.ratio);
+  EXPECT_LT(often.time.interval.low, once.time.interval.low);
+  EXPECT_GT(often.time.interval.high, once.time.interval.high);
+  EXPECT_EQ(once.verdict, Verdict::slower);
+  EXPECT_EQ(often.verdict, Verdict::ambiguous);
+}
+
+TEST(Comparison, HalvesAreAlignedByWhatTheyShare) {
+  fixtures::Points points;
+  PointSpec half = fixtures::spec("fa1", 512);
+  PointSpec brain = fixtures::spec("fa1", 512);
+  brain.problem.dtype = half.problem.dtype == DType::fp16 ? DType::bf16 : DType::fp16;
+  points.add({timed(half, 100), timed(brain, 200)});
+  const PointTable table = points.table();
+  const std::vector<Row> base{0};
+  const std::vector<Row> other{1};
+  ComparisonRequest request = request_for(table, base, other);
+  EXPECT_TRUE(compare(table, request).pairs.empty());  // another problem
+  request.alignment = alignment_of_halves(table, base, other);
+  EXPECT_EQ(std::ranges::count(request.alignment.fields, "dtype"), 0);
+  EXPECT_EQ(std::ranges::count(request.alignment.fields, "n_q"), 1);
+  const ComparisonResult result = compare(table, request);
+  ASSERT_EQ(result.pairs.size(), 1U);
+  EXPECT_NEAR(result.pairs[0].verdict.time.ratio, 2, 1e-12);
+}
+
+TEST(Comparison, ClocksThatDifferAreSaid) {
+  fixtures::Points points;
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.98e9)});
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.71e9)});
+  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.975e9)});
+  const PointTable table = points.table();
+  const std::vector<Difference> found = compare(table, request_for(table, {0}, {1})).differences;
+  const auto clock = std::ranges::find(found, "SM clock", &Difference::name);
+  ASSERT_NE(clock, found.end());
+  EXPECT_EQ(clock->base, "1980 MHz");
+  EXPECT_EQ(clock->other, "1710 MHz");
+  const std::vector<Difference> alike = compare(table, request_for(table, {0}, {2})).differences;
+  EXPECT_EQ(std::ranges::find(alike, "SM clock", &Difference::name), alike.end());
+}
+
 TEST(Comparison, RoundsOfOneRunArePaired) {
   fixtures::Points points;
   points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99, 100.5, 100.2}, 1e9),
@@ -122,6 +176,53 @@ TEST(Comparison, RoundsOfOneRunArePaired) {
   ASSERT_TRUE(pair.verdict.cycles);
   EXPECT_NEAR(pair.verdict.cycles->ratio, pair.verdict.time.ratio, 1e-9);
   EXPECT_EQ(pair.verdict.verdict, Verdict::slower);
+}
+
+/// Two algorithms at 100 lengths in five rounds, each round in its own order; in the midst of each the clock steps down
+/// by 3%. The second algorithm is slower by 4%.
+PointTable stepping(std::uint64_t seed_in_file) {
+  const SweepRounds rounds{.count = 5, .seed = 77};
+  constexpr std::size_t lengths = 100;
+  std::vector<std::vector<double>> times(2 * lengths, std::vector<double>(5));
+  for (int round = 0; round < rounds.count; ++round) {
+    double place = 0;
+    for (const std::size_t point : round_order(2 * lengths, round, rounds)) {
+      const double step = place++ < lengths ? 1 : 1.03;
+      const double jitter = 1 + 0.002 * std::sin(static_cast<double>(point) * 12.9898 + 78.233 * round);
+      times[point][static_cast<std::size_t>(round)] = 1000 * (point < lengths ? 1 : 1.04) * step * jitter;
+    }
+  }
+  fixtures::Points points;
+  std::vector<PointRecord> records;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto n = static_cast<std::int64_t>(64 * (1 + i % lengths));
+    records.push_back(in_rounds(fixtures::spec(i < lengths ? "fa1" : "fa2", n), times[i], 1e9));
+  }
+  Run run = fixtures::run();
+  run.planned_points = records.size();
+  run.rounds = {.count = 5, .seed = seed_in_file};
+  points.add(records, run);
+  return points.table();
+}
+
+TEST(Comparison, TheOrderInEachRoundTellsWhatAllPointsWentThrough) {
+  const auto compared = [](const PointTable& table) {
+    std::vector<Row> base;
+    std::vector<Row> other;
+    for (const Row row : table.rows()) (table.algorithm(row) == "fa1" ? base : other).push_back(row);
+    return compare(table, request_for(table, base, other));
+  };
+  const ComparisonResult result = compared(stepping(77));
+  ASSERT_EQ(result.pairs.size(), 100U);
+  for (const ComparedPair& pair : result.pairs) {
+    EXPECT_TRUE(pair.verdict.steadied);
+    EXPECT_NEAR(pair.verdict.time.ratio, 1.04, 0.01);
+  }
+  EXPECT_GE(result.count(Verdict::slower), 95U);
+  // In another order than they were measured in, points have nothing in common with their neighbours.
+  const ComparisonResult disordered = compared(stepping(78));
+  EXPECT_FALSE(disordered.pairs.front().verdict.steadied);
+  EXPECT_LT(disordered.count(Verdict::slower), result.count(Verdict::slower));
 }
 
 TEST(Comparison, PartnersAreByWhatBothSidesShare) {
@@ -197,12 +298,15 @@ TEST(Comparison, CircumstancesThatDifferComeByName) {
   fixtures::Points points;
   auto other = fixtures::run();
   other.device_name = "NVIDIA A100";
-  points.add({timed(fixtures::spec("fa1", 512), 1000)});
-  points.add({timed(fixtures::spec("fa1", 512), 1000)}, other);
+  PointRecord before = timed(fixtures::spec("fa1", 512), 1000);
+  before.kernels.front().launch.emplace().digest = "abc";
+  PointRecord after = before;
+  after.kernels.front().launch->digest = "abd";
+  points.add({before, timed(fixtures::spec("fa1", 1024), 1000)});
+  points.add({after, timed(fixtures::spec("fa1", 1024), 1000)}, other);  // of the second pair no source is known
   const PointTable table = points.table();
-  ComparisonRequest request = request_for(table, {0}, {1});
+  ComparisonRequest request = request_for(table, {0, 1}, {2, 3}, {"N"});
   request.conditions = {{{"driver", "580"}, {"CUDA", "13.0"}}, {{"driver", "570"}, {"CUDA", "13.0"}}};
-  request.sources = {"abc", "abd"};
   const ComparisonResult result = compare(table, request);
   ASSERT_EQ(result.differences.size(), 3U);
   EXPECT_EQ(result.differences[0].name, "GPU");

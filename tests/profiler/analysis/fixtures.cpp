@@ -228,7 +228,8 @@ Points& Points::add(const std::vector<PointRecord>& records) {
 analysis::PointTable Points::table(const analysis::Algorithms& algorithms, std::span<const Field> fields) const {
   analysis::PointTableBuilder builder(algorithms, fields);
   for (const analysis::Run& run : runs_) builder.add_run(run);
-  for (std::size_t i = 0; i < records_.size(); ++i) builder.add(run_of_[i], records_[i]);
+  std::vector<std::size_t> places(runs_.size());  // the next one's, in its run's plan
+  for (std::size_t i = 0; i < records_.size(); ++i) builder.add(run_of_[i], records_[i], places[run_of_[i]]++);
   return std::move(builder).finish();
 }
 

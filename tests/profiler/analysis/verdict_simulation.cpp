@@ -69,13 +69,15 @@ struct Moments {
 void measure(const Setting& setting, const Course& course, const Moments& row, std::uint32_t recording, Random& random,
              RoundsOfSide& side) {
   for (std::size_t round = 0; round < setting.rounds; ++round) {
-    const double common = course.at(static_cast<double>(round) + std::uniform_real_distribution<double>()(random));
+    const double moment = static_cast<double>(round) + std::uniform_real_distribution<double>()(random);
+    const double common = course.at(moment);
     const double own = setting.noise == Noise::heavy_tails
                            ? std::student_t_distribution<double>(3)(random) / std::sqrt(3.0)
                            : normal(random);
     const double ns = std::exp(row.log_time + common + row.spread * own);
     side.ns.push_back(ns);
     side.recordings.push_back(recording);
+    if (setting.moments) side.moments.push_back(moment);
     if (setting.noise == Noise::power_cap) {
       side.cycles.push_back(ns * std::round(full_clock * std::exp(-common) / clock_step) * clock_step / 1e9);
     }
@@ -153,6 +155,7 @@ ComparedRow beginning_of(const ComparedRow& row, std::size_t rounds) {
   for (RoundsOfSide* side : {&begun.base, &begun.other}) {
     side->ns.resize(rounds);
     side->recordings.resize(rounds);
+    side->moments.clear();
     if (!side->cycles.empty()) side->cycles.resize(rounds);
   }
   return begun;

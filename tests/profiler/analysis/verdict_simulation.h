@@ -32,6 +32,7 @@ struct Setting {
   /// 0: both sides in the rounds of one recording, in shuffled order. Else so many recordings of base, ...
   std::size_t base_recordings = 0;
   std::size_t other_recordings = 0;
+  bool moments = true;     ///< of paired rows it is known when in its round each was measured
   double between = 0.003;  ///< what recordings differ by, all rows alike, and once more each row for itself
 };
 

@@ -197,6 +197,36 @@ TEST(Verdicts, ChangesOf2PercentAreFoundInFewRowsAndInAll) {
   }
 }
 
+// A clock that steps by 2% or wanders by 1.5% between the two sides of a ratio would hide as much of a change.
+TEST(Verdicts, WhatAllRowsGoThroughAlikeHidesNoChange) {
+  for (const Noise noise : {Noise::drift, Noise::steps, Noise::power_cap}) {
+    Setting setting{.noise = noise, .rows = 1000, .changed = 100, .change = 0.02};
+    const Tally tally = play(setting, 4, noise_seed);
+    EXPECT_GE(tally.share_found(), 0.90) << to_string(noise);
+    EXPECT_LT(tally.share_wrong(), 0.001) << to_string(noise);
+    EXPECT_GE(tally.share_covered(), 0.93) << to_string(noise);
+    EXPECT_LE(tally.share_covered(), 0.97) << to_string(noise);
+    setting.moments = false;  // nobody knows what was measured when
+    EXPECT_LT(play(setting, 4, noise_seed).share_found(), tally.share_found()) << to_string(noise);
+    if (noise == Noise::power_cap) {
+      EXPECT_LT(play(setting, 4, noise_seed).share_found(), 0.5);
+    }
+  }
+}
+
+TEST(Verdicts, WhereNothingIsCommonNothingIsTakenOff) {
+  for (const Noise noise : {Noise::gaussian, Noise::heavy_tails}) {
+    for (const analysis::RowVerdict& verdict :
+         judge(simulated_rounds::simulate({.noise = noise, .rows = 300}, noise_seed).rows)) {
+      EXPECT_FALSE(verdict.steadied);
+    }
+  }
+  for (const analysis::RowVerdict& verdict :
+       judge(simulated_rounds::simulate({.noise = Noise::power_cap, .rows = 300}, noise_seed).rows)) {
+    EXPECT_TRUE(verdict.steadied);
+  }
+}
+
 // A standard deviation of 2% and 0.985% from the margin, alone: (1.960 + 1.282)^2 (2 / 0.985)^2 = 43.3, and two.
 TEST(Verdicts, TheRoundsThatAreAskedForDecide) {
   ComparedRow row = paired_row({}, {});

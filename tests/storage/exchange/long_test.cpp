@@ -327,10 +327,15 @@ TEST_F(LongExport, RowsMayComeInAnyOrderAndByHand) {
       "theirs,1024,8,64,dram_read_bytes,5e6,,first,,\n"
       "theirs,1024,8,64,time_median_ns,4,us,,3,5\n"
       "theirs,1024,8,64,rms_error,0.5,,,,\n"
-      "theirs,1024,8,64,dram__bytes_write.sum,,byte,,,\n");
+      "theirs,1024,8,64,dram__bytes_write.sum,,byte,,,\n"
+      "theirs,4096,8,64,time_ns,7,us,,,\n"
+      "theirs,4096,8,64,sm_clock_hz,1.5,Ghz,,,\n");
   ASSERT_EQ(import.devices.size(), 1U);
   const std::vector<PointRecord>& points = import.devices[0].points;
-  ASSERT_EQ(points.size(), 2U);
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(evaluate(metric_key::time_median_ns, points[2])->value, 7000) << "a time has its row's unit, too";
+  ASSERT_TRUE(points[2].clocks.has_value());
+  EXPECT_EQ(points[2].clocks->sm_clock_hz, 1.5e9);
   EXPECT_EQ(points[0].spec.problem.n_q, 1024);
   EXPECT_EQ(points[0].rms_error, 0.5);
   EXPECT_EQ(evaluate(metric_key::time_median_ns, points[0])->value, 4000);
@@ -354,6 +359,9 @@ TEST(ImportLong, EveryErrorNamesTheLine) {
       {head + "x,64,1,64,registers,1,\nx,64,1,64,registers,1,\n",
        "line 3: registers of this point and kernel is there twice"},
       {head + "x,64,1,64,registers,1,second\n", "line 2, column 'value': the unit is 'second', not register"},
+      {head + "x,64,1,64,time_ns,1,furlong\n", "line 2, column 'value': the unit is 'furlong', not ns"},
+      {head + "x,64,1,64,time_ns,1,\nx,64,1,64,sm_clock_hz,1,watt\n",
+       "line 3, column 'value': the unit is 'watt', not hertz"},
       {head + "x,64,1,64,\"a\nb\",1,\n",
        "line 2, column 'metric': the metric holds control characters; give it a plain name"},
       {head + "x,64,1,64,registers,,\n", "it holds no numbers"},

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a comparison of points has to know of the runs that they are of, and the numbers themselves do not say.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "profiler/analysis/comparison.h"
+#include "profiler/plan/rounds.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+
+/// Presets of runs that hold two sides of one length in the same rounds, the base first: what `attnscope ab` measured,
+/// and a plan measured twice, some of it slowed by a known share (PlantedChange).
+inline constexpr std::string_view ab_preset = "ab";
+inline constexpr std::string_view planted_preset = "planted";
+
+[[nodiscard]] bool has_two_sides(const RunSummary&);
+/// Of a run of two sides. `place`: the point's, in the run's plan.
+[[nodiscard]] bool of_other_side(const RunSummary&, std::size_t place);
+
+/// How often a verdict was tried while the run went on, which might have ended it: VerdictOptions are of_each_look() of
+/// so many. 1 where it did not depend on what was found.
+[[nodiscard]] std::size_t looks_of(const RunSummary&);
+
+/// What the order of the points in each round comes of; one round where that is not known.
+[[nodiscard]] SweepRounds rounds_of(const RunSummary&);
+
+/// What is shown where sides differ in it.
+[[nodiscard]] analysis::RunConditions conditions_of(const RunSummary&);
+
+}  // namespace attnscope

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# How often verdicts are right on a GPU:
+#   tests/gpu/verdicts.sh ATTNSCOPE [FOLDER]
+# Plants changes of known size (a timed spin at the end of each sample: PlantedChange in profiler/measure/device.h) in about
+# 200 points of ten rounds, and holds the verdicts of `attnscope compare` to them; then records one build five times, 2,000
+# points each, and counts what is called FASTER or SLOWER. Prints two tables. About six minutes on an H200, of which one
+# compiles. Only a part: PARTS=planted or PARTS=same; what is planted: PLANTED="2/1 5/200" (percent/one in so many).
+# Exit status 1 where a recording or comparison failed.
+set -uo pipefail
+attnscope=$(realpath "${1:?usage: tests/gpu/verdicts.sh ATTNSCOPE [FOLDER]}")
+folder=${2:-$(mktemp -d)}
+device=${DEVICE:-gpu}
+mkdir -p "$folder" && cd "$folder" || exit 2
+export ATTNSCOPE_CACHE_DIR=${ATTNSCOPE_CACHE_DIR:-$folder/cache}
+failed=0
+
+# Ten samples of each point, timing alone.
+collect() {
+  local name=$1
+  shift
+  rm -f "$name.attnscope"
+  "$attnscope" collect --device "$device" --no-verify --no-counters --min-samples 10 --max-noise 10 --quiet -o "$name.attnscope" "$@" \
+    >>collect.log 2>&1 || { echo "failed: $name (collect.log)" >&2; failed=1; }
+}
+
+# compared NAME BASE... : NAME.json
+compared() {
+  local name=$1
+  shift
+  "$attnscope" compare "$@" --format json >"$name.json" 2>>compare.log || { echo "failed: $name (compare.log)" >&2; failed=1; }
+}
+
+planted_points=(--algorithms fa2 -a "N=${PLANTED_N:-[1024:2560:32]}" -a 'd=[64,128]' -a 'heads=[16,32]' -a batch=2)
+same_points=(--algorithms 'fa2,fa3' -a "N=${SAME_N:-[512:2496:16]}" -a 'd=[64,128]' -a 'heads=[8,16]' -a 'mask=[full,causal]')
+
+planted() {
+  local rounds=${ROUNDS:-10} plant
+  collect warm-up "${planted_points[@]}" # compiles
+  printf '%-9s %6s %8s %7s %6s %11s %13s %8s %8s\n' planted rows changed found false 'within 1%' 'ratio, median' covered 'spread'
+  for plant in ${PLANTED:-2/1 2/10 2/100 5/200 1/10}; do
+    local name=planted-${plant/\//-}
+    collect "$name" "${planted_points[@]}" --rounds "$rounds" --plant "$plant"
+    compared "$name" "$name.attnscope"
+    python3 - "$plant" "$name.json" <<'PYTHON' || failed=1
+import json, statistics, sys
+
+percent, every = float(sys.argv[1].split("/")[0]), int(sys.argv[1].split("/")[1])
+rows = json.load(open(sys.argv[2]))["rows"]
+if any(row.get("left_out") for row in rows):
+    sys.exit(f"{sys.argv[2]}: some points have no partner: which are changed cannot be told by their places")
+changed = [row for i, row in enumerate(rows) if i % every == 0]
+others = [row for i, row in enumerate(rows) if i % every]
+truth = 1 + percent / 100
+found = sum(row["verdict"] == "SLOWER" for row in changed)
+false = sum(row["verdict"] in ("FASTER", "SLOWER") for row in others) + sum(row["verdict"] == "FASTER" for row in changed)
+same = sum(row["verdict"] == "SAME" for row in others)
+inside = [row["ratio_low"] <= t <= row["ratio_high"] for part, t in ((changed, truth), (others, 1)) for row in part]
+print(f"{percent:g}%/{every:<6d} {len(rows):6d} {len(changed):8d} {found:3d}/{len(changed):<3d} {false:6d} {same:5d}/{len(others):<5d} "
+      f"{statistics.median(row['ratio'] for row in changed):13.4f} {100 * sum(inside) / len(inside):7.1f}% "
+      f"{100 * statistics.median(row.get('spread') or 0 for row in rows):7.2f}%")
+PYTHON
+  done
+}
+
+same() {
+  local rounds=${SAME_ROUNDS:-3} recordings=${RECORDINGS:-5} i k
+  rm -f same-*.json
+  collect warm-up "${same_points[@]}"
+  for ((i = 1; i <= recordings; ++i)); do collect "same-$i" "${same_points[@]}" --rounds "$rounds"; done
+  for ((i = 1; i <= recordings; ++i)); do
+    for ((k = i + 1; k <= recordings; ++k)); do compared "same-$i-$k" "same-$i.attnscope" --with "same-$k.attnscope"; done
+  done
+  if ((recordings == 5)); then
+    compared same-2of5 same-1.attnscope same-2.attnscope --with same-3.attnscope same-4.attnscope same-5.attnscope
+    compared same-odd same-1.attnscope same-3.attnscope same-5.attnscope --with same-2.attnscope same-4.attnscope
+  fi
+  python3 - same-*.json <<'PYTHON' || failed=1
+import collections, json, sys
+
+print(f"{'one build':<14} {'rows':>6} {'FASTER':>7} {'SLOWER':>7} {'SAME':>7} {'AMBIGUOUS':>10}")
+total = collections.Counter()
+for name in sys.argv[1:]:
+    verdicts = collections.Counter(row["verdict"] for row in json.load(open(name))["rows"] if not row.get("left_out"))
+    total += verdicts
+    words = [verdicts[word] for word in ("FASTER", "SLOWER", "SAME", "AMBIGUOUS")]
+    print(f"{name[:-5]:<14} {sum(words):6d} {words[0]:7d} {words[1]:7d} {words[2]:7d} {words[3]:10d}")
+rows = sum(total.values())
+print(f"FASTER or SLOWER: {total['FASTER'] + total['SLOWER']} of {rows} rows, "
+      f"{100 * (total['FASTER'] + total['SLOWER']) / max(rows, 1):.3f}% (wanted: below 1%)")
+PYTHON
+}
+
+for part in ${PARTS:-planted same}; do
+  begin=$SECONDS
+  case $part in
+    planted) planted ;;
+    same) same ;;
+    *) echo "no such part: $part" >&2; exit 2 ;;
+  esac
+  echo "== $part: $((SECONDS - begin)) s"
+done
+exit "$failed"
